@@ -1,0 +1,153 @@
+/**
+ * The argument checks that every adapter makes before it touches its store, so that all of them refuse the same things with the
+ * same words. Each throws a {@link StorageError} with code `invalid` (or `aborted`).
+ */
+import type { AppendOptions, Capabilities, Head, ReadRange, Seq } from "./contract.ts"
+import { MAX_INFO_BYTES } from "./contract.ts"
+import { StorageError } from "./errors.ts"
+
+const SESSION_ID = /^[A-Za-z0-9](?:[A-Za-z0-9._-]{0,126}[A-Za-z0-9])?$/
+const DOC_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/
+const HASH = /^[0-9a-f]{64}$/
+
+/** 1-128 characters `[A-Za-z0-9._-]`, starting and ending alphanumeric, no "..". */
+export function isSessionId(id: unknown): id is string {
+  return typeof id === "string" && SESSION_ID.test(id) && !id.includes("..")
+}
+
+export function checkSessionId(id: unknown): asserts id is string {
+  if (isSessionId(id)) return
+  const shown = typeof id === "string" ? JSON.stringify(id.length > 40 ? `${id.slice(0, 40)}…` : id) : String(id)
+  throw new StorageError(
+    "invalid",
+    `${shown} is not a session id: use 1 to 128 of A-Z a-z 0-9 . _ - , with a letter or digit first and last, and no "..".`,
+  )
+}
+
+/** UTF-8 length. A lone surrogate counts as the three bytes of U+FFFD, which is what an encoder would write for it. */
+export function utf8Length(text: string): number {
+  let bytes = text.length
+  for (let i = 0; i < text.length; i++) {
+    const unit = text.charCodeAt(i)
+    if (unit < 0x80) continue
+    if (unit < 0x800) bytes += 1
+    else {
+      bytes += 2
+      if (unit >= 0xd800 && unit < 0xdc00 && i + 1 < text.length) {
+        const low = text.charCodeAt(i + 1)
+        // A pair is four bytes for two units: 2 units + 2.
+        if (low >= 0xdc00 && low < 0xe000) i++
+      }
+    }
+  }
+  return bytes
+}
+
+/** Bytes that a batch takes in the log: every line with its LF. */
+export function batchBytes(lines: readonly string[]): number {
+  let bytes = 0
+  for (const line of lines) bytes += utf8Length(line) + 1
+  return bytes
+}
+
+/**
+ * Checks a batch: not empty; each line a non-empty well-formed string without LF, at most `maxLineBytes`; all of it at most
+ * `maxBatchBytes`. Bytes are counted only where the number of UTF-16 units leaves room for doubt: a unit is at most 3 bytes.
+ */
+export function checkLines(lines: readonly string[], capabilities: Capabilities): void {
+  if (!Array.isArray(lines) || lines.length === 0) {
+    throw new StorageError("invalid", "An append needs at least one line.")
+  }
+  let units = 0
+  for (const [index, line] of lines.entries()) {
+    if (typeof line !== "string" || line === "") {
+      throw new StorageError("invalid", `Line ${index} of the batch is not a text.`)
+    }
+    if (line.includes("\n")) {
+      throw new StorageError("invalid", `Line ${index} of the batch contains a line feed, which is what separates lines.`)
+    }
+    if (!isWellFormed(line)) {
+      throw new StorageError("invalid", `Line ${index} of the batch has a lone surrogate, which UTF-8 cannot hold; escape it.`)
+    }
+    units += line.length + 1
+    if (line.length * 3 > capabilities.maxLineBytes && utf8Length(line) > capabilities.maxLineBytes) {
+      const bytes = utf8Length(line)
+      throw new StorageError("invalid", `Line ${index} has ${bytes} bytes; this storage takes ${capabilities.maxLineBytes}.`)
+    }
+  }
+  if (units * 3 > capabilities.maxBatchBytes && batchBytes(lines) > capabilities.maxBatchBytes) {
+    const bytes = batchBytes(lines)
+    throw new StorageError("invalid", `The batch has ${bytes} bytes; this storage takes ${capabilities.maxBatchBytes}.`)
+  }
+}
+
+const LONE_SURROGATE = /[\uD800-\uDBFF](?![\uDC00-\uDFFF])|(?<![\uD800-\uDBFF])[\uDC00-\uDFFF]/
+
+/** Whether a text survives UTF-8: no lone surrogate. */
+export function isWellFormed(text: string): boolean {
+  const native = (text as { isWellFormed?: () => boolean }).isWellFormed
+  return native === undefined ? !LONE_SURROGATE.test(text) : native.call(text)
+}
+
+export function checkAppendOptions(o: AppendOptions): void {
+  if (o === undefined || o === null || (o.expect !== 0 && !isHead(o.expect))) {
+    throw new StorageError("invalid", "An append needs `expect`: the head it follows, or 0 to create the session.")
+  }
+  if (o.info !== undefined && (typeof o.info !== "string" || utf8Length(o.info) > MAX_INFO_BYTES)) {
+    throw new StorageError("invalid", `\`info\` must be a text of at most ${MAX_INFO_BYTES} bytes.`)
+  }
+}
+
+export function isHead(head: unknown): head is Head {
+  if (typeof head !== "object" || head === null) return false
+  const { next, log } = head as Partial<Head>
+  return Number.isSafeInteger(next) && (next as number) > 0 && typeof log === "string"
+}
+
+/** A range with its defaults filled in: either `from`/`to`, or `last`/`before`. */
+export type CheckedRange =
+  | { readonly from: number; readonly to: number; readonly last?: undefined }
+  | { readonly last: number; readonly before: number }
+
+export function checkRange(range: ReadRange = {}): CheckedRange {
+  const number = (name: string, value: unknown, otherwise: number): number => {
+    if (value === undefined) return otherwise
+    if (Number.isSafeInteger(value) && (value as number) >= 0) return value as number
+    throw new StorageError("invalid", `\`${name}\` of a range must be a whole number from 0, not ${String(value)}.`)
+  }
+  if ("last" in range && range.last !== undefined) {
+    if ("from" in range || "to" in range) {
+      throw new StorageError("invalid", "A range is either `from`/`to` or `last`/`before`.")
+    }
+    return { last: number("last", range.last, 0), before: number("before", range.before, Number.MAX_SAFE_INTEGER) }
+  }
+  const { from, to } = range as { from?: Seq; to?: Seq }
+  if ("before" in range) throw new StorageError("invalid", "`before` of a range goes with `last`.")
+  return { from: number("from", from, 0), to: number("to", to, Number.MAX_SAFE_INTEGER) }
+}
+
+
+/** A document key in its two shapes; throws `invalid` for anything else. */
+export function parseDocKey(key: string): { readonly session?: string; readonly name: string } {
+  const parts = typeof key === "string" ? key.split("/") : []
+  const name = parts.at(-1) ?? ""
+  const named = DOC_NAME.test(name) && !name.includes("..") && !name.endsWith(".")
+  if (named && parts.length === 1) return { name }
+  if (named && parts.length === 3 && parts[0] === "sessions" && isSessionId(parts[1])) return { session: parts[1], name }
+  throw new StorageError(
+    "invalid",
+    `${JSON.stringify(key)} is not a document key: use "<name>" or "sessions/<id>/<name>", with 1 to 64 of A-Z a-z 0-9 . _ - in the name.`,
+  )
+}
+
+export function checkHash(hash: unknown): asserts hash is string {
+  if (typeof hash === "string" && HASH.test(hash)) return
+  throw new StorageError("invalid", "A blob is named by the 64 lower-case hex digits of its SHA-256.")
+}
+
+/** Throws `aborted` where the signal has fired: before a write was sent, nothing of it will be. */
+export function checkSignal(signal: AbortSignal | undefined): void {
+  if (signal?.aborted === true) {
+    throw new StorageError("aborted", "The call was aborted before anything was sent.", { cause: signal.reason })
+  }
+}

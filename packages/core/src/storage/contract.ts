@@ -1,0 +1,201 @@
+/**
+ * The storage contract: what core asks of a place where sessions are kept, and all it asks.
+ *
+ * A storage keeps lines, not objects. A session is one log: an ordered sequence of lines, numbered from 0, that only grows at
+ * its end. What the lines mean is core's business, so an adapter can neither drop an unknown field nor reorder a key, a copy is
+ * byte-exact, and parsing happens once. `docs/contract.md` states every clause; the conformance suite checks each of them.
+ */
+
+/** The index of a line in its session's log, from 0. */
+export type Seq = number
+
+/** The end of a log as one reader knows it: the precondition of every append. */
+export interface Head {
+  /** The seq that the next line will get; equals the number of lines. */
+  readonly next: Seq
+  /**
+   * Identity of this log. Stays the same while the log grows; is new after the session was deleted and made again, and after
+   * {@link SessionStorage.replace}. Compared as given.
+   */
+  readonly log: string
+}
+
+/** One stored piece of a log, in adapters that keep a log in several. */
+export interface PartInfo {
+  /** Seq of the part's first line. */
+  readonly from: Seq
+  readonly bytes: number
+  /** Where the part lies (a path, a key), for people. */
+  readonly at?: string
+}
+
+/** What a storage knows of a log without opening it. */
+export interface HeadInfo extends Head {
+  /** Size of the log: UTF-8 bytes of all lines, plus one LF each. */
+  readonly bytes: number
+  /** Milliseconds since the epoch by the storage's clock, of the last acknowledged append. */
+  readonly updatedAt: number
+  /** In log order; missing where the adapter keeps a log in one piece. */
+  readonly parts?: readonly PartInfo[]
+  /** The text that came with an append (see {@link AppendOptions.info}); `next` is the head's `next` it was given for. */
+  readonly info?: { readonly text: string; readonly next: Seq }
+  /** Bytes after the last whole line: what a crash in the middle of a write left. They are no part of the log. */
+  readonly torn?: number
+}
+
+/** Contiguous lines, in log order: never empty, at most {@link MAX_CHUNK_BYTES} unless a single line is longer. */
+export interface Chunk {
+  /** Seq of the first line. */
+  readonly from: Seq
+  readonly lines: readonly string[]
+}
+
+/**
+ * Which lines to read. `from` is inclusive (default 0), `to` and `before` are exclusive (default: the end). `last` counts
+ * backwards from `before`; the lines still come in log order. An empty object means the whole log.
+ */
+export type ReadRange = { readonly from?: Seq; readonly to?: Seq } | { readonly last: number; readonly before?: Seq }
+
+export interface CallOptions {
+  /** Ends the waiting; see the clauses on signals in `docs/contract.md`. */
+  readonly signal?: AbortSignal
+}
+
+export interface AppendOptions extends CallOptions {
+  /** The head that the lines must directly follow; 0 creates the session. */
+  readonly expect: 0 | Head
+  /**
+   * Up to {@link MAX_INFO_BYTES} of text kept with the head and given back by `head` and `list`. It is the session information
+   * as of this append, a cache: a storage may write it later than the lines, and says by `info.next` which head it belongs to.
+   */
+  readonly info?: string
+}
+
+export interface ListOptions extends CallOptions {
+  /** Only ids after this one; storages with `listOrder: "updatedAt"` refuse it with `unsupported`. */
+  readonly after?: string
+  readonly limit?: number
+}
+
+export interface ListedSession extends HeadInfo {
+  readonly id: string
+}
+
+/** What a call of `delete` removed. Zeros where there was nothing. */
+export interface Deleted {
+  readonly bytes: number
+  readonly parts: number
+}
+
+/** What a storage can do and how far its promises reach. Constant for the life of a storage object. */
+export interface Capabilities {
+  /**
+   * What an acknowledged append survives: `"none"` nothing (memory), `"os"` the end of the process, `"disk"` a power failure,
+   * `"replicated"` the loss of a disk. Documents and blobs are at least as durable.
+   */
+  readonly durability: "none" | "os" | "disk" | "replicated"
+  /** What a crash may leave of a batch that was not acknowledged: nothing or all of it, or a prefix in whole lines. */
+  readonly atomicBatch: "all" | "prefix"
+  /** How far apart two writers may be and still be safe: in one storage object, on one host, anywhere. */
+  readonly writers: "instance" | "host" | "any"
+  /** The order in which `list` yields: newest `updatedAt` first, or ascending id. */
+  readonly listOrder: "updatedAt" | "id"
+  readonly sync: boolean
+  readonly watch: boolean
+  readonly replace: boolean
+  /** The longest line, in UTF-8 bytes without its LF. */
+  readonly maxLineBytes: number
+  /** The largest batch, in UTF-8 bytes with one LF a line. */
+  readonly maxBatchBytes: number
+  /** The largest log. Core holds to it and knows what may pass it; a storage refuses with `invalid` only what it cannot hold. */
+  readonly maxSessionBytes: number
+}
+
+/** A small text with a version that is its content's own: equal texts have equal versions, different ones do not. */
+export interface Doc {
+  readonly text: string
+  readonly version: string
+}
+
+/**
+ * Small texts beside the logs, replaced as a whole by compare-and-swap. A key is `sessions/<id>/<name>` (goes with the session)
+ * or `<name>`; names are `[A-Za-z0-9][A-Za-z0-9._-]{0,63}`.
+ */
+export interface DocStore {
+  get(key: string, o?: CallOptions): Promise<Doc | undefined>
+  /** `expect: null` demands that there is none. Any other version than the stored one is `conflict`. Gives the new version. */
+  put(key: string, text: string, o: CallOptions & { readonly expect: string | null }): Promise<string>
+  /** Demands the version; a document that is not there is `conflict`. */
+  delete(key: string, o: CallOptions & { readonly expect: string }): Promise<void>
+  /** Keys that start with the prefix, in ascending order. */
+  list(prefix?: string, o?: CallOptions): AsyncIterable<string>
+}
+
+export interface BlobInfo {
+  /** 64 lower-case hex digits: the SHA-256 of the bytes. */
+  readonly hash: string
+  readonly bytes: number
+  /** Milliseconds since the epoch of the last `put`. */
+  readonly putAt: number
+}
+
+/** Byte strings named by the SHA-256 of their content, shared by all sessions of the storage. */
+export interface BlobStore {
+  /** Gives the hash. A put of bytes that exist makes them young again, so that a collector that looked before does not take them. */
+  put(bytes: Uint8Array, o?: CallOptions): Promise<string>
+  get(hash: string, o?: CallOptions): Promise<Uint8Array | undefined>
+  has(hash: string, o?: CallOptions): Promise<boolean>
+  /** With `ifPutBefore`, only a blob whose last put is older than that instant; says whether one was removed. Idempotent. */
+  delete(hash: string, o?: CallOptions & { readonly ifPutBefore?: number }): Promise<boolean>
+  list(o?: CallOptions): AsyncIterable<BlobInfo>
+}
+
+/**
+ * A place where sessions are kept. Factories are synchronous; a storage connects at its first use. All methods reject with a
+ * {@link StorageError}; what a storage cannot do it refuses with `unsupported`, it never ignores it.
+ */
+export interface SessionStorage extends AsyncDisposable {
+  readonly capabilities: Capabilities
+  /** A short name and place for error messages, e.g. `fs:/srv/agent/.sessions`. */
+  readonly description: string
+
+  /**
+   * Puts all lines directly after `expect`, or none. A head other than the stored one is `conflict`. Creating (`expect: 0`) is
+   * always whole, whatever `atomicBatch` says. Every rejection but `indeterminate` means that nothing of the batch is in the
+   * log, or ever will be.
+   */
+  append(session: string, lines: readonly string[], o: AppendOptions): Promise<Head>
+
+  /** Cost does not grow with the log. `undefined` where there is no session. */
+  head(session: string, o?: CallOptions): Promise<HeadInfo | undefined>
+
+  /**
+   * In log order, each line once, no gaps, byte for byte, at least all that was committed before the call. A missing session
+   * yields nothing. A log that is deleted or replaced meanwhile: `conflict`.
+   */
+  read(session: string, range?: ReadRange, o?: CallOptions): AsyncIterable<Chunk>
+
+  /** Opens no log. See `capabilities.listOrder`. */
+  list(o?: ListOptions): AsyncIterable<ListedSession>
+
+  /** One step makes it gone for everyone, with its documents. Idempotent. Blobs stay for collection. */
+  delete(session: string, o?: CallOptions): Promise<Deleted>
+
+  /** Resolves when all that was acknowledged is on stable storage. */
+  sync?(session: string, o?: CallOptions): Promise<void>
+
+  /** Swaps the whole log in one step; readers and writers of the old one get `conflict`. */
+  replace?(session: string, chunks: AsyncIterable<Chunk>, o: CallOptions & { readonly expect: Head }): Promise<Head>
+
+  /** A hint that the log grew: may coalesce or be late, never lies. Ends with its signal or when the session is deleted. */
+  watch?(session: string, o?: CallOptions): AsyncIterable<Head>
+
+  readonly docs: DocStore
+  readonly blobs: BlobStore
+}
+
+/** Largest `info`, in UTF-8 bytes. */
+export const MAX_INFO_BYTES = 8192
+
+/** Largest chunk of a read, in UTF-8 bytes, unless a single line is longer. 256 KB is the size of one S3 segment and of one read from a file. */
+export const MAX_CHUNK_BYTES = 262_144
