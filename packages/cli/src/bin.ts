@@ -1,0 +1,3 @@
+import { version } from "./index.ts"
+
+process.stdout.write(`${version}\n`)

@@ -1,0 +1,1 @@
+export const version: string = "0.1.0"

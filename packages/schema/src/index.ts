@@ -1,0 +1,1 @@
+export const schemaVersion = 4 as const
