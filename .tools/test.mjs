@@ -1,0 +1,33 @@
+// `npm test [-- --only STEP[,STEP…]] [vitest filters…]`: every test of the repository on every runtime that is here.
+// Ends with one line, `N passed, N failed`. With CI=true a runtime that is not here is a failure.
+import { install } from "./lib/install.mjs"
+import { report, total } from "./test/report.mjs"
+import { select, steps } from "./test/steps.mjs"
+
+const { only, filters } = parse(process.argv.slice(2))
+const selected = select(steps, only)
+if (selected.length === 0) {
+  console.error(`There is no step ${only.join(", ")}. Steps: ${steps.map((step) => step.name).join(", ")}`)
+  process.exit(2)
+}
+
+const outcomes = []
+if (await install()) {
+  for (const step of selected) outcomes.push(await report(step, { filters, ci: process.env.CI === "true" }))
+} else {
+  outcomes.push({ passed: 0, failed: 1, skipped: 0 })
+}
+
+const sum = total(outcomes)
+process.exitCode = sum.failed > 0 ? 1 : 0
+console.log(`${sum.passed} passed, ${sum.failed} failed${sum.skipped > 0 ? `, ${sum.skipped} skipped` : ""}`)
+
+function parse(args) {
+  const only = []
+  const filters = []
+  for (let i = 0; i < args.length; i++) {
+    if (args[i] === "--only") only.push(...(args[++i] ?? "").split(","))
+    else filters.push(args[i])
+  }
+  return { only, filters }
+}

@@ -1,0 +1,37 @@
+import { packAll, packedTools } from "../checks/packed.mjs"
+import { run, runScript } from "../lib/run.mjs"
+import { manifest } from "../lib/workspace.mjs"
+import { total } from "./report.mjs"
+
+/** A static check is one test: a script of the root package.json that exits with 0. */
+export function scriptCheck(what, script) {
+  return {
+    name: `checks:${what}`,
+    async run() {
+      const { code, output } = await runScript(manifest.scripts[script])
+      return { passed: code === 0 ? 1 : 0, failed: code === 0 ? 0 : 1, skipped: 0, output }
+    },
+  }
+}
+
+/** The packages as users get them: each is packed, and each tool that looks at one is a test. */
+export function packedChecks(what) {
+  return {
+    name: `checks:${what}`,
+    async run() {
+      const { tarballs, failure } = await packAll()
+      if (failure !== undefined) return { passed: 0, failed: 1, skipped: 0, output: failure }
+      const outcomes = []
+      let output = ""
+      for (const { name, file } of tarballs) {
+        for (const [command, ...args] of packedTools(file)) {
+          const result = await run(command, args)
+          const failed = result.code === 0 ? 0 : 1
+          outcomes.push({ passed: 1 - failed, failed, skipped: 0 })
+          if (failed > 0) output += `${name}: ${command}\n${result.output}\n`
+        }
+      }
+      return { ...total(outcomes), output }
+    },
+  }
+}

@@ -1,0 +1,67 @@
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs"
+import { join } from "node:path"
+import { newestNode } from "../lib/runtimes.mjs"
+import { run } from "../lib/run.mjs"
+import { packages, root } from "../lib/workspace.mjs"
+import { junitCounts } from "./junit.mjs"
+import { outcomeOf } from "./report.mjs"
+
+/** How the own test runner of each runtime takes files and where it leaves its report. */
+const commands = {
+  node: (files, report) => [
+    newestNode(),
+    ["--conditions=source", "--import", "./.tools/typescript.mjs", "--test", ...nodeReporters(report), ...files],
+  ],
+  bun: (files, report) => [
+    "bun",
+    ["--conditions=source", "test", "--reporter=junit", `--reporter-outfile=${report}`, ...files],
+  ],
+  deno: (files, report) => [
+    "deno",
+    [
+      "test",
+      "-A",
+      "--no-check",
+      "--no-lock",
+      "--cached-only",
+      "--conditions=source",
+      `--junit-path=${report}`,
+      ...files,
+    ],
+  ],
+}
+
+/** The entry files `test/NAME.<runtime>.ts` of all packages, each run by the runner that comes with the runtime. */
+export function entries(runtime, absent) {
+  return {
+    name: `conformance:${runtime}`,
+    absent,
+    async run() {
+      const report = join(root, ".reports", `entries-${runtime}.xml`)
+      mkdirSync(join(root, ".reports"), { recursive: true })
+      rmSync(report, { force: true })
+      const files = entryFiles(`.${runtime}.ts`)
+      if (files.length === 0) return outcomeOf({ passed: 0, failed: 0, skipped: 0 }, { code: 0, output: "" })
+      const [command, args] = commands[runtime](files, report)
+      const result = await run(command, args)
+      return outcomeOf(existsSync(report) ? junitCounts(readFileSync(report, "utf8")) : undefined, result)
+    },
+  }
+}
+
+function entryFiles(suffix) {
+  return packages()
+    .map(({ dir }) => join(dir, "test"))
+    .filter((dir) => existsSync(dir))
+    .flatMap((dir) => readdirSync(dir).map((name) => join(dir, name)))
+    .filter((file) => file.endsWith(suffix))
+}
+
+function nodeReporters(report) {
+  return [
+    "--test-reporter=spec",
+    "--test-reporter-destination=stdout",
+    "--test-reporter=junit",
+    `--test-reporter-destination=${report}`,
+  ]
+}

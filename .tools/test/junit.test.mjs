@@ -1,0 +1,17 @@
+import { expect, test } from "vitest"
+import { junitCounts } from "./junit.mjs"
+
+test("counts cases by what they contain, whatever their attributes hold", () => {
+  const xml = `<testsuites><testsuite name="a > b">
+    <testcase name="1 > 0" classname='x'/>
+    <testcase name="with output"><system-out>fine</system-out></testcase>
+    <testcase name="broken &lt;failure/>"><failure message="no">at line 1</failure></testcase>
+    <testcase name="gone"><error/></testcase>
+    <testcase name="later"><skipped/></testcase>
+  </testsuite></testsuites>`
+  expect(junitCounts(xml)).toEqual({ passed: 2, failed: 2, skipped: 1 })
+})
+
+test("a report without cases counts nothing", () => {
+  expect(junitCounts(`<testsuites tests="0"></testsuites>`)).toEqual({ passed: 0, failed: 0, skipped: 0 })
+})

@@ -1,0 +1,43 @@
+/** Runs a step and tells of it: a line when it is green, its whole output when it is not. */
+export async function report(step, { filters, ci }) {
+  const reason = await step.absent?.()
+  if (reason !== undefined) {
+    console.log(`${ci ? "FAIL" : "left out"}  ${step.name}: ${reason}`)
+    return { passed: 0, failed: ci ? 1 : 0, skipped: 0 }
+  }
+  const started = performance.now()
+  const outcome = await step.run({ filters })
+  const seconds = ((performance.now() - started) / 1000).toFixed(1)
+  if (outcome.failed > 0) console.log(`\n${outcome.output.trim()}\n`)
+  console.log(
+    `${outcome.failed > 0 ? "FAIL" : "ok  "}  ${step.name.padEnd(18)} ${counts(outcome).padEnd(26)} ${seconds} s`,
+  )
+  return outcome
+}
+
+export function total(outcomes) {
+  const sum = { passed: 0, failed: 0, skipped: 0 }
+  for (const outcome of outcomes) for (const key of Object.keys(sum)) sum[key] += outcome[key]
+  return sum
+}
+
+/**
+ * The outcome of a runner: what its report counts, held against its exit code. A run that found no tests, or
+ * that failed outside of any test, is a failure of its own.
+ */
+export function outcomeOf(counted, { code, output }) {
+  if (counted === undefined)
+    return { passed: 0, failed: 1, skipped: 0, output: `${output}\nThe runner left no report.` }
+  if (counted.failed === 0 && code !== 0) return { ...counted, failed: 1, output }
+  if (counted.passed + counted.failed + counted.skipped === 0) {
+    return { ...counted, failed: 1, output: `${output}\nNo tests were found.` }
+  }
+  return { ...counted, output }
+}
+
+function counts({ passed, failed, skipped }) {
+  const parts = [`${passed} passed`]
+  if (failed > 0) parts.push(`${failed} failed`)
+  if (skipped > 0) parts.push(`${skipped} skipped`)
+  return parts.join(", ")
+}

@@ -1,0 +1,32 @@
+import { absent } from "../lib/runtimes.mjs"
+import { packedChecks, scriptCheck } from "./checks.mjs"
+import { entries } from "./entries.mjs"
+import { vitest } from "./vitest.mjs"
+
+/**
+ * What a test run consists of, in order. A step has
+ * - `name`: `group:what`; `--only` takes the group or the whole name;
+ * - `absent()`: why it cannot run on this machine, or undefined; without it the step runs everywhere;
+ * - `run({ filters })`: its outcome, `{ passed, failed, skipped, output }`.
+ */
+export const steps = [
+  scriptCheck("format", "format:check"),
+  scriptCheck("types", "typecheck"),
+  scriptCheck("lint", "lint"),
+  scriptCheck("unused", "lint:unused"),
+  scriptCheck("exports", "check:exports"),
+  scriptCheck("build", "build"),
+  packedChecks("packages"),
+  scriptCheck("size", "check:size"),
+  vitest("node", absent.node),
+  vitest("bun", absent.bun),
+  vitest("deno", absent.deno),
+  entries("node", absent.node),
+  entries("bun", absent.bun),
+  entries("deno", absent.deno),
+]
+
+export function select(all, only) {
+  if (only.length === 0) return all
+  return all.filter(({ name }) => only.some((wanted) => name === wanted || name.startsWith(`${wanted}:`)))
+}
