@@ -1,3 +1,4 @@
+#!/usr/bin/env node
 import { version } from "./index.ts"
 
 process.stdout.write(`${version}\n`)
