@@ -1,1 +1,4 @@
-export type * from "@sessions/core/storage"
+export type { MemoryLocation } from "./location.ts"
+export { createMemoryLocation } from "./location.ts"
+export type { MemoryLimits, MemoryStorageOptions } from "./storage.ts"
+export { createMemoryStorage } from "./storage.ts"

@@ -2,7 +2,7 @@
  * The argument checks that every adapter makes before it touches its store, so that all of them refuse the same things with the
  * same words. Each throws a {@link StorageError} with code `invalid` (or `aborted`).
  */
-import type { AppendOptions, Capabilities, Head, ReadRange, Seq } from "./contract.ts"
+import type { AppendOptions, Capabilities, Head, ListOptions, ReadRange, Seq } from "./contract.ts"
 import { MAX_INFO_BYTES } from "./contract.ts"
 import { StorageError } from "./errors.ts"
 
@@ -64,15 +64,24 @@ export function checkLines(lines: readonly string[], capabilities: Capabilities)
       throw new StorageError("invalid", `Line ${index} of the batch is not a text.`)
     }
     if (line.includes("\n")) {
-      throw new StorageError("invalid", `Line ${index} of the batch contains a line feed, which is what separates lines.`)
+      throw new StorageError(
+        "invalid",
+        `Line ${index} of the batch contains a line feed, which is what separates lines.`,
+      )
     }
     if (!isWellFormed(line)) {
-      throw new StorageError("invalid", `Line ${index} of the batch has a lone surrogate, which UTF-8 cannot hold; escape it.`)
+      throw new StorageError(
+        "invalid",
+        `Line ${index} of the batch has a lone surrogate, which UTF-8 cannot hold; escape it.`,
+      )
     }
     units += line.length + 1
     if (line.length * 3 > capabilities.maxLineBytes && utf8Length(line) > capabilities.maxLineBytes) {
       const bytes = utf8Length(line)
-      throw new StorageError("invalid", `Line ${index} has ${bytes} bytes; this storage takes ${capabilities.maxLineBytes}.`)
+      throw new StorageError(
+        "invalid",
+        `Line ${index} has ${bytes} bytes; this storage takes ${capabilities.maxLineBytes}.`,
+      )
     }
   }
   if (units * 3 > capabilities.maxBatchBytes && batchBytes(lines) > capabilities.maxBatchBytes) {
@@ -126,6 +135,25 @@ export function checkRange(range: ReadRange = {}): CheckedRange {
   return { from: number("from", from, 0), to: number("to", to, Number.MAX_SAFE_INTEGER) }
 }
 
+/** `limit` is a whole number from 0; `after` a session id, and `unsupported` where the list is not ordered by id. */
+export function checkListOptions(o: ListOptions, capabilities: Capabilities): void {
+  if (o.limit !== undefined && !(Number.isSafeInteger(o.limit) && o.limit >= 0)) {
+    throw new StorageError("invalid", `\`limit\` of a list must be a whole number from 0, not ${String(o.limit)}.`)
+  }
+  if (o.after === undefined) return
+  if (capabilities.listOrder !== "id") {
+    throw new StorageError("unsupported", "This storage lists the newest first and cannot go on after an id.")
+  }
+  checkSessionId(o.after)
+}
+
+/** A document is a text that survives UTF-8. */
+export function checkDocText(text: unknown): asserts text is string {
+  if (typeof text !== "string") throw new StorageError("invalid", "A document is a text.")
+  if (!isWellFormed(text)) {
+    throw new StorageError("invalid", "The document has a lone surrogate, which UTF-8 cannot hold; escape it.")
+  }
+}
 
 /** A document key in its two shapes; throws `invalid` for anything else. */
 export function parseDocKey(key: string): { readonly session?: string; readonly name: string } {
@@ -133,7 +161,8 @@ export function parseDocKey(key: string): { readonly session?: string; readonly 
   const name = parts.at(-1) ?? ""
   const named = DOC_NAME.test(name) && !name.includes("..") && !name.endsWith(".")
   if (named && parts.length === 1) return { name }
-  if (named && parts.length === 3 && parts[0] === "sessions" && isSessionId(parts[1])) return { session: parts[1], name }
+  if (named && parts.length === 3 && parts[0] === "sessions" && isSessionId(parts[1]))
+    return { session: parts[1], name }
   throw new StorageError(
     "invalid",
     `${JSON.stringify(key)} is not a document key: use "<name>" or "sessions/<id>/<name>", with 1 to 64 of A-Z a-z 0-9 . _ - in the name.`,

@@ -81,7 +81,7 @@ export interface ListedSession extends HeadInfo {
   readonly id: string
 }
 
-/** What a call of `delete` removed. Zeros where there was nothing. */
+/** What a call of `delete` removed: the size of the log as `head` said it, in how many pieces. Zeros where there was no session. */
 export interface Deleted {
   readonly bytes: number
   readonly parts: number
@@ -187,7 +187,10 @@ export interface SessionStorage extends AsyncDisposable {
   /** Swaps the whole log in one step; readers and writers of the old one get `conflict`. */
   replace?(session: string, chunks: AsyncIterable<Chunk>, o: CallOptions & { readonly expect: Head }): Promise<Head>
 
-  /** A hint that the log grew: may coalesce or be late, never lies. Ends with its signal or when the session is deleted. */
+  /**
+   * A hint that the log grew: may coalesce or be late, never lies. Ends, without an error, with its signal, when the session is
+   * deleted and when the storage is disposed of.
+   */
   watch?(session: string, o?: CallOptions): AsyncIterable<Head>
 
   readonly docs: DocStore
