@@ -1,0 +1,93 @@
+/**
+ * What a model gets: only the roles user, assistant, toolResult and system leave here. Each kind of message that is not one of
+ * them has one rule; a custom role with content counts as said by the user; one without a rule is left out, and said to be.
+ */
+import type { Diagnostic } from "../format/diagnostics.ts"
+import type { ContentBlock, Message, ModelMessage } from "../format/records.ts"
+import { BRANCH_SUMMARY_ROLE, COMPACTION_ROLE } from "./render.ts"
+import type { ContextMessage } from "./types.ts"
+
+export interface ModelMessages {
+  readonly messages: readonly ContextMessage<ModelMessage>[]
+  readonly diagnostics: readonly Diagnostic[]
+}
+
+/** How a compaction stands in the context: one user message, or a user message and an assistant's answer to it. */
+export type SummaryStyle = "user" | "pair"
+
+export const COMPACTION_INTRO =
+  "The conversation history before this point was compacted into the following summary:"
+export const BRANCH_SUMMARY_INTRO = "The following is a summary of a branch that this conversation came back from:"
+export const PAIR_INTRO = "The conversation so far was long and has been summarized. Go on from the summary."
+
+export function toModelMessages(messages: readonly ContextMessage[], summaryAs: SummaryStyle = "user"): ModelMessages {
+  const out: ContextMessage<ModelMessage>[] = []
+  const diagnostics: Diagnostic[] = []
+  for (const item of messages) {
+    const { message, entryId, kind } = item
+    if (isModelMessage(message)) {
+      out.push(item as ContextMessage<ModelMessage>)
+    } else if (message.role === COMPACTION_ROLE) {
+      for (const said of compactionMessages(String(message["summaryText"]), summaryAs)) out.push({ entryId, kind, message: said })
+    } else {
+      const content = contentOf(message)
+      if (content === undefined) diagnostics.push(leftOut(entryId, message.role))
+      else if (content.length > 0) out.push({ entryId, kind, message: { role: "user", content } })
+    }
+  }
+  return { messages: out, diagnostics }
+}
+
+function isModelMessage(message: Message): message is ModelMessage {
+  return message.role === "user" || message.role === "assistant" || message.role === "toolResult" || message.role === "system"
+}
+
+/** What a user message says in place of another role. Empty: left out by rule. Undefined: there is no rule. */
+function contentOf(message: Message): readonly ContentBlock[] | undefined {
+  if (message.role === "bashExecution" || message.role === "pythonExecution") {
+    return message["excludeFromContext"] === true ? [] : text(executionText(message))
+  }
+  if (message.role === BRANCH_SUMMARY_ROLE) {
+    const summary = String(message["summaryText"])
+    return summary.trim() === "" ? [] : text(`${BRANCH_SUMMARY_INTRO}\n\n<summary>\n${summary}\n</summary>`)
+  }
+  return message.content
+}
+
+function compactionMessages(summary: string, style: SummaryStyle): ModelMessage[] {
+  if (style === "user") return [{ role: "user", content: text(`${COMPACTION_INTRO}\n\n<summary>\n${summary}\n</summary>`) }]
+  const made = { synthetic: true, summary: true } as const
+  return [
+    { role: "user", content: text(PAIR_INTRO), ...made },
+    { role: "assistant", content: text(summary), ...made },
+  ]
+}
+
+/** A command or a piece of code that was run beside the conversation, told as text. */
+function executionText(message: Message): string {
+  const isBash = message.role === "bashExecution"
+  const source = String(message[isBash ? "command" : "code"] ?? "")
+  const output = typeof message["output"] === "string" ? message["output"] : ""
+  const lines = [isBash ? `Ran \`${source}\`` : `Ran this Python code:\n${fenced(source)}`]
+  lines.push(output === "" ? "(no output)" : fenced(output))
+  const exitCode = message["exitCode"]
+  if (message["cancelled"] === true) lines.push("(the command was cancelled)")
+  else if (typeof exitCode === "number" && exitCode !== 0) lines.push(`Exit code: ${exitCode}`)
+  return lines.join("\n")
+}
+
+/** The fence is longer than any run of backticks inside, so the text cannot end it. */
+function fenced(content: string): string {
+  const longest = Math.max(2, ...Array.from(content.matchAll(/`{3,}/g), (run) => run[0].length))
+  const fence = "`".repeat(longest + 1)
+  return `${fence}\n${content}${content.endsWith("\n") ? "" : "\n"}${fence}`
+}
+
+function text(content: string): readonly ContentBlock[] {
+  return [{ type: "text", text: content }]
+}
+
+function leftOut(entryId: string, role: string): Diagnostic {
+  const message = `The message of entry ${entryId} has the role ${JSON.stringify(role)} and no content; a model does not get it.`
+  return { code: "left_out", entryId, message }
+}

@@ -1,0 +1,93 @@
+/** From selected entries to messages that still are what their authors wrote: custom roles are kept, edits are applied. */
+import type { Diagnostic } from "../format/diagnostics.ts"
+import type { ContentBlock, Entry, Message } from "../format/records.ts"
+import type { SelectedEntry } from "./select.ts"
+import type { ContextMessage } from "./types.ts"
+
+export interface Rendered {
+  readonly messages: readonly ContextMessage[]
+  readonly diagnostics: readonly Diagnostic[]
+}
+
+/** Roles of the messages that stand for entries which are no messages. */
+export const BRANCH_SUMMARY_ROLE = "branchSummary"
+export const COMPACTION_ROLE = "compactionSummary"
+export const CUSTOM_ROLE = "custom"
+
+export function renderMessages(selected: readonly SelectedEntry[]): Rendered {
+  const messages: ContextMessage[] = []
+  const diagnostics: Diagnostic[] = []
+  for (const { seq, entry, edit } of selected) {
+    const rendered = renderEntry(entry)
+    if (rendered === undefined) continue
+    if (typeof rendered === "string") {
+      const message = `Entry ${entry.id} (line ${seq}) has no place in the context: ${rendered}.`
+      diagnostics.push({ code: "invalid_record", seq, entryId: entry.id, message })
+      continue
+    }
+    const edited = rendered.kind === "compaction" ? rendered.message : applyEdit(rendered.message, edit)
+    if (edited !== undefined) messages.push({ entryId: entry.id, kind: rendered.kind, message: edited })
+  }
+  return { messages, diagnostics }
+}
+
+/** Content as blocks: a bare string, as other programs write it, is one text block. */
+export function blocksOf(content: unknown): readonly ContentBlock[] | undefined {
+  if (typeof content === "string") return [{ type: "text", text: content }]
+  if (!Array.isArray(content)) return undefined
+  const sound = content.every((block) => typeof block === "object" && block !== null && typeof block.type === "string")
+  return sound ? content : undefined
+}
+
+type RenderedEntry = { readonly kind: ContextMessage["kind"]; readonly message: Message } | string | undefined
+
+/** Undefined for an entry that is never in the context; a string says what is wrong with one that should be. */
+function renderEntry(entry: Entry): RenderedEntry {
+  switch (entry.type) {
+    case "message":
+      return renderMessage(entry["message"])
+    case "custom_message": {
+      const content = blocksOf(entry["content"])
+      if (content === undefined) return "its content is not a list of blocks"
+      const { customType, display, details } = entry as Readonly<Record<string, unknown>>
+      const kept = { customType, display, ...(details === undefined ? {} : { details }) }
+      return { kind: "custom", message: { role: CUSTOM_ROLE, content, ...kept } }
+    }
+    case "branch_summary": {
+      const { summary, fromId } = entry as Readonly<Record<string, unknown>>
+      if (typeof summary !== "string") return "it has no summary"
+      return { kind: "branch_summary", message: { role: BRANCH_SUMMARY_ROLE, summaryText: summary, fromId } }
+    }
+    case "compaction": {
+      const { summary, tokensBefore } = entry as Readonly<Record<string, unknown>>
+      if (typeof summary !== "string") return "it has no summary"
+      return { kind: "compaction", message: { role: COMPACTION_ROLE, summaryText: summary, tokensBefore } }
+    }
+    default:
+      return undefined
+  }
+}
+
+function renderMessage(message: unknown): RenderedEntry {
+  if (typeof message !== "object" || message === null || typeof (message as Message).role !== "string") {
+    return "it holds no message"
+  }
+  const { content } = message as Message
+  if (content === undefined || content === null) {
+    const needsContent = ["user", "assistant", "toolResult", "system"].includes((message as Message).role)
+    return needsContent ? "its message has no content" : { kind: "message", message: message as Message }
+  }
+  const blocks = blocksOf(content)
+  if (blocks === undefined) return "its content is not a list of blocks"
+  return { kind: "message", message: blocks === content ? (message as Message) : { ...(message as Message), content: blocks } }
+}
+
+function applyEdit(message: Message, edit: Entry | undefined): Message | undefined {
+  if (edit === undefined) return message
+  const replacement = edit["replacement"]
+  if (replacement === null) return undefined
+  const content = blocksOf((replacement as { content?: unknown } | undefined)?.content)
+  if (content === undefined) return message
+  if (message.role === BRANCH_SUMMARY_ROLE) return { role: CUSTOM_ROLE, content }
+  return { ...message, content }
+}

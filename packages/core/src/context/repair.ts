@@ -1,0 +1,99 @@
+/**
+ * Makes a context sendable: every tool call has exactly one result, after it and before the next user or assistant message, no
+ * result stands alone, and no message is empty. Providers answer 400 to anything else, for ever after. The log stays as it is.
+ */
+import type { Diagnostic } from "../format/diagnostics.ts"
+import type { AssistantMessage, ModelMessage, ToolCallBlock, ToolResultMessage } from "../format/records.ts"
+import type { ContextMessage, RepairMode } from "./types.ts"
+
+type Item = ContextMessage<ModelMessage>
+
+export interface Repaired {
+  readonly messages: readonly Item[]
+  readonly diagnostics: readonly Diagnostic[]
+}
+
+export const NO_RESULT_TEXT = "No result was recorded for this tool call."
+
+export function repairMessages(messages: readonly Item[], mode: RepairMode): Repaired {
+  if (mode === "none") return { messages, diagnostics: [] }
+  const diagnostics: Diagnostic[] = []
+  const note = (item: Item, what: string): void => {
+    diagnostics.push({ code: "repaired", entryId: item.entryId, message: `Entry ${item.entryId}: ${what}.` })
+  }
+  const resultsOf = matchResults(messages, note)
+  const out: Item[] = []
+  for (const [index, item] of messages.entries()) {
+    if (item.message.role === "toolResult") continue
+    const calls = callsOf(item.message)
+    if (calls.length === 0) {
+      if (item.message.role === "assistant" && item.message.content.length === 0) note(item, "an assistant message without content is left out")
+      else out.push(item)
+      continue
+    }
+    const results = resultsOf.get(index) ?? []
+    const missing = calls.filter((_, call) => results[call] === undefined)
+    const given = results.filter((result) => result !== undefined).sort((a, b) => a - b)
+    for (const result of given) {
+      if (!isInPlace(messages, index, result)) note(messages[result] as Item, "a tool result is moved up to its call")
+    }
+    if (missing.length > 0 && mode === "drop") {
+      note(item, `${missing.length} tool call(s) without a result are left out`)
+      const content = (item.message as AssistantMessage).content.filter((block) => !missing.includes(block as ToolCallBlock))
+      if (content.length > 0) out.push({ ...item, message: { ...(item.message as AssistantMessage), content } })
+    } else {
+      out.push(item)
+    }
+    for (const result of given) out.push(messages[result] as Item)
+    if (mode === "synthesize") for (const call of missing) out.push(synthesized(item, call, note))
+  }
+  return { messages: out, diagnostics }
+}
+
+export function callsOf(message: ModelMessage): readonly ToolCallBlock[] {
+  if (message.role !== "assistant") return []
+  return message.content.filter((block): block is ToolCallBlock => block.type === "toolCall")
+}
+
+/**
+ * For each message with calls: the index of each call's result. A result belongs to the nearest assistant message before it that
+ * has its id, since local models use ids again; where that call has one already, or there is none, the result is left out.
+ */
+function matchResults(
+  messages: readonly Item[],
+  note: (item: Item, what: string) => void,
+): Map<number, (number | undefined)[]> {
+  const results = new Map<number, (number | undefined)[]>()
+  /** Index of the nearest assistant message so far with a call of this id. */
+  const nearest = new Map<string, number>()
+  for (const [index, item] of messages.entries()) {
+    const calls = callsOf(item.message)
+    if (calls.length > 0) results.set(index, new Array(calls.length).fill(undefined))
+    for (const call of calls) nearest.set(call.id, index)
+    if (item.message.role !== "toolResult") continue
+    const { toolCallId } = item.message as ToolResultMessage
+    const owner = nearest.get(toolCallId)
+    const slots = owner === undefined ? undefined : results.get(owner)
+    const owned = owner === undefined ? [] : callsOf((messages[owner] as Item).message)
+    const free = owned.findIndex((call, at) => call.id === toolCallId && slots?.[at] === undefined)
+    if (free >= 0 && slots !== undefined) slots[free] = index
+    else note(item, owner === undefined ? "a tool result without a call is left out" : "a second result of one call is left out")
+  }
+  return results
+}
+
+/** Whether only results and system messages stand between a call and its result. */
+function isInPlace(messages: readonly Item[], call: number, result: number): boolean {
+  for (let at = call + 1; at < result; at++) {
+    const role = messages[at]?.message.role
+    if (role === "user" || role === "assistant") return false
+  }
+  return true
+}
+
+function synthesized(item: Item, call: ToolCallBlock, note: (item: Item, what: string) => void): Item {
+  note(item, `the tool call ${JSON.stringify(call.id)} has no result; one that says so is made up`)
+  const content = [{ type: "text", text: NO_RESULT_TEXT }]
+  const message: ToolResultMessage = { role: "toolResult", toolCallId: call.id, toolName: call.name, isError: true, content }
+  return { entryId: item.entryId, kind: "repair", message }
+}

@@ -1,0 +1,152 @@
+/**
+ * Which entries of a log make the context of a leaf, and what state they stand in. Works on a whole log and on a stretch that
+ * reaches to its end, with one answer: where the stretch is too short to know, it says so, and how far back the answer may lie.
+ */
+import type { Diagnostic } from "../format/diagnostics.ts"
+import type { ContextState, Entry } from "../format/records.ts"
+import type { Seq } from "../storage/contract.ts"
+import type { EntryLog } from "../tree/entry-log.ts"
+import { OLDER, deletedSeqs, parentDiagnostic, parentOf } from "../tree/path.ts"
+import { foldState, initialState, storedState } from "./state.ts"
+
+export interface SelectedEntry {
+  readonly seq: Seq
+  readonly entry: Entry
+  /** The latest edit of this entry on the path. */
+  readonly edit?: Entry
+}
+
+export interface Selection {
+  /** In context order: the compaction first, then what it keeps, then what follows it. Deleted entries are not in it. */
+  readonly entries: readonly SelectedEntry[]
+  readonly state: ContextState
+  readonly compaction?: Seq
+  /** The compaction whose stored state the fold began at. */
+  readonly stateFrom?: Seq
+  readonly diagnostics: readonly Diagnostic[]
+}
+
+/** More of the log is needed. */
+export interface NeedsOlder {
+  readonly older: true
+  /** Where the missing entry is said to stand: a hint from the log, which may be wrong. */
+  readonly hint?: Seq
+}
+
+/** `leaf` null is the place before the first entry. The header gives the state its start. */
+export function selectContext(
+  log: EntryLog,
+  leaf: Seq | null,
+  header?: Readonly<Record<string, unknown>>,
+): Selection | NeedsOlder {
+  if (leaf === null) return { entries: [], state: initialState(header), diagnostics: [] }
+  const deleted = deletedSeqs(log)
+  const edits = new Map<Seq, Entry>()
+  const diagnostics: Diagnostic[] = []
+  /** The walked path, newest first. */
+  const walked: Seq[] = []
+  /** Members of the context after and before the compaction, newest first. */
+  const after: Seq[] = []
+  const before: Seq[] = []
+  let compaction: Seq | undefined
+  let firstKept: Seq | undefined
+  let open = true
+  let stateFrom: Seq | undefined
+
+  let seq: Seq = leaf
+  for (; seq >= 0; seq = parentOf(log, seq)) {
+    const entry = log.at(seq) as Entry
+    const bridged = parentDiagnostic(log, seq)
+    if (bridged !== undefined) diagnostics.push(bridged)
+    if (open && firstKept !== undefined && seq < firstKept) {
+      // The walk passed the place of the first kept entry without meeting it: it is on another branch.
+      diagnostics.push(missingFirstKept(log, compaction as Seq))
+      before.length = 0
+      open = false
+    }
+    if (stateFrom === undefined && storedState(entry) !== undefined) stateFrom = seq
+    walked.push(seq)
+    if (open && !deleted.has(seq)) {
+      if (entry.type === "reset_boundary" && compaction === undefined) open = false
+      else if (entry.type === "context_edit") noteEdit(log, seq, edits)
+      else if (entry.type !== "compaction") (compaction === undefined ? after : before).push(seq)
+      else if (compaction === undefined) {
+        compaction = seq
+        const place = firstKeptOf(log, seq)
+        if (place === OLDER) return { older: true, ...hintOf(entry, "firstKeptSeq") }
+        if (place === undefined) open = false
+        else firstKept = place
+        if (place === undefined && entry["firstKeptEntryId"] !== entry.id) diagnostics.push(missingFirstKept(log, seq))
+      }
+    }
+    if (open && seq === firstKept) open = false
+    if (!open && stateFrom !== undefined) break
+  }
+  if (seq === OLDER) return { older: true, ...hintOf(log.at(walked.at(-1) as Seq), "targetSeq") }
+  if (open && firstKept !== undefined) {
+    diagnostics.push(missingFirstKept(log, compaction as Seq))
+    before.length = 0
+  }
+
+  const order = compaction === undefined ? [] : [compaction]
+  for (let i = before.length - 1; i >= 0; i--) order.push(before[i] as Seq)
+  for (let i = after.length - 1; i >= 0; i--) order.push(after[i] as Seq)
+  return {
+    entries: order.map((place) => selected(log, place, edits.get(place))),
+    state: stateOf(log, walked, stateFrom, header),
+    ...(compaction === undefined ? {} : { compaction }),
+    ...(stateFrom === undefined ? {} : { stateFrom }),
+    diagnostics: diagnostics.reverse(),
+  }
+}
+
+function selected(log: EntryLog, seq: Seq, edit: Entry | undefined): SelectedEntry {
+  const entry = log.at(seq) as Entry
+  return edit === undefined ? { seq, entry } : { seq, entry, edit }
+}
+
+/** Seq of the first kept entry; undefined where nothing is kept; {@link OLDER} where that cannot be told yet. */
+function firstKeptOf(log: EntryLog, compaction: Seq): Seq | undefined {
+  const entry = log.at(compaction) as Entry
+  const id = entry["firstKeptEntryId"]
+  if (typeof id !== "string" || id === entry.id) return undefined
+  return log.find(id, compaction) ?? (log.complete ? undefined : OLDER)
+}
+
+/** Walking back, the first edit met of a target is the latest. */
+function noteEdit(log: EntryLog, seq: Seq, edits: Map<Seq, Entry>): void {
+  const edit = log.at(seq) as Entry
+  const targetId = edit["targetId"]
+  const target = typeof targetId === "string" ? log.find(targetId, seq) : undefined
+  if (target !== undefined && !edits.has(target)) edits.set(target, edit)
+}
+
+function stateOf(
+  log: EntryLog,
+  walked: readonly Seq[],
+  stateFrom: Seq | undefined,
+  header: Readonly<Record<string, unknown>> | undefined,
+): ContextState {
+  const start = stateFrom === undefined ? undefined : storedState(log.at(stateFrom) as Entry)
+  const from = stateFrom === undefined ? walked.length : walked.indexOf(stateFrom)
+  const path = walked.slice(0, from).reverse()
+  return foldState(
+    path.map((seq) => log.at(seq) as Entry),
+    start ?? initialState(header),
+  )
+}
+
+function hintOf(entry: Entry | undefined, field: string): { hint?: Seq } {
+  const hint = entry?.[field]
+  return typeof hint === "number" && Number.isSafeInteger(hint) && hint >= 0 ? { hint } : {}
+}
+
+function missingFirstKept(log: EntryLog, compaction: Seq): Diagnostic {
+  const entry = log.at(compaction) as Entry
+  return {
+    code: "missing_first_kept",
+    seq: compaction,
+    entryId: entry.id,
+    message: `Compaction ${entry.id} (line ${compaction}) keeps from ${String(entry["firstKeptEntryId"])} on, which is not on its path; nothing before it is kept.`,
+  }
+}

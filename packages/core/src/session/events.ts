@@ -1,0 +1,57 @@
+/** What a session tells its listeners. A listener that throws is reported as `hook_failed` and stops nothing. */
+import type { Entry } from "../format/records.ts"
+import type { Diagnostic } from "../format/diagnostics.ts"
+import type { Head } from "../storage/contract.ts"
+
+export interface SessionEvents {
+  /** Acknowledged, in log order. */
+  appended: { readonly entries: readonly Entry[]; readonly head: Head }
+  /** Certainly not written, and out of memory again. */
+  rolled_back: { readonly ids: readonly string[]; readonly error: unknown }
+  /** Another writer's lines were read. */
+  foreign: { readonly entries: readonly Entry[] }
+  diverged: { readonly leaf: string; readonly otherLeaf: string }
+  diagnostic: Diagnostic
+  /** A hook or a listener threw. */
+  hook_failed: { readonly hook: string; readonly error: unknown }
+  compact_start: { readonly reason: "manual" | "threshold" | "overflow" }
+  compact_complete: {
+    readonly entryId: string
+    readonly tokensBefore: number
+    readonly tokensAfter: number
+    readonly tokensFreed: number
+    readonly messagesSummarized: number
+    readonly messagesKept: number
+    /** Headings of the summary's skeleton that the summarizer left out. */
+    readonly missingHeadings: readonly string[]
+  }
+  compact_failed: { readonly error: unknown; readonly failures: number; readonly breakerOpen: boolean }
+}
+
+export type Listener<K extends keyof SessionEvents> = (event: SessionEvents[K]) => void
+
+export class Emitter {
+  readonly #listeners = new Map<keyof SessionEvents, Set<(event: never) => void>>()
+
+  on<K extends keyof SessionEvents>(name: K, listener: Listener<K>): () => void {
+    let set = this.#listeners.get(name)
+    if (set === undefined) this.#listeners.set(name, (set = new Set()))
+    set.add(listener as (event: never) => void)
+    return () => void this.#listeners.get(name)?.delete(listener as (event: never) => void)
+  }
+
+  has(name: keyof SessionEvents): boolean {
+    return (this.#listeners.get(name)?.size ?? 0) > 0
+  }
+
+  emit<K extends keyof SessionEvents>(name: K, event: SessionEvents[K]): void {
+    for (const listener of this.#listeners.get(name) ?? []) {
+      try {
+        ;(listener as Listener<K>)(event)
+      } catch (error) {
+        // A failing listener of hook_failed has nobody left to tell.
+        if (name !== "hook_failed") this.emit("hook_failed", { hook: `on(${JSON.stringify(name)})`, error })
+      }
+    }
+  }
+}

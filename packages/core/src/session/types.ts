@@ -1,0 +1,235 @@
+/** The face: what a user of the library calls. `docs/` explains it by example; each method says what it guarantees. */
+import type { RepairMode, SessionContext } from "../context/types.ts"
+import type { SummaryStyle } from "../context/model-messages.ts"
+import type { Diagnostic } from "../format/diagnostics.ts"
+import type { NewEntry } from "../format/new-entry.ts"
+import type { ContentBlock, Entry, Header, Message, ParentSession } from "../format/records.ts"
+import type { CallOptions, Deleted, Head, PartInfo, Seq, SessionStorage } from "../storage/contract.ts"
+import type { SessionEvents } from "./events.ts"
+import type { SessionInfo } from "./info.ts"
+import type { CompactionResult, CompactOptions } from "../compaction/types.ts"
+import type { ExportOptions, ImportOptions, ImportResult, ImportSource } from "./transfer/types.ts"
+import type { VerifyReport } from "./verify.ts"
+
+export type ConflictPolicy = "branch" | "retry-turn" | "fail"
+/** When a new session's log is first written: at once, or with the first user or assistant message. */
+export type PersistAfter = "create" | "user" | "assistant"
+
+/** What a session is made with; all of it goes into the log's header. */
+export interface CreateOptions extends CallOptions {
+  /** Default: a new ULID. One that is taken is `exists`. */
+  readonly id?: string
+  readonly cwd?: string
+  readonly title?: string
+  readonly source?: "interactive" | "cron"
+  readonly cronJobId?: string
+  readonly systemPromptOverride?: string
+  readonly parentSession?: ParentSession
+}
+
+export interface AppendOptions extends CallOptions {
+  /** Default: `"retry-turn"` for the first append of a running turn, else `"branch"`. See `docs/contract.md`, "Two writers". */
+  readonly onConflict?: ConflictPolicy
+}
+
+export interface AppendResult {
+  /** One for each entry given. */
+  readonly ids: readonly string[]
+  /** The log's end after them; undefined while nothing has been written (see {@link PersistAfter}). */
+  readonly head: Head | undefined
+  /** False while the entries wait in memory for the message that {@link PersistAfter} names. */
+  readonly durable: boolean
+  /** Another writer's turn stands beside this one as a second branch. */
+  readonly diverged?: Divergence
+}
+
+export interface Divergence {
+  /** This session's leaf. */
+  readonly leaf: string
+  readonly otherLeaf: string
+}
+
+export interface ContextOptions extends CallOptions {
+  /** Tokens that the context should fit; gives `fits`. */
+  readonly window?: number
+  /** Default `"synthesize"`. */
+  readonly repair?: RepairMode
+  readonly summaryAs?: SummaryStyle
+}
+
+export interface MessagesOptions extends CallOptions {
+  /** Entry id: only messages before it on the path. */
+  readonly before?: string
+  /** 1-1000, default 50. */
+  readonly limit?: number
+}
+
+export interface HistoryMessage {
+  readonly entryId: string
+  readonly seq: Seq
+  readonly timestamp: string
+  readonly message: Message
+}
+
+export interface MessagesPage {
+  /** In the order of the conversation. */
+  readonly messages: readonly HistoryMessage[]
+  /** Give it as `before` to get the page before this one; missing at the beginning. */
+  readonly before?: string
+}
+
+export interface TreeNode {
+  readonly entry: Entry
+  readonly seq: Seq
+  readonly children: readonly TreeNode[]
+  readonly label?: string
+  /** A tombstone has deleted it. */
+  readonly deleted?: boolean
+}
+
+export interface SessionTree {
+  readonly roots: readonly TreeNode[]
+  readonly leafId: string | null
+  /** Ids from the root to the leaf. */
+  readonly path: readonly string[]
+  readonly diagnostics: readonly Diagnostic[]
+}
+
+export interface TurnContext {
+  /** 0 at first; counts how often another writer's turn made this one start over. */
+  readonly attempt: number
+}
+
+/**
+ * One open session. Handles that a repository has on one id share one session behind them; each has its own `close`.
+ *
+ * What a method does is in memory when it returns its promise, and in the storage when the promise resolves. A rejected append
+ * has left memory again, with everything that was queued behind it (`rolled_back`); only after `indeterminate` it stays, and the
+ * next append finds out.
+ */
+export interface Session extends AsyncDisposable {
+  readonly id: string
+  readonly header: Header
+  /** The entry that the next append hangs on; null before the first and after `resetLeaf`. */
+  readonly leafId: string | null
+  /** The acknowledged end of the log; undefined while nothing has been written. */
+  readonly head: Head | undefined
+  /** What opening found. */
+  readonly diagnostics: readonly Diagnostic[]
+
+  append(entries: NewEntry | readonly NewEntry[], o?: AppendOptions): Promise<AppendResult>
+
+  /**
+   * Runs one agent turn; a second one waits for it. Where another writer's turn got in first, nothing of this one is written and
+   * `fn` runs again on the new leaf, up to three times, then `conflict`. A turn inside a turn of the same session is `invalid`.
+   */
+  turn<T>(fn: (session: Session, turn: TurnContext) => Promise<T> | T, o?: CallOptions): Promise<T>
+
+  /** What a model gets: reads back only as far as the live context reaches. */
+  context(o?: ContextOptions): Promise<SessionContext>
+  /** A page of the conversation's whole history on the current path, newest page first; deleted messages are left out. */
+  messages(o?: MessagesOptions): Promise<MessagesPage>
+  /** Every entry in log order, on every branch. */
+  entries(range?: { readonly from?: Seq; readonly to?: Seq }, o?: CallOptions): AsyncIterable<Entry>
+  /** One entry, wherever in the log it stands. */
+  entry(id: string, o?: CallOptions): Promise<Entry | undefined>
+  /** Reads the whole log. */
+  tree(o?: CallOptions): Promise<SessionTree>
+
+  /** Makes an earlier entry the leaf. `not_found` where no entry has the id. */
+  branch(id: string, o?: AppendOptions): Promise<AppendResult>
+  /** The next entry will be a root. */
+  resetLeaf(o?: AppendOptions): Promise<AppendResult>
+  /** Leaves the current branch for `id` (null: the beginning), with a summary of what was left. */
+  branchWithSummary(
+    id: string | null,
+    summary: string,
+    o?: AppendOptions & { readonly details?: unknown; readonly fromExtension?: boolean },
+  ): Promise<AppendResult>
+  /** Names an entry; null takes the name away. */
+  label(id: string, label: string | null, o?: AppendOptions): Promise<AppendResult>
+  /** Soft delete: stays in the log, never shows again. */
+  tombstone(id: string, o?: AppendOptions): Promise<AppendResult>
+  /** Replaces an entry's content in the context from here on, or leaves it out (null). */
+  edit(
+    id: string,
+    replacement: null | { readonly content: string | readonly ContentBlock[] },
+    o?: AppendOptions,
+  ): Promise<AppendResult>
+  /** Null clears. A user's title wins over an automatic one. */
+  title(title: string | null, o?: AppendOptions & { readonly source?: "user" | "auto" }): Promise<AppendResult>
+  metadata(key: string, value: unknown, o?: AppendOptions): Promise<AppendResult>
+
+  compact(o: CompactOptions): Promise<CompactionResult>
+
+  /** Of this session as it stands in memory. */
+  info(o?: CallOptions): Promise<SessionInfo>
+  parts(o?: CallOptions): Promise<{ readonly bytes: number; readonly parts: readonly PartInfo[] }>
+  on<K extends keyof SessionEvents>(event: K, listener: (event: SessionEvents[K]) => void): () => void
+  /** Resolves when all that was appended is acknowledged and, where the storage can tell, on stable storage. */
+  flush(o?: CallOptions): Promise<void>
+  /** Flushes with the last handle. What waits for {@link PersistAfter} is dropped. Every call after it is `closed`. */
+  close(): Promise<void>
+}
+
+export interface ListOptions extends CallOptions {
+  /** 1-200, default 50; anything else is `invalid`. */
+  readonly limit?: number
+  /** `next` of the page before. */
+  readonly cursor?: string
+  /** Compared as given. Without it: all. */
+  readonly cwd?: string
+  readonly source?: "interactive" | "cron"
+  /** Only sessions whose parent session this is. */
+  readonly parent?: string
+}
+
+export interface SessionPage {
+  readonly sessions: readonly SessionInfo[]
+  readonly next?: string
+}
+
+export interface Pointer {
+  readonly session: string
+  readonly cwd?: string
+}
+
+export interface Pointers {
+  set(name: string, pointer: Pointer, o?: CallOptions): Promise<void>
+  get(name: string, o?: CallOptions): Promise<Pointer | undefined>
+  delete(name: string, o?: CallOptions): Promise<void>
+}
+
+/** All sessions of one storage. */
+export interface Sessions extends AsyncDisposable {
+  readonly storage: SessionStorage
+  create(o?: CreateOptions): Promise<Session>
+  /** `not_found` where there is none; `not_a_session` where the log is something else. */
+  open(id: string, o?: CallOptions): Promise<Session>
+  /** Resumes or starts; where two start at once, one does and the other resumes. */
+  openOrCreate(id: string, o?: Omit<CreateOptions, "id">): Promise<Session>
+  info(id: string, o?: CallOptions): Promise<SessionInfo>
+  /** By `lastMessageAt`, newest first, then by id. */
+  list(o?: ListOptions): Promise<SessionPage>
+  rename(id: string, title: string | null, o?: CallOptions): Promise<void>
+  /** A metadata entry that stands over the header's `cwd`. */
+  move(id: string, o: CallOptions & { readonly cwd: string }): Promise<void>
+  /** The log with everything that belongs to it. `not_found` where there is none. */
+  delete(id: string, o?: CallOptions): Promise<Deleted>
+  /** A new session with the path to `at` (default: the leaf), across compactions, with all that concerns that path. */
+  fork(id: string, o?: CallOptions & { readonly at?: string; readonly id?: string }): Promise<Session>
+  /** The pointer's session if it is still there and was set for this cwd, else the newest of the cwd, else a new one. */
+  continueRecent(o: CallOptions & { readonly cwd: string; readonly pointer?: string }): Promise<Session>
+  readonly pointers: Pointers
+  import(source: ImportSource, o?: ImportOptions): Promise<ImportResult>
+  /** The log as it is, byte for byte; or self-contained, or as Markdown for people. */
+  export(id: string, o?: ExportOptions): AsyncIterable<string>
+  /** Puts a session with its blobs into another storage under its own id. The same call again goes on where one was cut off. */
+  copy(id: string, to: SessionStorage, o?: CallOptions): Promise<ImportResult>
+  /** Rewrites an older log as version 4 in one step and keeps a backup. Does nothing to one that is current. */
+  migrate(id: string, o?: CallOptions): Promise<{ readonly migrated: boolean; readonly from: { format: string; version: number } }>
+  /** Reads everything and says everything. */
+  verify(id: string, o?: CallOptions): Promise<VerifyReport>
+  /** Closes every open session and the storage. */
+  close(): Promise<void>
+}

@@ -1,0 +1,128 @@
+/**
+ * The entries of a log in memory: all of them, or a contiguous stretch that reaches to the log's end. Tail-first opening rests on
+ * two facts: a parent stands before its children, and a tombstone or an edit stands after its target. So whatever can alter an
+ * entry of the stretch is in the stretch, and what is missing from it can only lie further back.
+ */
+import type { Seq } from "../storage/contract.ts"
+import type { Entry } from "../format/records.ts"
+
+/** A line's entry; undefined for a line that is none (the header, a line that cannot be parsed). */
+export type Slot = Entry | undefined
+
+export class EntryLog {
+  #from: Seq
+  #slots: Slot[]
+  /** Seq of the last entry with each id. */
+  readonly #last = new Map<string, Seq>()
+  /** Seqs of earlier entries with an id that occurs more than once, ascending. */
+  readonly #earlier = new Map<string, Seq[]>()
+  /** Seqs of tombstones, ascending: they act on every branch, so a context must know them all. */
+  #tombstones: Seq[] = []
+
+  constructor(from: Seq = 0) {
+    this.#from = from
+    this.#slots = []
+  }
+
+  static of(slots: readonly Slot[], from: Seq = 0): EntryLog {
+    const log = new EntryLog(from)
+    for (const slot of slots) log.push(slot)
+    return log
+  }
+
+  /** Seq of the first line held. */
+  get from(): Seq {
+    return this.#from
+  }
+
+  /** Seq after the last line held. */
+  get end(): Seq {
+    return this.#from + this.#slots.length
+  }
+
+  /** Whether nothing further back exists. */
+  get complete(): boolean {
+    return this.#from === 0
+  }
+
+  get tombstones(): readonly Seq[] {
+    return this.#tombstones
+  }
+
+  /** Ids that more than one held entry has. */
+  get duplicateIds(): Iterable<string> {
+    return this.#earlier.keys()
+  }
+
+  at(seq: Seq): Slot {
+    return this.#slots[seq - this.#from]
+  }
+
+  push(slot: Slot): void {
+    const seq = this.end
+    this.#slots.push(slot)
+    if (slot === undefined) return
+    const before = this.#last.get(slot.id)
+    if (before !== undefined) {
+      const earlier = this.#earlier.get(slot.id)
+      if (earlier === undefined) this.#earlier.set(slot.id, [before])
+      else earlier.push(before)
+    }
+    this.#last.set(slot.id, seq)
+    if (slot.type === "tombstone") this.#tombstones.push(seq)
+  }
+
+  /** Puts older lines in front; they must end where the held ones begin. */
+  prepend(slots: readonly Slot[]): void {
+    const from = this.#from - slots.length
+    const older = EntryLog.of(slots, from)
+    for (const [id, seq] of older.#last) {
+      const known = this.#last.has(id)
+      if (!known) this.#last.set(id, seq)
+      const seqs = older.#earlier.get(id) ?? []
+      if (known) seqs.push(seq)
+      if (seqs.length > 0) this.#earlier.set(id, seqs.concat(this.#earlier.get(id) ?? []))
+    }
+    this.#tombstones = older.#tombstones.concat(this.#tombstones)
+    this.#slots = older.#slots.concat(this.#slots)
+    this.#from = from
+  }
+
+  /** Takes away every line from `end` on, and gives them back. */
+  truncate(end: Seq): Slot[] {
+    const cut = this.#slots.splice(Math.max(0, end - this.#from))
+    for (let i = cut.length - 1; i >= 0; i--) {
+      const slot = cut[i]
+      if (slot === undefined) continue
+      const earlier = this.#earlier.get(slot.id)
+      const before = earlier?.pop()
+      if (earlier?.length === 0) this.#earlier.delete(slot.id)
+      if (before === undefined) this.#last.delete(slot.id)
+      else this.#last.set(slot.id, before)
+    }
+    while ((this.#tombstones.at(-1) ?? -1) >= end) this.#tombstones.pop()
+    return cut
+  }
+
+  /**
+   * What a reference means: the nearest entry before `before` that has this id. Undefined: none is held; it may lie further back
+   * unless the log is {@link complete}.
+   */
+  find(id: string, before: Seq = this.end): Seq | undefined {
+    const last = this.#last.get(id)
+    if (last === undefined || last < before) return last
+    const earlier = this.#earlier.get(id)
+    if (earlier === undefined) return undefined
+    for (let i = earlier.length - 1; i >= 0; i--) {
+      const seq = earlier[i] as Seq
+      if (seq < before) return seq
+    }
+    return undefined
+  }
+
+  /** The nearest entry before a place. Undefined: none is held. */
+  entryBefore(seq: Seq): Seq | undefined {
+    for (let at = Math.min(seq, this.end) - 1; at >= this.#from; at--) if (this.at(at) !== undefined) return at
+    return undefined
+  }
+}
