@@ -1,17 +1,16 @@
 import { packAll, packedTools } from "../checks/packed.mjs"
 import { run, runScript } from "../lib/run.mjs"
 import { manifest } from "../lib/workspace.mjs"
+import { build } from "./build.mjs"
 import { total } from "./report.mjs"
 
 /** A static check is one test: a script of the root package.json that exits with 0. */
 export function scriptCheck(what, script) {
-  return {
-    name: `checks:${what}`,
-    async run() {
-      const { code, output } = await runScript(manifest.scripts[script])
-      return { passed: code === 0 ? 1 : 0, failed: code === 0 ? 0 : 1, skipped: 0, output }
-    },
-  }
+  return check(what, () => runScript(manifest.scripts[script]))
+}
+
+export function buildCheck(what) {
+  return check(what, build)
 }
 
 /** The packages as users get them: each is packed, and each tool that looks at one is a test. */
@@ -19,6 +18,8 @@ export function packedChecks(what) {
   return {
     name: `checks:${what}`,
     async run() {
+      const built = await build()
+      if (built.code !== 0) return { passed: 0, failed: 1, skipped: 0, output: built.output }
       const { tarballs, failure } = await packAll()
       if (failure !== undefined) return { passed: 0, failed: 1, skipped: 0, output: failure }
       const outcomes = []
@@ -32,6 +33,16 @@ export function packedChecks(what) {
         }
       }
       return { ...total(outcomes), output }
+    },
+  }
+}
+
+function check(what, command) {
+  return {
+    name: `checks:${what}`,
+    async run() {
+      const { code, output } = await command()
+      return { passed: code === 0 ? 1 : 0, failed: code === 0 ? 0 : 1, skipped: 0, output }
     },
   }
 }

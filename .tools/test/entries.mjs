@@ -3,40 +3,31 @@ import { join } from "node:path"
 import { newestNode } from "../lib/runtimes.mjs"
 import { run } from "../lib/run.mjs"
 import { packages, root } from "../lib/workspace.mjs"
+import { build } from "./build.mjs"
 import { junitCounts } from "./junit.mjs"
 import { outcomeOf } from "./report.mjs"
 
 /** How the own test runner of each runtime takes files and where it leaves its report. */
 const commands = {
-  node: (files, report) => [
-    newestNode(),
-    ["--conditions=source", "--import", "./.tools/typescript.mjs", "--test", ...nodeReporters(report), ...files],
-  ],
-  bun: (files, report) => [
-    "bun",
-    ["--conditions=source", "test", "--reporter=junit", `--reporter-outfile=${report}`, ...files],
-  ],
+  node: (files, report) => [newestNode(), ["--test", ...nodeReporters(report), ...files]],
+  bun: (files, report) => ["bun", ["test", "--reporter=junit", `--reporter-outfile=${report}`, ...files]],
   deno: (files, report) => [
     "deno",
-    [
-      "test",
-      "-A",
-      "--no-check",
-      "--no-lock",
-      "--cached-only",
-      "--conditions=source",
-      `--junit-path=${report}`,
-      ...files,
-    ],
+    ["test", "-A", "--no-check", "--no-lock", "--cached-only", `--junit-path=${report}`, ...files],
   ],
 }
 
-/** The entry files `test/NAME.<runtime>.ts` of all packages, each run by the runner that comes with the runtime. */
+/**
+ * The entry files `test/NAME.<runtime>.ts` of all packages, each run by the runner that comes with the runtime.
+ * Unlike vitest, which has the sources, they get the packages as built: what users get.
+ */
 export function entries(runtime, absent) {
   return {
     name: `conformance:${runtime}`,
     absent,
     async run() {
+      const built = await build()
+      if (built.code !== 0) return outcomeOf(undefined, built)
       const report = join(root, ".reports", `entries-${runtime}.xml`)
       mkdirSync(join(root, ".reports"), { recursive: true })
       rmSync(report, { force: true })

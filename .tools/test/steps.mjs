@@ -1,5 +1,5 @@
 import { absent } from "../lib/runtimes.mjs"
-import { packedChecks, scriptCheck } from "./checks.mjs"
+import { buildCheck, packedChecks, scriptCheck } from "./checks.mjs"
 import { entries } from "./entries.mjs"
 import { vitest } from "./vitest.mjs"
 
@@ -15,7 +15,7 @@ export const steps = [
   scriptCheck("lint", "lint"),
   scriptCheck("unused", "lint:unused"),
   scriptCheck("exports", "check:exports"),
-  scriptCheck("build", "build"),
+  buildCheck("build"),
   packedChecks("packages"),
   scriptCheck("size", "check:size"),
   vitest("node", absent.node),
