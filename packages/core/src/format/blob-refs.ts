@@ -1,0 +1,144 @@
+/**
+ * What leaves a line for the blob store and comes back on load: long strings and images. The entry says in `blobs` where; only the
+ * places named there are references, so that a text that merely looks like one stays a text. `docs/format.md`, "Outside the line".
+ */
+import { isWellFormed } from "../storage/checks.ts"
+import { fromBase64, toBase64 } from "./base64.ts"
+import type { EncodedEntry } from "./line.ts"
+import { BLOB_IMAGE_CHARS, BLOB_TEXT_UNITS } from "./limits.ts"
+import { getAt, setAt } from "./pointer.ts"
+import { isObject } from "./shape.ts"
+import { contentImages, findStrings, type Place } from "./strings.ts"
+
+export type BlobEncoding = "utf8" | "base64"
+
+export interface BlobLimits {
+  /** Strings longer than this many UTF-16 units leave. Default {@link BLOB_TEXT_UNITS}; `Infinity`: none. */
+  readonly textUnits?: number
+  /** Images whose base64 has this many characters or more leave. Default {@link BLOB_IMAGE_CHARS}. */
+  readonly imageChars?: number
+}
+
+/** A string that leaves, and the bytes that the store gets. */
+export interface PlannedBlob {
+  readonly pointer: string
+  readonly encoding: BlobEncoding
+  readonly bytes: Uint8Array
+}
+
+/** A place of an entry and the blob that belongs there. */
+export interface BlobRef {
+  readonly pointer: string
+  readonly encoding: BlobEncoding
+  /** 64 lower-case hex digits: the SHA-256 of the bytes. */
+  readonly hash: string
+}
+
+export interface RefOptions {
+  /** For logs of others, which have no `blobs`: also the `data` of image blocks, where the prefix cannot be base64. */
+  readonly foreign?: boolean
+}
+
+export interface Restored<E> {
+  readonly entry: E
+  /** Hashes of the blobs that are not there, or are not what their place asks for. Their references stay. */
+  readonly missing: readonly string[]
+}
+
+/** Whether an encoded entry can hold anything for {@link planBlobs}: cheap, and no for almost every entry. */
+export function mayHoldBlobs(encoded: EncodedEntry, limits: BlobLimits = {}): boolean {
+  const units = encoded.before.length + encoded.after.length
+  if (units > (limits.textUnits ?? BLOB_TEXT_UNITS)) return true
+  return units >= (limits.imageChars ?? BLOB_IMAGE_CHARS) && encoded.after.includes('"type":"image"')
+}
+
+/**
+ * What of this entry leaves its line. An image goes as its decoded bytes; where its data is not base64 that encodes back to the
+ * same text, and for every other string, as UTF-8. A string with a lone surrogate, which UTF-8 cannot hold, stays.
+ */
+export function planBlobs(entry: object, limits: BlobLimits = {}): readonly PlannedBlob[] {
+  const { textUnits = BLOB_TEXT_UNITS, imageChars = BLOB_IMAGE_CHARS } = limits
+  const named = blobsOf(entry)
+  // A field of that name that is not ours, in an entry from elsewhere: it must stay, so nothing can be named.
+  if (named === undefined) return []
+  const large = findStrings(entry, {
+    wanted: (text, image) => text.length > textUnits || (image && text.length >= imageChars),
+  })
+  return large.flatMap((place) => (Object.hasOwn(named, place.pointer) ? [] : (toBlob(place, imageChars) ?? [])))
+}
+
+/** The entry with references in the places of these blobs, and `blobs` naming them. */
+export function applyBlobs<E extends object>(entry: E, moved: readonly BlobRef[]): E {
+  if (moved.length === 0) return entry
+  const applied = setAt(entry, new Map(moved.map((ref) => [ref.pointer, PREFIX + ref.hash])))
+  const blobs = { ...blobsOf(entry), ...Object.fromEntries(moved.map((ref) => [ref.pointer, ref.encoding])) }
+  return { ...applied, blobs }
+}
+
+/** Every reference of the entry: the places that `blobs` names and that hold one. */
+export function blobRefs(entry: object, o: RefOptions = {}): readonly BlobRef[] {
+  const refs: BlobRef[] = []
+  const named = blobsOf(entry) ?? {}
+  for (const [pointer, encoding] of Object.entries(named)) {
+    const hash = hashOf(getAt(entry, pointer))
+    if (hash !== undefined) refs.push({ pointer, encoding, hash })
+  }
+  if (o.foreign !== true) return refs
+  for (const { pointer, text } of contentImages(entry)) {
+    const hash = Object.hasOwn(named, pointer) ? undefined : hashOf(text)
+    if (hash !== undefined) refs.push({ pointer, encoding: "base64", hash })
+  }
+  return refs
+}
+
+/** The entry as it was before its strings left. */
+export function restoreBlobs<E extends object>(
+  entry: E,
+  bytesByHash: (hash: string) => Uint8Array | undefined,
+  o: RefOptions = {},
+): Restored<E> {
+  const values = new Map<string, string>()
+  const missing = new Set<string>()
+  for (const ref of blobRefs(entry, o)) {
+    const text = toText(bytesByHash(ref.hash), ref.encoding)
+    if (text === undefined) missing.add(ref.hash)
+    else values.set(ref.pointer, text)
+  }
+  if (values.size === 0) return { entry, missing: [...missing] }
+  const { blobs, ...rest } = setAt(entry, values) as E & { readonly blobs?: object }
+  const left = Object.entries(blobs ?? {}).filter(([pointer]) => !values.has(pointer))
+  const restored = left.length === 0 ? rest : { ...rest, blobs: Object.fromEntries(left) }
+  return { entry: restored as E, missing: [...missing] }
+}
+
+const PREFIX = "blob:sha256:"
+const REFERENCE = /^blob:sha256:([0-9a-f]{64})$/
+
+function hashOf(value: unknown): string | undefined {
+  // The length first: the text may be megabytes of something else.
+  return typeof value === "string" && value.length === PREFIX.length + 64 ? REFERENCE.exec(value)?.[1] : undefined
+}
+
+/** The places that an entry names; undefined where its `blobs` is something else. */
+function blobsOf(entry: object): Readonly<Record<string, BlobEncoding>> | undefined {
+  const { blobs } = entry as { blobs?: unknown }
+  if (blobs === undefined) return {}
+  const ours = isObject(blobs) && Object.values(blobs).every((encoding) => encoding === "utf8" || encoding === "base64")
+  return ours ? (blobs as Record<string, BlobEncoding>) : undefined
+}
+
+function toBlob({ pointer, text, image }: Place, imageChars: number): PlannedBlob | undefined {
+  const decoded = image && text.length >= imageChars ? fromBase64(text) : undefined
+  if (decoded !== undefined) return { pointer, encoding: "base64", bytes: decoded }
+  return isWellFormed(text) ? { pointer, encoding: "utf8", bytes: new TextEncoder().encode(text) } : undefined
+}
+
+function toText(bytes: Uint8Array | undefined, encoding: BlobEncoding): string | undefined {
+  if (bytes === undefined) return undefined
+  if (encoding === "base64") return toBase64(bytes)
+  try {
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes)
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,121 @@
+/**
+ * Lines of UTF-8 text, separated by LF bytes and nothing else: U+2028 is an ordinary character, a CR or a BOM is part of its line.
+ */
+import { SessionError } from "../errors.ts"
+import { isWellFormed } from "../storage/checks.ts"
+import { firstBadByte, joinBytes, wtf8 } from "./utf8.ts"
+
+interface LinePlace {
+  /** Byte offset of the line's first byte. */
+  readonly at: number
+  /** The line's length, without its LF. */
+  readonly bytes: number
+  /** False for what follows the last LF: a line whose writing was cut short, or one that its writer did not end. */
+  readonly terminated: boolean
+}
+
+export interface TextLine extends LinePlace {
+  readonly line: string
+  readonly problem?: undefined
+}
+
+/** A line that is no text here. Its bytes are left as they are; nothing is put in their place. */
+export interface BadLine extends LinePlace {
+  readonly line?: undefined
+  readonly problem: "not_utf8" | "too_long"
+  /** With `not_utf8`: byte offset, in the source, of the first byte that is not UTF-8. */
+  readonly badAt?: number
+}
+
+export type ReadLine = TextLine | BadLine
+
+export interface ReadLinesOptions {
+  /** Longer lines are reported as `too_long` and not held in memory. Default: as long as the runtime's strings get. */
+  readonly maxLineBytes?: number
+}
+
+/** Splits a source into its lines, in time and memory linear in the longest line. Rejects only with the source's own errors. */
+export async function* readLines(
+  source: AsyncIterable<Uint8Array | string> | Iterable<Uint8Array | string>,
+  o: ReadLinesOptions = {},
+): AsyncGenerator<ReadLine, void, undefined> {
+  const pending = new PendingLine(o.maxLineBytes ?? Number.POSITIVE_INFINITY)
+  for await (const bytes of toBytes(source)) {
+    let from = 0
+    for (let lf = bytes.indexOf(LF); lf >= 0; lf = bytes.indexOf(LF, from)) {
+      pending.add(bytes.subarray(from, lf))
+      yield pending.take(true)
+      from = lf + 1
+    }
+    // A copy: a source may fill the same buffer again.
+    if (from < bytes.length) pending.add(bytes.slice(from))
+  }
+  if (pending.bytes > 0) yield pending.take(false)
+}
+
+/** The bytes of some lines, each ended by LF. Throws `invalid` for a line that would not come back as it is. */
+export function encodeLines(lines: readonly string[]): Uint8Array {
+  for (const line of lines) {
+    if (line.includes("\n")) throw new SessionError("invalid", "A line must not contain a line feed.")
+    if (!isWellFormed(line)) throw new SessionError("invalid", "A line must not contain a lone surrogate; escape it.")
+  }
+  return new TextEncoder().encode(lines.length === 0 ? "" : `${lines.join("\n")}\n`)
+}
+
+const LF = 10
+
+/** The pieces of the line that is being read. They are joined once, when it ends: a line may come in thousands of chunks. */
+class PendingLine {
+  bytes = 0
+  #at = 0
+  #pieces: Uint8Array[] = []
+  readonly #maxBytes: number
+  readonly #decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true })
+
+  constructor(maxBytes: number) {
+    this.#maxBytes = maxBytes
+  }
+
+  add(piece: Uint8Array): void {
+    this.bytes += piece.length
+    if (this.bytes > this.#maxBytes) this.#pieces = []
+    else this.#pieces.push(piece)
+  }
+
+  take(terminated: boolean): ReadLine {
+    const place: LinePlace = { at: this.#at, bytes: this.bytes, terminated }
+    const pieces = this.#pieces
+    this.#at += this.bytes + 1
+    this.bytes = 0
+    this.#pieces = []
+    if (place.bytes > this.#maxBytes) return { ...place, problem: "too_long" }
+    const bytes = pieces.length === 1 && pieces[0] !== undefined ? pieces[0] : joinBytes(pieces)
+    try {
+      return { ...place, line: this.#decoder.decode(bytes) }
+    } catch {
+      const bad = firstBadByte(bytes)
+      // Well-formed bytes that do not become a string are more than a string of this runtime holds.
+      return bad < 0 ? { ...place, problem: "too_long" } : { ...place, problem: "not_utf8", badAt: place.at + bad }
+    }
+  }
+}
+
+/** Chunks of text as bytes. A pair that two chunks share is put together; a lone surrogate becomes bytes that are not UTF-8. */
+async function* toBytes(
+  source: AsyncIterable<Uint8Array | string> | Iterable<Uint8Array | string>,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  let high = ""
+  for await (const chunk of source) {
+    if (typeof chunk !== "string") {
+      if (high !== "") yield wtf8(high)
+      high = ""
+      yield chunk
+      continue
+    }
+    const text = high + chunk
+    const last = text.charCodeAt(text.length - 1)
+    high = last >= 0xd800 && last < 0xdc00 ? text.slice(-1) : ""
+    yield wtf8(high === "" ? text : text.slice(0, -1))
+  }
+  if (high !== "") yield wtf8(high)
+}

@@ -1,0 +1,155 @@
+/**
+ * One record as one line of JSON, and back. Our own lines have their keys in one order: type, id, parentId, seq, timestamp, then
+ * the payload in the order it was given, so that `seq` can be filled in after the rest was encoded.
+ */
+import { SessionError } from "../errors.ts"
+import type { Header } from "./records.ts"
+
+/** Any record of a log, whatever its version: an object with a type. */
+export interface LogRecord {
+  readonly type: string
+  readonly [key: string]: unknown
+}
+
+export type ParsedLine =
+  | { readonly record: LogRecord; readonly problem?: undefined }
+  | { readonly problem: string; readonly record?: undefined }
+
+/** What {@link encodeEntry} takes: an entry whose `seq` may still be unknown. */
+export interface EncodableEntry extends LogRecord {
+  readonly id: string
+  readonly parentId: string | null
+  readonly seq?: number
+  readonly timestamp: string
+}
+
+/** The line of an entry but for its seq, which stands between the two. */
+export interface EncodedEntry {
+  readonly before: string
+  readonly after: string
+}
+
+/** Fields of a stream in progress. They are the only fields that are ever dropped, on entries, messages and content blocks. */
+export const TRANSIENT_FIELDS: readonly string[] = ["partialJson", "jsonlEvents"]
+
+/** Reads one line. Never throws. A leading BOM and a trailing CR are tolerated. */
+export function parseLine(line: string): ParsedLine {
+  let value: unknown
+  try {
+    value = JSON.parse(line.charCodeAt(0) === 0xfeff ? line.slice(1) : line)
+  } catch {
+    // Not the engine's message: it quotes the line, which may hold secrets, and differs from one runtime to the next.
+    return { problem: line.trim() === "" ? "The line is blank." : "The line is not JSON." }
+  }
+  if (typeof value !== "object" || value === null || Array.isArray(value)) {
+    return { problem: "The line is JSON, but not an object." }
+  }
+  if (typeof (value as { type?: unknown }).type !== "string")
+    return { problem: "The record has no text as its `type`." }
+  return { record: value as LogRecord }
+}
+
+/**
+ * Encodes an entry; an entry whose keys are in our order already costs one `JSON.stringify`. Fields that JSON has no text for
+ * are left out as JSON does. Throws `invalid` for what cannot be JSON at all (a cycle, a bigint, too deep nesting).
+ */
+export function encodeEntry(entry: EncodableEntry): EncodedEntry {
+  const clean = withoutTransients(entry)
+  if (!isInOrder(clean)) return encodeInPieces(clean)
+  const text = stringify(clean)
+  // No string of the three fields before it can contain this: a quote inside a JSON string follows a backslash.
+  const at = text.indexOf(',"seq":') + 7
+  return { before: text.slice(0, at), after: text.slice(text.indexOf(",", at)) }
+}
+
+export function lineOf(encoded: EncodedEntry, seq: number): string {
+  return encoded.before + String(seq) + encoded.after
+}
+
+/** The header's line. Throws `invalid` for what cannot be JSON. */
+export function encodeHeader(header: Header): string {
+  const { type, format, version, id, timestamp, ...rest } = header
+  return stringify({ type, format, version, id, timestamp, ...rest })
+}
+
+const OUR_ORDER =
+  /^(\{"type":"(?:[^"\\]|\\.)*","id":"(?:[^"\\]|\\.)*","parentId":(?:null|"(?:[^"\\]|\\.)*"),"seq":)-?\d+(?=,"timestamp":")/
+
+/** The same line with another seq; undefined where the line's keys are not in our order. */
+export function withSeq(line: string, seq: number): string | undefined {
+  const before = OUR_ORDER.exec(line)
+  return before === null ? undefined : (before[1] ?? "") + String(seq) + line.slice(before[0].length)
+}
+
+/** Whether the first five keys are ours, in order and with values that JSON writes. */
+function isInOrder(entry: EncodableEntry): boolean {
+  if (typeof entry.seq !== "number" || typeof entry["toJSON"] === "function") return false
+  let place = 0
+  for (const key in entry) {
+    if (key !== ORDER[place]) return false
+    place++
+    if (place === ORDER.length) return true
+  }
+  return false
+}
+
+const ORDER: readonly string[] = ["type", "id", "parentId", "seq", "timestamp"]
+
+function encodeInPieces(entry: EncodableEntry): EncodedEntry {
+  const { type, id, parentId, seq: _, timestamp, ...rest } = entry
+  // A function is no JSON; under this name it would replace the entry.
+  if (typeof rest["toJSON"] === "function") delete (rest as { toJSON?: unknown })["toJSON"]
+  const payload = stringify(rest)
+  return {
+    before: `{"type":${stringify(type)},"id":${stringify(id)},"parentId":${stringify(parentId)},"seq":`,
+    after: `,"timestamp":${stringify(timestamp)}${payload === "{}" ? "}" : `,${payload.slice(1)}`}`,
+  }
+}
+
+function stringify(value: unknown): string {
+  try {
+    return JSON.stringify(value)
+  } catch (cause) {
+    const reason = cause instanceof RangeError ? "it is nested too deeply or too long" : "it holds a cycle or a bigint"
+    throw new SessionError("invalid", `The entry cannot be written as JSON: ${reason}.`, { cause })
+  }
+}
+
+/**
+ * The entry without transient fields, or itself where it has none. Looks at the entry, its message and their content blocks,
+ * never inside a block: tool arguments and details are the user's and may use the same names.
+ */
+function withoutTransients(entry: EncodableEntry): EncodableEntry {
+  const message = entry["message"]
+  const replacement = entry["replacement"]
+  const cleanMessage = isObject(message) ? cleanHolder(message) : message
+  const cleanReplacement = isObject(replacement) ? cleanHolder(replacement) : replacement
+  const clean = cleanHolder(entry)
+  if (cleanMessage === message && cleanReplacement === replacement) return clean as EncodableEntry
+  const copy: Record<string, unknown> = { ...clean }
+  if (cleanMessage !== message) copy["message"] = cleanMessage
+  if (cleanReplacement !== replacement) copy["replacement"] = cleanReplacement
+  return copy as unknown as EncodableEntry
+}
+
+type Fields = Readonly<Record<string, unknown>>
+
+/** An object that may have blocks as its `content`. */
+function cleanHolder(holder: Fields): Fields {
+  const clean = cleanObject(holder)
+  const content = holder["content"]
+  if (!Array.isArray(content)) return clean
+  const blocks = content as readonly unknown[]
+  if (!blocks.some((block) => isObject(block) && cleanObject(block) !== block)) return clean
+  return { ...clean, content: blocks.map((block) => (isObject(block) ? cleanObject(block) : block)) }
+}
+
+function cleanObject(object: Fields): Fields {
+  if (object["partialJson"] === undefined && object["jsonlEvents"] === undefined) return object
+  const { partialJson: _, jsonlEvents: __, ...rest } = object
+  return rest
+}
+
+function isObject(value: unknown): value is Fields {
+  return typeof value === "object" && value !== null && !Array.isArray(value)
+}

@@ -1,0 +1,93 @@
+/**
+ * Checks of shapes. A check gives nothing where the value is right, and allocates nothing then; otherwise the rest of a sentence
+ * that begins with the path below the value: ` must be a string.`, `text must be a string.`, `[2].text must be a string.`
+ */
+export type Check = (value: unknown) => string | undefined
+
+export type Fields = Readonly<Record<string, unknown>>
+
+export function isObject(value: unknown): value is Fields {
+  return typeof value === "object" && value !== null && !Array.isArray(value)
+}
+
+export const isString: Check = (value) => (typeof value === "string" ? undefined : " must be a string.")
+export const isBoolean: Check = (value) => (typeof value === "boolean" ? undefined : " must be true or false.")
+export const isNumber: Check = (value) => (Number.isFinite(value) ? undefined : " must be a number.")
+export const isCount: Check = (value) =>
+  Number.isSafeInteger(value) && (value as number) >= 0 ? undefined : " must be a whole number from 0."
+export const isPresent: Check = (value) => (value === undefined ? " must be there." : undefined)
+export const isNonEmpty: Check = (value) =>
+  typeof value === "string" && value !== "" ? undefined : " must be a string that is not empty."
+
+/** An object with these fields; others are fine. */
+export function shape(fields: Readonly<Record<string, Check>>): Check {
+  const keys = Object.keys(fields)
+  const checks = Object.values(fields)
+  return (value) => {
+    if (!isObject(value)) return " must be an object."
+    for (let i = 0; i < keys.length; i++) {
+      const problem = checks[i]?.(value[keys[i] as string])
+      if (problem !== undefined) return below(keys[i] as string, problem)
+    }
+    return undefined
+  }
+}
+
+/** May be missing. A field that is `undefined` is missing: JSON does not write it. */
+export function optional(check: Check): Check {
+  return (value) => (value === undefined ? undefined : check(value))
+}
+
+export function nullable(check: Check): Check {
+  return (value) => (value === null ? undefined : check(value)?.replace(" must be ", " must be null or "))
+}
+
+export function arrayOf(check: Check, what = "an array"): Check {
+  const wrong = ` must be ${what}.`
+  return (value) => {
+    if (!Array.isArray(value)) return wrong
+    for (let i = 0; i < value.length; i++) {
+      const problem = check(value[i])
+      if (problem !== undefined) return below(`[${i}]`, problem)
+    }
+    return undefined
+  }
+}
+
+/** An object used as a map: any keys, values of one shape. */
+export function mapOf(check: Check): Check {
+  return (value) => {
+    if (!isObject(value)) return " must be an object."
+    for (const key of Object.keys(value)) {
+      const problem = check(value[key])
+      if (problem !== undefined) return below(`[${JSON.stringify(key)}]`, problem)
+    }
+    return undefined
+  }
+}
+
+export function oneOf(...values: readonly (string | number)[]): Check {
+  const wrong = ` must be ${values.map((value) => JSON.stringify(value)).join(" or ")}.`
+  return (value) => (values.includes(value as string) ? undefined : wrong)
+}
+
+/** Every check in turn. */
+export function all(...checks: readonly Check[]): Check {
+  return (value) => {
+    for (const check of checks) {
+      const problem = check(value)
+      if (problem !== undefined) return problem
+    }
+    return undefined
+  }
+}
+
+/** The problem as a whole sentence: one of the value itself needs a name in front. */
+export function sentence(what: string, problem: string | undefined): string | undefined {
+  return problem?.startsWith(" ") === true ? what + problem : problem
+}
+
+/** The problem as seen from the object or array above. */
+function below(key: string, problem: string): string {
+  return problem.startsWith(" ") || problem.startsWith("[") ? key + problem : `${key}.${problem}`
+}
