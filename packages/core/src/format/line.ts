@@ -72,6 +72,23 @@ export function encodeHeader(header: Header): string {
   return stringify({ type, format, version, id, timestamp, ...rest })
 }
 
+/**
+ * The record without transient fields, or itself where it has none. Looks at the record, its message and their content blocks,
+ * never inside a block: tool arguments and details are the user's and may use the same names.
+ */
+export function withoutTransients<R extends LogRecord>(record: R): R {
+  const message = record["message"]
+  const replacement = record["replacement"]
+  const cleanMessage = isObject(message) ? cleanHolder(message) : message
+  const cleanReplacement = isObject(replacement) ? cleanHolder(replacement) : replacement
+  const clean = cleanHolder(record)
+  if (cleanMessage === message && cleanReplacement === replacement) return clean as R
+  const copy: Record<string, unknown> = { ...clean }
+  if (cleanMessage !== message) copy["message"] = cleanMessage
+  if (cleanReplacement !== replacement) copy["replacement"] = cleanReplacement
+  return copy as R
+}
+
 const OUR_ORDER =
   /^(\{"type":"(?:[^"\\]|\\.)*","id":"(?:[^"\\]|\\.)*","parentId":(?:null|"(?:[^"\\]|\\.)*"),"seq":)-?\d+(?=,"timestamp":")/
 
@@ -113,23 +130,6 @@ function stringify(value: unknown): string {
     const reason = cause instanceof RangeError ? "it is nested too deeply or too long" : "it holds a cycle or a bigint"
     throw new SessionError("invalid", `The entry cannot be written as JSON: ${reason}.`, { cause })
   }
-}
-
-/**
- * The entry without transient fields, or itself where it has none. Looks at the entry, its message and their content blocks,
- * never inside a block: tool arguments and details are the user's and may use the same names.
- */
-function withoutTransients(entry: EncodableEntry): EncodableEntry {
-  const message = entry["message"]
-  const replacement = entry["replacement"]
-  const cleanMessage = isObject(message) ? cleanHolder(message) : message
-  const cleanReplacement = isObject(replacement) ? cleanHolder(replacement) : replacement
-  const clean = cleanHolder(entry)
-  if (cleanMessage === message && cleanReplacement === replacement) return clean as EncodableEntry
-  const copy: Record<string, unknown> = { ...clean }
-  if (cleanMessage !== message) copy["message"] = cleanMessage
-  if (cleanReplacement !== replacement) copy["replacement"] = cleanReplacement
-  return copy as unknown as EncodableEntry
 }
 
 type Fields = Readonly<Record<string, unknown>>
