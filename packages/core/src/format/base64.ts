@@ -1,10 +1,10 @@
 /** Base64 with padding (RFC 4648, section 4), by the runtime's own codec where it has one. */
 
 interface NativeBase64 {
-  toBase64?(this: Uint8Array): string
+  readonly toBase64?: (this: Uint8Array) => string
 }
 interface NativeBase64Constructor {
-  fromBase64?(text: string, o: { readonly lastChunkHandling: "strict" }): Uint8Array
+  readonly fromBase64?: (text: string, o: { readonly lastChunkHandling: "strict" }) => Uint8Array
 }
 
 export function toBase64(bytes: Uint8Array): string {

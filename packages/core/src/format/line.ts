@@ -4,6 +4,7 @@
  */
 import { SessionError } from "../errors.ts"
 import type { Header } from "./records.ts"
+import { type Fields, isObject } from "./shape.ts"
 
 /** Any record of a log, whatever its version: an object with a type. */
 export interface LogRecord {
@@ -28,9 +29,6 @@ export interface EncodedEntry {
   readonly before: string
   readonly after: string
 }
-
-/** Fields of a stream in progress. They are the only fields that are ever dropped, on entries, messages and content blocks. */
-export const TRANSIENT_FIELDS: readonly string[] = ["partialJson", "jsonlEvents"]
 
 /** Reads one line. Never throws. A leading BOM and a trailing CR are tolerated. */
 export function parseLine(line: string): ParsedLine {
@@ -73,20 +71,14 @@ export function encodeHeader(header: Header): string {
 }
 
 /**
- * The record without transient fields, or itself where it has none. Looks at the record, its message and their content blocks,
- * never inside a block: tool arguments and details are the user's and may use the same names.
+ * The record without the fields of a stream in progress, the only ones that are ever dropped; the record itself where it has none.
+ * They are looked for on entries that carry content, their messages and blocks, never inside a block, and not on other types:
+ * tool arguments, details and entries that nobody here knows are the user's and may use the same names.
  */
 export function withoutTransients<R extends LogRecord>(record: R): R {
-  const message = record["message"]
-  const replacement = record["replacement"]
-  const cleanMessage = isObject(message) ? cleanHolder(message) : message
-  const cleanReplacement = isObject(replacement) ? cleanHolder(replacement) : replacement
-  const clean = cleanHolder(record)
-  if (cleanMessage === message && cleanReplacement === replacement) return clean as R
-  const copy: Record<string, unknown> = { ...clean }
-  if (cleanMessage !== message) copy["message"] = cleanMessage
-  if (cleanReplacement !== replacement) copy["replacement"] = cleanReplacement
-  return copy as R
+  if (record.type === "message") return withHolder(record, "message")
+  if (record.type === "context_edit") return withHolder(record, "replacement")
+  return record.type === "custom_message" ? cleanHolder(record) : record
 }
 
 const OUR_ORDER =
@@ -132,10 +124,16 @@ function stringify(value: unknown): string {
   }
 }
 
-type Fields = Readonly<Record<string, unknown>>
+function withHolder<R extends LogRecord>(record: R, key: string): R {
+  const clean = cleanObject(record)
+  const holder = record[key]
+  if (!isObject(holder)) return clean
+  const cleaned = cleanHolder(holder)
+  return cleaned === holder ? clean : { ...clean, [key]: cleaned }
+}
 
-/** An object that may have blocks as its `content`. */
-function cleanHolder(holder: Fields): Fields {
+/** An object that has blocks as its `content`. */
+function cleanHolder<T extends Fields>(holder: T): T {
   const clean = cleanObject(holder)
   const content = holder["content"]
   if (!Array.isArray(content)) return clean
@@ -144,12 +142,8 @@ function cleanHolder(holder: Fields): Fields {
   return { ...clean, content: blocks.map((block) => (isObject(block) ? cleanObject(block) : block)) }
 }
 
-function cleanObject(object: Fields): Fields {
+function cleanObject<T extends Fields>(object: T): T {
   if (object["partialJson"] === undefined && object["jsonlEvents"] === undefined) return object
   const { partialJson: _, jsonlEvents: __, ...rest } = object
-  return rest
-}
-
-function isObject(value: unknown): value is Fields {
-  return typeof value === "object" && value !== null && !Array.isArray(value)
+  return rest as unknown as T
 }

@@ -2,7 +2,7 @@ import { SessionError } from "../errors.ts"
 import { payloadProblem } from "./guards.ts"
 import type { EntryPayload, NewEntry } from "./new-entry.ts"
 import type { Entry, TextBlock } from "./records.ts"
-import { isObject } from "./shape.ts"
+import { type Fields, isObject } from "./shape.ts"
 
 /** What a session gives every entry. */
 export interface EntryPlace {
@@ -38,7 +38,7 @@ export function placeEntry(payload: EntryPayload, place: EntryPlace): Entry {
   const { id, parentId, seq, timestamp } = place
   const order: object = { type: payload.type, id, parentId, seq, timestamp }
   // The place once more: a payload may have these fields as undefined.
-  return { ...order, ...payload, ...place } as Entry
+  return { ...order, ...payload, ...place }
 }
 
 const TIMESTAMP = /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d)$/
@@ -46,8 +46,6 @@ const TIMESTAMP = /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\
 function isTimestamp(value: unknown): boolean {
   return typeof value === "string" && TIMESTAMP.test(value) && !Number.isNaN(Date.parse(value))
 }
-
-type Fields = Readonly<Record<string, unknown>>
 
 function withBlocks(entry: Fields): Fields {
   if (entry["type"] === "message") return withBlocksAt(entry, "message")

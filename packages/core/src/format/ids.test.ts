@@ -1,0 +1,62 @@
+import * as fc from "fast-check"
+import { expect, test } from "vitest"
+import { holds } from "../../test/property.ts"
+import { createIds, isUlid, ulidAt } from "./ids.ts"
+
+test("ids strictly increase, also within a millisecond and when the clock goes backwards", () => {
+  const clock = fc.array(fc.oneof(fc.integer({ min: -5, max: 5 }), fc.constantFrom(1.5, Number.NaN, -1e15, 1e15)), {
+    minLength: 2,
+    maxLength: 50,
+  })
+  holds(
+    fc.property(clock, (times) => {
+      let i = 0
+      const next = createIds(() => times[i++] ?? 0)
+      const ids = times.map(() => next())
+      expect(ids.every(isUlid)).toBe(true)
+      expect([...new Set(ids)].sort()).toEqual(ids)
+    }),
+  )
+})
+
+test("an id begins with its time", () => {
+  const time = Date.UTC(2026, 0, 31)
+  expect(createIds(() => time)().slice(0, 10)).toBe(ulidAt(time, 0).slice(0, 10))
+})
+
+test("two sources give different ids at the same time", () => {
+  const clock = () => 1_000
+  expect(createIds(clock)()).not.toBe(createIds(clock)())
+})
+
+test("the id of a time and an index depends on nothing else, and sorts by both", () => {
+  expect(ulidAt(1_469_918_176_385, 33)).toBe("01ARYZ6S410000000000000011")
+  const place = fc.tuple(fc.nat({ max: 2 ** 40 }), fc.nat())
+  holds(
+    fc.property(place, place, (a, b) => {
+      const [one, other] = [ulidAt(...a), ulidAt(...b)]
+      expect(isUlid(one)).toBe(true)
+      expect(Math.sign(a[0] - b[0] || a[1] - b[1])).toBe(one < other ? -1 : one > other ? 1 : 0)
+    }),
+  )
+})
+
+test("a time that is none counts as the first", () => {
+  for (const time of [Number.NaN, -1, Number.NEGATIVE_INFINITY]) expect(ulidAt(time, 1)).toBe(ulidAt(0, 1))
+  expect(isUlid(ulidAt(Number.POSITIVE_INFINITY, 1))).toBe(true)
+})
+
+test("a ULID is 26 upper-case characters without I, L, O and U", () => {
+  expect(isUlid("01ARZ3NDEKTSV4RRFFQ69G5FAV")).toBe(true)
+  for (const other of [
+    "01arz3ndektsv4rrffq69g5fav",
+    "01ARZ3NDEKTSV4RRFFQ69G5FA",
+    "01ARZ3NDEKTSV4RRFFQ69G5FAVX",
+    "01ARZ3NDEKTSV4RRFFQ69G5FAU",
+    "01ARZ3NDEKTSV4RRFFQ69G5FAV\n",
+    "",
+    7,
+  ]) {
+    expect(isUlid(other)).toBe(false)
+  }
+})
