@@ -149,7 +149,8 @@ test("the quick look never misses an entry that has something to move", () => {
   const limits = { textUnits: 8, imageChars: 4 }
   holds(
     fc.property(any.entry, (entry) => {
-      if (planBlobs(entry, limits).length > 0) expect(mayHoldBlobs(encodeEntry(entry as never), limits)).toBe(true)
+      const moves = planBlobs(entry, limits).length > 0
+      expect(mayHoldBlobs(encodeEntry(entry as never), limits) || !moves).toBe(true)
     }),
     300,
   )
