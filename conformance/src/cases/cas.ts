@@ -1,0 +1,155 @@
+import type { Head, SessionStorage } from "@sessions/core/storage"
+import { check, equal, equalLines, rejects } from "../assert.ts"
+import type { Case } from "../case.ts"
+import { casesOf } from "../case.ts"
+import { create, expectGone, expectLog, line, linesTo, readLines } from "../lines.ts"
+import { needs } from "../needs.ts"
+
+/** The comparison of `expect` with the stored head. */
+export const cas: readonly Case[] = casesOf("cas", [
+  {
+    n: 1,
+    clause: "append.expect",
+    title: "an append on a head that has been passed is `conflict`, and nothing is written",
+    async run({ storage }) {
+      const first = await create(storage, "a", linesTo(2))
+      const second = await storage.append("a", [line(2)], { expect: first })
+      await rejects("conflict", "an append with the head of before", () =>
+        storage.append("a", [line("x")], { expect: first }),
+      )
+      await rejects("conflict", "the same lines again", () => storage.append("a", [line(2)], { expect: first }))
+      await expectLog(storage, "a", linesTo(3), "after the refused appends")
+      await storage.append("a", [line(3)], { expect: second })
+    },
+  },
+  {
+    n: 2,
+    clause: "append.expect",
+    title: "an append with another log's identity is `conflict`",
+    async run({ storage }) {
+      const head = await create(storage, "a")
+      for (const log of ["", "x", `${head.log}x`, head.log.slice(1)]) {
+        const what = `an append with the log ${JSON.stringify(log)}`
+        await rejects("conflict", what, () => storage.append("a", [line(2)], { expect: { ...head, log } }))
+      }
+      await expectLog(storage, "a", linesTo(2), "after the refused appends")
+    },
+  },
+  {
+    n: 3,
+    clause: "append.expect",
+    title: "an append beyond the end is `conflict`",
+    async run({ storage }) {
+      const head = await create(storage, "a")
+      for (const next of [3, 4, 1_000_000]) {
+        await rejects("conflict", `an append at ${next}`, () =>
+          storage.append("a", [line(2)], { expect: { ...head, next } }),
+        )
+      }
+      await expectLog(storage, "a", linesTo(2), "after the refused appends")
+    },
+  },
+  {
+    n: 4,
+    clause: "append.expect",
+    title: "an append with a head on a session that is not there is `conflict`, and makes none",
+    async run({ storage }) {
+      const head = await create(storage, "a")
+      await rejects("conflict", "an append to no session", () => storage.append("b", [line(2)], { expect: head }))
+      await expectGone(storage, "b", "after the refused append")
+    },
+  },
+  {
+    n: 5,
+    clause: "append.expect",
+    title: "the head of another session of the same length is `conflict`",
+    async run({ storage }) {
+      const head = await create(storage, "a")
+      await create(storage, "b")
+      await rejects("conflict", "an append with the head of a to b", () =>
+        storage.append("b", [line(2)], { expect: head }),
+      )
+      await expectLog(storage, "b", linesTo(2), "after the refused append")
+    },
+  },
+  {
+    n: 6,
+    clause: "append.whole",
+    title: "of many appends on one head at once exactly one wins, whole",
+    async run({ writers, sizes }) {
+      const [a, b] = await writers()
+      let head = await create(a, "a", [line("start")])
+      const expected = [line("start")]
+      for (let round = 0; round < 3; round++) {
+        const batches = Array.from({ length: sizes.race }, (_, n) => [
+          line(`${round}.${n}`),
+          line("second"),
+          line("third"),
+        ])
+        const at = head
+        const outcomes = await Promise.allSettled(
+          batches.map((lines, n) => (n % 2 === 0 ? a : b).append("a", lines, { expect: at })),
+        )
+        const won = outcomes.flatMap((outcome, n) =>
+          outcome.status === "fulfilled" ? [{ head: outcome.value, n }] : [],
+        )
+        check(won.length === 1, "the winners of the race", "exactly one", won.length)
+        for (const outcome of outcomes) {
+          if (outcome.status === "rejected")
+            await rejects("conflict", "a loser of the race", () => Promise.reject(outcome.reason))
+        }
+        expected.push(...(batches[won[0]?.n ?? 0] ?? []))
+        head = won[0]?.head ?? head
+        await expectLog(b, "a", expected, `after round ${round}`)
+      }
+    },
+  },
+  {
+    n: 7,
+    clause: "append.expect",
+    title: "a writer whose head another writer has passed gets `conflict`, and goes on from the new head",
+    needs: needs.twoWriters,
+    async run({ writers }) {
+      const [a, b] = await writers()
+      const head = await create(a, "a", linesTo(2))
+      const theirs = await b.append("a", [line(2)], { expect: head })
+      await rejects("conflict", "an append of the first writer", () => a.append("a", [line("x")], { expect: head }))
+      equal((await a.head("a"))?.next, 3, "head() of the first writer")
+      await a.append("a", [line(3)], { expect: theirs })
+      await expectLog(b, "a", linesTo(4), "that the second writer sees")
+    },
+  },
+  {
+    n: 8,
+    clause: "append.whole",
+    title: "two writers that try until they succeed lose no line and write none twice",
+    async run({ writers }) {
+      const [a, b] = await writers()
+      await create(a, "a", [line("start")])
+      const acknowledged = (await Promise.all([persist(a, "a"), persist(b, "b")])).flat()
+      const log = await readLines(a, "a")
+      equal(log.length, 21, "the number of lines in the log")
+      for (const { text, seq } of acknowledged) equal(log[seq], text, `the line at ${seq}, where it was acknowledged`)
+      equalLines(await readLines(b, "a"), log, "the log that the second writer sees")
+    },
+  },
+])
+
+/** Ten lines of one writer, each tried again on the newest head until it is taken. */
+async function persist(storage: SessionStorage, name: string): Promise<{ text: string; seq: number }[]> {
+  const taken: { text: string; seq: number }[] = []
+  let expect: Head | undefined
+  while (taken.length < 10) {
+    const text = line(`${name} ${taken.length}`)
+    expect ??= (await storage.head("a")) as Head
+    const { next, log }: Head = expect
+    try {
+      expect = await storage.append("a", [text], { expect: { next, log } })
+      taken.push({ text, seq: next })
+    } catch (error) {
+      if ((error as { code?: unknown }).code !== "conflict") throw error
+      expect = undefined
+    }
+  }
+  return taken
+}

@@ -1,0 +1,203 @@
+import { check, equal, equalLines, rejects } from "../assert.ts"
+import type { Case } from "../case.ts"
+import { casesOf } from "../case.ts"
+import { bigLines, create, expectGone, expectLog, line, linesTo } from "../lines.ts"
+import { needs } from "../needs.ts"
+
+export const deletes: readonly Case[] = casesOf("delete", [
+  {
+    n: 1,
+    clause: "delete.gone",
+    title: "a deleted session is gone for every writer, and stays gone",
+    async run({ writers }) {
+      const [a, b] = await writers()
+      await create(a, "a")
+      equal((await b.head("a"))?.next, 2, "head() before the delete")
+      await a.delete("a")
+      await expectGone(a, "a", "after the delete")
+      await expectGone(b, "a", "for the other writer")
+    },
+  },
+  {
+    n: 2,
+    clause: "delete.gone",
+    title: "a deleted session is gone for the next storage on the place",
+    needs: needs.reopening,
+    async run({ storage, reopen }) {
+      await create(storage, "a")
+      await storage.docs.put("sessions/a/x", "{}", { expect: null })
+      await storage.delete("a")
+      const next = await reopen()
+      await expectGone(next, "a", "after reopening")
+      equal(await next.docs.get("sessions/a/x"), undefined, "its document after reopening")
+    },
+  },
+  {
+    n: 3,
+    clause: "delete.gone",
+    title: "a delete says how many bytes and parts it removed, as head said them; zeros where there was nothing",
+    async run({ storage, sizes }) {
+      await create(storage, "a", bigLines(sizes.logBytes))
+      const head = await storage.head("a")
+      equal(await storage.delete("a"), { bytes: head?.bytes, parts: head?.parts?.length ?? 1 }, "what delete() gave")
+      equal(await storage.delete("a"), { bytes: 0, parts: 0 }, "what a second delete() gave")
+      equal(await storage.delete("nobody"), { bytes: 0, parts: 0 }, "what a delete() of nobody gave")
+    },
+  },
+  {
+    n: 4,
+    clause: "delete.stays",
+    title: "an append with the old head is `conflict` after a delete, and makes no session",
+    async run({ writers }) {
+      const [a, b] = await writers()
+      const head = await create(a, "a")
+      await a.delete("a")
+      await rejects("conflict", "an append with the old head", () => a.append("a", [line(2)], { expect: head }))
+      await rejects("conflict", "one by the other writer", () => b.append("a", [line(2)], { expect: head }))
+      await expectGone(b, "a", "after the refused appends")
+    },
+  },
+  {
+    n: 5,
+    clause: "delete.stays",
+    title: "a session made again has a new identity: old heads are `conflict`, also with an equal `next`",
+    async run({ writers }) {
+      const [a, b] = await writers()
+      const old = await create(a, "a", linesTo(2))
+      await b.head("a")
+      await a.delete("a")
+      const made = await create(a, "a", [line("new"), line("new too")])
+      check(made.log !== old.log, "the `log` of the session made again", "another than before", made.log)
+      await rejects("conflict", "an append with the old head", () => a.append("a", [line("x")], { expect: old }))
+      await rejects("conflict", "one by the other writer", () => b.append("a", [line("x")], { expect: old }))
+      await expectLog(b, "a", [line("new"), line("new too")], "after the refused appends")
+      await b.append("a", [line("third")], { expect: made })
+    },
+  },
+  {
+    n: 6,
+    clause: "delete.stays",
+    title: "a session made again has nothing of the deleted one: no line, no info, no document",
+    async run({ storage, sizes }) {
+      await storage.append("a", bigLines(sizes.logBytes), { expect: 0, info: "old" })
+      await storage.docs.put("sessions/a/x", "{}", { expect: null })
+      await storage.delete("a")
+      await create(storage, "a", [line("new")])
+      await expectLog(storage, "a", [line("new")], "after it was made again")
+      const head = await storage.head("a")
+      equal(head?.info, undefined, "its info")
+      equal(head?.bytes, line("new").length + 1, "its bytes")
+      equal(await storage.docs.get("sessions/a/x"), undefined, "the document of the deleted one")
+    },
+  },
+  {
+    n: 7,
+    clause: "delete.gone",
+    title: "the documents of a session go with it",
+    async run({ storage }) {
+      await create(storage, "a")
+      const version = await storage.docs.put("sessions/a/x", "{}", { expect: null })
+      await storage.docs.put("sessions/a/y", "{}", { expect: null })
+      await storage.delete("a")
+      equal(await storage.docs.get("sessions/a/x"), undefined, "docs.get() of the first")
+      equal(await storage.docs.get("sessions/a/y"), undefined, "docs.get() of the second")
+      await rejects("conflict", "a put on its old version", () =>
+        storage.docs.put("sessions/a/x", "[]", { expect: version }),
+      )
+    },
+  },
+  {
+    n: 8,
+    clause: "delete.only",
+    title: "sessions and documents with similar names, and blobs, stay",
+    async run({ storage }) {
+      const others = ["ab", "a.b", "a-b", "a1", "A", "b"]
+      for (const id of ["a", ...others]) {
+        await create(storage, id, [line(id)])
+        await storage.docs.put(`sessions/${id}/x`, `"${id}"`, { expect: null })
+      }
+      await storage.docs.put("a", '"global"', { expect: null })
+      const hash = await storage.blobs.put(new Uint8Array([1]))
+      await storage.delete("a")
+      for (const id of others) {
+        await expectLog(storage, id, [line(id)], `of ${id}, after the delete of a`)
+        equal((await storage.docs.get(`sessions/${id}/x`))?.text, `"${id}"`, `the document of ${id}`)
+      }
+      equal((await storage.docs.get("a"))?.text, '"global"', "the document a")
+      equal(await storage.blobs.has(hash), true, "blobs.has()")
+    },
+  },
+  {
+    n: 9,
+    clause: "delete.stays",
+    title: "a delete and appends at once: when all have settled, the session is gone",
+    async run({ writers }) {
+      const [a, b] = await writers()
+      for (let round = 0; round < 5; round++) {
+        const session = `s${round}`
+        let last = create(a, session, [line(0)])
+        await last
+        const sent = [last]
+        for (let n = 1; n < 10; n++)
+          sent.push((last = last.then((head) => a.append(session, [line(n)], { expect: head }))))
+        const [, ...outcomes] = await Promise.allSettled([b.delete(session), ...sent])
+        const refused = outcomes.find((outcome) => outcome.status === "rejected")
+        if (refused !== undefined)
+          await rejects("conflict", "an append after the delete", () => Promise.reject(refused.reason))
+        // Appends that were all done before the delete took effect leave nothing either.
+        await expectGone(b, session, "after the delete")
+      }
+    },
+  },
+  {
+    n: 10,
+    clause: "delete.stays",
+    title: "a delete and a creation at once leave the new session whole, or nothing",
+    async run({ writers }) {
+      const [a, b] = await writers()
+      for (let round = 0; round < 5; round++) {
+        const session = `s${round}`
+        const old = await create(a, session, linesTo(3))
+        const [deleted, made] = await Promise.allSettled([
+          a.delete(session),
+          create(b, session, [line("new"), line("end")]),
+        ])
+        check(deleted.status === "fulfilled", "the delete", "success", deleted)
+        if (made.status === "rejected") {
+          await rejects("conflict", "the creation, where it came first", () => Promise.reject(made.reason))
+          await expectGone(a, session, "after the delete")
+        } else {
+          check(made.value.log !== old.log, "the `log` of the new session", "another than before", made.value.log)
+          await expectLog(a, session, [line("new"), line("end")], "after the creation")
+        }
+      }
+    },
+  },
+  {
+    n: 11,
+    clause: "delete.gone",
+    title: "many deletes of one session at once count it once",
+    async run({ writers, sizes }) {
+      const [a, b] = await writers()
+      await create(a, "a")
+      const results = await Promise.all(Array.from({ length: sizes.race }, (_, n) => (n % 2 === 0 ? a : b).delete("a")))
+      equal(results.filter(({ bytes }) => bytes > 0).length, 1, "the deletes that removed something")
+      equalLines(
+        results.filter(({ bytes }) => bytes > 0).map(({ bytes }) => String(bytes)),
+        ["16"],
+        "the bytes that were removed",
+      )
+      await expectGone(a, "a", "after the deletes")
+    },
+  },
+  {
+    n: 12,
+    clause: "signal.before",
+    title: "a delete with a signal that fired before is `aborted`, and nothing is deleted",
+    async run({ storage }) {
+      await create(storage, "a")
+      await rejects("aborted", "delete()", () => storage.delete("a", { signal: AbortSignal.abort() }))
+      await expectLog(storage, "a", linesTo(2), "after the aborted delete")
+    },
+  },
+])

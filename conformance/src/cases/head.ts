@@ -1,0 +1,150 @@
+import { MAX_INFO_BYTES, utf8Length } from "@sessions/core/storage"
+import type { SessionStorage } from "@sessions/core/storage"
+import { check, equal, rejects, until } from "../assert.ts"
+import type { Case } from "../case.ts"
+import { casesOf } from "../case.ts"
+import { bigLines, collect, create, exactLines, expectLog, line, linesTo } from "../lines.ts"
+
+export const head: readonly Case[] = casesOf("head", [
+  {
+    n: 1,
+    clause: "head.exact",
+    title: "a session that is not there has no head",
+    async run({ storage }) {
+      equal(await storage.head("nobody"), undefined, "head() of nobody")
+      await create(storage, "a")
+      equal(await storage.head("b"), undefined, "head() of another session")
+    },
+  },
+  {
+    n: 2,
+    clause: "head.exact",
+    title: "`bytes` are the UTF-8 bytes of all lines with one LF each",
+    async run({ storage }) {
+      const first = await create(storage, "a", exactLines)
+      equal((await storage.head("a"))?.bytes, bytesOf(exactLines), "bytes after the creation")
+      await storage.append("a", ['"é👍"'], { expect: first })
+      equal((await storage.head("a"))?.bytes, bytesOf([...exactLines, '"é👍"']), "bytes after an append")
+    },
+  },
+  {
+    n: 3,
+    clause: "head.exact",
+    title: "parts, where there are any, follow each other and come to the bytes of the log",
+    async run({ storage, sizes }) {
+      await create(storage, "a", bigLines(sizes.logBytes))
+      const info = await storage.head("a")
+      equal(info?.bytes, bytesOf(bigLines(sizes.logBytes)), "bytes")
+      if (info?.parts === undefined) return
+      equal(info.parts[0]?.from, 0, "the first seq of the first part")
+      const ascending = info.parts.every((part, n) => n === 0 || part.from > (info.parts?.[n - 1]?.from ?? 0))
+      check(
+        ascending,
+        "the first seqs of the parts",
+        "ascending",
+        info.parts.map(({ from }) => from),
+      )
+      equal(
+        info.parts.reduce((sum, part) => sum + part.bytes, 0),
+        info.bytes,
+        "the sum of the bytes of the parts",
+      )
+    },
+  },
+  {
+    n: 4,
+    clause: "head.time",
+    title: "`updatedAt` never decreases, and is in milliseconds",
+    async run({ storage }) {
+      let next = await create(storage, "a", [line(0)])
+      let last = 0
+      for (let n = 1; n < 6; n++) {
+        const at = (await storage.head("a"))?.updatedAt ?? Number.NaN
+        check(at >= last, "updatedAt after another append", `at least ${last}`, at)
+        last = at
+        next = await storage.append("a", [line(n)], { expect: next })
+      }
+      const year = 365 * 24 * 3_600_000
+      check(Math.abs(last - Date.now()) < year, "updatedAt", "milliseconds since 1970, within a year of now", last)
+    },
+  },
+  {
+    n: 5,
+    clause: "append.info",
+    title: "info comes back from head and list with the `next` it was given for",
+    async run({ storage, sizes }) {
+      const first = await storage.append("a", linesTo(2), { expect: 0, info: '{"n":1}' })
+      await expectInfo(storage, sizes.patience, { text: '{"n":1}', next: 2 }, [])
+      const second = await storage.append("a", [line(2)], { expect: first, info: '{"n":"é👍\u2028"}' })
+      await expectInfo(storage, sizes.patience, { text: '{"n":"é👍\u2028"}', next: 3 }, [{ text: '{"n":1}', next: 2 }])
+      await storage.append("a", [line(3)], { expect: second })
+      await expectInfo(storage, sizes.patience, { text: '{"n":"é👍\u2028"}', next: 3 }, [])
+    },
+  },
+  {
+    n: 6,
+    clause: "append.info",
+    title: "info of 8,192 bytes is taken, and longer info is `invalid`, counted in UTF-8 bytes",
+    async run({ storage, sizes }) {
+      const longest = "é".repeat(MAX_INFO_BYTES / 2)
+      const first = await create(storage, "a")
+      for (const info of [`${longest}x`, "x".repeat(MAX_INFO_BYTES + 1)]) {
+        await rejects("invalid", "an append with info that is too long", () =>
+          storage.append("a", [line(2)], { expect: first, info }),
+        )
+      }
+      await expectLog(storage, "a", linesTo(2), "after the refused appends")
+      await storage.append("a", [line(2)], { expect: first, info: longest })
+      await expectInfo(storage, sizes.patience, { text: longest, next: 3 }, [])
+    },
+  },
+  {
+    n: 7,
+    clause: "append.info",
+    title: "a session that got no info has none",
+    async run({ storage }) {
+      const first = await create(storage, "none")
+      await storage.append("none", [line(2)], { expect: first })
+      equal((await storage.head("none"))?.info, undefined, "the info in head()")
+      const [listed] = await collect(storage.list())
+      equal(listed?.info, undefined, "the info in list()")
+    },
+  },
+  {
+    n: 8,
+    clause: "signal.before",
+    title: "head with a signal that fired before is `aborted`",
+    async run({ storage }) {
+      await create(storage, "a")
+      await rejects("aborted", "head()", () => storage.head("a", { signal: AbortSignal.abort() }))
+    },
+  },
+])
+
+type Info = { readonly text: string; readonly next: number }
+
+/** The info may follow its lines; until it does only an older one may be seen. */
+async function expectInfo(
+  storage: SessionStorage,
+  patience: number,
+  info: Info,
+  older: readonly Info[],
+): Promise<void> {
+  const arrived = (seen: Info | undefined, where: string): boolean => {
+    if (seen?.text === info.text && seen.next === info.next) return true
+    const known = seen === undefined || older.some(({ text, next }) => text === seen.text && next === seen.next)
+    check(known, `the info in ${where}`, `${JSON.stringify(info)}, or an older one with its own next`, seen)
+    return false
+  }
+  await until(patience, `the info for next ${info.next} in head()`, async () =>
+    arrived((await storage.head("a"))?.info, "head()"),
+  )
+  await until(patience, `the info for next ${info.next} in list()`, async () => {
+    const listed = (await collect(storage.list())).find(({ id }) => id === "a")
+    return arrived(listed?.info, "list()")
+  })
+}
+
+function bytesOf(lines: readonly string[]): number {
+  return lines.reduce((sum, one) => sum + utf8Length(one) + 1, 0)
+}

@@ -1,0 +1,37 @@
+import type { Case } from "../case.ts"
+import { append } from "./append.ts"
+import { blobs } from "./blobs.ts"
+import { cas } from "./cas.ts"
+import { create } from "./create.ts"
+import { deletes } from "./delete.ts"
+import { docs } from "./docs.ts"
+import { head } from "./head.ts"
+import { limits } from "./limits.ts"
+import { list } from "./list.ts"
+import { open } from "./open.ts"
+import { read } from "./read.ts"
+import { recover } from "./recover.ts"
+import { replace } from "./replace.ts"
+import { sync } from "./sync.ts"
+import { tails } from "./tails.ts"
+import { watch } from "./watch.ts"
+
+/** Every case of the suite, in an order in which the first failure is the one to look at first. */
+export const cases: readonly Case[] = [
+  ...open,
+  ...create,
+  ...append,
+  ...cas,
+  ...head,
+  ...read,
+  ...list,
+  ...deletes,
+  ...docs,
+  ...blobs,
+  ...limits,
+  ...sync,
+  ...tails,
+  ...recover,
+  ...watch,
+  ...replace,
+]

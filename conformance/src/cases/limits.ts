@@ -1,0 +1,99 @@
+import { equal, rejects } from "../assert.ts"
+import type { Case } from "../case.ts"
+import { casesOf } from "../case.ts"
+import type { Context } from "../context.ts"
+import { create, expectGone, expectLog, linesTo, readLines } from "../lines.ts"
+
+/** The limits that the capabilities state. A subject with small ones is tried faster and just as well. */
+export const limits: readonly Case[] = casesOf("limits", [
+  {
+    n: 1,
+    clause: "limits.lines",
+    title: "a line that is one byte too long is `invalid`, and nothing is written",
+    async run(ctx) {
+      const { storage } = ctx
+      const tooLong = textOf(limitOf(ctx, "maxLineBytes") + 1)
+      const head = await create(storage, "a")
+      await rejects("invalid", "a creation with it", () => create(storage, "new", ["{}", tooLong]))
+      await rejects("invalid", "an append with it", () => storage.append("a", ["{}", tooLong], { expect: head }))
+      await expectGone(storage, "new", "after the refused creation")
+      await expectLog(storage, "a", linesTo(2), "after the refused append")
+    },
+  },
+  {
+    n: 2,
+    clause: "limits.lines",
+    title: "the length of a line is counted in UTF-8 bytes, not in characters",
+    async run(ctx) {
+      const { storage } = ctx
+      const max = limitOf(ctx, "maxLineBytes")
+      const line = `"${"é".repeat(Math.floor(max / 2))}"`
+      await rejects("invalid", `a line of ${line.length} characters with more bytes than ${max}`, () =>
+        create(storage, "a", [line]),
+      )
+      await expectGone(storage, "a", "after the refused creation")
+    },
+  },
+  {
+    n: 3,
+    clause: "limits.lines",
+    title: "a line that is exactly as long as it may be comes back",
+    async run(ctx) {
+      const { storage, capabilities } = ctx
+      const max = Math.min(
+        limitOf(ctx, "maxLineBytes"),
+        capabilities.maxBatchBytes - 1,
+        capabilities.maxSessionBytes - 1,
+      )
+      await create(storage, "a", [textOf(max)])
+      const [line] = await readLines(storage, "a")
+      equal(line === textOf(max), true, `whether the line of ${max} bytes is what was written`)
+      equal((await storage.head("a"))?.bytes, max + 1, "its bytes in head()")
+    },
+  },
+  {
+    n: 4,
+    clause: "limits.lines",
+    title: "a batch that is one byte too large is `invalid`, whole; one that just fits is taken",
+    async run(ctx) {
+      const { storage, capabilities } = ctx
+      const max = limitOf(ctx, "maxBatchBytes")
+      const piece = Math.min(Math.ceil(max / 8), capabilities.maxLineBytes)
+      const lines = batchOf(max, piece)
+      if (max > capabilities.maxSessionBytes) ctx.skip("the largest batch is larger than the largest session")
+      const tooMany = [...lines.slice(0, -1), `${lines.at(-1)?.slice(0, -1)}x"`]
+      const head = await create(storage, "a")
+      await rejects("invalid", "a batch of one byte more", () => storage.append("a", tooMany, { expect: head }))
+      await rejects("invalid", "a creation with it", () => create(storage, "new", tooMany))
+      await expectLog(storage, "a", linesTo(2), "after the refused append")
+      await expectGone(storage, "new", "after the refused creation")
+      await create(storage, "fits", lines)
+      equal((await storage.head("fits"))?.bytes, max, "the bytes of the batch that fits")
+    },
+  },
+])
+
+/** A limit, where it is small enough to be tried. */
+function limitOf({ capabilities, sizes, skip }: Context, name: "maxLineBytes" | "maxBatchBytes"): number {
+  const limit = capabilities[name]
+  return limit <= sizes.limitBytes ? limit : skip(`${name} is ${limit}, and sizes.limitBytes ${sizes.limitBytes}`)
+}
+
+/** A JSON text of so many bytes. */
+function textOf(bytes: number): string {
+  return `"${"x".repeat(bytes - 2)}"`
+}
+
+/** Lines that take `bytes` with their LFs, none longer than `longest`. */
+function batchOf(bytes: number, longest: number): string[] {
+  const lines: string[] = []
+  let rest = bytes
+  while (rest > longest + 1) {
+    // The last line must have room for its two quotes.
+    const take = Math.min(longest, rest - 1 - 3)
+    lines.push(textOf(take))
+    rest -= take + 1
+  }
+  lines.push(textOf(rest - 1))
+  return lines
+}

@@ -1,0 +1,189 @@
+import type { ListedSession, SessionStorage } from "@sessions/core/storage"
+import { check, equal, equalLines, rejects, until } from "../assert.ts"
+import type { Case } from "../case.ts"
+import { casesOf } from "../case.ts"
+import { hostileIds } from "../ids.ts"
+import { collect, create, line, linesTo } from "../lines.ts"
+import { needs } from "../needs.ts"
+
+export const list: readonly Case[] = casesOf("list", [
+  {
+    n: 1,
+    clause: "list.all",
+    title: "every session is listed once, as head would say it",
+    async run({ storage }) {
+      for (const id of ["a", "b", "c"]) await create(storage, id, [line(id)])
+      const rows = await collect(storage.list())
+      equalLines(rows.map(({ id }) => id).toSorted(), ["a", "b", "c"], "the ids, sorted")
+      for (const { id, ...row } of rows) equal(row, await storage.head(id), `the row of ${id}, beside its head()`)
+    },
+  },
+  {
+    n: 2,
+    clause: "list.all",
+    title: "more than 1,000 sessions are listed, each once",
+    async run({ storage, capabilities, sizes }) {
+      const ids = Array.from({ length: sizes.sessions }, (_, n) => `s${n}`)
+      for (let n = 0; n < ids.length; n += 50)
+        await Promise.all(ids.slice(n, n + 50).map((id) => create(storage, id, [line(id)])))
+      const rows = await collect(storage.list())
+      equal(rows.length, ids.length, "the number of rows")
+      equalLines(rows.map(({ id }) => id).toSorted(), ids.toSorted(), "the ids, sorted")
+      checkOrder(rows, capabilities.listOrder)
+    },
+  },
+  {
+    n: 3,
+    clause: "list.order",
+    title: "the session appended to last comes first",
+    needs: needs.newestFirst,
+    async run({ storage, sizes }) {
+      for (const id of ["a", "b", "c"]) await create(storage, id)
+      for (const id of ["b", "a", "c"]) {
+        await makeNewest(storage, id, sizes.patience)
+        const rows = await collect(storage.list())
+        equal(rows[0]?.id, id, `the first row after an append to ${id}`)
+        checkOrder(rows, "updatedAt")
+      }
+    },
+  },
+  {
+    n: 4,
+    clause: "list.order",
+    title: "ids come in ascending order, and `after` goes on behind one",
+    needs: needs.orderedById,
+    async run({ storage }) {
+      const ids = ["B", "a", "a.1", "a.10", "a.2", "b", "ab", "0", "Z9"].toSorted()
+      for (const id of ids.toReversed()) await create(storage, id)
+      equalLines(
+        (await collect(storage.list())).map(({ id }) => id),
+        ids,
+        "the ids",
+      )
+      const pages: string[] = []
+      for (let after: string | undefined; ; ) {
+        const page = await collect(storage.list({ limit: 2, ...(after !== undefined && { after }) }))
+        pages.push(...page.map(({ id }) => id))
+        after = page.at(-1)?.id
+        if (after === undefined) break
+      }
+      equalLines(pages, ids, "the ids in pages of two")
+      equal((await collect(storage.list({ after: "a.3" })))[0]?.id, "ab", "the first id after one that is not there")
+      equal(await collect(storage.list({ after: "zz" })), [], "the list after the last id")
+      for (const after of hostileIds)
+        await rejects("invalid", `after: ${JSON.stringify(after)}`, () => collect(storage.list({ after })))
+    },
+  },
+  {
+    n: 5,
+    clause: "unsupported",
+    title: "a storage that lists the newest first refuses `after` with `unsupported`",
+    needs: needs.newestFirst,
+    async run({ storage }) {
+      await create(storage, "a")
+      await rejects("unsupported", "list() with after", () => collect(storage.list({ after: "a" })))
+      await rejects("unsupported", "list() with after and a limit", () =>
+        collect(storage.list({ after: "a", limit: 1 })),
+      )
+    },
+  },
+  {
+    n: 6,
+    clause: "list.limit",
+    title: "`limit` is the most that comes, and the first ones come",
+    async run({ storage }) {
+      for (const id of ["a", "b", "c", "d"]) await create(storage, id)
+      const all = (await collect(storage.list())).map(({ id }) => id)
+      for (const limit of [0, 1, 3, 4, 5, 1_000]) {
+        const ids = (await collect(storage.list({ limit }))).map(({ id }) => id)
+        equalLines(ids, all.slice(0, limit), `the ids with limit ${limit}`)
+      }
+      for (const limit of [-1, 0.5, Number.NaN, "1" as unknown as number]) {
+        await rejects("invalid", `list() with limit ${limit}`, () => collect(storage.list({ limit })))
+      }
+    },
+  },
+  {
+    n: 7,
+    clause: "list.all",
+    title: "a session that was deleted is not listed, one that was made again is listed once",
+    async run({ storage }) {
+      for (const id of ["a", "b", "c"]) await create(storage, id)
+      await storage.delete("b")
+      await storage.delete("c")
+      await create(storage, "c")
+      const ids = (await collect(storage.list())).map(({ id }) => id)
+      equalLines(ids.toSorted(), ["a", "c"], "the ids, sorted")
+    },
+  },
+  {
+    n: 8,
+    clause: "list.all",
+    title: "a list under way gives each session that stays, whatever comes and goes",
+    async run({ writers }) {
+      const [a, b] = await writers()
+      const ids = Array.from({ length: 30 }, (_, n) => `s${n}`)
+      const heads = await Promise.all(ids.map((id) => create(a, id)))
+      const seen: string[] = []
+      for await (const { id } of b.list()) {
+        seen.push(id)
+        if (seen.length > 3) continue
+        await create(a, `new${seen.length}`)
+        await a.delete(`new${seen.length - 1}`)
+        await a.append("s7", [line(seen.length)], { expect: { log: heads[7]?.log ?? "", next: seen.length + 1 } })
+      }
+      equalLines(seen.filter((id) => id.startsWith("s")).toSorted(), ids.toSorted(), "the sessions that stayed, sorted")
+    },
+  },
+  {
+    n: 9,
+    clause: "list.all",
+    title: "documents and blobs are no sessions, and a list that is broken off harms nothing",
+    async run({ storage }) {
+      await storage.docs.put("x", "{}", { expect: null })
+      const ghost = storage.docs.put("sessions/ghost/x", "{}", { expect: null })
+      // Whether a session must be there before its documents is the storage's choice.
+      await ghost.catch(() => rejects("conflict", "a document of no session", () => ghost))
+      await storage.blobs.put(new Uint8Array([1]))
+      equal(await collect(storage.list()), [], "list() without sessions")
+      for (const id of ["a", "b"]) await create(storage, id, linesTo(1))
+      for await (const _ of storage.list()) break
+      equal((await collect(storage.list())).length, 2, "the number of rows")
+    },
+  },
+  {
+    n: 10,
+    clause: "signal.before",
+    title: "a list with a signal that fired before is `aborted`",
+    async run({ storage }) {
+      await create(storage, "a")
+      await rejects("aborted", "list()", () => collect(storage.list({ signal: AbortSignal.abort() })))
+    },
+  },
+])
+
+function checkOrder(rows: readonly ListedSession[], order: "updatedAt" | "id"): void {
+  for (const [n, row] of rows.entries()) {
+    const before = rows[n - 1]
+    if (before === undefined) continue
+    const holds = order === "id" ? before.id < row.id : before.updatedAt >= row.updatedAt
+    check(
+      holds,
+      `the row ${n} of a list ordered by ${order}`,
+      `one that follows ${before.id} (${before.updatedAt})`,
+      row,
+    )
+  }
+}
+
+/** Appends until the clock has gone on far enough that no other session is as new. */
+async function makeNewest(storage: SessionStorage, session: string, patience: number): Promise<void> {
+  const others = (await collect(storage.list())).filter(({ id }) => id !== session)
+  const newest = Math.max(...others.map(({ updatedAt }) => updatedAt))
+  await until(patience, `an updatedAt of ${session} after ${newest}`, async () => {
+    const head = await storage.head(session)
+    if (head === undefined) return false
+    await storage.append(session, [line("more")], { expect: { next: head.next, log: head.log } })
+    return ((await storage.head(session))?.updatedAt ?? 0) > newest
+  })
+}

@@ -1,0 +1,181 @@
+import type { Capabilities, SessionStorage } from "@sessions/core/storage"
+import { check, equal, equalLines, rejects } from "../assert.ts"
+import type { Case } from "../case.ts"
+import { casesOf } from "../case.ts"
+import { callsWith } from "../ids.ts"
+import { collect, create, expectGone, line, linesTo, readLines } from "../lines.ts"
+import { needs } from "../needs.ts"
+
+/** Opening and closing: the shape of a storage, and what lasts. */
+export const open: readonly Case[] = casesOf("open", [
+  {
+    n: 1,
+    clause: "open.shape",
+    title: "a storage has every method, and those that its capabilities promise",
+    async run({ storage, capabilities }) {
+      for (const method of methodsOf(capabilities)) {
+        check(typeof storage[method] === "function", `storage.${method}`, "a method", typeof storage[method])
+      }
+      for (const method of ["get", "put", "delete", "list"] as const) {
+        check(
+          typeof storage.docs[method] === "function",
+          `storage.docs.${method}`,
+          "a method",
+          typeof storage.docs[method],
+        )
+        check(
+          typeof storage.blobs[method] === "function",
+          `storage.blobs.${method}`,
+          "a method",
+          typeof storage.blobs[method],
+        )
+      }
+      check(typeof storage.blobs.has === "function", "storage.blobs.has", "a method", typeof storage.blobs.has)
+      check(typeof storage[Symbol.asyncDispose] === "function", "storage[Symbol.asyncDispose]", "a method", "none")
+      const named = typeof storage.description === "string" && storage.description !== ""
+      check(named, "storage.description", "a short name and place, for error messages", storage.description)
+    },
+  },
+  {
+    n: 2,
+    clause: "open.shape",
+    title: "capabilities have known values",
+    async run({ capabilities }) {
+      for (const [name, values] of Object.entries(allowed)) {
+        const value: unknown = capabilities[name as keyof typeof allowed]
+        check(
+          (values as readonly unknown[]).includes(value),
+          `capabilities.${name}`,
+          values.map(String).join(" or "),
+          value,
+        )
+      }
+      for (const name of ["maxLineBytes", "maxBatchBytes", "maxSessionBytes"] as const) {
+        const value = capabilities[name]
+        check(typeof value === "number" && value > 0, `capabilities.${name}`, "a number of bytes above 0", value)
+      }
+    },
+  },
+  {
+    n: 3,
+    clause: "open.shape",
+    title: "an empty place has no sessions, no documents and no blobs",
+    async run({ storage }) {
+      await expectGone(storage, "nobody", "of a session that never was")
+      equal(await collect(storage.list()), [], "list()")
+      equal(await collect(storage.docs.list()), [], "docs.list()")
+      equal(await collect(storage.blobs.list()), [], "blobs.list()")
+    },
+  },
+  {
+    n: 4,
+    clause: "open.keeps",
+    title: "lines, documents and blobs are there for the next storage on the place, which goes on with them",
+    needs: needs.reopening,
+    async run({ storage, reopen }) {
+      const head = await create(storage, "kept", linesTo(3))
+      const version = await storage.docs.put("sessions/kept/x", '{"a":1}', { expect: null })
+      const hash = await storage.blobs.put(new Uint8Array([1, 2, 3]))
+      const next = await reopen()
+      equalLines(await readLines(next, "kept"), linesTo(3), "the log after reopening")
+      equal((await next.docs.get("sessions/kept/x"))?.version, version, "the document's version after reopening")
+      check(await next.blobs.has(hash), "blobs.has() after reopening", "true", false)
+      await next.append("kept", [line(3)], { expect: head })
+      equalLines(await readLines(next, "kept"), linesTo(4), "the log after going on with the old head")
+    },
+  },
+  {
+    n: 5,
+    clause: "open.keeps",
+    title: "a dispose loses no append that it lets succeed",
+    needs: needs.reopening,
+    async run({ storage, reopen }) {
+      const sessions = linesTo(8).map((_, index) => `s${index}`)
+      const appends = sessions.map((session) =>
+        create(storage, session).then(
+          () => session,
+          () => undefined,
+        ),
+      )
+      const next = await reopen()
+      for (const session of await Promise.all(appends)) {
+        if (session !== undefined)
+          equalLines(await readLines(next, session), linesTo(2), `${session}, acknowledged during the dispose`)
+      }
+    },
+  },
+  {
+    n: 6,
+    clause: "open.closed",
+    title: "after a dispose every method says `closed`",
+    async run({ storage, close }) {
+      await create(storage, "a")
+      const calls = [...callsWith(storage, "a"), ...otherCalls(storage)]
+      await close()
+      for (const [name, call] of calls) await rejects("closed", `${name} after the dispose`, call)
+    },
+  },
+  {
+    n: 7,
+    clause: "open.closed",
+    title: "disposing twice, or before the first use, is harmless",
+    async run({ storage, openElsewhere }) {
+      await storage[Symbol.asyncDispose]()
+      await storage[Symbol.asyncDispose]()
+      const used = await openElsewhere()
+      await create(used, "a")
+      await Promise.all([used[Symbol.asyncDispose](), used[Symbol.asyncDispose]()])
+    },
+  },
+  {
+    n: 8,
+    clause: "open.apart",
+    title: "two places share nothing",
+    async run({ storage, openElsewhere }) {
+      const other = await openElsewhere()
+      const head = await create(storage, "a")
+      await storage.docs.put("x", "{}", { expect: null })
+      const hash = await storage.blobs.put(new Uint8Array([7]))
+      await expectGone(other, "a", "on another place")
+      equal(await other.docs.get("x"), undefined, "docs.get() on another place")
+      equal(await other.blobs.has(hash), false, "blobs.has() on another place")
+      await create(other, "a")
+      await rejects("conflict", "an append with the head of the other place", () =>
+        other.append("a", [line(2)], { expect: head }),
+      )
+    },
+  },
+])
+
+const allowed = {
+  durability: ["none", "os", "disk", "replicated"],
+  atomicBatch: ["all", "prefix"],
+  writers: ["instance", "host", "any"],
+  listOrder: ["updatedAt", "id"],
+  sync: [true, false],
+  watch: [true, false],
+  replace: [true, false],
+} as const
+
+function methodsOf(
+  capabilities: Capabilities,
+): ("append" | "head" | "read" | "list" | "delete" | "sync" | "watch" | "replace")[] {
+  const optional = (["sync", "watch", "replace"] as const).filter((name) => capabilities[name])
+  return ["append", "head", "read", "list", "delete", ...optional]
+}
+
+function otherCalls(storage: SessionStorage): readonly (readonly [string, () => Promise<unknown>])[] {
+  const hash = "0".repeat(64)
+  return [
+    ["list()", () => collect(storage.list())],
+    ["docs.get()", () => storage.docs.get("x")],
+    ["docs.put()", () => storage.docs.put("x", "{}", { expect: null })],
+    ["docs.delete()", () => storage.docs.delete("x", { expect: "x" })],
+    ["docs.list()", () => collect(storage.docs.list())],
+    ["blobs.put()", () => storage.blobs.put(new Uint8Array([1]))],
+    ["blobs.get()", () => storage.blobs.get(hash)],
+    ["blobs.has()", () => storage.blobs.has(hash)],
+    ["blobs.delete()", () => storage.blobs.delete(hash)],
+    ["blobs.list()", () => collect(storage.blobs.list())],
+  ]
+}

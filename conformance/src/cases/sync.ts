@@ -1,0 +1,32 @@
+import { rejects } from "../assert.ts"
+import type { Case } from "../case.ts"
+import { casesOf } from "../case.ts"
+import { create, expectLog, line, linesTo } from "../lines.ts"
+import { needs } from "../needs.ts"
+
+export const sync: readonly Case[] = casesOf("sync", [
+  {
+    n: 1,
+    clause: "sync",
+    title: "sync resolves, after appends and at once with them, and changes nothing that is read",
+    needs: needs.sync,
+    async run({ storage }) {
+      const head = await create(storage, "a")
+      await storage.sync?.("a")
+      await Promise.all([storage.append("a", [line(2)], { expect: head }), storage.sync?.("a"), storage.sync?.("a")])
+      await storage.sync?.("a")
+      await expectLog(storage, "a", linesTo(3), "after the syncs")
+    },
+  },
+  {
+    n: 2,
+    clause: "unsupported",
+    title: "a storage that cannot sync has no sync, or refuses it with `unsupported`",
+    needs: needs.noSync,
+    async run({ storage }) {
+      await create(storage, "a")
+      if (storage.sync === undefined) return
+      await rejects("unsupported", "sync()", async () => storage.sync?.("a"))
+    },
+  },
+])

@@ -1,0 +1,150 @@
+import type { Capabilities, SessionStorage } from "@sessions/core/storage"
+import { check, Mismatch } from "./assert.ts"
+import { show } from "./show.ts"
+import type { Faults, Subject } from "./subject.ts"
+import type { Trace } from "./trace.ts"
+import { traced } from "./trace.ts"
+
+/** How much a case does. The defaults are for storages that answer in milliseconds; lower them for slow ones. */
+export interface Sizes {
+  /** Sessions of the case that lists many. Default 1,100: more than the 1,000 that stores give per page. */
+  readonly sessions: number
+  /** Writers that race. Default 16. */
+  readonly race: number
+  /** Lines of a long batch. Default 2,000. */
+  readonly lines: number
+  /** Bytes of a log that takes several chunks. Default 1,500,000. */
+  readonly logBytes: number
+  /** The length up to which the line and batch limits are tried for real. Default 64,000,000. */
+  readonly limitBytes: number
+  /** How long something that must happen by itself is waited for, in milliseconds. Default 5,000. */
+  readonly patience: number
+}
+
+export const defaultSizes: Sizes = {
+  sessions: 1_100,
+  race: 16,
+  lines: 2_000,
+  logBytes: 1_500_000,
+  limitBytes: 64_000_000,
+  patience: 5_000,
+}
+
+/** What a case works with: a place of its own and storages on it, all closed and taken away when the case has ended. */
+export interface Context {
+  readonly capabilities: Capabilities
+  readonly sizes: Sizes
+  /** The storage that the case began with. */
+  readonly storage: SessionStorage
+  /** Another storage object on the same place; only where the storage allows two writers, or after {@link close}. */
+  open(): Promise<SessionStorage>
+  /** Two writers: two storage objects where the storage allows that, else one twice. */
+  writers(): Promise<readonly [SessionStorage, SessionStorage]>
+  /** Disposes of every storage that is open. */
+  close(): Promise<void>
+  /** {@link close}, then a storage that was not there before. */
+  reopen(): Promise<SessionStorage>
+  /** A storage on another, empty place. */
+  openElsewhere(): Promise<SessionStorage>
+  /** Closes everything, leaves the bytes behind the session's last line, and opens. */
+  tearTail(session: string, bytes: Uint8Array): Promise<SessionStorage>
+  /** Lets the storages that are open die, and opens. */
+  crash(): Promise<SessionStorage>
+  /** Arms a fault for the next append. */
+  arm(fault: keyof Faults<unknown>): Promise<void>
+  /** Ends the case: it turns out to mean nothing here. */
+  skip(reason: string): never
+}
+
+/** What {@link Context.skip} throws. */
+export class Skipped extends Error {
+  override readonly name = "Skipped"
+}
+
+/** A context, and what the one who runs the case needs of it. */
+export interface OpenContext {
+  readonly context: Context
+  traces(): readonly Trace[]
+  end(): Promise<void>
+}
+
+export async function openContext<L>(subject: Subject<L>, sizes: Sizes): Promise<OpenContext> {
+  const locations: L[] = []
+  const traces: Trace[] = []
+  let opened: { readonly raw: SessionStorage; readonly storage: SessionStorage }[] = []
+
+  async function makeLocation(): Promise<L> {
+    const location = await subject.makeLocation()
+    locations.push(location)
+    return location
+  }
+
+  async function open(place: L): Promise<SessionStorage> {
+    const raw = await subject.open(place)
+    check(typeof raw === "object" && raw !== null, "the subject's open()", "a storage", raw)
+    const { storage, trace } = traced(raw)
+    traces.push(trace)
+    opened.push({ raw, storage })
+    return storage
+  }
+
+  async function close(): Promise<void> {
+    const closing = opened
+    opened = []
+    for (const { storage } of closing) await storage[Symbol.asyncDispose]()
+  }
+
+  async function end(): Promise<void> {
+    try {
+      await close()
+    } finally {
+      for (const one of locations.splice(0)) await subject.removeLocation?.(one)
+    }
+  }
+
+  try {
+    const location = await makeLocation()
+    const storage = await open(location)
+    const capabilities = capabilitiesOf(storage)
+    const context: Context = {
+      capabilities,
+      sizes,
+      storage,
+      close,
+      open: () => open(location),
+      writers: async () => [storage, capabilities.writers === "instance" ? storage : await open(location)],
+      async reopen() {
+        await close()
+        return open(location)
+      },
+      openElsewhere: async () => open(await makeLocation()),
+      async tearTail(session, bytes) {
+        await close()
+        await subject.tearTail?.(location, session, bytes)
+        return open(location)
+      },
+      async crash() {
+        const dying = opened
+        opened = []
+        for (const { raw } of dying) await subject.crash?.(raw, location)
+        return open(location)
+      },
+      async arm(fault) {
+        await subject.faults?.[fault]?.(location)
+      },
+      skip(reason) {
+        throw new Skipped(reason)
+      },
+    }
+    return { context, traces: () => traces, end }
+  } catch (error) {
+    await end().catch(() => undefined)
+    throw error
+  }
+}
+
+function capabilitiesOf(storage: SessionStorage): Capabilities {
+  const { capabilities } = storage
+  if (typeof capabilities === "object" && capabilities !== null) return capabilities
+  throw new Mismatch("storage.capabilities", "an object that says what the storage can do", show(capabilities))
+}

@@ -1,0 +1,96 @@
+import type { Chunk, Head, ReadRange, SessionStorage } from "@sessions/core/storage"
+import { MAX_CHUNK_BYTES, utf8Length } from "@sessions/core/storage"
+import { check, equal, equalLines } from "./assert.ts"
+
+/** Lines that careless code changes: each is one line of a log, and must come back as it is. */
+export const exactLines: readonly string[] = [
+  '\uFEFF{"t":"byte order mark before the line"}',
+  '{"t":"plain"}',
+  '{"t":"line separator \u2028 and paragraph separator \u2029 are no line ends, nor is \u0085"}',
+  '{"t":"carriage return behind the line"}\r',
+  '\r{"t":"and before it"}',
+  '{"t":"\uFEFF inside"}',
+  '{"t":"👩‍👩‍👧 \u{10FFFF} \uFFFD \uFFFF \u007F"}',
+  '{"t":"é is not e\u0301"}',
+  '{"t":"\\u0000 \\ud800 escaped"}',
+  '{"__proto__":{"a":1},"constructor":null,"toString":0}',
+  '{"n":1e400,"m":-0,"o":12345678901234567890,"p":0.10,"q":1E+2}',
+  '{"twice":1,"twice":2}',
+  ' {"spaces" : true,\t"b":1} \t',
+  "null",
+  '""',
+  "[]",
+]
+
+export function line(n: number | string): string {
+  return JSON.stringify({ n })
+}
+
+export function linesTo(count: number, from = 0): string[] {
+  return Array.from({ length: count }, (_, index) => line(from + index))
+}
+
+/** Lines of about 1 KB that come to `bytes` together. */
+export function bigLines(bytes: number): string[] {
+  return Array.from({ length: Math.ceil(bytes / 1_000) }, (_, n) => JSON.stringify({ n, pad: "é".repeat(490) }))
+}
+
+export function create(storage: SessionStorage, session: string, lines: readonly string[] = linesTo(2)): Promise<Head> {
+  return storage.append(session, lines, { expect: 0 })
+}
+
+export async function collect<T>(iterable: AsyncIterable<T>): Promise<T[]> {
+  const all: T[] = []
+  for await (const one of iterable) all.push(one)
+  return all
+}
+
+/** The lines of a range; holds the chunks that bring them to the rules for chunks. */
+export async function readLines(storage: SessionStorage, session: string, range?: ReadRange): Promise<string[]> {
+  const { lines } = await readFrom(storage, session, range)
+  return lines
+}
+
+/** {@link readLines}, with the seq of the first one. */
+export async function readFrom(
+  storage: SessionStorage,
+  session: string,
+  range?: ReadRange,
+): Promise<{ readonly from?: number; readonly lines: string[] }> {
+  const lines: string[] = []
+  let first: number | undefined
+  for await (const chunk of storage.read(session, range)) {
+    first ??= chunk.from
+    checkChunk(chunk, first + lines.length)
+    for (const one of chunk.lines) lines.push(one)
+  }
+  return { ...(first !== undefined && { from: first }), lines }
+}
+
+export function checkChunk(chunk: Chunk, next: number): void {
+  equal(chunk.from, next, "the seq that a chunk starts with")
+  check(chunk.lines.length > 0, "the number of lines in a chunk", "at least one", 0)
+  if (chunk.lines.length === 1) return
+  const bytes = chunk.lines.reduce((sum, one) => sum + utf8Length(one), 0)
+  check(bytes <= MAX_CHUNK_BYTES, "the bytes of a chunk of several lines", `at most ${MAX_CHUNK_BYTES}`, bytes)
+}
+
+/** The session has these lines and no others, and its head says so. */
+export async function expectLog(
+  storage: SessionStorage,
+  session: string,
+  lines: readonly string[],
+  when: string,
+): Promise<void> {
+  equalLines(await readLines(storage, session), lines, `the log ${when}`)
+  const head = await storage.head(session)
+  equal(head?.next, lines.length, `head().next ${when}`)
+}
+
+/** There is no such session, whichever way one asks. */
+export async function expectGone(storage: SessionStorage, session: string, when: string): Promise<void> {
+  equal(await storage.head(session), undefined, `head() ${when}`)
+  equalLines(await readLines(storage, session), [], `the lines ${when}`)
+  const ids = (await collect(storage.list())).map(({ id }) => id)
+  check(!ids.includes(session), `list() ${when}`, `no ${session}`, ids)
+}

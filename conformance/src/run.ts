@@ -1,0 +1,95 @@
+import type { Capabilities } from "@sessions/core/storage"
+import type { Case, Group } from "./case.ts"
+import { cases } from "./cases/index.ts"
+import type { OpenContext, Sizes } from "./context.ts"
+import { defaultSizes, openContext, Skipped } from "./context.ts"
+import type { CaseResult } from "./result.ts"
+import { failureOf } from "./result.ts"
+import { runtimeName } from "./runtime.ts"
+import type { Subject } from "./subject.ts"
+import { SUITE_VERSION } from "./version.ts"
+import { within } from "./within.ts"
+
+export interface RunOptions {
+  /** Only cases with these ids or of these groups, in any case of letters; default all. */
+  readonly only?: readonly string[]
+  /** Milliseconds for each case, and again for closing what it opened. Default 10,000. */
+  readonly timeLimit?: number
+  /** How much the cases do; see {@link Sizes}. */
+  readonly sizes?: Partial<Sizes>
+  /** Called as each case ends. */
+  readonly onResult?: (result: CaseResult) => void
+}
+
+export interface Report {
+  readonly suite: string
+  readonly subject: string
+  /** E.g. `node 26.10.0`. */
+  readonly runtime: string
+  /** Missing where no storage could be opened. */
+  readonly capabilities?: Capabilities
+  readonly counts: { readonly passed: number; readonly failed: number; readonly skipped: number }
+  readonly milliseconds: number
+  readonly results: readonly CaseResult[]
+}
+
+/** Runs the cases one after the other, without a test runner. Never rejects because of the subject: what it does wrong is in the report. */
+export async function run<L>(subject: Subject<L>, options: RunOptions = {}): Promise<Report> {
+  const started = performance.now()
+  const results: CaseResult[] = []
+  for (const one of selectCases(options.only)) {
+    const result = await runCase(subject, one, options)
+    results.push(result)
+    options.onResult?.(result)
+  }
+  const count = (status: CaseResult["status"]): number => results.filter((result) => result.status === status).length
+  const capabilities = results.find((result) => result.capabilities !== undefined)?.capabilities
+  return {
+    suite: SUITE_VERSION,
+    subject: subject.name,
+    runtime: runtimeName(),
+    ...(capabilities !== undefined && { capabilities }),
+    counts: { passed: count("passed"), failed: count("failed"), skipped: count("skipped") },
+    milliseconds: performance.now() - started,
+    results,
+  }
+}
+
+/** Throws where a name is neither an id nor a group, so that a mistyped one does not pass for a green run. */
+export function selectCases(only: readonly string[] | undefined): readonly Case[] {
+  if (only === undefined) return cases
+  const wanted = new Set(only.map((name) => name.toLowerCase()))
+  const known = new Set(cases.flatMap(({ id, group }): string[] => [id.toLowerCase(), group satisfies Group]))
+  const unknown = [...wanted].find((name) => !known.has(name))
+  if (unknown !== undefined) throw new TypeError(`There is no case and no group named ${unknown}.`)
+  return cases.filter(({ id, group }) => wanted.has(id.toLowerCase()) || wanted.has(group))
+}
+
+export async function runCase<L>(subject: Subject<L>, one: Case, options: RunOptions = {}): Promise<CaseResult> {
+  const limit = options.timeLimit ?? 10_000
+  const started = performance.now()
+  let opened: OpenContext | undefined
+  let status: Pick<CaseResult, "status" | "reason" | "failure">
+  const failed = (error: unknown): typeof status => ({
+    status: "failed",
+    failure: failureOf(one, subject.name, error, opened?.traces() ?? []),
+  })
+  try {
+    opened = await within(limit, () => openContext(subject, { ...defaultSizes, ...options.sizes }))
+    const { context } = opened
+    const unmet = one.needs === undefined || one.needs.met(context.capabilities, subject) ? undefined : one.needs
+    if (unmet === undefined) await within(limit, () => one.run(context))
+    status = unmet === undefined ? { status: "passed" } : { status: "skipped", reason: `needs ${unmet.text}` }
+  } catch (error) {
+    status = error instanceof Skipped ? { status: "skipped", reason: error.message } : failed(error)
+  }
+  try {
+    await within(limit, async () => opened?.end())
+  } catch (error) {
+    if (status.status !== "failed") status = failed(error)
+  }
+  const { id, group, clause, title } = one
+  const capabilities = opened?.context.capabilities
+  const milliseconds = performance.now() - started
+  return { id, group, clause, title, ...status, milliseconds, ...(capabilities !== undefined && { capabilities }) }
+}

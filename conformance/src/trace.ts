@@ -1,0 +1,93 @@
+import type { SessionStorage } from "@sessions/core/storage"
+import { Mismatch } from "./assert.ts"
+import { show } from "./show.ts"
+
+/** The calls that a case has made: what a failure without words of its own (a case that hangs, a TypeError) can be told by. */
+export interface Trace {
+  last(): string | undefined
+  pending(): readonly string[]
+}
+
+type Call = () => string
+
+/** The storage as it is, its calls written down. Also turns a method that is not there into a failure that says so. */
+export function traced(storage: SessionStorage): { readonly storage: SessionStorage; readonly trace: Trace } {
+  const pending = new Set<Call>()
+  let last: Call | undefined
+
+  function track<T>(call: Call, result: T): T {
+    if (isThenable(result)) {
+      pending.add(call)
+      const done = (): boolean => pending.delete(call)
+      result.then(done, done)
+      return result
+    }
+    return isAsyncIterable(result) ? (tracedIterable(call, result) as T) : result
+  }
+
+  function tracedIterable(call: Call, iterable: AsyncIterable<unknown>): AsyncIterable<unknown> {
+    return {
+      [Symbol.asyncIterator]() {
+        const inner = iterable[Symbol.asyncIterator]()
+        return {
+          next: () => track(() => `next() of ${call()}`, inner.next()),
+          return: async () => (await inner.return?.()) ?? { done: true, value: undefined },
+        }
+      },
+    }
+  }
+
+  // A stand-in for an empty object: one for the storage itself could not give other functions where that is frozen.
+  function standIn<T extends object>(target: T, name: string): T {
+    return new Proxy({} as T, {
+      get(_, key) {
+        const value: unknown = Reflect.get(target, key, target)
+        if (key === "docs" || key === "blobs") return isObject(value) ? standIn(value, `${key}.`) : missing(`.${key}`)
+        if (value === undefined && isRequired(key)) return () => missing(`.${name}${String(key)}()`)
+        if (typeof value !== "function") return value
+        return (...args: unknown[]) => {
+          const call: Call = () => `${name}${String(key)}(${args.map(show).join(", ")})`
+          last = call
+          return track(call, Reflect.apply(value, target, args) as unknown)
+        }
+      },
+    })
+  }
+
+  return {
+    storage: standIn(storage, ""),
+    trace: { last: () => last?.(), pending: () => [...pending].map((call) => call()) },
+  }
+}
+
+const REQUIRED: readonly (string | symbol)[] = [
+  "append",
+  "head",
+  "read",
+  "list",
+  "delete",
+  "get",
+  "put",
+  "has",
+  Symbol.asyncDispose,
+]
+
+function isRequired(key: string | symbol): boolean {
+  return REQUIRED.includes(key)
+}
+
+function missing(what: string): never {
+  throw new Mismatch("the storage", `a storage with ${what}`, "it has none")
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === "object" && value !== null
+}
+
+function isThenable(value: unknown): value is Promise<unknown> {
+  return isObject(value) && typeof (value as { then?: unknown }).then === "function"
+}
+
+function isAsyncIterable(value: unknown): value is AsyncIterable<unknown> {
+  return isObject(value) && typeof (value as { [Symbol.asyncIterator]?: unknown })[Symbol.asyncIterator] === "function"
+}

@@ -1,0 +1,4 @@
+import { register } from "@sessions/conformance"
+import { memory } from "./subject.ts"
+
+register(Deno.test, memory)
