@@ -1,1 +1,2 @@
-export type * from "@sessions/core/storage"
+export { APPEND, CREATE, type Files, type FileStat, type FolderEntry, nodeFiles, READ } from "./files.ts"
+export { createFileStorage, type FileStorageOptions } from "./storage.ts"

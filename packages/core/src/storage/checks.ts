@@ -54,7 +54,10 @@ export function batchBytes(lines: readonly string[]): number {
  * Checks a batch: not empty; each line a non-empty well-formed string without LF, at most `maxLineBytes`; all of it at most
  * `maxBatchBytes`. Bytes are counted only where the number of UTF-16 units leaves room for doubt: a unit is at most 3 bytes.
  */
-export function checkLines(lines: readonly string[], capabilities: Capabilities): void {
+export function checkLines(
+  lines: readonly string[],
+  capabilities: Pick<Capabilities, "maxLineBytes" | "maxBatchBytes">,
+): void {
   if (!Array.isArray(lines) || lines.length === 0) {
     throw new StorageError("invalid", "An append needs at least one line.")
   }

@@ -1,0 +1,164 @@
+/** Small documents, each a file, replaced in one step. Those of a session lie in its folder, and go with it. */
+import { join } from "node:path"
+import { type Doc, type DocStore, checkSignal, parseDocKey, sha256Hex, StorageError } from "@sessions/core/storage"
+import type { Environment } from "./environment.ts"
+import { isMissing } from "./errors.ts"
+import { fromFileName, toFileName, toSessionId } from "./ids.ts"
+import { DOCS_FOLDER, toSessionPaths } from "./layout.ts"
+import { acquireLock } from "./lock.ts"
+import {
+  createFileSynced,
+  discard,
+  ensureFolder,
+  readWhole,
+  renamePatiently,
+  syncFolder,
+  toTemporary,
+} from "./small-files.ts"
+
+export function createDocStore(env: Environment, checkOpen: () => void): DocStore {
+  const { files, layout } = env
+
+  const placeOf = (key: string): DocPlace => {
+    const { session, name } = parseDocKey(key)
+    if (session === undefined) {
+      return { folder: layout.docs, path: join(layout.docs, toFileName(name)), lock: join(layout.locks, ".docs.lock") }
+    }
+    const paths = toSessionPaths(layout, session)
+    const folder = join(paths.folder, DOCS_FOLDER)
+    return { folder, path: join(folder, toFileName(name)), lock: paths.docsLock }
+  }
+
+  const read = async (place: DocPlace): Promise<Doc | undefined> => {
+    const text = readWhole(files, place.path)?.toString("utf8")
+    return text === undefined ? undefined : { text, version: await sha256Hex(text) }
+  }
+
+  const locked = async <T>(
+    key: string,
+    signal: AbortSignal | undefined,
+    work: (place: DocPlace) => Promise<T>,
+  ): Promise<T> => {
+    checkOpen()
+    checkSignal(signal)
+    const place = placeOf(key)
+    return guarded(key, "change the document", place, async () => {
+      const lock = await acquireLock(files, place.lock, { timeout: env.lockTimeout, signal })
+      try {
+        return await work(place)
+      } finally {
+        lock.release()
+      }
+    })
+  }
+
+  const guarded = async <T>(key: string, what: string, place: DocPlace, work: () => Promise<T>): Promise<T> => {
+    try {
+      return await work()
+    } catch (error) {
+      throw env.error(error, `${what} ${key}`, parseDocKey(key).session, place.path)
+    }
+  }
+
+  return {
+    async get(key, o) {
+      checkOpen()
+      checkSignal(o?.signal)
+      const place = placeOf(key)
+      return guarded(key, "read the document", place, () => read(place))
+    },
+
+    put(key, text, o) {
+      return locked(key, o.signal, async (place) => {
+        const stored = await read(place)
+        if ((stored?.version ?? null) !== o.expect) throw changed(key)
+        await replaceDoc(env, place, text)
+        return sha256Hex(text)
+      })
+    },
+
+    async delete(key, o) {
+      await locked(key, o.signal, async (place) => {
+        const stored = await read(place)
+        if (stored === undefined || stored.version !== o.expect) throw changed(key)
+        files.unlink(place.path)
+        await syncFolder(files, place.folder)
+      })
+    },
+
+    async *list(prefix = "", o) {
+      checkOpen()
+      const keys: string[] = []
+      for (const key of allKeys(env, prefix)) {
+        checkSignal(o?.signal)
+        if (key.startsWith(prefix)) keys.push(key)
+      }
+      yield* keys.sort((a, b) => (a < b ? -1 : 1))
+    },
+  }
+}
+
+interface DocPlace {
+  readonly folder: string
+  readonly path: string
+  readonly lock: string
+}
+
+async function replaceDoc(env: Environment, place: DocPlace, text: string): Promise<void> {
+  const { files } = env
+  const temporary = toTemporary(place.path)
+  const bytes = Buffer.from(text, "utf8")
+  try {
+    await createFileSynced(files, temporary, bytes)
+  } catch (error) {
+    if (!isMissing(error)) throw error
+    ensureFolder(files, place.folder)
+    await createFileSynced(files, temporary, bytes)
+  }
+  try {
+    await renamePatiently(files, temporary, place.path)
+  } catch (error) {
+    discard(files, temporary)
+    throw error
+  }
+  await syncFolder(files, place.folder)
+}
+
+function* allKeys(env: Environment, prefix: string): Generator<string> {
+  const { layout } = env
+  yield* namesIn(env, layout.docs)
+  if (!prefix.startsWith("sessions/".slice(0, prefix.length))) return
+  const one = /^sessions\/([^/]+)\//.exec(prefix)?.[1]
+  const folders = one === undefined ? foldersIn(env) : [toFileName(one)]
+  for (const folder of folders) {
+    const session = toSessionId(folder)
+    if (session === undefined) continue
+    for (const name of namesIn(env, join(layout.root, folder, DOCS_FOLDER))) yield `sessions/${session}/${name}`
+  }
+}
+
+function* namesIn(env: Environment, folder: string): Generator<string> {
+  for (const entry of entriesOf(env, folder)) {
+    const name = entry.isFile() && !entry.name.startsWith(".") ? fromFileName(entry.name) : undefined
+    if (name !== undefined) yield name
+  }
+}
+
+function foldersIn(env: Environment): string[] {
+  return entriesOf(env, env.layout.root)
+    .filter((entry) => entry.isDirectory())
+    .map((entry) => entry.name)
+}
+
+function entriesOf(env: Environment, folder: string): ReturnType<Environment["files"]["readdir"]> {
+  try {
+    return env.files.readdir(folder)
+  } catch (error) {
+    if (isMissing(error)) return []
+    throw env.error(error, "list the documents", undefined, folder)
+  }
+}
+
+function changed(key: string): StorageError {
+  return new StorageError("conflict", `The document ${key} is not the version that was expected: read it again.`)
+}

@@ -1,0 +1,80 @@
+/** What the pieces of one storage object share. */
+import { join } from "node:path"
+import { StorageError, type StorageErrorCode } from "@sessions/core/storage"
+import { errnoOf, toStorageError } from "./errors.ts"
+import type { Files } from "./files.ts"
+import { storeIdentity } from "./identity.ts"
+import { type Layout, type SessionPaths, toSessionPaths } from "./layout.ts"
+import { createFile, ensureFolder } from "./small-files.ts"
+import { type LogView, loadView } from "./view.ts"
+
+export interface Environment {
+  readonly files: Files
+  readonly layout: Layout
+  readonly durability: "os" | "disk"
+  readonly maxPartBytes: number
+  readonly lockTimeout: number
+  readonly description: string
+  /** The log as its files are now. */
+  view(session: string): LogView | undefined
+  /** Gives a log that was copied in the identity that it is known by. */
+  storeIdentity(view: LogView): void
+  /** Notes that a session's log has, or is about to have, more than one part. */
+  markRolled(paths: SessionPaths): void
+  error(error: unknown, what: string, session?: string, at?: string, code?: StorageErrorCode): StorageError
+}
+
+export interface EnvironmentOptions {
+  readonly files: Files
+  readonly layout: Layout
+  readonly durability: "os" | "disk"
+  readonly maxPartBytes: number
+  readonly lockTimeout: number
+}
+
+export function createEnvironment(o: EnvironmentOptions): Environment {
+  const { files, layout } = o
+  const description = `fs:${layout.root}`
+  const views = new Map<string, LogView>()
+  return {
+    ...o,
+    description,
+    view(session) {
+      const before = views.get(session)
+      const view = loadView(files, toSessionPaths(layout, session), before)
+      views.delete(session)
+      if (view !== undefined) views.set(session, view)
+      if (views.size > KEPT_VIEWS) views.delete(views.keys().next().value ?? "")
+      return view
+    },
+    storeIdentity: (view) => storeIdentity(files, view.folder, view.log),
+    markRolled(paths) {
+      try {
+        createFile(files, paths.rolled, new Uint8Array())
+      } catch (error) {
+        const errno = errnoOf(error)
+        if (errno === "EEXIST") return
+        if (errno !== "ENOENT") throw error
+        ensureFolder(files, layout.rolled)
+        createFile(files, paths.rolled, new Uint8Array())
+      }
+    },
+    error(error, what, session, at, code) {
+      const place = {
+        storage: description,
+        ...(session === undefined ? {} : { session }),
+        ...(at === undefined ? {} : { at }),
+      }
+      const known = toStorageError(error, what, place)
+      return code === undefined ? known : new StorageError(code, known.message, { ...place, cause: error })
+    },
+  }
+}
+
+/** A view holds a part list and some hundred marks. */
+const KEPT_VIEWS = 256
+
+/** For a log, the path of its folder; what an error names where no file is known. */
+export function folderOf(layout: Layout, session: string): string {
+  return join(layout.root, toSessionPaths(layout, session).name)
+}

@@ -1,0 +1,55 @@
+/** What an error of the file system means to a caller of the storage. */
+import { StorageError, type StorageErrorCode } from "@sessions/core/storage"
+
+export interface Place {
+  readonly storage: string
+  readonly session?: string
+  readonly at?: string
+}
+
+/** An error of the storage as it is; one of the file system with its code translated and a sentence that says what to do. */
+export function toStorageError(error: unknown, what: string, place: Place): StorageError {
+  if (error instanceof StorageError) return error
+  const errno = errnoOf(error)
+  const known = errno === undefined ? undefined : MEANINGS[errno]
+  const code: StorageErrorCode = known?.code ?? "unavailable"
+  const advice = known?.advice ?? "the system says no more than its code"
+  const at = place.at === undefined ? "" : ` at ${place.at}`
+  return new StorageError(code, `Could not ${what}${at} (${errno ?? String(error)}): ${advice}.`, {
+    ...place,
+    cause: error,
+  })
+}
+
+export function errnoOf(error: unknown): string | undefined {
+  const code = error instanceof Error ? (error as { code?: unknown }).code : undefined
+  return typeof code === "string" ? code : undefined
+}
+
+/** Whether an error says that a file or folder, or one above it, is not there. */
+export function isMissing(error: unknown): boolean {
+  const errno = errnoOf(error)
+  return errno === "ENOENT" || errno === "ENOTDIR"
+}
+
+const MEANINGS: Readonly<Record<string, { readonly code: StorageErrorCode; readonly advice: string }>> = {
+  ENOSPC: { code: "quota", advice: "the disk is full; make room and repeat the call" },
+  EDQUOT: { code: "quota", advice: "the user's disk quota is used up; make room and repeat the call" },
+  EFBIG: { code: "quota", advice: "the file may not grow further here; lower maxPartBytes or raise the limit" },
+  EACCES: { code: "unavailable", advice: "this user may not do that; give it the right to read and write the folder" },
+  EPERM: { code: "unavailable", advice: "this user may not do that; give it the right to read and write the folder" },
+  EROFS: {
+    code: "unavailable",
+    advice: "the file system is mounted read-only; mount it for writing or choose another root",
+  },
+  EMFILE: { code: "unavailable", advice: "this process has too many files open; close some or raise its limit" },
+  ENFILE: { code: "unavailable", advice: "the system has too many files open; close some or raise its limit" },
+  EIO: { code: "unavailable", advice: "the disk failed to do it; look at the system's log before trusting this disk" },
+  ENOENT: { code: "unavailable", advice: "the folder was removed meanwhile; repeat the call" },
+  ENOTDIR: {
+    code: "unavailable",
+    advice: "a file stands where a folder should be; move it away or choose another root",
+  },
+  ELOOP: { code: "unavailable", advice: "a symbolic link stands there, and links are not followed; remove it" },
+  EBUSY: { code: "unavailable", advice: "another program holds it; close that program or repeat the call" },
+}

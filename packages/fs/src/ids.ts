@@ -1,0 +1,57 @@
+/**
+ * Session ids as folder names. Two ids never share a folder, also where the file system takes `A` for `a` or has names of its own
+ * (`CON`, `aux.x` on Windows): such ids are written in lower case behind `@<which letters were capital>@`. No id contains `@`.
+ */
+import { isSessionId } from "@sessions/core/storage"
+
+/** The name under which an id or a document name stands in a folder. Plain lower-case names and canonical ULIDs stay as they are. */
+export function toFileName(id: string): string {
+  if (ULID.test(id)) return id
+  const lower = id.toLowerCase()
+  if (lower === id && !ULID.test(id.toUpperCase()) && !isReserved(lower)) return id
+  return `@${toCapitals(id)}@${lower}`
+}
+
+/** The session id of a folder, or undefined for a folder that no id has: foreign ones are left alone. */
+export function toSessionId(folder: string): string | undefined {
+  const id = fromFileName(folder)
+  return id !== undefined && isSessionId(id) ? id : undefined
+}
+
+/** The inverse of {@link toFileName}; undefined where no name is written like that. */
+export function fromFileName(name: string): string | undefined {
+  const encoded = ENCODED.exec(name)
+  const id = encoded === null ? name : withCapitals(encoded[2] ?? "", encoded[1] ?? "")
+  return toFileName(id) === name ? id : undefined
+}
+
+const ULID = /^[0-9A-HJKMNP-TV-Z]{26}$/
+const ENCODED = /^@([0-9a-v]*)@([a-z0-9._-]+)$/
+/** Names that Windows gives to devices, whatever extension follows. */
+const RESERVED = /^(?:con|prn|aux|nul|com[0-9]|lpt[0-9])$/
+const BITS = 5
+
+function isReserved(lower: string): boolean {
+  return RESERVED.test(lower.split(".", 1)[0] ?? "")
+}
+
+/** One bit a character, capital or not, five to a digit of base 32; zeros at the end are left out. */
+function toCapitals(id: string): string {
+  let digits = ""
+  for (let at = 0; at < id.length; at += BITS) {
+    let digit = 0
+    for (let i = 0; i < BITS; i++) digit = digit * 2 + (/[A-Z]/.test(id.charAt(at + i)) ? 1 : 0)
+    digits += digit.toString(32)
+  }
+  return digits.replace(/0+$/, "")
+}
+
+function withCapitals(lower: string, digits: string): string {
+  let id = ""
+  for (let at = 0; at < lower.length; at++) {
+    const digit = Number.parseInt(digits.charAt(Math.floor(at / BITS)) || "0", 32)
+    const capital = ((digit >> (BITS - 1 - (at % BITS))) & 1) === 1
+    id += capital ? lower.charAt(at).toUpperCase() : lower.charAt(at)
+  }
+  return id
+}

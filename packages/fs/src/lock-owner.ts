@@ -1,0 +1,75 @@
+/** Who holds a lock, as written in its file. */
+import { randomUUID } from "node:crypto"
+import * as fs from "node:fs"
+import { hostname } from "node:os"
+
+export interface LockOwner {
+  /** Tells two holders apart, also two of one process. */
+  readonly token: string
+  readonly pid: number
+  readonly host: string
+  /** Changes at every start of the machine; empty where the system does not say. */
+  readonly boot: string
+  /** Process ids mean something only within one such space; empty where the system does not say. */
+  readonly space: string
+  /** The lock was taken from an owner that may still be alive, and write once more when it wakes. */
+  readonly fence: boolean
+}
+
+export function createOwner(fence: boolean): LockOwner {
+  machine ??= { host: hostname(), boot: bootId(), space: pidSpace() }
+  return { token: randomUUID(), pid: process.pid, ...machine, fence }
+}
+
+/** Undefined while its writer is still writing it, or where it is none of ours. */
+export function parseOwner(text: string): LockOwner | undefined {
+  let value: Partial<LockOwner> | null
+  try {
+    value = JSON.parse(text) as Partial<LockOwner> | null
+  } catch {
+    return undefined
+  }
+  if (typeof value?.token !== "string" || !Number.isSafeInteger(value.pid)) return undefined
+  const text_ = (field: unknown): string => (typeof field === "string" ? field : "")
+  return {
+    token: value.token,
+    pid: value.pid as number,
+    host: text_(value.host),
+    boot: text_(value.boot),
+    space: text_(value.space),
+    fence: value.fence === true,
+  }
+}
+
+/** True only where it is certain: the same start of the same machine, the same space of process ids, and no such process. */
+export function isDead(owner: LockOwner): boolean {
+  const own = createOwner(false)
+  if (own.boot === "" || owner.boot !== own.boot || owner.space !== own.space || owner.host !== own.host) return false
+  if (owner.pid === own.pid) return false
+  try {
+    process.kill(owner.pid, 0)
+    return false
+  } catch (error) {
+    // EPERM: it lives and belongs to somebody else. Anything else but ESRCH (Deno without the permission) says nothing.
+    return error instanceof Error && (error as { code?: unknown }).code === "ESRCH"
+  }
+}
+
+let machine: { readonly host: string; readonly boot: string; readonly space: string } | undefined
+
+function bootId(): string {
+  return quietly(() => fs.readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim())
+}
+
+function pidSpace(): string {
+  return quietly(() => fs.readlinkSync("/proc/self/ns/pid"))
+}
+
+/** Deno asks for a permission for these, and other systems have no such files. */
+function quietly(read: () => string): string {
+  try {
+    return read()
+  } catch {
+    return ""
+  }
+}
