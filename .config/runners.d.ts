@@ -3,9 +3,15 @@
  * a program has room for one of them only.
  */
 declare module "bun:test" {
-  export function test(name: string, fn: () => void | Promise<void>, timeout?: number): void
+  export const test: {
+    (name: string, fn: () => void | Promise<void>, timeout?: number): void
+    readonly skip: (name: string, fn: () => void | Promise<void>) => void
+  }
 }
 
 declare namespace Deno {
-  function test(name: string, fn: () => void | Promise<void>): void
+  const test: {
+    (name: string, fn: () => void | Promise<void>): void
+    readonly ignore: (name: string, fn: () => void | Promise<void>) => void
+  }
 }

@@ -46,10 +46,7 @@ export interface Need {
 export type Hooks = Pick<Subject<never>, "tearTail" | "crash" | "faults">
 
 /** Group and id from one place, so that they cannot disagree. */
-export function casesOf<G extends Group>(
-  group: G,
-  cases: readonly (Omit<Case, "id" | "group"> & { n: number })[],
-): readonly Case[] {
+export function casesOf(group: Group, cases: readonly (Omit<Case, "id" | "group"> & { n: number })[]): readonly Case[] {
   return cases.map(({ n, ...rest }) => ({
     ...rest,
     group,

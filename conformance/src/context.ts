@@ -37,23 +37,23 @@ export interface Context {
   /** The storage that the case began with. */
   readonly storage: SessionStorage
   /** Another storage object on the same place; only where the storage allows two writers, or after {@link close}. */
-  open(): Promise<SessionStorage>
+  readonly open: () => Promise<SessionStorage>
   /** Two writers: two storage objects where the storage allows that, else one twice. */
-  writers(): Promise<readonly [SessionStorage, SessionStorage]>
+  readonly writers: () => Promise<readonly [SessionStorage, SessionStorage]>
   /** Disposes of every storage that is open. */
-  close(): Promise<void>
+  readonly close: () => Promise<void>
   /** {@link close}, then a storage that was not there before. */
-  reopen(): Promise<SessionStorage>
+  readonly reopen: () => Promise<SessionStorage>
   /** A storage on another, empty place. */
-  openElsewhere(): Promise<SessionStorage>
+  readonly openElsewhere: () => Promise<SessionStorage>
   /** Closes everything, leaves the bytes behind the session's last line, and opens. */
-  tearTail(session: string, bytes: Uint8Array): Promise<SessionStorage>
+  readonly tearTail: (session: string, bytes: Uint8Array) => Promise<SessionStorage>
   /** Lets the storages that are open die, and opens. */
-  crash(): Promise<SessionStorage>
+  readonly crash: () => Promise<SessionStorage>
   /** Arms a fault for the next append. */
-  arm(fault: keyof Faults<unknown>): Promise<void>
+  readonly arm: (fault: keyof Faults<unknown>) => Promise<void>
   /** Ends the case: it turns out to mean nothing here. */
-  skip(reason: string): never
+  readonly skip: (reason: string) => never
 }
 
 /** What {@link Context.skip} throws. */

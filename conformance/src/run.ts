@@ -1,5 +1,5 @@
 import type { Capabilities } from "@sessions/core/storage"
-import type { Case, Group } from "./case.ts"
+import type { Case, Group, Hooks } from "./case.ts"
 import { cases } from "./cases/index.ts"
 import type { OpenContext, Sizes } from "./context.ts"
 import { defaultSizes, openContext, Skipped } from "./context.ts"
@@ -65,6 +65,11 @@ export function selectCases(only: readonly string[] | undefined): readonly Case[
   return cases.filter(({ id, group }) => wanted.has(id.toLowerCase()) || wanted.has(group))
 }
 
+/** Why a case means nothing for a storage that can do no more than this. */
+export function reasonToSkip({ needs }: Case, capabilities: Capabilities, hooks: Hooks): string | undefined {
+  return needs === undefined || needs.met(capabilities, hooks) ? undefined : `needs ${needs.text}`
+}
+
 export async function runCase<L>(subject: Subject<L>, one: Case, options: RunOptions = {}): Promise<CaseResult> {
   const limit = options.timeLimit ?? 10_000
   const started = performance.now()
@@ -77,9 +82,9 @@ export async function runCase<L>(subject: Subject<L>, one: Case, options: RunOpt
   try {
     opened = await within(limit, () => openContext(subject, { ...defaultSizes, ...options.sizes }))
     const { context } = opened
-    const unmet = one.needs === undefined || one.needs.met(context.capabilities, subject) ? undefined : one.needs
-    if (unmet === undefined) await within(limit, () => one.run(context))
-    status = unmet === undefined ? { status: "passed" } : { status: "skipped", reason: `needs ${unmet.text}` }
+    const reason = reasonToSkip(one, context.capabilities, subject)
+    if (reason === undefined) await within(limit, () => one.run(context))
+    status = reason === undefined ? { status: "passed" } : { status: "skipped", reason }
   } catch (error) {
     status = error instanceof Skipped ? { status: "skipped", reason: error.message } : failed(error)
   }

@@ -18,8 +18,8 @@ export function traced(storage: SessionStorage): { readonly storage: SessionStor
   function track<T>(call: Call, result: T): T {
     if (isThenable(result)) {
       pending.add(call)
-      const done = (): boolean => pending.delete(call)
-      result.then(done, done)
+      const forget = (): boolean => pending.delete(call)
+      result.then(forget, forget)
       return result
     }
     return isAsyncIterable(result) ? (tracedIterable(call, result) as T) : result

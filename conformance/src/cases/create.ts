@@ -76,11 +76,9 @@ export const create: readonly Case[] = casesOf("create", [
         for (const [name, call] of callsWith(storage, id))
           await rejects("invalid", `${name} with the id ${JSON.stringify(id)}`, call)
       }
-      for (const id of [undefined, null, 7, {}]) {
-        for (const [name, call] of callsWith(storage, id as unknown as string).filter(
-          ([one]) => !one.startsWith("docs"),
-        )) {
-          await rejects("invalid", `${name} with ${String(id)} for an id`, call)
+      for (const id of [undefined, null, 7, {}] as unknown as string[]) {
+        for (const [name, call] of callsWith(storage, id).filter(([one]) => !one.startsWith("docs"))) {
+          await rejects("invalid", `${name} with ${id} for an id`, call)
         }
       }
       equal(await collect(storage.list()), [], "list() after that")

@@ -43,7 +43,8 @@ export function createMemoryBlobs(
 
     async *list(o) {
       enter(o)
-      for (const [hash, blob] of [...blobs]) {
+      const rows = [...blobs]
+      for (const [hash, blob] of rows) {
         enter(o)
         yield { hash, bytes: blob.bytes.length, putAt: blob.putAt }
       }

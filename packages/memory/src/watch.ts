@@ -19,6 +19,7 @@ export function watchHeads(
   const started = location.logs.get(session)
   let seen = started === undefined ? undefined : headOf(started)
   let ended = false
+  const goesOn = (): boolean => !ended && signal?.aborted !== true
   let wake: () => void = () => {}
   const end = (): void => {
     ended = true
@@ -31,7 +32,7 @@ export function watchHeads(
     closing.add(end)
     signal?.addEventListener("abort", end)
     try {
-      while (!ended && signal?.aborted !== true) {
+      while (goesOn()) {
         const log = location.logs.get(session)
         if (log === undefined) return
         if (seen?.next === log.lines.length && seen.log === log.id) {

@@ -1,6 +1,6 @@
 import { register } from "@sessions/conformance"
 import { test } from "bun:test"
-import { memory } from "./subject.ts"
+import { capabilities, memory } from "./subject.ts"
 
 // Bun's own limit of five seconds a test is below that of a case.
-register((name, fn) => test(name, fn, 30_000), memory)
+register((name, fn) => test(name, fn, 30_000), memory, { skip: { with: test.skip, capabilities } })

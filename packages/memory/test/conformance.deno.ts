@@ -1,4 +1,4 @@
 import { register } from "@sessions/conformance"
-import { memory } from "./subject.ts"
+import { capabilities, memory } from "./subject.ts"
 
-register(Deno.test, memory)
+register(Deno.test, memory, { skip: { with: Deno.test.ignore, capabilities } })
