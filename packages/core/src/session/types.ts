@@ -5,6 +5,7 @@ import type { Diagnostic } from "../format/diagnostics.ts"
 import type { NewEntry } from "../format/new-entry.ts"
 import type { ContentBlock, Entry, Header, Message, ParentSession } from "../format/records.ts"
 import type { CallOptions, Deleted, Head, PartInfo, Seq, SessionStorage } from "../storage/contract.ts"
+import type { TreeNode } from "../tree/nodes.ts"
 import type { SessionEvents } from "./events.ts"
 import type { SessionInfo } from "./info.ts"
 import type { CompactionResult, CompactOptions } from "../compaction/types.ts"
@@ -76,15 +77,6 @@ export interface MessagesPage {
   readonly messages: readonly HistoryMessage[]
   /** Give it as `before` to get the page before this one; missing at the beginning. */
   readonly before?: string
-}
-
-export interface TreeNode {
-  readonly entry: Entry
-  readonly seq: Seq
-  readonly children: readonly TreeNode[]
-  readonly label?: string
-  /** A tombstone has deleted it. */
-  readonly deleted?: boolean
 }
 
 export interface SessionTree {
@@ -187,6 +179,8 @@ export interface ListOptions extends CallOptions {
 export interface SessionPage {
   readonly sessions: readonly SessionInfo[]
   readonly next?: string
+  /** Logs of the storage that are no sessions, or could not be read: met on the way to this page, and left as they are. */
+  readonly unreadable: readonly { readonly id: string; readonly error: unknown }[]
 }
 
 export interface Pointer {

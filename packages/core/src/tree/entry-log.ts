@@ -9,9 +9,25 @@ import type { Entry } from "../format/records.ts"
 /** A line's entry; undefined for a line that is none (the header, a line that cannot be parsed). */
 export type Slot = Entry | undefined
 
+/**
+ * An entry that is kept as its line until somebody looks: what a session appends is seldom read back, and a copy of the text, unlike
+ * the caller's object, cannot change under it.
+ */
+export class LazySlot {
+  readonly id: string
+  readonly type: string
+  readonly line: string
+
+  constructor(id: string, type: string, line: string) {
+    this.id = id
+    this.type = type
+    this.line = line
+  }
+}
+
 export class EntryLog {
   #from: Seq
-  #slots: Slot[]
+  #slots: (Slot | LazySlot)[]
   /** Seq of the last entry with each id. */
   readonly #last = new Map<string, Seq>()
   /** Seqs of earlier entries with an id that occurs more than once, ascending. */
@@ -54,11 +70,16 @@ export class EntryLog {
     return this.#earlier.keys()
   }
 
+  /** The entry at a place; its `seq` is its place. */
   at(seq: Seq): Slot {
-    return this.#slots[seq - this.#from]
+    const slot = this.#slots[seq - this.#from]
+    if (!(slot instanceof LazySlot)) return slot
+    const entry = { ...(JSON.parse(slot.line) as Entry), seq }
+    this.#slots[seq - this.#from] = entry
+    return entry
   }
 
-  push(slot: Slot): void {
+  push(slot: Slot | LazySlot): void {
     const seq = this.end
     this.#slots.push(slot)
     if (slot === undefined) return
@@ -89,7 +110,7 @@ export class EntryLog {
   }
 
   /** Takes away every line from `end` on, and gives them back. */
-  truncate(end: Seq): Slot[] {
+  truncate(end: Seq): (Slot | LazySlot)[] {
     const cut = this.#slots.splice(Math.max(0, end - this.#from))
     for (let i = cut.length - 1; i >= 0; i--) {
       const slot = cut[i]
@@ -122,7 +143,9 @@ export class EntryLog {
 
   /** The nearest entry before a place. Undefined: none is held. */
   entryBefore(seq: Seq): Seq | undefined {
-    for (let at = Math.min(seq, this.end) - 1; at >= this.#from; at--) if (this.at(at) !== undefined) return at
+    for (let at = Math.min(seq, this.end) - 1; at >= this.#from; at--) {
+      if (this.#slots[at - this.#from] !== undefined) return at
+    }
     return undefined
   }
 }

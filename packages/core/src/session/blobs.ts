@@ -1,0 +1,51 @@
+/** Large strings and images on their way to the blob store and back. */
+import type { Diagnostic } from "../format/diagnostics.ts"
+import { blobRefs, restoreBlobs } from "../format/blob-refs.ts"
+import type { BlobRef, PlannedBlob } from "../format/blob-refs.ts"
+import type { Entry } from "../format/records.ts"
+import type { CallOptions, SessionStorage } from "../storage/contract.ts"
+
+/** Puts the bytes; gives where each went. */
+export async function putBlobs(storage: SessionStorage, planned: readonly PlannedBlob[]): Promise<BlobRef[]> {
+  return Promise.all(
+    planned.map(async ({ pointer, encoding, bytes }) => ({ pointer, encoding, hash: await storage.blobs.put(bytes) })),
+  )
+}
+
+export interface RestoredEntries {
+  readonly entries: readonly Entry[]
+  readonly diagnostics: readonly Diagnostic[]
+}
+
+/** Entries with their blobs back in place. Each blob is read once; a missing one leaves its reference, and a diagnostic. */
+export async function restoreEntries(
+  storage: SessionStorage,
+  entries: readonly Entry[],
+  o: CallOptions & { readonly foreign?: boolean } = {},
+): Promise<RestoredEntries> {
+  const foreign = o.foreign === true
+  const hashes = new Set<string>()
+  for (const entry of entries) {
+    if (entry.blobs !== undefined || foreign) for (const ref of blobRefs(entry, { foreign })) hashes.add(ref.hash)
+  }
+  if (hashes.size === 0) return { entries, diagnostics: [] }
+  const signal = o.signal === undefined ? {} : { signal: o.signal }
+  const found = new Map<string, Uint8Array>()
+  await Promise.all(
+    [...hashes].map(async (hash) => {
+      const bytes = await storage.blobs.get(hash, signal)
+      if (bytes !== undefined) found.set(hash, bytes)
+    }),
+  )
+  const diagnostics: Diagnostic[] = []
+  const restored = entries.map((entry) => {
+    if (entry.blobs === undefined && !foreign) return entry
+    const { entry: whole, missing } = restoreBlobs(entry, (hash) => found.get(hash), { foreign })
+    for (const hash of missing) {
+      const message = `Entry ${entry.id} refers to the blob ${hash}, which is not in ${storage.description}.`
+      diagnostics.push({ code: "missing_blob", seq: entry.seq, entryId: entry.id, message })
+    }
+    return whole
+  })
+  return { entries: restored, diagnostics }
+}

@@ -1,0 +1,114 @@
+/** Pages of session information, newest first, without opening a log whose kept information is up to date. */
+import { SessionError } from "../errors.ts"
+import type { CallOptions, HeadInfo, SessionStorage } from "../storage/contract.ts"
+import { hasCode } from "../storage/errors.ts"
+import { currentFold } from "./info-store.ts"
+import { toSessionInfo } from "./info.ts"
+import type { InfoFold, SessionInfo } from "./info.ts"
+import { loadLog, notFound } from "./loaded-log.ts"
+import { openSession } from "./opening.ts"
+import type { OpeningOptions } from "./opening.ts"
+import { withModel } from "./reading-log.ts"
+import type { ListOptions, SessionPage } from "./types.ts"
+
+/** `not_found` where there is no such session; `not_a_session` where its log is something else. */
+export async function sessionInfo(storage: SessionStorage, id: string, options: OpeningOptions, o: CallOptions = {}): Promise<SessionInfo> {
+  const head = await storage.head(id, o)
+  if (head === undefined) throw notFound(storage, id)
+  return infoOf(storage, id, head, options, o)
+}
+
+export async function listSessions(storage: SessionStorage, options: OpeningOptions, o: ListOptions): Promise<SessionPage> {
+  const { limit = 50 } = o
+  if (!Number.isInteger(limit) || limit < 1 || limit > 200) {
+    throw new SessionError("invalid", `limit must be a whole number from 1 to 200, not ${String(limit)}.`)
+  }
+  const after = o.cursor === undefined ? undefined : parseCursor(o.cursor)
+  const signal = o.signal === undefined ? {} : { signal: o.signal }
+  const newestFirst = storage.capabilities.listOrder === "updatedAt"
+  const rows: SessionInfo[] = []
+  const unreadable: { id: string; error: unknown }[] = []
+  for await (const { id, ...head } of storage.list(signal)) {
+    // lastMessageAt is never later than updatedAt, so once the page is full of newer ones no row further on can belong to it.
+    if (newestFirst && rows.length > limit && isOlderThan(head, rows[limit] as SessionInfo)) break
+    try {
+      const info = await infoOf(storage, id, head, options, signal)
+      if (matches(info, o) && (after === undefined || compare(info, after) > 0)) insert(rows, info, limit)
+    } catch (error) {
+      if (hasCode(error, "aborted") || hasCode(error, "closed") || hasCode(error, "unavailable")) throw error
+      // Deleted between the listing and here: not a session any more. Anything else is told of, and hides nothing else.
+      if (!hasCode(error, "not_found")) unreadable.push({ id, error })
+    }
+  }
+  const sessions = rows.slice(0, limit)
+  const last = sessions.at(-1)
+  return { sessions, ...(rows.length > limit && last !== undefined ? { next: cursorOf(last) } : {}), unreadable }
+}
+
+/** From the kept fold where it is up to date, else from the log's end; older and foreign logs are looked into. */
+async function infoOf(
+  storage: SessionStorage,
+  id: string,
+  head: HeadInfo,
+  options: OpeningOptions,
+  o: CallOptions,
+): Promise<SessionInfo> {
+  const fold = await foldOf(storage, id, head, options, o)
+  return toSessionInfo(id, fold, head)
+}
+
+async function foldOf(storage: SessionStorage, id: string, head: HeadInfo, options: OpeningOptions, o: CallOptions): Promise<InfoFold> {
+  const beside = head.info?.next === head.next
+  if (!beside) {
+    // Nothing of ours was written last, so the log may be anybody's.
+    const loaded = await loadLog(storage, id, o)
+    if (loaded.older !== undefined || loaded.newer !== undefined) {
+      const session = await openSession(storage, id, options, o)
+      const fold = session.state.fold ?? (await currentFold(storage, id, head, o))
+      return fold.modelUnknown === true ? withModel(session, fold, o) : fold
+    }
+  }
+  const fold = await currentFold(storage, id, head, o)
+  if (fold.modelUnknown !== true) return fold
+  const session = await openSession(storage, id, options, o)
+  return withModel(session, fold, o)
+}
+
+function matches(info: SessionInfo, o: ListOptions): boolean {
+  const parent = info.parentSession
+  return (
+    (o.cwd === undefined || info.cwd === o.cwd) &&
+    (o.source === undefined || info.source === o.source) &&
+    (o.parent === undefined || (parent !== undefined && "id" in parent && parent.id === o.parent))
+  )
+}
+
+type Place = Pick<SessionInfo, "lastMessageAt" | "id">
+
+/** Negative where `a` stands before `b`: newer first, then the greater id. */
+function compare(a: Place, b: Place): number {
+  if (a.lastMessageAt !== b.lastMessageAt) return a.lastMessageAt > b.lastMessageAt ? -1 : 1
+  return a.id === b.id ? 0 : a.id > b.id ? -1 : 1
+}
+
+/** Keeps one more than the page, which tells whether there is a next one. */
+function insert(rows: SessionInfo[], info: SessionInfo, limit: number): void {
+  let at = rows.length
+  while (at > 0 && compare(rows[at - 1] as SessionInfo, info) > 0) at--
+  rows.splice(at, 0, info)
+  if (rows.length > limit + 1) rows.pop()
+}
+
+function isOlderThan(head: HeadInfo, row: SessionInfo): boolean {
+  return head.updatedAt < Date.parse(row.lastMessageAt)
+}
+
+function cursorOf({ lastMessageAt, id }: Place): string {
+  return `${lastMessageAt}/${id}`
+}
+
+function parseCursor(cursor: string): Place {
+  const [lastMessageAt = "", id = "", ...rest] = cursor.split("/")
+  if (rest.length === 0 && id !== "" && !Number.isNaN(Date.parse(lastMessageAt))) return { lastMessageAt, id }
+  throw new SessionError("invalid", `${JSON.stringify(cursor)} is not the cursor of a page; give \`next\` as it came.`)
+}

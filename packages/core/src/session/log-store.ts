@@ -1,0 +1,62 @@
+/**
+ * The in-memory end of a session's log with the storage behind it: reads further back on demand, one piece at a time, and starts
+ * over where the log was replaced under it.
+ */
+import { SessionError } from "../errors.ts"
+import type { Diagnostic } from "../format/diagnostics.ts"
+import type { CallOptions, HeadInfo, Seq, SessionStorage } from "../storage/contract.ts"
+import { StorageError } from "../storage/errors.ts"
+import type { EntryLog } from "../tree/entry-log.ts"
+import { loadOlder } from "./loaded-log.ts"
+
+export class LogStore {
+  readonly id: string
+  readonly storage: SessionStorage
+  readonly diagnostics: Diagnostic[]
+  #headInfo: HeadInfo | undefined
+  #loading: Promise<unknown> = Promise.resolve()
+
+  constructor(o: { id: string; storage: SessionStorage; headInfo: HeadInfo | undefined; diagnostics: Diagnostic[] }) {
+    this.id = o.id
+    this.storage = o.storage
+    this.diagnostics = o.diagnostics
+    this.#headInfo = o.headInfo
+  }
+
+  /** The log was read anew. */
+  restart(headInfo: HeadInfo): void {
+    this.#headInfo = headInfo
+  }
+
+  /**
+   * Asks until the answer needs no older part of the log, reading further back each time. `ask` may run several times and must
+   * not change anything.
+   */
+  async untilKnown<T extends object>(
+    log: () => EntryLog,
+    ask: () => T | { readonly older: true; readonly hint?: Seq },
+    o: CallOptions = {},
+  ): Promise<T> {
+    for (;;) {
+      const answer = ask()
+      if (!("older" in answer)) return answer
+      const hint = "hint" in answer ? (answer.hint as Seq | undefined) : undefined
+      await this.older(log, hint, o)
+    }
+  }
+
+  /** Loads the next older piece, at least back to `hint`. Calls at once share one reading order. */
+  async older(log: () => EntryLog, hint: Seq | undefined, o: CallOptions = {}): Promise<void> {
+    if (o.signal?.aborted === true) throw new StorageError("aborted", `Reading ${this.id} was aborted.`, { session: this.id })
+    const from = log().from
+    const run = this.#loading.then(async () => {
+      // Somebody else's call may have loaded it while this one waited.
+      if (log().from !== from) return
+      const headInfo = this.#headInfo
+      if (headInfo === undefined) throw new SessionError("invalid", `${this.id} has no stored log to read from.`)
+      await loadOlder(this.storage, this.id, { headInfo, log: log(), diagnostics: this.diagnostics }, hint, o)
+    })
+    this.#loading = run.catch(() => undefined)
+    await run
+  }
+}

@@ -1,0 +1,43 @@
+/** One agent turn: starts over on the new leaf where another writer's turn got in first. */
+import { SessionError } from "../errors.ts"
+import type { CallOptions } from "../storage/contract.ts"
+import type { SharedSession } from "./shared-session.ts"
+import type { TurnContext } from "./types.ts"
+
+/** How often a turn starts over before its caller is told. */
+const RETRIES = 3
+
+export function runTurn<T>(shared: SharedSession, fn: (turn: TurnContext) => Promise<T> | T, o: CallOptions): Promise<T> {
+  const { turns } = shared
+  const run = async (): Promise<T> => {
+    for (let attempt = 0; ; attempt++) {
+      const running = { first: true, conflicted: false }
+      turns.running = running
+      const outcome = await settle(async () => fn({ attempt }))
+      turns.running = undefined
+      // An append that the turn did not wait for may still meet the other writer.
+      await shared.drain().catch(() => undefined)
+      if (!running.conflicted) {
+        if (outcome.failed) throw outcome.error
+        return outcome.value
+      }
+      if (attempt === RETRIES) throw tooManyConflicts(shared.id)
+    }
+  }
+  return turns.run(run, shared.id, o.signal)
+}
+
+type Outcome<T> = { readonly failed: false; readonly value: T } | { readonly failed: true; readonly error: unknown }
+
+async function settle<T>(fn: () => Promise<T>): Promise<Outcome<T>> {
+  try {
+    return { failed: false, value: await fn() }
+  } catch (error) {
+    return { failed: true, error }
+  }
+}
+
+function tooManyConflicts(session: string): SessionError {
+  const message = `Other writers continued ${session} each time this turn began, ${RETRIES + 1} times in a row; nothing of it was written.`
+  return new SessionError("conflict", message, { session })
+}
