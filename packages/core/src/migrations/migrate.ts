@@ -72,5 +72,6 @@ function olderLog(
   const v2 = version < 2 ? migrateV1ToV2(v1) : { log: v1, diagnostics: [] }
   const v3 = version < 3 ? migrateV2ToV3(v2.log) : { log: v2.log, diagnostics: [] }
   const v4 = migrateV3ToV4(v3.log, from, id)
-  return { ...v4.log, diagnostics: [...read.diagnostics, ...v2.diagnostics, ...v4.diagnostics], from }
+  const diagnostics = [...read.diagnostics, ...v2.diagnostics, ...v4.diagnostics]
+  return { ...v4.log, diagnostics: diagnostics.sort((a, b) => (a.seq ?? 0) - (b.seq ?? 0)), from }
 }

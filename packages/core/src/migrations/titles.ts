@@ -17,8 +17,9 @@ export function titleEntry(
   const timestamp = last?.timestamp ?? header.timestamp
   const place = { parentId: last?.id ?? null, seq: records.length + 1 }
   if (titleSlot !== undefined) {
-    const { type: _, v: __, pad: ___, title, updatedAt, ...rest } = titleSlot
-    const slotTime = typeof updatedAt === "string" ? updatedAt : timestamp
+    const { type: _, v: __, pad: ___, ...rest } = titleSlot
+    const { title, updatedAt } = rest
+    const slotTime = typeof updatedAt === "string" && timeOf(updatedAt) !== undefined ? updatedAt : timestamp
     return entryOf(slotTime, place, { source: "user", ...rest, title: titleOf(title) })
   }
   const named = titleOf(header.title)
@@ -32,5 +33,6 @@ function entryOf(
   payload: Readonly<Record<string, unknown>>,
 ): Entry {
   const id = ulidAt(timeOf(timestamp) ?? 0, place.seq)
-  return { ...payload, type: "title_change", id, ...place, timestamp } as Entry
+  const base = { type: "title_change", id, ...place, timestamp }
+  return { ...base, ...payload, ...base }
 }
