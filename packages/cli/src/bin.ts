@@ -1,4 +1,4 @@
 #!/usr/bin/env node
-import { version } from "./index.ts"
+import { processIo, run } from "./index.ts"
 
-process.stdout.write(`${version}\n`)
+process.exitCode = await run(process.argv.slice(2), processIo())

@@ -1,0 +1,93 @@
+/** The commands that change something: each says what it did, and the library finds it done. */
+import { expect, test } from "vitest"
+import { createCli } from "../../test/harness.ts"
+import type { Cli } from "../../test/harness.ts"
+import { makeSample } from "../../test/sample.ts"
+import type { Sample } from "../../test/sample.ts"
+
+async function withSample(): Promise<{ cli: Cli } & Sample> {
+  const cli = createCli()
+  return { cli, ...(await cli.use((sessions) => makeSample(sessions))) }
+}
+
+test("rename gives a title and --clear takes it away", async () => {
+  const { cli, id } = await withSample()
+  const title = async (): Promise<string | undefined> => (await cli.use((sessions) => sessions.info(id))).title
+  expect((await cli("rename", "@last", "New name")).stdout).toBe(`${id} is now "New name"\n`)
+  expect(await title()).toBe("New name")
+  expect(await cli.json("rename", id, "--clear")).toEqual({ id, title: null })
+  expect(await title()).toBeUndefined()
+})
+
+test("move changes the folder that list goes by", async () => {
+  const { cli, id } = await withSample()
+  expect(await cli.json("move", id, "sub")).toEqual({ id, cwd: "/work/sub" })
+  expect(await cli.json("list", "--cwd", "/work/sub")).toMatchObject({ sessions: [{ id }] })
+})
+
+test("label names an entry, --clear takes the name away, and an entry that is not there is a failure", async () => {
+  const { cli, id, entries } = await withSample()
+  const labels = async (): Promise<unknown[]> =>
+    ((await cli.json("tree", id)) as { entries: { label?: string }[] }).entries.flatMap(({ label }) => label ?? [])
+  expect(await cli.json("label", id, entries[0] ?? "", "here")).toEqual({ id, entryId: entries[0], label: "here" })
+  expect(await labels()).toEqual(["here"])
+  expect((await cli("label", id, entries[0] ?? "", "--clear")).stdout).toBe(`${entries[0]} has no label now\n`)
+  expect(await labels()).toEqual([])
+  expect((await cli("label", id, "nope", "x")).exit).toBe(1)
+})
+
+test("rm deletes a session and says its size", async () => {
+  const { cli, id } = await withSample()
+  const { exit, stdout } = await cli("rm", id)
+  expect(exit).toBe(0)
+  expect(stdout).toMatch(new RegExp(`^deleted ${id} \\(1 part, 1\\.\\d kB\\)\n$`))
+  expect(await cli("rm", id)).toMatchObject({ exit: 1, stdout: "" })
+})
+
+test("rm --entry hides one entry, and the session stays", async () => {
+  const { cli, id, entries } = await withSample()
+  expect(await cli.json("rm", id, "--entry", entries[3] ?? "")).toEqual({ id, entryId: entries[3] })
+  const { messages } = (await cli.json("show", id)) as { messages: { entryId: string }[] }
+  expect(messages.map(({ entryId }) => entryId)).toEqual(entries.slice(0, 3))
+  expect((await cli("rm", id, "--entry", "nope")).exit).toBe(1)
+})
+
+test("fork prints the id of a session that ends at the entry", async () => {
+  const { cli, id, entries } = await withSample()
+  const made = (await cli("fork", id, "--at", entries[0] ?? "")).stdout.trim()
+  const { messages } = (await cli.json("context", made)) as { messages: unknown[] }
+  expect(messages.length).toBe(1)
+  expect(await cli.json("fork", id, "--id", "mine")).toEqual({ id: "mine", from: id })
+  expect((await cli("fork", id, "--at", "nope")).exit).toBe(1)
+  expect((await cli("fork", id, "--id", "mine")).exit).toBe(1)
+  expect((await cli("fork", id, "--id", "../x")).exit).toBe(2)
+})
+
+test("copy puts the same log into another store, and again does no harm", async () => {
+  const { cli, id } = await withSample()
+  const exported = (await cli("export", id)).stdout
+  for (let i = 0; i < 2; i++) expect(await cli.json("copy", id, "--to", "mem:other")).toMatchObject({ id, lines: 5 })
+  expect((await cli("export", id, "--store", "mem:other")).stdout).toBe(exported)
+})
+
+test("resume prints what the pointer stands for in this folder, else the folder's newest, else a new session", async () => {
+  const cli = createCli()
+  await cli.use(async (sessions) => {
+    await makeSample(sessions, { id: "old", cwd: "/work", at: "2026-01-01T00:00:00.000Z" })
+    await makeSample(sessions, { id: "new", cwd: "/work" })
+  })
+  expect((await cli("resume")).stdout).toBe("new\n")
+  expect((await cli("resume", "old", "--pointer", "tty1")).stdout).toBe("old\n")
+  expect((await cli("resume", "--pointer", "tty1")).stdout).toBe("old\n")
+  expect(await cli.json("resume", "--pointer", "tty1", "--cwd", "/empty")).toMatchObject({
+    cwd: "/empty",
+    pointer: "tty1",
+  })
+  expect(["old\n", "new\n"]).not.toContain((await cli("resume", "--cwd", "/empty")).stdout)
+})
+
+test("migrate of a current log does nothing and says so", async () => {
+  const { cli, id } = await withSample()
+  expect(await cli.json("migrate", id)).toMatchObject({ id, migrated: false, from: { version: 4 } })
+  expect((await cli("migrate", id)).stdout).toMatch(/nothing to do/)
+})

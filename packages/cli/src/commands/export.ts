@@ -1,0 +1,102 @@
+import type { ExportOptions } from "@sessions/core"
+import { choiceOption } from "../args.ts"
+import { blobFolderOf, writeBlobs } from "../blob-folder.ts"
+import type { Command, Invocation, Outcome } from "../command.ts"
+import { defineCommand } from "../command.ts"
+import { UsageError } from "../errors.ts"
+import { writeNewFile } from "../files.ts"
+import { formatBytes, formatCount } from "../format.ts"
+import type { Sink } from "../io.ts"
+import type { Progress } from "../progress.ts"
+import { cleanJson, cleanLine } from "../terminal.ts"
+
+const FORMATS = ["jsonl", "markdown"] as const
+
+export const exportCommand: Command = defineCommand({
+  name: "export",
+  summary: "print a session's log as it is stored, or as Markdown",
+  args: ["ID"],
+  options: {
+    format: { type: "string", value: "FORMAT", help: `${FORMATS.join(" or ")} (default jsonl)` },
+    "self-contained": { type: "boolean", help: "images and long texts back in their places" },
+    backup: { type: "boolean", help: "the log as it was before its migration" },
+    out: { type: "string", value: "FILE", help: "write a new file, and the blobs it refers to into FILE.blobs/" },
+  },
+  examples: [
+    "export @last > session.jsonl",
+    "export @last --format markdown --out session.md",
+    "export 01JGN3 --self-contained --out everything.jsonl",
+  ],
+  async run(invocation) {
+    const {
+      sessions,
+      session: resolve,
+      args: [ref = ""],
+      values,
+      json,
+      io,
+      progress,
+    } = invocation
+    const format = choiceOption("format", values.format, FORMATS, "jsonl")
+    const selfContained = values["self-contained"] === true
+    if (selfContained && format !== "jsonl") throw new UsageError("--self-contained goes with --format jsonl.")
+    if (json && values.out === undefined)
+      throw new UsageError("export --json says what was written and needs --out FILE.")
+    const id = await resolve(ref)
+    const options: ExportOptions = {
+      format,
+      selfContained,
+      backup: values.backup === true,
+      ...(io.signal === undefined ? {} : { signal: io.signal }),
+    }
+    const text = counted(sessions.export(id, options), progress)
+    if (values.out !== undefined) {
+      return await toFile(
+        invocation,
+        id,
+        text,
+        values.out,
+        format === "jsonl" && !selfContained && values.backup !== true,
+      )
+    }
+    await toSink(text, io.stdout, format)
+    return undefined
+  },
+})
+
+async function toFile(
+  { sessions, io, progress }: Pick<Invocation, "sessions" | "io" | "progress">,
+  id: string,
+  text: AsyncIterable<string>,
+  file: string,
+  withBlobs: boolean,
+): Promise<Outcome> {
+  const bytes = await writeNewFile(file, io.cwd, text)
+  const folder = blobFolderOf(file)
+  const blobs = withBlobs ? await writeBlobs(sessions.storage, id, folder, io.cwd) : 0
+  await progress.clear()
+  const beside = blobs === 0 ? "" : `, with ${formatCount(blobs, "blob")} in ${folder}`
+  return {
+    json: { id, file, bytes, blobs },
+    text: () => [`wrote ${file} (${formatBytes(bytes)})${beside}`],
+  }
+}
+
+/** To a file or a pipe byte for byte; a terminal is spared the control characters. */
+async function toSink(text: AsyncIterable<string>, stdout: Sink, format: "jsonl" | "markdown"): Promise<void> {
+  const clean = format === "jsonl" ? cleanJson : cleanText
+  for await (const piece of text) await stdout.write(stdout.isTerminal ? clean(piece) : piece)
+}
+
+function cleanText(text: string): string {
+  return text.split("\n").map(cleanLine).join("\n")
+}
+
+async function* counted(text: AsyncIterable<string>, progress: Progress): AsyncIterable<string> {
+  let units = 0
+  for await (const piece of text) {
+    units += piece.length
+    progress.update(() => `exporting: ${formatBytes(units)}`)
+    yield piece
+  }
+}

@@ -1,0 +1,77 @@
+import { expect, test } from "vitest"
+import { createCli } from "../../test/harness.ts"
+import { makeSample } from "../../test/sample.ts"
+
+const now = (): number => Date.parse("2026-01-02T05:04:05.000Z")
+
+interface Page {
+  readonly sessions: readonly { id: string; title?: string; messageCount: number; bytes: number }[]
+  readonly next?: string
+}
+
+async function cliWith(...sessions: { id: string; cwd?: string; at?: string }[]) {
+  const cli = createCli({ now })
+  await cli.use(async (store) => {
+    for (const one of sessions) await makeSample(store, one)
+  })
+  return cli
+}
+
+test("a session is a line: id, age of its newest message, messages, parts and bytes, title or first prompt", async () => {
+  const cli = await cliWith({ id: "one" }, { id: "two", at: "2026-01-01T00:00:00.000Z" })
+  await cli.use((store) => store.rename("two", "Named"))
+  const { exit, stdout, stderr } = await cli("list")
+  expect({ exit, stderr }).toEqual({ exit: 0, stderr: "" })
+  const [heading, one, two] = stdout.split("\n")
+  expect(heading).toMatch(/^ID +AGE +MESSAGES +PARTS +SIZE +TITLE$/)
+  expect(one).toMatch(/^one +2 h +4 +1 +1\.\d kB +fix the tests$/)
+  expect(two).toMatch(/^two +29 h|^two +1 d +4 +1 +1\.\d kB +Named$/)
+})
+
+test("an empty store is no error, and says which store", async () => {
+  const { exit, stdout } = await createCli()("list")
+  expect(exit).toBe(0)
+  expect(stdout).toMatch(/^No sessions in memory/)
+})
+
+test("without a folder all are listed, with one those of that folder", async () => {
+  const cli = await cliWith({ id: "here", cwd: "/work" }, { id: "there", cwd: "/elsewhere" })
+  const ids = async (...argv: string[]): Promise<string[]> =>
+    ((await cli.json("list", ...argv)) as Page).sessions.map(({ id }) => id).sort()
+  expect(await ids()).toEqual(["here", "there"])
+  expect(await ids("--cwd", ".")).toEqual(["here"])
+  expect(await ids("--cwd", "/elsewhere")).toEqual(["there"])
+  expect(await ids("--cwd", "/nowhere")).toEqual([])
+})
+
+test("pages follow each other by their cursor, and --all is every page", async () => {
+  const names = ["a", "b", "c", "d", "e"]
+  const cli = await cliWith(...names.map((id, i) => ({ id, at: `2026-01-01T00:00:0${9 - i}.000Z` })))
+  const first = (await cli.json("list", "--limit", "2")) as Page
+  const second = (await cli.json("list", "--limit", "2", "--cursor", first.next ?? "")) as Page
+  expect([...first.sessions, ...second.sessions].map(({ id }) => id)).toEqual(["a", "b", "c", "d"])
+  expect((await cli("list", "--limit", "2")).stdout).toContain(`sessions list --cursor ${first.next}`)
+  const all = (await cli.json("list", "--all", "--limit", "2")) as Page
+  expect(all.sessions.map(({ id }) => id)).toEqual(names)
+  expect(all.next).toBeUndefined()
+})
+
+test("a title's escape sequences reach no terminal, as text or as JSON", async () => {
+  const cli = await cliWith({ id: "one" })
+  await cli.use((store) => store.rename("one", "evil\u001b]0;owned\u0007\u009b2J"))
+  const { stdout } = await cli.with({ terminal: 200, env: { NO_COLOR: "1" } }, "list")
+  expect(stdout).toContain("evil␛]0;owned␇\\u009b2J")
+  // oxlint-disable-next-line no-control-regex
+  const control = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/
+  expect(stdout).not.toMatch(control)
+  const json = (await cli("list", "--json")).stdout
+  expect(json).not.toMatch(control)
+  expect((JSON.parse(json) as Page).sessions[0]?.title).toBe("evil\u001b]0;owned\u0007\u009b2J")
+})
+
+test("a line ends where the terminal does", async () => {
+  const cli = await cliWith({ id: "one" })
+  await cli.use((store) => store.rename("one", "long ".repeat(30)))
+  const { stdout } = await cli.with({ terminal: 60, env: { NO_COLOR: "1" } }, "list")
+  for (const line of stdout.split("\n")) expect(line.length).toBeLessThanOrEqual(60)
+})

@@ -1,0 +1,28 @@
+import type { Command } from "../command.ts"
+import { defineCommand } from "../command.ts"
+import { formatSize } from "../format.ts"
+
+export const rm: Command = defineCommand({
+  name: "rm",
+  summary: "delete a session, or hide one entry of it",
+  args: ["ID"],
+  options: {
+    entry: { type: "string", value: "ENTRY", help: "only this entry: it stays stored and never shows again" },
+  },
+  notes: ["Deleting a session removes its log with everything that belongs to it, at once and for good."],
+  examples: ["rm 01JGN3V6Z4W3A5T1C8Y2K7M9QX", "rm @last --entry 01JGN4A8X0V1S2E9QH5T6B7C3D"],
+  async run({ sessions, session: resolve, args: [ref = ""], values: { entry } }) {
+    const id = await resolve(ref)
+    if (entry === undefined) {
+      const { parts, bytes } = await sessions.delete(id)
+      return { json: { id, parts, bytes }, text: () => [`deleted ${id} (${formatSize(parts, bytes)})`] }
+    }
+    const session = await sessions.open(id)
+    try {
+      await session.tombstone(entry)
+    } finally {
+      await session.close()
+    }
+    return { json: { id, entryId: entry }, text: () => [`hid entry ${entry} of ${id}`] }
+  },
+})

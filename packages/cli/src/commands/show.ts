@@ -1,0 +1,98 @@
+import type { HistoryMessage, Session, SessionInfo } from "@sessions/core"
+import type { PartInfo } from "@sessions/core/storage"
+import { integerOption } from "../args.ts"
+import type { Command } from "../command.ts"
+import { defineCommand } from "../command.ts"
+import { formatBytes, formatNumber, formatSize, formatTime, table } from "../format.ts"
+import { body, preview, roleSpan } from "../messages.ts"
+import type { Line, Span } from "../output.ts"
+import { styled } from "../output.ts"
+
+export const show: Command = defineCommand({
+  name: "show",
+  summary: "what a session is, and its newest messages",
+  args: ["ID"],
+  options: {
+    last: { type: "string", value: "N", help: "how many messages (default 10; 0: none)" },
+    parts: { type: "boolean", help: "the pieces that the log is stored in" },
+    full: { type: "boolean", help: "messages whole, not their first lines" },
+  },
+  examples: ["show @last", "show 01JGN3 --last 50", "show @last --parts --last 0", "show @last --json"],
+  async run({ sessions, session: resolve, args: [ref = ""], values }) {
+    const last = integerOption("last", values.last, 0) ?? 10
+    const id = await resolve(ref)
+    // Not opened where no message is asked for: the information needs no log.
+    const messages = last === 0 ? [] : await read(await sessions.open(id), last)
+    const info = await sessions.info(id)
+    return {
+      json: { info, messages },
+      text: () => [
+        ...about(info),
+        ...(values.parts === true ? ["", ...partLines(info.parts)] : []),
+        ...messages.flatMap((message) => ["", ...messageLines(message, values.full === true)]),
+      ],
+    }
+  },
+})
+
+async function read(session: Session, last: number): Promise<readonly HistoryMessage[]> {
+  try {
+    let messages: readonly HistoryMessage[] = []
+    let before: string | undefined
+    do {
+      const limit = Math.min(PAGE, last - messages.length)
+      const page = await session.messages({ limit, ...(before === undefined ? {} : { before }) })
+      messages = [...page.messages, ...messages]
+      before = page.before
+    } while (before !== undefined && messages.length < last)
+    return messages
+  } finally {
+    await session.close()
+  }
+}
+
+/** The most that a page of messages holds. */
+const PAGE = 1000
+
+function about(info: SessionInfo): Line[] {
+  const { input, output, calls, cost } = info.metrics
+  const tokens = `${formatNumber(input)} tokens in, ${formatNumber(output)} out, ${formatNumber(calls)} calls`
+  const rows: [string, string | undefined][] = [
+    ["title", info.title === undefined ? undefined : preview(info.title, TEXT_UNITS)],
+    ["first prompt", info.firstPrompt === undefined ? undefined : preview(info.firstPrompt, TEXT_UNITS)],
+    ["folder", info.cwd],
+    ["created", `${formatTime(info.createdAt)} UTC`],
+    ["last message", `${formatTime(info.lastMessageAt)} UTC`],
+    ["messages", formatNumber(info.messageCount)],
+    ["model", info.model === undefined ? undefined : `${info.model.provider}/${info.model.model}`],
+    ["used", calls === 0 ? undefined : `${tokens}${cost === undefined ? "" : `, cost ${cost.toFixed(2)}`}`],
+    ["parent", info.parentSession === undefined ? undefined : JSON.stringify(info.parentSession)],
+    ["size", formatSize(info.parts.length, info.bytes)],
+    [
+      "incomplete",
+      info.incomplete === true ? "its import, fork or copy was cut off; the same call again goes on" : undefined,
+    ],
+  ]
+  const known = rows.flatMap(([name, value]): Span[][] => (value === undefined ? [] : [[styled("dim", name), value]]))
+  return [styled("bold", info.id), ...table(known, ["left", "left"])]
+}
+
+const TEXT_UNITS = 200
+
+function partLines(parts: readonly PartInfo[]): Line[] {
+  const heading = ["PART", "FROM LINE", "SIZE", "WHERE"].map((name) => styled("dim", name))
+  const rows = parts.map((part, index) => [
+    String(index + 1),
+    formatNumber(part.from),
+    formatBytes(part.bytes),
+    part.at ?? "",
+  ])
+  return table([heading, ...rows], ["right", "right", "right", "left"])
+}
+
+function messageLines({ message, timestamp, entryId }: HistoryMessage, full: boolean): Line[] {
+  const heading = [roleSpan(message.role), styled("dim", `  ${formatTime(timestamp)}  ${entryId}`)]
+  return [heading, ...body(message, full ? Number.POSITIVE_INFINITY : SHOWN_LINES)]
+}
+
+const SHOWN_LINES = 8

@@ -1,0 +1,132 @@
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { afterEach, beforeEach, expect, test } from "vitest"
+import { createCli } from "../../test/harness.ts"
+import { makeSample } from "../../test/sample.ts"
+
+let cwd = ""
+beforeEach(() => {
+  cwd = mkdtempSync(join(tmpdir(), "sessions-cli-"))
+})
+afterEach(() => rmSync(cwd, { recursive: true, force: true }))
+
+const PI = [
+  '{"type":"session","version":3,"id":"pi-1","timestamp":"2026-01-01T00:00:00.000Z","cwd":"/project"}',
+  '{"type":"message","id":"aa","parentId":null,"timestamp":"2026-01-01T00:00:01.000Z","message":{"role":"user","content":"hi"}}',
+].join("\n")
+
+test("import prints the new id alone, from a file or standard input", async () => {
+  const cli = createCli({ cwd })
+  writeFileSync(join(cwd, "pi.jsonl"), `${PI}\n`)
+  const fromFile = await cli("import", "pi.jsonl")
+  expect(fromFile).toMatchObject({ exit: 0, stdout: expect.stringMatching(/^[0-9A-Z]{26}\n$/) })
+  const fromInput = await cli.with({ stdin: PI }, "import", "-", "--id", "mine", "--from", "pi")
+  expect(fromInput.stdout).toBe("mine\n")
+  expect(await cli.json("import", "pi.jsonl")).toMatchObject({ from: { format: "pi", version: 3 }, diagnostics: [] })
+})
+
+test("a file that is no session, or not what --from says, is refused and leaves nothing", async () => {
+  const cli = createCli({ cwd })
+  writeFileSync(join(cwd, "notes.txt"), "hello\n")
+  writeFileSync(join(cwd, "pi.jsonl"), `${PI}\n`)
+  expect(await cli("import", "notes.txt")).toMatchObject({
+    exit: 1,
+    stdout: "",
+    stderr: expect.stringMatching(/^sessions: [^\n]+\n$/),
+  })
+  expect((await cli("import", "pi.jsonl", "--from", "oh-my-pi")).exit).toBe(1)
+  expect(await cli.json("list")).toEqual({ sessions: [] })
+})
+
+test("a file that cannot be read says why", async () => {
+  const cli = createCli({ cwd })
+  expect((await cli("import", "missing.jsonl")).stderr).toBe(
+    "sessions: cannot read missing.jsonl: there is no such file or folder.\n",
+  )
+  expect((await cli("import", ".")).stderr).toBe("sessions: cannot read .: it is a folder.\n")
+  expect((await cli("import", "x.jsonl", "--id", "a/b")).exit).toBe(2)
+})
+
+test("export gives the stored log byte for byte, and import of it the same log again", async () => {
+  const cli = createCli({ cwd })
+  const { id } = await cli.use((sessions) => makeSample(sessions))
+  const { stdout } = await cli("export", id)
+  const stored = await cli.use(async ({ storage }) => {
+    let text = ""
+    for await (const { lines } of storage.read(id)) for (const line of lines) text += `${line}\n`
+    return text
+  })
+  expect(stdout).toBe(stored)
+  await cli.with({ stdin: stdout }, "import", "-", "--store", "mem:other", "--id", id)
+  const again = (await cli("export", id, "--store", "mem:other")).stdout
+  expect(again.split("\n").slice(1)).toEqual(stdout.split("\n").slice(1))
+})
+
+test("export --out makes a new file, and never writes over one", async () => {
+  const cli = createCli({ cwd })
+  const { id } = await cli.use((sessions) => makeSample(sessions))
+  expect(await cli.json("export", id, "--out", "a.jsonl")).toMatchObject({ id, file: "a.jsonl", blobs: 0 })
+  expect(readFileSync(join(cwd, "a.jsonl"), "utf8")).toBe((await cli("export", id)).stdout)
+  writeFileSync(join(cwd, "b.md"), "mine")
+  const { exit, stderr } = await cli("export", id, "--format", "markdown", "--out", "b.md")
+  expect(exit).toBe(1)
+  expect(stderr).toBe("sessions: cannot write b.md: it exists already; choose another name or remove it.\n")
+  expect(readFileSync(join(cwd, "b.md"), "utf8")).toBe("mine")
+})
+
+test("a log's blobs go along in a folder beside it, and come back with it", async () => {
+  const cli = createCli({ cwd })
+  const data = Buffer.alloc(3000, "image").toString("base64")
+  await cli.use(async (sessions) => {
+    const session = await sessions.create({ id: "pictures" })
+    const lookalike = `blob:sha256:${"0".repeat(64)}`
+    const content = [
+      { type: "image", data, mimeType: "image/png" } as const,
+      { type: "text", text: lookalike } as const,
+    ]
+    await session.append({ type: "message", message: { role: "user", content } })
+    await session.close()
+  })
+  expect(await cli.json("export", "pictures", "--out", "p.jsonl")).toMatchObject({ blobs: 1 })
+  expect(readFileSync(join(cwd, "p.jsonl"), "utf8")).not.toContain(data)
+  expect(readdirSync(join(cwd, "p.jsonl.blobs")).length).toBe(1)
+  await cli("import", "p.jsonl", "--store", "mem:other", "--id", "back")
+  expect((await cli("show", "back", "--store", "mem:other", "--json")).stdout).toContain(data)
+  expect((await cli("export", "pictures", "--self-contained")).stdout).toContain(data)
+})
+
+test("a blob whose bytes were changed is refused", async () => {
+  const cli = createCli({ cwd })
+  writeFileSync(join(cwd, "pi.jsonl"), `${PI}\n`)
+  mkdirSync(join(cwd, "pi.jsonl.blobs"))
+  writeFileSync(join(cwd, "pi.jsonl.blobs", "0".repeat(64)), "other bytes")
+  expect(await cli("import", "pi.jsonl")).toMatchObject({ exit: 1, stderr: expect.stringMatching(/is damaged/) })
+})
+
+test("a terminal is spared the control characters of an export, a pipe gets the bytes", async () => {
+  const cli = createCli({ cwd })
+  await cli.use(async (sessions) => {
+    const session = await sessions.create({ id: "a" })
+    await session.append({ type: "message", message: { role: "user", content: "x\u009b2Jy\u001b[1m" } })
+    await session.close()
+  })
+  for (const format of ["jsonl", "markdown"]) {
+    expect((await cli("export", "a", "--format", format)).stdout).toContain("\u009b2J")
+    const { stdout } = await cli.with({ terminal: 80 }, "export", "a", "--format", format)
+    // oxlint-disable-next-line no-control-regex
+    expect(stdout).not.toMatch(/[\u001b\u0080-\u009f]/)
+  }
+})
+
+test("an older log is kept by its migration, and export --backup gives it back", async () => {
+  const cli = createCli({ cwd })
+  await cli.use(({ storage }) => storage.append("old", PI.split("\n"), { expect: 0 }))
+  expect(await cli.json("migrate", "old")).toMatchObject({
+    id: "old",
+    migrated: true,
+    from: { format: "pi", version: 3 },
+  })
+  expect((await cli("export", "old", "--backup")).stdout).toBe(`${PI}\n`)
+  expect((await cli("export", "old")).stdout).toContain('"version":4')
+})

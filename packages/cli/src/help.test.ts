@@ -1,0 +1,49 @@
+import { expect, test } from "vitest"
+import { createCli } from "../test/harness.ts"
+import { COMMANDS } from "./commands.ts"
+import { parseCommand, splitCommand } from "./args.ts"
+
+const cli = createCli()
+
+test.each(COMMANDS)("$name has help with its options and an example", async ({ name, options }) => {
+  const { exit, stdout, stderr } = await cli(name, "--help")
+  expect({ exit, stderr }).toEqual({ exit: 0, stderr: "" })
+  expect(stdout).toMatch(new RegExp(`^Usage: sessions ${name}\\b`))
+  expect(stdout).toMatch(new RegExp(`\n  sessions ${name}\\b`))
+  for (const option of [...Object.keys(options), "store", "json", "help"]) expect(stdout).toContain(`--${option}`)
+})
+
+test.each(COMMANDS.flatMap(({ examples }) => examples))(
+  "the example %j is one that the command line takes",
+  (example) => {
+    const { name, rest } = splitCommand(words(example))
+    const command = COMMANDS.find((one) => one.name === name)
+    expect(command && parseCommand(command, rest)).toBeDefined()
+  },
+)
+
+test("help COMMAND says the same as COMMAND --help", async () => {
+  expect(await cli("help", "list")).toEqual(await cli("list", "-h"))
+})
+
+test("the overview names every command and goes to standard output where it was asked for", async () => {
+  const { exit, stdout } = await cli("--help")
+  expect(exit).toBe(0)
+  for (const { name, summary } of COMMANDS) expect(stdout).toMatch(new RegExp(` ${name} +${summary.slice(0, 10)}`))
+  expect(await cli("help")).toEqual({ exit, stdout, stderr: "" })
+})
+
+test("without a command the overview goes to standard error, with the status of wrong use", async () => {
+  const { exit, stdout, stderr } = await cli()
+  expect({ exit, stdout }).toEqual({ exit: 2, stdout: "" })
+  expect(stderr).toMatch(/^Usage: sessions COMMAND/)
+})
+
+test("help of a session with a terminal's colours is bold, and plain with NO_COLOR", async () => {
+  expect((await cli.with({ terminal: 80 }, "list", "--help")).stdout).toContain("\u001b[1mExamples\u001b[0m")
+  expect((await cli.with({ terminal: 80, env: { NO_COLOR: "1" } }, "list", "--help")).stdout).not.toContain("\u001b")
+})
+
+function words(line: string): string[] {
+  return Array.from(line.replace(/ [<>].*/, "").matchAll(/"([^"]*)"|\S+/g), ([whole, quoted]) => quoted ?? whole)
+}

@@ -1,0 +1,103 @@
+/** Messages and entries as people read them. */
+import type { ContentBlock, Entry, Message } from "@sessions/core"
+import { cut } from "./format.ts"
+import type { Line, Span, Style } from "./output.ts"
+import { styled } from "./output.ts"
+import { cleanLine, cleanLines } from "./terminal.ts"
+
+const ROLE_STYLES: Readonly<Record<string, Style>> = {
+  user: "cyan",
+  assistant: "green",
+  toolResult: "dim",
+  system: "yellow",
+}
+
+export function roleSpan(role: string): Span {
+  return styled(ROLE_STYLES[role] ?? "blue", role)
+}
+
+/** The whole message as text; what is not text is named. */
+export function messageText(message: Message): string {
+  const { command, code, output } = message as Readonly<Record<string, unknown>>
+  const said = (message.content ?? []).map(blockText)
+  return [...said, ...[command, code, output].filter((text) => typeof text === "string")].join("\n")
+}
+
+/** The first of it, on one line. */
+export function preview(text: string, units: number): string {
+  return cut(cleanLine(text.slice(0, units * 4).trim()).replace(/ {2,}/g, " "), units)
+}
+
+/** The message indented under a heading: all lines, or as many as give an idea of it. */
+export function body(message: Message, lines: number): Line[] {
+  const all = cleanLines(messageText(message))
+  const shown = all
+    .slice(0, lines)
+    .map((line) => `  ${lines === Number.POSITIVE_INFINITY ? line : cut(line, MAX_UNITS)}`)
+  const left = all.length - shown.length
+  return left > 0 ? [...shown, styled("dim", `  … ${left} more ${left === 1 ? "line" : "lines"}`)] : shown
+}
+
+/** One line on what an entry is: its kind and the point of it. */
+export function entrySummary(entry: Entry): { readonly kind: string; readonly text: string } {
+  const field = entry as Readonly<Record<string, unknown>>
+  if (entry.type === "message") {
+    const message = field["message"] as Message
+    return { kind: message.role, text: messageText(message) }
+  }
+  const shown = SHOWN_FIELDS[entry.type] ?? ["customType"]
+  return {
+    kind: entry.type,
+    text: shown
+      .map((key) => fieldText(field[key]))
+      .filter((text) => text !== "")
+      .join(" "),
+  }
+}
+
+/** A line longer than this is shown in part; --full shows it whole. */
+const MAX_UNITS = 400
+
+/** What an entry of each type is about. */
+const SHOWN_FIELDS: Readonly<Record<string, readonly string[]>> = {
+  custom_message: ["customType", "content"],
+  compaction: ["summary"],
+  branch_summary: ["summary"],
+  context_edit: ["targetId"],
+  tombstone: ["targetId"],
+  model_change: ["provider", "model", "role"],
+  thinking_level_change: ["thinkingLevel"],
+  mode_change: ["mode"],
+  ttsr_injection: ["injectedRules"],
+  session_init: ["task"],
+  label: ["label", "targetId"],
+  title_change: ["title"],
+  metadata: ["key", "value"],
+  usage: ["kind"],
+  file_snapshot: ["messageId"],
+}
+
+function blockText(block: ContentBlock): string {
+  const field = block as Readonly<Record<string, unknown>>
+  switch (block.type) {
+    case "text":
+      return String(field["text"])
+    case "thinking":
+      return `(thinking) ${String(field["thinking"])}`
+    case "toolCall":
+      return `→ ${String(field["name"])} ${JSON.stringify(field["arguments"]) ?? ""}`
+    case "image":
+      return `[image ${String(field["mimeType"])}]`
+    case "file":
+      return `[file ${String(field["path"])}]`
+    default:
+      return `[${block.type}]`
+  }
+}
+
+function fieldText(value: unknown): string {
+  if (typeof value === "string") return value
+  if (Array.isArray(value) && value.every((one) => typeof one === "object" && one !== null))
+    return (value as ContentBlock[]).map(blockText).join("\n")
+  return value === undefined || value === null ? "" : JSON.stringify(value)
+}

@@ -1,0 +1,44 @@
+import { expect, test } from "vitest"
+import { openStore } from "./store.ts"
+import type { StoreFactory } from "./store.ts"
+
+function opened(url: string): string {
+  const seen: string[] = []
+  const note =
+    (scheme: string): StoreFactory =>
+    (address) => {
+      seen.push(`${scheme}|${address}`)
+      return {} as ReturnType<StoreFactory>
+    }
+  openStore(url, "/work", { file: note("file"), memory: note("memory") })
+  return seen.join()
+}
+
+test("a path needs no scheme, and a drive letter is none", () => {
+  const urls = ["./x", "/srv/x", "x", "C:\\x", "file:./x", "file:/srv/x", "memory:"]
+  expect(urls.map(opened)).toEqual([
+    "file|./x",
+    "file|/srv/x",
+    "file|x",
+    "file|C:\\x",
+    "file|./x",
+    "file|/srv/x",
+    "memory|",
+  ])
+})
+
+test("an unknown scheme is refused with the ones that are known", () => {
+  expect(() => openStore("s3:bucket", "/work")).toThrow(
+    'there is no kind of store called "s3"; known are file:, memory:.',
+  )
+})
+
+test("a file store is the folder that its address names from the current one", () => {
+  const folders = ["./s", "/srv/s", "file:s", "file:///srv/s"].map((url) => openStore(url, "/work").description)
+  expect(folders.map((text) => text.replace(/^[^/]*/, ""))).toEqual(["/work/s", "/srv/s", "/work/s", "/srv/s"])
+})
+
+test("a store without a place is refused", () => {
+  expect(() => openStore("file:", "/work")).toThrow("--store needs a folder")
+  expect(() => openStore("file://host/x", "/work")).toThrow("no file URL of this machine")
+})

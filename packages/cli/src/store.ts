@@ -1,0 +1,42 @@
+/** From what `--store` says to a storage. */
+import { isAbsolute, resolve } from "node:path"
+import { fileURLToPath } from "node:url"
+import type { SessionStorage } from "@sessions/core/storage"
+import { createFileStorage } from "@sessions/fs"
+import { createMemoryStorage } from "@sessions/memory"
+import { UsageError } from "./errors.ts"
+
+/** What stands after the colon, and the folder that relative paths start from. */
+export type StoreFactory = (address: string, cwd: string) => SessionStorage
+
+export const DEFAULT_STORE = "file:./.sessions"
+
+export const STORES: Readonly<Record<string, StoreFactory>> = {
+  file: (address, cwd) => createFileStorage({ root: folderOf(address, cwd) }),
+  memory: () => createMemoryStorage(),
+}
+
+/** One letter before the colon is a drive, not a scheme; a path needs no scheme. */
+export function openStore(
+  url: string,
+  cwd: string,
+  stores: Readonly<Record<string, StoreFactory>> = STORES,
+): SessionStorage {
+  const [, scheme = "file", address = url] = /^([A-Za-z][A-Za-z0-9+.-]+):(.*)$/s.exec(url) ?? []
+  const open = Object.hasOwn(stores, scheme) ? stores[scheme] : undefined
+  if (open !== undefined) return open(address, cwd)
+  const known = Object.keys(stores).map((name) => `${name}:`)
+  throw new UsageError(
+    `--store ${url}: there is no kind of store called ${JSON.stringify(scheme)}; known are ${known.join(", ")}.`,
+  )
+}
+
+function folderOf(address: string, cwd: string): string {
+  if (address === "") throw new UsageError("--store needs a folder, for example file:./.sessions.")
+  if (!address.startsWith("//")) return isAbsolute(address) ? address : resolve(cwd, address)
+  try {
+    return fileURLToPath(`file:${address}`)
+  } catch {
+    throw new UsageError(`--store file:${address} is no file URL of this machine; write file:PATH.`)
+  }
+}

@@ -1,0 +1,87 @@
+/** The command on stores in memory, with everything it prints caught. */
+import { createSessions } from "@sessions/core"
+import type { Sessions } from "@sessions/core"
+import type { SessionStorage } from "@sessions/core/storage"
+import { createMemoryLocation, createMemoryStorage } from "@sessions/memory"
+import type { MemoryLocation } from "@sessions/memory"
+import type { Io, Sink, StoreFactory } from "../src/index.ts"
+import { run } from "../src/index.ts"
+
+export interface Result {
+  readonly exit: number
+  readonly stdout: string
+  readonly stderr: string
+}
+
+export interface RunOptions {
+  readonly stdin?: string
+  readonly cwd?: string
+  readonly env?: Readonly<Record<string, string>>
+  /** Columns of a terminal that standard output and error go to. */
+  readonly terminal?: number
+  readonly now?: () => number
+}
+
+export interface Cli {
+  (...argv: string[]): Promise<Result>
+  readonly with: (options: RunOptions, ...argv: string[]) => Promise<Result>
+  /** The JSON that a command prints; fails where it does not end with 0 and nothing on standard error. */
+  readonly json: (...argv: string[]) => Promise<never>
+  /** The library on the same store, for what a test needs to be there. */
+  readonly use: <T>(work: (sessions: Sessions) => Promise<T>) => Promise<T>
+}
+
+/** Stores `mem:NAME` that last from one call to the next; `mem:` is the default. */
+export function createCli(options: RunOptions = {}): Cli {
+  const locations = new Map<string, MemoryLocation>()
+  const open: StoreFactory = (name) => storageAt(locations, name)
+  const stores: Readonly<Record<string, StoreFactory>> = { file: () => open("", ""), mem: open }
+  const call = async (more: RunOptions, argv: readonly string[]): Promise<Result> => {
+    const { io, stdout, stderr } = captured({ ...options, ...more })
+    const exit = await run(argv, io, stores)
+    return { exit, stdout: stdout(), stderr: stderr() }
+  }
+  return Object.assign(async (...argv: string[]) => await call({}, argv), {
+    with: async (more: RunOptions, ...argv: string[]) => await call(more, argv),
+    json: async (...argv: string[]) => {
+      const { exit, stdout, stderr } = await call({}, [...argv, "--json"])
+      if (exit !== 0 || stderr !== "") throw new Error(`sessions ${argv.join(" ")} ended with ${exit}: ${stderr}`)
+      return JSON.parse(stdout) as never
+    },
+    use: async <T>(work: (sessions: Sessions) => Promise<T>) => {
+      const sessions = createSessions({ storage: storageAt(locations, "") })
+      try {
+        return await work(sessions)
+      } finally {
+        await sessions.close()
+      }
+    },
+  })
+}
+
+/** An `Io` of strings. */
+export function captured(options: RunOptions): { io: Io; stdout: () => string; stderr: () => string } {
+  const { stdin = "", cwd = "/work", env = {}, terminal, now = Date.now } = options
+  const sink = (): { sink: Sink; text: () => string } => {
+    let text = ""
+    const write = async (piece: string): Promise<void> => {
+      text += piece
+    }
+    const columns = terminal === undefined ? {} : { columns: terminal }
+    return { sink: { write, isTerminal: terminal !== undefined, ...columns }, text: () => text }
+  }
+  const out = sink()
+  const err = sink()
+  const io: Io = { stdout: out.sink, stderr: err.sink, stdin: pieces(stdin), cwd, env, now }
+  return { io, stdout: out.text, stderr: err.text }
+}
+
+function storageAt(locations: Map<string, MemoryLocation>, name: string): SessionStorage {
+  const location = locations.get(name) ?? createMemoryLocation()
+  locations.set(name, location)
+  return createMemoryStorage({ location })
+}
+
+async function* pieces(text: string): AsyncIterable<Uint8Array> {
+  if (text !== "") yield new TextEncoder().encode(text)
+}
