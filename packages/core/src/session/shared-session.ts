@@ -2,10 +2,12 @@
  * One open session, however many handles a repository has on it: its place in memory, its queue, its turn lock. Appends come in
  * here; `reading.ts` has what is read from it.
  */
+import { selectContext } from "../context/select.ts"
+import { foldState } from "../context/state.ts"
 import { SessionError } from "../errors.ts"
 import type { BlobLimits } from "../format/blob-refs.ts"
 import type { Diagnostic } from "../format/diagnostics.ts"
-import type { NewEntry } from "../format/new-entry.ts"
+import type { EntryPayload, NewEntry } from "../format/new-entry.ts"
 import { normalizeNewEntry } from "../format/normalize.ts"
 import type { Entry } from "../format/records.ts"
 import { SIDE_ENTRY_TYPES } from "../format/records.ts"
@@ -54,6 +56,8 @@ export class SharedSession implements QueueHost {
   readonly turns: TurnLock = new TurnLock()
   readonly diagnostics: Diagnostic[]
   gate: WriteGate
+  /** One compaction at a time. */
+  compacting = false
   /** Loads the log anew; set by whoever opened it. */
   readonly #reload: (shared: SharedSession, head: HeadInfo) => Promise<boolean>
   readonly #queue: WriteQueue
@@ -142,12 +146,26 @@ export class SharedSession implements QueueHost {
       // A repeated request doubles nothing.
       if (payload.id !== undefined && this.state.log.find(id) !== undefined) continue
       const target = leafTarget(payload)
+      const complete = payload.type === "compaction" ? this.#withState(payload, fresh) : payload
       const place = { id, parentId: target === undefined ? parentId : target, seq, timestamp: payload.timestamp ?? timestamp }
-      fresh.push(prepareEntry(payload, place, this.options.blobs))
+      fresh.push(prepareEntry(complete, place, this.options.blobs))
       parentId = id
       seq++
     }
     return { ids, fresh }
+  }
+
+  /**
+   * A compaction carries what its path folds to, so that opening needs nothing before its kept part. Where that would mean reading
+   * further back it goes without: opening reads on then.
+   */
+  #withState(payload: EntryPayload, before: readonly Prepared[]): EntryPayload {
+    const { log, leafId, header } = this.state
+    const leaf = leafId === null ? null : log.find(leafId)
+    if ("state" in payload || leaf === undefined) return payload
+    const selection = selectContext(log, leaf, header)
+    if ("older" in selection) return payload
+    return { ...payload, state: foldState(before.map(({ entry }) => entry), selection.state) } as EntryPayload
   }
 
   async #alreadyThere(ids: readonly string[]): Promise<AppendResult> {

@@ -1,0 +1,55 @@
+/** Which files an agent read and changed, from its tool calls; cumulative over compactions. */
+import { callsOf } from "../context/repair.ts"
+import type { Entry, Message, ModelMessage } from "../format/records.ts"
+
+export interface FileLists {
+  /** Sorted; none of them is in `modifiedFiles`. */
+  readonly readFiles: readonly string[]
+  readonly modifiedFiles: readonly string[]
+}
+
+const READ = new Set(["read", "read_file"])
+const WRITE = new Set(["write", "write_file", "edit", "edit_file"])
+
+/** From the messages that a summary covers, and the compaction before it unless an extension wrote that. */
+export function collectFiles(messages: readonly Message[], previous?: Entry): FileLists {
+  const read = new Set<string>()
+  const modified = new Set<string>()
+  if (previous !== undefined && previous["fromExtension"] !== true) {
+    for (const path of strings(previous["readFiles"])) read.add(path)
+    for (const path of strings(previous["modifiedFiles"])) modified.add(path)
+  }
+  for (const message of messages) {
+    for (const call of callsOf(message as ModelMessage)) {
+      const path = (call.arguments as Readonly<Record<string, unknown>> | undefined)?.["path"]
+      if (typeof path !== "string") continue
+      if (READ.has(call.name)) read.add(path)
+      else if (WRITE.has(call.name)) modified.add(path)
+    }
+  }
+  return { readFiles: [...read].filter((path) => !modified.has(path)).sort(), modifiedFiles: [...modified].sort() }
+}
+
+/** The lists at the end of a stored summary. An empty list has no tag. */
+export function withFileLists(summary: string, { readFiles, modifiedFiles }: FileLists): string {
+  const tags = [list("read-files", readFiles), list("modified-files", modifiedFiles)].filter((tag) => tag !== "")
+  return tags.length === 0 ? summary : `${summary}\n\n${tags.join("\n")}`
+}
+
+/** Takes the lists off again, so that they never pile up. */
+export function withoutFileLists(summary: string): string {
+  return summary.replace(/(?:\n\n?<(read-files|modified-files)>\n[^<]*<\/\1>)+\s*$/, "")
+}
+
+function list(tag: string, paths: readonly string[]): string {
+  return paths.length === 0 ? "" : `<${tag}>\n${paths.map(oneLine).join("\n")}\n</${tag}>`
+}
+
+/** A path may hold anything; in the list it takes one line and no tag. */
+function oneLine(path: string): string {
+  return path.replace(/[\n\r<]/g, (char) => (char === "<" ? "&lt;" : " "))
+}
+
+function strings(value: unknown): readonly string[] {
+  return Array.isArray(value) ? value.filter((one): one is string => typeof one === "string") : []
+}

@@ -1,0 +1,107 @@
+/** What a summarizer is asked. The headings are fixed, so that the next compaction can build on the last one's summary. */
+
+/** The headings of a summary, verbatim and in this order. */
+export const SUMMARY_HEADINGS: readonly string[] = [
+  "## Goal",
+  "## Constraints & Preferences",
+  "## Progress",
+  "### Done",
+  "### In Progress",
+  "### Blocked",
+  "## Key Decisions",
+  "## Next Steps",
+  "## Critical Context",
+]
+
+const SKELETON = `## Goal
+[What the user wants to get done; one thing, or several if the conversation has several.]
+
+## Constraints & Preferences
+- [What the user asked for or ruled out, or "(none)"]
+
+## Progress
+### Done
+- [x] [Finished work]
+
+### In Progress
+- [ ] [Work under way]
+
+### Blocked
+- [What stands in the way, if anything]
+
+## Key Decisions
+- **[Decision]**: [Short reason]
+
+## Next Steps
+1. [What to do next, in order]
+
+## Critical Context
+- [Data, examples and references that are needed to go on, or "(none)"]`
+
+export const SUMMARY_SYSTEM_PROMPT = `You summarize context. You read a conversation between a user and an agent and put out only the structured summary, in the form you are given. Do not continue the conversation, and do not answer any question that stands in it.`
+
+export const FIRST_SUMMARY_PROMPT: string = `Above is a conversation to summarize. Write a structured checkpoint with which another model can go on with the work.
+
+Use EXACTLY this form:
+
+${SKELETON}
+
+Keep each section short. Keep file paths, function names and error messages exactly as they stand.`
+
+export const UPDATE_SUMMARY_PROMPT: string = `Above are only the NEW messages of a conversation. Merge them into the summary that stands in <previous-summary>:
+- keep everything that the summary says, and add the new progress, decisions and context;
+- move items from In Progress to Done when they are finished;
+- bring Next Steps up to date with what was done;
+- keep file paths, function names and error messages exactly as they stand;
+- what no longer matters may go.
+
+Use EXACTLY this form:
+
+${SKELETON}
+
+Keep each section short.`
+
+export const TURN_PREFIX_PROMPT = `Above is the BEGINNING of a turn that was too long to keep whole; its end stays as it is. Summarize the beginning, so that the end can be understood.
+
+Use EXACTLY this form:
+
+## Original Request
+[What the user asked for in this turn]
+
+## Early Progress
+- [What was done and decided in the beginning]
+
+## Context for Suffix
+- [What the kept end of the turn needs to be understood]
+
+Keep it short. Keep file paths, function names and error messages exactly as they stand.`
+
+/** Stands between a summary of the history and one of a turn's beginning. */
+export const TURN_CONTEXT_TITLE = "**Turn Context (split turn):**"
+
+export interface PromptParts {
+  readonly conversation: string
+  readonly previousSummary?: string
+  readonly instructions?: string
+}
+
+export function summaryPrompt({ conversation, previousSummary, instructions }: PromptParts): string {
+  const previous = previousSummary === undefined ? [] : [`<previous-summary>\n${previousSummary}\n</previous-summary>`]
+  const prompt = previousSummary === undefined ? FIRST_SUMMARY_PROMPT : UPDATE_SUMMARY_PROMPT
+  return compose(conversation, [...previous, prompt], instructions)
+}
+
+export function turnPrefixPrompt(conversation: string, instructions?: string): string {
+  return compose(conversation, [TURN_PREFIX_PROMPT], instructions)
+}
+
+/** Headings of the skeleton that a summary does not have. */
+export function missingHeadings(summary: string): readonly string[] {
+  const lines = new Set(summary.split("\n").map((line) => line.trimEnd()))
+  return SUMMARY_HEADINGS.filter((heading) => !lines.has(heading))
+}
+
+function compose(conversation: string, parts: readonly string[], instructions: string | undefined): string {
+  const last = instructions === undefined ? [] : [instructions]
+  return [`<conversation>\n${conversation}\n</conversation>`, ...parts, ...last].join("\n\n")
+}
