@@ -34,9 +34,12 @@ export function createBlobStore(env: Environment, checkOpen: () => void): BlobSt
   }
 
   return {
-    async put(bytes, o) {
+    async put(given, o) {
       checkOpen()
       checkSignal(o?.signal)
+      if (!(given instanceof Uint8Array)) throw new StorageError("invalid", "A blob is a Uint8Array.")
+      // The caller's array may change while this waits for the hash and the lock.
+      const bytes = given.slice()
       const hash = await sha256Hex(bytes)
       await guarded(hash, "put", () =>
         locked(hash, o?.signal, async () => {

@@ -1,6 +1,14 @@
 /** Small documents, each a file, replaced in one step. Those of a session lie in its folder, and go with it. */
 import { join } from "node:path"
-import { type Doc, type DocStore, checkSignal, parseDocKey, sha256Hex, StorageError } from "@sessions/core/storage"
+import {
+  type Doc,
+  type DocStore,
+  checkDocText,
+  checkSignal,
+  parseDocKey,
+  sha256Hex,
+  StorageError,
+} from "@sessions/core/storage"
 import type { Environment } from "./environment.ts"
 import { isMissing } from "./errors.ts"
 import { fromFileName, toFileName, toSessionId } from "./ids.ts"
@@ -68,7 +76,10 @@ export function createDocStore(env: Environment, checkOpen: () => void): DocStor
       return guarded(key, "read the document", place, () => read(place))
     },
 
-    put(key, text, o) {
+    async put(key, text, o) {
+      parseDocKey(key)
+      checkDocText(text)
+      checkExpected(o.expect)
       return locked(key, o.signal, async (place) => {
         const stored = await read(place)
         if ((stored?.version ?? null) !== o.expect) throw changed(key)
@@ -78,6 +89,7 @@ export function createDocStore(env: Environment, checkOpen: () => void): DocStor
     },
 
     async delete(key, o) {
+      checkExpected(o.expect)
       await locked(key, o.signal, async (place) => {
         const stored = await read(place)
         if (stored === undefined || stored.version !== o.expect) throw changed(key)
@@ -157,6 +169,11 @@ function entriesOf(env: Environment, folder: string): ReturnType<Environment["fi
     if (isMissing(error)) return []
     throw env.error(error, "list the documents", undefined, folder)
   }
+}
+
+function checkExpected(expect: unknown): void {
+  if (expect === null || typeof expect === "string") return
+  throw new StorageError("invalid", "A document is changed against `expect`: the version it follows, or null for none.")
 }
 
 function changed(key: string): StorageError {

@@ -1,6 +1,6 @@
 /** What the pieces of one storage object share. */
-import { join } from "node:path"
 import { StorageError, type StorageErrorCode } from "@sessions/core/storage"
+import { type Bells, createBells } from "./bells.ts"
 import { errnoOf, toStorageError } from "./errors.ts"
 import type { Files } from "./files.ts"
 import { storeIdentity } from "./identity.ts"
@@ -15,6 +15,7 @@ export interface Environment {
   readonly maxPartBytes: number
   readonly lockTimeout: number
   readonly description: string
+  readonly bells: Bells
   /** The log as its files are now. */
   view(session: string): LogView | undefined
   /** Gives a log that was copied in the identity that it is known by. */
@@ -39,6 +40,7 @@ export function createEnvironment(o: EnvironmentOptions): Environment {
   return {
     ...o,
     description,
+    bells: createBells(),
     view(session) {
       const before = views.get(session)
       const view = loadView(files, toSessionPaths(layout, session), before)
@@ -73,8 +75,3 @@ export function createEnvironment(o: EnvironmentOptions): Environment {
 
 /** A view holds a part list and some hundred marks. */
 const KEPT_VIEWS = 256
-
-/** For a log, the path of its folder; what an error names where no file is known. */
-export function folderOf(layout: Layout, session: string): string {
-  return join(layout.root, toSessionPaths(layout, session).name)
-}

@@ -27,6 +27,7 @@ export async function removeSession(
     const deleted = measure(env, paths)
     const trashed = moveToTrash(files, layout, paths.folder)
     discard(files, paths.rolled)
+    env.bells.ring(paths.session)
     if (env.durability === "disk") await syncFolder(files, layout.root)
     await files.remove(trashed)
     return deleted

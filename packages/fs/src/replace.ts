@@ -1,7 +1,16 @@
 /** A whole new log in the place of a session's, with its documents. */
 import { randomUUID } from "node:crypto"
 import { join } from "node:path"
-import { type CallOptions, type Chunk, checkLines, checkSignal, type Head, StorageError } from "@sessions/core/storage"
+import {
+  batchBytes,
+  type CallOptions,
+  type Chunk,
+  checkLines,
+  checkSignal,
+  type Head,
+  isHead,
+  StorageError,
+} from "@sessions/core/storage"
 import type { Environment } from "./environment.ts"
 import { isMissing } from "./errors.ts"
 import { CREATE } from "./files.ts"
@@ -26,6 +35,8 @@ export async function replaceLog(
   o: CallOptions & { readonly expect: Head },
 ): Promise<Head> {
   const { files, layout } = env
+  if (!isHead(o?.expect))
+    throw new StorageError("invalid", "A replace needs `expect`: the head of the log it replaces.")
   checkExpect(env, paths.session, o.expect)
   const fresh = join(layout.fresh, randomUUID())
   ensureFolder(files, fresh)
@@ -41,6 +52,7 @@ export async function replaceLog(
     checkExpect(env, paths.session, o.expect)
     await swapIn(files, layout, paths, fresh)
     await syncFolder(files, layout.root)
+    env.bells.ring(paths.session)
     return head
   } finally {
     await files.remove(fresh)
@@ -78,9 +90,11 @@ async function build(
     for await (const chunk of chunks) {
       checkSignal(signal)
       checkChunk(chunk, log.next, maxPartBytes)
-      const batch = encodeBatch(chunk.lines)
-      if (log.size > 0 && log.size + batch.bytes.length > maxPartBytes) log = await nextPart(env, log)
-      writeBatch(files, log, batch)
+      for (const lines of splitLines(chunk.lines, maxPartBytes)) {
+        const batch = encodeBatch(lines)
+        if (log.size > 0 && log.size + batch.bytes.length > maxPartBytes) log = await nextPart(env, log)
+        writeBatch(files, log, batch)
+      }
     }
     if (log.next === 0)
       throw new StorageError("invalid", "A log needs at least one line; to remove a session, delete it.")
@@ -97,7 +111,14 @@ async function build(
 function checkChunk(chunk: Chunk, next: number, maxPartBytes: number): void {
   if (chunk.from !== next)
     throw new StorageError("invalid", `A chunk from line ${chunk.from} cannot follow line ${next - 1}.`)
-  checkLines(chunk.lines, { maxLineBytes: maxPartBytes - 1, maxBatchBytes: maxPartBytes })
+  checkLines(chunk.lines, { maxLineBytes: maxPartBytes - 1, maxBatchBytes: Number.POSITIVE_INFINITY })
+}
+
+/** A chunk as it is, or in pieces where parts are smaller than chunks. */
+function splitLines(lines: readonly string[], maxPartBytes: number): readonly (readonly string[])[] {
+  if (batchBytes(lines) <= maxPartBytes) return [lines]
+  const middle = lines.length >> 1
+  return [...splitLines(lines.slice(0, middle), maxPartBytes), ...splitLines(lines.slice(middle), maxPartBytes)]
 }
 
 async function endPart(env: Environment, log: OpenLog): Promise<void> {

@@ -4,6 +4,7 @@ import {
   type Capabilities,
   checkAppendOptions,
   checkLines,
+  checkListOptions,
   checkRange,
   checkSessionId,
   checkSignal,
@@ -114,13 +115,8 @@ export function createFileStorage(o: FileStorageOptions): SessionStorage {
 
     async *list(options = {}) {
       checkOpen()
+      checkListOptions(options, capabilities)
       checkSignal(options.signal)
-      if (options.after !== undefined) {
-        throw new StorageError(
-          "unsupported",
-          "File storage lists newest first; there is no place `after` an id to go on from.",
-        )
-      }
       try {
         yield* listSessions(env, options, pendingInfo)
       } catch (error) {
@@ -159,12 +155,13 @@ export function createFileStorage(o: FileStorageOptions): SessionStorage {
     },
 
     watch(session, options) {
-      enter(session, options?.signal)
-      return watchLog(env, toSessionPaths(layout, session), options?.signal)
+      enter(session, undefined)
+      return watchLog(env, toSessionPaths(layout, session), options?.signal, () => closed)
     },
 
     async [Symbol.asyncDispose]() {
       closed = true
+      env.bells.ringAll()
       await writers.close()
     },
   }

@@ -60,7 +60,7 @@ export class SessionWriter {
   append(lines: readonly string[], o: AppendOptions): Head | Promise<Head> {
     const log = this.#log
     if (this.#queue.idle && log !== undefined && this.#env.durability === "os" && o.expect !== 0) {
-      const held = this.#lock?.refresh() === "held" && this.#broken === undefined
+      const held = this.#refresh() === "held" && this.#broken === undefined
       if (held && isCurrent(this.#env.files, log)) {
         checkExpect(log, o.expect, this.#session)
         const batch = encodeBatch(lines)
@@ -112,7 +112,10 @@ export class SessionWriter {
       if (!this.#fits(log, batch.bytes.length)) log = await this.#roll(log)
       const before = log.size
       const head = this.#write(log, encodeBatch(lines), o)
-      if (this.#env.durability === "disk") await unlessAborted(this.#syncBatch(log, before, lines.length), o.signal)
+      if (this.#env.durability === "disk") {
+        await unlessAborted(this.#syncBatch(log, before, lines.length), o.signal)
+        this.#env.bells.ring(this.#session)
+      }
       return head
     } finally {
       this.#used()
@@ -121,7 +124,7 @@ export class SessionWriter {
 
   async #ensureLock(signal: AbortSignal | undefined): Promise<void> {
     if (this.#broken !== undefined) throw this.#broken
-    const state = this.#lock?.refresh()
+    const state = this.#refresh()
     if (state === "held") return
     if (state === "wanted") this.#giveWay()
     else this.#lose()
@@ -185,12 +188,13 @@ export class SessionWriter {
     writeBatch(this.#env.files, log, batch)
     this.#behind = true
     if (o.info !== undefined) this.#info = { text: o.info, next: log.next }
-    if (this.#lock?.isCertain() !== true && this.#lock?.refresh(true) === "lost") {
+    if (this.#lock?.isCertain() !== true && this.#refresh(true) === "lost") {
       // Somebody may have taken the lock before the write: only the log can say whether it counts.
       this.#lose()
       return settle(this.#env, this.#session, batch.lines, expect)
     }
     this.#used()
+    if (this.#env.durability === "os") this.#env.bells.ring(this.#session)
     return toHead(log)
   }
 
@@ -227,19 +231,22 @@ export class SessionWriter {
 
   readonly #tick = (): void => {
     this.#timer = undefined
-    if (this.#lock === undefined) return
     const rest = IDLE_MS - (performance.now() - this.#lastUse)
-    if (!this.#queue.idle) {
-      // A task is at it; the lease stays fresh as long as the task takes.
-      if (this.#refreshed() === "lost") this.#checked = false
-    } else if (rest <= 0) return this.#release()
-    else if (this.#refreshed() === "wanted") return this.#giveWay()
-    this.#timer = setTimeout(this.#tick, Math.max(1, rest))
+    if (this.#queue.idle && rest <= 0) return this.#release()
+    if (this.#queue.idle && performance.now() - this.#writtenBehind > BEHIND_MS) this.#writeBehind()
+    // While a task is at it, this keeps the lease fresh; what a lost or wanted one means is the next task's to find out.
+    const state = this.#refresh()
+    if (state === "wanted" && this.#queue.idle) this.#giveWay()
+    if (this.#lock !== undefined) this.#timer = setTimeout(this.#tick, Math.max(1, rest))
   }
 
-  #refreshed(): "held" | "wanted" | "lost" {
-    if (performance.now() - this.#writtenBehind > BEHIND_MS && this.#queue.idle) this.#writeBehind()
-    return this.#lock?.refresh() ?? "lost"
+  /** A lock file that cannot be read or touched is as good as lost. */
+  #refresh(now = false): "held" | "wanted" | "lost" {
+    try {
+      return this.#lock?.refresh(now) ?? "lost"
+    } catch {
+      return "lost"
+    }
   }
 
   #giveWay(): void {
@@ -252,8 +259,13 @@ export class SessionWriter {
     this.#timer = undefined
     if (this.#lock === undefined) return
     this.#writeBehind()
-    this.#lock.release()
+    const lock = this.#lock
     this.#lock = undefined
+    try {
+      lock.release()
+    } catch {
+      // It is not refreshed any more, so others take it over in time.
+    }
   }
 
   /** The lock is somebody else's: nothing of the log is known any more. */

@@ -1,0 +1,99 @@
+import * as fs from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import type { Subject } from "@sessions/conformance"
+import type { SessionStorage } from "@sessions/core/storage"
+import { createFileStorage, type FileStorageOptions } from "../src/index.ts"
+import { createFaultyFiles, dead, type Fault, type FaultyFiles, isLogWrite, systemError } from "./faulty-files.ts"
+
+export const fileSystem: Subject<Place> = createSubject("fs", {})
+/** Every acknowledgement after a sync. */
+export const onDisk: Subject<Place> = createSubject("fs on disk", { durability: "disk" })
+/** Parts that are just large enough for the suite's largest batch. */
+export const inParts: Subject<Place> = createSubject("fs in parts", { maxPartBytes: 2_000_000 })
+
+export interface Place {
+  readonly root: string
+  readonly options: Omit<FileStorageOptions, "root">
+  readonly open: Map<SessionStorage, FaultyFiles>
+}
+
+export function createSubject(name: string, options: Omit<FileStorageOptions, "root">): Subject<Place> {
+  return {
+    name,
+    makeLocation: () => ({ root: fs.mkdtempSync(join(folderFor(options), "sessions-fs-")), options, open: new Map() }),
+    open(place) {
+      const files = createFaultyFiles()
+      const storage = createFileStorage({ ...place.options, root: place.root, files })
+      place.open.set(storage, files)
+      return storage
+    },
+    removeLocation: ({ root }) => fs.rmSync(root, { recursive: true, force: true }),
+    tearTail({ root }, session, bytes) {
+      const last = fs
+        .readdirSync(join(root, session))
+        .filter((file) => file.endsWith(".jsonl"))
+        .map((file) => ({ file, from: Number(/\.(\d+)\.jsonl$/.exec(file)?.[1] ?? 0) }))
+        .sort((a, b) => a.from - b.from)
+        .at(-1)
+      fs.appendFileSync(join(root, session, last?.file ?? ""), bytes)
+    },
+    crash(storage, { root, open }) {
+      const files = open.get(storage)
+      if (files !== undefined) files.fault = dead()
+      killOwners(join(root, ".locks"))
+    },
+    faults: {
+      quota: (place) =>
+        arm(place, () => {
+          throw systemError("ENOSPC")
+        }),
+      requestLost: (place) =>
+        arm(place, () => {
+          throw systemError("EIO")
+        }),
+      // The write is in the file, and can neither be told from a failed one nor be taken back.
+      responseLost: (place) =>
+        arm(place, (_, proceed, files) => {
+          proceed()
+          files.fault = ({ op }, go) => {
+            if (op !== "truncate") return go()
+            files.fault = undefined
+            throw systemError("EIO")
+          }
+          throw systemError("EIO")
+        }),
+    },
+  }
+}
+
+/** A disk that is busy with others takes milliseconds for a file; where no sync is asked for, memory does as well. */
+function folderFor({ durability }: Place["options"]): string {
+  return durability !== "disk" && fs.existsSync("/dev/shm") ? "/dev/shm" : tmpdir()
+}
+
+/** No process has this id: it is above what Linux gives. */
+const NO_PROCESS = 4_194_305
+
+/** Locks as a process leaves them that is gone. */
+function killOwners(folder: string): void {
+  if (!fs.existsSync(folder)) return
+  for (const file of fs.readdirSync(folder)) {
+    if (!file.endsWith(".lock")) continue
+    const path = join(folder, file)
+    const owner = JSON.parse(fs.readFileSync(path, "utf8")) as object
+    fs.writeFileSync(path, JSON.stringify({ ...owner, pid: NO_PROCESS }))
+  }
+}
+
+type ArmedFault = (...of: [...Parameters<Fault>, FaultyFiles]) => unknown
+
+function arm(place: Place, fault: ArmedFault): void {
+  for (const files of place.open.values()) {
+    files.fault = (call, proceed) => {
+      if (!isLogWrite(call)) return proceed()
+      for (const others of place.open.values()) others.fault = undefined
+      return fault(call, proceed, files)
+    }
+  }
+}
