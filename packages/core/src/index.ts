@@ -14,7 +14,16 @@ export type { ErrorCode, SessionErrorCode, SessionErrorDetails } from "./errors.
 export * from "./format/index.ts"
 export { hasCode, StorageError } from "./storage/errors.ts"
 export type { StorageErrorCode, StorageErrorDetails } from "./storage/errors.ts"
-export type { CallOptions, Capabilities, Deleted, Head, HeadInfo, PartInfo, Seq, SessionStorage } from "./storage/contract.ts"
+export type {
+  CallOptions,
+  Capabilities,
+  Deleted,
+  Head,
+  HeadInfo,
+  PartInfo,
+  Seq,
+  SessionStorage,
+} from "./storage/contract.ts"
 export { buildSessionContext } from "./context/build.ts"
 export type { BuildOptions } from "./context/build.ts"
 export { toModelMessages } from "./context/model-messages.ts"

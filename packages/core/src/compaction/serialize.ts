@@ -32,7 +32,7 @@ function serialize(message: ModelMessage): string[] {
       return [`[Tool result]: ${escapeTags(cut(text))}`]
     case "system":
       return []
-    default:
+    case "user":
       return text === "" ? [] : [`[User]: ${escapeTags(text)}`]
   }
 }

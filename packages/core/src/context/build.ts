@@ -30,7 +30,8 @@ export function buildSessionContext(
 ): SessionContext<Message> {
   const log = entries instanceof EntryLog ? entries : EntryLog.of(entries)
   const leaf = leafId === undefined ? defaultLeaf(log) : leafId === null ? null : log.find(leafId)
-  if (leaf === undefined) throw new SessionError("not_found", `There is no entry ${JSON.stringify(leafId)} in this log.`)
+  if (leaf === undefined)
+    throw new SessionError("not_found", `There is no entry ${JSON.stringify(leafId)} in this log.`)
   const selection = selectContext(log, leaf, o.header)
   if ("older" in selection) {
     throw new SessionError("invalid", "The entries are not a whole log; a session reads what is missing by itself.")
@@ -61,4 +62,3 @@ export function assembleContext<M extends Message>(
     diagnostics: [...selection.diagnostics, ...rendered.diagnostics],
   }
 }
-

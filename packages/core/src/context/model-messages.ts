@@ -15,8 +15,7 @@ export interface ModelMessages {
 /** How a compaction stands in the context: one user message, or a user message and an assistant's answer to it. */
 export type SummaryStyle = "user" | "pair"
 
-export const COMPACTION_INTRO =
-  "The conversation history before this point was compacted into the following summary:"
+export const COMPACTION_INTRO = "The conversation history before this point was compacted into the following summary:"
 export const BRANCH_SUMMARY_INTRO = "The following is a summary of a branch that this conversation came back from:"
 export const PAIR_INTRO = "The conversation so far was long and has been summarized. Go on from the summary."
 
@@ -28,7 +27,8 @@ export function toModelMessages(messages: readonly ContextMessage[], summaryAs: 
     if (isModelMessage(message)) {
       out.push(item as ContextMessage<ModelMessage>)
     } else if (message.role === COMPACTION_ROLE) {
-      for (const said of compactionMessages(String(message["summaryText"]), summaryAs)) out.push({ entryId, kind, message: said })
+      for (const said of compactionMessages(String(message["summaryText"]), summaryAs))
+        out.push({ entryId, kind, message: said })
     } else {
       const content = contentOf(message)
       if (content === undefined) diagnostics.push(leftOut(entryId, message.role))
@@ -39,7 +39,12 @@ export function toModelMessages(messages: readonly ContextMessage[], summaryAs: 
 }
 
 function isModelMessage(message: Message): message is ModelMessage {
-  return message.role === "user" || message.role === "assistant" || message.role === "toolResult" || message.role === "system"
+  return (
+    message.role === "user" ||
+    message.role === "assistant" ||
+    message.role === "toolResult" ||
+    message.role === "system"
+  )
 }
 
 /** What a user message says in place of another role. Empty: left out by rule. Undefined: there is no rule. */
@@ -55,7 +60,8 @@ function contentOf(message: Message): readonly ContentBlock[] | undefined {
 }
 
 function compactionMessages(summary: string, style: SummaryStyle): ModelMessage[] {
-  if (style === "user") return [{ role: "user", content: text(`${COMPACTION_INTRO}\n\n<summary>\n${summary}\n</summary>`) }]
+  if (style === "user")
+    return [{ role: "user", content: text(`${COMPACTION_INTRO}\n\n<summary>\n${summary}\n</summary>`) }]
   const made = { synthetic: true, summary: true } as const
   return [
     { role: "user", content: text(PAIR_INTRO), ...made },

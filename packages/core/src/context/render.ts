@@ -79,14 +79,17 @@ function renderMessage(message: unknown): RenderedEntry {
   }
   const blocks = blocksOf(content)
   if (blocks === undefined) return "its content is not a list of blocks"
-  return { kind: "message", message: blocks === content ? (message as Message) : { ...(message as Message), content: blocks } }
+  return {
+    kind: "message",
+    message: blocks === content ? (message as Message) : { ...(message as Message), content: blocks },
+  }
 }
 
 function applyEdit(message: Message, edit: Entry | undefined): Message | undefined {
   if (edit === undefined) return message
   const replacement = edit["replacement"]
   if (replacement === null) return undefined
-  const content = blocksOf((replacement as { content?: unknown } | undefined)?.content)
+  const content = blocksOf(replacement?.content)
   if (content === undefined) return message
   if (message.role === BRANCH_SUMMARY_ROLE) return { role: CUSTOM_ROLE, content }
   return { ...message, content }

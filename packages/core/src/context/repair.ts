@@ -27,7 +27,8 @@ export function repairMessages(messages: readonly Item[], mode: RepairMode): Rep
     if (item.message.role === "toolResult") continue
     const calls = callsOf(item.message)
     if (calls.length === 0) {
-      if (item.message.role === "assistant" && item.message.content.length === 0) note(item, "an assistant message without content is left out")
+      if (item.message.role === "assistant" && item.message.content.length === 0)
+        note(item, "an assistant message without content is left out")
       else out.push(item)
       continue
     }
@@ -39,7 +40,9 @@ export function repairMessages(messages: readonly Item[], mode: RepairMode): Rep
     }
     if (missing.length > 0 && mode === "drop") {
       note(item, `${missing.length} tool call(s) without a result are left out`)
-      const content = (item.message as AssistantMessage).content.filter((block) => !missing.includes(block as ToolCallBlock))
+      const content = (item.message as AssistantMessage).content.filter(
+        (block) => !missing.includes(block as ToolCallBlock),
+      )
       if (content.length > 0) out.push({ ...item, message: { ...(item.message as AssistantMessage), content } })
     } else {
       out.push(item)
@@ -71,13 +74,17 @@ function matchResults(
     if (calls.length > 0) results.set(index, new Array(calls.length).fill(undefined))
     for (const call of calls) nearest.set(call.id, index)
     if (item.message.role !== "toolResult") continue
-    const { toolCallId } = item.message as ToolResultMessage
+    const { toolCallId } = item.message
     const owner = nearest.get(toolCallId)
     const slots = owner === undefined ? undefined : results.get(owner)
     const owned = owner === undefined ? [] : callsOf((messages[owner] as Item).message)
     const free = owned.findIndex((call, at) => call.id === toolCallId && slots?.[at] === undefined)
     if (free >= 0 && slots !== undefined) slots[free] = index
-    else note(item, owner === undefined ? "a tool result without a call is left out" : "a second result of one call is left out")
+    else
+      note(
+        item,
+        owner === undefined ? "a tool result without a call is left out" : "a second result of one call is left out",
+      )
   }
   return results
 }
@@ -94,6 +101,12 @@ function isInPlace(messages: readonly Item[], call: number, result: number): boo
 function synthesized(item: Item, call: ToolCallBlock, note: (item: Item, what: string) => void): Item {
   note(item, `the tool call ${JSON.stringify(call.id)} has no result; one that says so is made up`)
   const content = [{ type: "text", text: NO_RESULT_TEXT }]
-  const message: ToolResultMessage = { role: "toolResult", toolCallId: call.id, toolName: call.name, isError: true, content }
+  const message: ToolResultMessage = {
+    role: "toolResult",
+    toolCallId: call.id,
+    toolName: call.name,
+    isError: true,
+    content,
+  }
   return { entryId: item.entryId, kind: "repair", message }
 }

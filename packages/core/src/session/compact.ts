@@ -3,7 +3,13 @@ import { estimateMessages } from "../compaction/tokens.ts"
 import { findCutPoint } from "../compaction/cut-point.ts"
 import type { CutPoint } from "../compaction/cut-point.ts"
 import { collectFiles, withFileLists, withoutFileLists } from "../compaction/files.ts"
-import { missingHeadings, SUMMARY_SYSTEM_PROMPT, summaryPrompt, TURN_CONTEXT_TITLE, turnPrefixPrompt } from "../compaction/prompts.ts"
+import {
+  missingHeadings,
+  SUMMARY_SYSTEM_PROMPT,
+  summaryPrompt,
+  TURN_CONTEXT_TITLE,
+  turnPrefixPrompt,
+} from "../compaction/prompts.ts"
 import { escapeTags, serializeConversation } from "../compaction/serialize.ts"
 import type { CompactionResult, CompactOptions, Summarize } from "../compaction/types.ts"
 import { toModelMessages } from "../context/model-messages.ts"
@@ -45,13 +51,18 @@ async function compact(shared: SharedSession, o: CompactOptions): Promise<Compac
   const { leafId } = shared.state
   const selection = await selectAt(shared, leafId, o)
   const work = await prepare(shared, selection, o)
-  for (const { compact: hook } of shared.options.hooks) await hook?.before?.({ session: shared.id, prompt: work.prompt })
+  for (const { compact: hook } of shared.options.hooks)
+    await hook?.before?.({ session: shared.id, prompt: work.prompt })
   shared.events.emit("compact_start", { reason: "manual" })
   const summary = withFileLists(await summarize(shared, work, o), work.files)
   checkNotMoved(shared, leafId, selection)
   const kept = work.messages.slice(work.cut.first).map(({ message }) => message)
   const tokensAfter = estimateMessages([{ role: COMPACTION_ROLE, summaryText: summary }, ...kept])
-  if (tokensAfter >= work.tokensBefore) throw failed(shared, `its summary and kept part (${tokensAfter} tokens) would not be shorter than what there is (${work.tokensBefore})`)
+  if (tokensAfter >= work.tokensBefore)
+    throw failed(
+      shared,
+      `its summary and kept part (${tokensAfter} tokens) would not be shorter than what there is (${work.tokensBefore})`,
+    )
   const id = shared.options.newId()
   const entry = {
     type: "compaction",
@@ -67,7 +78,11 @@ async function compact(shared: SharedSession, o: CompactOptions): Promise<Compac
   } catch (error) {
     throw hasCode(error, "conflict") ? moved(shared, error) : error
   }
-  const counts = { messagesSummarized: work.cut.first, messagesKept: kept.length, missingHeadings: missingHeadings(summary) }
+  const counts = {
+    messagesSummarized: work.cut.first,
+    messagesKept: kept.length,
+    missingHeadings: missingHeadings(summary),
+  }
   const tokens = { tokensBefore: work.tokensBefore, tokensAfter, tokensFreed: work.tokensBefore - tokensAfter }
   shared.events.emit("compact_complete", { entryId: id, ...tokens, ...counts })
   for (const { compact: hook } of shared.options.hooks) {
@@ -94,11 +109,18 @@ interface Work {
 async function prepare(shared: SharedSession, selection: Selection, o: CompactOptions): Promise<Work> {
   const signal = o.signal === undefined ? {} : { signal: o.signal }
   const places = new Map(selection.entries.map(({ seq, entry }) => [entry.id, seq]))
-  const restored = await restoreEntries(shared.storage, selection.entries.map(({ entry }) => entry), signal)
+  const restored = await restoreEntries(
+    shared.storage,
+    selection.entries.map(({ entry }) => entry),
+    signal,
+  )
   const withBlobs = selection.entries.map((one, index) => ({ ...one, entry: restored.entries[index] as Entry }))
   const { messages: all } = renderMessages(withBlobs)
   const messages = all.filter(({ kind }) => kind !== "compaction")
-  const cut = findCutPoint(messages.map(({ message }) => message), o.keepRecentTokens ?? KEEP_RECENT_TOKENS)
+  const cut = findCutPoint(
+    messages.map(({ message }) => message),
+    o.keepRecentTokens ?? KEEP_RECENT_TOKENS,
+  )
   if (cut === undefined) throw failed(shared, "there is nothing to cut: all of it is within what is to be kept")
   const previous = selection.compaction === undefined ? undefined : (shared.state.log.at(selection.compaction) as Entry)
   const previousSummary = previous === undefined ? undefined : escapeTags(withoutFileLists(String(previous["summary"])))
@@ -119,7 +141,10 @@ async function prepare(shared: SharedSession, selection: Selection, o: CompactOp
     cut,
     firstKeptEntryId: firstKept(shared, messages, places, cut.first),
     previousSummary: previous === undefined ? undefined : withoutFileLists(String(previous["summary"])),
-    files: collectFiles(messages.slice(0, cut.first).map(({ message }) => message), previous),
+    files: collectFiles(
+      messages.slice(0, cut.first).map(({ message }) => message),
+      previous,
+    ),
     tokensBefore: estimateMessages(toModelMessages(all).messages.map(({ message }) => message)),
     historyPrompt,
     turnPrompt,
@@ -152,10 +177,13 @@ async function summarize(shared: SharedSession, work: Work, o: CompactOptions): 
     const request = { system: SUMMARY_SYSTEM_PROMPT, prompt, maxTokens }
     return answer(shared, o.summarize, o.signal === undefined ? request : { ...request, signal: o.signal })
   }
-  const history = work.historyPrompt === undefined ? work.previousSummary : await ask(work.historyPrompt, MAX_SUMMARY_TOKENS)
+  const history =
+    work.historyPrompt === undefined ? work.previousSummary : await ask(work.historyPrompt, MAX_SUMMARY_TOKENS)
   if (work.turnPrompt === undefined) return history as string
   const turn = await ask(work.turnPrompt, MAX_TURN_CONTEXT_TOKENS)
-  return history === undefined ? `${TURN_CONTEXT_TITLE}\n\n${turn}` : `${history}\n\n---\n\n${TURN_CONTEXT_TITLE}\n\n${turn}`
+  return history === undefined
+    ? `${TURN_CONTEXT_TITLE}\n\n${turn}`
+    : `${history}\n\n---\n\n${TURN_CONTEXT_TITLE}\n\n${turn}`
 }
 
 async function answer(shared: SharedSession, ask: Summarize, request: Parameters<Summarize>[0]): Promise<string> {
@@ -181,7 +209,11 @@ function checkNotMoved(shared: SharedSession, leafId: string | null, made: Selec
 }
 
 function failed(shared: SharedSession, why: string, cause?: unknown): SessionError {
-  return new SessionError("compaction_failed", `The session ${shared.id} was not compacted: ${why}. Nothing was written.`, { session: shared.id, cause })
+  return new SessionError(
+    "compaction_failed",
+    `The session ${shared.id} was not compacted: ${why}. Nothing was written.`,
+    { session: shared.id, cause },
+  )
 }
 
 function moved(shared: SharedSession, cause?: unknown): SessionError {

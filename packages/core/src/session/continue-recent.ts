@@ -7,12 +7,20 @@ export async function continueRecent(
   sessions: Sessions,
   { cwd, pointer, ...o }: CallOptions & { readonly cwd: string; readonly pointer?: string },
 ): Promise<Session> {
-  const session = (await pointed(sessions, cwd, pointer, o)) ?? (await newest(sessions, cwd, o)) ?? (await sessions.create({ ...o, cwd }))
+  const session =
+    (await pointed(sessions, cwd, pointer, o)) ??
+    (await newest(sessions, cwd, o)) ??
+    (await sessions.create({ ...o, cwd }))
   if (pointer !== undefined) await sessions.pointers.set(pointer, { session: session.id, cwd }, o)
   return session
 }
 
-async function pointed(sessions: Sessions, cwd: string, name: string | undefined, o: CallOptions): Promise<Session | undefined> {
+async function pointed(
+  sessions: Sessions,
+  cwd: string,
+  name: string | undefined,
+  o: CallOptions,
+): Promise<Session | undefined> {
   const pointer = name === undefined ? undefined : await sessions.pointers.get(name, o)
   return pointer?.cwd === cwd ? openIfThere(sessions, pointer.session, o) : undefined
 }

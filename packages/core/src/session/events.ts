@@ -36,8 +36,8 @@ export class Emitter {
   on<K extends keyof SessionEvents>(name: K, listener: Listener<K>): () => void {
     let set = this.#listeners.get(name)
     if (set === undefined) this.#listeners.set(name, (set = new Set()))
-    set.add(listener as (event: never) => void)
-    return () => void this.#listeners.get(name)?.delete(listener as (event: never) => void)
+    set.add(listener)
+    return () => void this.#listeners.get(name)?.delete(listener)
   }
 
   has(name: keyof SessionEvents): boolean {

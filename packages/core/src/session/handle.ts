@@ -94,7 +94,11 @@ export class SessionHandle implements Session {
   async tree(o: CallOptions = {}): Promise<SessionTree> {
     const shared = this.#open()
     const { state } = shared
-    await shared.store.untilKnown(() => state.log, () => (state.log.complete ? {} : { older: true, hint: 0 }), o)
+    await shared.store.untilKnown(
+      () => state.log,
+      () => (state.log.complete ? {} : { older: true, hint: 0 }),
+      o,
+    )
     const leaf = state.leafId === null ? undefined : state.log.find(state.leafId)
     const path = leaf === undefined ? [] : pathTo(state.log, leaf).seqs.map((seq) => (state.log.at(seq) as Entry).id)
     return { roots: buildTree(state.log), leafId: state.leafId, path, diagnostics: shared.diagnostics }
@@ -116,7 +120,10 @@ export class SessionHandle implements Session {
     const { details, fromExtension, ...rest } = o
     const target = id === null ? null : await this.#known(id)
     const fromId = this.#open().state.leafId ?? "root"
-    const more = { ...(details === undefined ? {} : { details }), ...(fromExtension === undefined ? {} : { fromExtension }) }
+    const more = {
+      ...(details === undefined ? {} : { details }),
+      ...(fromExtension === undefined ? {} : { fromExtension }),
+    }
     return this.#appendAt("branch_summary", target, { fromId, summary, ...more }, rest)
   }
 
@@ -144,7 +151,10 @@ export class SessionHandle implements Session {
     return this.append({ type: "context_edit", targetId, replacement }, o)
   }
 
-  async title(title: string | null, o: AppendOptions & { readonly source?: "user" | "auto" } = {}): Promise<AppendResult> {
+  async title(
+    title: string | null,
+    o: AppendOptions & { readonly source?: "user" | "auto" } = {},
+  ): Promise<AppendResult> {
     const { source = "user", ...rest } = o
     return this.append({ type: "title_change", title: title === "" ? null : title, source }, rest)
   }
@@ -195,14 +205,23 @@ export class SessionHandle implements Session {
   /** The id, if the log has an entry with it. */
   async #known(id: string): Promise<string> {
     if ((await findEntry(this.#open(), id)) !== undefined) return id
-    throw new SessionError("not_found", `There is no entry ${JSON.stringify(id)} in session ${this.id}.`, { session: this.id })
+    throw new SessionError("not_found", `There is no entry ${JSON.stringify(id)} in session ${this.id}.`, {
+      session: this.id,
+    })
   }
 
-  #appendAt(type: "leaf" | "branch_summary", target: string | null, payload: object, o: AppendOptions | undefined): Promise<AppendResult> {
+  #appendAt(
+    type: "leaf" | "branch_summary",
+    target: string | null,
+    payload: object,
+    o: AppendOptions | undefined,
+  ): Promise<AppendResult> {
     return this.append({ type, ...payload, [BRANCH_TARGET]: target } as unknown as NewEntry, o)
   }
 }
 
 function closed(session: string): SessionError {
-  return new SessionError("closed", `This handle on session ${session} was closed. Open the session again.`, { session })
+  return new SessionError("closed", `This handle on session ${session} was closed. Open the session again.`, {
+    session,
+  })
 }

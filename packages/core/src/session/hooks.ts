@@ -23,7 +23,11 @@ export interface Hooks {
 }
 
 /** Runs the `append` hooks one after the other, each on what the one before it gave. */
-export async function runAppendHooks(hooks: readonly Hooks[], entries: readonly NewEntry[], session: string): Promise<NewEntry[]> {
+export async function runAppendHooks(
+  hooks: readonly Hooks[],
+  entries: readonly NewEntry[],
+  session: string,
+): Promise<NewEntry[]> {
   const out: NewEntry[] = []
   for (const entry of entries) {
     let current = entry

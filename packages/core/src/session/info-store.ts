@@ -40,29 +40,49 @@ export function parseFold(text: string): InfoFold | undefined {
 }
 
 /** The newest fold kept of a log, unchecked. */
-export async function keptFold(storage: SessionStorage, id: string, head: HeadInfo, o: CallOptions = {}): Promise<InfoFold | undefined> {
+export async function keptFold(
+  storage: SessionStorage,
+  id: string,
+  head: HeadInfo,
+  o: CallOptions = {},
+): Promise<InfoFold | undefined> {
   const beside = head.info === undefined ? undefined : parseFold(head.info.text)
   // Kept in the same row as the head, it is of this log even where it was written before the log had an identity.
   const ours = beside === undefined || beside.log !== "" ? beside : { ...beside, log: head.log }
   if (ours !== undefined && ours.log === head.log && ours.to.seq === head.next - 1) return ours
   const doc = await storage.docs.get(docKey(id), o).catch(() => undefined)
   const apart = doc === undefined ? undefined : parseFold(doc.text)
-  const candidates = [ours, apart].filter((fold) => fold !== undefined && fold.log === head.log && fold.to.seq < head.next)
+  const candidates = [ours, apart].filter(
+    (fold) => fold !== undefined && fold.log === head.log && fold.to.seq < head.next,
+  )
   return candidates.sort((a, b) => (b as InfoFold).to.seq - (a as InfoFold).to.seq)[0]
 }
 
 /** The fold of a stored log up to its end: from what is kept where that fits, else anew. */
-export async function currentFold(storage: SessionStorage, id: string, head: HeadInfo, o: CallOptions = {}): Promise<InfoFold> {
+export async function currentFold(
+  storage: SessionStorage,
+  id: string,
+  head: HeadInfo,
+  o: CallOptions = {},
+): Promise<InfoFold> {
   const kept = await keptFold(storage, id, head, o)
   if (kept !== undefined && kept.promptsLost !== true && kept.to.seq === head.next - 1) return kept
   const from = kept === undefined || kept.promptsLost === true ? undefined : kept
-  const fold = (from === undefined ? undefined : await foldOn(storage, id, from, head, o)) ?? (await foldAnew(storage, id, head, o))
-  if (fold.to.seq - (from?.to.seq ?? 0) >= WORTH_KEEPING_LINES || infoText(fold) === undefined) await keepFold(storage, id, fold, o)
+  const fold =
+    (from === undefined ? undefined : await foldOn(storage, id, from, head, o)) ??
+    (await foldAnew(storage, id, head, o))
+  if (fold.to.seq - (from?.to.seq ?? 0) >= WORTH_KEEPING_LINES || infoText(fold) === undefined)
+    await keepFold(storage, id, fold, o)
   return fold
 }
 
 /** Writes the document. Somebody else's, written at once, is as good. */
-export async function keepFold(storage: SessionStorage, id: string, fold: InfoFold, o: CallOptions = {}): Promise<void> {
+export async function keepFold(
+  storage: SessionStorage,
+  id: string,
+  fold: InfoFold,
+  o: CallOptions = {},
+): Promise<void> {
   try {
     const doc = await storage.docs.get(docKey(id), o)
     await storage.docs.put(docKey(id), JSON.stringify(fold), { ...o, expect: doc?.version ?? null })
@@ -73,13 +93,20 @@ export async function keepFold(storage: SessionStorage, id: string, fold: InfoFo
 }
 
 /** Goes on from a kept fold; undefined where the log is not the one it was made of. */
-async function foldOn(storage: SessionStorage, id: string, kept: InfoFold, head: HeadInfo, o: CallOptions): Promise<InfoFold | undefined> {
+async function foldOn(
+  storage: SessionStorage,
+  id: string,
+  kept: InfoFold,
+  head: HeadInfo,
+  o: CallOptions,
+): Promise<InfoFold | undefined> {
   let fold = kept
   for await (const chunk of storage.read(id, { from: kept.to.seq, to: head.next }, o)) {
     for (const [index, line] of chunk.lines.entries()) {
       const seq = chunk.from + index
       if (seq > kept.to.seq) fold = foldInfo(fold, parseSlot(line, seq, ignore), seq)
-      else if (!fitsLog(kept, head.log, seq === 0 ? headerAsEntry(line) : parseSlot(line, seq, ignore))) return undefined
+      else if (!fitsLog(kept, head.log, seq === 0 ? headerAsEntry(line) : parseSlot(line, seq, ignore)))
+        return undefined
     }
   }
   return fold

@@ -77,7 +77,7 @@ const PROMPTS_KEPT = 3
 
 export function startFold(header: Header | Readonly<Record<string, unknown>>, log: string): InfoFold {
   const h = header as Readonly<Record<string, unknown>>
-  const text = (key: string): string | undefined => (typeof h[key] === "string" ? (h[key] as string) : undefined)
+  const text = (key: string): string | undefined => (typeof h[key] === "string" ? h[key] : undefined)
   const source = h["source"]
   const origin = h["origin"] as Origin | undefined
   const model = text("provider") !== undefined && text("modelId") !== undefined
@@ -234,13 +234,21 @@ function promptText(content: unknown): string {
   if (typeof content === "string") return cut(content)
   if (!Array.isArray(content)) return ""
   const isTextBlock = (block: unknown): block is { text: string } =>
-    typeof block === "object" && block !== null && "text" in block && "type" in block && block.type === "text" && isText(block.text)
+    typeof block === "object" &&
+    block !== null &&
+    "text" in block &&
+    "type" in block &&
+    block.type === "text" &&
+    isText(block.text)
   return cut((content as readonly unknown[]).find(isTextBlock)?.text ?? "")
 }
 
 /** Never inside a surrogate pair. */
 function cut(text: string): string {
-  const trimmed = text.slice(0, FIRST_PROMPT_UNITS * 4).trim().slice(0, FIRST_PROMPT_UNITS)
+  const trimmed = text
+    .slice(0, FIRST_PROMPT_UNITS * 4)
+    .trim()
+    .slice(0, FIRST_PROMPT_UNITS)
   return /[\uD800-\uDBFF]$/.test(trimmed) ? trimmed.slice(0, -1) : trimmed
 }
 

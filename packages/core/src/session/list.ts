@@ -12,13 +12,22 @@ import { withModel } from "./reading-log.ts"
 import type { ListOptions, SessionPage } from "./types.ts"
 
 /** `not_found` where there is no such session; `not_a_session` where its log is something else. */
-export async function sessionInfo(storage: SessionStorage, id: string, options: OpeningOptions, o: CallOptions = {}): Promise<SessionInfo> {
+export async function sessionInfo(
+  storage: SessionStorage,
+  id: string,
+  options: OpeningOptions,
+  o: CallOptions = {},
+): Promise<SessionInfo> {
   const head = await storage.head(id, o)
   if (head === undefined) throw notFound(storage, id)
   return infoOf(storage, id, head, options, o)
 }
 
-export async function listSessions(storage: SessionStorage, options: OpeningOptions, o: ListOptions): Promise<SessionPage> {
+export async function listSessions(
+  storage: SessionStorage,
+  options: OpeningOptions,
+  o: ListOptions,
+): Promise<SessionPage> {
   const { limit = 50 } = o
   if (!Number.isInteger(limit) || limit < 1 || limit > 200) {
     throw new SessionError("invalid", `limit must be a whole number from 1 to 200, not ${String(limit)}.`)
@@ -57,7 +66,13 @@ async function infoOf(
   return toSessionInfo(id, fold, head)
 }
 
-async function foldOf(storage: SessionStorage, id: string, head: HeadInfo, options: OpeningOptions, o: CallOptions): Promise<InfoFold> {
+async function foldOf(
+  storage: SessionStorage,
+  id: string,
+  head: HeadInfo,
+  options: OpeningOptions,
+  o: CallOptions,
+): Promise<InfoFold> {
   const beside = head.info?.next === head.next
   if (!beside) {
     // Nothing of ours was written last, so the log may be anybody's.

@@ -69,9 +69,15 @@ async function loadOther(storage: SessionStorage, id: string, headInfo: HeadInfo
   if (identity.kind === "older") {
     const { migrateLines } = await import("../migrations/index.ts")
     const migrated = migrateLines(lines, { id })
-    const slots: Slot[] = [undefined, ...migrated.records.map((record) => ("raw" in record ? undefined : record) as Slot)]
+    const slots: Slot[] = [undefined, ...migrated.records.map((record) => ("raw" in record ? undefined : record))]
     const log = EntryLog.of(slots)
-    return { header: migrated.header, headInfo, log, diagnostics: [...diagnostics, ...migrated.diagnostics], older: migrated.from }
+    return {
+      header: migrated.header,
+      headInfo,
+      log,
+      diagnostics: [...diagnostics, ...migrated.diagnostics],
+      older: migrated.from,
+    }
   }
   if (identity.kind === "newer") return readOnlyLog(lines, headInfo, identity, diagnostics)
   throw notASession(storage, id, identity)
@@ -148,10 +154,14 @@ export function notFound(storage: SessionStorage, id: string): SessionError {
 
 function notASession(storage: SessionStorage, id: string, identity: LogIdentity): SessionError {
   const why = identity.kind === "foreign" ? identity.reason : "it has no header"
-  return new SessionError("not_a_session", `${id} in ${storage.description} is not a session log: ${why}. It was left as it is.`, {
-    session: id,
-    storage: storage.description,
-  })
+  return new SessionError(
+    "not_a_session",
+    `${id} in ${storage.description} is not a session log: ${why}. It was left as it is.`,
+    {
+      session: id,
+      storage: storage.description,
+    },
+  )
 }
 
 function tornTail(bytes: number): Diagnostic {

@@ -47,7 +47,8 @@ export class LogStore {
 
   /** Loads the next older piece, at least back to `hint`. Calls at once share one reading order. */
   async older(log: () => EntryLog, hint: Seq | undefined, o: CallOptions = {}): Promise<void> {
-    if (o.signal?.aborted === true) throw new StorageError("aborted", `Reading ${this.id} was aborted.`, { session: this.id })
+    if (o.signal?.aborted === true)
+      throw new StorageError("aborted", `Reading ${this.id} was aborted.`, { session: this.id })
     const from = log().from
     const run = this.#loading.then(async () => {
       // Somebody else's call may have loaded it while this one waited.

@@ -35,7 +35,9 @@ export function addUsage(metrics: SessionMetrics, usage: unknown, calls = 1): Se
     output: metrics.output + output,
     cacheRead: metrics.cacheRead + cacheRead,
     cacheWrite: metrics.cacheWrite + cacheWrite,
-    totalTokens: metrics.totalTokens + (u.totalTokens === undefined ? input + output + cacheRead + cacheWrite : count(u.totalTokens)),
+    totalTokens:
+      metrics.totalTokens +
+      (u.totalTokens === undefined ? input + output + cacheRead + cacheWrite : count(u.totalTokens)),
     calls: metrics.calls + calls,
     ...(typeof cost === "number" && Number.isFinite(cost)
       ? { cost: (metrics.cost ?? 0) + cost }

@@ -29,7 +29,12 @@ export function newHeader(o: CreateOptions, id: string, now: number): Header {
 }
 
 /** A session that is new: written already (`head`), or waiting in memory. */
-export function newSession(storage: SessionStorage, header: Header, head: Head | undefined, options: OpeningOptions): SharedSession {
+export function newSession(
+  storage: SessionStorage,
+  header: Header,
+  head: Head | undefined,
+  options: OpeningOptions,
+): SharedSession {
   const headInfo = head === undefined ? undefined : { ...head, bytes: 0, updatedAt: 0 }
   const state = new SessionState({
     header,
@@ -44,7 +49,12 @@ export function newSession(storage: SessionStorage, header: Header, head: Head |
 }
 
 /** `not_found`, `not_a_session`, and whatever the storage says. Reads the header and the last piece of the log. */
-export async function openSession(storage: SessionStorage, id: string, options: OpeningOptions, o: CallOptions = {}): Promise<SharedSession> {
+export async function openSession(
+  storage: SessionStorage,
+  id: string,
+  options: OpeningOptions,
+  o: CallOptions = {},
+): Promise<SharedSession> {
   const loaded = await loadLog(storage, id, o)
   const leafId = await leafOf(storage, id, loaded, o)
   const state = new SessionState({
@@ -75,7 +85,12 @@ async function leafOf(storage: SessionStorage, id: string, loaded: LoadedLog, o:
 }
 
 /** The kept fold brought up to date from what is loaded; undefined where that would mean reading further. */
-async function foldOf(storage: SessionStorage, id: string, loaded: LoadedLog, o: CallOptions): Promise<InfoFold | undefined> {
+async function foldOf(
+  storage: SessionStorage,
+  id: string,
+  loaded: LoadedLog,
+  o: CallOptions,
+): Promise<InfoFold | undefined> {
   const { log, headInfo, header } = loaded
   if (loaded.older === undefined && loaded.newer === undefined && !log.complete) {
     const kept = await keptFold(storage, id, headInfo, o)
@@ -122,7 +137,11 @@ async function migrateOpen(shared: SharedSession): Promise<void> {
   await migrateStored(shared.storage, shared.id)
   const head = await shared.storage.head(shared.id)
   if (head === undefined || !(await shared.reload(head))) {
-    throw new SessionError("conflict", `The log of ${shared.id} changed while it was migrated. Open the session again.`, { session: shared.id })
+    throw new SessionError(
+      "conflict",
+      `The log of ${shared.id} changed while it was migrated. Open the session again.`,
+      { session: shared.id },
+    )
   }
   shared.gate = { kind: "open" }
 }
@@ -137,7 +156,8 @@ function reloader(storage: SessionStorage): (shared: SharedSession, head: HeadIn
     while (known !== null && loaded.log.find(known) === undefined && !loaded.log.complete) {
       await loadOlder(storage, id, loaded, undefined)
     }
-    const ours = known === null ? loaded.header.timestamp === state.header.timestamp : loaded.log.find(known) !== undefined
+    const ours =
+      known === null ? loaded.header.timestamp === state.header.timestamp : loaded.log.find(known) !== undefined
     if (!ours) return false
     state.header = loaded.header
     state.log = loaded.log

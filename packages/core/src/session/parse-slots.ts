@@ -15,7 +15,11 @@ export function parseSlot(line: string, seq: Seq, note: (diagnostic: Diagnostic)
   }
   if (!isEntry(record)) {
     const what = `type ${JSON.stringify(record.type)}`
-    note({ code: "unparsable_line", seq, message: `Line ${seq} was skipped: its record (${what}) is no entry of a session.` })
+    note({
+      code: "unparsable_line",
+      seq,
+      message: `Line ${seq} was skipped: its record (${what}) is no entry of a session.`,
+    })
     return undefined
   }
   if (record.seq !== seq) {

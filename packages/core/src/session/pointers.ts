@@ -8,8 +8,13 @@ export function createPointers(storage: SessionStorage, check: () => void): Poin
   return {
     async set(name, pointer, o = {}) {
       check()
-      const text = JSON.stringify({ session: pointer.session, ...(pointer.cwd === undefined ? {} : { cwd: pointer.cwd }) })
-      await untilWritten(storage, keyOf(name), o, (doc) => storage.docs.put(keyOf(name), text, { ...o, expect: doc?.version ?? null }))
+      const text = JSON.stringify({
+        session: pointer.session,
+        ...(pointer.cwd === undefined ? {} : { cwd: pointer.cwd }),
+      })
+      await untilWritten(storage, keyOf(name), o, (doc) =>
+        storage.docs.put(keyOf(name), text, { ...o, expect: doc?.version ?? null }),
+      )
     },
     async get(name, o = {}) {
       check()

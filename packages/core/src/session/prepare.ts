@@ -26,7 +26,9 @@ export function prepareEntry(
   const hint = hintFor(payload)
   const entry = placeEntry(hint === undefined ? payload : without(payload, hint.field), place)
   const full = encodeEntry(entry)
-  const blobs = mayHoldBlobs(full, limits) ? planBlobs(JSON.parse(`${full.before}0${full.after}`) as object, limits) : []
+  const blobs = mayHoldBlobs(full, limits)
+    ? planBlobs(JSON.parse(`${full.before}0${full.after}`) as object, limits)
+    : []
   const pending: PendingEntry = {
     id: place.id,
     type: payload.type,

@@ -30,7 +30,9 @@ export async function* readEntries(
   }
   for (let seq = Math.max(from, stored, state.log.from); seq < Math.min(to, state.log.end); seq++) {
     const entry = state.log.at(seq)
-    if (entry !== undefined) yield* (await restoreEntries(shared.storage, [entry], { ...signal, foreign: shared.gate.kind !== "open" })).entries
+    if (entry !== undefined)
+      yield* (await restoreEntries(shared.storage, [entry], { ...signal, foreign: shared.gate.kind !== "open" }))
+        .entries
   }
 }
 

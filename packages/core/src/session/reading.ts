@@ -36,7 +36,9 @@ export function selectAt(shared: SharedSession, leafId: string | null, o: CallOp
     const leaf = leafId === null ? null : state.log.find(leafId)
     if (leaf !== undefined) return selectContext(state.log, leaf, state.header)
     if (!state.log.complete) return { older: true }
-    throw new SessionError("not_found", `There is no entry ${JSON.stringify(leafId)} in session ${shared.id}.`, { session: shared.id })
+    throw new SessionError("not_found", `There is no entry ${JSON.stringify(leafId)} in session ${shared.id}.`, {
+      session: shared.id,
+    })
   }
   return shared.store.untilKnown(() => state.log, ask, o)
 }
@@ -56,13 +58,23 @@ export async function readContext(shared: SharedSession, o: ContextOptions = {})
 export async function readMessages(shared: SharedSession, o: MessagesOptions = {}): Promise<MessagesPage> {
   const { limit = 50, before } = o
   if (!Number.isInteger(limit) || limit < 1 || limit > 1000) {
-    throw new SessionError("invalid", `limit must be a whole number from 1 to 1000, not ${String(limit)}.`, { session: shared.id })
+    throw new SessionError("invalid", `limit must be a whole number from 1 to 1000, not ${String(limit)}.`, {
+      session: shared.id,
+    })
   }
   const start = before === undefined ? shared.state.leafId : before
   if (start === null) return { messages: [] }
   const { state } = shared
-  const page = await shared.store.untilKnown(() => state.log, () => collectMessages(shared, start, before !== undefined, limit), o)
-  const edited = await restoreSelected(shared, page.seqs.map((seq) => ({ seq, entry: state.log.at(seq) as Entry })), o)
+  const page = await shared.store.untilKnown(
+    () => state.log,
+    () => collectMessages(shared, start, before !== undefined, limit),
+    o,
+  )
+  const edited = await restoreSelected(
+    shared,
+    page.seqs.map((seq) => ({ seq, entry: state.log.at(seq) as Entry })),
+    o,
+  )
   const messages = edited.entries.map(({ seq, entry }): HistoryMessage => {
     const message = entry["message"] as Message
     const content = message.content === undefined ? undefined : blocksOf(message.content)
@@ -81,7 +93,9 @@ function collectMessages(
   const { log } = shared.state
   let seq: Seq | undefined = log.find(start)
   if (seq === undefined && log.complete) {
-    throw new SessionError("not_found", `There is no entry ${JSON.stringify(start)} in session ${shared.id}.`, { session: shared.id })
+    throw new SessionError("not_found", `There is no entry ${JSON.stringify(start)} in session ${shared.id}.`, {
+      session: shared.id,
+    })
   }
   if (seq === undefined) return { older: true }
   if (exclusive) seq = parentOf(log, seq)

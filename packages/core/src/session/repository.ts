@@ -102,7 +102,8 @@ class SessionRepository implements Sessions {
     if (this.#open.has(id)) throw this.#taken(id)
     const opening = this.#create(header, o)
     const session = await this.#share(id, opening)
-    for (const hook of this.#options.hooks) runHook("create", () => hook.create?.({ session: id, header }), this.#hookFailed)
+    for (const hook of this.#options.hooks)
+      runHook("create", () => hook.create?.({ session: id, header }), this.#hookFailed)
     return session
   }
 
@@ -116,7 +117,11 @@ class SessionRepository implements Sessions {
     }
     const info = infoText(startFold(header, ""))
     try {
-      const head = await storage.append(id, [encodeHeader(header)], { expect: 0, ...(info === undefined ? {} : { info }), ...signal })
+      const head = await storage.append(id, [encodeHeader(header)], {
+        expect: 0,
+        ...(info === undefined ? {} : { info }),
+        ...signal,
+      })
       return newSession(storage, header, head, this.#options)
     } catch (error) {
       throw hasCode(error, "conflict") ? this.#taken(id) : error
@@ -187,7 +192,8 @@ class SessionRepository implements Sessions {
   }
 
   async move(id: string, o: CallOptions & { readonly cwd: string }): Promise<void> {
-    if (typeof o.cwd !== "string" || o.cwd === "") throw new SessionError("invalid", "A session moves to a cwd that is a text.", { session: id })
+    if (typeof o.cwd !== "string" || o.cwd === "")
+      throw new SessionError("invalid", "A session moves to a cwd that is a text.", { session: id })
     await this.#with(id, (session) => session.metadata("cwd", o.cwd))
   }
 
@@ -196,7 +202,8 @@ class SessionRepository implements Sessions {
     this.#checkId(id)
     const head = await this.storage.head(id, o)
     const deleted = await this.storage.delete(id, o)
-    if (head === undefined) throw new SessionError("not_found", `There is no session ${id} in ${this.storage.description}.`, { session: id })
+    if (head === undefined)
+      throw new SessionError("not_found", `There is no session ${id} in ${this.storage.description}.`, { session: id })
     this.#open.delete(id)
     for (const hook of this.#options.hooks) runHook("delete", () => hook.delete?.({ session: id }), this.#hookFailed)
     return deleted
@@ -290,13 +297,16 @@ class SessionRepository implements Sessions {
   }
 
   #check(): void {
-    if (this.#closed) throw new SessionError("closed", "These sessions were closed. Make new ones with createSessions().")
+    if (this.#closed)
+      throw new SessionError("closed", "These sessions were closed. Make new ones with createSessions().")
   }
 
   #checkId(id: unknown): asserts id is string {
     if (isSessionId(id) && (!this.#ulidsOnly || isUlid(id))) return
     const shown = typeof id === "string" ? JSON.stringify(id.slice(0, 40)) : String(id)
-    const rule = this.#ulidsOnly ? "a ULID: 26 of 0-9 A-H J K M N P-T V-Z" : 'made of 1 to 128 of A-Z a-z 0-9 . _ -, with a letter or digit first and last and no ".."'
+    const rule = this.#ulidsOnly
+      ? "a ULID: 26 of 0-9 A-H J K M N P-T V-Z"
+      : 'made of 1 to 128 of A-Z a-z 0-9 . _ -, with a letter or digit first and last and no ".."'
     throw new SessionError("invalid", `${shown} is not a session id, which is ${rule}.`)
   }
 

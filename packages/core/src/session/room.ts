@@ -10,7 +10,13 @@ import type { PendingAppend } from "./pending.ts"
 import type { SessionState } from "./session-state.ts"
 
 /** What a full session still takes, so that it can be compacted, branched and named. */
-const SMALL_ENTRY_TYPES: ReadonlySet<string> = new Set([...SIDE_ENTRY_TYPES, "compaction", "leaf", "branch_summary", "context_edit"])
+const SMALL_ENTRY_TYPES: ReadonlySet<string> = new Set([
+  ...SIDE_ENTRY_TYPES,
+  "compaction",
+  "leaf",
+  "branch_summary",
+  "context_edit",
+])
 
 export interface Room {
   /** How many of the items fit, from the front. */

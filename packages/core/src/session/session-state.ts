@@ -29,7 +29,14 @@ export class SessionState {
   /** Folds after each pending entry. */
   #folds: (InfoFold | undefined)[] = []
 
-  constructor(o: { header: Header; log: EntryLog; head: Head | undefined; leafId: string | null; fold: InfoFold | undefined; bytes: number }) {
+  constructor(o: {
+    header: Header
+    log: EntryLog
+    head: Head | undefined
+    leafId: string | null
+    fold: InfoFold | undefined
+    bytes: number
+  }) {
     this.header = o.header
     this.log = o.log
     this.head = o.head

@@ -94,7 +94,7 @@ export class SharedSession implements QueueHost {
       try {
         return this.#place(entries, o)
       } catch (error) {
-        return Promise.reject(error as Error)
+        return Promise.reject(error)
       }
     }
     const placed = this.#hooked.then(async () => {
@@ -126,7 +126,11 @@ export class SharedSession implements QueueHost {
     if (o.signal?.aborted === true) throw aborted(this.id, o.signal, false)
     if (inputs.length === 0) throw new SessionError("invalid", "There is no entry to append.", { session: this.id })
     const prepared = this.#prepare(inputs)
-    checkSizes(this.id, prepared.fresh.map((one) => one.sized), this.storage.capabilities)
+    checkSizes(
+      this.id,
+      prepared.fresh.map((one) => one.sized),
+      this.storage.capabilities,
+    )
     if (prepared.fresh.length === 0) return this.#alreadyThere(prepared.ids)
     for (const one of prepared.fresh) this.state.place(one.pending, one.entry)
     return this.#enqueue(prepared.ids, prepared.fresh, o)
@@ -141,13 +145,21 @@ export class SharedSession implements QueueHost {
     for (const input of inputs) {
       const payload = normalizeNewEntry(input)
       const id = payload.id ?? this.options.newId()
-      if (ids.includes(id)) throw new SessionError("invalid", `The id ${JSON.stringify(id)} is given twice in one append.`, { session: this.id })
+      if (ids.includes(id))
+        throw new SessionError("invalid", `The id ${JSON.stringify(id)} is given twice in one append.`, {
+          session: this.id,
+        })
       ids.push(id)
       // A repeated request doubles nothing.
       if (payload.id !== undefined && this.state.log.find(id) !== undefined) continue
       const target = leafTarget(payload)
       const complete = payload.type === "compaction" ? this.#withState(payload, fresh) : payload
-      const place = { id, parentId: target === undefined ? parentId : target, seq, timestamp: payload.timestamp ?? timestamp }
+      const place = {
+        id,
+        parentId: target === undefined ? parentId : target,
+        seq,
+        timestamp: payload.timestamp ?? timestamp,
+      }
       fresh.push(prepareEntry(complete, place, this.options.blobs))
       parentId = id
       seq++
@@ -165,7 +177,13 @@ export class SharedSession implements QueueHost {
     if ("state" in payload || leaf === undefined) return payload
     const selection = selectContext(log, leaf, header)
     if ("older" in selection) return payload
-    return { ...payload, state: foldState(before.map(({ entry }) => entry), selection.state) } as EntryPayload
+    return {
+      ...payload,
+      state: foldState(
+        before.map(({ entry }) => entry),
+        selection.state,
+      ),
+    }
   }
 
   async #alreadyThere(ids: readonly string[]): Promise<AppendResult> {

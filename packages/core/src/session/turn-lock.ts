@@ -52,6 +52,8 @@ export function nestedTurn(session: string): SessionError {
 /** Node, Bun and Deno have async context behind this call; browsers do not yet. There, the handle a turn is given refuses. */
 function createScope(): AsyncLocal | undefined {
   const { process } = globalThis as { process?: { getBuiltinModule?: (name: string) => unknown } }
-  const hooks = process?.getBuiltinModule?.("node:async_hooks") as { AsyncLocalStorage?: new () => AsyncLocal } | undefined
+  const hooks = process?.getBuiltinModule?.("node:async_hooks") as
+    | { AsyncLocalStorage?: new () => AsyncLocal }
+    | undefined
   return hooks?.AsyncLocalStorage === undefined ? undefined : new hooks.AsyncLocalStorage()
 }

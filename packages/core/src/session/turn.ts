@@ -7,7 +7,11 @@ import type { TurnContext } from "./types.ts"
 /** How often a turn starts over before its caller is told. */
 const RETRIES = 3
 
-export function runTurn<T>(shared: SharedSession, fn: (turn: TurnContext) => Promise<T> | T, o: CallOptions): Promise<T> {
+export function runTurn<T>(
+  shared: SharedSession,
+  fn: (turn: TurnContext) => Promise<T> | T,
+  o: CallOptions,
+): Promise<T> {
   const { turns } = shared
   const run = async (): Promise<T> => {
     for (let attempt = 0; ; attempt++) {

@@ -221,7 +221,10 @@ export interface Sessions extends AsyncDisposable {
   /** Puts a session with its blobs into another storage under its own id. The same call again goes on where one was cut off. */
   copy(id: string, to: SessionStorage, o?: CallOptions): Promise<ImportResult>
   /** Rewrites an older log as version 4 in one step and keeps a backup. Does nothing to one that is current. */
-  migrate(id: string, o?: CallOptions): Promise<{ readonly migrated: boolean; readonly from: { format: string; version: number } }>
+  migrate(
+    id: string,
+    o?: CallOptions,
+  ): Promise<{ readonly migrated: boolean; readonly from: { format: string; version: number } }>
   /** Reads everything and says everything. */
   verify(id: string, o?: CallOptions): Promise<VerifyReport>
   /** Closes every open session and the storage. */

@@ -213,7 +213,12 @@ export class WriteQueue {
   }
 
   /** Takes new lines into memory, settles own ones, and decides what becomes of the rest. */
-  #absorb(slots: Parameters<SessionState["absorb"]>[0], own: ReadonlySet<string>, head: Head, foreign: readonly Entry[]): void {
+  #absorb(
+    slots: Parameters<SessionState["absorb"]>[0],
+    own: ReadonlySet<string>,
+    head: Head,
+    foreign: readonly Entry[],
+  ): void {
     const { state } = this.#host
     const from = state.acked
     for (const item of this.#items) item.entries = item.entries.filter((entry) => !own.has(entry.id))
@@ -300,7 +305,10 @@ export class WriteQueue {
     state.dropPending(kept.length, kept.at(-1)?.id ?? state.ackedLeafId)
     for (const item of failed) item.reject(error)
     if (state.head === undefined) this.#host.waitAgain(this.#items.splice(0))
-    this.#host.rolledBack(failed.flatMap((item) => item.entries.map((entry) => entry.id)), error)
+    this.#host.rolledBack(
+      failed.flatMap((item) => item.entries.map((entry) => entry.id)),
+      error,
+    )
   }
 
   #pendingEntries(): PendingEntry[] {
@@ -323,7 +331,11 @@ function place(host: QueueHost): { session: string; storage: string } {
 }
 
 function taken(host: QueueHost): SessionError {
-  return new SessionError("exists", `There is a session ${host.id} in ${host.storage.description} already.`, place(host))
+  return new SessionError(
+    "exists",
+    `There is a session ${host.id} in ${host.storage.description} already.`,
+    place(host),
+  )
 }
 
 function gone(host: QueueHost): SessionError {
