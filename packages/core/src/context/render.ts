@@ -89,7 +89,7 @@ function applyEdit(message: Message, edit: Entry | undefined): Message | undefin
   if (edit === undefined) return message
   const replacement = edit["replacement"]
   if (replacement === null) return undefined
-  const content = blocksOf(replacement?.content)
+  const content = blocksOf((replacement as { readonly content?: unknown } | undefined)?.content)
   if (content === undefined) return message
   if (message.role === BRANCH_SUMMARY_ROLE) return { role: CUSTOM_ROLE, content }
   return { ...message, content }

@@ -2,7 +2,11 @@ import type { Diagnostic } from "../../format/diagnostics.ts"
 import type { CallOptions } from "../../storage/contract.ts"
 
 /** Text or bytes of one session file; a function where they can be read twice, which saves keeping a large one in memory. */
-export type ImportSource = string | Uint8Array | AsyncIterable<Uint8Array | string> | (() => AsyncIterable<Uint8Array | string>)
+export type ImportSource =
+  | string
+  | Uint8Array
+  | AsyncIterable<Uint8Array | string>
+  | (() => AsyncIterable<Uint8Array | string>)
 
 /** `"auto"` looks at the file. Naming a format makes any other `not_a_session`. */
 export type ImportFormat = "auto" | "sessions" | "pi" | "oh-my-pi"
