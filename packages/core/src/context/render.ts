@@ -1,6 +1,7 @@
 /** From selected entries to messages that still are what their authors wrote: custom roles are kept, edits are applied. */
 import type { Diagnostic } from "../format/diagnostics.ts"
 import type { ContentBlock, Entry, Message } from "../format/records.ts"
+import { isObject } from "../format/shape.ts"
 import type { SelectedEntry } from "./select.ts"
 import type { ContextMessage } from "./types.ts"
 
@@ -87,9 +88,9 @@ function renderMessage(message: unknown): RenderedEntry {
 
 function applyEdit(message: Message, edit: Entry | undefined): Message | undefined {
   if (edit === undefined) return message
-  const replacement = edit["replacement"]
+  const { replacement } = edit as Readonly<Record<string, unknown>>
   if (replacement === null) return undefined
-  const content = blocksOf((replacement as { readonly content?: unknown } | undefined)?.content)
+  const content = isObject(replacement) ? blocksOf(replacement["content"]) : undefined
   if (content === undefined) return message
   if (message.role === BRANCH_SUMMARY_ROLE) return { role: CUSTOM_ROLE, content }
   return { ...message, content }
