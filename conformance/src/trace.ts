@@ -1,5 +1,4 @@
 import type { SessionStorage } from "@sessions/core/storage"
-import { Mismatch } from "./assert.ts"
 import { show } from "./show.ts"
 
 /** The calls that a case has made: what a failure without words of its own (a case that hangs, a TypeError) can be told by. */
@@ -10,7 +9,7 @@ export interface Trace {
 
 type Call = () => string
 
-/** The storage as it is, its calls written down. Also turns a method that is not there into a failure that says so. */
+/** The storage as it is, its calls written down. */
 export function traced(storage: SessionStorage): { readonly storage: SessionStorage; readonly trace: Trace } {
   const pending = new Set<Call>()
   let last: Call | undefined
@@ -42,8 +41,7 @@ export function traced(storage: SessionStorage): { readonly storage: SessionStor
     return new Proxy({} as T, {
       get(_, key) {
         const value: unknown = Reflect.get(target, key, target)
-        if (key === "docs" || key === "blobs") return isObject(value) ? standIn(value, `${key}.`) : missing(`.${key}`)
-        if (value === undefined && isRequired(key)) return () => missing(`.${name}${String(key)}()`)
+        if (key === "docs" || key === "blobs") return isObject(value) ? standIn(value, `${key}.`) : value
         if (typeof value !== "function") return value
         return (...args: unknown[]) => {
           const call: Call = () => `${name}${String(key)}(${args.map(show).join(", ")})`
@@ -58,26 +56,6 @@ export function traced(storage: SessionStorage): { readonly storage: SessionStor
     storage: standIn(storage, ""),
     trace: { last: () => last?.(), pending: () => [...pending].map((call) => call()) },
   }
-}
-
-const REQUIRED: readonly (string | symbol)[] = [
-  "append",
-  "head",
-  "read",
-  "list",
-  "delete",
-  "get",
-  "put",
-  "has",
-  Symbol.asyncDispose,
-]
-
-function isRequired(key: string | symbol): boolean {
-  return REQUIRED.includes(key)
-}
-
-function missing(what: string): never {
-  throw new Mismatch("the storage", `a storage with ${what}`, "it has none")
 }
 
 function isObject(value: unknown): value is object {

@@ -16,6 +16,9 @@ export const open: readonly Case[] = casesOf("open", [
       for (const method of methodsOf(capabilities)) {
         check(typeof storage[method] === "function", `storage.${method}`, "a method", typeof storage[method])
       }
+      for (const store of ["docs", "blobs"] as const) {
+        check(typeof storage[store] === "object", `storage.${store}`, "a store", typeof storage[store])
+      }
       for (const method of ["get", "put", "delete", "list"] as const) {
         check(
           typeof storage.docs[method] === "function",

@@ -2,6 +2,7 @@ import type { Head, SessionStorage } from "@sessions/core/storage"
 import { check, equal, Mismatch, rejects } from "../assert.ts"
 import type { Case } from "../case.ts"
 import { casesOf } from "../case.ts"
+import { showError } from "../show.ts"
 import { create, expectLog, line, linesTo } from "../lines.ts"
 import { needs } from "../needs.ts"
 
@@ -135,25 +136,36 @@ function watchOf(storage: SessionStorage, signal?: AbortSignal): AsyncIterator<H
 }
 
 /** The first head that has so many lines; the ones before it must grow, too. */
-async function hear(heads: AsyncIterator<Head>, next: number): Promise<Head> {
-  let last = 0
-  for (;;) {
-    const result = await heads.next()
-    if (result.done === true) throw new Mismatch("the watch", `a head with next ${next}`, "its end")
-    check(result.value.next >= last, "the next of a head that follows", `at least ${last}`, result.value.next)
-    last = result.value.next
-    check(last <= next, "the next of a head that the watcher heard of", `at most the ${next} that are there`, last)
-    if (last === next) return { next: last, log: result.value.log }
-  }
+function hear(heads: AsyncIterator<Head>, next: number): Promise<Head> {
+  return awaitedLater(async () => {
+    let last = 0
+    for (;;) {
+      const result = await heads.next()
+      if (result.done === true) throw new Mismatch("the watch", `a head with next ${next}`, "its end")
+      check(result.value.next >= last, "the next of a head that follows", `at least ${last}`, result.value.next)
+      last = result.value.next
+      check(last <= next, "the next of a head that the watcher heard of", `at most the ${next} that are there`, last)
+      if (last === next) return { next: last, log: result.value.log }
+    }
+  })
 }
 
 /** Takes what still comes, and demands an end without an error. */
-async function expectEnd(heads: AsyncIterator<Head>, what: string): Promise<void> {
-  try {
-    while ((await heads.next()).done !== true);
-  } catch (error) {
-    await rejects([], `the end of ${what}`, () => Promise.reject(error))
-  }
+function expectEnd(heads: AsyncIterator<Head>, what: string): Promise<void> {
+  return awaitedLater(async () => {
+    try {
+      while ((await heads.next()).done !== true);
+    } catch (error) {
+      throw new Mismatch(what, "an end without an error", showError(error))
+    }
+  })
+}
+
+/** A case that fails in between leaves this promise alone, and its rejection must not become the process's. */
+function awaitedLater<T>(work: () => Promise<T>): Promise<T> {
+  const promise = work()
+  promise.catch(() => undefined)
+  return promise
 }
 
 /** Lets a watch that was just asked come to wait. */

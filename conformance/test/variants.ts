@@ -1,0 +1,179 @@
+import type { Subject } from "@sessions/conformance"
+import type { AppendOptions, Head, SessionStorage } from "@sessions/core/storage"
+import { checkListOptions, hasCode, StorageError } from "@sessions/core/storage"
+import type { MemoryLocation, MemoryStorageOptions } from "@sessions/memory"
+import { createMemoryLocation, createMemoryStorage } from "@sessions/memory"
+
+/** Sound storages that can do something memory cannot, so that the cases for it are carried out, and can be broken on purpose. */
+
+export type Changes = (real: SessionStorage, location: MemoryLocation) => Partial<SessionStorage>
+
+/** Memory with some of its methods changed. */
+export function changed(name: string, changes: Changes, options: MemoryStorageOptions = {}): Subject<MemoryLocation> {
+  return {
+    name,
+    makeLocation: createMemoryLocation,
+    open(location) {
+      const real = createMemoryStorage({ ...options, location })
+      return { ...real, ...changes(real, location) }
+    },
+  }
+}
+
+/** A value per location, shared by the storages on it. */
+export function perLocation<T>(make: () => T): (location: MemoryLocation) => T {
+  const values = new WeakMap<MemoryLocation, T>()
+  return (location) => {
+    const value = values.get(location) ?? make()
+    values.set(location, value)
+    return value
+  }
+}
+
+/** Lists by id, and can neither sync nor watch nor replace. */
+export const plain: Subject<MemoryLocation> = changed("plain", (real) => ({
+  ...withoutOptional(real),
+  async *list(o = {}) {
+    const { after, limit, ...rest } = o
+    checkListOptions(o, { ...real.capabilities, listOrder: "id" })
+    const rows = (await collect(real.list(rest))).toSorted((a, b) => (a.id < b.id ? -1 : 1))
+    yield* rows.filter(({ id }) => after === undefined || id > after).slice(0, limit)
+  },
+}))
+
+/** Torn bytes stand beside the log, as they would behind its last LF. `glue` is what an append makes of them. */
+export function tearing(
+  name: string,
+  glue: (torn: string, lines: readonly string[]) => readonly string[],
+): Subject<MemoryLocation> {
+  const tornOf = perLocation(() => new Map<string, Uint8Array>())
+  const subject = changed(name, (real, location) => ({
+    async append(session, lines, o) {
+      const torn = tornOf(location).get(session)
+      const head = await real.append(
+        session,
+        torn === undefined ? lines : glue(new TextDecoder().decode(torn), lines),
+        o,
+      )
+      tornOf(location).delete(session)
+      return head
+    },
+    async head(session, o) {
+      const head = await real.head(session, o)
+      const torn = tornOf(location).get(session)
+      return head === undefined || torn === undefined ? head : { ...head, torn: torn.length }
+    },
+  }))
+  return {
+    ...subject,
+    tearTail(location, session, bytes) {
+      tornOf(location).set(session, bytes)
+    },
+  }
+}
+
+export type Settle = (real: SessionStorage, session: string, lines: readonly string[], expect: Head) => Promise<Head>
+
+/** Loses answers and requests on demand. `settle` is what an append makes of the conflict that its second try meets. */
+export function faulty(
+  name: string,
+  settle: Settle,
+  quota: (real: SessionStorage, session: string, lines: readonly string[], o: AppendOptions) => Promise<Head>,
+): Subject<MemoryLocation> {
+  const armed = perLocation<{ fault?: "quota" | "requestLost" | "responseLost" }>(() => ({}))
+  const subject = changed(name, (real, location) => ({
+    async append(session, lines, o) {
+      const { fault } = armed(location)
+      delete armed(location).fault
+      if (fault === "quota") return quota(real, session, lines, o)
+      // The first try, whose answer nobody hears; the second one is the storage's own.
+      if (fault === "responseLost") await real.append(session, lines, o)
+      if (fault === undefined || o.expect === 0) return real.append(session, lines, o)
+      const { expect } = o
+      return real.append(session, lines, o).catch((error: unknown) => {
+        if (hasCode(error, "conflict")) return settle(real, session, lines, expect)
+        throw error
+      })
+    },
+  }))
+  const arm = (fault: "quota" | "requestLost" | "responseLost") => (location: MemoryLocation) => {
+    armed(location).fault = fault
+  }
+  return {
+    ...subject,
+    faults: { quota: arm("quota"), requestLost: arm("requestLost"), responseLost: arm("responseLost") },
+  }
+}
+
+/** Looks for the lines of the batch where the first try must have put them. */
+export const looksForItsOwn: Settle = async (real, session, lines, expect) => {
+  const stored: string[] = []
+  for await (const chunk of real.read(session, { from: expect.next, to: expect.next + lines.length }))
+    stored.push(...chunk.lines)
+  if (stored.join("\n") === lines.join("\n")) return { log: expect.log, next: expect.next + lines.length }
+  throw new StorageError("conflict", "Another writer was there first.")
+}
+
+export async function refusesWhole(): Promise<never> {
+  throw new StorageError("quota", "There is no room.")
+}
+
+/** Claims to survive the end of the process. `buffers`: acknowledges what a crash can still take away. */
+export function crashing(name: string, buffers: boolean): Subject<MemoryLocation> {
+  const waiting = new WeakMap<object, (() => Promise<unknown>)[]>()
+  return {
+    name,
+    makeLocation: createMemoryLocation,
+    open(location) {
+      const real = createMemoryStorage({ location })
+      const queue: (() => Promise<unknown>)[] = []
+      const storage: SessionStorage = {
+        ...real,
+        capabilities: { ...real.capabilities, durability: "os" },
+        async append(session, lines, o) {
+          if (!buffers || o.expect === 0) return real.append(session, lines, o)
+          queue.push(() => real.append(session, lines, o))
+          return { log: o.expect.log, next: o.expect.next + lines.length }
+        },
+        docs: {
+          ...real.docs,
+          async put(key, text, o) {
+            if (!buffers) return real.docs.put(key, text, o)
+            queue.push(() => real.docs.put(key, text, o))
+            return `v:${text}`
+          },
+        },
+        async [Symbol.asyncDispose]() {
+          for (const write of queue.splice(0)) await write()
+          await real[Symbol.asyncDispose]()
+        },
+      }
+      waiting.set(storage, queue)
+      return storage
+    },
+    crash(storage) {
+      waiting.get(storage)?.splice(0)
+    },
+  }
+}
+
+export async function collect<T>(iterable: AsyncIterable<T>): Promise<T[]> {
+  const all: T[] = []
+  for await (const one of iterable) all.push(one)
+  return all
+}
+
+function withoutOptional({ capabilities }: SessionStorage): Partial<SessionStorage> {
+  return {
+    capabilities: { ...capabilities, listOrder: "id", sync: false, watch: false, replace: false },
+    sync: () => Promise.reject(unsupported("sync")),
+    replace: () => Promise.reject(unsupported("replace")),
+    watch: () => ({
+      [Symbol.asyncIterator]: () => ({ next: () => Promise.reject(unsupported("watch")) }),
+    }),
+  }
+}
+
+function unsupported(what: string): StorageError {
+  return new StorageError("unsupported", `This storage cannot ${what}.`)
+}

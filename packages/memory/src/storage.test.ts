@@ -1,0 +1,98 @@
+import { expect, test } from "vitest"
+import { createMemoryLocation, createMemoryStorage } from "./index.ts"
+
+test("a clock that goes back makes nothing older than what was written before it", async () => {
+  let now = 1_000
+  const location = createMemoryLocation()
+  const storage = createMemoryStorage({ location, clock: () => now })
+  const head = await storage.append("a", ["{}"], { expect: 0 })
+  now = 500
+  await storage.append("b", ["{}"], { expect: 0 })
+  await storage.append("a", ["{}"], { expect: head })
+  expect((await storage.head("a"))?.updatedAt).toBe(1_000)
+  expect((await storage.head("b"))?.updatedAt).toBe(1_000)
+  now = 2_000
+  const other = createMemoryStorage({ location, clock: () => now })
+  await other.append("c", ["{}"], { expect: 0 })
+  await storage.delete("c")
+  now = 1_500
+  await other.append("c", ["{}"], { expect: 0 })
+  expect((await storage.head("c"))?.updatedAt).toBe(2_000)
+})
+
+test("limits are the defaults unless given", () => {
+  const { maxLineBytes, maxBatchBytes, maxSessionBytes } = createMemoryStorage().capabilities
+  expect({ maxLineBytes, maxBatchBytes, maxSessionBytes }).toEqual({
+    maxLineBytes: 49_999_999,
+    maxBatchBytes: 50_000_000,
+    maxSessionBytes: 200_000_000,
+  })
+  expect(createMemoryStorage({ limits: { maxSessionBytes: 5 } }).capabilities).toMatchObject({
+    maxSessionBytes: 5,
+    maxBatchBytes: 50_000_000,
+  })
+})
+
+test("a log may grow past maxSessionBytes, which is core's to keep", async () => {
+  const storage = createMemoryStorage({ limits: { maxSessionBytes: 5 } })
+  await expect(storage.append("a", ['{"longer":true}'], { expect: 0 })).resolves.toMatchObject({ next: 1 })
+})
+
+test("watchers that ended, however they ended, leave nothing behind", async () => {
+  const location = createMemoryLocation()
+  const storage = createMemoryStorage({ location })
+  await storage.append("a", ["{}"], { expect: 0 })
+  const start = (signal?: AbortSignal) => {
+    const heads = createWatch(storage, signal)
+    return { heads, first: heads.next() }
+  }
+
+  const controller = new AbortController()
+  const aborted = start(controller.signal)
+  const returned = start()
+  expect(location.watchers.get("a")?.size).toBe(2)
+  controller.abort()
+  await returned.heads.return?.()
+  await Promise.all([aborted.first, returned.first])
+  expect(location.watchers.size).toBe(0)
+
+  const deleted = start()
+  await storage.delete("a")
+  expect(await deleted.first).toEqual({ done: true, value: undefined })
+  expect(location.watchers.size).toBe(0)
+
+  await storage.append("a", ["{}"], { expect: 0 })
+  const disposed = start()
+  createWatch(storage)
+  expect(location.watchers.get("a")?.size).toBe(1)
+  await storage[Symbol.asyncDispose]()
+  expect(await disposed.first).toEqual({ done: true, value: undefined })
+  expect(location.watchers.size).toBe(0)
+})
+
+test("a watcher that is slow gets one head for many appends, the last one", async () => {
+  const storage = createMemoryStorage()
+  let head = await storage.append("a", ["{}"], { expect: 0 })
+  const heads = createWatch(storage)
+  const first = heads.next()
+  for (let n = 0; n < 100; n++) head = await storage.append("a", ["{}"], { expect: head })
+  const { value } = await first
+  expect([1, 2, 101]).toContain(value?.next)
+  const seen = value?.next === 101 ? value : (await heads.next()).value
+  expect(seen).toEqual(head)
+  await heads.return?.()
+})
+
+test("a storage without a location has sessions that no other storage sees", async () => {
+  const storage = createMemoryStorage()
+  await storage.append("a", ["{}"], { expect: 0 })
+  expect(await createMemoryStorage().head("a")).toBeUndefined()
+  expect(storage.capabilities.writers).toBe("instance")
+  expect(createMemoryStorage({ location: createMemoryLocation() }).capabilities.writers).toBe("host")
+})
+
+function createWatch(storage: ReturnType<typeof createMemoryStorage>, signal?: AbortSignal) {
+  const heads = storage.watch?.("a", signal === undefined ? {} : { signal })[Symbol.asyncIterator]()
+  if (heads === undefined) throw new TypeError("There is no watch.")
+  return heads
+}
