@@ -67,9 +67,9 @@ async function loadOther(storage: SessionStorage, id: string, headInfo: HeadInfo
   const diagnostics: Diagnostic[] = []
   if (headInfo.torn !== undefined && headInfo.torn > 0) diagnostics.push(tornTail(headInfo.torn))
   if (identity.kind === "older") {
-    const { migrateLines } = await import("../migrations/index.ts")
+    const { isRawLine, migrateLines } = await import("../migrations/index.ts")
     const migrated = migrateLines(lines, { id })
-    const slots: Slot[] = [undefined, ...migrated.records.map((record) => ("raw" in record ? undefined : record))]
+    const slots: Slot[] = [undefined, ...migrated.records.map((record) => (isRawLine(record) ? undefined : record))]
     const log = EntryLog.of(slots)
     return {
       header: migrated.header,
