@@ -1,0 +1,153 @@
+import type { ContextState, Entry, EntryType, KnownEntry, UnknownEntry } from "@sessions/core"
+import * as z from "zod"
+import { byName, count, mapOf, modelRef, usage } from "./common.ts"
+import { content, messageSchema } from "./content.ts"
+
+/** One schema for each known type of entry. */
+export type EntrySchemas = { readonly [T in EntryType]: z.ZodType<Extract<KnownEntry, { readonly type: T }>> }
+
+const base = {
+  id: z.string().min(1),
+  parentId: z.string().nullable().meta({ description: "Null for a root." }),
+  seq: count.meta({ description: "The entry's index in its log; the header is 0." }),
+  timestamp: z.string().meta({ description: "ISO 8601." }),
+  blobs: mapOf(z.enum(["utf8", "base64"]))
+    .meta({ description: "JSON pointers to the places that hold `blob:sha256:<64 hex>` in place of their text." })
+    .exactOptional(),
+}
+
+const targetSeq = count.meta({ description: "Place of the target; a hint, checked by the id." }).exactOptional()
+const anything = z.unknown().exactOptional()
+
+const state: z.ZodType<ContextState> = z.looseObject({
+  thinkingLevel: z.string(),
+  models: mapOf(modelRef),
+  modelIsExplicit: z.boolean(),
+  mode: z.string(),
+  modeData: anything,
+  injectedTtsrRules: z.array(z.string()),
+  systemPromptOverride: z.string().exactOptional(),
+})
+
+export const entrySchemas: EntrySchemas = {
+  message: z.looseObject({ type: z.literal("message"), ...base, message: messageSchema }),
+  custom_message: z.looseObject({
+    type: z.literal("custom_message"),
+    ...base,
+    customType: z.string(),
+    content,
+    display: z.boolean().meta({ description: "False: hidden from people. The model sees it either way." }),
+    details: anything,
+  }),
+  compaction: z.looseObject({
+    type: z.literal("compaction"),
+    ...base,
+    summary: z.string(),
+    shortSummary: z.string().exactOptional(),
+    firstKeptEntryId: z.string().meta({ description: "Its own id: nothing before it is kept." }),
+    firstKeptSeq: count.exactOptional(),
+    tokensBefore: z.number(),
+    tokensSummarized: z.number().exactOptional(),
+    readFiles: z.array(z.string()),
+    modifiedFiles: z.array(z.string()),
+    details: anything,
+    preserveData: anything,
+    fromExtension: z.boolean().exactOptional(),
+    usage: usage.exactOptional(),
+    state: state.exactOptional(),
+  }),
+  branch_summary: z.looseObject({
+    type: z.literal("branch_summary"),
+    ...base,
+    fromId: z.string().meta({ description: 'The abandoned leaf, or "root".' }),
+    summary: z.string(),
+    details: anything,
+    fromExtension: z.boolean().exactOptional(),
+    usage: usage.exactOptional(),
+  }),
+  context_edit: z.looseObject({
+    type: z.literal("context_edit"),
+    ...base,
+    targetId: z.string(),
+    targetSeq,
+    replacement: z
+      .looseObject({ content })
+      .nullable()
+      .meta({ description: "Null leaves the target out of the context." }),
+  }),
+  tombstone: z.looseObject({ type: z.literal("tombstone"), ...base, targetId: z.string(), targetSeq }),
+  reset_boundary: z.looseObject({ type: z.literal("reset_boundary"), ...base }),
+  model_change: z.looseObject({
+    type: z.literal("model_change"),
+    ...base,
+    provider: z.string(),
+    model: z.string(),
+    role: z.string().meta({ description: 'Missing: "default".' }).exactOptional(),
+  }),
+  thinking_level_change: z.looseObject({
+    type: z.literal("thinking_level_change"),
+    ...base,
+    thinkingLevel: z.string(),
+  }),
+  mode_change: z.looseObject({ type: z.literal("mode_change"), ...base, mode: z.string(), data: anything }),
+  ttsr_injection: z.looseObject({
+    type: z.literal("ttsr_injection"),
+    ...base,
+    injectedRules: z.array(z.string()),
+  }),
+  session_init: z.looseObject({
+    type: z.literal("session_init"),
+    ...base,
+    systemPrompt: z.string(),
+    task: z.string().exactOptional(),
+    tools: z.array(z.unknown()),
+    outputSchema: anything,
+  }),
+  label: z.looseObject({
+    type: z.literal("label"),
+    ...base,
+    targetId: z.string(),
+    targetSeq,
+    label: z.string().meta({ description: "Missing clears." }).exactOptional(),
+  }),
+  title_change: z.looseObject({
+    type: z.literal("title_change"),
+    ...base,
+    title: z.string().nullable().meta({ description: "Null clears." }),
+    source: z
+      .enum(["user", "auto"])
+      .meta({ description: "A user title wins over an auto title whatever their order." }),
+  }),
+  metadata: z.looseObject({
+    type: z.literal("metadata"),
+    ...base,
+    key: z.string(),
+    value: z.unknown().refine((value) => value !== undefined, { error: "must be there" }),
+  }),
+  usage: z.looseObject({
+    type: z.literal("usage"),
+    ...base,
+    kind: z.string(),
+    provider: z.string().exactOptional(),
+    model: z.string().exactOptional(),
+    usage,
+  }),
+  file_snapshot: z.looseObject({
+    type: z.literal("file_snapshot"),
+    ...base,
+    messageId: z.string(),
+    files: mapOf(z.looseObject({ blob: z.string().nullable(), version: z.number() })),
+  }),
+  leaf: z
+    .looseObject({ type: z.literal("leaf"), ...base, targetSeq })
+    .meta({ description: "`parentId` is the branch that becomes the active one; null after a reset." }),
+  custom: z.looseObject({ type: z.literal("custom"), ...base, customType: z.string(), data: anything }),
+}
+
+/** An entry: every line of a log but the first. One of a type that is not known is kept, and takes part in the tree. */
+export const entrySchema: z.ZodType<Entry> = byName<KnownEntry, UnknownEntry>(
+  "type",
+  entrySchemas,
+  (type) => z.looseObject({ type, ...base }),
+  ["session"],
+).meta({ title: "An entry of a session log" })

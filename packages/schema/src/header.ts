@@ -1,0 +1,32 @@
+import type { Header, Origin } from "@sessions/core"
+import * as z from "zod"
+import { count, parentSession } from "./common.ts"
+
+/** 1-128 characters, a letter or digit first and last, no "..". */
+const SESSION_ID = /^(?!.*\.\.)[A-Za-z0-9](?:[A-Za-z0-9._-]{0,126}[A-Za-z0-9])?$/
+
+const origin: z.ZodType<Origin> = z.looseObject({
+  format: z.string(),
+  version: z.number(),
+  id: z.string().exactOptional(),
+  lines: count.meta({ description: "How many lines there must be, header included." }).exactOptional(),
+  backup: z.looseObject({ blobs: z.array(z.string()), bytes: count }).exactOptional(),
+})
+
+/** The header: line 0 of a log of version 4. */
+export const headerSchema: z.ZodType<Header> = z
+  .looseObject({
+    type: z.literal("session"),
+    format: z.literal("@sessions"),
+    version: z.literal(4),
+    id: z.string().regex(SESSION_ID),
+    timestamp: z.string().meta({ description: "ISO 8601." }),
+    cwd: z.string().exactOptional(),
+    title: z.string().exactOptional(),
+    source: z.enum(["interactive", "cron"]).exactOptional(),
+    cronJobId: z.string().exactOptional(),
+    parentSession: parentSession.exactOptional(),
+    systemPromptOverride: z.string().exactOptional(),
+    origin: origin.exactOptional(),
+  })
+  .meta({ title: "The header of a session log" })

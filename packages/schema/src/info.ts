@@ -1,0 +1,40 @@
+import type { SessionInfo } from "@sessions/core"
+import * as z from "zod"
+import { count, modelRef, parentSession } from "./common.ts"
+
+const metrics: z.ZodType<SessionInfo["metrics"]> = z.looseObject({
+  input: z.number(),
+  output: z.number(),
+  cacheRead: z.number(),
+  cacheWrite: z.number(),
+  totalTokens: z.number(),
+  cost: z.number().exactOptional(),
+  calls: z.number(),
+})
+
+/** What a list shows of a session. */
+export const sessionInfoSchema: z.ZodType<SessionInfo> = z
+  .looseObject({
+    id: z.string(),
+    createdAt: z.string().meta({ description: "ISO 8601, from the header." }),
+    lastMessageAt: z
+      .string()
+      .meta({ description: "ISO 8601, of the newest message; `createdAt` while there is none." }),
+    updatedAt: z.string().meta({ description: "ISO 8601, the storage's clock: the last append of any entry." }),
+    messageCount: count.meta({ description: "Messages of the log, on every branch." }),
+    title: z.string().exactOptional(),
+    titleSource: z.enum(["user", "auto"]).exactOptional(),
+    firstPrompt: z.string().meta({ description: "The start of the first thing the user said." }).exactOptional(),
+    cwd: z.string().exactOptional(),
+    source: z.enum(["interactive", "cron"]),
+    cronJobId: z.string().exactOptional(),
+    systemPromptOverride: z.string().exactOptional(),
+    parentSession: parentSession.exactOptional(),
+    model: modelRef.meta({ description: "Last in force at the leaf." }).exactOptional(),
+    metadata: z.record(z.string(), z.unknown()),
+    metrics: metrics.meta({ description: "Summed over every branch." }),
+    bytes: count,
+    parts: z.array(z.looseObject({ from: count, bytes: count, at: z.string().exactOptional() })),
+    incomplete: z.boolean().meta({ description: "Fewer lines than the log says there must be." }).exactOptional(),
+  })
+  .meta({ title: "What a list shows of a session" })

@@ -1,0 +1,168 @@
+import { Ajv2020 } from "ajv/dist/2020.js"
+import * as fc from "fast-check"
+import { expect, test } from "vitest"
+import type * as z from "zod"
+import { blockProblem, entryProblem, headerProblem, messageProblem } from "../../core/src/format/guards.ts"
+import { holds } from "../../core/test/property.ts"
+import * as any from "../../core/test/records.ts"
+import {
+  blockSchema,
+  entrySchema,
+  entrySchemas,
+  headerSchema,
+  jsonSchemas,
+  messageSchema,
+  sessionInfoSchema,
+} from "./index.ts"
+
+const RUNS = 2_000
+const ajv = new Ajv2020({ strict: false, schemas: Object.values(jsonSchemas()) })
+
+type Kind = readonly [
+  name: string,
+  records: fc.Arbitrary<object>,
+  problem: (record: unknown) => string | undefined,
+  schema: z.ZodType,
+]
+const KINDS: readonly Kind[] = [
+  ["header", any.header, headerProblem, headerSchema],
+  ["entry", any.entry, entryProblem, entrySchema],
+  ["message", any.message, messageProblem, messageSchema],
+  ["block", any.block, blockProblem, blockSchema],
+]
+
+test.each(KINDS)("guard, schema and JSON Schema accept the same, whatever changes in a record: %s", (...kind) => {
+  const [, records, problem] = kind
+  let accepted = 0
+  holds(
+    fc.property(records, mutations, (record, changes) => {
+      const value = changes.reduce<unknown>(mutate, record)
+      expect(disagreement(kind, value)).toBeUndefined()
+      if (problem(value) === undefined) accepted++
+    }),
+    RUNS,
+  )
+  // Neither side of the rule goes unchecked.
+  expect(accepted).toBeGreaterThan(RUNS * 0.1)
+  expect(accepted).toBeLessThan(RUNS * 0.9)
+})
+
+test.each(KINDS)("guard, schema and JSON Schema want the same of each single field: %s", (...kind) => {
+  const [, records] = kind
+  holds(
+    fc.property(records, (record) => {
+      const changes = placesIn(record).flatMap((_, at): Mutation[] => [
+        { at, kind: "remove" },
+        ...[null, true, 0.5, "x", [], {}].map((value) => ({ at, kind: "replace", value }) as const),
+      ])
+      for (const change of changes) expect(disagreement(kind, mutate(record, change))).toBeUndefined()
+    }),
+    RUNS / 10,
+  )
+})
+
+/** What the three say of a value, where it is not the same. */
+function disagreement([name, , problem, schema]: Kind, value: unknown): string | undefined {
+  const found = problem(value)
+  const verdicts = [found === undefined, schema.safeParse(value).success, ajv.validate(`${name}.json`, value)]
+  return new Set(verdicts).size > 1 ? JSON.stringify({ verdicts, found, value }) : undefined
+}
+
+test.each(KINDS)(
+  "a record comes out of its schema with every field that no one knows: %s",
+  (_, records, __, schema) => {
+    holds(
+      fc.property(records, (record) => {
+        // What zod leaves out, see common.ts.
+        fc.pre(!JSON.stringify(record).includes("__proto__"))
+        expect(schema.parse(record)).toEqual(record)
+      }),
+      300,
+    )
+  },
+)
+
+test("what is wrong with an entry of a known type is said, not only that it is not of another", () => {
+  const entry = { type: "label", id: "a", parentId: null, seq: 1, timestamp: "", targetId: 5 }
+  const { error } = entrySchema.safeParse(entry)
+  expect(JSON.stringify(error?.issues)).toContain('"targetId"')
+  expect(JSON.stringify(entrySchemas.label.safeParse(entry).error?.issues)).toContain('"targetId"')
+})
+
+test("session information has a schema of its own", () => {
+  const info = {
+    id: "s",
+    createdAt: "2026-01-31T09:30:00.000Z",
+    lastMessageAt: "2026-01-31T09:30:00.000Z",
+    updatedAt: "2026-01-31T09:30:00.000Z",
+    messageCount: 0,
+    source: "interactive",
+    metadata: { any: [1] },
+    metrics: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, totalTokens: 0, calls: 0 },
+    bytes: 120,
+    parts: [{ from: 0, bytes: 120 }],
+  }
+  for (const [fields, accepted] of [
+    [{}, true],
+    [{ title: "t", titleSource: "user", model: { provider: "p", model: "m" }, later: 1 }, true],
+    [{ parentSession: { id: "p", entryId: "e" }, incomplete: true }, true],
+    [{ messageCount: -1 }, false],
+    [{ source: "me" }, false],
+    [{ metrics: {} }, false],
+    [{ parts: [{ from: 0 }] }, false],
+    [{ updatedAt: 5 }, false],
+  ] as const) {
+    expect({ fields, accepted: sessionInfoSchema.safeParse({ ...info, ...fields }).success }).toEqual({
+      fields,
+      accepted,
+    })
+    expect({ fields, accepted: ajv.validate("session-info.json", { ...info, ...fields }) }).toEqual({
+      fields,
+      accepted,
+    })
+  }
+})
+
+/** A change at some place of a record: the place is counted among all that it has. */
+interface Mutation {
+  readonly at: number
+  readonly kind: "replace" | "remove" | "add" | "swap"
+  /** With `add`. */
+  readonly key?: string
+  /** With `add` and `replace`. */
+  readonly value?: unknown
+}
+
+const mutations: fc.Arbitrary<readonly Mutation[]> = fc.array(
+  fc.record({
+    at: fc.nat({ max: 1_000 }),
+    kind: fc.constantFrom<Mutation["kind"][]>("replace", "replace", "remove", "add", "swap"),
+    key: fc.oneof(any.key, fc.constantFrom("role", "attachments", "cost", "total", "blobs", "text", "ref")),
+    value: fc.oneof(any.json, fc.constantFrom(-1, 0.5, "", "session", "user", 2 ** 53, {}, []), any.block),
+  }),
+  { minLength: 0, maxLength: 2 },
+)
+
+function mutate(record: unknown, { at, kind, key = "", value }: Mutation): unknown {
+  const copy: unknown = JSON.parse(JSON.stringify(record))
+  const places = placesIn(copy)
+  const place = places[at % places.length]
+  if (place === undefined) return value
+  const [holder, name] = place
+  const other = places[(at * 7) % places.length]?.[1]
+  if (kind === "remove" && !Array.isArray(holder)) delete holder[name]
+  else define(holder, kind === "add" && !Array.isArray(holder) ? key : name, kind === "swap" ? other : value)
+  return copy
+}
+
+type Holder = Record<string, unknown>
+
+function placesIn(value: unknown): (readonly [Holder, string])[] {
+  if (typeof value !== "object" || value === null) return []
+  const holder = value as Holder
+  return Object.keys(holder).flatMap((name) => [[holder, name] as const, ...placesIn(holder[name])])
+}
+
+function define(holder: Holder, name: string, value: unknown): void {
+  Object.defineProperty(holder, name, { value, enumerable: true, writable: true, configurable: true })
+}
