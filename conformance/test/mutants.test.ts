@@ -1,6 +1,6 @@
 import { run } from "@sessions/conformance"
 import { describe, expect, test } from "vitest"
-import { mutants } from "./mutants.ts"
+import { mutants } from "./mutants/index.ts"
 import { crashing, faulty, looksForItsOwn, plain, refusesWhole, tearing } from "./variants.ts"
 
 const options = { timeLimit: 1_500, sizes: { patience: 100, limitBytes: 1_000_000 } }

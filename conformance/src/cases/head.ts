@@ -30,9 +30,14 @@ export const head: readonly Case[] = casesOf("head", [
   {
     n: 3,
     clause: "head.exact",
-    title: "parts, where there are any, follow each other and come to the bytes of the log",
+    title: "parts, where there are any, follow each other, come to the bytes of the log and are no sessions",
     async run({ storage, sizes }) {
       await create(storage, "a", bigLines(sizes.logBytes))
+      equal(
+        (await collect(storage.list())).map(({ id }) => id),
+        ["a"],
+        "the ids in list()",
+      )
       const info = await storage.head("a")
       equal(info?.bytes, bytesOf(bigLines(sizes.logBytes)), "bytes")
       if (info?.parts === undefined) return
