@@ -1,30 +1,62 @@
-/** What the public schemas say of the records that core has read: the second opinion of `verify`. */
-import type { Diagnostic, Sessions, VerifyReport } from "@sessions/core"
+/** What the public schemas say of a log's records: the second opinion of `verify`. */
+import { FORMAT, VERSION } from "@sessions/core"
+import type { Diagnostic, Sessions } from "@sessions/core"
 
-/** The report with `invalid_record` for every record that the schemas refuse and that the report does not name yet. */
-export async function checkRecords(sessions: Sessions, report: VerifyReport): Promise<VerifyReport> {
+/** `invalid_record` for every record that the schemas refuse, except at the seqs that are known to be bad. */
+export async function checkRecords(sessions: Sessions, id: string, known: ReadonlySet<number>): Promise<Diagnostic[]> {
   // Loaded here: no other command needs the schemas.
   const { entrySchema, headerSchema } = await import("@sessions/schema")
-  const known = new Set(report.diagnostics.filter(({ code }) => code === "invalid_record").map(({ seq }) => seq))
   const found: Diagnostic[] = []
-  const check = (
-    seq: number,
-    record: object,
-    schema: typeof entrySchema | typeof headerSchema,
-    entryId?: string,
-  ): void => {
+  for await (const { seq, record } of recordsOf(sessions, id)) {
+    const schema = seq === 0 ? headerSchema : entrySchema
     const issue = known.has(seq) ? undefined : schema.safeParse(record).error?.issues[0]
-    if (issue === undefined) return
-    const message = `${issue.path.length === 0 ? "The record" : issue.path.join(".")}: ${issue.message}.`
-    found.push({ code: "invalid_record", seq, message, ...(entryId === undefined ? {} : { entryId }) })
+    if (issue === undefined) continue
+    const place = issue.path.length === 0 ? "The record" : issue.path.join(".")
+    found.push({ code: "invalid_record", seq, message: `${place}: ${issue.message}.` })
   }
-  const session = await sessions.open(report.id)
+  return found
+}
+
+interface Placed {
+  readonly seq: number
+  readonly record: unknown
+}
+
+/** The stored records by their place; of an older log what its migration makes of them. Lines that are no JSON are core's to report. */
+async function* recordsOf(sessions: Sessions, id: string): AsyncIterable<Placed> {
+  let current = true
+  for await (const { from, lines } of sessions.storage.read(id)) {
+    for (const [index, line] of lines.entries()) {
+      const placed = { seq: from + index, record: parsed(line) }
+      if (placed.seq === 0) current = isCurrent(placed.record)
+      if (!current) {
+        yield* migratedRecords(sessions, id)
+        return
+      }
+      if (placed.record !== undefined) yield placed
+    }
+  }
+}
+
+async function* migratedRecords(sessions: Sessions, id: string): AsyncIterable<Placed> {
+  const session = await sessions.open(id)
   try {
-    check(0, session.header, headerSchema)
-    for await (const entry of session.entries()) check(entry.seq, entry, entrySchema, entry.id)
+    yield { seq: 0, record: session.header }
+    for await (const record of session.entries()) yield { seq: record.seq, record }
   } finally {
     await session.close()
   }
-  if (found.length === 0) return report
-  return { ...report, damaged: true, diagnostics: [...report.diagnostics, ...found] }
+}
+
+function isCurrent(header: unknown): boolean {
+  const { format, version } = (header ?? {}) as { format?: unknown; version?: unknown }
+  return format === FORMAT && version === VERSION
+}
+
+function parsed(line: string): unknown {
+  try {
+    return JSON.parse(line.replace(/^\uFEFF/, ""))
+  } catch {
+    return undefined
+  }
 }

@@ -1,3 +1,4 @@
+import { hasCode } from "@sessions/core"
 import type { Sessions, VerifyReport } from "@sessions/core"
 import type { Command } from "../command.ts"
 import { defineCommand } from "../command.ts"
@@ -20,11 +21,11 @@ export const verify: Command = defineCommand({
   async run({ sessions, session: resolve, args: [ref], values, progress, io }) {
     if ((ref === undefined) !== (values.all === true)) throw new UsageError("verify needs an ID, or --all without one.")
     const ids = ref === undefined ? await everyId(sessions) : [await resolve(ref)]
-    const reports: VerifyReport[] = []
+    const reports: Report[] = []
     for (const id of ids) {
       io.signal?.throwIfAborted()
       progress.update(() => `verifying ${reports.length + 1} of ${ids.length}: ${id}`)
-      reports.push(await checkRecords(sessions, await sessions.verify(id)))
+      reports.push(...(await verifyOne(sessions, id)))
     }
     const damaged = reports.filter((report) => report.damaged).length
     return {
@@ -35,15 +36,42 @@ export const verify: Command = defineCommand({
   },
 })
 
+interface Report extends VerifyReport {
+  /** It cannot be read as a session at all. */
+  readonly error?: { readonly code: string; readonly message: string }
+}
+
+/** No report where the session was deleted meanwhile. */
+async function verifyOne(sessions: Sessions, id: string): Promise<Report[]> {
+  try {
+    const report = await sessions.verify(id)
+    const known = new Set(report.diagnostics.filter(({ code }) => SAID_ALREADY.has(code)).map(({ seq }) => seq ?? -1))
+    const found = await checkRecords(sessions, id, known)
+    if (found.length === 0) return [report]
+    return [{ ...report, damaged: true, diagnostics: [...report.diagnostics, ...found] }]
+  } catch (error) {
+    const head = await sessions.storage.head(id)
+    if (head === undefined) return []
+    if (!hasCode(error, "corrupt") && !hasCode(error, "not_a_session")) throw error
+    const { code, message } = error
+    return [{ id, lines: head.next, bytes: head.bytes, diagnostics: [], damaged: true, error: { code, message } }]
+  }
+}
+
+/** What core says of a record that no schema can take either. */
+const SAID_ALREADY: ReadonlySet<string> = new Set(["invalid_record", "unparsable_line", "unknown_version"])
+
 async function everyId(sessions: Sessions): Promise<string[]> {
   const ids: string[] = []
   for await (const { id } of sessions.storage.list()) ids.push(id)
   return ids
 }
 
-function reportLines({ id, lines, bytes, diagnostics, damaged }: VerifyReport): Line[] {
+function reportLines({ id, lines, bytes, diagnostics, damaged, error }: Report): Line[] {
   const verdict = damaged ? styled("red", "damaged") : styled("green", "ok")
-  return [[verdict, ` ${id} (${formatCount(lines, "line")}, ${formatBytes(bytes)})`], ...diagnosticLines(diagnostics)]
+  const heading: Line = [verdict, ` ${id} (${formatCount(lines, "line")}, ${formatBytes(bytes)})`]
+  const reason: Line[] = error === undefined ? [] : [["  ", styled("red", error.code), `  ${error.message}`]]
+  return [heading, ...reason, ...diagnosticLines(diagnostics)]
 }
 
 function total(count: number, damaged: number): Line {

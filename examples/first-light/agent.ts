@@ -1,0 +1,44 @@
+/** The loop of an agent over a session: ask the model, append what it says, run its tools, append what they give. */
+import type { AssistantMessage, ContentBlock, ModelMessage, Session, ToolCallBlock } from "@sessions/core"
+
+export type Model = (messages: readonly ModelMessage[]) => Promise<AssistantMessage>
+export type Tool = (args: Readonly<Record<string, unknown>>) => Promise<string>
+
+export interface Agent {
+  readonly model: Model
+  readonly tools: Readonly<Record<string, Tool>>
+}
+
+/**
+ * One turn. Without a prompt it goes on with one that was cut off. Each append has been acknowledged before the next step begins, so
+ * whenever the process ends, the log holds all that happened. `session.turn` keeps a second turn waiting until this one is over.
+ */
+export async function runTurn(session: Session, agent: Agent, prompt?: string): Promise<void> {
+  await session.turn(async (turn) => {
+    if (prompt !== undefined) await turn.append({ type: "message", message: { role: "user", content: prompt } })
+    for (;;) {
+      const { messages } = await turn.context()
+      const reply = await agent.model(messages.map(({ message }) => message))
+      await turn.append({ type: "message", message: reply })
+      const calls = reply.content.filter(isToolCall)
+      if (calls.length === 0) return
+      for (const call of calls) await turn.append({ type: "message", message: await callTool(agent, call) })
+    }
+  })
+}
+
+function isToolCall(block: ContentBlock): block is ToolCallBlock {
+  return block.type === "toolCall"
+}
+
+/** A tool that fails has a result too: the model gets to see the error. */
+async function callTool({ tools }: Agent, { id, name, arguments: args }: ToolCallBlock) {
+  const result = { role: "toolResult", toolCallId: id, toolName: name } as const
+  try {
+    const tool = tools[name]
+    if (tool === undefined) throw new Error(`There is no tool ${name}.`)
+    return { ...result, isError: false, content: await tool(args) }
+  } catch (error) {
+    return { ...result, isError: true, content: String(error) }
+  }
+}

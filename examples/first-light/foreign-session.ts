@@ -1,0 +1,55 @@
+/** The session file of another agent: brought in, gone on with, compacted. The file itself is only read. */
+import { createReadStream } from "node:fs"
+import type { CompactionResult, Session, Sessions } from "@sessions/core"
+import { runTurn } from "./agent.ts"
+import * as print from "./print.ts"
+import { RESUMED_PROMPT, standInModel } from "./stand-in-model.ts"
+import { standInSummarizer } from "./stand-in-summarizer.ts"
+import { tools } from "./tools.ts"
+
+const KEEP_RECENT_TOKENS = 60
+
+export async function foreignSession(sessions: Sessions, root: string, file: string): Promise<string> {
+  print.heading(`1. ${file}, brought into ${root}`)
+  // A function, since a file can be read twice: importing need not keep it in memory.
+  const { id, from, lines, diagnostics } = await sessions.import(() => createReadStream(file))
+  console.log(`  ${id}: ${lines} lines, from ${from.format} version ${from.version}`)
+  print.diagnostics(diagnostics, 3)
+
+  const session = await sessions.open(id)
+  try {
+    print.heading("2. What a model gets when it goes on")
+    const before = await session.context()
+    print.context(before, 3)
+    print.diagnostics(before.diagnostics, 3)
+
+    print.heading("3. A new turn")
+    const stop = session.on("appended", ({ entries }) => entries.forEach(print.entry))
+    await runTurn(session, { model: standInModel, tools }, RESUMED_PROMPT)
+    stop()
+
+    print.heading("4. Compacted, with a stand-in for the model that would summarize")
+    console.log(`  ${await compacted(session)}`)
+    print.context(await session.context(), 3)
+
+    print.heading("5. The tree")
+    print.tree(await session.tree())
+  } finally {
+    await session.close()
+  }
+  return id
+}
+
+/** A conversation of a few words has nothing to compact, which is no failure of the example. */
+async function compacted(session: Session): Promise<string> {
+  try {
+    const { tokensBefore, tokensAfter }: CompactionResult = await session.compact({
+      summarize: standInSummarizer,
+      keepRecentTokens: KEEP_RECENT_TOKENS,
+    })
+    return `about ${tokensBefore} tokens before, ${tokensAfter} after; the history stays in the log`
+  } catch (error) {
+    if ((error as { code?: unknown }).code === "compaction_failed") return (error as Error).message
+    throw error
+  }
+}

@@ -1,0 +1,59 @@
+import { execFile } from "node:child_process"
+import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { fileURLToPath } from "node:url"
+import { afterEach, beforeEach, expect, test } from "vitest"
+
+const program = fileURLToPath(new URL("main.ts", import.meta.url))
+const flags =
+  "Deno" in globalThis ? ["run", "-A", "--no-lock", "--cached-only", "--conditions=source"] : ["--conditions=source"]
+
+let cwd = ""
+beforeEach(async () => {
+  cwd = await mkdtemp(join(tmpdir(), "first-light-"))
+})
+afterEach(() => rm(cwd, { recursive: true, force: true }))
+
+function start(...args: string[]): Promise<string> {
+  const { INIT_CWD: _, NODE_OPTIONS: __, ...env } = process.env
+  return new Promise((resolve, reject) => {
+    execFile(process.execPath, [...flags, program, ...args], { cwd, env }, (error, stdout, stderr) => {
+      if (error === null && stderr === "") resolve(stdout)
+      else reject(new Error(`${stdout}\n${stderr}`))
+    })
+  })
+}
+
+async function sessionsThere(): Promise<number> {
+  return (await readdir(join(cwd, ".sessions"))).filter((name) => !name.startsWith(".")).length
+}
+
+test("all that was acknowledged before the kill is there, the turn goes on, and a second run adds a session", async () => {
+  const first = await start()
+  expect(first).toContain("9 entries were acknowledged")
+  expect(first).toContain("9 of the 9 are there")
+  expect(first).toMatch(/toolResult +\d+ words in agent\.ts/)
+  expect(first).toMatch(/about \d+ tokens before, \d+ after/)
+  expect(first).toMatch(/@ [0-9A-Z]{26} +compaction/)
+  await start()
+  expect(await sessionsThere()).toBe(2)
+})
+
+test("another agent's file becomes a session that goes on", async () => {
+  const lines = [
+    '{"type":"session","version":3,"id":"pi-1","timestamp":"2026-01-01T00:00:00.000Z","cwd":"/project"}',
+    '{"type":"message","id":"aa","parentId":null,"timestamp":"2026-01-01T00:00:01.000Z","message":{"role":"user","content":"hi\\u001b[2J"}}',
+    '{"type":"message","id":"bb","parentId":"aa","timestamp":"2026-01-01T00:00:02.000Z","message":{"role":"assistant","content":[{"type":"text","text":"hello"}]}}',
+  ]
+  await writeFile(join(cwd, "pi.jsonl"), lines.map((line) => `${line}\n`).join(""))
+  const shown = await start("pi.jsonl")
+  expect(shown).toContain("from pi version 3")
+  expect(shown).toMatch(/assistant +The last answer was: hello/)
+  expect(shown).not.toContain("\u001b")
+})
+
+test("a file that is no session ends with one line and status 1", async () => {
+  await writeFile(join(cwd, "notes.txt"), "hello\n")
+  await expect(start("notes.txt")).rejects.toThrow(/first-light: [^\n]+\n$/)
+})

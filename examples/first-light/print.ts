@@ -1,0 +1,67 @@
+/** What a session shows of itself, a few lines each. */
+import type { Diagnostic, Entry, SessionContext, Sessions, SessionTree, TreeNode } from "@sessions/core"
+import { entryLine, messageLine, oneLine } from "./text.ts"
+
+const WIDTH = 72
+/** A diagnostic is a sentence; it is better wrapped than cut. */
+const MESSAGE = 240
+
+export function heading(text: string): void {
+  console.log(`\n${text}`)
+}
+
+export function entry(it: Entry): void {
+  const { kind, text } = entryLine(it)
+  row(kind, text)
+}
+
+export function diagnostics(found: readonly Diagnostic[], most: number): void {
+  for (const { code, message } of found.slice(0, most)) row(code, message, MESSAGE)
+  if (found.length > most) row("", `… ${found.length - most} more`)
+}
+
+/** The first message, which a compaction changes, and the newest ones. */
+export function context({ messages, tokens, model }: SessionContext, most = 4): void {
+  const by = model === undefined ? "" : `, ${model.provider}/${model.model}`
+  row(`${messages.length} messages`, `about ${tokens.toLocaleString("en-US")} tokens${by}`)
+  for (const [index, { message, kind }] of messages.entries()) {
+    if (index === 1 && messages.length > most + 1) row("…", "")
+    if (index === 0 || index >= messages.length - most)
+      row(kind === "message" ? message.role : kind, messageLine(message))
+  }
+}
+
+/** The path to the leaf without the middle, and how many entries stand on other branches. */
+export function tree({ roots, path }: SessionTree, ends = 3): void {
+  const nodes = everyNode(roots)
+  const byId = new Map(nodes.map((node) => [node.entry.id, node]))
+  for (const [index, id] of path.entries()) {
+    if (index === ends && path.length > 2 * ends + 1) console.log(`  … ${path.length - 2 * ends} entries`)
+    if (index >= ends && index < path.length - ends && path.length > 2 * ends + 1) continue
+    const node = byId.get(id)
+    if (node === undefined) continue
+    const { kind, text } = entryLine(node.entry)
+    const mark = index === path.length - 1 ? "@" : "*"
+    console.log(`  ${mark} ${id.padEnd(26)}  ${kind.padEnd(10)}  ${oneLine(text, 44)}`)
+  }
+  if (nodes.length > path.length) console.log(`  ${nodes.length - path.length} more on other branches`)
+}
+
+export async function list(sessions: Sessions): Promise<void> {
+  const { sessions: infos, next } = await sessions.list({ limit: 4 })
+  for (const info of infos) {
+    const size = `${info.messageCount} messages, ${(info.bytes / 1000).toFixed(1)} kB`
+    console.log(`  ${info.id}  ${size.padEnd(24)}  ${oneLine(info.title ?? info.firstPrompt ?? "", 32)}`)
+  }
+  if (next !== undefined) console.log("  … and older ones")
+}
+
+function row(name: string, text: string, units = WIDTH): void {
+  console.log(`  ${oneLine(name, 18).padEnd(12)}  ${oneLine(text, units)}`.trimEnd())
+}
+
+function everyNode(roots: readonly TreeNode[]): TreeNode[] {
+  const nodes = [...roots]
+  for (const node of nodes) nodes.push(...node.children)
+  return nodes
+}

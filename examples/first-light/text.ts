@@ -1,0 +1,48 @@
+/** Messages and entries as one line of text. */
+import type { ContentBlock, Entry, Message } from "@sessions/core"
+
+export function textOf(message: Message): string {
+  return (message.content ?? [])
+    .map((block) => (block.type === "text" ? String(block["text"]) : ""))
+    .join("\n")
+    .trim()
+}
+
+/** With tool calls and whatever else a message holds. */
+export function messageLine(message: Message): string {
+  return (message.content ?? [])
+    .map(blockLine)
+    .filter((text) => text !== "")
+    .join(" ")
+}
+
+export function entryLine(entry: Entry): { readonly kind: string; readonly text: string } {
+  if (entry.type === "message") {
+    const message = entry["message"] as Message
+    return { kind: message.role, text: messageLine(message) }
+  }
+  return { kind: entry.type, text: String(entry["summary"] ?? entry["title"] ?? "") }
+}
+
+/** What a log holds may be anybody's: control characters must not reach the terminal. */
+export function oneLine(text: string, units: number): string {
+  const line = text
+    .slice(0, units * 4)
+    .replace(/\s+/g, " ")
+    .replace(/\p{C}/gu, "·")
+    .trim()
+  return line.length > units ? `${line.slice(0, units - 1)}…` : line
+}
+
+function blockLine(block: ContentBlock): string {
+  switch (block.type) {
+    case "text":
+      return String(block["text"])
+    case "toolCall":
+      return `→ ${String(block["name"])} ${JSON.stringify(block["arguments"])}`
+    case "thinking":
+      return ""
+    default:
+      return `[${block.type}]`
+  }
+}

@@ -1,0 +1,39 @@
+/** The command as a process of the runtime that runs the test, from its source. */
+import { spawn } from "node:child_process"
+import { fileURLToPath } from "node:url"
+import type { Result } from "./harness.ts"
+
+const bin = fileURLToPath(new URL("../src/bin.ts", import.meta.url))
+const flags =
+  "Deno" in globalThis ? ["run", "-A", "--no-lock", "--cached-only", "--conditions=source"] : ["--conditions=source"]
+
+export interface ProcessOptions {
+  readonly cwd: string
+  readonly stdin?: string
+  readonly env?: Readonly<Record<string, string>>
+  /** Closes its end of standard output after the first piece. */
+  readonly stopReading?: boolean
+}
+
+export function sessions(
+  { cwd, stdin = "", env = {}, stopReading = false }: ProcessOptions,
+  ...argv: string[]
+): Promise<Result> {
+  const { NODE_OPTIONS: _, ...inherited } = process.env
+  const child = spawn(process.execPath, [...flags, bin, ...argv], { cwd, env: { ...inherited, ...env } })
+  let stdout = ""
+  let stderr = ""
+  child.stdout.setEncoding("utf8").on("data", (text: string) => {
+    stdout += text
+    if (stopReading) child.stdout.destroy()
+  })
+  child.stderr.setEncoding("utf8").on("data", (text: string) => {
+    stderr += text
+  })
+  child.stdin.on("error", () => undefined)
+  child.stdin.end(stdin)
+  return new Promise((resolve, reject) => {
+    child.on("error", reject)
+    child.on("close", (code) => resolve({ exit: code ?? -1, stdout, stderr }))
+  })
+}

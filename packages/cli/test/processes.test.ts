@@ -1,0 +1,85 @@
+import { existsSync } from "node:fs"
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { fileURLToPath } from "node:url"
+import { afterEach, beforeEach, expect, test } from "vitest"
+import { sessions } from "./process.ts"
+
+let cwd = ""
+beforeEach(async () => {
+  cwd = await mkdtemp(join(tmpdir(), "sessions-cli-"))
+})
+afterEach(() => rm(cwd, { recursive: true, force: true }))
+
+const PI = [
+  '{"type":"session","version":3,"id":"pi-1","timestamp":"2026-01-01T00:00:00.000Z","cwd":"/project"}',
+  '{"type":"message","id":"aa","parentId":null,"timestamp":"2026-01-01T00:00:01.000Z","message":{"role":"user","content":"hi"}}',
+  "",
+].join("\n")
+
+test("a session goes in by standard input, into ./.sessions, and comes out as files hold it", async () => {
+  const imported = await sessions({ cwd, stdin: PI }, "import", "-")
+  expect(imported).toEqual({ exit: 0, stdout: expect.stringMatching(/^[0-9A-Z]{26}\n$/), stderr: "" })
+  const id = imported.stdout.trim()
+  const exported = await sessions({ cwd }, "export", "@last", "--store", "./.sessions")
+  expect(exported.stdout).toBe(await readFile(join(cwd, ".sessions", id, "session.jsonl"), "utf8"))
+  const removed = await sessions({ cwd }, "rm", id.slice(0, 20))
+  expect(removed.stdout).toMatch(new RegExp(`^deleted ${id} \\(1 part, \\d+ B\\)\n$`))
+  expect((await sessions({ cwd }, "list", "--json")).stdout).toBe('{\n  "sessions": []\n}\n')
+})
+
+test("wrong use ends with 2, a failure with 1, each with one line", async () => {
+  expect(await sessions({ cwd }, "lsit")).toEqual({
+    exit: 2,
+    stdout: "",
+    stderr: expect.stringMatching(/^sessions: [^\n]+\n$/),
+  })
+  const missing = await sessions({ cwd }, "show", "nope")
+  expect(missing).toEqual({ exit: 1, stdout: "", stderr: expect.stringMatching(/^sessions: [^\n]+\n$/) })
+})
+
+test("looking at a store that is not there makes none", async () => {
+  expect((await sessions({ cwd }, "list")).exit).toBe(0)
+  expect((await sessions({ cwd }, "verify", "--all")).exit).toBe(0)
+  expect(existsSync(join(cwd, ".sessions"))).toBe(false)
+})
+
+test("a reader that stops reading is no failure", async () => {
+  const turn = (i: number): string =>
+    `{"type":"message","id":"m${i}","parentId":${i === 0 ? "null" : `"m${i - 1}"`},"timestamp":"2026-01-01T00:00:01.000Z","message":{"role":"user","content":"${"x".repeat(500)}"}}\n`
+  const log = PI.split("\n")[0] + "\n" + Array.from({ length: 2000 }, (_, i) => turn(i)).join("")
+  await sessions({ cwd, stdin: log }, "import", "-")
+  expect(await sessions({ cwd, stopReading: true }, "export", "@last")).toMatchObject({ exit: 0, stderr: "" })
+})
+
+const fixtures = fileURLToPath(new URL("../../../../shared/fixtures/", import.meta.url))
+const absent = existsSync(fixtures) ? "" : " (skipped: there are no session files of other agents here)"
+
+test.skipIf(absent !== "")(
+  `a long session of pi's first version gives the context that pi gives${absent}`,
+  async () => {
+    const { stdout } = await sessions({ cwd }, "import", join(fixtures, "pi", "v1-two-compactions.jsonl"))
+    const context = await sessions({ cwd }, "context", stdout.trim(), "--json", "--repair", "none")
+    const { messages, model } = JSON.parse(context.stdout) as {
+      messages: { entryId: string }[]
+      model: { provider: string }
+    }
+    expect(messages.length).toBe(446)
+    expect(messages.every(({ entryId }) => entryId.length > 0)).toBe(true)
+    expect(model).toMatchObject({ provider: "anthropic" })
+  },
+)
+
+test.skipIf(absent !== "")(`a session that ends in a reset has an empty context${absent}`, async () => {
+  const { stdout } = await sessions({ cwd }, "import", join(fixtures, "oh-my-pi", "title-slot-v3.jsonl"))
+  const context = await sessions({ cwd }, "context", stdout.trim(), "--json")
+  expect(JSON.parse(context.stdout)).toMatchObject({ messages: [] })
+  expect((await sessions({ cwd }, "list")).stdout).toContain("Refactor auth module")
+})
+
+test("a file of damaged JSON is refused, and the store stays as it was", async () => {
+  await writeFile(join(cwd, "bad.jsonl"), "{{{\n")
+  expect((await sessions({ cwd }, "import", "bad.jsonl")).exit).toBe(1)
+  expect((await sessions({ cwd }, "list", "--json")).stdout).toBe('{\n  "sessions": []\n}\n')
+})
