@@ -21,9 +21,12 @@ export function countLines(files: Files, fd: number, range: CountRange, marks?: 
   let { offset, seq } = range.start
   let marked = marks?.at(-1)?.offset ?? 0
   let at = offset
+  // A line that is looked for may be near; an end is as far as it is.
+  let size = range.until === undefined ? piece.length : NEAR_BYTES
   while (at < range.end && seq < until) {
-    const count = files.read(fd, piece, 0, Math.min(piece.length, range.end - at), at)
+    const count = files.read(fd, piece, 0, Math.min(size, range.end - at), at)
     if (count === 0) break
+    size = Math.min(size * 4, piece.length)
     for (let found = piece.indexOf(LF); found >= 0 && found < count; found = piece.indexOf(LF, found + 1)) {
       offset = at + found + 1
       seq++
@@ -80,6 +83,7 @@ export function findBack(files: Files, fd: number, start: number, end: number, c
 }
 
 const LF = 10
+const NEAR_BYTES = 16_384
 const BACK_BYTES = 65_536
 const PIECE_BYTES = 262_144
 /** Shared by all: nothing asynchronous happens while it is in use. */

@@ -1,32 +1,53 @@
 /** Bytes of whole lines as texts. */
-import { isAscii } from "node:buffer"
-import { StorageError } from "@sessions/core/storage"
+import { isAscii, isUtf8 } from "node:buffer"
 
-export interface DecodePlace {
-  readonly session: string
-  readonly at: string
-  readonly offset: number
+/**
+ * The lines of a piece that starts at a line's start and ends before an LF, or the offset in it of the first line that is not UTF-8.
+ * A BOM and CRs are content like any other.
+ *
+ * Runs of ASCII are decoded as a whole and then split, which is several times faster than line by line; elsewhere each line is a
+ * text of its own, so that one `ü` does not make 256 KB of text twice as large.
+ */
+export function decodeLines(bytes: Buffer): string[] | number {
+  const lines: string[] = []
+  if (isAscii(bytes)) splitInto(lines, bytes)
+  else if (isUtf8(bytes)) decodeInto(lines, bytes)
+  else return firstBroken(bytes)
+  return lines
 }
 
-/** The lines of a piece that starts at a line's start and ends before an LF. Bytes that are not UTF-8: `corrupt`. */
-export function decodeLines(bytes: Buffer, place: () => DecodePlace): string[] {
-  return decode(bytes, place).split("\n")
-}
+const LF = 10
 
-/** A BOM is content like any other. */
-const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true })
+/** Below this, looking for ASCII costs more than it saves. */
+const RUN_BYTES = 8_192
 
-function decode(bytes: Buffer, place: () => DecodePlace): string {
-  if (isAscii(bytes)) return bytes.toString("latin1")
-  try {
-    return decoder.decode(bytes)
-  } catch (cause) {
-    const { session, at, offset } = place()
-    const message = `Session ${session} holds bytes that are not UTF-8 in ${at}, in the ${bytes.length} bytes from ${offset} on.`
-    throw new StorageError("corrupt", `${message} They are left as they are.`, {
-      session,
-      at: `${at}:${offset}`,
-      cause,
-    })
+function decodeInto(lines: string[], bytes: Buffer): void {
+  const middle = bytes.length > RUN_BYTES ? bytes.indexOf(LF, bytes.length >> 1) : -1
+  if (middle < 0) return eachInto(lines, bytes)
+  for (const half of [bytes.subarray(0, middle), bytes.subarray(middle + 1)]) {
+    if (isAscii(half)) splitInto(lines, half)
+    else decodeInto(lines, half)
   }
+}
+
+function splitInto(lines: string[], bytes: Buffer): void {
+  for (const line of bytes.toString("latin1").split("\n")) lines.push(line)
+}
+
+function eachInto(lines: string[], bytes: Buffer): void {
+  let start = 0
+  for (let end = bytes.indexOf(LF); end >= 0; end = bytes.indexOf(LF, start)) {
+    lines.push(bytes.toString("utf8", start, end))
+    start = end + 1
+  }
+  lines.push(bytes.toString("utf8", start))
+}
+
+function firstBroken(bytes: Buffer): number {
+  let start = 0
+  for (let end = bytes.indexOf(LF); end >= 0; end = bytes.indexOf(LF, start)) {
+    if (!isUtf8(bytes.subarray(start, end))) return start
+    start = end + 1
+  }
+  return start
 }

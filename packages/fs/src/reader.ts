@@ -1,9 +1,9 @@
 /** Reading lines, in pieces, with the memory of two pieces whatever the log's length. */
 import { join } from "node:path"
 import {
+  type CheckedRange,
   checkSignal,
   type Chunk,
-  type CheckedRange,
   MAX_CHUNK_BYTES,
   type Seq,
   StorageError,
@@ -11,9 +11,10 @@ import {
 import { decodeLines } from "./decode.ts"
 import type { Environment } from "./environment.ts"
 import { READ } from "./files.ts"
-import { readIdentity } from "./identity.ts"
+import { createGuard, type Guard } from "./guard.ts"
 import { locate } from "./locate.ts"
-import type { LogView, Part } from "./view.ts"
+import { readPieces } from "./pieces.ts"
+import type { Part } from "./view.ts"
 
 /** The lines of a range in log order. See `SessionStorage.read`. */
 export async function* readLines(
@@ -25,85 +26,80 @@ export async function* readLines(
   const view = env.view(session)
   if (view === undefined) return
   const to = Math.min(range.last === undefined ? range.to : range.before, view.next)
-  const from = range.last === undefined ? range.from : Math.max(0, to - range.last)
-  if (from >= to) return
-  let seq = from
+  let seq = range.last === undefined ? range.from : Math.max(0, to - range.last)
+  if (seq >= to) return
+  const guard = createGuard(env, session, view)
   for (const part of view.parts) {
-    if (part.end.seq <= seq && part.end.seq !== part.from) continue
+    if (part.end.seq <= seq) continue
     if (part.from >= to) break
-    if (part.from > seq) throw missing(env, session, view, part, seq)
-    for await (const chunk of readPart(env, session, view, part, seq, Math.min(to, part.end.seq), signal)) {
+    if (part.from > seq) break
+    for await (const chunk of readPart({ env, session, guard, signal }, part, seq, Math.min(to, part.end.seq))) {
       seq = chunk.from + chunk.lines.length
       yield chunk
-      checkSignal(signal)
     }
   }
-  if (seq < to) throw missing(env, session, view, undefined, seq)
-  checkSame(env, session, view)
+  guard.checkAll()
+  if (seq < to) throw missingLine(session, seq, view.folder)
 }
 
-async function* readPart(
-  env: Environment,
-  session: string,
-  view: LogView,
-  part: Part,
-  from: Seq,
-  to: Seq,
-  signal: AbortSignal | undefined,
-): AsyncGenerator<Chunk, void, undefined> {
+interface Reading {
+  readonly env: Environment
+  readonly session: string
+  readonly guard: Guard
+  readonly signal: AbortSignal | undefined
+}
+
+async function* readPart(reading: Reading, part: Part, from: Seq, to: Seq): AsyncGenerator<Chunk, void, undefined> {
+  const { env, session, guard, signal } = reading
   const { files } = env
-  const path = join(view.folder, part.name)
-  let fd: number
+  const { fd, path } = openPart(reading, part)
   try {
-    fd = files.open(path, READ)
-  } catch (error) {
-    checkSame(env, session, view)
-    throw env.error(error, "read the log", session, path)
-  }
-  try {
-    checkSame(env, session, view)
-    const { start, end } = locate(files, fd, part, from, to)
     let seq = from
-    let at = start
-    let size = Math.min(MAX_CHUNK_BYTES, end - start)
-    while (at < end) {
+    for await (const { at, bytes } of readPieces(files, fd, locate(files, fd, part, from, to), MAX_CHUNK_BYTES)) {
       checkSignal(signal)
-      const buffer = Buffer.allocUnsafe(Math.min(size, end - at))
-      const count = await files.readAsync(fd, buffer, 0, buffer.length, at)
-      const last = buffer.subarray(0, count).lastIndexOf(LF)
-      if (count === 0) throw missing(env, session, view, part, seq)
-      if (last < 0) {
-        size *= 2
-        continue
-      }
-      const first = size > MAX_CHUNK_BYTES ? buffer.indexOf(LF) : last
-      const lines = decodeLines(buffer.subarray(0, first), () => ({ session, at: path, offset: at }))
-      checkSame(env, session, view)
+      guard.check()
+      const lines = decodeLines(bytes)
+      if (typeof lines === "number") throw notUtf8(session, path, at + lines)
       yield { from: seq, lines }
       seq += lines.length
-      at += first + 1
-      size = MAX_CHUNK_BYTES
     }
+    checkSignal(signal)
   } finally {
     files.close(fd)
   }
 }
 
-const LF = 10
-
-function checkSame(env: Environment, session: string, view: LogView): void {
-  if (readIdentity(env.files, view.folder)?.log === view.log) return
-  if (env.view(session)?.log === view.log) return
-  throw new StorageError("conflict", `Session ${session} was deleted or replaced while it was read: read it again.`, {
-    session,
-  })
+/** The folder may have moved since it was looked at, and what is opened under its name may be another log's. */
+function openPart({ env, session, guard }: Reading, part: Part): { fd: number; path: string } {
+  const path = join(guard.checkAll(), part.name)
+  let fd: number
+  try {
+    fd = env.files.open(path, READ)
+  } catch (error) {
+    guard.checkAll()
+    throw env.error(error, "read the log", session, path)
+  }
+  try {
+    guard.checkAll()
+  } catch (error) {
+    env.files.close(fd)
+    throw error
+  }
+  return { fd, path }
 }
 
-function missing(env: Environment, session: string, view: LogView, part: Part | undefined, seq: Seq): StorageError {
-  checkSame(env, session, view)
-  const where = part === undefined ? "at its end" : `before ${part.name}`
-  return new StorageError("corrupt", `Session ${session} has no line ${seq}: a part is missing or was cut, ${where}.`, {
-    session,
-    at: view.folder,
-  })
+function notUtf8(session: string, path: string, offset: number): StorageError {
+  return new StorageError(
+    "corrupt",
+    `The line at byte ${offset} of ${path} is not UTF-8, so session ${session} cannot be read there; it is left as it is.`,
+    { session, at: `${path}:${offset}` },
+  )
+}
+
+function missingLine(session: string, seq: Seq, folder: string): StorageError {
+  return new StorageError(
+    "corrupt",
+    `Session ${session} has no line ${seq}: a part of its log in ${folder} is missing, or was cut short. Put the file back.`,
+    { session, at: folder },
+  )
 }

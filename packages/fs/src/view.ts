@@ -33,6 +33,8 @@ export interface LogView extends Identity {
 }
 
 interface Stamp {
+  /** When it was looked at. */
+  readonly at: number
   readonly size: number
   readonly mtimeMs: number
   readonly ino: number
@@ -150,16 +152,17 @@ function openPart(
   const path = join(folder, name.name)
   const before = known !== undefined && lastPart(known).name === name.name ? known : undefined
   const stat = files.lstat(path)
-  if (before !== undefined && stat !== undefined && isSame(before.stamp, stat)) {
+  if (before !== undefined && before.torn === 0 && stat !== undefined && isSame(before.stamp, stat)) {
     return { part: lastPart(before), stamp: before.stamp }
   }
   return withFile(files, path, (fd) => {
+    const at = Date.now()
     const { size, mtimeMs, ino } = files.fstat(fd)
     const reused = before === undefined ? undefined : grownFrom(files, fd, size, before)
     const marks = reused?.marks ?? loadMarks(files, folder, name.name, name.from, fd, size)
     const end = countLines(files, fd, { start: reused?.start ?? (marks.at(-1) as Mark), end: size }, marks)
     const check = checkBefore(files, fd, end.offset)
-    return { part: { ...name, end, marks }, stamp: { size, mtimeMs, ino, check } }
+    return { part: { ...name, end, marks }, stamp: { at, size, mtimeMs, ino, check } }
   })
 }
 
@@ -175,7 +178,11 @@ function grownFrom(
   return { start: end, marks: [...marks] }
 }
 
+/** Time stamps move in steps: a file that changed shortly before it was looked at may have changed again within the same one. */
+const STAMP_STEP_MS = 100
+
 function isSame(stamp: Stamp, stat: { size: number; mtimeMs: number; ino: number }): boolean {
+  if (stamp.at - stamp.mtimeMs < STAMP_STEP_MS) return false
   return stamp.size === stat.size && stamp.mtimeMs === stat.mtimeMs && stamp.ino === stat.ino
 }
 

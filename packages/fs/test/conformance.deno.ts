@@ -1,5 +1,5 @@
 import { register } from "@sessions/conformance"
-import { fileSystem, inParts } from "./subject.ts"
+import { capabilities, fileSystem, inParts } from "./subject.ts"
 
-register(Deno.test, fileSystem)
-register(Deno.test, inParts)
+register(Deno.test, fileSystem, { skip: { with: Deno.test.ignore, capabilities } })
+register(Deno.test, inParts, { skip: { with: Deno.test.ignore, capabilities } })

@@ -2,7 +2,7 @@ import * as fs from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import type { Subject } from "@sessions/conformance"
-import type { SessionStorage } from "@sessions/core/storage"
+import type { Capabilities, SessionStorage } from "@sessions/core/storage"
 import { createFileStorage, type FileStorageOptions } from "../src/index.ts"
 import { createFaultyFiles, dead, type Fault, type FaultyFiles, isLogWrite, systemError } from "./faulty-files.ts"
 
@@ -11,6 +11,9 @@ export const fileSystem: Subject<Place> = createSubject("fs", {})
 export const onDisk: Subject<Place> = createSubject("fs on disk", { durability: "disk" })
 /** Parts that are just large enough for the suite's largest batch. */
 export const inParts: Subject<Place> = createSubject("fs in parts", { maxPartBytes: 2_000_000 })
+
+/** What {@link fileSystem} can do, for runners that must know before a case starts. */
+export const capabilities: Capabilities = createFileStorage({ root: "." }).capabilities
 
 export interface Place {
   readonly root: string
