@@ -1,13 +1,14 @@
 /** The session file of another agent: brought in, gone on with, compacted. The file itself is only read. */
 import { createReadStream } from "node:fs"
-import type { CompactionResult, Session, Sessions } from "@sessions/core"
+import { hasCode } from "@sessions/core"
+import type { Session, Sessions } from "@sessions/core"
 import { runTurn } from "./agent.ts"
 import * as print from "./print.ts"
 import { RESUMED_PROMPT, standInModel } from "./stand-in-model.ts"
 import { standInSummarizer } from "./stand-in-summarizer.ts"
 import { tools } from "./tools.ts"
 
-const KEEP_RECENT_TOKENS = 60
+const KEEP_RECENT_TOKENS = 30
 
 export async function foreignSession(sessions: Sessions, root: string, file: string): Promise<string> {
   print.heading(`1. ${file}, brought into ${root}`)
@@ -29,7 +30,7 @@ export async function foreignSession(sessions: Sessions, root: string, file: str
     stop()
 
     print.heading("4. Compacted, with a stand-in for the model that would summarize")
-    console.log(`  ${await compacted(session)}`)
+    await compact(session)
     print.context(await session.context(), 3)
 
     print.heading("5. The tree")
@@ -41,15 +42,11 @@ export async function foreignSession(sessions: Sessions, root: string, file: str
 }
 
 /** A conversation of a few words has nothing to compact, which is no failure of the example. */
-async function compacted(session: Session): Promise<string> {
+async function compact(session: Session): Promise<void> {
   try {
-    const { tokensBefore, tokensAfter }: CompactionResult = await session.compact({
-      summarize: standInSummarizer,
-      keepRecentTokens: KEEP_RECENT_TOKENS,
-    })
-    return `about ${tokensBefore} tokens before, ${tokensAfter} after; the history stays in the log`
+    print.compaction(await session.compact({ summarize: standInSummarizer, keepRecentTokens: KEEP_RECENT_TOKENS }))
   } catch (error) {
-    if ((error as { code?: unknown }).code === "compaction_failed") return (error as Error).message
-    throw error
+    if (!hasCode(error, "compaction_failed")) throw error
+    console.log(`  ${error.message}`)
   }
 }

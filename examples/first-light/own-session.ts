@@ -8,7 +8,7 @@ import { standInSummarizer } from "./stand-in-summarizer.ts"
 import { tools } from "./tools.ts"
 
 /** Small, so that a short conversation has something to compact; the default keeps the newest 20,000 tokens. */
-const KEEP_RECENT_TOKENS = 60
+const KEEP_RECENT_TOKENS = 30
 
 export async function ownSession(sessions: Sessions, root: string): Promise<string> {
   const { id } = await start(sessions, root)
@@ -33,11 +33,7 @@ export async function ownSession(sessions: Sessions, root: string): Promise<stri
     stop()
 
     print.heading("4. Compacted, with a stand-in for the model that would summarize")
-    const { tokensBefore, tokensAfter } = await session.compact({
-      summarize: standInSummarizer,
-      keepRecentTokens: KEEP_RECENT_TOKENS,
-    })
-    console.log(`  about ${tokensBefore} tokens before, ${tokensAfter} after; the history stays in the log`)
+    print.compaction(await session.compact({ summarize: standInSummarizer, keepRecentTokens: KEEP_RECENT_TOKENS }))
 
     print.heading("5. What the model gets next")
     print.context(await session.context())

@@ -1,5 +1,13 @@
 /** What a session shows of itself, a few lines each. */
-import type { Diagnostic, Entry, SessionContext, Sessions, SessionTree, TreeNode } from "@sessions/core"
+import type {
+  CompactionResult,
+  Diagnostic,
+  Entry,
+  SessionContext,
+  Sessions,
+  SessionTree,
+  TreeNode,
+} from "@sessions/core"
 import { entryLine, messageLine, oneLine } from "./text.ts"
 
 const WIDTH = 72
@@ -29,6 +37,11 @@ export function context({ messages, tokens, model }: SessionContext, most = 4): 
     if (index === 0 || index >= messages.length - most)
       row(kind === "message" ? message.role : kind, messageLine(message))
   }
+}
+
+export function compaction({ tokensBefore, tokensAfter }: CompactionResult): void {
+  const [before, after] = [tokensBefore, tokensAfter].map((tokens) => tokens.toLocaleString("en-US"))
+  console.log(`  about ${before} tokens before, ${after} after; the history stays in the log`)
 }
 
 /** The path to the leaf without the middle, and how many entries stand on other branches. */

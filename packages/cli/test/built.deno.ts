@@ -1,0 +1,3 @@
+import { register } from "./built.ts"
+
+register(Deno.test)

@@ -1,0 +1,4 @@
+import { test } from "node:test"
+import { register } from "./built.ts"
+
+register(test)
