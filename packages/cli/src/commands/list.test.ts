@@ -56,6 +56,17 @@ test("pages follow each other by their cursor, and --all is every page", async (
   expect(all.next).toBeUndefined()
 })
 
+test("a log that is no session is named with its reason, and hides no session", async () => {
+  const cli = await cliWith({ id: "one" })
+  await cli.use(({ storage }) => storage.append("junk", ["hello"], { expect: 0 }))
+  expect((await cli("list")).stdout).toMatch(/^one .*\nunreadable junk: .+\n$/m)
+  for (const all of [[], ["--all"]]) {
+    const page = (await cli.json("list", ...all)) as unknown as Page & { unreadable: unknown[] }
+    expect(page.sessions.map(({ id }) => id)).toEqual(["one"])
+    expect(page.unreadable).toEqual([{ id: "junk", code: "not_a_session", message: expect.stringMatching(/./) }])
+  }
+})
+
 test("a title's escape sequences reach no terminal, as text or as JSON", async () => {
   const cli = await cliWith({ id: "one" })
   await cli.use((store) => store.rename("one", "evil\u001b]0;owned\u0007\u009b2J"))

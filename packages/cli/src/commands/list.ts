@@ -1,4 +1,4 @@
-import type { ListOptions, SessionInfo, Sessions } from "@sessions/core"
+import type { ListOptions, SessionInfo, SessionPage, Sessions } from "@sessions/core"
 import { integerOption } from "../args.ts"
 import type { Command } from "../command.ts"
 import { defineCommand } from "../command.ts"
@@ -31,30 +31,40 @@ export const list: Command = defineCommand({
       ...(values.cwd === undefined ? {} : { cwd: folder(values.cwd, io.cwd) }),
     }
     const page = values.all === true ? await everyPage(sessions, options) : await sessions.list(options)
-    const nothing = `No sessions in ${sessions.storage.description}${options.cwd === undefined ? "" : ` with the folder ${options.cwd}`}.`
     return {
-      json: page,
-      text: (view) => (page.sessions.length === 0 ? [nothing] : [...rows(page.sessions, view), ...more(page.next)]),
+      json: { ...page, unreadable: page.unreadable.map(reasonOf) },
+      text: (view) => [
+        ...(page.sessions.length === 0 ? [nothing(sessions, options)] : rows(page.sessions, view)),
+        ...page.unreadable.map(reasonOf).map(({ id, message }) => [styled("red", "unreadable"), ` ${id}: ${message}`]),
+        ...more(page.next),
+      ],
     }
   },
 })
 
-async function everyPage(
-  sessions: Sessions,
-  options: ListOptions,
-): Promise<{ sessions: SessionInfo[]; next?: string }> {
+/** A log that cannot be read is met on every page that lies behind it. */
+async function everyPage(sessions: Sessions, options: ListOptions): Promise<SessionPage> {
   const all: SessionInfo[] = []
+  const unreadable = new Map<string, SessionPage["unreadable"][number]>()
   let cursor: string | undefined
   do {
-    const page = await sessions.list({
-      ...options,
-      limit: options.limit ?? 200,
-      ...(cursor === undefined ? {} : { cursor }),
-    })
+    const after = cursor === undefined ? {} : { cursor }
+    const page = await sessions.list({ ...options, limit: options.limit ?? 200, ...after })
     all.push(...page.sessions)
+    for (const one of page.unreadable) unreadable.set(one.id, one)
     cursor = page.next
   } while (cursor !== undefined)
-  return { sessions: all }
+  return { sessions: all, unreadable: [...unreadable.values()] }
+}
+
+function reasonOf({ id, error }: SessionPage["unreadable"][number]): { id: string; code?: string; message: string } {
+  const { code, message }: Error & { readonly code?: unknown } =
+    error instanceof Error ? error : new Error(String(error))
+  return { id, ...(typeof code === "string" ? { code } : {}), message }
+}
+
+function nothing({ storage }: Sessions, { cwd }: ListOptions): string {
+  return `No sessions in ${storage.description}${cwd === undefined ? "" : ` with the folder ${cwd}`}.`
 }
 
 function rows(infos: readonly SessionInfo[], view: View): Line[] {
