@@ -6,7 +6,16 @@ import type { Environment } from "./environment.ts"
 import { isMissing } from "./errors.ts"
 import type { FolderEntry } from "./files.ts"
 import { acquireLock } from "./lock.ts"
-import { createFileSynced, discard, ensureFolder, readWhole, renamePatiently, syncFolder } from "./small-files.ts"
+import {
+  createFileSynced,
+  discard,
+  ensureFolder,
+  isFolderOrNothing,
+  notAFolder,
+  readWhole,
+  renamePatiently,
+  syncFolder,
+} from "./small-files.ts"
 
 export function createBlobStore(env: Environment, checkOpen: () => void): BlobStore {
   const { files, layout } = env
@@ -27,6 +36,8 @@ export function createBlobStore(env: Environment, checkOpen: () => void): BlobSt
 
   const guarded = async <T>(hash: string, what: string, work: () => Promise<T>): Promise<T> => {
     try {
+      const link = [layout.blobs, folderOf(hash)].find((folder) => !isFolderOrNothing(files, folder))
+      if (link !== undefined) throw notAFolder(link)
       return await work()
     } catch (error) {
       throw env.error(error, `${what} blob ${hash}`, undefined, pathOf(hash))
@@ -124,6 +135,7 @@ function infoOf(env: Environment, folder: string, hash: string): BlobInfo | unde
 }
 
 function entriesOf(env: Environment, folder: string): readonly FolderEntry[] {
+  if (!isFolderOrNothing(env.files, folder)) return []
   try {
     return env.files.readdir(folder)
   } catch (error) {

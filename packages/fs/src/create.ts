@@ -5,7 +5,7 @@ import { isMissing } from "./errors.ts"
 import type { Files } from "./files.ts"
 import { createLogIdentity, storeIdentity } from "./identity.ts"
 import { FIRST_PART, FOLDER_MODE, IDENTITY_FILE, type Layout, METADATA_FILE, type SessionPaths } from "./layout.ts"
-import { createFile, discard, ensureFolder, syncFile, syncFolder, toTemporary } from "./small-files.ts"
+import { createFile, discard, ensureFolder, notAFolder, syncFile, syncFolder, toTemporary } from "./small-files.ts"
 import { keepAside } from "./torn.ts"
 import { listParts } from "./view.ts"
 
@@ -20,7 +20,9 @@ export async function createLog(
   bytes: Uint8Array,
   durable: boolean,
 ): Promise<void> {
-  if (files.lstat(paths.folder) === undefined) await createFolder(files, layout, paths, bytes, durable)
+  const stat = files.lstat(paths.folder)
+  if (stat?.isDirectory() === false) throw notAFolder(paths.folder)
+  if (stat === undefined) await createFolder(files, layout, paths, bytes, durable)
   else await createInPlace(files, paths.folder, bytes, durable)
   if (durable) await syncFolder(files, layout.root)
 }

@@ -18,6 +18,8 @@ import {
   createFileSynced,
   discard,
   ensureFolder,
+  isFolderOrNothing,
+  notAFolder,
   readWhole,
   renamePatiently,
   syncFolder,
@@ -30,11 +32,16 @@ export function createDocStore(env: Environment, checkOpen: () => void): DocStor
   const placeOf = (key: string): DocPlace => {
     const { session, name } = parseDocKey(key)
     if (session === undefined) {
-      return { folder: layout.docs, path: join(layout.docs, toFileName(name)), lock: join(layout.locks, ".docs.lock") }
+      return {
+        above: [layout.docs],
+        folder: layout.docs,
+        path: join(layout.docs, toFileName(name)),
+        lock: join(layout.locks, ".docs.lock"),
+      }
     }
     const paths = toSessionPaths(layout, session)
     const folder = join(paths.folder, DOCS_FOLDER)
-    return { folder, path: join(folder, toFileName(name)), lock: paths.docsLock }
+    return { above: [paths.folder, folder], folder, path: join(folder, toFileName(name)), lock: paths.docsLock }
   }
 
   const read = async (place: DocPlace): Promise<Doc | undefined> => {
@@ -62,6 +69,8 @@ export function createDocStore(env: Environment, checkOpen: () => void): DocStor
 
   const guarded = async <T>(key: string, what: string, place: DocPlace, work: () => Promise<T>): Promise<T> => {
     try {
+      const link = place.above.find((folder) => !isFolderOrNothing(files, folder))
+      if (link !== undefined) throw notAFolder(link)
       return await work()
     } catch (error) {
       throw env.error(error, `${what} ${key}`, parseDocKey(key).session, place.path)
@@ -111,6 +120,8 @@ export function createDocStore(env: Environment, checkOpen: () => void): DocStor
 }
 
 interface DocPlace {
+  /** The folders below the root that lead to it. */
+  readonly above: readonly string[]
   readonly folder: string
   readonly path: string
   readonly lock: string
@@ -163,6 +174,7 @@ function foldersIn(env: Environment): string[] {
 }
 
 function entriesOf(env: Environment, folder: string): ReturnType<Environment["files"]["readdir"]> {
+  if (folder !== env.layout.root && !isFolderOrNothing(env.files, folder)) return []
   try {
     return env.files.readdir(folder)
   } catch (error) {

@@ -7,9 +7,12 @@ export interface Place {
   readonly at?: string
 }
 
-/** An error of the storage as it is; one of the file system with its code translated and a sentence that says what to do. */
+/**
+ * An error of the storage with what its thrower did not know of the place; one of the file system with its code translated and a
+ * sentence that says what to do.
+ */
 export function toStorageError(error: unknown, what: string, place: Place): StorageError {
-  if (error instanceof StorageError) return error
+  if (error instanceof StorageError) return error.storage === undefined ? placed(error, place) : error
   const errno = errnoOf(error)
   const known = errno === undefined ? undefined : MEANINGS[errno]
   const code: StorageErrorCode = known?.code ?? "unavailable"
@@ -18,6 +21,17 @@ export function toStorageError(error: unknown, what: string, place: Place): Stor
   return new StorageError(code, `Could not ${what}${at} (${errno ?? String(error)}): ${advice}.`, {
     ...place,
     cause: error,
+  })
+}
+
+function placed(error: StorageError, place: Place): StorageError {
+  const { code, message, session, at, sent, cause } = error
+  return new StorageError(code, message, {
+    ...place,
+    ...(session === undefined ? {} : { session }),
+    ...(at === undefined ? {} : { at }),
+    ...(sent === undefined ? {} : { sent }),
+    cause: cause ?? error,
   })
 }
 

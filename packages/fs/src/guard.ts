@@ -9,8 +9,8 @@ import type { LogView } from "./view.ts"
 export interface Guard {
   /** Throws `conflict` where the log is not the one that the reader began with; one look at a file as long as nothing moved. */
   check(): void
-  /** The same by the identity itself. Gives the folder where the log is now. */
-  checkAll(): string
+  /** The same by the identity itself. Gives the log as it is now. */
+  checkAll(): LogView
 }
 
 export function createGuard(env: Environment, session: string, view: LogView): Guard {
@@ -18,14 +18,14 @@ export function createGuard(env: Environment, session: string, view: LogView): G
   let folder = view.folder
   let seen = env.files.lstat(path(folder))
 
-  const checkAll = (): string => {
+  const checkAll = (): LogView => {
     const now = env.view(session)
     if (now?.log !== view.log) {
       const message = `Session ${session} was deleted or replaced while it was read: read it again.`
       throw new StorageError("conflict", message, { session })
     }
     folder = now.folder
-    return folder
+    return now
   }
 
   return {

@@ -5,7 +5,7 @@
  */
 import { createHash, randomUUID } from "node:crypto"
 import { join } from "node:path"
-import { isMissing } from "./errors.ts"
+import { errnoOf, isMissing } from "./errors.ts"
 import { type Files, READ } from "./files.ts"
 import { FIRST_PART, IDENTITY_FILE } from "./layout.ts"
 import { readFully, readWhole, replaceFile } from "./small-files.ts"
@@ -42,7 +42,7 @@ function readHead(files: Files, path: string): Uint8Array | undefined {
   try {
     fd = files.open(path, READ)
   } catch (error) {
-    if (isMissing(error)) return undefined
+    if (isMissing(error) || errnoOf(error) === "ELOOP") return undefined
     throw error
   }
   try {

@@ -1,6 +1,6 @@
 /** Listing sessions, newest first, without opening a log whose row is up to date. */
 import { join } from "node:path"
-import { checkSignal, type ListedSession, type ListOptions } from "@sessions/core/storage"
+import { checkSignal, hasCode, type ListedSession, type ListOptions } from "@sessions/core/storage"
 import type { Environment } from "./environment.ts"
 import { isMissing } from "./errors.ts"
 import { toSessionId } from "./ids.ts"
@@ -91,9 +91,15 @@ function storedRow(
   }
 }
 
+/** A log that is damaged so that it has no end is left out: one of them must not hide the others. `head` and `read` say what it is. */
 function viewRow(env: Environment, session: string): Omit<ListedSession, "id" | "info"> | undefined {
-  const view = env.view(session)
-  return view === undefined ? undefined : toHeadInfo(view)
+  try {
+    const view = env.view(session)
+    return view === undefined ? undefined : toHeadInfo(view)
+  } catch (error) {
+    if (hasCode(error, "corrupt")) return undefined
+    throw error
+  }
 }
 
 function* namesIn(env: Environment, folder: string, folders = false): Generator<string> {

@@ -67,7 +67,7 @@ export function saveMarks(files: Files, folder: string, part: string, marks: rea
   const fd = files.open(join(folder, part), READ)
   try {
     const rows = marks
-      .filter((mark) => mark.offset > 0)
+      .filter((mark, index) => mark.offset > (marks[index - 1]?.offset ?? 0))
       .map((mark) => [mark.offset, mark.seq, checkBefore(files, fd, mark.offset)])
     replaceFile(files, join(folder, toMarksName(part)), `${JSON.stringify({ marks: rows })}\n`)
   } finally {

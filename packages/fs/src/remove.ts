@@ -25,7 +25,7 @@ export async function removeSession(
   try {
     if (files.lstat(paths.folder)?.isDirectory() !== true) return { bytes: 0, parts: 0 }
     const deleted = measure(env, paths)
-    const trashed = moveToTrash(files, layout, paths.folder)
+    const trashed = await moveToTrash(files, layout, paths.folder)
     discard(files, paths.rolled)
     env.bells.ring(paths.session)
     if (env.durability === "disk") await syncFolder(files, layout.root)

@@ -125,6 +125,16 @@ export function ensureFolder(files: Files, path: string): void {
   }
 }
 
+/** What the system would say of a file, or of a link that is not followed, where a folder is wanted. */
+export function notAFolder(path: string): Error {
+  return Object.assign(new Error(`${path} is not a folder`), { code: "ENOTDIR" })
+}
+
+/** Whether a path can be used as a folder: it is one, or nothing is there. A link is none, wherever it leads. */
+export function isFolderOrNothing(files: Files, path: string): boolean {
+  return files.lstat(path)?.isDirectory() !== false
+}
+
 /** Removes a file that is of no use any more; that it could not be removed changes nothing that is true. */
 export function discard(files: Files, path: string): void {
   try {
@@ -149,5 +159,5 @@ async function syncPath(files: Files, path: string, flags: number): Promise<void
 /** What is inside the root is reached by folders only, so that nothing outside is ever touched; the root itself may be a link. */
 function checkFolder(files: Files, path: string): void {
   if (!basename(path).startsWith(".") || files.lstat(path)?.isDirectory() === true) return
-  throw Object.assign(new Error(`${path} is not a folder`), { code: "ENOTDIR" })
+  throw notAFolder(path)
 }

@@ -107,7 +107,10 @@ export function createFileStorage(o: FileStorageOptions): SessionStorage {
     async *read(session, range, options) {
       enter(session, options?.signal)
       try {
-        yield* readLines(env, session, checkRange(range), options?.signal)
+        for await (const chunk of readLines(env, session, checkRange(range), options?.signal)) {
+          checkOpen()
+          yield chunk
+        }
       } catch (error) {
         throw env.error(error, "read the log", session)
       }

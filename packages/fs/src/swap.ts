@@ -1,8 +1,7 @@
 /** Replacing a whole log in one step, and completing or undoing a replacement that a crash interrupted. */
-import { randomUUID } from "node:crypto"
-import { join } from "node:path"
 import type { Files } from "./files.ts"
 import type { Layout, SessionPaths } from "./layout.ts"
+import { renamePatiently } from "./small-files.ts"
 import { moveToTrash } from "./trash.ts"
 
 /**
@@ -11,19 +10,14 @@ import { moveToTrash } from "./trash.ts"
  */
 export async function recoverSwap(files: Files, layout: Layout, paths: SessionPaths): Promise<void> {
   if (files.lstat(paths.swap) === undefined) return
-  if (files.lstat(paths.folder) === undefined) files.rename(paths.swap, paths.folder)
-  else await files.remove(moveToTrash(files, layout, paths.swap))
+  if (files.lstat(paths.folder) === undefined) await renamePatiently(files, paths.swap, paths.folder)
+  else await files.remove(await moveToTrash(files, layout, paths.swap))
 }
 
 /** Puts the finished folder in the place of the session's. */
 export async function swapIn(files: Files, layout: Layout, paths: SessionPaths, fresh: string): Promise<void> {
-  files.rename(fresh, paths.swap)
-  const old = moveToTrash(files, layout, paths.folder)
-  files.rename(paths.swap, paths.folder)
+  await renamePatiently(files, fresh, paths.swap)
+  const old = await moveToTrash(files, layout, paths.folder)
+  await renamePatiently(files, paths.swap, paths.folder)
   await files.remove(old)
-}
-
-/** A folder to build a log in. */
-export function freshFolder(layout: Layout): string {
-  return join(layout.fresh, randomUUID())
 }

@@ -8,8 +8,8 @@ import { countLines } from "./count.ts"
 import { isMissing } from "./errors.ts"
 import { type Files, READ } from "./files.ts"
 import { type Identity, readIdentity } from "./identity.ts"
-import { type PartName, parsePartName, type SessionPaths } from "./layout.ts"
-import { checkBefore, loadMarks, type Mark } from "./marks.ts"
+import { type PartName, parsePartName, type SessionPaths, toMarksName } from "./layout.ts"
+import { checkBefore, loadMarks, type Mark, saveMarks } from "./marks.ts"
 
 export interface Part extends PartName {
   /** Behind its last line that counts. What stands after it is void, or the torn end of the log. */
@@ -76,6 +76,14 @@ export function listParts(files: Files, folder: string): PartName[] {
     if (part !== undefined) names.push(part)
   }
   return names.sort((a, b) => a.from - b.from || a.number - b.number)
+}
+
+/** Writes the marks of parts that have ended and have none: of a log that was copied in, or whose writer was stopped. */
+export function saveMissingMarks(files: Files, view: LogView): void {
+  for (const { name, marks, end } of view.parts.slice(0, -1)) {
+    if (files.lstat(join(view.folder, toMarksName(name))) === undefined)
+      saveMarks(files, view.folder, name, [...marks, end])
+  }
 }
 
 /** Another process may roll, delete or replace between two looks; so often in a row it does not. */

@@ -6,7 +6,7 @@ import { type AppendOptions, checkSignal, type Head, StorageError } from "@sessi
 import { createLog } from "./create.ts"
 import type { Environment } from "./environment.ts"
 import type { SessionPaths } from "./layout.ts"
-import { acquireLock, type Lock } from "./lock.ts"
+import { acquireLock, type Lock, tryLock } from "./lock.ts"
 import { readInfo, type StoredInfo, writeMetadata } from "./metadata.ts"
 import { encodeBatch, isCurrent, type OpenLog, openLog, pathOf, toHead, toMetadata, writeBatch } from "./open-log.ts"
 import { rollPart } from "./roll.ts"
@@ -14,7 +14,7 @@ import { saveMarks } from "./marks.ts"
 import { settle } from "./settle.ts"
 import { recoverSwap } from "./swap.ts"
 import { cutTorn } from "./torn.ts"
-import type { LogView } from "./view.ts"
+import { type LogView, saveMissingMarks } from "./view.ts"
 import { createTaskQueue, unlessAborted } from "./wait.ts"
 
 /** A lock is given back when nothing was appended for so long. */
@@ -37,6 +37,8 @@ export class SessionWriter {
   #savedMarks = 0
   #timer: ReturnType<typeof setTimeout> | undefined
   #lastUse = 0
+  /** Whether the log was looked at since the lock was taken. */
+  #checked = false
   #polite = false
   /** Set when not even cutting back helped: what the file holds is unknown to us until it is opened again. */
   #broken: StorageError | undefined
@@ -102,7 +104,7 @@ export class SessionWriter {
 
   async #appendInTurn(lines: readonly string[], o: AppendOptions): Promise<Head> {
     checkSignal(o.signal)
-    await this.#ensureLock(o.signal)
+    await this.#ensureLock(o.signal, o.expect)
     checkSignal(o.signal)
     try {
       await this.#ensureLog()
@@ -122,21 +124,32 @@ export class SessionWriter {
     }
   }
 
-  async #ensureLock(signal: AbortSignal | undefined): Promise<void> {
+  async #ensureLock(signal: AbortSignal | undefined, expect?: Head | 0): Promise<void> {
     if (this.#broken !== undefined) throw this.#broken
     const state = this.#refresh()
     if (state === "held") return
     if (state === "wanted") this.#giveWay()
     else this.#lose()
     const { files, lockTimeout } = this.#env
-    this.#lock = await acquireLock(files, this.#paths.lock, { timeout: lockTimeout, signal, polite: this.#polite })
+    if (!this.#polite) this.#lock = tryLock(files, this.#paths.lock)
+    // What is bound to fail does not wait for its turn to do so.
+    if (this.#lock === undefined && expect !== undefined) this.#checkHope(expect)
+    this.#lock ??= await acquireLock(files, this.#paths.lock, { timeout: lockTimeout, signal, polite: this.#polite })
     this.#polite = false
     await recoverSwap(files, this.#env.layout, this.#paths)
     this.#checked = false
   }
 
-  /** Whether the log was looked at since the lock was taken. */
-  #checked = false
+  #checkHope(expect: Head | 0): void {
+    const view = this.#env.view(this.#session)
+    const why =
+      expect === 0
+        ? view !== undefined && "it exists already"
+        : view?.log !== expect.log
+          ? "the log was deleted or replaced meanwhile"
+          : view.next > expect.next && `its next line is ${view.next}, not ${expect.next}: another writer was there`
+    if (why !== false) throw conflict(this.#session, why, view?.folder)
+  }
 
   async #ensureLog(): Promise<void> {
     const { files } = this.#env
@@ -155,8 +168,10 @@ export class SessionWriter {
     if (!view.stored) this.#env.storeIdentity(view)
     this.#info = readInfo(files, view.folder, view.log, view.next)
     this.#log = openLog(files, view)
-    this.#savedMarks = this.#log.marks.length
-    if (view.parts.length > 1) this.#env.markRolled(this.#paths)
+    this.#savedMarks = 0
+    if (view.parts.length === 1) return
+    this.#env.markRolled(this.#paths)
+    saveMissingMarks(files, view)
   }
 
   async #create(bytes: Uint8Array, lines: readonly string[], o: AppendOptions): Promise<Head> {
@@ -280,7 +295,7 @@ export class SessionWriter {
     if (log === undefined) return
     const { files } = this.#env
     try {
-      if (log.marks.length > this.#savedMarks) {
+      if (log.marks.length > Math.max(this.#savedMarks, 1)) {
         saveMarks(files, log.folder, log.part.name, log.marks)
         this.#savedMarks = log.marks.length
       }

@@ -14,7 +14,7 @@ export interface FaultyFiles extends Files {
   /** Every call passes through it; undefined for none. */
   fault: Fault | undefined
   /** Descriptors that were opened and not closed. */
-  readonly open_: ReadonlyMap<number, string>
+  readonly opened: ReadonlyMap<number, string>
 }
 
 /** Node's files with a place to interfere. */
@@ -28,7 +28,7 @@ export function createFaultyFiles(): FaultyFiles {
   }
   const state: FaultyFiles = {
     fault: undefined,
-    open_: paths,
+    opened: paths,
     open: (path, flags, mode) =>
       through("open", path, () => {
         const fd = nodeFiles.open(path, flags, mode)

@@ -1,0 +1,15 @@
+import fc from "fast-check"
+
+/** Runs a property; the seed is printed with a failure, and taken from SEED where that is set. */
+export function seeded<T>(property: fc.IProperty<T>, runs = 300): void {
+  fc.assert(property, withSeed(runs))
+}
+
+export function seededAsync<T>(property: fc.IAsyncProperty<T>, runs: number): Promise<void> {
+  return fc.assert(property, withSeed(runs))
+}
+
+function withSeed(numRuns: number): fc.Parameters<unknown> {
+  const seed = process.env["SEED"]
+  return seed === undefined ? { numRuns } : { numRuns, seed: Number(seed) }
+}
