@@ -1,6 +1,6 @@
 /** What a command is: a row of the table in `commands.ts`, with everything that its help says. */
 import type { Sessions } from "@sessions/core"
-import type { SessionStorage } from "@sessions/core/storage"
+import type { CallOptions, SessionStorage } from "@sessions/core/storage"
 import type { Io } from "./io.ts"
 import type { Line, View } from "./output.ts"
 import type { Progress } from "./progress.ts"
@@ -36,6 +36,8 @@ export interface Invocation<O extends OptionSpecs = OptionSpecs> {
   readonly args: readonly string[]
   readonly json: boolean
   readonly io: Io
+  /** For every call that may take long: ends with the command. */
+  readonly call: CallOptions
   /** Says how far long work has come. */
   readonly progress: Progress
   /** The whole id of what a person wrote: an id, a prefix that only one session has, or `@last`. */

@@ -29,7 +29,8 @@ export function toFailure(error: unknown): Failure {
   // What core and the storages call invalid is what they were given.
   if (code === "usage" || code === "invalid") return { exit: EXIT_USAGE, message: cleanLine(message) }
   if (code === "aborted" || name === "AbortError") return { exit: EXIT_INTERRUPTED, message: "stopped." }
-  if (typeof code === "string") return { exit: EXIT_FAILED, message: cleanLine(message) }
+  // Codes that start so are the runtime's word for a call that no program should make.
+  if (typeof code === "string" && !code.startsWith("ERR_")) return { exit: EXIT_FAILED, message: cleanLine(message) }
   return { exit: EXIT_FAILED, message: `unexpected error: ${cleanLine(message)} (SESSIONS_DEBUG=1 shows where)` }
 }
 

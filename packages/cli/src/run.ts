@@ -54,9 +54,10 @@ async function execute(
 ): Promise<number> {
   const progress = createProgress(io.stderr, io.now)
   const json = values["json"] === true
+  const call = io.signal === undefined ? {} : { signal: io.signal }
   const session = (ref: string): Promise<string> => resolveSession(sessions, ref)
   try {
-    const outcome = await command.run({ sessions, values, args, json, io, progress, session, openStore: open })
+    const outcome = await command.run({ sessions, values, args, json, io, call, progress, session, openStore: open })
     await progress.clear()
     if (outcome === undefined) return 0
     if (json) await writeJson(io.stdout, outcome.json)

@@ -24,13 +24,13 @@ export const context: Command = defineCommand({
     full: { type: "boolean", help: "messages whole, not their first line" },
   },
   examples: ["context @last", "context 01JGN3 --window 200000", "context @last --json --repair none"],
-  async run({ sessions, session: resolve, args: [ref = ""], values }) {
+  async run({ sessions, session: resolve, args: [ref = ""], values, call }) {
     const repair = choiceOption("repair", values.repair, REPAIRS, "synthesize")
     const window = integerOption("window", values.window, 1)
     const id = await resolve(ref)
-    const session = await sessions.open(id)
+    const session = await sessions.open(id, call)
     try {
-      const found = await session.context({ repair, ...(window === undefined ? {} : { window }) })
+      const found = await session.context({ ...call, repair, ...(window === undefined ? {} : { window }) })
       const { leafId } = session
       return {
         json: { id, leafId, ...found },

@@ -10,12 +10,12 @@ export const copy: Command = defineCommand({
   options: { to: { type: "string", value: "URL", help: "the other store" } },
   notes: ["What was cut off goes on when the same command runs again."],
   examples: ["copy @last --to file:/mnt/backup/sessions", "copy 01JGN3 --to ../other/.sessions --json"],
-  async run({ sessions, session: resolve, openStore, args: [ref = ""], values: { to }, io }) {
+  async run({ sessions, session: resolve, openStore, args: [ref = ""], values: { to }, call }) {
     if (to === undefined) throw new UsageError("copy needs --to URL, the store to copy into.")
     const target = openStore(to)
     try {
       const id = await resolve(ref)
-      const result = await sessions.copy(id, target, io.signal === undefined ? {} : { signal: io.signal })
+      const result = await sessions.copy(id, target, call)
       return {
         json: { ...result, to: target.description },
         text: () => [`copied ${id} to ${target.description} (${formatCount(result.lines, "line")})`],

@@ -35,6 +35,7 @@ export const exportCommand: Command = defineCommand({
       values,
       json,
       io,
+      call,
       progress,
     } = invocation
     const format = choiceOption("format", values.format, FORMATS, "jsonl")
@@ -47,7 +48,7 @@ export const exportCommand: Command = defineCommand({
       format,
       selfContained,
       backup: values.backup === true,
-      ...(io.signal === undefined ? {} : { signal: io.signal }),
+      ...call,
     }
     const text = counted(sessions.export(id, options), progress)
     if (values.out !== undefined) {

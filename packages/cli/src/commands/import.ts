@@ -28,7 +28,7 @@ export const importCommand: Command = defineCommand({
     "import backup.jsonl --id 01JGN3V6Z4W3A5T1C8Y2K7M9QX",
     "import - --from pi < session.jsonl",
   ],
-  async run({ sessions, args: [file = ""], values, io, json, progress }) {
+  async run({ sessions, args: [file = ""], values, io, call, json, progress }) {
     const options = { ...newId(values.id), from: choiceOption("from", values.from, FORMATS, "auto") }
     const source = file === "-" ? io.stdin : await openFile(file, io.cwd)
     if (file !== "-") await readBlobs(sessions.storage, blobFolderOf(file), io.cwd)
@@ -36,7 +36,7 @@ export const importCommand: Command = defineCommand({
       ...options,
       onProgress: ({ lines, bytes }) =>
         progress.update(() => `importing: ${formatNumber(lines)} lines, ${formatBytes(bytes)}`),
-      ...(io.signal === undefined ? {} : { signal: io.signal }),
+      ...call,
     })
     await progress.clear()
     if (!json) await writeLines(io.stderr, diagnosticLines(result.diagnostics, SHOWN), io.env)

@@ -17,11 +17,11 @@ export const tree: Command = defineCommand({
     "* is on the way to where the session stands (@); branches it does not take are indented under the entry they leave from.",
   ],
   examples: ["tree @last", "tree 01JGN3 --short", "tree @last --json"],
-  async run({ sessions, session: resolve, args: [ref = ""], values }) {
+  async run({ sessions, session: resolve, args: [ref = ""], values, call }) {
     const id = await resolve(ref)
-    const session = await sessions.open(id)
+    const session = await sessions.open(id, call)
     try {
-      const found = await session.tree()
+      const found = await session.tree(call)
       const rows = treeRows(found)
       const shown: readonly ShortRow[] = values.short === true ? shorten(rows) : rows
       return {

@@ -1,5 +1,5 @@
 import { hasCode } from "@sessions/core"
-import type { Sessions, VerifyReport } from "@sessions/core"
+import type { CallOptions, Sessions, VerifyReport } from "@sessions/core"
 import type { Command } from "../command.ts"
 import { defineCommand } from "../command.ts"
 import { diagnosticLines } from "../diagnostics.ts"
@@ -18,14 +18,13 @@ export const verify: Command = defineCommand({
     "Exit status 1 where something is damaged; what merely deserves a word is said and leaves it at 0. Nothing is changed.",
   ],
   examples: ["verify @last", "verify --all", "verify --all --json"],
-  async run({ sessions, session: resolve, args: [ref], values, progress, io }) {
+  async run({ sessions, session: resolve, args: [ref], values, progress, call }) {
     if ((ref === undefined) !== (values.all === true)) throw new UsageError("verify needs an ID, or --all without one.")
     const ids = ref === undefined ? await everyId(sessions) : [await resolve(ref)]
     const reports: Report[] = []
     for (const id of ids) {
-      io.signal?.throwIfAborted()
       progress.update(() => `verifying ${reports.length + 1} of ${ids.length}: ${id}`)
-      reports.push(...(await verifyOne(sessions, id)))
+      reports.push(...(await verifyOne(sessions, id, call)))
     }
     const damaged = reports.filter((report) => report.damaged).length
     return {
@@ -42,11 +41,11 @@ interface Report extends VerifyReport {
 }
 
 /** No report where the session was deleted meanwhile. */
-async function verifyOne(sessions: Sessions, id: string): Promise<Report[]> {
+async function verifyOne(sessions: Sessions, id: string, call: CallOptions): Promise<Report[]> {
   try {
-    const report = await sessions.verify(id)
+    const report = await sessions.verify(id, call)
     const known = new Set(report.diagnostics.filter(({ code }) => SAID_ALREADY.has(code)).map(({ seq }) => seq ?? -1))
-    const found = await checkRecords(sessions, id, known)
+    const found = await checkRecords(sessions, id, known, call)
     if (found.length === 0) return [report]
     return [{ ...report, damaged: true, diagnostics: [...report.diagnostics, ...found] }]
   } catch (error) {
