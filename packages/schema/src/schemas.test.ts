@@ -57,7 +57,7 @@ test.each(KINDS)("guard, schema and JSON Schema want the same of each single fie
       ])
       for (const change of changes) expect(disagreement(kind, mutate(record, change))).toBeUndefined()
     }),
-    RUNS / 10,
+    RUNS / 20,
   )
 })
 

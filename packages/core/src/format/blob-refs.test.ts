@@ -139,6 +139,15 @@ test("an entry whose blobs field is not ours keeps it, and its strings", () => {
   expect(restoreBlobs(entry, () => undefined)).toEqual({ entry, missing: [] })
 })
 
+test("what leaves later is named beside what left before", () => {
+  const entry = user({ type: "text", text: "first" }, { type: "text", text: "second" })
+  const first = move(entry, planBlobs(entry, { textUnits: 4 }).slice(0, 1))
+  const second = move(first.moved, planBlobs(first.moved, { textUnits: 4 }))
+  expect(blobRefs(second.moved)).toHaveLength(2)
+  const bytes = (name: string) => first.store.get(name) ?? second.store.get(name)
+  expect(restoreBlobs(second.moved, bytes)).toEqual({ entry, missing: [] })
+})
+
 test("a moved place is not planned again", () => {
   const entry = user({ type: "text", text: "x".repeat(100) })
   const { moved } = move(entry, planBlobs(entry, { textUnits: 50 }))
@@ -155,6 +164,7 @@ test("the quick look never misses an entry that has something to move", () => {
     300,
   )
   expect(mayHoldBlobs(encodeEntry(user({ type: "text", text: "x".repeat(2_000) }) as never))).toBe(false)
+  expect(mayHoldBlobs(encodeEntry(user({ type: "text", text: "x".repeat(500_001) }) as never))).toBe(true)
 })
 
 test("entries nested without end are walked", () => {

@@ -64,6 +64,7 @@ test.each([
   ["a stray continuation", [0x80], 0],
   ["an overlong slash", [0x61, 0xc0, 0xaf], 1],
   ["an overlong three", [0xe0, 0x80, 0x80], 0],
+  ["an overlong four", [0xf0, 0x80, 0x80, 0x80], 0],
   ["a surrogate", [0x61, 0x62, 0xed, 0xa0, 0x80], 2],
   ["beyond Unicode", [0xf4, 0x90, 0x80, 0x80], 0],
   ["a cut sequence", [0xc3, 0xa9, 0xe2, 0x82], 2],
@@ -73,15 +74,22 @@ test.each([
   const source = [before, Uint8Array.from(bad), encoder.encode("\nlast")]
   expect(await read(source)).toEqual([
     { line: "first", at: 0, bytes: 5, terminated: true },
-    { problem: "not_utf8", at: 6, bytes: bad.length, badAt: 6 + badAt, terminated: true },
+    { problem: "not_utf8", at: 6, bytes: bad.length, badAt: 6 + badAt, raw: Uint8Array.from(bad), terminated: true },
     { line: "last", at: 7 + bad.length, bytes: 4, terminated: false },
   ])
 })
 
 test("a lone surrogate in a source of text is reported, not replaced", async () => {
   expect(await read(["ab\ud834", "\ud834\udd1e\n\udd1e"])).toEqual([
-    { problem: "not_utf8", at: 0, bytes: 9, badAt: 2, terminated: true },
-    { problem: "not_utf8", at: 10, bytes: 3, badAt: 10, terminated: false },
+    {
+      problem: "not_utf8",
+      at: 0,
+      bytes: 9,
+      badAt: 2,
+      raw: Uint8Array.of(97, 98, 237, 160, 180, 240, 157, 132, 158),
+      terminated: true,
+    },
+    { problem: "not_utf8", at: 10, bytes: 3, badAt: 10, raw: Uint8Array.of(237, 180, 158), terminated: false },
   ])
   expect(await texts(["a\ud834", "\udd1eb"])).toEqual(["a𝄞b"])
   expect((await read(["a\ud834", encoder.encode("b")]))[0]?.problem).toBe("not_utf8")

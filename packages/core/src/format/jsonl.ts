@@ -19,15 +19,22 @@ export interface TextLine extends LinePlace {
   readonly problem?: undefined
 }
 
-/** A line that is no text here. Its bytes are left as they are; nothing is put in their place. */
-export interface BadLine extends LinePlace {
+/** A line that is no text. Its bytes are given as they are; nothing is put in their place. */
+export interface UnreadableLine extends LinePlace {
   readonly line?: undefined
-  readonly problem: "not_utf8" | "too_long"
-  /** With `not_utf8`: byte offset, in the source, of the first byte that is not UTF-8. */
-  readonly badAt?: number
+  readonly problem: "not_utf8"
+  /** Byte offset, in the source, of the first byte that is not UTF-8. */
+  readonly badAt: number
+  readonly raw: Uint8Array
 }
 
-export type ReadLine = TextLine | BadLine
+/** A line longer than asked for, or than a string of this runtime holds. */
+export interface LongLine extends LinePlace {
+  readonly line?: undefined
+  readonly problem: "too_long"
+}
+
+export type ReadLine = TextLine | UnreadableLine | LongLine
 
 export interface ReadLinesOptions {
   /** Longer lines are reported as `too_long` and not held in memory. Default: as long as the runtime's strings get. */
@@ -95,7 +102,9 @@ class PendingLine {
     } catch {
       const bad = firstBadByte(bytes)
       // Well-formed bytes that do not become a string are more than a string of this runtime holds.
-      return bad < 0 ? { ...place, problem: "too_long" } : { ...place, problem: "not_utf8", badAt: place.at + bad }
+      if (bad < 0) return { ...place, problem: "too_long" }
+      // A copy: the source may fill its buffer again.
+      return { ...place, problem: "not_utf8", badAt: place.at + bad, raw: bytes.slice() }
     }
   }
 }

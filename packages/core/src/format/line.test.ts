@@ -131,6 +131,7 @@ test("a line in another order of keys has no other seq", () => {
   expect(withSeq(line.replace('"type":"leaf",', ""), 8)).toBeUndefined()
   expect(withSeq(line.replace('{"type"', '{ "type"'), 8)).toBeUndefined()
   expect(withSeq('{"type":"x","id":"a","seq":1,"timestamp":""}', 8)).toBeUndefined()
+  expect(withSeq('{"type":"x","id":"a","parentId":null,"seq":1,"x":1,"timestamp":""}', 8)).toBeUndefined()
 })
 
 test("a BOM before the line and a CR after it are tolerated", () => {

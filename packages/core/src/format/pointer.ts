@@ -48,10 +48,11 @@ function replaceAt(root: unknown, path: readonly string[], value: unknown, copie
   let container = top
   for (const key of path.slice(0, -1)) {
     const inner = copyOf(container[key], copies)
-    define(container, key, inner)
+    // Never a new property, so that `__proto__` is a key like any other.
+    container[key] = inner
     container = inner
   }
-  define(container, last, value)
+  container[last] = value
   return top
 }
 
@@ -60,11 +61,6 @@ function copyOf(value: unknown, copies: Set<unknown>): Container {
   const copy = Array.isArray(value) ? [...(value as readonly unknown[])] : { ...(value as Container) }
   copies.add(copy)
   return copy as Container
-}
-
-/** Not by assignment: `__proto__` is a key like any other here. */
-function define(container: Container, key: string, value: unknown): void {
-  Object.defineProperty(container, key, { value, writable: true, enumerable: true, configurable: true })
 }
 
 function holds(value: unknown, key: string): value is Container {
