@@ -1,0 +1,48 @@
+/** Deterministic data of realistic sizes. */
+import type { NewEntry } from "@sessions/core"
+
+/** A prompt, a call, its result, an answer: about 8 KB a turn, of which most is the result. */
+export function turn(index: number): NewEntry[] {
+  const id = `call_${index}`
+  const usage = { input: 1_000 + index, output: 200, cacheRead: 0, cacheWrite: 0, totalTokens: 1_200 + index }
+  const model = { provider: "acme", model: "acme-1", usage, stopReason: "stop" }
+  return [
+    { type: "message", message: { role: "user", content: `${words(index, 40)}?` } },
+    {
+      type: "message",
+      message: {
+        role: "assistant",
+        ...model,
+        content: [{ type: "toolCall", id, name: "read", arguments: { path: `src/file-${index}.ts` } }],
+      },
+    },
+    {
+      type: "message",
+      message: {
+        role: "toolResult",
+        toolCallId: id,
+        toolName: "read",
+        isError: false,
+        content: [{ type: "text", text: words(index, 900) }],
+      },
+    },
+    {
+      type: "message",
+      message: { role: "assistant", ...model, content: [{ type: "text", text: words(index + 1, 160) }] },
+    },
+  ]
+}
+
+/** A message whose line has about 2 KB. */
+export function message(index: number): NewEntry {
+  return { type: "message", message: { role: "user", content: [{ type: "text", text: words(index, 260) }] } }
+}
+
+const WORDS =
+  "the session log keeps every turn of an agent and opens at once from its end without reading history".split(" ")
+
+function words(seed: number, count: number): string {
+  const out: string[] = []
+  for (let i = 0; i < count; i++) out.push(WORDS[(seed * 7 + i * i * 3 + i) % WORDS.length] as string)
+  return out.join(" ")
+}

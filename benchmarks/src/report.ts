@@ -1,0 +1,83 @@
+/** What a measurement gives, and how it is shown. */
+import { cpus, totalmem } from "node:os"
+
+export interface Scenario {
+  readonly id: string
+  readonly run: () => Promise<Result>
+}
+
+export interface Result {
+  readonly id: string
+  readonly runtime: string
+  /** Median. */
+  readonly value: number
+  readonly unit: string
+  /** Smallest and largest of all rounds. */
+  readonly spread: readonly [number, number]
+  readonly rounds: number
+  /** Median of the raw loop, in the same unit. */
+  readonly raw?: number
+  /** Ours over raw as rates: 1 is the limit. */
+  readonly ratio?: number
+  /** What is counted rather than timed. */
+  readonly work?: Readonly<Record<string, number>>
+}
+
+export function machine(): Readonly<Record<string, unknown>> {
+  const all = cpus()
+  return { cpu: all[0]?.model.trim(), cores: all.length, memoryGB: Math.round(totalmem() / 1e9), runtime: runtime() }
+}
+
+export function runtime(): string {
+  const { bun, deno, node } = process.versions as Readonly<Record<string, string | undefined>>
+  return bun !== undefined ? `bun ${bun}` : deno !== undefined ? `deno ${deno}` : `node ${node}`
+}
+
+export function median(values: readonly number[]): number {
+  const sorted = [...values].sort((a, b) => a - b)
+  const middle = Math.floor(sorted.length / 2)
+  return sorted.length % 2 === 1
+    ? (sorted[middle] as number)
+    : ((sorted[middle - 1] as number) + (sorted[middle] as number)) / 2
+}
+
+/** A result of times: smaller is better, so the ratio of rates is raw over ours. */
+export function timed(id: string, unit: string, ours: readonly number[], raw: readonly number[] = []): Result {
+  const value = median(ours)
+  const base = {
+    id,
+    runtime: runtime(),
+    value,
+    unit,
+    spread: [Math.min(...ours), Math.max(...ours)] as const,
+    rounds: ours.length,
+  }
+  return raw.length === 0 ? base : { ...base, raw: median(raw), ratio: median(raw) / value }
+}
+
+export function table(results: readonly Result[]): string {
+  const rows = results.map(({ id, value, unit, spread, raw, ratio, work }) => [
+    id,
+    `${show(value)} ${unit}`,
+    `${show(spread[0])} to ${show(spread[1])}`,
+    raw === undefined ? "" : `${show(raw)} ${unit}`,
+    ratio === undefined ? "" : ratio.toFixed(2),
+    Object.entries(work ?? {})
+      .map(([name, count]) => `${name} ${count}`)
+      .join(", "),
+  ])
+  const all = [["id", "median", "spread", "raw", "ratio", "work"], ...rows]
+  const widths = (all[0] as string[]).map((_, column) => Math.max(...all.map((row) => (row[column] as string).length)))
+  return all
+    .map((row) =>
+      row
+        .map((cell, column) => cell.padEnd(widths[column] as number))
+        .join("  ")
+        .trimEnd(),
+    )
+    .join("\n")
+}
+
+function show(value: number): string {
+  return value >= 100 ? value.toFixed(0) : value.toPrecision(3)
+}
