@@ -25,6 +25,7 @@ import {
   syncFolder,
   toTemporary,
 } from "./small-files.ts"
+import { interruptedSwaps, recoverSwap } from "./swap.ts"
 
 export function createDocStore(env: Environment, checkOpen: () => void): DocStore {
   const { files, layout } = env
@@ -49,6 +50,29 @@ export function createDocStore(env: Environment, checkOpen: () => void): DocStor
     return text === undefined ? undefined : { text, version: await sha256Hex(text) }
   }
 
+  /** A document of a log that stands aside, since a swap was interrupted, is read there. */
+  const readAnywhere = async (key: string, place: DocPlace): Promise<Doc | undefined> => {
+    const found = await read(place)
+    const { session, name } = parseDocKey(key)
+    if (found !== undefined || session === undefined) return found
+    const { swap } = toSessionPaths(layout, session)
+    const aside = { ...place, path: join(swap, DOCS_FOLDER, toFileName(name)) }
+    return (await read(aside)) ?? read(place)
+  }
+
+  /** Puts such a log in its place first. */
+  const settleSwap = async (key: string, signal: AbortSignal | undefined): Promise<void> => {
+    const { session } = parseDocKey(key)
+    const paths = session === undefined ? undefined : toSessionPaths(layout, session)
+    if (paths === undefined || files.lstat(paths.swap) === undefined) return
+    const lock = await acquireLock(files, paths.lock, { timeout: env.lockTimeout, signal })
+    try {
+      await recoverSwap(files, layout, paths)
+    } finally {
+      lock.release()
+    }
+  }
+
   const locked = async <T>(
     key: string,
     signal: AbortSignal | undefined,
@@ -58,6 +82,7 @@ export function createDocStore(env: Environment, checkOpen: () => void): DocStor
     checkSignal(signal)
     const place = placeOf(key)
     return guarded(key, "change the document", place, async () => {
+      await settleSwap(key, signal)
       const lock = await acquireLock(files, place.lock, { timeout: env.lockTimeout, signal })
       try {
         return await work(place)
@@ -82,7 +107,7 @@ export function createDocStore(env: Environment, checkOpen: () => void): DocStor
       checkOpen()
       checkSignal(o?.signal)
       const place = placeOf(key)
-      return guarded(key, "read the document", place, () => read(place))
+      return guarded(key, "read the document", place, () => readAnywhere(key, place))
     },
 
     async put(key, text, o) {
@@ -152,11 +177,18 @@ function* allKeys(env: Environment, prefix: string): Generator<string> {
   yield* namesIn(env, layout.docs)
   if (!prefix.startsWith("sessions/".slice(0, prefix.length))) return
   const one = /^sessions\/([^/]+)\//.exec(prefix)?.[1]
-  const folders = one === undefined ? foldersIn(env) : [toFileName(one)]
+  const folders = new Set(one === undefined ? foldersIn(env, layout.root) : [toFileName(one)])
+  const aside = interruptedSwaps(foldersIn(env, layout.fresh)).filter((name) => one === undefined || folders.has(name))
   for (const folder of folders) {
     const session = toSessionId(folder)
     if (session === undefined) continue
     for (const name of namesIn(env, join(layout.root, folder, DOCS_FOLDER))) yield `sessions/${session}/${name}`
+  }
+  for (const folder of aside) {
+    const session = toSessionId(folder)
+    if (session === undefined || env.files.lstat(join(layout.root, folder)) !== undefined) continue
+    const { swap } = toSessionPaths(layout, session)
+    for (const name of namesIn(env, join(swap, DOCS_FOLDER))) yield `sessions/${session}/${name}`
   }
 }
 
@@ -167,8 +199,8 @@ function* namesIn(env: Environment, folder: string): Generator<string> {
   }
 }
 
-function foldersIn(env: Environment): string[] {
-  return entriesOf(env, env.layout.root)
+function foldersIn(env: Environment, folder: string): string[] {
+  return entriesOf(env, folder)
     .filter((entry) => entry.isDirectory())
     .map((entry) => entry.name)
 }

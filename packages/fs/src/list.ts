@@ -6,6 +6,7 @@ import { isMissing } from "./errors.ts"
 import { toSessionId } from "./ids.ts"
 import { FIRST_PART, toSessionPaths } from "./layout.ts"
 import { type Metadata, readMetadata, type StoredInfo } from "./metadata.ts"
+import { interruptedSwaps } from "./swap.ts"
 import { toHeadInfo } from "./view.ts"
 
 /** What this storage object knows of a session beyond its files: an `info` that is not written yet. */
@@ -42,9 +43,11 @@ async function newestFirst(
   pending: PendingInfo,
 ): Promise<Candidate[]> {
   const rolled = new Set(namesIn(env, env.layout.rolled))
+  const aside = interruptedSwaps(namesIn(env, env.layout.fresh))
+  for (const name of aside) rolled.add(name)
   const found: Candidate[] = []
   let looked = 0
-  for (const name of namesIn(env, env.layout.root, true)) {
+  for (const name of new Set([...namesIn(env, env.layout.root, true), ...aside])) {
     const session = toSessionId(name)
     if (session === undefined) continue
     const row = rolled.has(name) ? toRow(env, session, pending) : undefined

@@ -59,9 +59,9 @@ export async function acquireLock(files: Files, path: string, o: AcquireOptions)
 /** The lock, if nobody has it. */
 export function tryLock(files: Files, path: string): Lock | undefined {
   const owner = createOwner(false)
-  const bytes = Buffer.from(JSON.stringify(owner))
+  const since = { wall: Date.now(), steady: performance.now() }
   try {
-    createFile(files, path, bytes)
+    createFile(files, path, Buffer.from(JSON.stringify(owner)))
   } catch (error) {
     if (errnoOf(error) === "EEXIST") return undefined
     if (!isMissing(error)) throw error
@@ -69,7 +69,7 @@ export function tryLock(files: Files, path: string): Lock | undefined {
     return tryLock(files, path)
   }
   discard(files, toWaitPath(path))
-  return holdLock(files, path, owner)
+  return holdLock(files, path, owner, since)
 }
 
 interface Observation {
@@ -86,14 +86,16 @@ const MAX_POLL_MS = 10
 const CERTAIN_MS = 2_000
 /** A lock that looks old by its time stamp must also stand still for so long: the wall clock may have been set. */
 const STILL_MS = 500
+/** A lock whose owner is not in it: he ended between making the file and writing to it, which takes microseconds. */
+const NAMELESS_MS = 1_000
 
 function toWaitPath(path: string): string {
   return `${path}.wait`
 }
 
-function holdLock(files: Files, path: string, owner: LockOwner): Lock {
-  let wall = Date.now()
-  let steady = performance.now()
+/** `since`: before the lock was made, so that one who was stopped in the middle of that does not take it for fresh. */
+function holdLock(files: Files, path: string, owner: LockOwner, since: { wall: number; steady: number }): Lock {
+  let { wall, steady } = since
   const isOurs = (): boolean => {
     const bytes = readWhole(files, path)
     return bytes !== undefined && parseOwner(bytes.toString("utf8"))?.token === owner.token
@@ -132,7 +134,8 @@ function observe(files: Files, path: string, before: Observation | undefined): O
 function isStale(seen: Observation): boolean {
   if (seen.owner !== undefined && isDead(seen.owner)) return true
   const still = performance.now() - seen.since
-  return still > STALE_MS || (still > STILL_MS && Date.now() - seen.mtimeMs > STALE_MS)
+  const limit = seen.owner === undefined ? NAMELESS_MS : STALE_MS
+  return still > limit || (still > STILL_MS && Date.now() - seen.mtimeMs > limit)
 }
 
 /** Puts our file in the place of a stale one, one process at a time: two that both saw it stale must not take it from each other. */
@@ -140,6 +143,7 @@ function takeOver(files: Files, path: string, seen: Observation): Lock | undefin
   const guard = `${path}.take`
   const dead = seen.owner !== undefined && isDead(seen.owner)
   const owner = createOwner(!dead || seen.owner?.fence === true)
+  const since = { wall: Date.now(), steady: performance.now() }
   try {
     createFile(files, guard, Buffer.from(JSON.stringify(owner)))
   } catch (error) {
@@ -155,7 +159,7 @@ function takeOver(files: Files, path: string, seen: Observation): Lock | undefin
   }
   files.rename(guard, path)
   discard(files, toWaitPath(path))
-  return holdLock(files, path, owner)
+  return holdLock(files, path, owner, since)
 }
 
 function askFor(files: Files, path: string): void {

@@ -23,8 +23,8 @@ export function openAt(root: string, options: Omit<FileStorageOptions, "root" | 
   const files = createFaultyFiles()
   const storage = createFileStorage({ ...options, root, files })
   onTestFinished(async () => {
-    files.fault = undefined
-    await storage[Symbol.asyncDispose]()
+    // One that still fails stands for a process that has ended; nobody disposes of its storage.
+    if (files.fault === undefined) await storage[Symbol.asyncDispose]()
   })
   return { storage, files }
 }

@@ -79,13 +79,14 @@ function folderFor({ durability }: Place["options"]): string {
 const NO_PROCESS = 4_194_305
 
 /** Locks as a process leaves them that is gone. */
-function killOwners(folder: string): void {
+export function killOwners(folder: string): void {
   if (!fs.existsSync(folder)) return
   for (const file of fs.readdirSync(folder)) {
     if (!file.endsWith(".lock")) continue
     const path = join(folder, file)
-    const owner = JSON.parse(fs.readFileSync(path, "utf8")) as object
-    fs.writeFileSync(path, JSON.stringify({ ...owner, pid: NO_PROCESS }))
+    const text = fs.readFileSync(path, "utf8")
+    if (text === "") continue
+    fs.writeFileSync(path, JSON.stringify({ ...(JSON.parse(text) as object), pid: NO_PROCESS }))
   }
 }
 

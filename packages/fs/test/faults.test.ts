@@ -1,0 +1,313 @@
+import * as fs from "node:fs"
+import { join } from "node:path"
+import type { Head, SessionStorage } from "@sessions/core/storage"
+import { expect, test } from "vitest"
+import { dead, type FileCall, type FaultyFiles, isLogWrite, systemError } from "./faulty-files.ts"
+import { chunked, fill, filesBelow, lineAt, linesOf, linesTo, makeRoot, openAt } from "./place.ts"
+import { killOwners } from "./subject.ts"
+
+test("a last record that is torn at any byte is no line, is kept aside, and never joins the next one", async () => {
+  const last = Buffer.from(JSON.stringify({ text: "grüße 👍", n: 2 }), "utf8")
+  for (let cut = 1; cut <= last.length; cut++) {
+    const root = makeRoot()
+    const first = openAt(root)
+    const head = await fill(first.storage, "a", 2)
+    await first.storage[Symbol.asyncDispose]()
+    const path = join(root, "a", "session.jsonl")
+    const torn = last.subarray(0, cut)
+    fs.appendFileSync(path, torn)
+
+    const { storage } = openAt(root)
+    expect(await storage.head("a")).toMatchObject({ ...head, torn: cut })
+    expect(await linesOf(storage, "a")).toEqual(linesTo(2))
+    expect(fs.readFileSync(path).subarray(-cut)).toEqual(torn)
+    await storage.append("a", ["next"], { expect: head })
+    expect(await linesOf(storage, "a")).toEqual([...linesTo(2), "next"])
+    const aside = fs.readdirSync(join(root, "a")).filter((name) => name.endsWith(".torn"))
+    expect(aside).toHaveLength(1)
+    expect(fs.readFileSync(join(root, "a", aside[0] ?? ""))).toEqual(torn)
+  }
+})
+
+test("a first line that never became whole is an empty place, and its bytes are kept", async () => {
+  const root = makeRoot()
+  fs.mkdirSync(join(root, "a"))
+  fs.writeFileSync(join(root, "a", "session.jsonl"), '{"type":"sess')
+  const { storage } = openAt(root)
+  expect(await storage.head("a")).toBeUndefined()
+  await storage.append("a", ["whole"], { expect: 0 })
+  expect(await linesOf(storage, "a")).toEqual(["whole"])
+  const aside = fs.readdirSync(join(root, "a")).filter((name) => name.endsWith(".torn"))
+  expect(fs.readFileSync(join(root, "a", aside[0] ?? ""), "utf8")).toBe('{"type":"sess')
+})
+
+for (const durability of ["os", "disk"] as const) {
+  test(`durability ${durability}: a full disk is \`quota\`, leaves nothing of the batch, and appending goes on as soon as there is room`, async () => {
+    const root = makeRoot()
+    const { storage, files } = openAt(root, { durability })
+    let head = await fill(storage, "a", 3)
+    for (const written of [0, 1, 10, 25]) {
+      failOnce(files, isLogWrite, () => {
+        if (written === 0) throw systemError("ENOSPC")
+        fs.appendFileSync(join(root, "a", "session.jsonl"), `${lineAt(3)}\n${lineAt(4)}\n`.slice(0, written))
+        return written
+      })
+      await expect(storage.append("a", [lineAt(3), lineAt(4)], { expect: head })).rejects.toMatchObject({
+        code: "quota",
+      })
+      expect(await linesOf(storage, "a")).toEqual(linesTo(head.next))
+    }
+    head = await storage.append("a", [lineAt(3)], { expect: head })
+    expect(await linesOf(storage, "a")).toEqual(linesTo(4))
+    expect(await openAt(root).storage.head("a")).toMatchObject(head)
+  })
+}
+
+test("what a failed write left and could not be cut off is `indeterminate`, and the next append starts behind whole lines", async () => {
+  const root = makeRoot()
+  const { storage, files } = openAt(root)
+  const head = await fill(storage, "a", 2)
+  files.fault = ({ op, path }, proceed) => {
+    if (op === "truncate") throw systemError("EIO")
+    if (!isLogWrite({ op, path })) return proceed()
+    fs.appendFileSync(path, `${lineAt(2)}\n{"to`)
+    throw systemError("EIO")
+  }
+  const sent = [lineAt(2), lineAt(3)]
+  await expect(storage.append("a", sent, { expect: head })).rejects.toMatchObject({ code: "indeterminate" })
+  files.fault = undefined
+  const now = await storage.head("a")
+  expect(now).toMatchObject({ next: 3, torn: 4 })
+  await storage.append("a", ["on"], { expect: { next: 3, log: head.log } })
+  expect(await linesOf(storage, "a")).toEqual([...linesTo(3), "on"])
+})
+
+test("durability disk: a sync that fails takes back what it was for, and says that nothing of it is there", async () => {
+  const { storage, files } = openAt(makeRoot(), { durability: "disk" })
+  let head = await fill(storage, "a", 2)
+  failOnce(
+    files,
+    ({ op }) => op === "fdatasync",
+    () => Promise.reject(systemError("EIO")),
+  )
+  await expect(storage.append("a", [lineAt(2)], { expect: head })).rejects.toMatchObject({ code: "unavailable" })
+  expect(await linesOf(storage, "a")).toEqual(linesTo(2))
+  head = await storage.append("a", [lineAt(2)], { expect: head })
+  expect(head.next).toBe(3)
+})
+
+test("durability disk: where that cannot be taken back either, the log is `corrupt` until the storage is opened anew", async () => {
+  const root = makeRoot()
+  const { storage, files } = openAt(root, { durability: "disk" })
+  const head = await fill(storage, "a", 2)
+  files.fault = ({ op }, proceed) => (op === "fdatasync" ? Promise.reject(systemError("EIO")) : proceed())
+  await expect(storage.append("a", [lineAt(2)], { expect: head })).rejects.toMatchObject({ code: "corrupt" })
+  files.fault = undefined
+  await expect(storage.append("a", [lineAt(2)], { expect: head })).rejects.toMatchObject({ code: "corrupt" })
+  await storage[Symbol.asyncDispose]()
+  const again = openAt(root).storage
+  const now = await again.head("a")
+  await again.append("a", ["on"], { expect: { next: now?.next ?? 0, log: head.log } })
+})
+
+test("a process that dies anywhere in a creation leaves no session or a whole one, and the place can be used", async () => {
+  await atEachStep(
+    async (root, fault) => {
+      const { storage, files } = openAt(root)
+      fault(files)
+      return storage.append("a", linesTo(3), { expect: 0 })
+    },
+    async (storage) => {
+      const lines = await linesOf(storage, "a")
+      expect([0, 3]).toContain(lines.length)
+      const head = lines.length === 0 ? await storage.append("a", linesTo(3), { expect: 0 }) : await headOf(storage)
+      await storage.append("a", [lineAt(3)], { expect: head })
+      expect(await linesOf(storage, "a")).toEqual(linesTo(4))
+    },
+  )
+})
+
+test("a process that dies anywhere in a replace leaves the old log or the new one, with its documents", async () => {
+  const after: string[] = []
+  await atEachStep(
+    async (root, fault) => {
+      const { storage, files } = openAt(root, { maxPartBytes: 100 })
+      const head = await fill(storage, "a", 8)
+      await storage.docs.put("sessions/a/d", "mine", { expect: null })
+      fault(files)
+      await storage.replace?.("a", chunked(["new 0", "new 1"], ["new 2"]), { expect: head })
+    },
+    async (storage) => {
+      const lines = await linesOf(storage, "a")
+      after.push(lines[0] ?? "nothing")
+      expect([linesTo(8), ["new 0", "new 1", "new 2"]]).toContainEqual(lines)
+      const ids: string[] = []
+      for await (const row of storage.list()) ids.push(row.id)
+      for await (const key of storage.docs.list("sessions/a/")) ids.push(key)
+      expect(ids).toEqual(["a", "sessions/a/d"])
+      expect((await storage.docs.get("sessions/a/d"))?.text).toBe("mine")
+      await storage.docs.put("sessions/a/e", "new", { expect: null })
+      await storage.append("a", ["on"], { expect: await headOf(storage) })
+      expect(await linesOf(storage, "a")).toEqual([...lines, "on"])
+    },
+  )
+  expect(new Set(after)).toEqual(new Set([lineAt(0), "new 0"]))
+})
+
+test("a process that dies anywhere in rolling a part loses no acknowledged line", async () => {
+  await atEachStep(
+    async (root, fault) => {
+      const { storage, files } = openAt(root, { maxPartBytes: 100 })
+      const head = await fill(storage, "a", 5)
+      fault(files)
+      await storage.append("a", [lineAt(5)], { expect: head })
+    },
+    async (storage) => {
+      const lines = await linesOf(storage, "a")
+      expect([linesTo(5), linesTo(6)]).toContainEqual(lines)
+      await storage.append("a", ["on"], { expect: await headOf(storage) })
+      expect(await linesOf(storage, "a")).toEqual([...lines, "on"])
+    },
+  )
+})
+
+test("a process that dies anywhere in a deletion leaves the session whole or gone", async () => {
+  await atEachStep(
+    async (root, fault) => {
+      const { storage, files } = openAt(root)
+      await fill(storage, "a", 4)
+      await storage.docs.put("sessions/a/d", "mine", { expect: null })
+      fault(files)
+      await storage.delete("a")
+    },
+    async (storage) => {
+      const lines = await linesOf(storage, "a")
+      expect([linesTo(4), []]).toContainEqual(lines)
+      expect((await storage.docs.get("sessions/a/d")) === undefined).toBe(lines.length === 0)
+    },
+  )
+})
+
+test("a process that dies anywhere in writing a document leaves the old text or the new one", async () => {
+  await atEachStep(
+    async (root, fault) => {
+      const { storage, files } = openAt(root)
+      const version = await storage.docs.put("pointers", "old", { expect: null })
+      fault(files)
+      await storage.docs.put("pointers", "new", { expect: version })
+    },
+    async (storage) => {
+      const doc = await storage.docs.get("pointers")
+      expect(["old", "new"]).toContain(doc?.text)
+      await storage.docs.put("pointers", "newer", { expect: doc?.version ?? null })
+    },
+  )
+})
+
+test("a folder that is removed under a running writer is a conflict, and nothing is written into the void", async () => {
+  const root = makeRoot()
+  const { storage } = openAt(root)
+  const head = await fill(storage, "a", 3)
+  fs.rmSync(join(root, "a"), { recursive: true })
+  await expect(storage.append("a", [lineAt(3)], { expect: head })).rejects.toMatchObject({ code: "conflict" })
+  expect(await linesOf(storage, "a")).toEqual([])
+  await storage.append("a", ["anew"], { expect: 0 })
+  expect(await linesOf(storage, "a")).toEqual(["anew"])
+})
+
+test("a rename that Windows refuses because somebody holds the file is tried again", async () => {
+  const { storage, files } = openAt(makeRoot())
+  let refused = 0
+  files.fault = ({ op, path }, proceed) => {
+    if (op === "rename" && path.includes(".docs") && refused++ < 3) throw systemError(refused === 1 ? "EPERM" : "EBUSY")
+    return proceed()
+  }
+  await storage.docs.put("pointers", "text", { expect: null })
+  expect(refused).toBe(4)
+  expect((await storage.docs.get("pointers"))?.text).toBe("text")
+})
+
+test("what is derived is not needed: without it, or with it wrong, a log reads and grows as before", async () => {
+  const spoils: readonly ((path: string) => void)[] = [
+    (path) => fs.rmSync(path),
+    (path) => fs.writeFileSync(path, "no json"),
+    (path) => fs.writeFileSync(path, '{"marks":[[10,3,7],[300000,9,1]],"log":"x"}'),
+    (path) => fs.writeFileSync(path, ""),
+  ]
+  for (const spoil of spoils) {
+    const root = makeRoot()
+    const first = openAt(root, { maxPartBytes: 900_000 }).storage
+    await fill(first, "a", 30, 90_000)
+    await first[Symbol.asyncDispose]()
+    const derived = filesBelow(root).filter((file) => file.endsWith(".marks") || file.endsWith("metadata.json"))
+    expect(derived.length).toBeGreaterThan(3)
+    for (const file of derived) spoil(join(root, file))
+    const { storage } = openAt(root, { maxPartBytes: 900_000 })
+    const head = await headOf(storage)
+    expect(head.next).toBe(30)
+    expect(await linesOf(storage, "a", { from: 8, to: 23 })).toEqual(linesTo(23, 90_000).slice(8))
+    await storage.append("a", [lineAt(30, 90_000)], { expect: head })
+    for await (const row of storage.list()) expect(row).toMatchObject({ id: "a", next: 31 })
+    expect(await linesOf(storage, "a")).toEqual(linesTo(31, 90_000))
+  }
+})
+
+async function headOf(storage: SessionStorage): Promise<Head> {
+  const info = await storage.head("a")
+  return { next: info?.next ?? 0, log: info?.log ?? "" }
+}
+
+function failOnce(files: FaultyFiles, which: (call: FileCall) => boolean, fail: () => unknown): void {
+  files.fault = (call, proceed) => {
+    if (!which(call)) return proceed()
+    files.fault = undefined
+    return fail()
+  }
+}
+
+/** Operations that change something; a process may stop before each of them. */
+const CHANGES: ReadonlySet<string> = new Set([
+  "write",
+  "truncate",
+  "rename",
+  "unlink",
+  "mkdir",
+  "remove",
+  "fsync",
+  "fdatasync",
+  "utimes",
+])
+
+/** Runs the work as often as it has steps, the process ending before another one each time; then looks with a new storage. */
+async function atEachStep(
+  work: (root: string, fault: (files: FaultyFiles) => void) => Promise<unknown>,
+  look: (storage: SessionStorage) => Promise<void>,
+): Promise<void> {
+  for (let step = 0; ; step++) {
+    const root = makeRoot()
+    let taken = 0
+    let died = (): void => undefined
+    const death = new Promise<void>((resolve) => {
+      died = resolve
+    })
+    const done = work(root, (files) => {
+      files.fault = (call, proceed) => {
+        if (!CHANGES.has(call.op) && call.op !== "open") return proceed()
+        if (taken++ < step) return proceed()
+        files.fault = dead()
+        died()
+        return files.fault(call, proceed)
+      }
+    }).then(
+      () => "done" as const,
+      () => "failed" as const,
+    )
+    const end = await Promise.race([done, death.then(() => "died" as const)])
+    killOwners(join(root, ".locks"))
+    await look(openAt(root).storage)
+    if (end === "done") {
+      expect(step).toBeGreaterThan(3)
+      return
+    }
+  }
+}
