@@ -6,9 +6,9 @@ import { isWellFormed } from "../storage/checks.ts"
 import { fromBase64, toBase64 } from "./base64.ts"
 import type { EncodedEntry } from "./line.ts"
 import { BLOB_IMAGE_CHARS, BLOB_TEXT_UNITS } from "./limits.ts"
-import { getAt, setAt } from "./pointer.ts"
+import { getAt, pathOf, setAt } from "./pointer.ts"
 import { isObject } from "./shape.ts"
-import { contentImages, findStrings, type Place } from "./strings.ts"
+import { BASE_FIELDS, contentImages, findStrings, type Place } from "./strings.ts"
 
 export type BlobEncoding = "utf8" | "base64"
 
@@ -75,13 +75,13 @@ export function applyBlobs<E extends object>(entry: E, moved: readonly BlobRef[]
   return { ...applied, blobs }
 }
 
-/** Every reference of the entry: the places that `blobs` names and that hold one. */
+/** Every reference of the entry: the places that `blobs` names and that hold one. A base field is never such a place. */
 export function blobRefs(entry: object, o: RefOptions = {}): readonly BlobRef[] {
   const refs: BlobRef[] = []
   const named = blobsOf(entry) ?? {}
   for (const [pointer, encoding] of Object.entries(named)) {
     const hash = hashOf(getAt(entry, pointer))
-    if (hash !== undefined) refs.push({ pointer, encoding, hash })
+    if (hash !== undefined && !BASE_FIELDS.has(pathOf(pointer)?.[0] ?? "")) refs.push({ pointer, encoding, hash })
   }
   if (o.foreign !== true) return refs
   for (const { pointer, text } of contentImages(entry)) {

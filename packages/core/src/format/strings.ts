@@ -59,7 +59,8 @@ export function contentImages(entry: object): readonly Place[] {
   return found
 }
 
-const BASE_FIELDS: ReadonlySet<string> = new Set(["type", "id", "parentId", "seq", "timestamp", "blobs"])
+/** What holds the log together: it never leaves its line. */
+export const BASE_FIELDS: ReadonlySet<string> = new Set(["type", "id", "parentId", "seq", "timestamp", "blobs"])
 
 /** An object or array that is being walked. */
 interface Frame {

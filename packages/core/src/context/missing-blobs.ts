@@ -1,0 +1,40 @@
+/**
+ * A reference never reaches a model as text. Where a blob did not come back, a sentence stands in its place: in a text or an
+ * argument of a call as that string, anywhere else in a block as a text block in the block's stead.
+ */
+import type { Diagnostic } from "../format/diagnostics.ts"
+import { blobRefs } from "../format/blob-refs.ts"
+import type { BlobRef } from "../format/blob-refs.ts"
+import { getAt, pathOf, pointerOf, setAt } from "../format/pointer.ts"
+import type { Entry } from "../format/records.ts"
+import { isObject } from "../format/shape.ts"
+
+export const MISSING_CONTENT_TEXT = "[This content is missing: it is not in the blob store any more.]"
+
+/** The entry without the references that are left in it; the entry itself where there are none. Also those of others' images. */
+export function withoutReferences(entry: Entry): Entry {
+  const refs = blobRefs(entry, { foreign: true })
+  if (refs.length === 0) return entry
+  const { blobs: _, ...rest } = setAt(entry, new Map(refs.map((ref) => substitute(entry, ref))))
+  return rest as Entry
+}
+
+export function missingBlobs(entry: Entry): readonly Diagnostic[] {
+  const hashes = new Set(blobRefs(entry, { foreign: true }).map(({ hash }) => hash))
+  return [...hashes].map((hash) => {
+    const message = `Entry ${entry.id} refers to the blob ${hash}, which is not there.`
+    return { code: "missing_blob", seq: entry.seq, entryId: entry.id, message }
+  })
+}
+
+function substitute(entry: Entry, { pointer }: BlobRef): readonly [pointer: string, value: unknown] {
+  const path = pathOf(pointer) ?? []
+  const content = path.indexOf("content")
+  const inBlock = path.slice(content + 2)
+  if (content < 0 || content > 1 || inBlock.length === 0) return [pointer, MISSING_CONTENT_TEXT]
+  const blockPointer = pointerOf(path.slice(0, content + 2))
+  const block = getAt(entry, blockPointer)
+  const type = isObject(block) ? block["type"] : undefined
+  const ownText = (type === "text" && inBlock[0] === "text") || (type === "toolCall" && inBlock[0] === "arguments")
+  return ownText ? [pointer, MISSING_CONTENT_TEXT] : [blockPointer, { type: "text", text: MISSING_CONTENT_TEXT }]
+}
