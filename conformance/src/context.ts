@@ -95,8 +95,9 @@ export async function openContext<L>(subject: Subject<L>, sizes: Sizes): Promise
   }
 
   async function end(): Promise<void> {
+    for (const trace of traces) trace.stop()
     try {
-      await close()
+      await Promise.all(opened.splice(0).map(async ({ raw }) => raw[Symbol.asyncDispose]()))
     } finally {
       for (const one of locations.splice(0)) await subject.removeLocation?.(one)
     }

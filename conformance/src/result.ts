@@ -54,8 +54,13 @@ export function failureOf(
 
 function inWords(error: unknown): { what: string; expected: string; came: string } {
   if (error instanceof Mismatch) return error
-  if (error instanceof OutOfTime) return { what: "the case", expected: "it to end", came: `it ${error.message}` }
-  return { what: "a call of the case", expected: "success", came: showError(error) }
+  if (error instanceof OutOfTime) return { what: "the case", expected: "it to end", came: came(error) }
+  return { what: "a call of the case", expected: "success", came: came(error) }
+}
+
+/** What was thrown instead of a result, in words. */
+export function came(error: unknown): string {
+  return error instanceof OutOfTime ? `it ${error.message}` : showError(error)
 }
 
 /** Where an error of the adapter's own comes from. A mismatch comes from the suite, whose lines help nobody. */

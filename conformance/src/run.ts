@@ -1,10 +1,11 @@
 import type { Capabilities } from "@sessions/core/storage"
 import type { Case, Group, Hooks } from "./case.ts"
 import { cases } from "./cases/index.ts"
+import { Mismatch } from "./assert.ts"
 import type { OpenContext, Sizes } from "./context.ts"
 import { defaultSizes, openContext, Skipped } from "./context.ts"
 import type { CaseResult } from "./result.ts"
-import { failureOf } from "./result.ts"
+import { came, failureOf } from "./result.ts"
 import { runtimeName } from "./runtime.ts"
 import type { Subject } from "./subject.ts"
 import { SUITE_VERSION } from "./version.ts"
@@ -70,6 +71,8 @@ export function reasonToSkip({ needs }: Case, capabilities: Capabilities, hooks:
   return needs === undefined || needs.met(capabilities, hooks) ? undefined : `needs ${needs.text}`
 }
 
+const AFTERWARDS = "disposing of the storages and taking the place away, after the case had passed"
+
 export async function runCase<L>(subject: Subject<L>, one: Case, options: RunOptions = {}): Promise<CaseResult> {
   const limit = options.timeLimit ?? 10_000
   const started = performance.now()
@@ -91,7 +94,7 @@ export async function runCase<L>(subject: Subject<L>, one: Case, options: RunOpt
   try {
     await within(limit, async () => opened?.end())
   } catch (error) {
-    if (status.status !== "failed") status = failed(error)
+    if (status.status !== "failed") status = failed(new Mismatch(AFTERWARDS, "success", came(error)))
   }
   const { id, group, clause, title } = one
   const capabilities = opened?.context.capabilities

@@ -5,6 +5,8 @@ import { show } from "./show.ts"
 export interface Trace {
   last(): string | undefined
   pending(): readonly string[]
+  /** Refuses every further call: a case that was given up must not go on behind the next one's back. */
+  stop(): void
 }
 
 type Call = () => string
@@ -13,6 +15,7 @@ type Call = () => string
 export function traced(storage: SessionStorage): { readonly storage: SessionStorage; readonly trace: Trace } {
   const pending = new Set<Call>()
   let last: Call | undefined
+  let stopped = false
 
   function track<T>(call: Call, result: T): T {
     if (isThenable(result)) {
@@ -28,8 +31,13 @@ export function traced(storage: SessionStorage): { readonly storage: SessionStor
     return {
       [Symbol.asyncIterator]() {
         const inner = iterable[Symbol.asyncIterator]()
+        let asked = 0
         return {
-          next: () => track(() => `next() of ${call()}`, inner.next()),
+          async next() {
+            if (++asked % 256 === 0) await turn()
+            if (stopped) throw new Stopped()
+            return track(() => `next() of ${call()}`, inner.next())
+          },
           return: async () => (await inner.return?.()) ?? { done: true, value: undefined },
         }
       },
@@ -44,6 +52,7 @@ export function traced(storage: SessionStorage): { readonly storage: SessionStor
         if (key === "docs" || key === "blobs") return isObject(value) ? standIn(value, `${key}.`) : value
         if (typeof value !== "function") return value
         return (...args: unknown[]) => {
+          if (stopped) throw new Stopped()
           const call: Call = () => `${name}${String(key)}(${args.map(show).join(", ")})`
           last = call
           return track(call, Reflect.apply(value, target, args) as unknown)
@@ -54,8 +63,25 @@ export function traced(storage: SessionStorage): { readonly storage: SessionStor
 
   return {
     storage: standIn(storage, ""),
-    trace: { last: () => last?.(), pending: () => [...pending].map((call) => call()) },
+    trace: {
+      last: () => last?.(),
+      pending: () => [...pending].map((call) => call()),
+      stop() {
+        stopped = true
+      },
+    },
   }
+}
+
+class Stopped extends Error {
+  constructor() {
+    super("The case has ended.")
+  }
+}
+
+/** Timers fire in between, the time limit's too: an iterable that never ends can be given up. */
+function turn(): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, 0))
 }
 
 function isObject(value: unknown): value is object {

@@ -74,6 +74,19 @@ describe("a failure", () => {
     expect(results[0]?.failure?.message).toContain('waits for append("a", ["{\\"n\\":0}","{\\"n\\":1}"], {"expect":0})')
   })
 
+  test("of an iterable that never ends says so, and the case does not go on behind the next one", async () => {
+    let rows = 0
+    const endless = changed("endless", () => ({
+      async *list() {
+        for (;;) yield { id: `s${rows++}`, next: 1, log: "x", bytes: 3, updatedAt: 0 }
+      },
+    }))
+    expect((await failureOf(endless, "LIST-01"))?.came).toBe("it did not end within 200 ms")
+    const after = rows
+    await new Promise((resolve) => setTimeout(resolve, 20))
+    expect(rows).toBe(after)
+  })
+
   test("of a thrown text says that it is no Error", async () => {
     const wrong = changed("wrong", () => ({ append: () => Promise.reject("boom") }))
     expect((await failureOf(wrong, "CREATE-01"))?.came).toBe('a thrown string, not an Error: "boom"')

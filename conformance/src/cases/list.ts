@@ -64,6 +64,7 @@ export const list: readonly Case[] = casesOf("list", [
       for (let after: string | undefined; ; ) {
         const page = await collect(storage.list({ limit: 2, ...(after !== undefined && { after }) }))
         pages.push(...page.map(({ id }) => id))
+        check(pages.length <= ids.length, "the ids in pages of two", `${ids.length} of them`, pages)
         after = page.at(-1)?.id
         if (after === undefined) break
       }

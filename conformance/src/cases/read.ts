@@ -151,6 +151,12 @@ export const read: readonly Case[] = casesOf("read", [
       while (before !== 0) {
         const page = await readFrom(storage, "a", { last: 7, ...(before !== undefined && { before }) })
         check(page.lines.length > 0, `the page before ${before}`, "at least one line", 0)
+        check(
+          (page.from ?? 0) < (before ?? 100),
+          `the first seq of the page before ${before}`,
+          "one before that",
+          page.from,
+        )
         pages.unshift(page.lines)
         before = page.from ?? 0
       }
