@@ -132,7 +132,6 @@ export class SessionWriter {
     else this.#lose()
     const { files, lockTimeout } = this.#env
     if (!this.#polite) this.#lock = tryLock(files, this.#paths.lock)
-    // What is bound to fail does not wait for its turn to do so.
     if (this.#lock === undefined && expect !== undefined) this.#checkHope(expect)
     this.#lock ??= await acquireLock(files, this.#paths.lock, { timeout: lockTimeout, signal, polite: this.#polite })
     this.#polite = false
@@ -140,15 +139,16 @@ export class SessionWriter {
     this.#checked = false
   }
 
+  /**
+   * What no turn can help. An append that only came too late does wait for its turn: then this writer has the lock when it tries
+   * again, and a busy one cannot be ahead of it for ever.
+   */
   #checkHope(expect: Head | 0): void {
     const view = this.#env.view(this.#session)
-    const why =
-      expect === 0
-        ? view !== undefined && "it exists already"
-        : view?.log !== expect.log
-          ? "the log was deleted or replaced meanwhile"
-          : view.next > expect.next && `its next line is ${view.next}, not ${expect.next}: another writer was there`
-    if (why !== false) throw conflict(this.#session, why, view?.folder)
+    if (expect === 0 && view !== undefined) throw conflict(this.#session, "it exists already", view.folder)
+    if (expect !== 0 && view?.log !== expect.log) {
+      throw conflict(this.#session, "the log was deleted or replaced meanwhile", view?.folder)
+    }
   }
 
   async #ensureLog(): Promise<void> {

@@ -1,0 +1,163 @@
+import * as fs from "node:fs"
+import { join } from "node:path"
+import type { Head, SessionStorage } from "@sessions/core/storage"
+import { expect, test } from "vitest"
+import type { Files } from "../src/files.ts"
+import { createFileStorage, nodeFiles } from "../src/index.ts"
+import { chunked, fill, lineAt, linesOf, linesTo, makeRoot, openAt } from "./place.ts"
+
+test("reading 100 MB in one part takes the memory of a few pieces", async () => {
+  const root = makeRoot()
+  const { storage } = openAt(root, { maxPartBytes: 200_000_000 })
+  const line = JSON.stringify({ text: "ü".repeat(500) + "x".repeat(1_000) })
+  const batch = Array.from({ length: 2_000 }, () => line)
+  let head: Head | 0 = 0
+  for (let i = 0; i < 25; i++) head = await storage.append("a", batch, { expect: head })
+  const before = process.memoryUsage().arrayBuffers
+  let lines = 0
+  let most = 0
+  for await (const chunk of storage.read("a")) {
+    lines += chunk.lines.length
+    most = Math.max(most, process.memoryUsage().arrayBuffers - before)
+  }
+  expect(lines).toBe(50_000)
+  expect(most).toBeLessThan(4_000_000)
+})
+
+test("the end of a large log is read in about what its lines need, and its head in one interval between marks", async () => {
+  const root = makeRoot()
+  const writer = openAt(root, { maxPartBytes: 6_000_000 })
+  await fill(writer.storage, "a", 10_000, 1_500)
+  await writer.storage[Symbol.asyncDispose]()
+  const counted = countReads()
+  const storage = createFileStorage({ root, files: counted.files, maxPartBytes: 6_000_000 })
+  expect(await storage.head("a")).toMatchObject({ next: 10_000 })
+  expect(counted.take()).toBeLessThan(400_000)
+  expect(await linesOf(storage, "a", { last: 20 })).toEqual(linesTo(10_000, 1_500).slice(-20))
+  expect(counted.take()).toBeLessThan(200_000)
+  expect(await linesOf(storage, "a", { from: 0, to: 1 })).toEqual([lineAt(0, 1_500)])
+  expect(counted.take()).toBeLessThan(50_000)
+  expect(await linesOf(storage, "a", { last: 20, before: 5_000 })).toEqual(linesTo(5_000, 1_500).slice(-20))
+  expect(counted.take()).toBeLessThan(600_000)
+  await storage[Symbol.asyncDispose]()
+})
+
+test("a listing opens no log whose row is up to date", async () => {
+  const root = makeRoot()
+  const writer = openAt(root, { maxPartBytes: 2_000 }).storage
+  for (let i = 0; i < 20; i++) {
+    const head = await fill(writer, `s${i}`, 1 + (i % 3) * 40)
+    await writer.append(`s${i}`, ["last"], { expect: head, info: `info ${i}` })
+  }
+  await writer[Symbol.asyncDispose]()
+  const { storage, files } = openAt(root)
+  const opened: string[] = []
+  files.fault = ({ op, path }, proceed) => {
+    if (op === "open" && path.endsWith(".jsonl")) opened.push(path)
+    return proceed()
+  }
+  const rows = []
+  for await (const row of storage.list()) rows.push(row)
+  expect(opened).toEqual([])
+  files.fault = undefined
+  expect(rows).toHaveLength(20)
+  for (const [index, row] of rows.entries()) {
+    const { id, ...head } = row
+    expect(head).toEqual(await storage.head(id))
+    expect(row.updatedAt).toBeLessThanOrEqual(rows[index - 1]?.updatedAt ?? Number.POSITIVE_INFINITY)
+  }
+  fs.appendFileSync(
+    join(root, "s7", fs.readdirSync(join(root, "s7")).find((name) => name.endsWith(".jsonl")) ?? ""),
+    "more\n",
+  )
+  files.fault = (call, proceed) => {
+    if (call.op === "open" && call.path.endsWith(".jsonl")) opened.push(call.path)
+    return proceed()
+  }
+  for await (const row of storage.list({ limit: 1 })) expect(row.id).toBe("s7")
+  files.fault = undefined
+  expect(opened.every((path) => path.includes("s7"))).toBe(true)
+})
+
+test("a reader of a log that is replaced or deleted under it gets conflict, and never a line of another log", async () => {
+  const ends: readonly ((storage: SessionStorage, head: Head) => Promise<unknown>)[] = [
+    async (storage) => storage.delete("a"),
+    async (storage) => {
+      await storage.delete("a")
+      return fill(storage, "a", 900, 1_000)
+    },
+    async (storage, head) => storage.replace?.("a", chunked(linesTo(900, 1_000)), { expect: head }),
+  ]
+  for (const end of ends) {
+    const { storage } = openAt(makeRoot(), { maxPartBytes: 300_000 })
+    const head = await fill(storage, "a", 900, 1_001)
+    const seen: string[] = []
+    const reading = (async () => {
+      for await (const chunk of storage.read("a")) {
+        seen.push(...chunk.lines)
+        if (chunk.from === 0) await end(storage, head)
+      }
+    })()
+    await expect(reading).rejects.toMatchObject({ code: "conflict" })
+    expect(seen).toEqual(linesTo(900, 1_001).slice(0, seen.length))
+  }
+})
+
+test("a reader goes on while a writer appends and rolls", async () => {
+  const { storage } = openAt(makeRoot(), { maxPartBytes: 40_000 })
+  let head = await fill(storage, "a", 1_000, 300)
+  let count = 0
+  for await (const chunk of storage.read("a")) {
+    expect(chunk.lines).toEqual(linesTo(chunk.from + chunk.lines.length, 300).slice(chunk.from))
+    count += chunk.lines.length
+    for (let i = 0; i < 40; i++) head = await storage.append("a", [lineAt(head.next, 300)], { expect: head })
+  }
+  expect(count).toBe(1_000)
+  expect(await linesOf(storage, "a")).toEqual(linesTo(head.next, 300))
+})
+
+test("a blob that holds other bytes than its name says is `corrupt`", async () => {
+  const root = makeRoot()
+  const { storage } = openAt(root)
+  const hash = await storage.blobs.put(new TextEncoder().encode("text"))
+  fs.writeFileSync(join(root, ".blobs", hash.slice(0, 2), hash), "tampered")
+  await expect(storage.blobs.get(hash)).rejects.toMatchObject({ code: "corrupt" })
+})
+
+test("a collector that looked before a put does not take the blob", async () => {
+  const root = makeRoot()
+  const { storage } = openAt(root)
+  const bytes = new TextEncoder().encode("text")
+  const hash = await storage.blobs.put(bytes)
+  const path = join(root, ".blobs", hash.slice(0, 2), hash)
+  fs.utimesSync(path, 1_000, 1_000)
+  await storage.blobs.put(bytes)
+  expect(await storage.blobs.delete(hash, { ifPutBefore: Date.now() - 60_000 })).toBe(false)
+  fs.utimesSync(path, 1_000, 1_000)
+  expect(await storage.blobs.delete(hash, { ifPutBefore: Date.now() - 60_000 })).toBe(true)
+})
+
+function countReads(): { files: Files; take(): number } {
+  let bytes = 0
+  const files: Files = {
+    ...nodeFiles,
+    read(fd, into, offset, length, position) {
+      const count = nodeFiles.read(fd, into, offset, length, position)
+      bytes += count
+      return count
+    },
+    async readAsync(fd, into, offset, length, position) {
+      const count = await nodeFiles.readAsync(fd, into, offset, length, position)
+      bytes += count
+      return count
+    },
+  }
+  return {
+    files,
+    take() {
+      const taken = bytes
+      bytes = 0
+      return taken
+    },
+  }
+}

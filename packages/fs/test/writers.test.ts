@@ -1,0 +1,214 @@
+import { execFile } from "node:child_process"
+import * as fs from "node:fs"
+import { join } from "node:path"
+import { fileURLToPath } from "node:url"
+import { promisify } from "node:util"
+import type { Head } from "@sessions/core/storage"
+import { expect, test, vi } from "vitest"
+import { isLogWrite } from "./faulty-files.ts"
+import { fill, lineAt, linesOf, linesTo, makeRoot, openAt } from "./place.ts"
+import { killOwners } from "./subject.ts"
+
+const WRITER = fileURLToPath(new URL("writer-process.ts", import.meta.url))
+const lockOf = (root: string): string => join(root, ".locks", "a.lock")
+
+test("of many appends after one head exactly one stands, whoever makes them", async () => {
+  const root = makeRoot()
+  const storages = [openAt(root), openAt(root), openAt(root)].map(({ storage }) => storage)
+  const [first] = storages
+  let head = first === undefined ? undefined : await fill(first, "a", 1)
+  for (let round = 0; round < 20; round++) {
+    const expected = head as Head
+    const racing = Array.from({ length: 32 }, (_, i) =>
+      storages[i % 3]?.append("a", [`${round}-${i}`], { expect: expected }).then(
+        (won) => won,
+        (error: { code: string }) => error.code,
+      ),
+    )
+    const outcomes = await Promise.all(racing)
+    const winners = outcomes.filter((outcome) => typeof outcome === "object")
+    expect(winners).toHaveLength(1)
+    expect(new Set(outcomes.filter((outcome) => typeof outcome !== "object"))).toEqual(new Set(["conflict"]))
+    head = winners[0]
+  }
+  expect(first === undefined ? [] : await linesOf(first, "a")).toHaveLength(21)
+})
+
+test("of many creations exactly one stands", async () => {
+  const root = makeRoot()
+  const storages = Array.from({ length: 8 }, () => openAt(root).storage)
+  const outcomes = await Promise.allSettled(storages.map((storage, i) => storage.append("a", [`${i}`], { expect: 0 })))
+  expect(outcomes.filter(({ status }) => status === "fulfilled")).toHaveLength(1)
+  for (const outcome of outcomes) {
+    if (outcome.status === "rejected") expect(outcome.reason).toMatchObject({ code: "conflict" })
+  }
+})
+
+test("two processes that append as fast as they can lose nothing, keep their order, and neither starves", async () => {
+  const root = makeRoot()
+  const run = async (name: string): Promise<{ done: number; longest: number }> => {
+    const args = ["--conditions=source", WRITER, root, "a", name, "800"]
+    const { stdout } = await promisify(execFile)(process.execPath, args)
+    return JSON.parse(stdout) as { done: number; longest: number }
+  }
+  const reports = await Promise.all([run("x"), run("y")])
+  for (const { longest } of reports) expect(longest).toBeLessThan(5_000)
+  const { storage } = openAt(root)
+  const lines = (await linesOf(storage, "a")).map((line) => JSON.parse(line) as { name: string; n: number })
+  expect(lines).toHaveLength(1600)
+  for (const name of ["x", "y"]) {
+    const own = lines.filter((line) => line.name === name).map((line) => line.n)
+    expect(own).toEqual(Array.from({ length: 800 }, (_, n) => n))
+  }
+})
+
+test("the lock is held for a burst, and given back when the writer pauses", async () => {
+  const root = makeRoot()
+  const { storage, files } = openAt(root)
+  let locks = 0
+  files.fault = ({ op, path }, proceed) => {
+    if (op === "write" && path === lockOf(root)) locks++
+    return proceed()
+  }
+  await fill(storage, "a", 50)
+  expect(locks).toBe(1)
+  expect(fs.existsSync(lockOf(root))).toBe(true)
+  await vi.waitFor(() => expect(fs.existsSync(lockOf(root))).toBe(false))
+  files.fault = undefined
+})
+
+test("a writer that never pauses gives way to one that waits", async () => {
+  const root = makeRoot()
+  const busy = openAt(root).storage
+  const other = openAt(root).storage
+  let head = await fill(busy, "a", 1)
+  let stop = false
+  const running = (async () => {
+    let rounds = 0
+    while (!stop) {
+      try {
+        head = await busy.append("a", ["busy"], { expect: head })
+      } catch {
+        const now = await busy.head("a")
+        head = { next: now?.next ?? 0, log: head.log }
+      }
+      // As a program does between two calls; without any pause nothing else of this process runs at all.
+      if (++rounds % 10 === 0) await new Promise((resolve) => setImmediate(resolve))
+    }
+  })()
+  const started = performance.now()
+  for (let n = 0; n < 3; ) {
+    const now = await other.head("a")
+    try {
+      await other.append("a", [`other ${n}`], { expect: { next: now?.next ?? 0, log: head.log } })
+      n++
+    } catch (error) {
+      expect(error).toMatchObject({ code: "conflict" })
+    }
+    expect(performance.now() - started).toBeLessThan(8_000)
+  }
+  stop = true
+  await running
+})
+
+test("a lock that is held is waited for no longer than lockTimeout, and named", async () => {
+  const root = makeRoot()
+  const first = openAt(root)
+  const head = await fill(first.storage, "a", 1)
+  await vi.waitFor(() => expect(fs.existsSync(lockOf(root))).toBe(false))
+  fs.writeFileSync(lockOf(root), JSON.stringify({ token: "t", pid: 1, host: "elsewhere", boot: "", space: "" }))
+  const { storage } = openAt(root, { lockTimeout: 100 })
+  await expect(storage.append("a", ["x"], { expect: head })).rejects.toMatchObject({
+    code: "unavailable",
+    at: lockOf(root),
+    message: expect.stringContaining("process 1 on elsewhere"),
+  })
+  const controller = new AbortController()
+  const waiting = openAt(root).storage.append("a", ["x"], { expect: head, signal: controller.signal })
+  controller.abort()
+  await expect(waiting).rejects.toMatchObject({ code: "aborted" })
+  expect(await linesOf(storage, "a")).toEqual(linesTo(1))
+  fs.unlinkSync(lockOf(root))
+})
+
+test("an append to a log that is gone, and a creation of what exists, need not wait for a lock to fail", async () => {
+  const root = makeRoot()
+  const holder = openAt(root).storage
+  await fill(holder, "a", 3)
+  const { storage } = openAt(root, { lockTimeout: 10 })
+  for (const wrong of [0, { next: 3, log: "other" }] as const) {
+    await expect(storage.append("a", ["x"], { expect: wrong })).rejects.toMatchObject({ code: "conflict" })
+  }
+})
+
+test("a lock whose owner is dead is taken over at once", async () => {
+  const root = makeRoot()
+  const first = openAt(root)
+  const head = await fill(first.storage, "a", 2)
+  first.files.fault = () => {
+    throw new Error("dead")
+  }
+  killOwners(join(root, ".locks"))
+  const { storage } = openAt(root, { lockTimeout: 1_000 })
+  await storage.append("a", [lineAt(2)], { expect: head })
+  expect(await storage.head("a")).toMatchObject({ next: 3, parts: [{ from: 0 }] })
+})
+
+test("a lock that its living owner does not refresh is taken over, and the part that he may still write to is ended", async () => {
+  const root = makeRoot()
+  const first = openAt(root)
+  const head = await fill(first.storage, "a", 2)
+  await first.storage[Symbol.asyncDispose]()
+  const owner = { token: "frozen", pid: process.pid, host: "here", boot: "", space: "" }
+  fs.writeFileSync(lockOf(root), JSON.stringify(owner))
+  fs.utimesSync(lockOf(root), new Date(Date.now() - 20_000), new Date(Date.now() - 20_000))
+  const { storage } = openAt(root, { lockTimeout: 5_000 })
+  await storage.append("a", [lineAt(2)], { expect: head })
+  expect((await storage.head("a"))?.parts?.map((part) => part.from)).toEqual([0, 2])
+  fs.appendFileSync(join(root, "a", "session.jsonl"), "a late write\n")
+  for (const reader of [storage, openAt(root).storage]) {
+    expect(await linesOf(reader, "a")).toEqual(linesTo(3))
+    expect(await reader.head("a")).toMatchObject({ next: 3, bytes: Buffer.byteLength(`${linesTo(3).join("\n")}\n`) })
+  }
+})
+
+test("a writer that was frozen in the middle of an append finds its late write void, says conflict, and goes on", async () => {
+  const root = makeRoot()
+  const { storage, files } = openAt(root)
+  const head = await fill(storage, "a", 2)
+  files.fault = (call, proceed) => {
+    if (!isLogWrite(call)) return proceed()
+    files.fault = undefined
+    // It sleeps here; another writer takes the lock, ends the part and goes on.
+    vi.spyOn(Date, "now").mockReturnValue(Date.now() + 20_000)
+    fs.writeFileSync(lockOf(root), JSON.stringify({ token: "other", pid: 1, host: "", boot: "", space: "" }))
+    fs.writeFileSync(join(root, "a", "session_part2.2.jsonl"), `${lineAt(2)}\n`, { mode: 0o600 })
+    return proceed()
+  }
+  await expect(storage.append("a", ["late"], { expect: head })).rejects.toMatchObject({ code: "conflict" })
+  vi.restoreAllMocks()
+  expect(fs.readFileSync(join(root, "a", "session.jsonl"), "utf8")).toContain("late")
+  expect(await linesOf(storage, "a")).toEqual(linesTo(3))
+  fs.unlinkSync(lockOf(root))
+  await storage.append("a", [lineAt(3)], { expect: { next: 3, log: head.log } })
+  expect(await linesOf(storage, "a")).toEqual(linesTo(4))
+})
+
+test("a writer that was frozen after its write, before anyone took over, has written", async () => {
+  const root = makeRoot()
+  const { storage, files } = openAt(root)
+  const head = await fill(storage, "a", 2)
+  files.fault = (call, proceed) => {
+    if (!isLogWrite(call)) return proceed()
+    files.fault = undefined
+    const written = proceed()
+    vi.spyOn(Date, "now").mockReturnValue(Date.now() + 20_000)
+    fs.writeFileSync(lockOf(root), JSON.stringify({ token: "other", pid: 1, host: "", boot: "", space: "" }))
+    fs.writeFileSync(join(root, "a", "session_part2.3.jsonl"), `${lineAt(3)}\n`, { mode: 0o600 })
+    return written
+  }
+  expect(await storage.append("a", [lineAt(2)], { expect: head })).toEqual({ next: 3, log: head.log })
+  vi.restoreAllMocks()
+  expect(await linesOf(storage, "a")).toEqual(linesTo(4))
+  fs.unlinkSync(lockOf(root))
+})
