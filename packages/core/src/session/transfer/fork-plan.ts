@@ -1,0 +1,129 @@
+/** What of a log goes into a fork, and what changes in it. Pure. */
+import type { Entry } from "../../format/records.ts"
+import type { Seq } from "../../storage/contract.ts"
+import type { EntryLog } from "../../tree/entry-log.ts"
+import { pathTo } from "../../tree/path.ts"
+
+export interface ForkedEntry {
+  /** Its place in the source. */
+  readonly from: Seq
+  /** Its place in the fork. */
+  readonly seq: Seq
+  readonly parentId: string | null
+  /** Fields that have other values in the fork. */
+  readonly changes: Readonly<Record<string, unknown>>
+}
+
+/**
+ * The path to the leaf and what was said of it from elsewhere (tombstones, labels, the title and the metadata in force), in the
+ * order of the source. That order keeps the meaning of every reference: the nearest entry before it with an id is the same one as
+ * long as that one is there. What was said of entries that are not there stays behind.
+ */
+export function planFork(log: EntryLog, leaf: Seq | null): readonly ForkedEntry[] {
+  const path = leaf === null ? [] : pathTo(log, leaf).seqs
+  const onPath = new Set(path)
+  const chosen = [...path, ...sayings(log, onPath)].sort((a, b) => a - b)
+  const places = new Map<Seq, Seq>()
+  const plan: ForkedEntry[] = []
+  /** Id of the path's last entry so far; after the leaf, of the last entry. */
+  let parentId: string | null = null
+  for (const from of chosen) {
+    const entry = log.at(from) as Entry
+    const target = targetOf(log, entry, from)
+    if (target !== undefined && !places.has(target)) continue
+    const seq = plan.length + 1
+    plan.push({
+      from,
+      seq,
+      parentId,
+      changes: changesOf(log, entry, { from, seq, target, parentId }, { path, onPath, places }),
+    })
+    places.set(from, seq)
+    if (onPath.has(from) || from > (leaf ?? -1)) parentId = entry.id
+  }
+  return plan
+}
+
+/** Entries off the path that concern it, or the whole session. */
+function sayings(log: EntryLog, onPath: ReadonlySet<Seq>): readonly Seq[] {
+  const tombstones: Seq[] = []
+  /** The last of each kind; what counts is what was said last. */
+  const last = new Map<string, Seq>()
+  for (let seq = log.from; seq < log.end; seq++) {
+    const entry = log.at(seq)
+    if (entry === undefined) continue
+    const fields = entry as Readonly<Record<string, unknown>>
+    if (entry.type === "title_change") {
+      const { title, source } = fields
+      if (title === null || typeof title === "string") last.set(`title ${source === "auto" ? "auto" : "user"}`, seq)
+    } else if (entry.type === "metadata") {
+      if (fields["value"] !== undefined) last.set(`metadata ${String(fields["key"])}`, seq)
+    } else if (entry.type === "tombstone" || entry.type === "label") {
+      const target = targetOf(log, entry, seq)
+      if (target === undefined || !onPath.has(target)) continue
+      if (entry.type === "label") last.set(`label ${target}`, seq)
+      else if (!onPath.has(seq)) tombstones.push(seq)
+    }
+  }
+  return [...tombstones, ...[...last.values()].filter((seq) => !onPath.has(seq))]
+}
+
+const NOWHERE = -1
+
+/** The entry that this one is about; {@link NOWHERE} where it is missing, undefined where it is about none. */
+function targetOf(log: EntryLog, entry: Entry, seq: Seq): Seq | undefined {
+  if (entry.type !== "tombstone" && entry.type !== "label" && entry.type !== "context_edit") return undefined
+  const { targetId } = entry as Readonly<Record<string, unknown>>
+  return typeof targetId === "string" ? (log.find(targetId, seq) ?? NOWHERE) : NOWHERE
+}
+
+interface Place {
+  readonly from: Seq
+  readonly seq: Seq
+  readonly target: Seq | undefined
+  readonly parentId: string | null
+}
+
+interface Chosen {
+  readonly path: readonly Seq[]
+  readonly onPath: ReadonlySet<Seq>
+  /** Places in the fork by places in the source. */
+  readonly places: ReadonlyMap<Seq, Seq>
+}
+
+function changesOf(log: EntryLog, entry: Entry, place: Place, chosen: Chosen): Readonly<Record<string, unknown>> {
+  if (entry.type === "compaction") return keptChanges(log, entry, place, chosen)
+  if (entry["targetSeq"] === undefined) return {}
+  const target = entry.type === "leaf" ? parentPlace(log, place, chosen) : chosen.places.get(place.target ?? NOWHERE)
+  return entry["targetSeq"] === target ? {} : { targetSeq: target }
+}
+
+/** Where nothing of what a compaction says it keeps is there, it keeps nothing, as in the source. */
+function keptChanges(
+  log: EntryLog,
+  entry: Entry,
+  { from, seq }: Place,
+  { path, onPath, places }: Chosen,
+): Record<string, unknown> {
+  const { firstKeptEntryId, firstKeptSeq } = entry as Readonly<Record<string, unknown>>
+  const source =
+    typeof firstKeptEntryId === "string" && firstKeptEntryId !== entry.id ? log.find(firstKeptEntryId, from) : undefined
+  // The first kept entry may be one that stays behind: then the next one is the first.
+  const kept =
+    source !== undefined && onPath.has(source)
+      ? path.find((at) => at >= source && at < from && places.has(at))
+      : undefined
+  const id = kept === undefined ? entry.id : (log.at(kept) as Entry).id
+  const at = kept === undefined ? seq : places.get(kept)
+  return {
+    ...(id === firstKeptEntryId ? {} : { firstKeptEntryId: id }),
+    ...(at === firstKeptSeq ? {} : { firstKeptSeq: at }),
+  }
+}
+
+/** The place of a leaf's target, which is its parent. */
+function parentPlace(log: EntryLog, { from, parentId }: Place, { path, places }: Chosen): Seq | undefined {
+  const before =
+    parentId === null ? undefined : path.findLast((at) => at < from && (log.at(at) as Entry).id === parentId)
+  return before === undefined ? undefined : places.get(before)
+}
