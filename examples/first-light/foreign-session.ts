@@ -8,12 +8,13 @@ import { RESUMED_PROMPT, standInModel } from "./stand-in-model.ts"
 import { standInSummarizer } from "./stand-in-summarizer.ts"
 import { tools } from "./tools.ts"
 
-const KEEP_RECENT_TOKENS = 30
+/** The library's default; of a shorter conversation half is kept, so that there is something to compact. */
+const KEEP_RECENT_TOKENS = 20_000
 
 export async function foreignSession(sessions: Sessions, root: string, file: string): Promise<string> {
-  print.heading(`1. ${file}, brought into ${root}`)
   // A function, since a file can be read twice: importing need not keep it in memory.
   const { id, from, lines, diagnostics } = await sessions.import(() => createReadStream(file))
+  print.heading(`1. ${file}, brought into ${root}`)
   console.log(`  ${id}: ${lines} lines, from ${from.format} version ${from.version}`)
   print.diagnostics(diagnostics, 3)
 
@@ -44,7 +45,9 @@ export async function foreignSession(sessions: Sessions, root: string, file: str
 /** A conversation of a few words has nothing to compact, which is no failure of the example. */
 async function compact(session: Session): Promise<void> {
   try {
-    print.compaction(await session.compact({ summarize: standInSummarizer, keepRecentTokens: KEEP_RECENT_TOKENS }))
+    const { tokens } = await session.context()
+    const keepRecentTokens = Math.min(KEEP_RECENT_TOKENS, Math.floor(tokens / 2))
+    print.compaction(await session.compact({ summarize: standInSummarizer, keepRecentTokens }))
   } catch (error) {
     if (!hasCode(error, "compaction_failed")) throw error
     console.log(`  ${error.message}`)

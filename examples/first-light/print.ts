@@ -63,10 +63,14 @@ export function tree({ roots, path }: SessionTree, ends = 3): void {
 export async function list(sessions: Sessions): Promise<void> {
   const { sessions: infos, next } = await sessions.list({ limit: 4 })
   for (const info of infos) {
-    const size = `${info.messageCount} messages, ${(info.bytes / 1000).toFixed(1)} kB`
+    const size = `${info.messageCount} messages, ${formatBytes(info.bytes)}`
     console.log(`  ${info.id}  ${size.padEnd(24)}  ${oneLine(info.title ?? info.firstPrompt ?? "", 32)}`)
   }
   if (next !== undefined) console.log("  … and older ones")
+}
+
+function formatBytes(bytes: number): string {
+  return bytes < 1_000_000 ? `${(bytes / 1000).toFixed(1)} kB` : `${(bytes / 1_000_000).toFixed(1)} MB`
 }
 
 function row(name: string, text: string, units = WIDTH): void {
