@@ -96,6 +96,7 @@ function toWaitPath(path: string): string {
 /** `since`: before the lock was made, so that one who was stopped in the middle of that does not take it for fresh. */
 function holdLock(files: Files, path: string, owner: LockOwner, since: { wall: number; steady: number }): Lock {
   let { wall, steady } = since
+  let wanted = false
   const isOurs = (): boolean => {
     const bytes = readWhole(files, path)
     return bytes !== undefined && parseOwner(bytes.toString("utf8"))?.token === owner.token
@@ -108,13 +109,14 @@ function holdLock(files: Files, path: string, owner: LockOwner, since: { wall: n
     },
     refresh(now = false) {
       const at = performance.now()
-      if (!now && at - steady < REFRESH_MS && this.isCertain()) return "held"
+      if (!now && at - steady < REFRESH_MS && this.isCertain()) return wanted ? "wanted" : "held"
       if (!isOurs()) return "lost"
       const date = Date.now()
       files.utimes(path, date)
       wall = date
       steady = at
-      return files.lstat(toWaitPath(path)) === undefined ? "held" : "wanted"
+      wanted = files.lstat(toWaitPath(path)) !== undefined
+      return wanted ? "wanted" : "held"
     },
     release() {
       if (isOurs()) discard(files, path)

@@ -52,6 +52,12 @@ export function isCurrent(files: Files, log: OpenLog): boolean {
   return stat.size === log.size && stat.nlink > 0
 }
 
+/** Whether a log that was just looked at ends where the open one does. */
+export function isViewOf(log: OpenLog, view: LogView): boolean {
+  const { name, end } = lastPart(view)
+  return log.log === view.log && log.part.name === name && log.size === end.offset && view.torn === 0
+}
+
 /**
  * One write of the whole batch. What a short or failed write left is cut off again before the error is thrown: `quota`,
  * `unavailable`, or `indeterminate` where it could not be cut.
