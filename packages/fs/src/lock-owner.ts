@@ -30,13 +30,13 @@ export function parseOwner(text: string): LockOwner | undefined {
     return undefined
   }
   if (typeof value?.token !== "string" || !Number.isSafeInteger(value.pid)) return undefined
-  const text_ = (field: unknown): string => (typeof field === "string" ? field : "")
+  const textOf = (field: unknown): string => (typeof field === "string" ? field : "")
   return {
     token: value.token,
     pid: value.pid as number,
-    host: text_(value.host),
-    boot: text_(value.boot),
-    space: text_(value.space),
+    host: textOf(value.host),
+    boot: textOf(value.boot),
+    space: textOf(value.space),
     fence: value.fence === true,
   }
 }

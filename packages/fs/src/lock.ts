@@ -144,7 +144,7 @@ function isStale(seen: Observation): boolean {
 function takeOver(files: Files, path: string, seen: Observation): Lock | undefined {
   const guard = `${path}.take`
   const dead = seen.owner !== undefined && isDead(seen.owner)
-  const owner = createOwner(!dead || seen.owner?.fence === true)
+  const owner = createOwner(!dead || (seen.owner?.fence ?? false))
   const since = { wall: Date.now(), steady: performance.now() }
   try {
     createFile(files, guard, Buffer.from(JSON.stringify(owner)))

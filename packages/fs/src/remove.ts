@@ -5,6 +5,7 @@ import type { Environment } from "./environment.ts"
 import type { SessionPaths } from "./layout.ts"
 import { acquireLock } from "./lock.ts"
 import { discard, syncFolder } from "./small-files.ts"
+import { sweepLeftovers } from "./sweep.ts"
 import { moveToTrash } from "./trash.ts"
 import { listParts } from "./view.ts"
 
@@ -30,6 +31,7 @@ export async function removeSession(
     env.bells.ring(paths.session)
     if (env.durability === "disk") await syncFolder(files, layout.root)
     await files.remove(trashed)
+    await sweepLeftovers(env)
     return deleted
   } finally {
     docs.release()

@@ -141,7 +141,7 @@ export function createFileStorage(o: FileStorageOptions): SessionStorage {
     async sync(session, options) {
       enter(session, options?.signal)
       try {
-        await unlessAborted(syncSession(env, session), options?.signal)
+        await unlessAborted(syncSession(env, session), options?.signal, () => true)
       } catch (error) {
         throw env.error(error, "sync the log", session)
       }

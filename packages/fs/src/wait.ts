@@ -20,13 +20,19 @@ export function pause(ms: number, signal?: AbortSignal): Promise<void> {
   })
 }
 
-/** The work's outcome; once the signal fires, `aborted` with `sent: true`, and the work settles by itself. */
-export function unlessAborted<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+/**
+ * The work's outcome; once the signal fires, `aborted`, and the work settles by itself. `isSent` says whether its write is out by then;
+ * work that is not sends nothing any more, since it looks at the signal before it does.
+ */
+export function unlessAborted<T>(work: Promise<T>, signal: AbortSignal | undefined, isSent: () => boolean): Promise<T> {
   if (signal === undefined) return work
   return new Promise((resolve, reject) => {
     const abort = (): void => {
-      const message = "The call was aborted after its write had been sent; the write settles by itself."
-      reject(new StorageError("aborted", message, { sent: true, cause: signal.reason }))
+      const sent = isSent()
+      const message = sent
+        ? "The call was aborted after its write had been sent; the write settles by itself."
+        : "The call was aborted before anything was sent."
+      reject(new StorageError("aborted", message, { ...(sent ? { sent } : {}), cause: signal.reason }))
     }
     const settle = (): void => signal.removeEventListener("abort", abort)
     work.finally(settle).then(resolve, reject)

@@ -64,7 +64,10 @@ export class SessionWriter {
         if (this.#fits(log, batch)) return this.#write(log, batch, o)
       }
     }
-    return this.#queue.run(() => this.#appendInTurn(lines, o))
+    const fate = { sent: false }
+    const work = this.#queue.run(() => this.#appendInTurn(lines, o, fate))
+    // The next one in the queue waits for the work itself: what a failed sync takes back must be the log's end.
+    return unlessAborted(work, o.signal, () => fate.sent)
   }
 
   /** Runs a task that changes the session as a whole, under the lock. */
@@ -91,20 +94,25 @@ export class SessionWriter {
     this.#closeLog()
   }
 
-  async #appendInTurn(lines: readonly string[], o: AppendOptions): Promise<Head> {
+  async #appendInTurn(lines: readonly string[], o: AppendOptions, fate: { sent: boolean }): Promise<Head> {
     checkSignal(o.signal)
     await this.#takeLock(o.signal, () => this.#checkHope(o.expect))
     try {
-      checkSignal(o.signal)
       await this.#lookAtLog()
-      if (o.expect === 0 && this.#log === undefined) return await this.#create(lines, o)
+      checkSignal(o.signal)
+      if (o.expect === 0 && this.#log === undefined) {
+        fate.sent = true
+        return await this.#create(lines, o)
+      }
       let log = checkExpect(this.#log, o.expect, this.#session)
       const batch = encodeBatch(lines)
       if (!this.#fits(log, batch)) log = await this.#roll(log)
+      checkSignal(o.signal)
+      fate.sent = true
       // Encoded anew: another session's append may have used the buffer while this one waited.
       const [size, next] = [log.size, log.next]
       const head = this.#write(log, encodeBatch(lines), o)
-      if (this.#env.durability === "disk") await unlessAborted(this.#sync(log, { size, next }), o.signal)
+      if (this.#env.durability === "disk") await this.#sync(log, { size, next })
       return head
     } finally {
       this.#lease.used()

@@ -1,7 +1,7 @@
 import * as fs from "node:fs"
 import { join } from "node:path"
 import type { Head, SessionStorage } from "@sessions/core/storage"
-import { expect, test } from "vitest"
+import { expect, test, vi } from "vitest"
 import { dead, type FileCall, type FaultyFiles, isLogWrite, systemError } from "./faulty-files.ts"
 import { chunked, fill, filesBelow, lineAt, linesOf, linesTo, makeRoot, openAt } from "./place.ts"
 import { killOwners } from "./subject.ts"
@@ -110,8 +110,31 @@ test("durability disk: where that cannot be taken back either, the log is `corru
   await again.append("a", ["on"], { expect: { next: now?.next ?? 0, log: head.log } })
 })
 
+test("durability disk: who stops waiting for a sync hears `aborted` with `sent`, and the next append still comes after it", async () => {
+  const { storage, files } = openAt(makeRoot(), { durability: "disk" })
+  const head = await fill(storage, "a", 1)
+  let synced = (): void => undefined
+  failOnce(
+    files,
+    ({ op }) => op === "fdatasync",
+    () =>
+      new Promise<void>((resolve) => {
+        synced = resolve
+      }),
+  )
+  const controller = new AbortController()
+  const first = storage.append("a", [lineAt(1)], { expect: head, signal: controller.signal })
+  await vi.waitFor(() => expect(files.fault).toBeUndefined())
+  controller.abort()
+  await expect(first).rejects.toMatchObject({ code: "aborted", sent: true })
+  const second = storage.append("a", [lineAt(2)], { expect: { next: 2, log: head.log } })
+  synced()
+  expect(await second).toEqual({ next: 3, log: head.log })
+  expect(await linesOf(storage, "a")).toEqual(linesTo(3))
+})
+
 test("a process that dies anywhere in a creation leaves no session or a whole one, and the place can be used", async () => {
-  await atEachStep(
+  const steps = await atEachStep(
     async (root, fault) => {
       const { storage, files } = openAt(root)
       fault(files)
@@ -125,11 +148,12 @@ test("a process that dies anywhere in a creation leaves no session or a whole on
       expect(await linesOf(storage, "a")).toEqual(linesTo(4))
     },
   )
+  expect(steps).toBeGreaterThan(3)
 })
 
 test("a process that dies anywhere in a replace leaves the old log or the new one, with its documents", async () => {
   const after: string[] = []
-  await atEachStep(
+  const steps = await atEachStep(
     async (root, fault) => {
       const { storage, files } = openAt(root, { maxPartBytes: 100 })
       const head = await fill(storage, "a", 8)
@@ -151,11 +175,12 @@ test("a process that dies anywhere in a replace leaves the old log or the new on
       expect(await linesOf(storage, "a")).toEqual([...lines, "on"])
     },
   )
+  expect(steps).toBeGreaterThan(3)
   expect(new Set(after)).toEqual(new Set([lineAt(0), "new 0"]))
 })
 
 test("a process that dies anywhere in rolling a part loses no acknowledged line", async () => {
-  await atEachStep(
+  const steps = await atEachStep(
     async (root, fault) => {
       const { storage, files } = openAt(root, { maxPartBytes: 100 })
       const head = await fill(storage, "a", 5)
@@ -169,10 +194,11 @@ test("a process that dies anywhere in rolling a part loses no acknowledged line"
       expect(await linesOf(storage, "a")).toEqual([...lines, "on"])
     },
   )
+  expect(steps).toBeGreaterThan(3)
 })
 
 test("a process that dies anywhere in a deletion leaves the session whole or gone", async () => {
-  await atEachStep(
+  const steps = await atEachStep(
     async (root, fault) => {
       const { storage, files } = openAt(root)
       await fill(storage, "a", 4)
@@ -186,10 +212,11 @@ test("a process that dies anywhere in a deletion leaves the session whole or gon
       expect((await storage.docs.get("sessions/a/d")) === undefined).toBe(lines.length === 0)
     },
   )
+  expect(steps).toBeGreaterThan(3)
 })
 
 test("a process that dies anywhere in writing a document leaves the old text or the new one", async () => {
-  await atEachStep(
+  const steps = await atEachStep(
     async (root, fault) => {
       const { storage, files } = openAt(root)
       const version = await storage.docs.put("pointers", "old", { expect: null })
@@ -202,6 +229,26 @@ test("a process that dies anywhere in writing a document leaves the old text or 
       await storage.docs.put("pointers", "newer", { expect: doc?.version ?? null })
     },
   )
+  expect(steps).toBeGreaterThan(3)
+})
+
+test("what ended processes left is removed with a later deletion once it is a day old, a log that stands aside never", async () => {
+  const root = makeRoot()
+  const { storage } = openAt(root)
+  await fill(storage, "a", 2)
+  await fill(storage, "b", 2)
+  await storage.delete("b")
+  const long = Date.now() / 1000 - 100_000
+  fs.mkdirSync(join(root, ".new", "started"))
+  fs.mkdirSync(join(root, ".new", "left"))
+  fs.renameSync(join(root, "a"), join(root, ".new", "a.swap"))
+  fs.mkdirSync(join(root, ".trash", "left"))
+  for (const old of [".new/left", ".new/a.swap", ".trash/left"]) fs.utimesSync(join(root, old), long, long)
+  await fill(storage, "c", 1)
+  await storage.delete("c")
+  expect(fs.readdirSync(join(root, ".new")).sort()).toEqual(["a.swap", "started"])
+  expect(fs.readdirSync(join(root, ".trash"))).toEqual([])
+  expect(await linesOf(storage, "a")).toEqual(linesTo(2))
 })
 
 test("a folder that is removed under a running writer is a conflict, and nothing is written into the void", async () => {
@@ -278,11 +325,11 @@ const CHANGES: ReadonlySet<string> = new Set([
   "utimes",
 ])
 
-/** Runs the work as often as it has steps, the process ending before another one each time; then looks with a new storage. */
+/** Runs the work as often as it has steps, which it gives, the process ending before another one each time; then looks with a new storage. */
 async function atEachStep(
   work: (root: string, fault: (files: FaultyFiles) => void) => Promise<unknown>,
   look: (storage: SessionStorage) => Promise<void>,
-): Promise<void> {
+): Promise<number> {
   for (let step = 0; ; step++) {
     const root = makeRoot()
     let taken = 0
@@ -305,9 +352,6 @@ async function atEachStep(
     const end = await Promise.race([done, death.then(() => "died" as const)])
     killOwners(join(root, ".locks"))
     await look(openAt(root).storage)
-    if (end === "done") {
-      expect(step).toBeGreaterThan(3)
-      return
-    }
+    if (end === "done") return step
   }
 }

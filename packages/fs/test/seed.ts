@@ -1,12 +1,8 @@
-import fc from "fast-check"
+import * as fc from "fast-check"
 
 /** Runs a property; the seed is printed with a failure, and taken from SEED where that is set. */
 export function seeded<T>(property: fc.IProperty<T>, runs = 300): void {
   fc.assert(property, withSeed(runs))
-}
-
-export function seededAsync<T>(property: fc.IAsyncProperty<T>, runs: number): Promise<void> {
-  return fc.assert(property, withSeed(runs))
 }
 
 function withSeed(numRuns: number): fc.Parameters<unknown> {
