@@ -53,6 +53,8 @@ const { O_RDONLY, O_RDWR, O_APPEND, O_CREAT, O_EXCL } = fs.constants
 const O_NOFOLLOW = fs.constants.O_NOFOLLOW ?? 0
 
 export const READ: number = O_RDONLY | O_NOFOLLOW
+/** From the start, over what is there. */
+export const REWRITE: number = O_RDWR | O_NOFOLLOW
 /** Every write lands at the end, whoever else writes. */
 export const APPEND: number = O_RDWR | O_APPEND | O_NOFOLLOW
 /** Fails where the file is there. */

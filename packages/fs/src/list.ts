@@ -1,5 +1,5 @@
 /** Listing sessions, newest first, without opening a log whose row is up to date. */
-import { join } from "node:path"
+import { join, sep } from "node:path"
 import { checkSignal, hasCode, type ListedSession, type ListOptions } from "@sessions/core/storage"
 import type { Environment } from "./environment.ts"
 import { isMissing } from "./errors.ts"
@@ -61,7 +61,8 @@ async function newestFirst(
 }
 
 function touchedAt(env: Environment, name: string): number | undefined {
-  const stat = env.files.lstat(join(env.layout.root, name, FIRST_PART))
+  // Joined by hand: normalizing ten thousand paths takes as long as looking at a fifth of them.
+  const stat = env.files.lstat(`${env.layout.root}${sep}${name}${sep}${FIRST_PART}`)
   return stat?.isFile() === true ? Math.floor(stat.mtimeMs) : undefined
 }
 

@@ -21,7 +21,7 @@ import { readInfo, type StoredInfo } from "./metadata.ts"
 import { readLines } from "./reader.ts"
 import { isThere, removeSession } from "./remove.ts"
 import { replaceLog } from "./replace.ts"
-import { syncSession } from "./sync.ts"
+import { rewriteFailed, syncSession } from "./sync.ts"
 import { toHeadInfo } from "./view.ts"
 import { unlessAborted } from "./wait.ts"
 import { watchLog } from "./watch.ts"
@@ -52,6 +52,8 @@ export function createFileStorage(o: FileStorageOptions): SessionStorage {
   const layout = toLayout(resolve(o.root))
   const env = createEnvironment({ files: o.files ?? nodeFiles, layout, durability, maxPartBytes, lockTimeout })
   const writers = createWriters(env)
+  /** Parts whose last sync failed. */
+  const unsynced = new Set<string>()
   let closed = false
 
   const enter = (session: string, signal: AbortSignal | undefined): void => {
@@ -141,7 +143,8 @@ export function createFileStorage(o: FileStorageOptions): SessionStorage {
     async sync(session, options) {
       enter(session, options?.signal)
       try {
-        await unlessAborted(syncSession(env, session), options?.signal, () => true)
+        if (unsynced.size > 0) await writers.get(session).exclusively(async () => rewriteFailed(env, session, unsynced))
+        await unlessAborted(syncSession(env, session, unsynced), options?.signal, () => true)
       } catch (error) {
         throw env.error(error, "sync the log", session)
       }

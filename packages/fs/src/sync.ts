@@ -1,16 +1,52 @@
 /** Making what was written lasting. */
 import { dirname, join } from "node:path"
 import type { Environment } from "./environment.ts"
+import { READ, REWRITE } from "./files.ts"
 import { type OpenLog, pathOf } from "./open-log.ts"
-import { syncFile, syncFolder } from "./small-files.ts"
+import { readFully, syncFile, syncFolder, writeFully } from "./small-files.ts"
 
-/** The parts, then the names that lead to them. Whoever wrote them: a sync is of the file, not of the descriptor. */
-export async function syncSession(env: Environment, session: string): Promise<void> {
+/**
+ * The parts, then the names that lead to them. Whoever wrote them: a sync is of the file, not of the descriptor. A part whose sync
+ * fails goes to `failed`; see {@link rewriteFailed}.
+ */
+export async function syncSession(env: Environment, session: string, failed: Set<string>): Promise<void> {
   const view = env.view(session)
   if (view === undefined) return
-  for (const part of view.parts) await syncFile(env.files, join(view.folder, part.name))
+  for (const part of view.parts) {
+    const path = join(view.folder, part.name)
+    try {
+      await syncFile(env.files, path)
+    } catch (error) {
+      failed.add(path)
+      throw error
+    }
+  }
   await syncFolder(env.files, view.folder)
   await syncFolder(env.files, dirname(view.folder))
+}
+
+/**
+ * After a failed sync the system takes the pages for clean, so that a second one says "done" and proves nothing. Lines that were
+ * acknowledged cannot be cut off, so they are written once more, in place, which makes the pages dirty again. Under the lock.
+ */
+export function rewriteFailed(env: Environment, session: string, failed: Set<string>): void {
+  const { files } = env
+  const view = env.view(session)
+  for (const part of view?.parts ?? []) {
+    const path = join(view?.folder ?? "", part.name)
+    if (!failed.has(path)) continue
+    const from = files.open(path, READ)
+    const to = files.open(path, REWRITE)
+    try {
+      for (let at = 0; at < part.end.offset; at += REWRITE_BYTES) {
+        writeFully(files, to, readFully(files, from, at, Math.min(REWRITE_BYTES, part.end.offset - at)))
+      }
+    } finally {
+      files.close(from)
+      files.close(to)
+    }
+    failed.delete(path)
+  }
 }
 
 /**
@@ -40,3 +76,5 @@ export async function syncBatch(
     throw env.error(error, "sync the log", session, pathOf(log))
   }
 }
+
+const REWRITE_BYTES = 1_048_576

@@ -133,6 +133,30 @@ test("durability disk: who stops waiting for a sync hears `aborted` with `sent`,
   expect(await linesOf(storage, "a")).toEqual(linesTo(3))
 })
 
+test("durability os: after a sync that failed, the next one writes the lines once more before it says that they are safe", async () => {
+  const { storage, files } = openAt(makeRoot(), { maxPartBytes: 100 })
+  await fill(storage, "a", 12)
+  const size = (await storage.head("a"))?.parts?.[1]?.bytes ?? 0
+  const second = (path: string): boolean => path.includes("session_part2") && path.endsWith(".jsonl")
+  failOnce(
+    files,
+    ({ op, path }) => op === "fsync" && second(path),
+    () => Promise.reject(systemError("EIO")),
+  )
+  await expect(storage.sync?.("a")).rejects.toMatchObject({ code: "unavailable" })
+  const steps: string[] = []
+  files.fault = ({ op, path }, proceed) => {
+    const outcome = proceed()
+    if (second(path) && (op === "write" || op === "fsync")) steps.push(op === "write" ? `write ${String(outcome)}` : op)
+    return outcome
+  }
+  await storage.sync?.("a")
+  await storage.sync?.("a")
+  files.fault = undefined
+  expect(steps).toEqual([`write ${size}`, "fsync", "fsync"])
+  expect(await linesOf(storage, "a")).toEqual(linesTo(12))
+})
+
 test("a process that dies anywhere in a creation leaves no session or a whole one, and the place can be used", async () => {
   const steps = await atEachStep(
     async (root, fault) => {
