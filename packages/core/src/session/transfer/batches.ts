@@ -158,17 +158,20 @@ async function measure(
   const { maxLineBytes, maxSessionBytes } = storage.capabilities
   const limit = Math.min(o.maxSessionBytes ?? maxSessionBytes, maxSessionBytes)
   const about = { session: log.id, storage: storage.description }
-  let lines = 1
-  let bytes = utf8Length(log.header()) + 1
-  for await (const { line, bytes: known } of log.lines()) {
-    checkAborted(o.signal, log.id, undefined)
-    const size = known ?? utf8Length(line)
+  let lines = 0
+  let bytes = 0
+  const count = (size: number): void => {
     if (size > maxLineBytes) {
       const message = `Line ${lines} of the log has ${size} bytes; ${storage.description} takes ${maxLineBytes}. Nothing was written.`
       throw new SessionError("too_large", message, about)
     }
     bytes += size + 1
     lines++
+  }
+  count(utf8Length(log.header()))
+  for await (const { line, bytes: known } of log.lines()) {
+    checkAborted(o.signal, log.id, undefined)
+    count(known ?? utf8Length(line))
   }
   if (bytes <= limit + FULL_SESSION_SLACK_BYTES) return { lines, bytes }
   const message = `The log has ${bytes} bytes; a session in ${storage.description} may have ${limit}. Nothing was written. Raise maxSessionBytes.`

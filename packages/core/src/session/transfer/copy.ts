@@ -1,13 +1,14 @@
 /** A session in another storage, line by line as it is, with the blobs that its lines refer to. */
-import { SessionError } from "../../errors.ts"
 import { blobRefs } from "../../format/blob-refs.ts"
 import type { Diagnostic } from "../../format/diagnostics.ts"
 import { parseLine } from "../../format/line.ts"
+import { FORMAT, VERSION } from "../../format/records.ts"
 import { identifyLog } from "../../migrations/identify.ts"
 import type { CallOptions, SessionStorage } from "../../storage/contract.ts"
 import { notFound, readLines } from "../loaded-log.ts"
 import { writeLog } from "./batches.ts"
 import type { LineToWrite } from "./batches.ts"
+import { checkIdentity } from "./identity.ts"
 import { withOriginLines } from "./headers.ts"
 import type { ImportResult } from "./types.ts"
 
@@ -27,14 +28,14 @@ export async function copySession(
   if (head === undefined) throw notFound(from, id)
   const [header = ""] = await readLines(from, id, { from: 0, to: 1 }, signal)
   const ours = identifyLog([header]).kind === "sessions"
-  const source = ours ? { format: "@sessions", version: 4 } : await identifyOther(from, id, signal)
+  const source = ours ? { format: FORMAT, version: VERSION } : await identifyOther(from, id, signal)
   const diagnostics: Diagnostic[] = []
   const blobs = new BlobCopier(from, to, signal, (diagnostic) => diagnostics.push(diagnostic))
   const written = await writeLog(
     to,
     {
       id,
-      header: (lines) => (lines === undefined || !ours ? header : withOriginLines(header, lines)),
+      header: (lines) => (lines === undefined || !ours ? header : withOriginLines(header, lines, id)),
       before: () => blobs.copy(header, 0),
       lines: () => linesOf(from, id, head.next, blobs, signal),
     },
@@ -62,11 +63,10 @@ async function* linesOf(
 
 async function identifyOther(from: SessionStorage, id: string, o: CallOptions): Promise<ImportResult["from"]> {
   const identity = identifyLog(await readLines(from, id, {}, o))
-  if (identity.kind === "older") return { format: identity.format, version: identity.version }
+  // Lines can be taken along without knowing what they mean.
   if (identity.kind === "newer") return { format: "unknown", version: identity.version }
-  const why = identity.kind === "foreign" ? identity.reason : "it has no header"
-  const message = `${id} in ${from.description} is not a session log: ${why}. It was not copied.`
-  throw new SessionError("not_a_session", message, { session: id, storage: from.description })
+  checkIdentity(identity, `${id} in ${from.description}`, { session: id, storage: from.description })
+  return { format: identity.kind === "older" ? identity.format : FORMAT, version: identity.version }
 }
 
 const MAY_REFER = /sha256:[0-9a-f]{64}/

@@ -9,16 +9,17 @@ export function withId(line: string, id: string): string {
   const record = parseLine(line).record as LogRecord
   if (record["id"] === id) return line
   const wanted = JSON.stringify({ ...record, id })
+  if (typeof record["id"] !== "string") return wanted
   const field = new RegExp(`("id"\\s*:\\s*)${escaped(JSON.stringify(record["id"]))}`)
   const changed = line.replace(field, (_, name: string) => name + JSON.stringify(id))
   // The first place that looks like it may be another object's.
   return JSON.stringify(parseLine(changed).record) === wanted ? changed : wanted
 }
 
-/** The header that says how many lines there must be; of more than one number the larger. */
-export function withOriginLines(line: string, lines: number): string {
+/** The header that says how many lines there must be; of more than one number the larger. `id` is what the log was called. */
+export function withOriginLines(line: string, lines: number, id: string): string {
   const record = parseLine(line).record as LogRecord
-  const origin = isObject(record["origin"]) ? record["origin"] : { format: FORMAT, version: VERSION, id: record["id"] }
+  const origin = isObject(record["origin"]) ? record["origin"] : { format: FORMAT, version: VERSION, id }
   const before = typeof origin["lines"] === "number" ? origin["lines"] : 0
   return JSON.stringify({ ...record, origin: { ...origin, lines: Math.max(before, lines) } })
 }

@@ -5,6 +5,7 @@ import type { Diagnostic } from "../../format/diagnostics.ts"
 import { isEntry } from "../../format/guards.ts"
 import type { ReadLine } from "../../format/jsonl.ts"
 import { parseLine } from "../../format/line.ts"
+import type { LogRecord } from "../../format/line.ts"
 import { FORMAT, VERSION } from "../../format/records.ts"
 import type { Seq, SessionStorage } from "../../storage/contract.ts"
 import { parseSlot } from "../parse-slots.ts"
@@ -22,12 +23,14 @@ export async function ownLogToWrite(
   id: string,
   limits: BlobLimits,
 ): Promise<ImportedLog> {
-  const header = withId(await headerLine(source), id)
-  const said = parseLine(header).record?.["timestamp"]
+  const line = await headerLine(source)
+  const header = withId(line, id)
+  const { id: was, timestamp: said } = parseLine(line).record as LogRecord
   const timestamp = typeof said === "string" ? said : new Date(0).toISOString()
   return {
     id,
-    header: (lines) => (lines === undefined ? header : withOriginLines(header, lines)),
+    header: (lines) =>
+      lines === undefined ? header : withOriginLines(header, lines, typeof was === "string" ? was : id),
     lines: (note) => linesOf(storage, source, { timestamp, limits }, note),
     from: { format: FORMAT, version: VERSION },
     diagnostics: [],

@@ -4,7 +4,7 @@ import type { CallOptions, Seq, SessionStorage } from "../../storage/contract.ts
 import type { EntryLog } from "../../tree/entry-log.ts"
 import { defaultLeaf, pathTo } from "../../tree/path.ts"
 import { restoreEntries } from "../blobs.ts"
-import { foldInfo, startFold } from "../info.ts"
+import { foldLog, startFold } from "../info.ts"
 import { entryToMarkdown } from "./markdown-entry.ts"
 import { inlineText, timeText } from "./markdown-text.ts"
 import { readWholeLog } from "./whole-log.ts"
@@ -32,8 +32,8 @@ function shownSeqs(log: EntryLog): ReadonlySet<Seq> {
 }
 
 function documentHead(id: string, header: Header, log: EntryLog): string {
-  let fold = startFold(header, "")
-  for (let seq = 1; seq < log.end; seq++) fold = foldInfo(fold, log.at(seq), seq)
+  const slots = Array.from({ length: Math.max(log.end - 1, 0) }, (_, index) => log.at(index + 1))
+  const fold = foldLog(startFold(header, ""), slots)
   const title = fold.userTitle ?? fold.autoTitle ?? fold.headerTitle ?? `Session ${id}`
   const facts = [`- Session: ${inlineText(id)}`, `- Begun: ${timeText(fold.createdAt)}`]
   if (fold.cwd !== undefined) facts.push(`- Directory: ${inlineText(fold.cwd)}`)

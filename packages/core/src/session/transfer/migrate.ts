@@ -6,17 +6,19 @@ import { FORMAT, VERSION } from "../../format/records.ts"
 import type { Entry } from "../../format/records.ts"
 import { identifyLog } from "../../migrations/identify.ts"
 import { migrateLines } from "../../migrations/migrate.ts"
+import type { MigratedLog } from "../../migrations/migrate.ts"
 import { utf8Length } from "../../storage/checks.ts"
 import { MAX_CHUNK_BYTES } from "../../storage/contract.ts"
 import type { CallOptions, Chunk, HeadInfo, SessionStorage } from "../../storage/contract.ts"
 import { hasCode, StorageError } from "../../storage/errors.ts"
 import { restoreEntries } from "../blobs.ts"
 import { keepFold } from "../info-store.ts"
-import { foldInfo, startFold } from "../info.ts"
+import { foldLog, startFold } from "../info.ts"
 import { notFound, readLines } from "../loaded-log.ts"
 import { parseSlot } from "../parse-slots.ts"
 import { putBackup } from "./backup.ts"
 import type { LineToWrite } from "./batches.ts"
+import { checkIdentity } from "./identity.ts"
 import { toStoredLines, withLines } from "./import-older.ts"
 
 export interface Migration {
@@ -36,55 +38,56 @@ export async function migrateStored(
   o: CallOptions & { readonly blobs?: BlobLimits } = {},
 ): Promise<Migration> {
   const signal = o.signal === undefined ? {} : { signal: o.signal }
+  const about = { session: id, storage: storage.description }
+  /** What the log was, where nobody could say whether the new one had taken its place. */
+  let unsure: Migration["from"] | undefined
   for (let attempt = 1; ; attempt++) {
     const head = await storage.head(id, signal)
     if (head === undefined) throw notFound(storage, id)
-    const [first = ""] = await readLines(storage, id, { from: 0, to: 1 }, signal)
-    if (identifyLog([first]).kind === "sessions") return { migrated: false, from: { format: FORMAT, version: VERSION } }
+    const lines = await readLines(storage, id, { from: 0, to: head.next }, signal)
+    const identity = identifyLog(lines)
+    if (identity.kind === "sessions") {
+      return { migrated: unsure !== undefined, from: unsure ?? { format: FORMAT, version: VERSION } }
+    }
+    checkIdentity(identity, `The log of ${id} in ${storage.description}`, about)
+    if (storage.replace === undefined || !storage.capabilities.replace) {
+      const message = `${storage.description} cannot replace a log, so ${id} stays of version ${identity.version}. Fork it to go on.`
+      throw new SessionError("read_only", message, about)
+    }
+    const migrated = migrateLines(lines, { id })
     try {
-      return await migrateAt(storage, id, head, o.blobs ?? {}, signal)
+      await replaceLog(storage, id, head, lines, migrated, o)
+      return { migrated: true, from: migrated.from }
     } catch (error) {
-      // Somebody wrote to it, or migrated it, after it was read; or nobody knows whether the new log stands there now.
-      const again = hasCode(error, "conflict") || hasCode(error, "indeterminate")
-      if (!again || attempt === 2) throw error
+      if (hasCode(error, "indeterminate")) unsure = migrated.from
+      // Else somebody wrote to it, or migrated it, after it was read.
+      else if (!hasCode(error, "conflict")) throw error
+      if (attempt === 2) throw error
     }
   }
 }
 
-async function migrateAt(
+async function replaceLog(
   storage: SessionStorage,
   id: string,
   head: HeadInfo,
-  limits: BlobLimits,
-  o: CallOptions,
-): Promise<Migration> {
-  const about = { session: id, storage: storage.description }
-  const lines = await readLines(storage, id, { from: 0, to: head.next }, o)
-  const migrated = migrateLines(lines, { id })
-  if (storage.replace === undefined || !storage.capabilities.replace) {
-    const message = `${storage.description} cannot replace a log, so ${id} stays of version ${migrated.from.version}. Fork it to go on.`
-    throw new SessionError("read_only", message, about)
-  }
-  const stored = await toStoredLines(storage, migrated, limits)
+  lines: readonly string[],
+  migrated: MigratedLog,
+  { blobs = {}, ...o }: CallOptions & { readonly blobs?: BlobLimits },
+): Promise<void> {
+  const stored = await toStoredLines(storage, migrated, blobs)
   for (const [index, { line }] of stored.entries()) {
     if (utf8Length(line) <= storage.capabilities.maxLineBytes) continue
     const message = `Line ${index + 1} of the migrated log of ${id} would be longer than ${storage.description} takes. The log was left as it is.`
-    throw new SessionError("too_large", message, about)
+    throw new SessionError("too_large", message, { session: id, storage: storage.description })
   }
-  const backup = await putBackup(storage, lines, o)
+  const header = withLines(migrated, { backup: await putBackup(storage, lines, o) })
   for (const { before } of stored) await before?.()
-  const header = encodeHeader(withLines(migrated, { backup }))
   await verifyStored(storage, id, stored)
-  const next = await storage.replace(id, toChunks([header, ...stored.map(({ line }) => line)]), {
-    ...o,
-    expect: { next: head.next, log: head.log },
-  })
-  let fold = startFold(migrated.header, next.log)
-  for (const [index, { line, entry }] of stored.entries()) {
-    fold = foldInfo(fold, entry ?? parseSlot(line, index + 1, () => undefined), index + 1)
-  }
-  await keepFold(storage, id, fold, o)
-  return { migrated: true, from: migrated.from }
+  const chunks = toChunks([encodeHeader(header), ...stored.map(({ line }) => line)])
+  const next = await storage.replace?.(id, chunks, { ...o, expect: { next: head.next, log: head.log } })
+  const slots = stored.map(({ line, entry }, index) => entry ?? parseSlot(line, index + 1, () => undefined))
+  await keepFold(storage, id, foldLog(startFold(header, next?.log ?? ""), slots), o)
 }
 
 /** Reads the new lines as whoever opens the log will, blobs from the storage, and compares them with what was to be written. */

@@ -31,14 +31,13 @@ export async function* placedLines(
   let total = utf8Length(header) + 1
   yield { seq: 0, line: header, bytes: total, total, before: log.before, fold }
   let seq = 0
-  if (count === 1) return
   for await (const { line, bytes: known, entry, before } of log.lines(o.note ?? ignore)) {
+    if (seq === count - 1) return
     seq++
     const bytes = (known ?? utf8Length(line)) + 1
     total += bytes
     if (fold !== undefined) fold = foldInfo(fold, entry ?? parseSlot(line, seq, ignore), seq)
     yield { seq, line, bytes, total, before, fold }
-    if (seq === count - 1) return
   }
 }
 

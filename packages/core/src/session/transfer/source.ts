@@ -3,10 +3,10 @@ import { SessionError } from "../../errors.ts"
 import { readLines } from "../../format/jsonl.ts"
 import type { ReadLine } from "../../format/jsonl.ts"
 import { parseLine } from "../../format/line.ts"
-import { FORMAT, VERSION } from "../../format/records.ts"
+import { FORMAT } from "../../format/records.ts"
 import { identifyLog } from "../../migrations/identify.ts"
-import type { LogIdentity } from "../../migrations/identify.ts"
 import { checkSignal } from "../../storage/checks.ts"
+import { checkIdentity } from "./identity.ts"
 import type { ImportFormat, ImportSource } from "./types.ts"
 
 export interface LineSource {
@@ -44,7 +44,9 @@ export async function identifySource(source: LineSource): Promise<"sessions" | "
     if (tells || record !== undefined || (text.trim() !== "" && !first.some(isStray))) first.push(text)
     if (tells || problem === "too_long") break
   }
-  return checkIdentity(identifyLog(first))
+  const identity = identifyLog(first)
+  checkIdentity(identity, "The file")
+  return identity.kind
 }
 
 /** `not_a_session` where the caller named another format than the file has. */
@@ -62,21 +64,4 @@ export const UNREADABLE = "\n#"
 
 function isStray(line: string): boolean {
   return parseLine(line).record === undefined
-}
-
-function checkIdentity(identity: LogIdentity): "sessions" | "older" {
-  switch (identity.kind) {
-    case "sessions":
-    case "older":
-      return identity.kind
-    case "newer": {
-      const ours = `${FORMAT} version ${VERSION}`
-      const message = `The file is of version ${identity.version}, which this program does not know; it reads up to ${ours}. Use a newer program.`
-      throw new SessionError("newer_version", message)
-    }
-    case "empty":
-      throw new SessionError("not_a_session", "The file is empty; there is no session in it.")
-    case "foreign":
-      throw new SessionError("not_a_session", `The file is not a session: ${identity.reason}.`)
-  }
 }

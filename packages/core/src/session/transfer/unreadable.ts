@@ -9,6 +9,9 @@ import type { Seq } from "../../storage/contract.ts"
 
 export const UNREADABLE_TYPE = "unreadable_line"
 
+/** Migrations make ids of a time and a record's place, too; no log has as many records as this. */
+const FIRST_INDEX = 2 ** 48
+
 export interface Unreadable {
   readonly bytes: Uint8Array
   /** Offset in the file. */
@@ -33,7 +36,7 @@ export function unreadableEntry(
   const time = Date.parse(place.timestamp)
   return {
     type: "custom",
-    id: ulidAt(Number.isNaN(time) ? 0 : time, place.seq),
+    id: ulidAt(Number.isNaN(time) ? 0 : time, FIRST_INDEX + place.seq),
     parentId: place.parentId,
     seq: place.seq,
     timestamp: place.timestamp,
