@@ -3,13 +3,16 @@ import * as fc from "fast-check"
 /** One seed for all properties of a run; `SEED=… vitest run …` repeats it. */
 export const seed: number = Number(process.env["SEED"] ?? Date.now() % 2 ** 31)
 
+/** How often each property is tried; `FC_RUNS=…` stands over what the tests ask for. */
+const manyRuns: string | undefined = process.env["FC_RUNS"]
+
 /** Checks a property with the run's seed, and says which it was. */
 export function holds<Ts>(property: fc.IProperty<Ts>, runs = 100): void {
   console.info(`SEED=${seed}`)
-  fc.assert(property, { seed, numRuns: runs })
+  fc.assert(property, { seed, numRuns: Number(manyRuns ?? runs) })
 }
 
 export async function holdsAsync<Ts>(property: fc.IAsyncProperty<Ts>, runs = 100): Promise<void> {
   console.info(`SEED=${seed}`)
-  await fc.assert(property, { seed, numRuns: runs })
+  await fc.assert(property, { seed, numRuns: Number(manyRuns ?? runs) })
 }

@@ -1,7 +1,7 @@
 /** The context of a leaf, from entries in memory. Pure; `Session.context()` does the same over a log that it reads on demand. */
 import { estimateMessages } from "../compaction/tokens.ts"
 import { SessionError } from "../errors.ts"
-import type { Entry, Header, Message } from "../format/records.ts"
+import type { Header, Message } from "../format/records.ts"
 import { EntryLog } from "../tree/entry-log.ts"
 import type { Slot } from "../tree/entry-log.ts"
 import { defaultLeaf } from "../tree/path.ts"
@@ -36,19 +36,18 @@ export function buildSessionContext(
   if ("older" in selection) {
     throw new SessionError("invalid", "The entries are not a whole log; a session reads what is missing by itself.")
   }
-  return assembleContext(log, selection, renderMessages(selection.entries), o)
+  return assembleContext(selection, renderMessages(selection.entries), o)
 }
 
 /** Puts the pieces of a context together. */
 export function assembleContext<M extends Message>(
-  log: EntryLog,
   selection: Selection,
   rendered: Rendered & { readonly messages: SessionContext<M>["messages"] },
   o: { readonly window?: number } = {},
 ): SessionContext<M> {
   const { modelIsExplicit: _, ...state } = selection.state
   const model = Object.hasOwn(state.models, "default") ? state.models["default"] : undefined
-  const compaction = selection.compaction === undefined ? undefined : (log.at(selection.compaction) as Entry)
+  const compaction = selection.entries.find(({ seq }) => seq === selection.compaction)?.entry
   const tokens = estimateMessages(rendered.messages.map(({ message }) => message))
   return {
     messages: rendered.messages,

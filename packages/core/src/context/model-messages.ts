@@ -4,7 +4,7 @@
  */
 import type { Diagnostic } from "../format/diagnostics.ts"
 import type { ContentBlock, Message, ModelMessage } from "../format/records.ts"
-import { BRANCH_SUMMARY_ROLE, COMPACTION_ROLE } from "./render.ts"
+import { BRANCH_SUMMARY_ROLE, EXECUTION_ROLES } from "./render.ts"
 import type { ContextMessage } from "./types.ts"
 
 export interface ModelMessages {
@@ -26,11 +26,11 @@ export function toModelMessages(messages: readonly ContextMessage[], summaryAs: 
     const { message, entryId, kind } = item
     if (isModelMessage(message)) {
       out.push(item as ContextMessage<ModelMessage>)
-    } else if (message.role === COMPACTION_ROLE) {
+    } else if (kind === "compaction") {
       for (const said of compactionMessages(String(message["summaryText"]), summaryAs))
         out.push({ entryId, kind, message: said })
     } else {
-      const content = contentOf(message)
+      const content = contentOf(item)
       if (content === undefined) diagnostics.push(leftOut(entryId, message.role))
       else if (content.length > 0) out.push({ entryId, kind, message: { role: "user", content } })
     }
@@ -47,12 +47,15 @@ function isModelMessage(message: Message): message is ModelMessage {
   )
 }
 
-/** What a user message says in place of another role. Empty: left out by rule. Undefined: there is no rule. */
-function contentOf(message: Message): readonly ContentBlock[] | undefined {
-  if (message.role === "bashExecution" || message.role === "pythonExecution") {
+/**
+ * What a user message says in place of another role. Empty: left out by rule. Undefined: there is no rule. The kind tells a branch
+ * summary from a message whose author chose the same name for its role.
+ */
+function contentOf({ kind, message }: ContextMessage): readonly ContentBlock[] | undefined {
+  if (EXECUTION_ROLES.has(message.role)) {
     return message["excludeFromContext"] === true ? [] : text(executionText(message))
   }
-  if (message.role === BRANCH_SUMMARY_ROLE) {
+  if (kind === "branch_summary" && message.role === BRANCH_SUMMARY_ROLE) {
     const summary = String(message["summaryText"])
     return summary.trim() === "" ? [] : text(`${BRANCH_SUMMARY_INTRO}\n\n<summary>\n${summary}\n</summary>`)
   }
@@ -83,10 +86,11 @@ function executionText(message: Message): string {
 }
 
 /** The fence is longer than any run of backticks inside, so the text cannot end it. */
-function fenced(content: string): string {
-  const longest = Math.max(2, ...Array.from(content.matchAll(/`{3,}/g), (run) => run[0].length))
+export function fenced(content: string, language = ""): string {
+  let longest = 2
+  for (const [run] of content.matchAll(/`{3,}/g)) longest = Math.max(longest, run.length)
   const fence = "`".repeat(longest + 1)
-  return `${fence}\n${content}${content.endsWith("\n") ? "" : "\n"}${fence}`
+  return `${fence}${language}\n${content}${content.endsWith("\n") ? "" : "\n"}${fence}`
 }
 
 function text(content: string): readonly ContentBlock[] {

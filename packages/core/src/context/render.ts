@@ -2,6 +2,7 @@
 import type { Diagnostic } from "../format/diagnostics.ts"
 import type { ContentBlock, Entry, Message } from "../format/records.ts"
 import { isObject } from "../format/shape.ts"
+import { missingBlobs, withoutReferences } from "./missing-blobs.ts"
 import type { SelectedEntry } from "./select.ts"
 import type { ContextMessage } from "./types.ts"
 
@@ -15,21 +16,34 @@ export const BRANCH_SUMMARY_ROLE = "branchSummary"
 export const COMPACTION_ROLE = "compactionSummary"
 export const CUSTOM_ROLE = "custom"
 
+/** Roles of the messages that tell of something run beside the conversation. They say it in fields of their own, not in content. */
+export const EXECUTION_ROLES: ReadonlySet<string> = new Set(["bashExecution", "pythonExecution"])
+
 export function renderMessages(selected: readonly SelectedEntry[]): Rendered {
   const messages: ContextMessage[] = []
   const diagnostics: Diagnostic[] = []
-  for (const { seq, entry, edit } of selected) {
+  for (const { seq, entry: stored, edit: storedEdit } of selected) {
+    const entry = withoutReferences(stored)
+    const edit = storedEdit === undefined ? undefined : withoutReferences(storedEdit)
     const rendered = renderEntry(entry)
     if (rendered === undefined) continue
+    if (entry !== stored) diagnostics.push(...missingBlobs(stored))
+    if (storedEdit !== undefined && edit !== storedEdit) diagnostics.push(...missingBlobs(storedEdit))
     if (typeof rendered === "string") {
       const message = `Entry ${entry.id} (line ${seq}) has no place in the context: ${rendered}.`
       diagnostics.push({ code: "invalid_record", seq, entryId: entry.id, message })
       continue
     }
-    const edited = rendered.kind === "compaction" ? rendered.message : applyEdit(rendered.message, edit)
-    if (edited !== undefined) messages.push({ entryId: entry.id, kind: rendered.kind, message: edited })
+    const message = applyEdit(rendered, edit)
+    if (message !== undefined) messages.push({ entryId: entry.id, kind: rendered.kind, message })
   }
   return { messages, diagnostics }
+}
+
+/** What an edit puts in the place of its target: null for nothing. Undefined: the edit is not sound. */
+export function replacementOf(edit: Entry): readonly ContentBlock[] | null | undefined {
+  const replacement: unknown = edit["replacement"]
+  return replacement === null ? null : isObject(replacement) ? blocksOf(replacement["content"]) : undefined
 }
 
 /** Content as blocks: a bare string, as other programs write it, is one text block. */
@@ -40,10 +54,10 @@ export function blocksOf(content: unknown): readonly ContentBlock[] | undefined 
   return sound ? content : undefined
 }
 
-type RenderedEntry = { readonly kind: ContextMessage["kind"]; readonly message: Message } | string | undefined
+type RenderedEntry = Pick<ContextMessage, "kind" | "message">
 
 /** Undefined for an entry that is never in the context; a string says what is wrong with one that should be. */
-function renderEntry(entry: Entry): RenderedEntry {
+function renderEntry(entry: Entry): RenderedEntry | string | undefined {
   switch (entry.type) {
     case "message":
       return renderMessage(entry["message"])
@@ -69,7 +83,7 @@ function renderEntry(entry: Entry): RenderedEntry {
   }
 }
 
-function renderMessage(message: unknown): RenderedEntry {
+function renderMessage(message: unknown): RenderedEntry | string {
   if (typeof message !== "object" || message === null || typeof (message as Message).role !== "string") {
     return "it holds no message"
   }
@@ -86,12 +100,12 @@ function renderMessage(message: unknown): RenderedEntry {
   }
 }
 
-function applyEdit(message: Message, edit: Entry | undefined): Message | undefined {
-  if (edit === undefined) return message
-  const { replacement } = edit as Readonly<Record<string, unknown>>
-  if (replacement === null) return undefined
-  const content = isObject(replacement) ? blocksOf(replacement["content"]) : undefined
+/** What is not told from its content (a branch summary, something run) becomes a plain message by an edit. */
+function applyEdit({ kind, message }: RenderedEntry, edit: Entry | undefined): Message | undefined {
+  const content = edit === undefined || kind === "compaction" ? undefined : replacementOf(edit)
   if (content === undefined) return message
-  if (message.role === BRANCH_SUMMARY_ROLE) return { role: CUSTOM_ROLE, content }
-  return { ...message, content }
+  if (content === null) return undefined
+  const told = kind === "branch_summary" || EXECUTION_ROLES.has(message.role)
+  if (!told) return { ...message, content }
+  return message["excludeFromContext"] === true ? message : { role: CUSTOM_ROLE, content }
 }

@@ -3,7 +3,13 @@
  * result stands alone, and no message is empty. Providers answer 400 to anything else, for ever after. The log stays as it is.
  */
 import type { Diagnostic } from "../format/diagnostics.ts"
-import type { AssistantMessage, ModelMessage, ToolCallBlock, ToolResultMessage } from "../format/records.ts"
+import type {
+  AssistantMessage,
+  ContentBlock,
+  ModelMessage,
+  ToolCallBlock,
+  ToolResultMessage,
+} from "../format/records.ts"
 import type { ContextMessage, RepairMode } from "./types.ts"
 
 type Item = ContextMessage<ModelMessage>
@@ -22,33 +28,23 @@ export function repairMessages(messages: readonly Item[], mode: RepairMode): Rep
     diagnostics.push({ code: "repaired", entryId: item.entryId, message: `Entry ${item.entryId}: ${what}.` })
   }
   const resultsOf = matchResults(messages, note)
+  const turns = countTurns(messages)
   const out: Item[] = []
   for (const [index, item] of messages.entries()) {
     if (item.message.role === "toolResult") continue
-    const calls = callsOf(item.message)
-    if (calls.length === 0) {
-      if (item.message.role === "assistant" && item.message.content.length === 0)
-        note(item, "an assistant message without content is left out")
-      else out.push(item)
-      continue
-    }
     const results = resultsOf.get(index) ?? []
-    const missing = calls.filter((_, call) => results[call] === undefined)
+    const missing = callsOf(item.message).filter((_, call) => results[call] === undefined)
+    const dropped = new Set(mode === "drop" ? missing : missing.filter((call) => typeof call.id !== "string"))
+    if (dropped.size > 0) note(item, `${dropped.size} tool call(s) without a result are left out`)
+    const kept = dropped.size === 0 ? item : withoutCalls(item, dropped)
+    if (kept.message.content.length > 0) out.push(kept)
+    else if (dropped.size === 0) note(item, `a message of role ${item.message.role} without content is left out`)
     const given = results.filter((result) => result !== undefined).sort((a, b) => a - b)
     for (const result of given) {
-      if (!isInPlace(messages, index, result)) note(messages[result] as Item, "a tool result is moved up to its call")
+      if (turns[result] !== turns[index + 1]) note(messages[result] as Item, "a tool result is moved up to its call")
+      out.push(messages[result] as Item)
     }
-    if (missing.length > 0 && mode === "drop") {
-      note(item, `${missing.length} tool call(s) without a result are left out`)
-      const content = (item.message as AssistantMessage).content.filter(
-        (block) => !missing.includes(block as ToolCallBlock),
-      )
-      if (content.length > 0) out.push({ ...item, message: { ...(item.message as AssistantMessage), content } })
-    } else {
-      out.push(item)
-    }
-    for (const result of given) out.push(messages[result] as Item)
-    if (mode === "synthesize") for (const call of missing) out.push(synthesized(item, call, note))
+    for (const call of missing) if (!dropped.has(call)) out.push(synthesized(item, call, note))
   }
   return { messages: out, diagnostics }
 }
@@ -72,7 +68,7 @@ function matchResults(
   for (const [index, item] of messages.entries()) {
     const calls = callsOf(item.message)
     if (calls.length > 0) results.set(index, new Array(calls.length).fill(undefined))
-    for (const call of calls) nearest.set(call.id, index)
+    for (const call of calls) if (typeof call.id === "string") nearest.set(call.id, index)
     if (item.message.role !== "toolResult") continue
     const { toolCallId } = item.message
     const owner = nearest.get(toolCallId)
@@ -89,13 +85,20 @@ function matchResults(
   return results
 }
 
-/** Whether only results and system messages stand between a call and its result. */
-function isInPlace(messages: readonly Item[], call: number, result: number): boolean {
-  for (let at = call + 1; at < result; at++) {
-    const role = messages[at]?.message.role
-    if (role === "user" || role === "assistant") return false
+function withoutCalls(item: Item, calls: ReadonlySet<ContentBlock>): Item {
+  const message = item.message as AssistantMessage
+  const content = message.content.filter((block) => !calls.has(block))
+  return { ...item, message: { ...message, content } }
+}
+
+/** How many user and assistant messages stand before each place: a result is in place where none stands between it and its call. */
+function countTurns(messages: readonly Item[]): readonly number[] {
+  const counts = [0]
+  for (const { message } of messages) {
+    const turn = message.role === "user" || message.role === "assistant" ? 1 : 0
+    counts.push((counts.at(-1) as number) + turn)
   }
-  return true
+  return counts
 }
 
 function synthesized(item: Item, call: ToolCallBlock, note: (item: Item, what: string) => void): Item {

@@ -6,13 +6,14 @@ import type { Diagnostic } from "../format/diagnostics.ts"
 import type { ContextState, Entry } from "../format/records.ts"
 import type { Seq } from "../storage/contract.ts"
 import type { EntryLog } from "../tree/entry-log.ts"
-import { OLDER, deletedSeqs, parentDiagnostic, parentOf } from "../tree/path.ts"
+import { OLDER, parentDiagnostic, parentOf } from "../tree/path.ts"
+import { replacementOf } from "./render.ts"
 import { foldState, initialState, storedState } from "./state.ts"
 
 export interface SelectedEntry {
   readonly seq: Seq
   readonly entry: Entry
-  /** The latest edit of this entry on the path. */
+  /** The latest edit of this entry on the path; one that says nothing sound counts for none. */
   readonly edit?: Entry
 }
 
@@ -40,7 +41,7 @@ export function selectContext(
   header?: Readonly<Record<string, unknown>>,
 ): Selection | NeedsOlder {
   if (leaf === null) return { entries: [], state: initialState(header), diagnostics: [] }
-  const deleted = deletedSeqs(log)
+  const { deleted } = log
   const edits = new Map<Seq, Entry>()
   const diagnostics: Diagnostic[] = []
   /** The walked path, newest first. */
@@ -68,7 +69,7 @@ export function selectContext(
     walked.push(seq)
     if (open && !deleted.has(seq)) {
       if (entry.type === "reset_boundary" && compaction === undefined) open = false
-      else if (entry.type === "context_edit") noteEdit(log, seq, edits)
+      else if (entry.type === "context_edit") noteEdit(log, seq, edits, diagnostics)
       else if (entry.type !== "compaction") (compaction === undefined ? after : before).push(seq)
       else if (compaction === undefined) {
         compaction = seq
@@ -82,7 +83,7 @@ export function selectContext(
     if (open && seq === firstKept) open = false
     if (!open && stateFrom !== undefined) break
   }
-  if (seq === OLDER) return { older: true, ...hintOf(log.at(walked.at(-1) as Seq), "targetSeq") }
+  if (seq === OLDER) return { older: true, ...leafHint(log.at(walked.at(-1) as Seq)) }
   if (open && firstKept !== undefined) {
     diagnostics.push(missingFirstKept(log, compaction as Seq))
     before.length = 0
@@ -114,26 +115,41 @@ function firstKeptOf(log: EntryLog, compaction: Seq): Seq | undefined {
 }
 
 /** Walking back, the first edit met of a target is the latest. */
-function noteEdit(log: EntryLog, seq: Seq, edits: Map<Seq, Entry>): void {
+function noteEdit(log: EntryLog, seq: Seq, edits: Map<Seq, Entry>, diagnostics: Diagnostic[]): void {
   const edit = log.at(seq) as Entry
+  if (replacementOf(edit) === undefined) {
+    const message = `Edit ${edit.id} (line ${seq}) has no replacement that can be read; it changes nothing.`
+    diagnostics.push({ code: "invalid_record", seq, entryId: edit.id, message })
+    return
+  }
   const targetId = edit["targetId"]
   const target = typeof targetId === "string" ? log.find(targetId, seq) : undefined
   if (target !== undefined && !edits.has(target)) edits.set(target, edit)
 }
 
+/** The header is always at hand, so its word on the system prompt needs no copy in a compaction. */
 function stateOf(
   log: EntryLog,
   walked: readonly Seq[],
   stateFrom: Seq | undefined,
   header: Readonly<Record<string, unknown>> | undefined,
 ): ContextState {
-  const start = stateFrom === undefined ? undefined : storedState(log.at(stateFrom) as Entry)
+  const initial = initialState(header)
+  const stored = stateFrom === undefined ? undefined : storedState(log.at(stateFrom) as Entry)
+  const { systemPromptOverride = stored?.systemPromptOverride } = initial
+  const start =
+    systemPromptOverride === undefined ? (stored ?? initial) : { ...(stored ?? initial), systemPromptOverride }
   const from = stateFrom === undefined ? walked.length : walked.indexOf(stateFrom)
   const path = walked.slice(0, from).reverse()
   return foldState(
     path.map((seq) => log.at(seq) as Entry),
-    start ?? initialState(header),
+    start,
   )
+}
+
+/** Only a `leaf` says where its parent stands; the `targetSeq` of other entries is another entry's place. */
+function leafHint(entry: Entry | undefined): { hint?: Seq } {
+  return entry?.type === "leaf" ? hintOf(entry, "targetSeq") : {}
 }
 
 function hintOf(entry: Entry | undefined, field: string): { hint?: Seq } {

@@ -3,6 +3,7 @@
  * change it, so that a fold that starts at a compaction's stored state gives what a fold from the root gives.
  */
 import type { ContextState, Entry, MessageEntry, ModelRef } from "../format/records.ts"
+import { type Fields, isObject } from "../format/shape.ts"
 
 export const THINKING_DEFAULT = "off"
 export const MODE_DEFAULT = "none"
@@ -23,78 +24,90 @@ export function initialState(header?: Readonly<Record<string, unknown>>): Contex
 
 /** Folds entries, in path order, onto a state. Entries whose payload is not of their type's shape change nothing. */
 export function foldState(path: Iterable<Entry>, start: ContextState = initialState()): ContextState {
-  let state = start
-  for (const entry of path) state = foldEntry(state, entry)
-  return state
+  const { models, injectedTtsrRules, ...rest } = start
+  const draft: Draft = { ...rest, models: new Map(Object.entries(models)), rules: new Set(injectedTtsrRules) }
+  for (const entry of path) foldEntry(draft, entry)
+  const { models: byRole, rules, ...folded } = draft
+  // A role may have any name, `__proto__` among them, so roles are defined, never assigned.
+  return { ...folded, models: Object.fromEntries(byRole), injectedTtsrRules: [...rules] }
 }
 
-/** The stored state of a compaction, where it has one that can be used. */
+/** The stored state of a compaction, where it has one that can be used: the fields that a state has, and no others. */
 export function storedState(entry: Entry): ContextState | undefined {
-  if (entry.type !== "compaction") return undefined
-  const state = entry["state"] as Partial<ContextState> | undefined
+  if (entry.type !== "compaction" || !isObject(entry["state"])) return undefined
+  const { thinkingLevel, models, modelIsExplicit, mode, modeData, injectedTtsrRules, systemPromptOverride } = entry[
+    "state"
+  ] as Partial<ContextState>
   const usable =
-    isObject(state) &&
-    typeof state.thinkingLevel === "string" &&
-    typeof state.mode === "string" &&
-    typeof state.modelIsExplicit === "boolean" &&
-    isObject(state.models) &&
-    Object.values(state.models).every(isModelRef) &&
-    Array.isArray(state.injectedTtsrRules) &&
-    (state.systemPromptOverride === undefined || typeof state.systemPromptOverride === "string")
-  return usable ? (state as ContextState) : undefined
-}
-
-function foldEntry(state: ContextState, entry: Entry): ContextState {
-  switch (entry.type) {
-    case "message":
-      return foldMessage(state, entry as MessageEntry)
-    case "thinking_level_change": {
-      const { thinkingLevel } = entry as Record<string, unknown>
-      return typeof thinkingLevel === "string" ? { ...state, thinkingLevel } : state
-    }
-    case "model_change": {
-      const { provider, model, role = "default" } = entry as Record<string, unknown>
-      if (typeof provider !== "string" || typeof model !== "string" || typeof role !== "string") return state
-      const models = withModel(state.models, role, { provider, model })
-      return { ...state, models, modelIsExplicit: state.modelIsExplicit || role === "default" }
-    }
-    case "mode_change": {
-      const { mode, data } = entry as Record<string, unknown>
-      if (typeof mode !== "string") return state
-      const { modeData: _, ...rest } = state
-      return data === undefined ? { ...rest, mode } : { ...rest, mode, modeData: data }
-    }
-    case "ttsr_injection": {
-      const { injectedRules } = entry as Record<string, unknown>
-      if (!Array.isArray(injectedRules)) return state
-      const rules = new Set([...state.injectedTtsrRules, ...injectedRules.filter((rule) => typeof rule === "string")])
-      return { ...state, injectedTtsrRules: [...rules] }
-    }
-    default:
-      return state
+    typeof thinkingLevel === "string" &&
+    typeof mode === "string" &&
+    typeof modelIsExplicit === "boolean" &&
+    isObject(models) &&
+    Object.values(models).every(isModelRef) &&
+    Array.isArray(injectedTtsrRules) &&
+    injectedTtsrRules.every((rule) => typeof rule === "string") &&
+    (systemPromptOverride === undefined || typeof systemPromptOverride === "string")
+  if (!usable) return undefined
+  return {
+    thinkingLevel,
+    models,
+    modelIsExplicit,
+    mode,
+    ...(modeData === undefined ? {} : { modeData }),
+    injectedTtsrRules,
+    ...(systemPromptOverride === undefined ? {} : { systemPromptOverride }),
   }
 }
 
-function foldMessage(state: ContextState, entry: MessageEntry): ContextState {
-  if (state.modelIsExplicit) return state
-  const message = entry.message as Readonly<Record<string, unknown>> | undefined
-  if (!isObject(message) || message["role"] !== "assistant") return state
-  const { provider, model } = message
-  if (typeof provider !== "string" || typeof model !== "string") return state
-  const now = state.models["default"]
-  if (now?.provider === provider && now.model === model) return state
-  return { ...state, models: withModel(state.models, "default", { provider, model }) }
+/** A state while it is folded; as maps and sets, so that a fold is linear in its path. */
+interface Draft extends Mutable<Omit<ContextState, "models" | "injectedTtsrRules">> {
+  readonly models: Map<string, ModelRef>
+  readonly rules: Set<string>
 }
 
-/** A role may have any name, `__proto__` among them, so entries are defined, never assigned. */
-function withModel(models: ContextState["models"], role: string, model: ModelRef): ContextState["models"] {
-  return Object.fromEntries([...Object.entries(models).filter(([name]) => name !== role), [role, model]])
+type Mutable<T> = { -readonly [K in keyof T]: T[K] }
+
+function foldEntry(draft: Draft, entry: Entry): void {
+  switch (entry.type) {
+    case "message":
+      return foldMessage(draft, entry as MessageEntry)
+    case "thinking_level_change": {
+      const { thinkingLevel } = entry as Fields
+      if (typeof thinkingLevel === "string") draft.thinkingLevel = thinkingLevel
+      return
+    }
+    case "model_change": {
+      const { provider, model, role = "default" } = entry as Fields
+      if (typeof provider !== "string" || typeof model !== "string" || typeof role !== "string") return
+      draft.models.set(role, { provider, model })
+      if (role === "default") draft.modelIsExplicit = true
+      return
+    }
+    case "mode_change": {
+      const { mode, data } = entry as Fields
+      if (typeof mode !== "string") return
+      draft.mode = mode
+      if (data === undefined) delete draft.modeData
+      else draft.modeData = data
+      return
+    }
+    case "ttsr_injection": {
+      const { injectedRules } = entry as Fields
+      if (!Array.isArray(injectedRules)) return
+      for (const rule of injectedRules as readonly unknown[]) if (typeof rule === "string") draft.rules.add(rule)
+      return
+    }
+    default:
+  }
+}
+
+function foldMessage(draft: Draft, entry: MessageEntry): void {
+  const message: unknown = entry.message
+  if (draft.modelIsExplicit || !isObject(message) || message["role"] !== "assistant") return
+  const { provider, model } = message
+  if (typeof provider === "string" && typeof model === "string") draft.models.set("default", { provider, model })
 }
 
 function isModelRef(value: unknown): value is ModelRef {
   return isObject(value) && typeof value["provider"] === "string" && typeof value["model"] === "string"
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value)
 }

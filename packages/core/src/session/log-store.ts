@@ -8,24 +8,31 @@ import type { CallOptions, HeadInfo, Seq, SessionStorage } from "../storage/cont
 import { StorageError } from "../storage/errors.ts"
 import type { EntryLog } from "../tree/entry-log.ts"
 import { loadOlder } from "./loaded-log.ts"
+import type { Pace } from "./pieces.ts"
+
+export interface Reading {
+  readonly headInfo: HeadInfo
+  readonly pace: Pace
+}
 
 export class LogStore {
   readonly id: string
   readonly storage: SessionStorage
   readonly diagnostics: Diagnostic[]
-  #headInfo: HeadInfo | undefined
+  /** What was read, and how; undefined for a log that was made here, all of which is in memory. */
+  #reading: Reading | undefined
   #loading: Promise<unknown> = Promise.resolve()
 
-  constructor(o: { id: string; storage: SessionStorage; headInfo: HeadInfo | undefined; diagnostics: Diagnostic[] }) {
+  constructor(o: { id: string; storage: SessionStorage; reading: Reading | undefined; diagnostics: Diagnostic[] }) {
     this.id = o.id
     this.storage = o.storage
     this.diagnostics = o.diagnostics
-    this.#headInfo = o.headInfo
+    this.#reading = o.reading
   }
 
   /** The log was read anew. */
-  restart(headInfo: HeadInfo): void {
-    this.#headInfo = headInfo
+  restart(reading: Reading): void {
+    this.#reading = reading
   }
 
   /**
@@ -53,9 +60,9 @@ export class LogStore {
     const run = this.#loading.then(async () => {
       // Somebody else's call may have loaded it while this one waited.
       if (log().from !== from) return
-      const headInfo = this.#headInfo
-      if (headInfo === undefined) throw new SessionError("invalid", `${this.id} has no stored log to read from.`)
-      await loadOlder(this.storage, this.id, { headInfo, log: log(), diagnostics: this.diagnostics }, hint, o)
+      const reading = this.#reading
+      if (reading === undefined) throw new SessionError("invalid", `${this.id} has no stored log to read from.`)
+      await loadOlder(this.storage, this.id, { ...reading, log: log(), diagnostics: this.diagnostics }, hint, o)
     })
     this.#loading = run.catch(() => undefined)
     await run

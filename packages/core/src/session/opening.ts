@@ -12,6 +12,7 @@ import type { InfoFold } from "./info.ts"
 import { loadLog, loadOlder } from "./loaded-log.ts"
 import type { LoadedLog } from "./loaded-log.ts"
 import { LogStore } from "./log-store.ts"
+import type { PieceSizes } from "./pieces.ts"
 import { SessionState } from "./session-state.ts"
 import { SharedSession } from "./shared-session.ts"
 import type { SharedOptions, WriteGate } from "./shared-session.ts"
@@ -19,6 +20,8 @@ import type { CreateOptions } from "./types.ts"
 
 export interface OpeningOptions extends SharedOptions {
   readonly migrateOnWrite: boolean
+  /** How much of a log is read at a time. */
+  readonly pieces: PieceSizes
 }
 
 export function newHeader(o: CreateOptions, id: string, now: number): Header {
@@ -35,7 +38,6 @@ export function newSession(
   head: Head | undefined,
   options: OpeningOptions,
 ): SharedSession {
-  const headInfo = head === undefined ? undefined : { ...head, bytes: 0, updatedAt: 0 }
   const state = new SessionState({
     header,
     log: EntryLog.of([undefined]),
@@ -44,8 +46,8 @@ export function newSession(
     fold: startFold(header, head?.log ?? ""),
     bytes: 3 * JSON.stringify(header).length,
   })
-  const store = new LogStore({ id: header.id, storage, headInfo, diagnostics: [] })
-  return new SharedSession({ state, store, options, gate: { kind: "open" }, reload: reloader(storage) })
+  const store = new LogStore({ id: header.id, storage, reading: undefined, diagnostics: [] })
+  return new SharedSession({ state, store, options, gate: { kind: "open" }, reload: reloader(storage, options) })
 }
 
 /** `not_found`, `not_a_session`, and whatever the storage says. Reads the header and the last piece of the log. */
@@ -55,8 +57,9 @@ export async function openSession(
   options: OpeningOptions,
   o: CallOptions = {},
 ): Promise<SharedSession> {
-  const loaded = await loadLog(storage, id, o)
+  const loaded = await loadLog(storage, id, { ...o, pieces: options.pieces })
   const leafId = await leafOf(storage, id, loaded, o)
+  await tellDivergence(storage, id, loaded, o)
   const state = new SessionState({
     header: loaded.header,
     log: loaded.log,
@@ -65,13 +68,11 @@ export async function openSession(
     fold: await foldOf(storage, id, loaded, o),
     bytes: loaded.headInfo.bytes,
   })
-  const divergence = divergenceOf(loaded.log, importedLines(loaded))
-  if (divergence !== undefined) loaded.diagnostics.push(divergence)
-  const store = new LogStore({ id, storage, headInfo: loaded.headInfo, diagnostics: loaded.diagnostics })
+  const store = new LogStore({ id, storage, reading: loaded, diagnostics: loaded.diagnostics })
   let migrating: Promise<void> | undefined
   const migrate = (): Promise<void> => (migrating ??= migrateOpen(shared).finally(() => (migrating = undefined)))
   const gate = gateOf(storage, id, loaded, options, migrate)
-  const shared: SharedSession = new SharedSession({ state, store, options, gate, reload: reloader(storage) })
+  const shared: SharedSession = new SharedSession({ state, store, options, gate, reload: reloader(storage, options) })
   return shared
 }
 
@@ -80,6 +81,18 @@ async function leafOf(storage: SessionStorage, id: string, loaded: LoadedLog, o:
   for (;;) {
     const leaf = defaultLeaf(loaded.log)
     if (leaf !== undefined) return leaf === null ? null : (loaded.log.at(leaf) as Entry).id
+    await loadOlder(storage, id, loaded, undefined, o)
+  }
+}
+
+/** Reads on only where the last lines belong to several branches and the place where these part is not held. */
+async function tellDivergence(storage: SessionStorage, id: string, loaded: LoadedLog, o: CallOptions): Promise<void> {
+  for (;;) {
+    const divergence = divergenceOf(loaded.log, importedLines(loaded))
+    if (divergence !== "older") {
+      if (divergence !== undefined) loaded.diagnostics.push(divergence)
+      return
+    }
     await loadOlder(storage, id, loaded, undefined, o)
   }
 }
@@ -134,7 +147,7 @@ function gateOf(
 /** Writes the migrated log in the older one's place; the session goes on in it. */
 async function migrateOpen(shared: SharedSession): Promise<void> {
   const { migrateStored } = await import("./transfer/migrate.ts")
-  await migrateStored(shared.storage, shared.id)
+  await migrateStored(shared.storage, shared.id, { blobs: shared.options.blobs })
   const head = await shared.storage.head(shared.id)
   if (head === undefined || !(await shared.reload(head))) {
     throw new SessionError(
@@ -147,10 +160,13 @@ async function migrateOpen(shared: SharedSession): Promise<void> {
 }
 
 /** Loads the log that now stands in the session's place, if it is this session's own: it has what was acknowledged. */
-function reloader(storage: SessionStorage): (shared: SharedSession, head: HeadInfo) => Promise<boolean> {
+function reloader(
+  storage: SessionStorage,
+  { pieces }: OpeningOptions,
+): (shared: SharedSession, head: HeadInfo) => Promise<boolean> {
   return async (shared) => {
     const { state, id } = shared
-    const loaded = await loadLog(storage, id)
+    const loaded = await loadLog(storage, id, { pieces })
     if (loaded.older !== undefined || loaded.newer !== undefined) return false
     const known = state.ackedLeafId
     while (known !== null && loaded.log.find(known) === undefined && !loaded.log.complete) {
@@ -159,13 +175,15 @@ function reloader(storage: SessionStorage): (shared: SharedSession, head: HeadIn
     const ours =
       known === null ? loaded.header.timestamp === state.header.timestamp : loaded.log.find(known) !== undefined
     if (!ours) return false
+    // All at once, so that nobody who reads meanwhile sees half of each log.
+    const fold = await foldOf(storage, id, loaded, {})
     state.header = loaded.header
     state.log = loaded.log
     state.head = { next: loaded.headInfo.next, log: loaded.headInfo.log }
     state.acked = loaded.log.end
     state.bytesAtMost = loaded.headInfo.bytes
-    state.fold = await foldOf(storage, id, loaded, {})
-    shared.store.restart(loaded.headInfo)
+    state.fold = fold
+    shared.store.restart(loaded)
     return true
   }
 }

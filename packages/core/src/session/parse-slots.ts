@@ -5,7 +5,7 @@ import { parseLine } from "../format/line.ts"
 import type { Seq } from "../storage/contract.ts"
 import type { Slot } from "../tree/entry-log.ts"
 
-/** `seq` 0 is the header's place; it is never an entry. */
+/** The entry of a line, its `seq` set to its place. `seq` 0 is the header's place; it is never an entry. */
 export function parseSlot(line: string, seq: Seq, note: (diagnostic: Diagnostic) => void): Slot {
   if (seq === 0) return undefined
   const { record, problem } = parseLine(line)
@@ -14,7 +14,7 @@ export function parseSlot(line: string, seq: Seq, note: (diagnostic: Diagnostic)
     return undefined
   }
   if (!isEntry(record)) {
-    const what = `type ${JSON.stringify(record.type)}`
+    const what = `type ${JSON.stringify(record.type.slice(0, 40))}`
     note({
       code: "unparsable_line",
       seq,
@@ -22,9 +22,8 @@ export function parseSlot(line: string, seq: Seq, note: (diagnostic: Diagnostic)
     })
     return undefined
   }
-  if (record.seq !== seq) {
-    const said = record.seq === undefined ? "says no seq" : `says seq ${String(record.seq)}`
-    note({ code: "seq_mismatch", seq, entryId: record.id, message: `Line ${seq} ${said}; its place counts.` })
-  }
-  return record
+  if (record.seq === seq) return record
+  const said = record.seq === undefined ? "says no seq" : `says seq ${JSON.stringify(record.seq).slice(0, 40)}`
+  note({ code: "seq_mismatch", seq, entryId: record.id, message: `Line ${seq} ${said}; its place counts.` })
+  return { ...record, seq }
 }

@@ -9,8 +9,10 @@ import type { SessionContext } from "../context/types.ts"
 import { SessionError } from "../errors.ts"
 import type { Diagnostic } from "../format/diagnostics.ts"
 import type { Entry, Message } from "../format/records.ts"
+import { isObject } from "../format/shape.ts"
 import type { CallOptions, Seq } from "../storage/contract.ts"
-import { deletedSeqs, OLDER, parentOf } from "../tree/path.ts"
+import type { EntryLog } from "../tree/entry-log.ts"
+import { OLDER, parentOf } from "../tree/path.ts"
 import { restoreEntries } from "./blobs.ts"
 import type { SharedSession } from "./shared-session.ts"
 import type { ContextOptions, HistoryMessage, MessagesOptions, MessagesPage } from "./types.ts"
@@ -36,9 +38,7 @@ export function selectAt(shared: SharedSession, leafId: string | null, o: CallOp
     const leaf = leafId === null ? null : state.log.find(leafId)
     if (leaf !== undefined) return selectContext(state.log, leaf, state.header)
     if (!state.log.complete) return { older: true }
-    throw new SessionError("not_found", `There is no entry ${JSON.stringify(leafId)} in session ${shared.id}.`, {
-      session: shared.id,
-    })
+    throw unknownEntry(shared, leafId)
   }
   return shared.store.untilKnown(() => state.log, ask, o)
 }
@@ -49,9 +49,10 @@ export async function readContext(shared: SharedSession, o: ContextOptions = {})
   const rendered = renderMessages(restored.entries)
   const model = toModelMessages(rendered.messages, o.summaryAs)
   const repaired = repairMessages(model.messages, o.repair ?? "synthesize")
-  const diagnostics = [...restored.diagnostics, ...rendered.diagnostics, ...model.diagnostics, ...repaired.diagnostics]
+  // Blobs that are missing are told of by rendering, which puts something in their place.
+  const diagnostics = [...rendered.diagnostics, ...model.diagnostics, ...repaired.diagnostics]
   const window = o.window === undefined ? {} : { window: o.window }
-  return assembleContext(shared.state.log, selection, { messages: repaired.messages, diagnostics }, window)
+  return assembleContext(selection, { messages: repaired.messages, diagnostics }, window)
 }
 
 /** A page of the path's messages, read backwards from the leaf or from `before`. */
@@ -62,56 +63,70 @@ export async function readMessages(shared: SharedSession, o: MessagesOptions = {
       session: shared.id,
     })
   }
-  const start = before === undefined ? shared.state.leafId : before
-  if (start === null) return { messages: [] }
   const { state } = shared
-  const page = await shared.store.untilKnown(
-    () => state.log,
-    () => collectMessages(shared, start, before !== undefined, limit),
-    o,
-  )
-  const edited = await restoreSelected(
-    shared,
-    page.seqs.map((seq) => ({ seq, entry: state.log.at(seq) as Entry })),
-    o,
-  )
-  const messages = edited.entries.map(({ seq, entry }): HistoryMessage => {
+  const { leafId } = state
+  const ask = (): Page | NeedsOlder => {
+    const { log } = state
+    if (before === undefined && leafId === null) return { entries: [] }
+    const start = before === undefined ? log.find(leafId ?? "") : placeOf(log, before)
+    if (start !== undefined) return collectMessages(log, before === undefined ? start : parentOf(log, start), limit)
+    if (log.complete) throw unknownEntry(shared, before ?? leafId)
+    return { older: true }
+  }
+  const page = await shared.store.untilKnown(() => state.log, ask, o)
+  const restored = await restoreSelected(shared, page.entries, o)
+  const messages = restored.entries.map(({ seq, entry }): HistoryMessage => {
     const message = entry["message"] as Message
     const content = message.content === undefined ? undefined : blocksOf(message.content)
     const whole = content === undefined ? message : { ...message, content }
     return { entryId: entry.id, seq, timestamp: entry.timestamp, message: whole }
   })
-  return page.more ? { messages, before: (messages[0] as HistoryMessage).entryId } : { messages }
+  return page.before === undefined ? { messages } : { messages, before: page.before }
 }
 
-function collectMessages(
-  shared: SharedSession,
-  start: string,
-  exclusive: boolean,
-  limit: number,
-): { seqs: Seq[]; more: boolean } | NeedsOlder {
-  const { log } = shared.state
-  let seq: Seq | undefined = log.find(start)
-  if (seq === undefined && log.complete) {
-    throw new SessionError("not_found", `There is no entry ${JSON.stringify(start)} in session ${shared.id}.`, {
-      session: shared.id,
-    })
-  }
-  if (seq === undefined) return { older: true }
-  if (exclusive) seq = parentOf(log, seq)
-  const deleted = deletedSeqs(log)
-  const seqs: Seq[] = []
+interface Page {
+  readonly entries: readonly SelectedEntry[]
+  readonly before?: string
+}
+
+/** Messages from a place back, one more than asked for, which tells whether there is a page before. */
+function collectMessages(log: EntryLog, start: Seq, limit: number): Page | NeedsOlder {
+  const entries: SelectedEntry[] = []
+  let seq = start
   for (; seq >= 0; seq = parentOf(log, seq)) {
     const entry = log.at(seq) as Entry
-    const message = entry["message"] as { role?: unknown } | undefined
-    if (entry.type !== "message" || deleted.has(seq) || typeof message?.role !== "string") continue
-    if (seqs.length === limit) return { seqs: seqs.reverse(), more: true }
-    seqs.push(seq)
+    if (entry.type !== "message" || log.deleted.has(seq) || !isMessage(entry["message"])) continue
+    const oldest = entries[limit - 1]
+    if (oldest !== undefined) return { entries: entries.reverse(), before: cursorOf(log, oldest.seq) }
+    entries.push({ seq, entry })
   }
-  return seq === OLDER ? { older: true } : { seqs: seqs.reverse(), more: false }
+  return seq === OLDER ? { older: true } : { entries: entries.reverse() }
 }
 
-async function restoreSelected(
+function isMessage(value: unknown): boolean {
+  return isObject(value) && typeof value["role"] === "string"
+}
+
+/** The name of a place: its entry's id and, where damage gave a later entry the same id, the place itself. */
+function cursorOf(log: EntryLog, seq: Seq): string {
+  const { id } = log.at(seq) as Entry
+  return log.find(id) === seq ? id : `${id}@${seq}`
+}
+
+function placeOf(log: EntryLog, name: string): Seq | undefined {
+  const [, id, digits] = /^(.+)@(\d+)$/s.exec(name) ?? []
+  if (digits === undefined) return log.find(name)
+  const seq = Number(digits)
+  if (seq < log.from) return undefined
+  return log.at(seq)?.id === id ? seq : log.find(name)
+}
+
+function unknownEntry(shared: SharedSession, id: string | null): SessionError {
+  const message = `There is no entry ${JSON.stringify(id)} in session ${shared.id}.`
+  return new SessionError("not_found", message, { session: shared.id })
+}
+
+export async function restoreSelected(
   shared: SharedSession,
   selected: readonly SelectedEntry[],
   o: CallOptions,

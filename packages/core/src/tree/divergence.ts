@@ -8,25 +8,35 @@ import { SIDE_ENTRY_TYPES } from "../format/records.ts"
 import type { Entry } from "../format/records.ts"
 import type { Seq } from "../storage/contract.ts"
 import type { EntryLog } from "./entry-log.ts"
-import { defaultLeaf, parentOf } from "./path.ts"
+import { OLDER, ROOT, defaultLeaf, parentOf } from "./path.ts"
 
-/** Looks at the held end of the log, but not at its first `imported` lines, whose branches were made elsewhere. */
-export function divergenceOf(log: EntryLog, imported: Seq): Diagnostic | undefined {
+/**
+ * Looks at the held end of the log, but not at its first `imported` lines, whose branches were made elsewhere. "older": the path
+ * goes on further back than that, so that what stands before its held beginning may be part of it or not.
+ */
+export function divergenceOf(log: EntryLog, imported: Seq): Diagnostic | "older" | undefined {
   const leaf = defaultLeaf(log)
   if (leaf === undefined || leaf === null) return undefined
   const path = new Set<Seq>()
-  for (let seq: Seq = leaf; seq >= 0; seq = parentOf(log, seq)) path.add(seq)
-  const other = lastTalkOff(log, path, imported)
+  let choice: Seq = ROOT
+  let first: Seq = leaf
+  let seq: Seq = leaf
+  for (; seq >= 0; seq = parentOf(log, seq)) {
+    first = seq
+    path.add(seq)
+    if (choice === ROOT && isChoice(log.at(seq) as Entry)) choice = seq
+  }
+  const other = lastTalkOff(log, path, Math.max(imported, choice))
   if (other === undefined) return undefined
-  for (const seq of path) if (seq > other && isChoice(log.at(seq) as Entry)) return undefined
+  if (seq === OLDER && other < first) return "older"
   const ids = { leaf: (log.at(leaf) as Entry).id, otherLeaf: (log.at(other) as Entry).id }
   const message = `Two writers continued this session at once: the log ends in the leaves ${ids.leaf}, which is the current one, and ${ids.otherLeaf}. Branch to the one to go on with.`
   return { code: "diverged", seq: other, ...ids, message }
 }
 
-/** The last conversation entry that is not on the path. */
-function lastTalkOff(log: EntryLog, path: ReadonlySet<Seq>, imported: Seq): Seq | undefined {
-  for (let seq = log.end - 1; seq >= Math.max(log.from, imported); seq--) {
+/** The last conversation entry from `from` on that is not on the path. */
+function lastTalkOff(log: EntryLog, path: ReadonlySet<Seq>, from: Seq): Seq | undefined {
+  for (let seq = log.end - 1; seq >= Math.max(log.from, from); seq--) {
     const entry = log.at(seq)
     if (entry !== undefined && !path.has(seq) && !SIDE_ENTRY_TYPES.has(entry.type)) return seq
   }

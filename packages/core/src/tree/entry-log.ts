@@ -34,6 +34,8 @@ export class EntryLog {
   readonly #earlier = new Map<string, Seq[]>()
   /** Seqs of tombstones, ascending: they act on every branch, so a context must know them all. */
   #tombstones: Seq[] = []
+  /** What they delete, until another tombstone or an older stretch changes it. */
+  #deleted: ReadonlySet<Seq> | undefined
 
   constructor(from: Seq = 0) {
     this.#from = from
@@ -61,8 +63,10 @@ export class EntryLog {
     return this.#from === 0
   }
 
-  get tombstones(): readonly Seq[] {
-    return this.#tombstones
+  /** Seqs that a tombstone anywhere in what is held has deleted. Targets that lie further back are not in it. */
+  get deleted(): ReadonlySet<Seq> {
+    this.#deleted ??= this.#findDeleted()
+    return this.#deleted
   }
 
   /** Ids that more than one held entry has. */
@@ -90,7 +94,9 @@ export class EntryLog {
       else earlier.push(before)
     }
     this.#last.set(slot.id, seq)
-    if (slot.type === "tombstone") this.#tombstones.push(seq)
+    if (slot.type !== "tombstone") return
+    this.#tombstones.push(seq)
+    this.#deleted = undefined
   }
 
   /** Puts older lines in front; they must end where the held ones begin. */
@@ -105,6 +111,7 @@ export class EntryLog {
       if (seqs.length > 0) this.#earlier.set(id, seqs.concat(this.#earlier.get(id) ?? []))
     }
     this.#tombstones = older.#tombstones.concat(this.#tombstones)
+    this.#deleted = undefined
     this.#slots = older.#slots.concat(this.#slots)
     this.#from = from
   }
@@ -122,6 +129,7 @@ export class EntryLog {
       else this.#last.set(slot.id, before)
     }
     while ((this.#tombstones.at(-1) ?? -1) >= end) this.#tombstones.pop()
+    this.#deleted = undefined
     return cut
   }
 
@@ -133,12 +141,7 @@ export class EntryLog {
     const last = this.#last.get(id)
     if (last === undefined || last < before) return last
     const earlier = this.#earlier.get(id)
-    if (earlier === undefined) return undefined
-    for (let i = earlier.length - 1; i >= 0; i--) {
-      const seq = earlier[i] as Seq
-      if (seq < before) return seq
-    }
-    return undefined
+    return earlier === undefined ? undefined : lastBelow(earlier, before)
   }
 
   /** The nearest entry before a place. Undefined: none is held. */
@@ -148,4 +151,26 @@ export class EntryLog {
     }
     return undefined
   }
+
+  #findDeleted(): ReadonlySet<Seq> {
+    const deleted = new Set<Seq>()
+    for (const seq of this.#tombstones) {
+      const targetId = this.at(seq)?.["targetId"]
+      const target = typeof targetId === "string" ? this.find(targetId, seq) : undefined
+      if (target !== undefined) deleted.add(target)
+    }
+    return deleted
+  }
+}
+
+/** The largest of ascending seqs that is less than a bound. By halves: a damaged log may give one id to all of its entries. */
+function lastBelow(ascending: readonly Seq[], bound: Seq): Seq | undefined {
+  let low = 0
+  let high = ascending.length
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if ((ascending[middle] as Seq) < bound) low = middle + 1
+    else high = middle
+  }
+  return ascending[low - 1]
 }

@@ -2,7 +2,7 @@
 import type { Entry } from "../format/records.ts"
 import type { Seq } from "../storage/contract.ts"
 import type { EntryLog } from "./entry-log.ts"
-import { deletedSeqs, parentOf } from "./path.ts"
+import { parentOf } from "./path.ts"
 
 export interface TreeNode {
   readonly entry: Entry
@@ -16,7 +16,6 @@ export interface TreeNode {
 
 /** The roots, in log order. The log must be whole. */
 export function buildTree(log: EntryLog): readonly TreeNode[] {
-  const deleted = deletedSeqs(log)
   const labels = labelsOf(log)
   const children = new Map<Seq, TreeNode[]>()
   const roots: TreeNode[] = []
@@ -31,7 +30,7 @@ export function buildTree(log: EntryLog): readonly TreeNode[] {
       seq,
       children: below,
       ...(label === undefined ? {} : { label }),
-      ...(deleted.has(seq) ? { deleted: true } : {}),
+      ...(log.deleted.has(seq) ? { deleted: true } : {}),
     }
     // A parent stands before its children, so its list is there already.
     const parent = parentOf(log, seq)

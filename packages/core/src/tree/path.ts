@@ -54,17 +54,6 @@ export function pathTo(log: EntryLog, leaf: Seq, until?: (entry: Entry, seq: Seq
   return { seqs: seqs.reverse(), reachesRoot: seq === ROOT }
 }
 
-/** Seqs that a tombstone anywhere in the log has deleted. Targets that lie further back than is held are not in it. */
-export function deletedSeqs(log: EntryLog): ReadonlySet<Seq> {
-  const deleted = new Set<Seq>()
-  for (const seq of log.tombstones) {
-    const { targetId } = log.at(seq) as unknown as { targetId?: unknown }
-    const target = typeof targetId === "string" ? log.find(targetId, seq) : undefined
-    if (target !== undefined) deleted.add(target)
-  }
-  return deleted
-}
-
 /** The leaf that a reader of the log finds: its last entry. Null where it has none; undefined where none is held. */
 export function defaultLeaf(log: EntryLog): Seq | null | undefined {
   return log.entryBefore(log.end) ?? (log.complete ? null : undefined)

@@ -1,0 +1,102 @@
+import * as fc from "fast-check"
+import { describe, expect, test } from "vitest"
+import { anyLog, headerOf, slotsOf, soundLog } from "../../test/logs.ts"
+import { holds } from "../../test/property.ts"
+import { expectContext } from "../../test/replay.ts"
+import { EntryLog } from "../tree/entry-log.ts"
+import type { Slot } from "../tree/entry-log.ts"
+import { selectContext } from "./select.ts"
+import type { NeedsOlder, Selection } from "./select.ts"
+
+/** What must be the same however much of the log was held. */
+function essence(selection: Selection | NeedsOlder) {
+  if ("older" in selection) return "older"
+  const shown = selection.entries.filter(({ entry }) => SHOWN.has(entry.type))
+  const edits = shown.flatMap(({ seq, edit }) => (edit === undefined ? [] : [[seq, edit.id]]))
+  return { selected: shown.map(({ seq }) => seq), edits, state: selection.state }
+}
+
+function expected(slots: readonly Slot[], leaf: number | null, header: Readonly<Record<string, unknown>>) {
+  const { selected, edits, state } = expectContext(slots, leaf, header)
+  const inOrder = selected.flatMap((seq) => {
+    const edit = edits.get(seq)
+    return edit === undefined ? [] : [[seq, slots[edit]?.id]]
+  })
+  return { selected, edits: inOrder, state }
+}
+
+/** Every end of the log that holds the leaf, but the whole. */
+function endsWith(slots: readonly Slot[], leaf: number | null): EntryLog[] {
+  const ends = slots.flatMap((_, from) =>
+    from > 0 && from <= (leaf ?? from) ? [EntryLog.of(slots.slice(from), from)] : [],
+  )
+  return [...ends, new EntryLog(slots.length)].filter((end) => leaf === null || end.find(idOf(slots, leaf)) === leaf)
+}
+
+function idOf(slots: readonly Slot[], seq: number): string {
+  return slots[seq]?.id ?? ""
+}
+
+const SHOWN: ReadonlySet<string> = new Set(["message", "custom_message", "branch_summary", "compaction"])
+
+/** Entries of the log that can be a leaf: the last of each id, since a leaf is named by its id. */
+function leavesOf(slots: readonly Slot[]): (number | null)[] {
+  const last = new Map(slots.flatMap((slot, seq) => (slot === undefined ? [] : [[slot.id, seq] as const])))
+  return [...last.values(), null]
+}
+
+describe("the context of every leaf", () => {
+  test("is what the rules say in the plainest words", () => {
+    holds(
+      fc.property(anyLog, (lines) => {
+        const slots = slotsOf(lines)
+        const header = headerOf(lines)
+        const log = EntryLog.of(slots)
+        for (const leaf of leavesOf(slots)) {
+          expect(essence(selectContext(log, leaf, header))).toEqual(expected(slots, leaf, header))
+        }
+      }),
+      400,
+    )
+  })
+
+  test("is the same from every end of the log that holds it, or that end says that it needs older lines", () => {
+    holds(
+      fc.property(anyLog, fc.nat(), (lines, n) => {
+        const slots = slotsOf(lines)
+        const header = headerOf(lines)
+        const leaves = leavesOf(slots)
+        for (const leaf of [
+          leaves[0] as number | null,
+          leaves[n % leaves.length] as number | null,
+          leaves.at(-2) ?? null,
+        ]) {
+          const whole = essence(selectContext(EntryLog.of(slots), leaf, header))
+          const answers = endsWith(slots, leaf).map((end) => essence(selectContext(end, leaf, header)))
+          expect(answers.filter((answer) => answer !== "older")).toEqual(
+            answers.flatMap((answer) => (answer === "older" ? [] : [whole])),
+          )
+        }
+      }),
+      400,
+    )
+  })
+
+  test("is found in the end that starts where a session's compactions keep from", () => {
+    let short = 0
+    holds(
+      fc.property(soundLog, (lines) => {
+        const slots = slotsOf(lines)
+        const leaf = slots.length - 1
+        const { selected } = expectContext(slots, leaf < 1 ? null : leaf)
+        const compaction = slots[selected[0] ?? 0]
+        if (compaction?.type !== "compaction" || compaction["state"] === undefined) return
+        const from = Math.min(...selected)
+        const part = selectContext(EntryLog.of(slots.slice(from), from), leaf)
+        short += "older" in part ? 0 : 1
+      }),
+      400,
+    )
+    expect(short).toBeGreaterThan(20)
+  })
+})

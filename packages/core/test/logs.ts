@@ -1,0 +1,403 @@
+/**
+ * Random logs of version 4, as lines: what a session would write, what other programs could have written, and what damage leaves
+ * of either. A log is made by a script of small steps, so that a counterexample shrinks to the steps that matter.
+ */
+import * as fc from "fast-check"
+import { parseLine } from "../src/format/line.ts"
+import type { Entry } from "../src/format/records.ts"
+import { FORMAT, VERSION } from "../src/format/records.ts"
+import { parseSlot } from "../src/session/parse-slots.ts"
+import type { Slot } from "../src/tree/entry-log.ts"
+import type { Expected } from "./replay.ts"
+import { expectContext, pathOf } from "./replay.ts"
+
+type Fields = Record<string, unknown>
+
+/** What a step does, and how often it is drawn. */
+const KINDS = {
+  user: 6,
+  assistant: 8,
+  /** Results of the newest calls that have none: all of them, some, or in another order. */
+  results: 8,
+  /** A result that answers nothing, or something answered long ago. */
+  strayResult: 1,
+  customMessage: 2,
+  customRole: 2,
+  state: 6,
+  side: 4,
+  unknown: 1,
+  /** Moves the leaf by an entry. */
+  leaf: 2,
+  branchSummary: 1,
+  /** Moves the leaf without saying so. */
+  jump: 1,
+  reset: 1,
+  edit: 6,
+  tombstone: 3,
+  /** As a session writes it: state, hint, first kept entry on the path. */
+  compaction: 3,
+  /** As nobody should: without state or hint, with wrong ones, keeping what is elsewhere or nowhere. */
+  foreignCompaction: 2,
+} as const
+type Kind = keyof typeof KINDS
+
+export type Step = readonly [kind: Kind, a: number, b: number, c: number]
+
+const kind = fc.oneof(
+  ...Object.entries(KINDS).map(([name, weight]) => ({ weight, arbitrary: fc.constant(name as Kind) })),
+)
+const number = fc.nat({ max: 9_999 })
+
+export const steps = (maxLength = 60): fc.Arbitrary<readonly Step[]> =>
+  fc.array(fc.tuple(kind, number, number, number), { maxLength, size: "max" })
+
+const INJURIES = [
+  "duplicateId",
+  "lose",
+  "garble",
+  "forward",
+  "self",
+  "orphan",
+  "seq",
+  "swap",
+  "repeat",
+  "crossTarget",
+] as const
+export type Injury = readonly [kind: (typeof INJURIES)[number], a: number, b: number]
+export const injuries: fc.Arbitrary<readonly Injury[]> = fc.array(
+  fc.tuple(fc.constantFrom(...INJURIES), number, number),
+  { maxLength: 5 },
+)
+
+/** A log that nothing happened to. */
+export const soundLog: fc.Arbitrary<readonly string[]> = steps().map(writeLog)
+
+/** A log with up to five injuries, or none. */
+export const anyLog: fc.Arbitrary<readonly string[]> = fc
+  .tuple(steps(), injuries)
+  .map(([script, wounds]) => injureLog(writeLog(script), wounds))
+
+export const HEADER: Fields = {
+  type: "session",
+  format: FORMAT,
+  version: VERSION,
+  id: "01ARZ3NDEKTSV4RRFFQ69G5FAV",
+  timestamp: "2026-01-31T09:30:00.000Z",
+  cwd: "/project",
+}
+
+/** Lines as entries; the header and whatever is none as undefined. */
+export function slotsOf(lines: readonly string[]): Slot[] {
+  return lines.map((line, seq) => parseSlot(line, seq, () => undefined))
+}
+
+export function headerOf(lines: readonly string[]): Fields {
+  return parseLine(lines[0] ?? "").record ?? {}
+}
+
+/** The lines of the log that a script makes. */
+export function writeLog(script: readonly Step[]): string[] {
+  const systemPromptOverride = script.length % 3 === 0 ? { systemPromptOverride: "Be brief." } : {}
+  const writer = new Writer({ ...HEADER, ...systemPromptOverride })
+  for (const step of script) writer.take(step)
+  return writer.lines()
+}
+
+export function injureLog(lines: readonly string[], wounds: readonly Injury[]): string[] {
+  return wounds.reduce<string[]>((log, wound) => injure(log, wound), [...lines])
+}
+
+const PROVIDERS = ["anthropic", "openai"]
+const ROLES = ["default", "smol", "__proto__", "constructor"]
+/** Few, so that they come again, as with local models. */
+const CALL_IDS = ["call_1", "call_2", "call_3"]
+
+class Writer {
+  readonly #header: Fields
+  readonly #slots: Slot[] = [undefined]
+  #leaf: string | null = null
+  #open: string[] = []
+
+  constructor(header: Fields) {
+    this.#header = header
+  }
+
+  lines(): string[] {
+    return [this.#header, ...this.#slots.slice(1)].map((record) => JSON.stringify(record))
+  }
+
+  take([kind, a, b, c]: Step): void {
+    switch (kind) {
+      case "user":
+        return this.#message({ role: a % 9 === 0 ? "system" : "user", content: textOf(`say ${a}`, b) })
+      case "assistant":
+        return this.#assistant(a, b, c)
+      case "results":
+        return this.#results(a, b)
+      case "strayResult":
+        return this.#result(pick(CALL_IDS, a), b)
+      case "customMessage":
+        return this.#add({
+          type: "custom_message",
+          customType: "note",
+          content: textOf("noted", a),
+          display: b % 2 === 0,
+        })
+      case "customRole":
+        return this.#message(customRole(a, b))
+      case "state":
+        return this.#add(stateChange(a, b, c))
+      case "side":
+        return this.#add(this.#side(a, b))
+      case "unknown":
+        return this.#add({
+          type: pick(["session_init", "x_future", "usage"], a),
+          systemPrompt: "",
+          tools: [],
+          usage: {},
+        })
+      case "leaf":
+        return this.#addAt(a % 8 === 0 ? null : this.#recent(b), { type: "leaf", ...this.#seqHint(c) })
+      case "branchSummary":
+        return this.#branchSummary(a, b, c)
+      case "jump":
+        this.#leaf = a % 8 === 0 ? null : this.#recent(b)
+        return
+      case "reset":
+        return this.#add({ type: "reset_boundary" })
+      case "edit":
+        return this.#add({ type: "context_edit", targetId: this.#recent(a), replacement: replacement(b) })
+      case "tombstone":
+        return this.#add({ type: "tombstone", targetId: c % 3 === 0 ? this.#important(a) : this.#recent(a) })
+      case "compaction":
+        return this.#compaction(a, b)
+      case "foreignCompaction":
+        return this.#foreignCompaction(a, b, c)
+    }
+  }
+
+  #add(payload: Fields): void {
+    this.#addAt(this.#leaf, payload)
+  }
+
+  #addAt(parentId: string | null, { type, ...payload }: Fields): void {
+    const seq = this.#slots.length
+    const id = `e${seq}`
+    const timestamp = new Date(Date.UTC(2026, 0, 31, 9, 30, seq)).toISOString()
+    this.#slots.push({ type, id, parentId, seq, timestamp, ...payload } as unknown as Entry)
+    this.#leaf = id
+  }
+
+  #message(message: Fields): void {
+    this.#add({ type: "message", message })
+  }
+
+  #assistant(a: number, b: number, c: number): void {
+    const said = c % 3 === 0 ? [] : textOf(`answer ${a}`, 1)
+    const calls = Array.from({ length: b % 4 }, (_, index) => ({
+      type: "toolCall",
+      id: pick(CALL_IDS, a + index),
+      name: "bash",
+      arguments: { command: `echo ${index}` },
+    }))
+    this.#open = calls.map(({ id }) => id)
+    const model = a % 2 === 0 ? { provider: pick(PROVIDERS, b), model: `m${c % 3}` } : {}
+    this.#message({ role: "assistant", content: [...said, ...calls], ...model })
+  }
+
+  #results(a: number, b: number): void {
+    const order = b % 3 === 0 ? this.#open.toReversed() : this.#open
+    const some = a % 4 === 0 ? order.slice(0, 1) : order
+    for (const id of some) this.#result(id, a)
+    this.#open = this.#open.filter((id) => !some.includes(id))
+  }
+
+  #result(toolCallId: string, a: number): void {
+    this.#message({
+      role: "toolResult",
+      toolCallId,
+      toolName: "bash",
+      isError: a % 5 === 0,
+      content: textOf("done", a),
+    })
+  }
+
+  #side(a: number, b: number): Fields {
+    const targetId = this.#recent(b)
+    const all: Fields[] = [
+      { type: "label", targetId, label: `label ${a}` },
+      { type: "label", targetId },
+      { type: "title_change", title: a % 4 === 0 ? null : `title ${a}`, source: b % 2 === 0 ? "user" : "auto" },
+      { type: "metadata", key: "k", value: b },
+      { type: "custom", customType: "x" },
+    ]
+    return pick(all, a)
+  }
+
+  #branchSummary(a: number, b: number, c: number): void {
+    const summary = a % 4 === 0 ? "" : `summary ${a}`
+    this.#addAt(b % 8 === 0 ? null : this.#recent(c), { type: "branch_summary", fromId: this.#leaf ?? "root", summary })
+  }
+
+  #compaction(a: number, b: number): void {
+    const { selected, state } = this.#now()
+    const kept = selected.filter((seq) => this.#slots[seq]?.type !== "compaction")
+    const firstKept = b % 4 === 0 ? undefined : kept[a % Math.max(1, kept.length)]
+    this.#addCompaction(firstKept === undefined ? undefined : idAt(this.#slots, firstKept), { state, hint: firstKept })
+  }
+
+  #foreignCompaction(a: number, b: number, c: number): void {
+    const { state } = this.#now()
+    const firstKept = pick([this.#any(c), this.#recent(c), undefined, "nowhere"], a)
+    const hints = [undefined, c % this.#slots.length, 0, -1, 1e9, "3"]
+    const states = [undefined, state, 5, { ...state, mode: 7 }, { ...state, thinkingLevel: "stored", messages: ["x"] }]
+    this.#addCompaction(firstKept, { state: pick(states, b), hint: pick(hints, b + c) })
+  }
+
+  #addCompaction(firstKept: string | undefined, o: { state: unknown; hint: unknown }): void {
+    this.#add({
+      type: "compaction",
+      summary: `so far ${this.#slots.length}`,
+      firstKeptEntryId: firstKept ?? `e${this.#slots.length}`,
+      ...(o.hint === undefined ? {} : { firstKeptSeq: o.hint }),
+      tokensBefore: 100,
+      readFiles: [],
+      modifiedFiles: [],
+      ...(o.state === undefined ? {} : { state: o.state }),
+    })
+  }
+
+  #now(): Expected {
+    return expectContext(this.#slots, this.#leaf === null ? null : seqOf(this.#slots, this.#leaf), this.#header)
+  }
+
+  #seqHint(c: number): Fields {
+    return c % 3 === 0 ? { targetSeq: c % this.#slots.length } : {}
+  }
+
+  /** The id of any entry, or one that no entry has where there is none. */
+  #any(n: number): string {
+    return this.#slots.length === 1 ? "none" : `e${1 + (n % (this.#slots.length - 1))}`
+  }
+
+  /** The same, mostly of one near the end of the path. */
+  #recent(n: number): string {
+    const path = this.#leaf === null ? [] : pathOf(this.#slots, seqOf(this.#slots, this.#leaf))
+    const near = path.slice(-8)
+    return n % 4 === 0 || near.length === 0 ? this.#any(n) : idAt(this.#slots, pick(near, n))
+  }
+
+  /** A compaction or what one keeps from, an edit, a boundary: what a tombstone can do harm to. */
+  #important(n: number): string {
+    const found = this.#slots.flatMap((entry) => {
+      if (entry === undefined) return []
+      if (entry.type === "compaction") return [entry.id, String(entry["firstKeptEntryId"])]
+      return entry.type === "context_edit" || entry.type === "reset_boundary" ? [entry.id] : []
+    })
+    return found.length === 0 ? this.#any(n) : pick(found, n)
+  }
+}
+
+function textOf(text: string, n: number): Fields[] {
+  return n % 13 === 0 ? [] : [{ type: "text", text }]
+}
+
+function customRole(a: number, b: number): Fields {
+  const excluded = b % 4 === 0 ? { excludeFromContext: true } : {}
+  const all: Fields[] = [
+    { role: "bashExecution", command: "ls", output: b % 3 === 0 ? "" : "a\nb", exitCode: b % 2, ...excluded },
+    { role: "pythonExecution", code: "1 + 1", output: "2", cancelled: b % 2 === 0, ...excluded },
+    { role: "notice", content: textOf("read this", b) },
+    { role: "bare" },
+    { role: "branchSummary", summary: "a message of another program" },
+    { role: "compactionSummary", content: textOf("a message of another program", b) },
+  ]
+  return pick(all, a)
+}
+
+function stateChange(a: number, b: number, c: number): Fields {
+  const all: Fields[] = [
+    { type: "model_change", provider: pick(PROVIDERS, b), model: `m${c % 3}`, role: pick(ROLES, c) },
+    { type: "model_change", provider: pick(PROVIDERS, b), model: `m${c % 3}` },
+    { type: "thinking_level_change", thinkingLevel: pick(["low", "high", "off"], b) },
+    { type: "mode_change", mode: pick(["plan", "none"], b), ...(c % 2 === 0 ? { data: { step: c } } : {}) },
+    { type: "ttsr_injection", injectedRules: [pick(["r1", "r2", "r3"], b), pick(["r1", "r4"], c)] },
+  ]
+  return pick(all, a)
+}
+
+function replacement(b: number): unknown {
+  return pick([null, { content: textOf(`edited ${b}`, 1) }, { content: [] }, { content: "bare" }, 5, undefined], b)
+}
+
+function pick<T>(all: readonly T[], n: number): T {
+  return all[n % all.length] as T
+}
+
+function idAt(slots: readonly Slot[], seq: number): string {
+  return (slots[seq] as Entry).id
+}
+
+function seqOf(slots: readonly Slot[], id: string): number {
+  return slots.findLastIndex((slot) => slot?.id === id)
+}
+
+// ---- damage --------------------------------------------------------------------------------------------------------------------
+
+function injure(lines: string[], [kind, a, b]: Injury): string[] {
+  if (lines.length < 2) return lines
+  const place = 1 + (a % (lines.length - 1))
+  const other = 1 + (b % (lines.length - 1))
+  const otherId = idOfLine(lines[other])
+  switch (kind) {
+    case "duplicateId":
+      return otherId === undefined ? lines : lines.with(place, changed(lines[place], { id: otherId }))
+    case "lose":
+      return lines.toSpliced(place, 1 + (b % 3))
+    case "garble":
+      return lines.with(place, garbled(lines[place] ?? "", b))
+    case "forward": {
+      const later = idOfLine(lines[place + (b % (lines.length - place))])
+      return later === undefined ? lines : lines.with(place, changed(lines[place], { parentId: later }))
+    }
+    case "self":
+      return lines.with(place, changed(lines[place], { parentId: idOfLine(lines[place]) ?? null }))
+    case "orphan":
+      return lines.with(place, changed(lines[place], { parentId: "nobody" }))
+    case "seq":
+      return lines.with(place, changed(lines[place], { seq: pick([undefined, 0, b, -1, "1", 1.5], b) }))
+    case "swap":
+      return lines.with(place, lines[other] as string).with(other, lines[place] as string)
+    case "repeat":
+      return lines.toSpliced(other, 0, lines[place] as string)
+    case "crossTarget":
+      return lines.with(place, changed(lines[place], { targetId: otherId, firstKeptEntryId: otherId }))
+  }
+}
+
+function garbled(line: string, b: number): string {
+  const all = [
+    "",
+    "not json",
+    line.slice(0, line.length >> 1),
+    "[1]",
+    '"text"',
+    '{"type":"session","id":"x"}',
+    '{"type":7}',
+    "{}",
+  ]
+  // A storage has no empty lines.
+  return pick(all, b) || " "
+}
+
+function changed(line: string | undefined, fields: Fields): string {
+  const { record } = parseLine(line ?? "")
+  if (record === undefined) return line ?? " "
+  const known = Object.entries(fields).filter(([key]) => key in record)
+  return JSON.stringify({ ...record, ...Object.fromEntries(known) })
+}
+
+function idOfLine(line: string | undefined): string | undefined {
+  const id = parseLine(line ?? "").record?.["id"]
+  return typeof id === "string" ? id : undefined
+}
