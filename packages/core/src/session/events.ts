@@ -2,6 +2,7 @@
 import type { Entry } from "../format/records.ts"
 import type { Diagnostic } from "../format/diagnostics.ts"
 import type { Head } from "../storage/contract.ts"
+import { runHook } from "./hooks.ts"
 
 export interface SessionEvents {
   /** Acknowledged, in log order. */
@@ -46,12 +47,14 @@ export class Emitter {
 
   emit<K extends keyof SessionEvents>(name: K, event: SessionEvents[K]): void {
     for (const listener of this.#listeners.get(name) ?? []) {
-      try {
-        ;(listener as Listener<K>)(event)
-      } catch (error) {
-        // A failing listener of hook_failed has nobody left to tell.
-        if (name !== "hook_failed") this.emit("hook_failed", { hook: `on(${JSON.stringify(name)})`, error })
-      }
+      runHook(
+        `on(${JSON.stringify(name)})`,
+        () => (listener as Listener<K>)(event),
+        (hook, error) => {
+          // A failing listener of hook_failed has nobody left to tell.
+          if (name !== "hook_failed") this.emit("hook_failed", { hook, error })
+        },
+      )
     }
   }
 }

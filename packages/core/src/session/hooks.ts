@@ -2,6 +2,7 @@
  * Hooks of a repository. `append` and `compact.before` may stop what is about to happen, by throwing; every other hook that throws
  * is reported (`hook_failed`) and stops nothing.
  */
+import { SessionError } from "../errors.ts"
 import type { NewEntry } from "../format/new-entry.ts"
 import type { Header } from "../format/records.ts"
 import type { Head } from "../storage/contract.ts"
@@ -9,7 +10,7 @@ import type { Head } from "../storage/contract.ts"
 export interface Hooks {
   /**
    * Before an entry gets its place: may give another entry in its stead, which is the place for redaction, or throw to refuse the
-   * whole append. Awaited in the order of the appends.
+   * whole append. Awaited in the order of the appends, so it must not itself await an append to the same session.
    */
   readonly append?: (entry: NewEntry, about: { readonly session: string }) => NewEntry | void | Promise<NewEntry | void>
   /** After the acknowledgement. */
@@ -37,12 +38,40 @@ export async function runAppendHooks(
   return out
 }
 
-/** Runs a hook that stops nothing. */
+/** Runs a hook or a listener that stops nothing. */
 export function runHook(name: string, run: () => unknown, failed: (hook: string, error: unknown) => void): void {
   try {
     const result = run()
-    if (result instanceof Promise) result.catch((error: unknown) => failed(name, error))
+    if (isThenable(result)) result.then(undefined, (error: unknown) => failed(name, error))
   } catch (error) {
     failed(name, error)
   }
+}
+
+/** Entries as they are now: whoever gave them may change them while hooks are awaited. Throws `invalid` for what is not JSON. */
+export function copyEntries(entries: readonly NewEntry[]): NewEntry[] {
+  return entries.map((entry) => (isObject(entry) ? { ...copyOf(entry), ...symbolsOf(entry) } : entry))
+}
+
+function copyOf(entry: NewEntry): NewEntry {
+  try {
+    return JSON.parse(JSON.stringify(entry)) as NewEntry
+  } catch (cause) {
+    throw new SessionError("invalid", "The entry cannot be written as JSON.", { cause })
+  }
+}
+
+/** What a method of the session says to itself goes by symbols, which JSON does not have. */
+function symbolsOf(entry: object): object {
+  return Object.fromEntries(
+    Object.getOwnPropertySymbols(entry).map((key) => [key, (entry as Record<symbol, unknown>)[key]]),
+  )
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === "object" && value !== null
+}
+
+function isThenable(value: unknown): value is PromiseLike<unknown> {
+  return isObject(value) && typeof (value as { then?: unknown }).then === "function"
 }

@@ -1,20 +1,24 @@
-/** Entries that have their place in memory and wait for their acknowledgement. */
+/** Appends that have their place in memory and wait for their acknowledgement. */
 import { SIDE_ENTRY_TYPES } from "../format/records.ts"
 import { lineOf } from "../format/line.ts"
 import type { EncodedEntry } from "../format/line.ts"
 import type { Seq } from "../storage/contract.ts"
+import { hasCode } from "../storage/errors.ts"
+import type { RunningTurn } from "./turn-lock.ts"
 import type { AppendResult, ConflictPolicy, Divergence } from "./types.ts"
 
 export interface PendingEntry {
   readonly id: string
   readonly type: string
-  parentId: string | null
+  readonly parentId: string | null
   /** The line for memory, everything in place. */
   readonly full: EncodedEntry
   /** The line for the storage: blobs moved out. Set again when they were put. */
   stored: EncodedEntry
   /** Fills in a field that says where another entry stands, which is known only when the line is written. */
   readonly hint?: PlaceHint
+  /** Hangs on the log's end where that is another branch, and leaves this session's leaf where it is. */
+  readonly aside: boolean
 }
 
 export interface PlaceHint {
@@ -22,40 +26,87 @@ export interface PlaceHint {
   readonly targetId: string
 }
 
+/** Somebody who waits: who made the append, who repeated one of its entries, or (without ids) a flush. */
+export interface Caller {
+  readonly ids: readonly string[]
+  readonly resolve: (result: AppendResult) => void
+  readonly reject: (error: unknown) => void
+}
+
 /** What one call of `append` handed in. It is written whole, never split. */
 export interface PendingAppend {
   /** Those not yet known to be in the log. */
-  entries: PendingEntry[]
-  /** Of all entries, in order. */
-  readonly ids: readonly string[]
+  entries: readonly PendingEntry[]
+  callers: readonly Caller[]
   readonly policy: ConflictPolicy
-  /** Blobs are being put; the line is not complete before. */
-  ready?: Promise<void> | undefined
-  readonly signal?: AbortSignal | undefined
+  /** `doubtful`: the answer was that nobody knows, so that it may be in the log, or still come. */
+  fate: "queued" | "sent" | "doubtful"
+  /** As first sent. While its fate is unknown the same bytes go out again, so that a late write meets itself. */
+  lines: readonly string[] | undefined
+  /** Part of it is in the log: it must be finished. */
+  landed: boolean
   /** It waited in memory for its session to be created, and was acknowledged as not durable. */
   waited: boolean
-  /** The batch with it is on its way, or may have arrived. */
-  sent: boolean
-  diverged?: Divergence
-  readonly resolve: (result: AppendResult) => void
-  readonly reject: (error: unknown) => void
+  /** Puts the blobs and completes the entries; undefined once that is done. */
+  putBlobs: (() => Promise<void>) | undefined
+  /** {@link putBlobs} under way. */
+  ready: Promise<void> | undefined
+  /** The turn whose first append this is. */
+  readonly opens: RunningTurn | undefined
+  diverged: Divergence | undefined
 }
 
 export function isSide(item: PendingAppend): boolean {
   return item.entries.every((entry) => SIDE_ENTRY_TYPES.has(entry.type))
 }
 
-/** The line as it is stored at a place. */
-export function storedLine(entry: PendingEntry, seq: Seq, find: (id: string) => Seq | undefined): string {
-  const line = lineOf(entry.stored, seq)
+/** An entry's line at a place. The hint goes last: what stands before it is encoded already. */
+export function lineAt(
+  entry: PendingEntry,
+  encoded: EncodedEntry,
+  seq: Seq,
+  find: (id: string) => Seq | undefined,
+): string {
+  const line = lineOf(encoded, seq)
   if (entry.hint === undefined) return line
-  const place = find(entry.hint.targetId)
-  return place === undefined ? line : `${line.slice(0, -1)},${JSON.stringify(entry.hint.field)}:${place}}`
+  const place = entry.hint.targetId === entry.id ? seq : find(entry.hint.targetId)
+  return place === undefined ? line : `${line.slice(0, -1)},"${entry.hint.field}":${place}}`
 }
 
 /** Hangs an entry under another parent. Only the part of its lines that stands before `seq` changes. */
-export function reparent(entry: PendingEntry, parentId: string | null): PendingEntry {
+export function reparent(entry: PendingEntry, parentId: string | null, aside: boolean): PendingEntry {
   const before = `{"type":${JSON.stringify(entry.type)},"id":${JSON.stringify(entry.id)},"parentId":${JSON.stringify(parentId)},"seq":`
   const moved = (encoded: EncodedEntry): EncodedEntry => ({ before, after: encoded.after })
-  return { ...entry, parentId, full: moved(entry.full), stored: moved(entry.stored) }
+  return { ...entry, parentId, aside, full: moved(entry.full), stored: moved(entry.stored) }
+}
+
+/** The entry that these leave the session with as its leaf; undefined where they leave it where it is. */
+export function leafAfter(entries: readonly PendingEntry[]): string | undefined {
+  return entries.findLast((entry) => !entry.aside)?.id
+}
+
+export function entriesOf(items: readonly PendingAppend[]): PendingEntry[] {
+  return items.flatMap((item) => item.entries)
+}
+
+/** Nothing of it is under way any more. */
+export function requeue(item: PendingAppend): void {
+  item.fate = "queued"
+  item.lines = undefined
+}
+
+/** It is in the log. */
+export function acknowledge(item: PendingAppend, result: Omit<AppendResult, "ids">): void {
+  if (item.opens !== undefined) item.opens.phase = "written"
+  const diverged = item.diverged === undefined ? {} : { diverged: item.diverged }
+  for (const { ids, resolve } of item.callers) resolve({ ids, ...result, ...diverged })
+}
+
+/** It is not in the log, and never will be. */
+export function refuse(item: PendingAppend, error: unknown): void {
+  if (item.opens !== undefined) {
+    item.opens.phase = "unopened"
+    item.opens.conflicted ||= item.policy === "retry-turn" && hasCode(error, "conflict")
+  }
+  for (const { reject } of item.callers) reject(error)
 }

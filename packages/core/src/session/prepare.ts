@@ -10,6 +10,7 @@ import type { Seq } from "../storage/contract.ts"
 import type { PendingEntry, PlaceHint } from "./pending.ts"
 
 export interface Prepared {
+  /** Nothing that outlives the call may be kept of it: the caller's own objects are in it. */
   readonly entry: Entry
   readonly pending: PendingEntry
   /** What must be put before the line is written. */
@@ -18,31 +19,41 @@ export interface Prepared {
   readonly sized: EncodedEntry
 }
 
-export function prepareEntry(
-  payload: EntryPayload,
-  place: { readonly id: string; readonly parentId: string | null; readonly seq: Seq; readonly timestamp: string },
-  limits: BlobLimits,
-): Prepared {
-  const hint = hintFor(payload)
+export interface Place {
+  readonly id: string
+  readonly parentId: string | null
+  readonly seq: Seq
+  readonly timestamp: string
+  /** See {@link PendingEntry.aside}. */
+  readonly aside: boolean
+}
+
+export function prepareEntry(payload: EntryPayload, at: Place, limits: BlobLimits): Prepared {
+  const { aside, ...place } = at
+  const hint = hintFor(payload, place.parentId)
   const entry = placeEntry(hint === undefined ? payload : without(payload, hint.field), place)
   const full = encodeEntry(entry)
-  const blobs = mayHoldBlobs(full, limits)
-    ? planBlobs(JSON.parse(`${full.before}0${full.after}`) as object, limits)
-    : []
+  const blobs = mayHoldBlobs(full, limits) ? planBlobs(decodeEntry(full), limits) : []
   const pending: PendingEntry = {
     id: place.id,
     type: payload.type,
     parentId: place.parentId,
     full,
     stored: full,
+    aside,
     ...(hint === undefined ? {} : { hint }),
   }
   return { entry, pending, blobs, sized: blobs.length === 0 ? full : withBlobs(full, blobs.map(toZero)) }
 }
 
+/** A copy of an encoded entry, which nobody else holds. Its seq is 0. */
+export function decodeEntry({ before, after }: EncodedEntry): Entry {
+  return JSON.parse(`${before}0${after}`) as Entry
+}
+
 /** The line with its blobs' references in place. */
 export function withBlobs(full: EncodedEntry, refs: readonly BlobRef[]): EncodedEntry {
-  return encodeEntry(applyBlobs(JSON.parse(`${full.before}0${full.after}`) as Entry, refs))
+  return encodeEntry(applyBlobs(decodeEntry(full), refs))
 }
 
 /** References are of one length, so that a line's size is known before its blobs are put. */
@@ -51,20 +62,24 @@ function toZero({ pointer, encoding }: PlannedBlob): BlobRef {
 }
 
 /** Which entries say where another one stands. A leaf's target is its parent. */
-function hintFor(payload: EntryPayload): PlaceHint | undefined {
+function hintFor(payload: EntryPayload, parentId: string | null): PlaceHint | undefined {
   const fields = payload as Readonly<Record<string, unknown>>
-  const target = fields["type"] === "compaction" ? fields["firstKeptEntryId"] : fields["targetId"]
-  if (typeof target !== "string") return undefined
   switch (fields["type"]) {
     case "compaction":
-      return { field: "firstKeptSeq", targetId: target }
+      return toHint("firstKeptSeq", fields["firstKeptEntryId"])
     case "tombstone":
     case "context_edit":
     case "label":
-      return { field: "targetSeq", targetId: target }
+      return toHint("targetSeq", fields["targetId"])
+    case "leaf":
+      return toHint("targetSeq", parentId)
     default:
       return undefined
   }
+}
+
+function toHint(field: PlaceHint["field"], targetId: unknown): PlaceHint | undefined {
+  return typeof targetId === "string" ? { field, targetId } : undefined
 }
 
 function without(payload: EntryPayload, field: string): EntryPayload {

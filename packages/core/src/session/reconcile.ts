@@ -4,60 +4,95 @@
  */
 import { SIDE_ENTRY_TYPES } from "../format/records.ts"
 import type { Entry } from "../format/records.ts"
-import type { Slot } from "../tree/entry-log.ts"
+import type { Seq } from "../storage/contract.ts"
+import type { EntryLog, Slot } from "../tree/entry-log.ts"
+import { parentOf } from "../tree/path.ts"
 import { isSide, reparent } from "./pending.ts"
-import type { PendingAppend } from "./pending.ts"
+import type { PendingAppend, PendingEntry } from "./pending.ts"
 
 export interface Arrived {
-  /** Ids of pending entries that stand in the log. */
-  readonly own: ReadonlySet<string>
+  /** Pending entries that stand in the log. */
+  readonly own: ReadonlyMap<string, PendingEntry>
+  /** Their places. */
+  readonly ownSeqs: readonly Seq[]
   readonly foreign: readonly Entry[]
+  /** The last of {@link foreign}. */
+  readonly last: { readonly id: string; readonly seq: Seq } | undefined
 }
 
 /** Tells own lines from another writer's. Ids are unique, so an entry with a pending id is that entry. */
-export function sortArrived(slots: readonly Slot[], items: readonly PendingAppend[]): Arrived {
-  const pending = new Set(items.flatMap((item) => item.entries.map((entry) => entry.id)))
-  const own = new Set<string>()
+export function sortArrived(slots: readonly Slot[], from: Seq, items: readonly PendingAppend[]): Arrived {
+  const pending = new Map(items.flatMap((item) => item.entries.map((entry) => [entry.id, entry] as const)))
+  const own = new Map<string, PendingEntry>()
+  const ownSeqs: Seq[] = []
   const foreign: Entry[] = []
-  for (const slot of slots) {
+  let last: Arrived["last"]
+  for (const [index, slot] of slots.entries()) {
     if (slot === undefined) continue
-    if (pending.has(slot.id)) own.add(slot.id)
-    else foreign.push(slot)
+    const entry = pending.get(slot.id)
+    if (entry === undefined) {
+      foreign.push(slot)
+      last = { id: slot.id, seq: from + index }
+    } else if (!own.has(slot.id)) {
+      own.set(slot.id, entry)
+      ownSeqs.push(from + index)
+    }
   }
-  return { own, foreign }
+  return { own, ownSeqs, foreign, last }
 }
 
 export interface Decision {
-  /** From here on, items must not be written: their callers asked to be told. */
+  /** From here on, appends must not be written: their callers asked to be told. */
   readonly refuseFrom: number
-  /** The leaf that side entries, or nothing at all, leave the session with: another writer's. */
-  readonly adoptLeaf: boolean
-  /** Conversation of both writers goes on, on two branches. */
+  /** What is left is side entries only: they hang on the log's new end. */
+  readonly hang: boolean
+  /** The other writer's leaf becomes this session's. */
+  readonly follow: boolean
+  /** Conversation of both writers stands in the log, on two branches. */
   readonly diverged: boolean
 }
 
-/** Decides for what is still pending, given another writer's entries. */
-export function decide(items: readonly PendingAppend[], foreign: readonly Entry[]): Decision {
-  const talked = foreign.some((entry) => !SIDE_ENTRY_TYPES.has(entry.type))
-  const refused = talked ? items.findIndex((item) => item.policy !== "branch" && !isSide(item)) : -1
+/**
+ * Decides for what is still pending, given another writer's entries. `continues`: these go on from this session's leaf; `midTurn`:
+ * a turn is running that has been written in part, and must not find another's messages between its own.
+ */
+export function decide(
+  items: readonly PendingAppend[],
+  foreign: readonly Entry[],
+  o: { readonly continues: boolean; readonly midTurn: boolean },
+): Decision {
+  const talked = foreign.some(isTalk)
+  const refused = talked ? items.findIndex((item) => item.policy !== "branch" && !item.landed && !isSide(item)) : -1
   const refuseFrom = refused < 0 ? items.length : refused
-  const kept = items.slice(0, refuseFrom)
-  const onlySides = kept.every(isSide)
-  return {
-    refuseFrom,
-    adoptLeaf: foreign.length > 0 && onlySides && (kept.length > 0 || refused >= 0),
-    diverged: talked && !onlySides,
-  }
+  const hang = items.slice(0, refuseFrom).every(isSide)
+  const follow = hang && !o.midTurn && (o.continues || refused >= 0)
+  return { refuseFrom, hang, follow, diverged: talked && !(follow && o.continues) }
 }
 
-/** Hangs a run of side entries under a new leaf, each under the one before it. */
-export function rehang(items: readonly PendingAppend[], leafId: string | null): void {
-  let parentId = leafId
+export function isTalk(entry: { readonly type: string }): boolean {
+  return !SIDE_ENTRY_TYPES.has(entry.type)
+}
+
+/** Hangs a run of side entries under the log's end, each under the one before it. */
+export function rehang(items: readonly PendingAppend[], end: string, o: { readonly aside: boolean }): void {
+  let parentId = end
   for (const item of items) {
     item.entries = item.entries.map((entry) => {
-      const moved = reparent(entry, parentId)
+      const moved = reparent(entry, parentId, o.aside)
       parentId = entry.id
       return moved
     })
   }
+}
+
+/**
+ * Whether the path from an entry passes the leaf, or what the leaf's side entries hang on: whoever was there before they were
+ * written has still gone on from this leaf's conversation.
+ */
+export function continuesFrom(log: EntryLog, leafId: string | null, seq: Seq): boolean {
+  let leaf = leafId === null ? -1 : (log.find(leafId) ?? -1)
+  while (leaf >= 0 && !isTalk(log.at(leaf) as Entry)) leaf = parentOf(log, leaf)
+  let at = seq
+  while (at > leaf && at >= 0) at = parentOf(log, at)
+  return leaf < 0 || at === leaf
 }

@@ -2,13 +2,15 @@
  * What a session is in memory: the loaded end of its log, the entries behind it that wait for their acknowledgement, the leaf and
  * the folded information. No I/O.
  */
-import { lineOf } from "../format/line.ts"
+import { selectContext } from "../context/select.ts"
 import type { Entry, Header } from "../format/records.ts"
 import type { Head, Seq } from "../storage/contract.ts"
 import { LazySlot } from "../tree/entry-log.ts"
 import type { EntryLog, Slot } from "../tree/entry-log.ts"
-import { foldInfo } from "./info.ts"
+import { parentOf } from "../tree/path.ts"
+import { foldInfo, withState } from "./info.ts"
 import type { InfoFold } from "./info.ts"
+import { leafAfter, lineAt } from "./pending.ts"
 import type { PendingEntry } from "./pending.ts"
 
 export class SessionState {
@@ -24,8 +26,10 @@ export class SessionState {
   ackedLeafId: string | null
   /** Folded up to `acked`; undefined where making it would mean reading the whole log. */
   fold: InfoFold | undefined
-  /** Bytes of the acknowledged log, or more: own lines count three bytes a UTF-16 unit until they are counted exactly. */
+  /** Bytes of the acknowledged log, or more. */
   bytesAtMost: number
+  /** Whether `bytesAtMost` is what the log has. */
+  bytesExact = false
   /** Folds after each pending entry. */
   #folds: (InfoFold | undefined)[] = []
 
@@ -47,12 +51,13 @@ export class SessionState {
     this.bytesAtMost = o.bytes
   }
 
-  /** Puts an entry at the end, pending; it becomes the leaf. `entry` is its content as of now, for the fold. */
+  /** Puts an entry at the end, pending; it becomes the leaf unless it stands aside. `entry` is its content as of now. */
   place(pending: PendingEntry, entry: Entry): void {
-    const seq = this.log.end
-    this.log.push(new LazySlot(pending.id, pending.type, lineOf(pending.full, seq)))
-    this.#folds.push(this.#foldNext(entry, seq))
-    this.leafId = pending.id
+    const seq = this.#push(pending)
+    // What the fold keeps of a metadata value must not be the caller's own object; a hint stands in the line only.
+    const asWritten = pending.hint !== undefined || entry.type === "metadata"
+    this.#foldOn(asWritten ? undefined : entry, seq)
+    if (!pending.aside) this.leafId = pending.id
   }
 
   /** The information as of the first `count` pending entries. */
@@ -65,50 +70,97 @@ export class SessionState {
   }
 
   /** The first `count` pending entries are in the log, at their places. */
-  acknowledge(count: number, head: Head, bytes: number): void {
-    const fold = this.foldAt(count)
-    this.fold = fold === undefined || fold.log === head.log ? fold : { ...fold, log: head.log }
-    this.#folds = this.#folds.slice(count)
+  acknowledge(count: number, head: Head): void {
+    this.fold = ofLog(this.foldAt(count), head)
+    this.#folds.splice(0, count)
     this.acked += count
     this.head = head
+  }
+
+  /** The log has grown by no more than `bytes`. */
+  grow(bytes: number, o: { readonly exact: boolean }): void {
     this.bytesAtMost += bytes
+    this.bytesExact &&= o.exact
   }
 
-  /** Takes pending entries from `index` on out of memory. */
-  dropPending(index: number, leafId: string | null): void {
-    this.log.truncate(this.acked + index)
-    this.#folds.length = Math.min(this.#folds.length, index)
-    this.leafId = leafId
+  count(bytes: number): void {
+    this.bytesAtMost = bytes
+    this.bytesExact = true
   }
 
-  /** Puts lines that stand in the log between what was known and what is pending. */
-  absorb(slots: readonly Slot[], head: Head, remaining: readonly PendingEntry[]): void {
-    this.log.truncate(this.acked)
+  /**
+   * What stands in the log from `from` on; what was held from there on, acknowledged or pending, is gone. `from` is less than
+   * `acked` only where lines of a write that was never acknowledged had been seen and have vanished.
+   */
+  absorb(found: {
+    readonly from: Seq
+    readonly slots: readonly Slot[]
+    readonly head: Head
+    readonly bytes: number
+  }): void {
+    if (found.from < this.acked) this.#cut(found.from)
+    this.log.truncate(found.from)
     this.#folds = []
-    let fold = this.fold
-    for (const slot of slots) {
-      if (fold !== undefined) fold = foldInfo(fold, slot, this.log.end)
+    for (const slot of found.slots) {
+      if (this.fold !== undefined) this.fold = foldInfo(this.fold, slot, this.log.end)
       this.log.push(slot)
     }
-    this.fold = fold === undefined ? undefined : { ...fold, log: head.log }
+    this.fold = ofLog(this.fold, found.head)
     this.acked = this.log.end
-    this.head = head
-    this.replacePending(remaining)
+    this.head = found.head
+    this.grow(found.bytes, { exact: false })
   }
 
-  /** Puts pending entries anew behind the acknowledged ones. */
-  replacePending(remaining: readonly PendingEntry[]): void {
+  /** The leaf is what of its path is left; only the log can tell the rest. */
+  #cut(end: Seq): void {
+    this.fold = undefined
+    let leaf = this.ackedLeafId === null ? undefined : this.log.find(this.ackedLeafId)
+    while (leaf !== undefined && leaf >= end) leaf = parentOf(this.log, leaf)
+    this.ackedLeafId = (leaf === undefined ? undefined : this.log.at(leaf)?.id) ?? null
+  }
+
+  /** Puts these, and nothing else, behind the acknowledged entries. */
+  replacePending(entries: readonly PendingEntry[]): void {
     this.log.truncate(this.acked)
     this.#folds = []
-    for (const pending of remaining) {
-      const seq = this.log.end
-      this.log.push(new LazySlot(pending.id, pending.type, lineOf(pending.full, seq)))
-      this.#folds.push(this.fold === undefined ? undefined : this.#foldNext(this.log.at(seq), seq))
-    }
+    for (const pending of entries) this.#foldOn(undefined, this.#push(pending))
+    this.leafId = leafAfter(entries) ?? this.ackedLeafId
   }
 
-  #foldNext(entry: Slot, seq: Seq): InfoFold | undefined {
-    const fold = this.foldAt(this.#folds.length)
-    return fold === undefined ? undefined : foldInfo(fold, entry, seq)
+  /** Takes away all pending entries but these, the first ones. */
+  keepPending(entries: readonly PendingEntry[]): void {
+    this.log.truncate(this.acked + entries.length)
+    this.#folds.length = Math.min(this.#folds.length, entries.length)
+    this.leafId = leafAfter(entries) ?? this.ackedLeafId
   }
+
+  #push(pending: PendingEntry): Seq {
+    const seq = this.log.end
+    const line = lineAt(pending, pending.full, seq, (id) => this.log.find(id))
+    this.log.push(new LazySlot(pending.id, pending.type, line))
+    return seq
+  }
+
+  #foldOn(entry: Entry | undefined, seq: Seq): void {
+    const fold = this.foldAt(this.#folds.length)
+    const next = fold === undefined ? undefined : foldInfo(fold, entry ?? this.log.at(seq), seq)
+    // Where the path has just moved to another branch it is mostly held, and nobody needs to read it again.
+    const moved = next?.modelUnknown === true && fold?.modelUnknown !== true
+    this.#folds.push(moved ? this.#withPath(next, seq) : next)
+  }
+
+  #withPath(fold: InfoFold, seq: Seq): InfoFold {
+    const selection = selectContext(this.log, seq, this.header)
+    if ("older" in selection) return fold
+    const at = selection.compaction
+    return withState(
+      fold,
+      selection.state,
+      at === undefined ? undefined : { seq: at, id: (this.log.at(at) as Entry).id },
+    )
+  }
+}
+
+function ofLog(fold: InfoFold | undefined, head: Head): InfoFold | undefined {
+  return fold === undefined || fold.log === head.log ? fold : { ...fold, log: head.log }
 }

@@ -2,29 +2,32 @@
  * One open session, however many handles a repository has on it: its place in memory, its queue, its turn lock. Appends come in
  * here; `reading.ts` has what is read from it.
  */
-import { selectContext } from "../context/select.ts"
-import { foldState } from "../context/state.ts"
-import { SessionError } from "../errors.ts"
+import type { SessionError } from "../errors.ts"
 import type { BlobLimits } from "../format/blob-refs.ts"
 import type { Diagnostic } from "../format/diagnostics.ts"
-import type { EntryPayload, NewEntry } from "../format/new-entry.ts"
-import { normalizeNewEntry } from "../format/normalize.ts"
+import { encodeHeader } from "../format/line.ts"
+import type { NewEntry } from "../format/new-entry.ts"
 import type { Entry } from "../format/records.ts"
-import { SIDE_ENTRY_TYPES } from "../format/records.ts"
+import { utf8Length } from "../storage/checks.ts"
 import type { Head, HeadInfo, Seq, SessionStorage } from "../storage/contract.ts"
-import { StorageError } from "../storage/errors.ts"
 import { putBlobs } from "./blobs.ts"
+import { persistently } from "./clock.ts"
 import { Emitter } from "./events.ts"
-import { runAppendHooks, runHook } from "./hooks.ts"
+import { copyEntries, runAppendHooks, runHook } from "./hooks.ts"
 import type { Hooks } from "./hooks.ts"
 import { infoText } from "./info-store.ts"
 import type { LogStore } from "./log-store.ts"
-import type { PendingAppend } from "./pending.ts"
-import { prepareEntry, withBlobs } from "./prepare.ts"
+import type { Caller, PendingAppend } from "./pending.ts"
+import { entriesOf } from "./pending.ts"
+import { placeAppend } from "./placing.ts"
+import { withBlobs } from "./prepare.ts"
 import type { Prepared } from "./prepare.ts"
-import { checkSizes } from "./room.ts"
+import { aborted, otherWriter } from "./queue-errors.ts"
+import { isTalk } from "./reconcile.ts"
+import { checkSizes, checkWaiting, entriesBytes } from "./room.ts"
 import type { SessionState } from "./session-state.ts"
 import { TurnLock } from "./turn-lock.ts"
+import type { RunningTurn } from "./turn-lock.ts"
 import type { AppendOptions, AppendResult, ConflictPolicy, PersistAfter } from "./types.ts"
 import { WriteQueue } from "./write-queue.ts"
 import type { QueueHost } from "./write-queue.ts"
@@ -63,8 +66,9 @@ export class SharedSession implements QueueHost {
   readonly #queue: WriteQueue
   /** Appends that wait in memory for the message that creates their session. */
   #waiting: PendingAppend[] = []
-  /** With `append` hooks, appends take their places one after the other. */
-  #hooked: Promise<unknown> = Promise.resolve()
+  /** Appends that wait for hooks, or for a migration, take their places one after the other. */
+  #hooked: Promise<void> = Promise.resolve()
+  #hookedCount = 0
 
   constructor(o: {
     state: SessionState
@@ -89,174 +93,152 @@ export class SharedSession implements QueueHost {
   }
 
   append(entries: readonly NewEntry[], o: AppendOptions = {}): Promise<AppendResult> {
-    const { hooks } = this.options
-    if (this.gate.kind === "open" && !hooks.some((hook) => hook.append !== undefined)) {
-      try {
-        return this.#place(entries, o)
-      } catch (error) {
-        return Promise.reject(error)
-      }
+    const turn = this.turns.running
+    try {
+      const direct = this.gate.kind === "open" && this.options.hooks.every((hook) => hook.append === undefined)
+      // Whoever comes later must not overtake those that still wait for their hooks.
+      if (direct && this.#hookedCount === 0) return this.#place(entries, o, turn)
+      return this.#placeAfterHooks(copyEntries(entries), o, turn)
+    } catch (error) {
+      return Promise.reject(error)
     }
-    const placed = this.#hooked.then(async () => {
-      await this.#passGate()
-      const changed = await runAppendHooks(hooks, entries, this.id)
-      return { result: this.#place(changed, o) }
-    })
-    this.#hooked = placed.catch(() => undefined)
-    return placed.then(({ result }) => result)
   }
 
-  /** Waits for every append made so far. */
+  /** Waits until every append made so far is settled. `indeterminate` where that cannot be. */
   async drain(): Promise<void> {
     await this.#hooked
-    await this.#queue.drain()
+    await this.#queue.flush()
   }
 
   get hasPending(): boolean {
     return this.#queue.length > 0
   }
 
-  async #passGate(): Promise<void> {
-    if (this.gate.kind === "refused") throw this.gate.error
-    if (this.gate.kind === "migrate") await this.gate.migrate()
+  get midTurn(): boolean {
+    return this.turns.running?.phase === "written"
+  }
+
+  #placeAfterHooks(
+    entries: readonly NewEntry[],
+    o: AppendOptions,
+    turn: RunningTurn | undefined,
+  ): Promise<AppendResult> {
+    return new Promise((resolve, reject) => {
+      const abort = (): void => reject(aborted(this.id, o.signal as AbortSignal, false))
+      o.signal?.addEventListener("abort", abort, { once: true })
+      const place = async (): Promise<void> => {
+        if (o.signal?.aborted === true) throw aborted(this.id, o.signal, false)
+        if (this.gate.kind === "refused") throw this.gate.error
+        if (this.gate.kind === "migrate") await this.gate.migrate()
+        const changed = await runAppendHooks(this.options.hooks, entries, this.id)
+        resolve(this.#place(changed, o, turn))
+      }
+      const done = (): void => {
+        this.#hookedCount--
+        o.signal?.removeEventListener("abort", abort)
+      }
+      this.#hookedCount++
+      this.#hooked = this.#hooked.then(place).catch(reject).finally(done)
+    })
   }
 
   /** Gives entries their place in memory, and queues them. Throws before anything has changed. */
-  #place(inputs: readonly NewEntry[], o: AppendOptions): Promise<AppendResult> {
+  #place(inputs: readonly NewEntry[], o: AppendOptions, turn: RunningTurn | undefined): Promise<AppendResult> {
     if (o.signal?.aborted === true) throw aborted(this.id, o.signal, false)
-    if (inputs.length === 0) throw new SessionError("invalid", "There is no entry to append.", { session: this.id })
-    const prepared = this.#prepare(inputs)
-    checkSizes(
-      this.id,
-      prepared.fresh.map((one) => one.sized),
-      this.storage.capabilities,
-    )
-    if (prepared.fresh.length === 0) return this.#alreadyThere(prepared.ids)
-    for (const one of prepared.fresh) this.state.place(one.pending, one.entry)
-    return this.#enqueue(prepared.ids, prepared.fresh, o)
-  }
-
-  #prepare(inputs: readonly NewEntry[]): { ids: readonly string[]; fresh: readonly Prepared[] } {
-    const timestamp = new Date(this.options.now()).toISOString()
-    const ids: string[] = []
-    const fresh: Prepared[] = []
-    let parentId = this.state.leafId
-    let seq = this.state.log.end
-    for (const input of inputs) {
-      const payload = normalizeNewEntry(input)
-      const id = payload.id ?? this.options.newId()
-      if (ids.includes(id))
-        throw new SessionError("invalid", `The id ${JSON.stringify(id)} is given twice in one append.`, {
-          session: this.id,
-        })
-      ids.push(id)
-      // A repeated request doubles nothing.
-      if (payload.id !== undefined && this.state.log.find(id) !== undefined) continue
-      const target = leafTarget(payload)
-      const complete = payload.type === "compaction" ? this.#withState(payload, fresh) : payload
-      const place = {
-        id,
-        parentId: target === undefined ? parentId : target,
-        seq,
-        timestamp: payload.timestamp ?? timestamp,
-      }
-      fresh.push(prepareEntry(complete, place, this.options.blobs))
-      parentId = id
-      seq++
+    const { ids, fresh } = placeAppend(this.id, this.state, inputs, this.options)
+    if (fresh.length === 0) return this.#alreadyThere(ids, o)
+    const sized = fresh.map((one) => one.sized)
+    const wait = this.#mustWait(fresh)
+    const headerBytes = this.state.head === undefined ? utf8Length(encodeHeader(this.state.header)) + 1 : 0
+    checkSizes(this.id, sized, this.storage.capabilities, headerBytes)
+    if (wait) checkWaiting(this, sized, headerBytes + entriesBytes(entriesOf(this.#waiting)))
+    const item = this.#toItem(fresh, o, turn)
+    for (const one of fresh) this.state.place(one.pending, one.entry)
+    if (wait) {
+      item.waited = true
+      this.#waiting.push(item)
+      return Promise.resolve({ ids, head: undefined, durable: false })
     }
-    return { ids, fresh }
+    const settled = this.#waitFor(item, ids, o.signal)
+    this.#queue.push([...this.#waiting.splice(0), item])
+    return settled
   }
 
-  /**
-   * A compaction carries what its path folds to, so that opening needs nothing before its kept part. Where that would mean reading
-   * further back it goes without: opening reads on then.
-   */
-  #withState(payload: EntryPayload, before: readonly Prepared[]): EntryPayload {
-    const { log, leafId, header } = this.state
-    const leaf = leafId === null ? null : log.find(leafId)
-    if ("state" in payload || leaf === undefined) return payload
-    const selection = selectContext(log, leaf, header)
-    if ("older" in selection) return payload
-    return {
-      ...payload,
-      state: foldState(
-        before.map(({ entry }) => entry),
-        selection.state,
-      ),
-    }
-  }
-
-  async #alreadyThere(ids: readonly string[]): Promise<AppendResult> {
-    if (ids.some((id) => (this.state.log.find(id) as Seq) >= this.state.acked)) await this.#queue.drain()
+  /** A repeated request: learns what becomes of the one that it repeats. */
+  async #alreadyThere(ids: readonly string[], o: AppendOptions): Promise<AppendResult> {
+    const pending = ids.filter((id) => (this.state.log.find(id) as Seq) >= this.state.acked)
+    const items = pending.length === 0 ? [] : this.#queue.holding(pending)
+    await Promise.all(items.map((item) => this.#waitFor(item, ids, o.signal)))
     return { ids, head: this.state.head, durable: this.state.head !== undefined }
   }
 
-  #enqueue(ids: readonly string[], prepared: readonly Prepared[], o: AppendOptions): Promise<AppendResult> {
-    const { promise, resolve, reject } = deferred<AppendResult>()
-    const talks = prepared.some(({ pending }) => !SIDE_ENTRY_TYPES.has(pending.type))
-    const turn = this.turns.running
-    const opensTurn = talks && turn?.first === true
-    if (opensTurn) turn.first = false
+  #toItem(fresh: readonly Prepared[], o: AppendOptions, turn: RunningTurn | undefined): PendingAppend {
+    const talks = fresh.some(({ pending }) => isTalk(pending))
+    const opens = talks && turn?.phase === "unopened" ? turn : undefined
+    const policy = o.onConflict ?? (opens === undefined ? this.options.onConflict : "retry-turn")
+    if (turn !== undefined && talks && o.onConflict === undefined && (turn.conflicted || (opens && turn.stale))) {
+      turn.conflicted = true
+      throw otherWriter(this)
+    }
+    if (opens !== undefined) opens.phase = "opening"
     const item: PendingAppend = {
-      entries: prepared.map(({ pending }) => pending),
-      ids,
-      policy: o.onConflict ?? (opensTurn ? "retry-turn" : this.options.onConflict),
+      entries: fresh.map(({ pending }) => pending),
+      callers: [],
+      policy,
+      fate: "queued",
+      lines: undefined,
+      landed: false,
       waited: false,
-      sent: false,
-      signal: o.signal,
-      resolve,
-      reject: (error) => {
-        if (opensTurn && (error as { code?: unknown }).code === "conflict") turn.conflicted = true
-        reject(error)
-      },
+      putBlobs: undefined,
+      ready: undefined,
+      opens,
+      diverged: undefined,
     }
-    this.#putBlobs(item, prepared)
-    this.#listen(item, promise)
-    if (this.#mustWait(prepared)) {
-      item.waited = true
-      this.#waiting.push(item)
-      resolve({ ids, head: undefined, durable: false })
-    } else {
-      this.#queue.push([...this.#waiting.splice(0), item])
-    }
-    return promise
+    if (fresh.some(({ blobs }) => blobs.length > 0)) item.putBlobs = () => this.#putBlobs(item, fresh)
+    return item
   }
 
-  #mustWait(prepared: readonly Prepared[]): boolean {
+  #mustWait(fresh: readonly Prepared[]): boolean {
     if (this.state.head !== undefined || this.options.persistAfter === "create" || this.#queue.length > 0) return false
-    return !prepared.some(({ entry }) => {
+    return !fresh.some(({ entry }) => {
       const role = entry.type === "message" ? (entry["message"] as { role?: unknown }).role : undefined
       return role === "assistant" || (role === "user" && this.options.persistAfter === "user")
     })
   }
 
-  #putBlobs(item: PendingAppend, prepared: readonly Prepared[]): void {
-    if (prepared.every((one) => one.blobs.length === 0)) return
-    const put = async (): Promise<void> => {
-      for (const { pending, blobs } of prepared) {
-        if (blobs.length === 0) continue
-        const stored = withBlobs(pending.full, await putBlobs(this.storage, blobs))
-        const entry = item.entries.find((one) => one.id === pending.id)
-        // Its parent may have changed meanwhile; that part stands before the seq.
-        if (entry !== undefined) entry.stored = { before: entry.full.before, after: stored.after }
-      }
-      item.ready = undefined
+  async #putBlobs(item: PendingAppend, fresh: readonly Prepared[]): Promise<void> {
+    for (const { pending, blobs } of fresh) {
+      if (blobs.length === 0) continue
+      const refs = await persistently(() => putBlobs(this.storage, blobs))
+      const entry = item.entries.find((one) => one.id === pending.id)
+      // Its parent may have changed meanwhile; that part stands before the seq.
+      if (entry !== undefined) entry.stored = { before: entry.full.before, after: withBlobs(pending.full, refs).after }
     }
-    item.ready = put()
-    // The queue looks at it when the item's turn comes; until then a rejection is nobody's.
-    item.ready.catch(() => undefined)
+    item.putBlobs = undefined
+    item.ready = undefined
   }
 
-  /** Before the write is sent a signal withdraws the entry; afterwards it only ends the waiting. */
-  #listen(item: PendingAppend, settled: Promise<unknown>): void {
-    const { signal } = item
-    if (signal === undefined) return
-    const abort = (): void => {
-      if (!this.#queue.withdraw(item, aborted(this.id, signal, false))) item.reject(aborted(this.id, signal, true))
-    }
-    signal.addEventListener("abort", abort, { once: true })
-    const off = (): void => signal.removeEventListener("abort", abort)
-    settled.then(off, off)
+  /** Before the write is sent a signal withdraws the entries; afterwards it only ends the waiting. */
+  #waitFor(item: PendingAppend, ids: readonly string[], signal: AbortSignal | undefined): Promise<AppendResult> {
+    return new Promise((resolve, reject) => {
+      if (signal === undefined) {
+        item.callers = [...item.callers, { ids, resolve, reject }]
+        return
+      }
+      const off = (): void => signal.removeEventListener("abort", abort)
+      const caller: Caller = {
+        ids,
+        resolve: (result) => (off(), resolve(result)),
+        reject: (error) => (off(), reject(error)),
+      }
+      const abort = (): void => {
+        if (this.#queue.withdraw(item, caller, aborted(this.id, signal, false))) return
+        item.callers = item.callers.filter((one) => one !== caller)
+        reject(aborted(this.id, signal, true))
+      }
+      item.callers = [...item.callers, caller]
+      signal.addEventListener("abort", abort, { once: true })
+    })
   }
 
   // ---- what the queue asks and tells ---------------------------------------------------------------------------------------------
@@ -287,13 +269,18 @@ export class SharedSession implements QueueHost {
   }
 
   foreign(entries: readonly Entry[]): void {
+    const { running } = this.turns
+    if (running?.phase === "unopened" && entries.some(isTalk)) running.stale = true
     this.events.emit("foreign", { entries })
   }
 
   diverged(leaf: string, otherLeaf: string): void {
     const message = `Another writer has continued this session at once: the log has the two leaves ${leaf} (this one) and ${otherLeaf}.`
     const diagnostic = { code: "diverged", leaf, otherLeaf, message } as const
-    this.diagnostics.push(diagnostic)
+    // Two writers who both go on diverge with each append; the last word on it is enough.
+    const known = this.diagnostics.findIndex(({ code }) => code === "diverged")
+    if (known < 0) this.diagnostics.push(diagnostic)
+    else this.diagnostics[known] = diagnostic
     this.events.emit("diverged", { leaf, otherLeaf })
     this.events.emit("diagnostic", diagnostic)
   }
@@ -303,28 +290,4 @@ export class SharedSession implements QueueHost {
   }
 }
 
-/** Only a leaf entry names its own parent: the branch target. */
-function leafTarget(payload: object): string | null | undefined {
-  const { type, [BRANCH_TARGET]: target } = payload as { type?: unknown; [BRANCH_TARGET]?: string | null }
-  return type === "leaf" || type === "branch_summary" ? target : undefined
-}
-
-/** Carries a branch target from `branch` to the place where parents are given; no caller can spell it. */
-export const BRANCH_TARGET: unique symbol = Symbol("branch target")
-
-function aborted(session: string, signal: AbortSignal, sent: boolean): StorageError {
-  const message = sent
-    ? `The wait for an append to ${session} was aborted; it had been sent, and settles by itself.`
-    : `The append to ${session} was aborted before it was sent.`
-  return new StorageError("aborted", message, { session, sent, cause: signal.reason })
-}
-
-function deferred<T>(): { promise: Promise<T>; resolve: (value: T) => void; reject: (error: unknown) => void } {
-  let resolve: (value: T) => void = () => undefined
-  let reject: (error: unknown) => void = () => undefined
-  const promise = new Promise<T>((onResolve, onReject) => {
-    resolve = onResolve
-    reject = onReject
-  })
-  return { promise, resolve, reject }
-}
+export { BRANCH_TARGET } from "./placing.ts"

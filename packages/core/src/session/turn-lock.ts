@@ -4,25 +4,33 @@ import { StorageError } from "../storage/errors.ts"
 
 /** The turn that is running: what its appends have met. */
 export interface RunningTurn {
-  /** Its first append is still to come. */
-  first: boolean
-  /** Another writer's turn stood where its first append should have gone. */
+  /** `opening`: its first append of conversation is pending; `written`: that one is in the log. */
+  phase: "unopened" | "opening" | "written"
+  /** Another writer's conversation was read while this turn had not opened: what it has seen of the context is out of date. */
+  stale: boolean
+  /** Another writer's turn stood where its first append should have gone: it starts over, and writes nothing more until then. */
   conflicted: boolean
 }
 
+/** What async context says of who is calling. */
+interface Scope {
+  ended: boolean
+}
+
 interface AsyncLocal {
-  run<T>(store: object, fn: () => T): T
-  getStore(): object | undefined
+  run<T>(store: Scope, fn: () => T): T
+  getStore(): Scope | undefined
 }
 
 export class TurnLock {
   #tail: Promise<unknown> = Promise.resolve()
-  #scope = createScope()
+  #scopes = createScopes()
   running: RunningTurn | undefined
 
   /** Whether the caller stands inside a turn of this lock. Only runtimes with async context can tell after the first `await`. */
   get isInside(): boolean {
-    return this.#scope?.getStore() === this
+    // What a turn leaves behind, such as a timer, is inside of nothing once the turn has ended.
+    return this.#scopes?.getStore()?.ended === false
   }
 
   /** Runs when every turn before it has ended. */
@@ -30,15 +38,14 @@ export class TurnLock {
     if (this.isInside) throw nestedTurn(session)
     const before = this.#tail
     let done = (): void => undefined
-    this.#tail = new Promise<void>((resolve) => (done = resolve))
+    const ended = new Promise<void>((resolve) => (done = resolve))
+    this.#tail = before.then(() => ended)
+    const scope: Scope = { ended: false }
     try {
-      await before
-      if (signal?.aborted === true) {
-        const message = `The turn on ${session} was aborted while it waited for its place.`
-        throw new StorageError("aborted", message, { session, cause: signal.reason })
-      }
-      return await (this.#scope === undefined ? fn() : this.#scope.run(this, fn))
+      await untilAborted(before, session, signal)
+      return await (this.#scopes === undefined ? fn() : this.#scopes.run(scope, fn))
     } finally {
+      scope.ended = true
       done()
     }
   }
@@ -49,8 +56,30 @@ export function nestedTurn(session: string): SessionError {
   return new SessionError("invalid", message, { session })
 }
 
+export function turnAborted(session: string, signal: AbortSignal): StorageError {
+  const message = `The turn on ${session} was aborted before it began.`
+  return new StorageError("aborted", message, { session, cause: signal.reason })
+}
+
+/** The wait for one's place ends with the signal; the place does not move up for that. */
+async function untilAborted(before: Promise<unknown>, session: string, signal: AbortSignal | undefined): Promise<void> {
+  if (signal === undefined) return void (await before)
+  if (signal.aborted) throw turnAborted(session, signal)
+  let off = (): void => undefined
+  const aborted = new Promise<never>((_, reject) => {
+    const abort = (): void => reject(turnAborted(session, signal))
+    signal.addEventListener("abort", abort, { once: true })
+    off = () => signal.removeEventListener("abort", abort)
+  })
+  try {
+    await Promise.race([before, aborted])
+  } finally {
+    off()
+  }
+}
+
 /** Node, Bun and Deno have async context behind this call; browsers do not yet. There, the handle a turn is given refuses. */
-function createScope(): AsyncLocal | undefined {
+function createScopes(): AsyncLocal | undefined {
   const { process } = globalThis as { process?: { getBuiltinModule?: (name: string) => unknown } }
   const hooks = process?.getBuiltinModule?.("node:async_hooks") as
     | { AsyncLocalStorage?: new () => AsyncLocal }

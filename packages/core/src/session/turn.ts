@@ -2,6 +2,8 @@
 import { SessionError } from "../errors.ts"
 import type { CallOptions } from "../storage/contract.ts"
 import type { SharedSession } from "./shared-session.ts"
+import { turnAborted } from "./turn-lock.ts"
+import type { RunningTurn } from "./turn-lock.ts"
 import type { TurnContext } from "./types.ts"
 
 /** How often a turn starts over before its caller is told. */
@@ -15,7 +17,8 @@ export function runTurn<T>(
   const { turns } = shared
   const run = async (): Promise<T> => {
     for (let attempt = 0; ; attempt++) {
-      const running = { first: true, conflicted: false }
+      if (o.signal?.aborted === true) throw turnAborted(shared.id, o.signal)
+      const running: RunningTurn = { phase: "unopened", stale: false, conflicted: false }
       turns.running = running
       const outcome = await settle(async () => fn({ attempt }))
       turns.running = undefined

@@ -1,0 +1,147 @@
+/** A storage that fails as storages do: at a test's command, or by a simulation's dice. */
+import type { Capabilities, SessionStorage } from "../src/storage/contract.ts"
+import { StorageError } from "../src/storage/errors.ts"
+import type { StorageErrorCode } from "../src/storage/errors.ts"
+
+export type Operation = "append" | "head" | "read" | "put"
+
+/**
+ * - a code: the call rejects with it, and nothing happens;
+ * - `request lost`: rejects with `indeterminate`, and nothing happens;
+ * - `response lost`: happens if it can, and rejects with `indeterminate`;
+ * - `late`: rejects with `indeterminate`, and happens at {@link FaultyStorage.deliver}, if its precondition still holds then;
+ * - `prefix`: the first line of a batch happens, and the call rejects with `indeterminate`.
+ */
+export type Fault = StorageErrorCode | "request lost" | "response lost" | "late" | "prefix"
+
+export interface Call {
+  readonly operation: Operation
+  readonly session: string
+  /** Of an append. */
+  readonly lines: readonly string[]
+}
+
+export interface FaultyStorage extends SessionStorage {
+  /** What was asked of it, in order. */
+  readonly calls: readonly Call[]
+  /** How many writes are late. */
+  readonly late: number
+  /** How the next calls of an operation fail, one after the other; undefined: that one does not. */
+  fail(operation: Operation, ...faults: readonly (Fault | undefined)[]): void
+  /** Calls of this operation wait from now on, before anything happens, until the function given is called. */
+  hold(operation: Operation): () => void
+  /** Hands in the oldest write that is late; says whether it happened. */
+  deliver(): Promise<boolean>
+}
+
+export interface FaultyOptions {
+  readonly capabilities?: Partial<Capabilities>
+  /** Asked at each call that no command stands for. */
+  readonly decide?: (call: Call) => Fault | undefined
+  /** Awaited before a call takes effect, and again before its answer comes. */
+  readonly pause?: (call: Call) => Promise<void>
+}
+
+/** What a call does to the storage behind: all of it, or as much as an interrupted one may. */
+interface Act<T> {
+  readonly whole: () => Promise<T>
+  readonly part?: () => Promise<unknown>
+}
+
+export function createFaultyStorage(inner: SessionStorage, o: FaultyOptions = {}): FaultyStorage {
+  const calls: Call[] = []
+  const planned = new Map<Operation, (Fault | undefined)[]>()
+  const held = new Map<Operation, Promise<void>>()
+  const stragglers: (() => Promise<unknown>)[] = []
+
+  const nextFault = (call: Call): Fault | undefined => {
+    const faults = planned.get(call.operation) ?? []
+    return faults.length > 0 ? faults.shift() : o.decide?.(call)
+  }
+
+  async function perform<T>(call: Call, act: Act<T>): Promise<T> {
+    calls.push(call)
+    const fault = nextFault(call)
+    await o.pause?.(call)
+    await held.get(call.operation)
+    try {
+      if (fault === undefined) return await act.whole()
+      if (fault === "response lost") await act.whole().catch(nothing)
+      if (fault === "prefix") await act.part?.().catch(nothing)
+      if (fault === "late") stragglers.push(act.whole)
+      throw errorOf(fault)
+    } finally {
+      await o.pause?.(call)
+    }
+  }
+
+  return {
+    capabilities: { ...inner.capabilities, ...o.capabilities },
+    description: "faulty memory",
+    docs: inner.docs,
+    blobs: {
+      put: (bytes, options) =>
+        perform({ operation: "put", session: "", lines: [] }, { whole: () => inner.blobs.put(bytes, options) }),
+      get: (hash, options) => inner.blobs.get(hash, options),
+      has: (hash, options) => inner.blobs.has(hash, options),
+      delete: (hash, options) => inner.blobs.delete(hash, options),
+      list: (options) => inner.blobs.list(options),
+    },
+    calls,
+    get late() {
+      return stragglers.length
+    },
+    fail(operation, ...faults) {
+      planned.set(operation, [...(planned.get(operation) ?? []), ...faults])
+    },
+    hold(operation) {
+      let release = (): void => undefined
+      held.set(operation, new Promise((resolve) => (release = resolve)))
+      return () => {
+        held.delete(operation)
+        release()
+      }
+    },
+    async deliver() {
+      const late = stragglers.shift()
+      if (late === undefined) return false
+      return late().then(
+        () => true,
+        () => false,
+      )
+    },
+
+    append: (session, lines, options) =>
+      perform(
+        { operation: "append", session, lines: [...lines] },
+        {
+          whole: () => inner.append(session, lines, options),
+          // Creating is always whole.
+          part: async () => {
+            if (options.expect !== 0) await inner.append(session, lines.slice(0, 1), { expect: options.expect })
+          },
+        },
+      ),
+    head: (session, options) =>
+      perform({ operation: "head", session, lines: [] }, { whole: () => inner.head(session, options) }),
+    async *read(session, range, options) {
+      await perform({ operation: "read", session, lines: [] }, { whole: async () => undefined })
+      yield* inner.read(session, range, options)
+    },
+    list: (options) => inner.list(options),
+    delete: (session, options) => inner.delete(session, options),
+    sync: async (session, options) => inner.sync?.(session, options),
+    ...(inner.replace === undefined ? {} : { replace: inner.replace.bind(inner) }),
+    ...(inner.watch === undefined ? {} : { watch: inner.watch.bind(inner) }),
+    [Symbol.asyncDispose]: () => inner[Symbol.asyncDispose](),
+  }
+}
+
+function errorOf(fault: Fault): StorageError {
+  const unknown = fault === "request lost" || fault === "response lost" || fault === "late" || fault === "prefix"
+  return new StorageError(unknown ? "indeterminate" : fault, `The test says: ${fault}.`, { storage: "faulty memory" })
+}
+
+function nothing(): void {
+  // Whoever is not answered does not learn that it was refused, either.
+}
