@@ -4,7 +4,7 @@ import { createFaultyStorage } from "../../../test/faulty-storage.ts"
 import { codeOf, linesIn, smallBatches } from "../../../test/transfer.ts"
 import { parseLine } from "../../format/line.ts"
 import type { HeadInfo, SessionStorage } from "../../storage/contract.ts"
-import { currentFold } from "../info-store.ts"
+import { parseFold } from "../parse-fold.ts"
 import { foldAnew } from "../read-fold.ts"
 import { writeLog } from "./batches.ts"
 import type { LogToWrite } from "./batches.ts"
@@ -67,7 +67,7 @@ test("the information that goes along is what the whole log folds to, after ever
   })
   const head = await headOf(storage)
   expect(head.info?.next).toBe(21)
-  expect(await currentFold(storage, "s", head)).toEqual(await foldAnew(storage, "s", head, {}))
+  expect({ ...parseFold(head.info?.text ?? ""), log: head.log }).toEqual(await foldAnew(storage, "s", head, {}))
   expect(seen.length).toBeGreaterThan(3)
 })
 

@@ -47,7 +47,12 @@ test("a self-contained export has its blobs in place, every other line as it is 
 test("where a blob is missing, a self-contained export leaves the reference and its name", async () => {
   const storage = createMemoryStorage()
   const entry = JSON.stringify({
-    ...{ type: "custom", id: "a", parentId: null, seq: 1, timestamp: "2026-01-31T09:30:00.000Z", customType: "x" },
+    type: "custom",
+    id: "a",
+    parentId: null,
+    seq: 1,
+    timestamp: "2026-01-31T09:30:00.000Z",
+    customType: "x",
     data: `blob:sha256:${"a".repeat(64)}`,
     blobs: { "/data": "utf8" },
   })

@@ -43,10 +43,9 @@ export async function* exportSession(
 async function withBlobs(storage: SessionStorage, line: string, foreign: boolean, o: CallOptions): Promise<string> {
   if (!line.includes("blob:sha256:")) return line
   const { record } = parseLine(line)
-  const refs = record === undefined ? [] : blobRefs(record, { foreign })
-  if (record === undefined || refs.length === 0) return line
+  if (record === undefined) return line
   const found = new Map<string, Uint8Array>()
-  for (const { hash } of refs) {
+  for (const { hash } of blobRefs(record, { foreign })) {
     const bytes = found.has(hash) ? undefined : await storage.blobs.get(hash, o)
     if (bytes !== undefined) found.set(hash, bytes)
   }

@@ -1,8 +1,6 @@
 import { expect, test } from "vitest"
 import { sessionsIn, textOf } from "../../../test/transfer.ts"
 import { assistant, user } from "../../../test/writers.ts"
-import type { NewEntry } from "../../format/new-entry.ts"
-import type { Entry } from "../../format/records.ts"
 import { entryToMarkdown } from "./markdown-entry.ts"
 import { blockText, inlineText, sizeText } from "./markdown-text.ts"
 
@@ -16,7 +14,7 @@ function said(message: Record<string, unknown>): string | undefined {
     seq: 1,
     timestamp: AT,
     message,
-  } as unknown as Entry)
+  })
 }
 
 function saidBlock(block: Record<string, unknown>): string {
@@ -28,10 +26,10 @@ test("a document has a head, the whole history of the current path across compac
   const session = await sessions.create({ id: "s", cwd: "/project" })
   await session.append([user("first", "a"), assistant("left", "x")])
   await session.branch("a")
-  await session.append([assistant("second", "b"), user("secret", "c")])
+  await session.append([user("secret", "c"), assistant("second", "b")])
   await session.tombstone("c")
   const compaction = { type: "compaction", summary: "so far\nso good", firstKeptEntryId: "b", tokensBefore: 9 }
-  await session.append({ ...compaction, readFiles: [], modifiedFiles: [] } as NewEntry)
+  await session.append({ ...compaction, readFiles: [], modifiedFiles: [] })
   await session.branchWithSummary("b", "was elsewhere")
   await session.title("A *title*")
   expect(await textOf(sessions.export("s", { format: "markdown" }))).toBe(`# A \\*title\\*
@@ -59,7 +57,7 @@ test("a compaction is marked where it stands, and what it summarizes is there", 
   const session = await sessions.create({ id: "s" })
   await session.append(user("before", "a"))
   const compaction = { type: "compaction", summary: "so far\nso good", firstKeptEntryId: "a", tokensBefore: 9 }
-  await session.append([{ ...compaction, readFiles: [], modifiedFiles: [] } as NewEntry, user("after")])
+  await session.append([{ ...compaction, readFiles: [], modifiedFiles: [] }, user("after")])
   const text = await textOf(sessions.export("s", { format: "markdown" }))
   const places = ["before", "## Compaction", "> so far\n> so good", "after"].map((part) => text.indexOf(part))
   expect(places).toEqual(places.toSorted((a, b) => a - b))
@@ -109,8 +107,8 @@ test("what was run beside the conversation, custom roles and hidden notes", () =
     customType: "n",
     content: "shown",
   }
-  expect(entryToMarkdown({ ...note, display: true } as unknown as Entry)).toContain("shown")
-  expect(entryToMarkdown({ ...note, display: false } as unknown as Entry)).toBeUndefined()
+  expect(entryToMarkdown({ ...note, display: true })).toContain("shown")
+  expect(entryToMarkdown({ ...note, display: false })).toBeUndefined()
 })
 
 test("text can neither end nor hide what is around it", () => {
