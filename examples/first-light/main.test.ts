@@ -6,8 +6,8 @@ import { fileURLToPath } from "node:url"
 import { afterEach, beforeEach, expect, test } from "vitest"
 
 const program = fileURLToPath(new URL("main.ts", import.meta.url))
-const flags =
-  "Deno" in globalThis ? ["run", "-A", "--no-lock", "--cached-only", "--conditions=source"] : ["--conditions=source"]
+// The sources of the packages, in the process that is killed too: Node and Bun pass their flags on, Deno its environment.
+const flags = "Deno" in globalThis ? ["run", "-A", "--no-lock", "--cached-only"] : ["--conditions=source"]
 
 let cwd = ""
 beforeEach(async () => {
@@ -18,10 +18,15 @@ afterEach(() => rm(cwd, { recursive: true, force: true }))
 function start(...args: string[]): Promise<string> {
   const { INIT_CWD: _, NODE_OPTIONS: __, ...env } = process.env
   return new Promise((resolve, reject) => {
-    execFile(process.execPath, [...flags, program, ...args], { cwd, env }, (error, stdout, stderr) => {
-      if (error === null && stderr === "") resolve(stdout)
-      else reject(new Error(`${stdout}\n${stderr}`))
-    })
+    execFile(
+      process.execPath,
+      [...flags, program, ...args],
+      { cwd, env: { ...env, DENO_CONDITIONS: "source" } },
+      (error, stdout, stderr) => {
+        if (error === null && stderr === "") resolve(stdout)
+        else reject(new Error(`${stdout}\n${stderr}`))
+      },
+    )
   })
 }
 
