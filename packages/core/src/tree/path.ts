@@ -31,7 +31,12 @@ export function parentDiagnostic(log: EntryLog, seq: Seq): Diagnostic | undefine
   const place = `Entry ${entry.id} (line ${seq}) names the parent ${entry.parentId}`
   const bridge = "the path goes on at the entry before it in the log, which may be another branch"
   return forward
-    ? { code: "forward_reference", seq, entryId: entry.id, message: `${place}, which comes only later; ${bridge}.` }
+    ? {
+        code: "forward_reference",
+        seq,
+        entryId: entry.id,
+        message: `${place}, which does not stand before it; ${bridge}.`,
+      }
     : { code: "missing_parent", seq, entryId: entry.id, message: `${place}, which is not in the log; ${bridge}.` }
 }
 

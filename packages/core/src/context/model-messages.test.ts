@@ -1,0 +1,208 @@
+import { describe, expect, test } from "vitest"
+import { chain, compaction, edit, role, user } from "../../test/chain.ts"
+import { buildSessionContext } from "./build.ts"
+import { toModelMessages } from "./model-messages.ts"
+import type { SummaryStyle } from "./model-messages.ts"
+
+type Fields = Readonly<Record<string, unknown>>
+
+function render(payloads: readonly Fields[], summaryAs?: SummaryStyle) {
+  const { messages } = buildSessionContext(chain(...payloads))
+  return toModelMessages(messages, summaryAs)
+}
+
+/** What a model reads of one entry: the role and the text. */
+function said(...payloads: readonly Fields[]): string[] {
+  return render(payloads).messages.map(({ message }) => {
+    const block = message.content[0] as { text?: string } | undefined
+    return `${message.role}: ${block?.text}`
+  })
+}
+
+const bash = (more: Fields): Fields => role("bashExecution", { command: "ls", output: "", exitCode: 0, ...more })
+
+describe("a command that was run beside the conversation", () => {
+  test("is told with its output in a fence", () => {
+    expect(said(bash({ output: "a\nb" }))).toEqual(["user: Ran `ls`\n```\na\nb\n```"])
+    expect(said(bash({ output: "a\n" }))).toEqual(["user: Ran `ls`\n```\na\n```"])
+  })
+
+  test("that printed nothing says so", () => {
+    expect(said(bash({}))).toEqual(["user: Ran `ls`\n(no output)"])
+    expect(said(bash({ output: undefined }))).toEqual(["user: Ran `ls`\n(no output)"])
+  })
+
+  test("says its exit code where that is not 0, or that it was cancelled", () => {
+    expect(said(bash({ exitCode: 2 }))).toEqual(["user: Ran `ls`\n(no output)\nExit code: 2"])
+    expect(said(bash({ exitCode: 2, cancelled: true }))).toEqual([
+      "user: Ran `ls`\n(no output)\n(the command was cancelled)",
+    ])
+    expect(said(bash({ exitCode: undefined }))).toEqual(["user: Ran `ls`\n(no output)"])
+  })
+
+  test("cannot end its fence by what it printed", () => {
+    expect(said(bash({ output: "```\nx\n````" }))).toEqual(["user: Ran `ls`\n`````\n```\nx\n````\n`````"])
+    const [text] = said(bash({ output: "``` ".repeat(300_000) }))
+    expect(text?.startsWith("user: Ran `ls`\n````\n")).toBe(true)
+  })
+
+  test("in Python is told with its code", () => {
+    const python = role("pythonExecution", { code: "1 + 1", output: "2" })
+    expect(said(python)).toEqual(["user: Ran this Python code:\n```\n1 + 1\n```\n```\n2\n```"])
+  })
+
+  test("that is excluded from the context is left out, and nobody is told", () => {
+    for (const name of ["bashExecution", "pythonExecution"]) {
+      const { messages, diagnostics } = render([role(name, { command: "ls", excludeFromContext: true })])
+      expect({ messages, diagnostics }).toEqual({ messages: [], diagnostics: [] })
+    }
+    expect(said(bash({ excludeFromContext: false }))).toHaveLength(1)
+  })
+
+  test("is what its edit says, and stays excluded where it was", () => {
+    expect(said(bash({ output: "secret" }), edit("e1", "gone"))).toEqual(["user: gone"])
+    expect(said(bash({ output: "secret", excludeFromContext: true }), edit("e1", "gone"))).toEqual([])
+  })
+})
+
+describe("a branch summary", () => {
+  const summary = (text: unknown): Fields => ({ type: "branch_summary", fromId: "root", summary: text })
+
+  test("is a user message that says what it is", () => {
+    expect(said(summary("tried it"))).toEqual([
+      "user: The following is a summary of a branch that this conversation came back from:\n\n<summary>\ntried it\n</summary>",
+    ])
+  })
+
+  test("that is empty is left out", () => {
+    expect(said(summary(""))).toEqual([])
+    expect(said(summary(" \n"))).toEqual([])
+  })
+
+  test("that was edited is what the edit says", () => {
+    expect(said(summary("tried it"), edit("e1", "tried"))).toEqual(["user: tried"])
+    expect(said(summary("tried it"), edit("e1", null))).toEqual([])
+  })
+
+  test("that is no text is told of", () => {
+    expect(buildSessionContext(chain(summary(5)))).toMatchObject({
+      messages: [],
+      diagnostics: [{ code: "invalid_record", entryId: "e1" }],
+    })
+  })
+})
+
+describe("a compaction", () => {
+  test("is a user message with the summary on lines of its own", () => {
+    expect(said(user("a"), compaction("e2"))).toEqual([
+      "user: The conversation history before this point was compacted into the following summary:\n\n<summary>\nso far\n</summary>",
+    ])
+  })
+
+  test("as a pair is a user's question and the assistant's answer, both made up and both of the compaction's entry", () => {
+    const { messages } = render([user("a"), compaction("e2"), user("b")], "pair")
+    expect(messages.map(({ entryId, kind, message }) => [entryId, kind, message.role])).toEqual([
+      ["e2", "compaction", "user"],
+      ["e2", "compaction", "assistant"],
+      ["e3", "message", "user"],
+    ])
+    for (const { message } of messages.slice(0, 2)) expect(message).toMatchObject({ synthetic: true, summary: true })
+    expect(messages[1]?.message.content).toEqual([{ type: "text", text: "so far" }])
+  })
+})
+
+describe("another role", () => {
+  test("with content is a user message with that content", () => {
+    const { messages } = render([
+      role("notice", { content: [{ type: "image", data: "AA==", mimeType: "image/png" }], details: 1 }),
+    ])
+    expect(messages).toEqual([
+      {
+        entryId: "e1",
+        kind: "message",
+        message: { role: "user", content: [{ type: "image", data: "AA==", mimeType: "image/png" }] },
+      },
+    ])
+  })
+
+  test("without content and without a rule is left out, and told of", () => {
+    const { messages, diagnostics } = render([role("notice", { details: 1 }), user("a")])
+    expect(messages).toHaveLength(1)
+    expect(diagnostics).toMatchObject([{ code: "left_out", entryId: "e1" }])
+  })
+
+  test("that is called like one of ours in here is another role all the same", () => {
+    for (const name of ["branchSummary", "compactionSummary", "custom"]) {
+      expect(said(role(name, { content: [{ type: "text", text: "mine" }] }))).toEqual(["user: mine"])
+      expect(render([role(name, { summary: "s", summaryText: "s" })])).toMatchObject({
+        messages: [],
+        diagnostics: [{ code: "left_out" }],
+      })
+    }
+  })
+
+  test("leaves nothing of an empty content", () => {
+    expect(render([role("notice", { content: [] })])).toEqual({ messages: [], diagnostics: [] })
+  })
+})
+
+test("a custom message is a user message with its content, hidden from people or not", () => {
+  for (const display of [true, false]) {
+    const custom = {
+      type: "custom_message",
+      customType: "c",
+      content: [{ type: "text", text: "t" }],
+      display,
+      details: "secret",
+    }
+    const { messages } = render([custom])
+    expect(messages).toEqual([
+      { entryId: "e1", kind: "custom", message: { role: "user", content: [{ type: "text", text: "t" }] } },
+    ])
+  }
+})
+
+test("messages of users, assistants, tools and the system come through whole", () => {
+  const roles = ["user", "assistant", "toolResult", "system"]
+  const block = { type: "server_tool_use", id: "s", input: { a: 1 } }
+  const { messages } = render(
+    roles.map((name) => role(name, { content: [block], toolCallId: "x", isError: false, extra: { b: 2 } })),
+  )
+  expect(messages.map(({ message }) => message)).toEqual(
+    roles.map((name) => ({ role: name, content: [block], toolCallId: "x", isError: false, extra: { b: 2 } })),
+  )
+})
+
+test("a bare string is one text block; content that is no list of blocks is told of", () => {
+  expect(said(role("user", { content: "bare" }))).toEqual(["user: bare"])
+  for (const content of [5, [5], [{}], [{ type: 5 }], undefined, null]) {
+    expect(buildSessionContext(chain(role("user", { content })))).toMatchObject({
+      messages: [],
+      diagnostics: [{ code: "invalid_record", entryId: "e1" }],
+    })
+  }
+})
+
+test("entries that have no place in a context leave nothing in it", () => {
+  const types = [
+    "session_init",
+    "label",
+    "title_change",
+    "metadata",
+    "usage",
+    "file_snapshot",
+    "leaf",
+    "custom",
+    "x_future",
+  ]
+  const { messages, diagnostics } = buildSessionContext(
+    chain(
+      ...types.map((type) => ({
+        type,
+        content: [{ type: "text", text: "no" }],
+        message: { role: "user", content: "no" },
+      })),
+    ),
+  )
+  expect({ messages, diagnostics }).toEqual({ messages: [], diagnostics: [] })
+})

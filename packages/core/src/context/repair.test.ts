@@ -1,0 +1,204 @@
+import * as fc from "fast-check"
+import { describe, expect, test } from "vitest"
+import { anyLog, headerOf, slotsOf } from "../../test/logs.ts"
+import { holds } from "../../test/property.ts"
+import { whyRefused } from "../../test/sendable.ts"
+import type { Header, ModelMessage } from "../format/records.ts"
+import { buildSessionContext } from "./build.ts"
+import { toModelMessages } from "./model-messages.ts"
+import { NO_RESULT_TEXT, repairMessages } from "./repair.ts"
+import type { ContextMessage, RepairMode } from "./types.ts"
+
+type Item = ContextMessage<ModelMessage>
+
+const MODES: readonly RepairMode[] = ["synthesize", "drop"]
+
+/** Messages told in short: `u` says something, `a:x,y` calls x and y, `r:x` is the result of x, `s` is the system's. */
+function items(...told: readonly string[]): Item[] {
+  return told.map((one, index) => {
+    const [kind, ids = ""] = one.split(":")
+    const text = [{ type: "text", text: one }]
+    const calls = ids.split(",").filter((id) => id !== "")
+    const entryId = `e${index}`
+    if (kind === "u") return { entryId, kind: "message", message: { role: "user", content: text } }
+    if (kind === "s") return { entryId, kind: "message", message: { role: "system", content: text } }
+    if (kind === "r") {
+      return {
+        entryId,
+        kind: "message",
+        message: { role: "toolResult", toolCallId: ids, isError: false, content: text },
+      }
+    }
+    const content = calls.map((id) => ({ type: "toolCall", id, name: "bash", arguments: {} }))
+    return {
+      entryId,
+      kind: "message",
+      message: { role: "assistant", content: kind === "A" ? content : [...text, ...content] },
+    }
+  })
+}
+
+/** The same, back in short; a made-up result is `made:x`. */
+function told(messages: readonly Item[]): string[] {
+  return messages.map(({ kind, message }) => {
+    if (message.role === "user") return "u"
+    if (message.role === "system") return "s"
+    if (message.role === "toolResult") return `${kind === "repair" ? "made" : "r"}:${message.toolCallId}`
+    const calls = message.content.flatMap((block) => (block.type === "toolCall" ? [String(block["id"])] : []))
+    return calls.length === 0 ? "a" : `a:${calls.join(",")}`
+  })
+}
+
+function repaired(mode: RepairMode, ...messages: readonly string[]): string[] {
+  return told(repairMessages(items(...messages), mode).messages)
+}
+
+describe("a context is sendable", () => {
+  const chaos = fc.array(
+    fc.oneof(
+      fc.constantFrom("u", "s", "a", "A"),
+      fc.array(fc.constantFrom("x", "y", "z"), { maxLength: 3 }).map((ids) => `A:${ids.join(",")}`),
+      fc.constantFrom("a:x", "a:x,y", "r:x", "r:y", "r:z", "r:nobody"),
+    ),
+    { maxLength: 16 },
+  )
+
+  test("however calls and results stand", () => {
+    holds(
+      fc.property(chaos, fc.constantFrom(...MODES), (messages, mode) => {
+        expect(whyRefused(repairMessages(items(...messages), mode).messages)).toBeUndefined()
+      }),
+      2_000,
+    )
+  })
+
+  test("however a log is damaged, at its last entry and at every other", () => {
+    holds(
+      fc.property(anyLog, fc.nat(), (lines, n) => {
+        const slots = slotsOf(lines)
+        const ids = slots.flatMap((slot) => (slot === undefined ? [] : [slot.id]))
+        const header = headerOf(lines) as unknown as Header
+        for (const leafId of [undefined, ids[n % ids.length]]) {
+          const context = buildSessionContext(slots, leafId, { header })
+          for (const summaryAs of ["user", "pair"] as const) {
+            const { messages } = toModelMessages(context.messages, summaryAs)
+            for (const mode of MODES) expect(whyRefused(repairMessages(messages, mode).messages)).toBeUndefined()
+          }
+        }
+      }),
+      300,
+    )
+  })
+
+  test("and stays as it is when it is repaired again", () => {
+    holds(
+      fc.property(chaos, fc.constantFrom(...MODES), (messages, mode) => {
+        const once = repairMessages(items(...messages), mode)
+        expect(repairMessages(once.messages, mode)).toEqual({ messages: once.messages, diagnostics: [] })
+      }),
+      1_000,
+    )
+  })
+
+  test("and is left alone where nothing is wrong with it", () => {
+    const sound = items("u", "a:x,y", "r:y", "s", "r:x", "a", "u", "a:x", "r:x")
+    for (const mode of MODES) {
+      const { messages, diagnostics } = repairMessages(sound, mode)
+      expect(told(messages)).toEqual(["u", "a:x,y", "r:y", "r:x", "s", "a", "u", "a:x", "r:x"])
+      expect(diagnostics).toEqual([])
+    }
+  })
+
+  test("unless nobody asked for it: repair `none` changes nothing", () => {
+    holds(
+      fc.property(chaos, (messages) => {
+        const before = items(...messages)
+        expect(repairMessages(before, "none")).toEqual({ messages: before, diagnostics: [] })
+      }),
+    )
+  })
+})
+
+test("a call without a result gets one that says so, of the call's entry", () => {
+  const { messages, diagnostics } = repairMessages(items("u", "a:x,y", "r:y", "u"), "synthesize")
+  expect(told(messages)).toEqual(["u", "a:x,y", "r:y", "made:x", "u"])
+  expect(messages[3]).toEqual({
+    entryId: "e1",
+    kind: "repair",
+    message: {
+      role: "toolResult",
+      toolCallId: "x",
+      toolName: "bash",
+      isError: true,
+      content: [{ type: "text", text: NO_RESULT_TEXT }],
+    },
+  })
+  expect(diagnostics).toMatchObject([{ code: "repaired", entryId: "e1" }])
+})
+
+test("with `drop` a call without a result is left out, and a message that consisted of such calls", () => {
+  expect(repaired("drop", "u", "a:x,y", "r:y", "u")).toEqual(["u", "a:y", "r:y", "u"])
+  expect(repaired("drop", "u", "A:x,y", "u")).toEqual(["u", "u"])
+  expect(repaired("drop", "u", "a:x", "u")).toEqual(["u", "a", "u"])
+})
+
+test("a result that stands later on the path moves up to its call", () => {
+  const { messages, diagnostics } = repairMessages(items("a:x", "u", "r:x", "u"), "synthesize")
+  expect(told(messages)).toEqual(["a:x", "r:x", "u", "u"])
+  expect(diagnostics).toMatchObject([{ code: "repaired", entryId: "e2" }])
+})
+
+test("a result belongs to the nearest call before it that has its id", () => {
+  expect(repaired("synthesize", "A:x", "r:x", "u", "A:x", "r:x")).toEqual(["a:x", "r:x", "u", "a:x", "r:x"])
+  expect(repaired("synthesize", "A:x", "A:x", "r:x")).toEqual(["a:x", "made:x", "a:x", "r:x"])
+})
+
+test("a second result of one call is left out, and one without a call", () => {
+  const { messages, diagnostics } = repairMessages(items("r:x", "A:x", "r:x", "r:x", "r:y"), "synthesize")
+  expect(told(messages)).toEqual(["a:x", "r:x"])
+  expect(messages[1]?.entryId).toBe("e2")
+  expect(diagnostics.map(({ entryId }) => entryId)).toEqual(["e0", "e3", "e4"])
+})
+
+test("two calls of one message that share an id get a result each", () => {
+  expect(repaired("synthesize", "A:x,x", "r:x", "r:x")).toEqual(["a:x,x", "r:x", "r:x"])
+  expect(repaired("synthesize", "A:x,x", "r:x")).toEqual(["a:x,x", "r:x", "made:x"])
+})
+
+test("a message without content is left out, but not a result without output", () => {
+  const empty = (role: string): Item => ({ entryId: role, kind: "message", message: { role, content: [] } as never })
+  const [call] = items("A:x")
+  const result: Item = {
+    entryId: "r",
+    kind: "message",
+    message: { role: "toolResult", toolCallId: "x", isError: false, content: [] },
+  }
+  const log = [empty("user"), empty("assistant"), empty("system"), call as Item, result]
+  for (const mode of MODES) {
+    const { messages, diagnostics } = repairMessages(log, mode)
+    expect(messages.map(({ entryId }) => entryId)).toEqual(["e0", "r"])
+    expect(diagnostics.map(({ entryId }) => entryId)).toEqual(["user", "assistant", "system"])
+  }
+})
+
+test("a call that has no id, as damage leaves it, is left out, and a result that names none", () => {
+  const broken = { type: "toolCall", name: "bash", arguments: {} }
+  const log = [
+    { entryId: "a", kind: "message", message: { role: "assistant", content: [{ type: "text", text: "t" }, broken] } },
+    { entryId: "r", kind: "message", message: { role: "toolResult", isError: false, content: [] } },
+  ] as unknown as Item[]
+  for (const mode of MODES) {
+    const { messages } = repairMessages(log, mode)
+    expect(whyRefused(messages)).toBeUndefined()
+    expect(messages.map(({ entryId }) => entryId)).toEqual(["a"])
+  }
+})
+
+test("many calls whose results all come at the end are paired in linear time", () => {
+  const ids = Array.from({ length: 20_000 }, (_, index) => `c${index}`)
+  const log = items(...ids.flatMap((id) => [`A:${id}`, "u"]), ...ids.map((id) => `r:${id}`))
+  const start = performance.now()
+  const { messages } = repairMessages(log, "synthesize")
+  expect(performance.now() - start).toBeLessThan(2_000)
+  expect(told(messages).slice(0, 3)).toEqual(["a:c0", "r:c0", "u"])
+})
