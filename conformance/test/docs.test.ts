@@ -1,0 +1,17 @@
+import { readFileSync } from "node:fs"
+import { clauses } from "@sessions/conformance"
+import { expect, test } from "vitest"
+
+const page = new URL("../../docs/contract.md", import.meta.url)
+
+test("the contract's page states every clause once, in the words that a failure quotes, and no other", () => {
+  const [, section = ""] = /\n## Clauses\n(.*?)\n## /s.exec(readFileSync(page, "utf8")) ?? []
+  const stated = Array.from(section.matchAll(/^- \*\*`([^`]+)`\*\* (.*(?:\n {2}.*)*)/gm), ([, id = "", text = ""]) => {
+    const words = text.replaceAll(/\s+/g, " ")
+    const wanted = Object.entries(clauses).find(([name]) => name === id)?.[1] ?? ""
+    return { id, words: words.slice(0, wanted.length) }
+  })
+  const wanted = Object.entries(clauses).map(([id, words]) => ({ id, words }))
+  expect(stated.length).toBe(wanted.length)
+  expect(stated).toEqual(expect.arrayContaining(wanted))
+})
