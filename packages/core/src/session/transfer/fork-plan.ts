@@ -9,9 +9,8 @@ export interface ForkedEntry {
   readonly from: Seq
   /** Its place in the fork. */
   readonly seq: Seq
-  readonly parentId: string | null
-  /** Fields that have other values in the fork. */
-  readonly changes: Readonly<Record<string, unknown>>
+  /** Its fields that have other values in the fork, `seq` apart. Most entries have none. */
+  readonly changes?: Readonly<Record<string, unknown>>
 }
 
 /**
@@ -25,23 +24,26 @@ export function planFork(log: EntryLog, leaf: Seq | null): readonly ForkedEntry[
   const chosen = [...path, ...sayings(log, onPath)].sort((a, b) => a - b)
   const places = new Map<Seq, Seq>()
   const plan: ForkedEntry[] = []
-  /** Id of the path's last entry so far; after the leaf, of the last entry. */
-  let parentId: string | null = null
+  /** The path's last entry so far; after the leaf, the last entry. */
+  let parent: Parent = { id: null, seq: undefined }
   for (const from of chosen) {
     const entry = log.at(from) as Entry
     const target = targetOf(log, entry, from)
     if (target !== undefined && !places.has(target)) continue
     const seq = plan.length + 1
-    plan.push({
-      from,
-      seq,
-      parentId,
-      changes: changesOf(log, entry, { from, seq, target, parentId }, { path, onPath, places }),
-    })
+    const moved = entry.parentId === parent.id ? {} : { parentId: parent.id }
+    const changes = { ...moved, ...hintChanges(log, entry, { from, seq, target, parent }, { path, onPath, places }) }
+    plan.push({ from, seq, ...(Object.keys(changes).length === 0 ? {} : { changes }) })
     places.set(from, seq)
-    if (onPath.has(from) || from > (leaf ?? -1)) parentId = entry.id
+    if (onPath.has(from) || from > (leaf ?? -1)) parent = { id: entry.id, seq }
   }
   return plan
+}
+
+interface Parent {
+  readonly id: string | null
+  /** In the fork. */
+  readonly seq: Seq | undefined
 }
 
 /** Entries off the path that concern it, or the whole session. */
@@ -81,7 +83,7 @@ interface Place {
   readonly from: Seq
   readonly seq: Seq
   readonly target: Seq | undefined
-  readonly parentId: string | null
+  readonly parent: Parent
 }
 
 interface Chosen {
@@ -91,11 +93,12 @@ interface Chosen {
   readonly places: ReadonlyMap<Seq, Seq>
 }
 
-function changesOf(log: EntryLog, entry: Entry, place: Place, chosen: Chosen): Readonly<Record<string, unknown>> {
+/** Where references point to in the fork. A leaf's target is its parent. */
+function hintChanges(log: EntryLog, entry: Entry, place: Place, chosen: Chosen): Readonly<Record<string, unknown>> {
   if (entry.type === "compaction") return keptChanges(log, entry, place, chosen)
-  if (entry["targetSeq"] === undefined) return {}
-  const target = entry.type === "leaf" ? parentPlace(log, place, chosen) : chosen.places.get(place.target ?? NOWHERE)
-  return entry["targetSeq"] === target ? {} : { targetSeq: target }
+  const { targetSeq } = entry as Readonly<Record<string, unknown>>
+  const target = entry.type === "leaf" ? place.parent.seq : chosen.places.get(place.target ?? NOWHERE)
+  return targetSeq === undefined || targetSeq === target ? {} : { targetSeq: target }
 }
 
 /** Where nothing of what a compaction says it keeps is there, it keeps nothing, as in the source. */
@@ -119,11 +122,4 @@ function keptChanges(
     ...(id === firstKeptEntryId ? {} : { firstKeptEntryId: id }),
     ...(at === firstKeptSeq ? {} : { firstKeptSeq: at }),
   }
-}
-
-/** The place of a leaf's target, which is its parent. */
-function parentPlace(log: EntryLog, { from, parentId }: Place, { path, places }: Chosen): Seq | undefined {
-  const before =
-    parentId === null ? undefined : path.findLast((at) => at < from && (log.at(at) as Entry).id === parentId)
-  return before === undefined ? undefined : places.get(before)
 }

@@ -84,16 +84,15 @@ async function* forkedLines(
   }
 }
 
+/** Most lines are the stored ones but for their seq, and need no parsing. */
 function forkedLine(
   storage: SessionStorage,
   { line, entry }: WholeEntry,
-  { seq, parentId, changes }: ForkedEntry,
+  { seq, changes }: ForkedEntry,
   limits: BlobLimits,
 ): LineToWrite | Promise<LineToWrite> {
-  const source = entry()
-  const forked: Entry = { ...source, ...changes, parentId, seq }
-  if (line === undefined) return toStoredForm(storage, forked, seq, limits)
-  const same = source.parentId === parentId && Object.keys(changes).length === 0
-  const moved = same ? withSeq(line, seq) : undefined
-  return { line: moved ?? lineOf(encodeEntry(forked), seq) }
+  const moved = line === undefined || changes !== undefined ? undefined : withSeq(line, seq)
+  if (moved !== undefined) return { line: moved }
+  const forked: Entry = { ...entry(), ...changes, seq }
+  return line === undefined ? toStoredForm(storage, forked, seq, limits) : { line: lineOf(encodeEntry(forked), seq) }
 }

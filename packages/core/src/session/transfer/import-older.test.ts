@@ -1,7 +1,10 @@
 import { existsSync, readFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 import { createMemoryStorage } from "@sessions/memory"
+import * as fc from "fast-check"
 import { expect, test } from "vitest"
+import { damagedLines } from "../../../test/older-logs.ts"
+import { holdsAsync } from "../../../test/property.ts"
 import { bytesOf, linesIn, sessionsIn, smallBatches } from "../../../test/transfer.ts"
 import { entryProblem, headerProblem } from "../../format/guards.ts"
 import { parseLine } from "../../format/line.ts"
@@ -147,4 +150,28 @@ test("an older log in several batches goes on where it was cut off", async () =>
   const whole = sessionsIn()
   await whole.import(source, { id: "new" })
   expect(await linesIn(storage, "new")).toEqual(await linesIn(whole.storage, "new"))
+})
+
+test("of a damaged file every line is kept, or the file is refused with a code", async () => {
+  const wound = fc.tuple(fc.nat(), fc.nat({ max: 255 }))
+  await holdsAsync(
+    fc.asyncProperty(damagedLines, fc.array(wound, { maxLength: 4 }), fc.boolean(), async (log, wounds, ended) => {
+      const file = bytesOf(log.join("\n") + (ended ? "\n" : ""))
+      for (const [at, byte] of wounds) if (file.length > 0) file[at % file.length] = byte
+      const sessions = sessionsIn()
+      const result = await sessions.import(file, { id: "new" }).catch((error: { code?: string }) => error.code)
+      expect(["object", "not_a_session", "newer_version"]).toContain(typeof result === "object" ? "object" : result)
+      if (typeof result !== "object") return
+      const text = new TextDecoder("utf-8", { ignoreBOM: true }).decode(file).split("\n")
+      const kept = text.filter((line) => line.trim() !== "").length
+      // The header stays one line; a title slot goes, and a title entry may come.
+      const stored = await linesIn(sessions.storage, "new")
+      expect([kept - 1, kept, kept + 1]).toContain(stored.length)
+      expect(result.lines).toBe(stored.length)
+      const session = await sessions.open("new")
+      await session.context()
+      expect((await sessions.verify("new")).lines).toBe(stored.length)
+    }),
+    200,
+  )
 })
