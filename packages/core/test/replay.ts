@@ -102,7 +102,7 @@ function parentSeq(slots: readonly Slot[], seq: number): number {
   return nearestBefore(slots, parentId, seq) ?? bridge
 }
 
-function deletedOf(slots: readonly Slot[]): ReadonlySet<number | undefined> {
+export function deletedOf(slots: readonly Slot[]): ReadonlySet<number | undefined> {
   return new Set(
     slots.flatMap((entry, seq) => (entry?.type === "tombstone" ? [nearestBefore(slots, entry["targetId"], seq)] : [])),
   )

@@ -17,5 +17,5 @@ export async function storeLines(
 
 /** Sessions that read about so many bytes at a time, from the end; 1 is a line each. */
 export function sessionsReading(storage: SessionStorage, pieceBytes: number): Sessions {
-  return createSessions({ storage, pieces: { first: pieceBytes, largest: pieceBytes } })
+  return createSessions({ storage, pieces: { first: pieceBytes, largest: pieceBytes, lines: 1 } })
 }

@@ -10,22 +10,30 @@ export interface PieceSizes {
   /** A live context of a few turns fits. */
   readonly first: number
   readonly largest: number
+  /** The first piece has at least so many lines: where the history's lines are long, those of its end may still be short. */
+  readonly lines: number
 }
 
-export const PIECE_SIZES: PieceSizes = { first: 65_536, largest: 16_777_216 }
+export const PIECE_SIZES: PieceSizes = { first: 65_536, largest: 16_777_216, lines: 4 }
+
+/** So few lines are read however long they are: to stop in the middle of them would save less than it costs. */
+const FEW_LINES = 3
 
 /** What the pieces read so far say about the next one. */
 export interface Pace {
   readonly sizes: PieceSizes
   /** Lines of the next piece, at most. */
   step: number
+  /** A piece has turned out too long: from there on the step grows slowly, or it would turn out so again and again. */
+  careful: boolean
   /** Size of all that was read and kept, and its number of lines. */
   units: number
   lines: number
 }
 
 export function startPace(head: HeadInfo, sizes: PieceSizes = PIECE_SIZES): Pace {
-  return { sizes, step: linesOf(sizes.first, head.bytes, head.next), units: 0, lines: 0 }
+  const step = Math.max(sizes.lines, linesOf(sizes.first, head.bytes, head.next))
+  return { sizes, step, careful: false, units: 0, lines: 0 }
 }
 
 /**
@@ -43,18 +51,16 @@ export async function readPiece(
   const budget = budgetOf(pace)
   for (;;) {
     const from = Math.max(0, Math.min(hint, before - pace.step))
-    // What a hint asks for is needed, however long it is; a single line has no shorter piece.
-    const most = hint === from || pace.step === 1 ? Number.POSITIVE_INFINITY : 2 * budget
+    // What a hint asks for is needed, however long it is.
+    const most = hint <= from || pace.step <= FEW_LINES ? Number.POSITIVE_INFINITY : 2 * budget
     const piece = await readRange(storage, id, { from, to: before + overlap }, most, o)
-    if (piece.stopped) {
-      const fitting = linesOf(budget, piece.units, piece.lines.length)
-      pace.step = Math.max(1, Math.min(fitting, pace.step >> 2))
-      continue
+    if (!piece.stopped) {
+      keepPace(pace, piece)
+      return { from, lines: piece.lines }
     }
-    pace.units += piece.units
-    pace.lines += piece.lines.length
-    pace.step = Math.min(2 * pace.step, linesOf(budgetOf(pace), pace.units, pace.lines))
-    return { from, lines: piece.lines }
+    const fitting = linesOf(budget, piece.units, piece.lines.length)
+    pace.step = Math.max(1, Math.min(fitting, pace.step >> 3))
+    pace.careful = true
   }
 }
 
@@ -66,6 +72,13 @@ export async function readLines(
   o: CallOptions = {},
 ): Promise<string[]> {
   return (await readRange(storage, id, range, Number.POSITIVE_INFINITY, o)).lines
+}
+
+function keepPace(pace: Pace, piece: Piece): void {
+  pace.units += piece.units
+  pace.lines += piece.lines.length
+  const further = pace.careful ? pace.step + Math.max(1, pace.step >> 2) : 2 * pace.step
+  pace.step = Math.min(further, linesOf(budgetOf(pace), pace.units, pace.lines))
 }
 
 interface Piece {

@@ -1,0 +1,66 @@
+/** A log of any size that nobody holds: its lines are made when they are read, and what is read is counted. */
+import { createMemoryStorage } from "@sessions/memory"
+import { checkRange } from "../src/storage/checks.ts"
+import { MAX_CHUNK_BYTES } from "../src/storage/contract.ts"
+import type { Chunk, SessionStorage } from "../src/storage/contract.ts"
+
+/** A run of lines of one length. */
+export interface Stretch {
+  readonly lines: number
+  readonly lineBytes: number
+  /** The line at a place, ASCII, at most `lineBytes` long; it is filled up with spaces. */
+  readonly lineAt: (seq: number) => string
+}
+
+export interface MadeStorage extends SessionStorage {
+  readonly bytes: number
+  readonly counted: { bytes: number; lines: number; reads: number }
+}
+
+export function createMadeStorage(stretches: readonly Stretch[]): MadeStorage {
+  const ends = runningSums(stretches.map(({ lines }) => lines))
+  const next = ends.at(-1) ?? 0
+  const bytes = stretches.reduce((sum, { lines, lineBytes }) => sum + lines * (lineBytes + 1), 0)
+  const counted = { bytes: 0, lines: 0, reads: 0 }
+  const lineAt = (seq: number): string => {
+    const stretch = stretches[ends.findIndex((end) => seq < end)] as Stretch
+    return stretch.lineAt(seq).padEnd(stretch.lineBytes)
+  }
+  return {
+    ...createMemoryStorage(),
+    description: "made",
+    bytes,
+    counted,
+    head: async () => ({ next, log: "made", bytes, updatedAt: 0 }),
+    async *read(_, range) {
+      counted.reads++
+      const { from, to } = checkRange(range) as { from: number; to: number }
+      for (const chunk of chunksOf(lineAt, from, Math.min(to, next))) {
+        counted.lines += chunk.lines.length
+        for (const line of chunk.lines) counted.bytes += line.length + 1
+        yield chunk
+      }
+    },
+  }
+}
+
+function* chunksOf(lineAt: (seq: number) => string, from: number, to: number): Iterable<Chunk> {
+  let lines: string[] = []
+  let bytes = 0
+  for (let seq = from; seq < to; seq++) {
+    const line = lineAt(seq)
+    if (lines.length > 0 && bytes + line.length + 1 > MAX_CHUNK_BYTES) {
+      yield { from: seq - lines.length, lines }
+      lines = []
+      bytes = 0
+    }
+    lines.push(line)
+    bytes += line.length + 1
+  }
+  if (lines.length > 0) yield { from: to - lines.length, lines }
+}
+
+function runningSums(numbers: readonly number[]): number[] {
+  let sum = 0
+  return numbers.map((number) => (sum += number))
+}
