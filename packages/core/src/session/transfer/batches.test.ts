@@ -201,8 +201,9 @@ test("lines that changed between the two readings are a conflict where they beca
           .map((line) => ({ line })),
     })
   }
-  expect(await codeOf(writeLog(createMemoryStorage(), readings(5, 3)))).toBe("conflict")
   const storage = createMemoryStorage()
+  expect(await codeOf(writeLog(storage, readings(5, 3)))).toBe("conflict")
+  expect(await storage.head("s")).toBeUndefined()
   expect(await writeLog(storage, readings(3, 5))).toMatchObject({ lines: 4 })
   expect(await linesIn(storage, "s")).toEqual(log(3).all)
 })

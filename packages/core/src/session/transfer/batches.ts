@@ -61,7 +61,7 @@ export interface WrittenLog {
  * A storage keeps a batch in memory, and over a slow line a larger one would take minutes of an abort that nobody hears; many
  * times larger than what adapters write at once, so that batches cost next to nothing.
  */
-export const BATCH_BYTES = 8_000_000
+const BATCH_BYTES = 8_000_000
 
 /**
  * Resolves when every line is acknowledged. `too_large` before anything is written, for a line or for the whole; `exists` where
@@ -117,6 +117,8 @@ async function writeRest(storage: SessionStorage, id: string, rest: Rest, o: Wri
     await Promise.all(puts)
     const from = head
     last = batch.at(-1) as PlacedLine
+    // Before the batch is sent: a log that is created whole says nowhere how many lines it should have.
+    if (next.done === true && last.seq + 1 < rest.count) throw changed(storage, id, last.seq + 1, rest.count)
     const fold = last.fold === undefined ? undefined : { ...last.fold, log: from?.log ?? "" }
     const info = fold === undefined ? undefined : infoText(fold)
     head = await appendBatch(
@@ -127,14 +129,15 @@ async function writeRest(storage: SessionStorage, id: string, rest: Rest, o: Wri
     )
     o.onProgress?.({ lines: last.seq + 1, bytes: last.total })
   }
-  const written = last === undefined ? 0 : last.seq + 1
-  if (head === undefined || last === undefined || written < rest.count) {
-    const message = `The source of ${id} has ${written} lines now and had ${rest.count} before: it changed while it was read. Run the same again when it stands still.`
-    throw new SessionError("conflict", message, { session: id, storage: storage.description })
-  }
+  if (head === undefined || last === undefined) throw changed(storage, id, 0, rest.count)
   const fold = last.fold === undefined ? undefined : { ...last.fold, log: head.log }
   if (fold !== undefined && infoText(fold) === undefined) await keepFold(storage, id, fold)
-  return { head, lines: written }
+  return { head, lines: last.seq + 1 }
+}
+
+function changed(storage: SessionStorage, id: string, now: number, before: number): SessionError {
+  const message = `The source of ${id} has ${now} lines now and had ${before} before: it changed while it was read. Run the same again when it stands still.`
+  return new SessionError("conflict", message, { session: id, storage: storage.description })
 }
 
 const PUTS_AT_ONCE = 8
