@@ -33,6 +33,18 @@ test("an interrupt says so and has the status that shells know", () => {
   expect(toFailure(Object.assign(new Error("x"), { code: "aborted" })).exit).toBe(130)
 })
 
+test("an interrupt ends a command that waits for input", async () => {
+  const abort = new AbortController()
+  async function* silent(): AsyncIterable<Uint8Array> {
+    yield new TextEncoder().encode('{"type":"session",')
+    abort.abort()
+    await new Promise(() => undefined)
+  }
+  const { io, stderr } = captured({})
+  const exit = await run(["import", "-", "--store", "memory:"], { ...io, stdin: silent(), signal: abort.signal })
+  expect({ exit, stderr: stderr() }).toEqual({ exit: 130, stderr: "sessions: stopped.\n" })
+})
+
 test("an error without a code is a defect, and says how to see more of it", () => {
   expect(toFailure(new TypeError("x is not a function")).message).toMatch(
     /^unexpected error: x is not .*SESSIONS_DEBUG=1/,

@@ -24,8 +24,9 @@ export function spansOf(line: Line): readonly Span[] {
   return Array.isArray(line) ? (line as readonly Span[]) : [line as Span]
 }
 
-export function viewOf({ stdout, now }: Io): View {
-  return { now: now(), ...(stdout.isTerminal && stdout.columns !== undefined ? { columns: stdout.columns } : {}) }
+export function viewOf({ stdout: { isTerminal, columns = 0 }, now }: Io): View {
+  // Some terminals say 0 where they do not know.
+  return { now: now(), ...(isTerminal && columns > 0 ? { columns } : {}) }
 }
 
 /** Colours are for a person at a terminal who has not asked to be spared (https://no-color.org). */

@@ -31,8 +31,9 @@ export const importCommand: Command = defineCommand({
   async run({ sessions, args: [file = ""], values, io, call, json, progress }) {
     const options = { ...newId(values.id), from: choiceOption("from", values.from, FORMATS, "auto") }
     const source = file === "-" ? io.stdin : await openFile(file, io.cwd)
+    const interruptible = typeof source === "function" ? source : untilAborted(source, io.signal)
     if (file !== "-") await readBlobs(sessions.storage, blobFolderOf(file), io.cwd)
-    const result = await sessions.import(source, {
+    const result = await sessions.import(interruptible, {
       ...options,
       onProgress: ({ lines, bytes }) =>
         progress.update(() => `importing: ${formatNumber(lines)} lines, ${formatBytes(bytes)}`),
@@ -46,3 +47,17 @@ export const importCommand: Command = defineCommand({
 
 /** Diagnostics of an old log can be hundreds. */
 const SHOWN = 10
+
+/** A pipe may stay silent for ever; an interrupt must not wait for it. */
+async function* untilAborted<T>(source: AsyncIterable<T>, signal: AbortSignal | undefined): AsyncIterable<T> {
+  const pieces = source[Symbol.asyncIterator]()
+  const aborted = new Promise<never>((_, reject) => {
+    signal?.addEventListener("abort", () => reject(signal.reason as Error), { once: true })
+  })
+  aborted.catch(() => undefined)
+  for (;;) {
+    const { done, value } = await Promise.race([pieces.next(), aborted])
+    if (done === true) return
+    yield value
+  }
+}

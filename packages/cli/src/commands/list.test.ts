@@ -80,9 +80,11 @@ test("a title's escape sequences reach no terminal, as text or as JSON", async (
   expect((JSON.parse(json) as Page).sessions[0]?.title).toBe("evil\u001b]0;owned\u0007\u009b2J")
 })
 
-test("a line ends where the terminal does", async () => {
+test("a line ends where the terminal does, if the terminal says where", async () => {
   const cli = await cliWith({ id: "one" })
   await cli.use((store) => store.rename("one", "long ".repeat(30)))
   const { stdout } = await cli.with({ terminal: 60, env: { NO_COLOR: "1" } }, "list")
   for (const line of stdout.split("\n")) expect(line.length).toBeLessThanOrEqual(60)
+  const { stdout: uncut } = await cli.with({ terminal: 0, env: { NO_COLOR: "1" } }, "list")
+  expect(uncut).toContain("long long long")
 })

@@ -66,7 +66,7 @@ function about(info: SessionInfo): Line[] {
     ["messages", formatNumber(info.messageCount)],
     ["model", info.model === undefined ? undefined : `${info.model.provider}/${info.model.model}`],
     ["used", calls === 0 ? undefined : `${tokens}${cost === undefined ? "" : `, cost ${cost.toFixed(2)}`}`],
-    ["parent", info.parentSession === undefined ? undefined : JSON.stringify(info.parentSession)],
+    ["parent", parentOf(info)],
     ["size", formatSize(info.parts.length, info.bytes)],
     [
       "incomplete",
@@ -78,6 +78,12 @@ function about(info: SessionInfo): Line[] {
 }
 
 const TEXT_UNITS = 200
+
+function parentOf({ parentSession: parent }: SessionInfo): string | undefined {
+  if (parent === undefined) return undefined
+  if ("ref" in parent) return parent.ref
+  return parent.entryId === undefined ? parent.id : `${parent.id} at ${parent.entryId}`
+}
 
 function partLines(parts: readonly PartInfo[]): Line[] {
   const heading = ["PART", "FROM LINE", "SIZE", "WHERE"].map((name) => styled("dim", name))

@@ -66,7 +66,8 @@ function rowLine({ node, depth, onPath, starts }: TreeRow, leafId: string | null
   const line: Span[] = ["  ".repeat(depth), `${mark} `, styled("dim", `${entry.id}  `), roleSpan(kind)]
   if (label !== undefined) line.push(" ", styled("yellow", `[${label}]`))
   if (deleted === true) line.push(" ", styled("red", "(deleted)"))
-  return [...line, "  ", preview(text, PREVIEW_UNITS)]
+  const shown = preview(text, PREVIEW_UNITS)
+  return shown === "" ? line : [...line, "  ", shown]
 }
 
 function gap(count: number): Line {
