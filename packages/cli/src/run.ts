@@ -3,7 +3,7 @@ import type { Sessions } from "@sessions/core"
 import type { SessionStorage } from "@sessions/core/storage"
 import { parseCommand, splitCommand } from "./args.ts"
 import type { Parsed } from "./args.ts"
-import type { Command } from "./command.ts"
+import type { Command, Outcome } from "./command.ts"
 import { COMMANDS } from "./commands.ts"
 import { EXIT_USAGE, toFailure, trace, UsageError } from "./errors.ts"
 import { commandHelp, overview } from "./help.ts"
@@ -56,16 +56,16 @@ async function execute(
   const json = values["json"] === true
   const call = io.signal === undefined ? {} : { signal: io.signal }
   const session = (ref: string): Promise<string> => resolveSession(sessions, ref)
+  let outcome: Outcome | undefined
   try {
-    const outcome = await command.run({ sessions, values, args, json, io, call, progress, session, openStore: open })
-    await progress.clear()
-    if (outcome === undefined) return 0
-    if (json) await writeJson(io.stdout, outcome.json)
-    else await writeLines(io.stdout, outcome.text(viewOf(io)), io.env)
-    return outcome.exit ?? 0
+    outcome = await command.run({ sessions, values, args, json, io, call, progress, session, openStore: open })
   } finally {
     await progress.clear()
   }
+  if (outcome === undefined) return 0
+  if (json) await writeJson(io.stdout, outcome.json)
+  else await writeLines(io.stdout, outcome.text(viewOf(io)), io.env)
+  return outcome.exit ?? 0
 }
 
 /** What went wrong first is what a person gets to hear, not that closing failed after it. */

@@ -50,7 +50,7 @@ export const exportCommand: Command = defineCommand({
       backup: values.backup === true,
       ...call,
     }
-    const text = counted(sessions.export(id, options), progress)
+    const text = sessions.export(id, options)
     if (values.out !== undefined) {
       return await toFile(
         invocation,
@@ -60,7 +60,8 @@ export const exportCommand: Command = defineCommand({
         format === "jsonl" && !selfContained && values.backup !== true,
       )
     }
-    await toSink(text, io.stdout, format)
+    // A terminal that shows the export shows how far it is.
+    await toSink(io.stdout.isTerminal ? text : counted(text, progress), io.stdout, format)
     return undefined
   },
 })
@@ -72,10 +73,9 @@ async function toFile(
   file: string,
   withBlobs: boolean,
 ): Promise<Outcome> {
-  const bytes = await writeNewFile(file, io.cwd, text)
+  const bytes = await writeNewFile(file, io.cwd, counted(text, progress))
   const folder = blobFolderOf(file)
   const blobs = withBlobs ? await writeBlobs(sessions.storage, id, folder, io.cwd) : 0
-  await progress.clear()
   const beside = blobs === 0 ? "" : `, with ${formatCount(blobs, "blob")} in ${folder}`
   return {
     json: { id, file, bytes, blobs },

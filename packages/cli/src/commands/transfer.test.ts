@@ -80,7 +80,8 @@ test("a log's blobs go along in a folder beside it, and come back with it", asyn
   const data = Buffer.alloc(3000, "image").toString("base64")
   await cli.use(async (sessions) => {
     const session = await sessions.create({ id: "pictures" })
-    const lookalike = `blob:sha256:${"0".repeat(64)}`
+    const elsewhere = await sessions.storage.blobs.put(new TextEncoder().encode("another session's"))
+    const lookalike = `blob:sha256:${elsewhere}`
     const content = [
       { type: "image", data, mimeType: "image/png" } as const,
       { type: "text", text: lookalike } as const,
