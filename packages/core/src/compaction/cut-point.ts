@@ -13,11 +13,17 @@ export interface CutPoint {
 /**
  * Walks back from the newest message until `keepRecentTokens` is reached and cuts at the first valid place from there on, else at
  * the last one before. Valid: a message that is no tool result, with no call on the one side whose result is on the other; a call
- * at the end that still waits for its result keeps itself and all that follows. Undefined: nothing can be cut.
+ * at the end that still waits for its result keeps itself and all that follows. `mayBegin` says which messages a kept part may begin
+ * with; default: all. Undefined: nothing can be cut.
  */
-export function findCutPoint(messages: readonly Message[], keepRecentTokens: number): CutPoint | undefined {
-  const valid = validCuts(messages)
+export function findCutPoint(
+  messages: readonly Message[],
+  keepRecentTokens: number,
+  mayBegin: (index: number) => boolean = () => true,
+): CutPoint | undefined {
+  const valid = validCuts(messages).map((isValid, index) => isValid && (index === messages.length || mayBegin(index)))
   const wanted = wantedCut(messages, keepRecentTokens)
+  if (wanted === 0) return undefined
   let first = wanted
   while (first < messages.length && valid[first] !== true) first++
   if (first === messages.length && !(keepRecentTokens <= 0 && valid[first] === true)) {

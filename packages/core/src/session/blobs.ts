@@ -1,15 +1,20 @@
 /** Large strings and images on their way to the blob store and back. */
-import type { Diagnostic } from "../format/diagnostics.ts"
 import { blobRefs, restoreBlobs } from "../format/blob-refs.ts"
 import type { BlobRef, PlannedBlob } from "../format/blob-refs.ts"
+import type { Diagnostic } from "../format/diagnostics.ts"
 import type { Entry } from "../format/records.ts"
 import type { CallOptions, SessionStorage } from "../storage/contract.ts"
 
+/** How many blobs are under way at once: enough to hide a store's latency, few enough to hold in memory. */
+const AT_ONCE = 8
+
 /** Puts the bytes; gives where each went. */
 export async function putBlobs(storage: SessionStorage, planned: readonly PlannedBlob[]): Promise<BlobRef[]> {
-  return Promise.all(
-    planned.map(async ({ pointer, encoding, bytes }) => ({ pointer, encoding, hash: await storage.blobs.put(bytes) })),
-  )
+  return atOnce(planned, async ({ pointer, encoding, bytes }) => ({
+    pointer,
+    encoding,
+    hash: await storage.blobs.put(bytes),
+  }))
 }
 
 export interface RestoredEntries {
@@ -24,22 +29,19 @@ export async function restoreEntries(
   o: CallOptions & { readonly foreign?: boolean } = {},
 ): Promise<RestoredEntries> {
   const foreign = o.foreign === true
+  const mayRefer = (entry: Entry): boolean => entry.blobs !== undefined || foreign
   const hashes = new Set<string>()
-  for (const entry of entries) {
-    if (entry.blobs !== undefined || foreign) for (const ref of blobRefs(entry, { foreign })) hashes.add(ref.hash)
-  }
+  for (const entry of entries) if (mayRefer(entry)) for (const ref of blobRefs(entry, { foreign })) hashes.add(ref.hash)
   if (hashes.size === 0) return { entries, diagnostics: [] }
   const signal = o.signal === undefined ? {} : { signal: o.signal }
   const found = new Map<string, Uint8Array>()
-  await Promise.all(
-    [...hashes].map(async (hash) => {
-      const bytes = await storage.blobs.get(hash, signal)
-      if (bytes !== undefined) found.set(hash, bytes)
-    }),
-  )
+  await atOnce([...hashes], async (hash) => {
+    const bytes = await storage.blobs.get(hash, signal)
+    if (bytes !== undefined) found.set(hash, bytes)
+  })
   const diagnostics: Diagnostic[] = []
   const restored = entries.map((entry) => {
-    if (entry.blobs === undefined && !foreign) return entry
+    if (!mayRefer(entry)) return entry
     const { entry: whole, missing } = restoreBlobs(entry, (hash) => found.get(hash), { foreign })
     for (const hash of missing) {
       const message = `Entry ${entry.id} refers to the blob ${hash}, which is not in ${storage.description}.`
@@ -48,4 +50,18 @@ export async function restoreEntries(
     return whole
   })
   return { entries: restored, diagnostics }
+}
+
+/** Maps over all of them, a few at a time, in order of the results. */
+async function atOnce<T, R>(items: readonly T[], map: (item: T) => Promise<R>): Promise<R[]> {
+  const results: R[] = []
+  let next = 0
+  const worker = async (): Promise<void> => {
+    while (next < items.length) {
+      const at = next++
+      results[at] = await map(items[at] as T)
+    }
+  }
+  await Promise.all(Array.from({ length: Math.min(AT_ONCE, items.length) }, worker))
+  return results
 }

@@ -14,18 +14,19 @@ import { escapeTags, serializeConversation } from "../compaction/serialize.ts"
 import type { CompactionResult, CompactOptions, Summarize } from "../compaction/types.ts"
 import { toModelMessages } from "../context/model-messages.ts"
 import { COMPACTION_ROLE, renderMessages } from "../context/render.ts"
+import { repairMessages } from "../context/repair.ts"
 import { selectContext } from "../context/select.ts"
-import type { Selection } from "../context/select.ts"
+import type { SelectedEntry, Selection } from "../context/select.ts"
 import type { ContextMessage } from "../context/types.ts"
 import { SessionError } from "../errors.ts"
 import type { NewEntry } from "../format/new-entry.ts"
 import type { Entry } from "../format/records.ts"
 import type { Seq } from "../storage/contract.ts"
-import { hasCode } from "../storage/errors.ts"
+import { hasCode, StorageError } from "../storage/errors.ts"
+import type { EntryLog } from "../tree/entry-log.ts"
 import { parentOf } from "../tree/path.ts"
-import { restoreEntries } from "./blobs.ts"
 import { runHook } from "./hooks.ts"
-import { selectAt } from "./reading.ts"
+import { restoreSelected, selectAt } from "./reading.ts"
 import type { SharedSession } from "./shared-session.ts"
 
 export const KEEP_RECENT_TOKENS = 20_000
@@ -33,12 +34,24 @@ export const KEEP_RECENT_TOKENS = 20_000
 export const MAX_SUMMARY_TOKENS = 13_107
 export const MAX_TURN_CONTEXT_TOKENS = 8_192
 
-/** `compaction_failed` where the summarizer fails, where nothing can be cut, or where the session moved on meanwhile. */
-export async function compactSession(shared: SharedSession, o: CompactOptions): Promise<CompactionResult> {
+/**
+ * `compaction_failed` where the summarizer fails, where nothing can be cut, or where the session moved on meanwhile; `aborted`,
+ * `closed`. Only a compaction that was written changes anything. `checkOpen` throws where the caller's handle was closed.
+ */
+export async function compactSession(
+  shared: SharedSession,
+  o: CompactOptions,
+  checkOpen: () => unknown,
+): Promise<CompactionResult> {
+  const { keepRecentTokens = KEEP_RECENT_TOKENS } = o
+  if (!(keepRecentTokens >= 0)) {
+    const message = `keepRecentTokens must be a number from 0, not ${String(keepRecentTokens)}.`
+    throw new SessionError("invalid", message, { session: shared.id })
+  }
   if (shared.compacting) throw failed(shared, "another compaction of it is under way; wait for that one")
   shared.compacting = true
   try {
-    return await compact(shared, o)
+    return await compact(shared, { ...o, keepRecentTokens }, checkOpen)
   } catch (error) {
     shared.events.emit("compact_failed", { error, failures: 0, breakerOpen: false })
     throw error
@@ -47,7 +60,9 @@ export async function compactSession(shared: SharedSession, o: CompactOptions): 
   }
 }
 
-async function compact(shared: SharedSession, o: CompactOptions): Promise<CompactionResult> {
+type Settings = CompactOptions & { readonly keepRecentTokens: number }
+
+async function compact(shared: SharedSession, o: Settings, checkOpen: () => unknown): Promise<CompactionResult> {
   const { leafId } = shared.state
   const selection = await selectAt(shared, leafId, o)
   const work = await prepare(shared, selection, o)
@@ -55,16 +70,17 @@ async function compact(shared: SharedSession, o: CompactOptions): Promise<Compac
     await hook?.before?.({ session: shared.id, prompt: work.prompt })
   shared.events.emit("compact_start", { reason: "manual" })
   const summary = withFileLists(await summarize(shared, work, o), work.files)
+  checkOpen()
   checkNotMoved(shared, leafId, selection)
-  const kept = work.messages.slice(work.cut.first).map(({ message }) => message)
-  const tokensAfter = estimateMessages([{ role: COMPACTION_ROLE, summaryText: summary }, ...kept])
+  const kept = work.messages.slice(work.cut.first)
+  const tokensAfter = tokensOf([summaryMessage(summary), ...kept])
   if (tokensAfter >= work.tokensBefore)
     throw failed(
       shared,
       `its summary and kept part (${tokensAfter} tokens) would not be shorter than what there is (${work.tokensBefore})`,
     )
   const id = shared.options.newId()
-  const entry = {
+  const entry: NewEntry = {
     type: "compaction",
     id,
     summary,
@@ -72,7 +88,7 @@ async function compact(shared: SharedSession, o: CompactOptions): Promise<Compac
     tokensBefore: work.tokensBefore,
     tokensSummarized: estimateMessages(work.messages.slice(0, work.cut.first).map(({ message }) => message)),
     ...work.files,
-  } as unknown as NewEntry
+  }
   try {
     await shared.append([entry], { onConflict: "fail", ...(o.signal === undefined ? {} : { signal: o.signal }) })
   } catch (error) {
@@ -91,6 +107,16 @@ async function compact(shared: SharedSession, o: CompactOptions): Promise<Compac
   return { entryId: id, summary, tokensBefore: work.tokensBefore, tokensAfter }
 }
 
+/** Of what a model would get of these. */
+function tokensOf(messages: readonly ContextMessage[]): number {
+  const { messages: sendable } = repairMessages(toModelMessages(messages).messages, "synthesize")
+  return estimateMessages(sendable.map(({ message }) => message))
+}
+
+function summaryMessage(summaryText: string): ContextMessage {
+  return { entryId: "", kind: "compaction", message: { role: COMPACTION_ROLE, summaryText } }
+}
+
 interface Work {
   /** Of the context, without the previous summary. */
   readonly messages: readonly ContextMessage[]
@@ -106,24 +132,21 @@ interface Work {
   readonly prompt: string
 }
 
-async function prepare(shared: SharedSession, selection: Selection, o: CompactOptions): Promise<Work> {
-  const signal = o.signal === undefined ? {} : { signal: o.signal }
-  const places = new Map(selection.entries.map(({ seq, entry }) => [entry.id, seq]))
-  const restored = await restoreEntries(
-    shared.storage,
-    selection.entries.map(({ entry }) => entry),
-    signal,
-  )
-  const withBlobs = selection.entries.map((one, index) => ({ ...one, entry: restored.entries[index] as Entry }))
-  const { messages: all } = renderMessages(withBlobs)
+async function prepare(shared: SharedSession, selection: Selection, o: Settings): Promise<Work> {
+  const { log } = shared.state
+  const { entries } = await restoreSelected(shared, selection.entries, o)
+  const { messages: all, places } = renderPlaced(entries)
   const messages = all.filter(({ kind }) => kind !== "compaction")
+  const seqs = messages.map((message) => places.get(message) as Seq)
   const cut = findCutPoint(
     messages.map(({ message }) => message),
-    o.keepRecentTokens ?? KEEP_RECENT_TOKENS,
+    o.keepRecentTokens,
+    // The kept part begins at an id: one that a later entry has too would mean that one.
+    (index) => log.find((messages[index] as ContextMessage).entryId) === seqs[index],
   )
   if (cut === undefined) throw failed(shared, "there is nothing to cut: all of it is within what is to be kept")
-  const previous = selection.compaction === undefined ? undefined : (shared.state.log.at(selection.compaction) as Entry)
-  const previousSummary = previous === undefined ? undefined : escapeTags(withoutFileLists(String(previous["summary"])))
+  const previous = entries.find(({ entry }) => entry.type === "compaction")?.entry
+  const previousSummary = previous === undefined ? undefined : withoutFileLists(String(previous["summary"]))
   const history = messages.slice(0, cut.turnStart)
   const turn = messages.slice(cut.turnStart, cut.first)
   const instructions = o.instructions === undefined ? {} : { instructions: o.instructions }
@@ -132,41 +155,45 @@ async function prepare(shared: SharedSession, selection: Selection, o: CompactOp
       ? undefined
       : summaryPrompt({
           conversation: serializeConversation(history),
-          ...(previousSummary === undefined ? {} : { previousSummary }),
+          ...(previousSummary === undefined ? {} : { previousSummary: escapeTags(previousSummary) }),
           ...instructions,
         })
   const turnPrompt = turn.length === 0 ? undefined : turnPrefixPrompt(serializeConversation(turn), o.instructions)
   return {
     messages,
     cut,
-    firstKeptEntryId: firstKept(shared, messages, places, cut.first),
-    previousSummary: previous === undefined ? undefined : withoutFileLists(String(previous["summary"])),
+    firstKeptEntryId: firstKept(log, seqs, cut.first),
+    previousSummary,
     files: collectFiles(
       messages.slice(0, cut.first).map(({ message }) => message),
       previous,
     ),
-    tokensBefore: estimateMessages(toModelMessages(all).messages.map(({ message }) => message)),
+    tokensBefore: tokensOf(all),
     historyPrompt,
     turnPrompt,
     prompt: historyPrompt ?? turnPrompt ?? "",
   }
 }
 
+/** The messages, and where the entry of each stands. */
+function renderPlaced(entries: readonly SelectedEntry[]): {
+  readonly messages: readonly ContextMessage[]
+  readonly places: ReadonlyMap<ContextMessage, Seq>
+} {
+  const places = new Map<ContextMessage, Seq>()
+  for (const one of entries) for (const message of renderMessages([one]).messages) places.set(message, one.seq)
+  return { messages: [...places.keys()], places }
+}
+
 /** The first kept message's entry, or what stands without a message just before it: changes of model or mode go with it. */
-function firstKept(
-  shared: SharedSession,
-  messages: readonly ContextMessage[],
-  places: ReadonlyMap<string, Seq>,
-  first: number,
-): string | undefined {
-  const kept = messages[first]
-  if (kept === undefined) return undefined
-  const { log } = shared.state
-  const stop = places.get(messages[first - 1]?.entryId ?? "")
-  let seq = places.get(kept.entryId) as Seq
+function firstKept(log: EntryLog, seqs: readonly Seq[], first: number): string | undefined {
+  let seq = seqs[first]
+  if (seq === undefined) return undefined
+  const stop = seqs[first - 1]
   for (let parent = parentOf(log, seq); parent >= 0 && parent !== stop; parent = parentOf(log, parent)) {
-    const type = log.at(parent)?.type
-    if (type === "compaction" || type === "reset_boundary" || type === "message") break
+    const entry = log.at(parent) as Entry
+    const ends = entry.type === "compaction" || entry.type === "reset_boundary" || entry.type === "message"
+    if (ends || log.find(entry.id) !== parent) break
     seq = parent
   }
   return log.at(seq)?.id
@@ -189,15 +216,39 @@ async function summarize(shared: SharedSession, work: Work, o: CompactOptions): 
 async function answer(shared: SharedSession, ask: Summarize, request: Parameters<Summarize>[0]): Promise<string> {
   let text: unknown
   try {
-    text = await ask(request)
+    text = await unlessAborted(shared, async () => ask(request), request.signal)
   } catch (cause) {
+    if (request.signal?.aborted === true) throw aborted(shared, request.signal)
     throw failed(shared, `the summarizer failed: ${cause instanceof Error ? cause.message : String(cause)}`, cause)
   }
   if (typeof text !== "string" || text.trim() === "") throw failed(shared, "the summarizer gave no text")
   return text.trim()
 }
 
-/** What was appended meanwhile is part of what is kept; another branch, or another compaction, makes this one void. */
+/** Does not wait for a summarizer that does not look at its signal. */
+async function unlessAborted<T>(
+  shared: SharedSession,
+  run: () => Promise<T>,
+  signal: AbortSignal | undefined,
+): Promise<T> {
+  if (signal === undefined) return run()
+  if (signal.aborted) throw aborted(shared, signal)
+  let stop = (): void => undefined
+  const stopped = new Promise<never>((_, reject) => {
+    stop = (): void => reject(aborted(shared, signal))
+    signal.addEventListener("abort", stop, { once: true })
+  })
+  try {
+    return await Promise.race([stopped, run()])
+  } finally {
+    signal.removeEventListener("abort", stop)
+  }
+}
+
+/**
+ * What was appended meanwhile is part of what is kept. Another branch or another compaction makes this one void, and so does
+ * whatever took something out of what was summarized: its summary must not bring it back.
+ */
 function checkNotMoved(shared: SharedSession, leafId: string | null, made: Selection): void {
   const { log, leafId: now } = shared.state
   const target = leafId === null ? undefined : log.find(leafId)
@@ -206,6 +257,9 @@ function checkNotMoved(shared: SharedSession, leafId: string | null, made: Selec
   if (target === undefined || seq !== target) throw moved(shared)
   const current = selectContext(log, log.find(now as string) as Seq, shared.state.header)
   if ("older" in current || current.compaction !== made.compaction) throw moved(shared)
+  const still = new Map(current.entries.map(({ seq: place, edit }) => [place, edit?.id]))
+  const same = ({ seq: place, edit }: SelectedEntry): boolean => still.has(place) && still.get(place) === edit?.id
+  if (!made.entries.every(same)) throw moved(shared)
 }
 
 function failed(shared: SharedSession, why: string, cause?: unknown): SessionError {
@@ -218,4 +272,9 @@ function failed(shared: SharedSession, why: string, cause?: unknown): SessionErr
 
 function moved(shared: SharedSession, cause?: unknown): SessionError {
   return failed(shared, "moved: the session went on elsewhere while its summary was made", cause)
+}
+
+function aborted(shared: SharedSession, signal: AbortSignal): StorageError {
+  const message = `The compaction of ${shared.id} was aborted. Nothing was written.`
+  return new StorageError("aborted", message, { session: shared.id, cause: signal.reason })
 }

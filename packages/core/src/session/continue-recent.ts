@@ -11,8 +11,14 @@ export async function continueRecent(
     (await pointed(sessions, cwd, pointer, o)) ??
     (await newest(sessions, cwd, o)) ??
     (await sessions.create({ ...o, cwd }))
-  if (pointer !== undefined) await sessions.pointers.set(pointer, { session: session.id, cwd }, o)
-  return session
+  if (pointer === undefined) return session
+  try {
+    await sessions.pointers.set(pointer, { session: session.id, cwd }, o)
+    return session
+  } catch (error) {
+    await session.close()
+    throw error
+  }
 }
 
 async function pointed(
@@ -42,7 +48,7 @@ async function openIfThere(sessions: Sessions, id: string, o: CallOptions): Prom
   try {
     return await sessions.open(id, o)
   } catch (error) {
-    if (hasCode(error, "not_found") || hasCode(error, "invalid")) return undefined
+    if (hasCode(error, "not_found") || hasCode(error, "not_a_session") || hasCode(error, "invalid")) return undefined
     throw error
   }
 }

@@ -5,12 +5,11 @@ import type { CompactionResult, CompactOptions } from "../compaction/types.ts"
 import type { Diagnostic } from "../format/diagnostics.ts"
 import type { NewEntry } from "../format/new-entry.ts"
 import type { ContentBlock, Entry, Header } from "../format/records.ts"
+import { checkSignal } from "../storage/checks.ts"
 import type { CallOptions, Head, PartInfo, Seq } from "../storage/contract.ts"
-import { buildTree } from "../tree/nodes.ts"
-import { pathTo } from "../tree/path.ts"
 import type { SessionEvents } from "./events.ts"
 import type { SessionInfo } from "./info.ts"
-import { readEntries, readInfo, readParts } from "./reading-log.ts"
+import { readEntries, readEntry, readInfo, readParts, readTree } from "./reading-log.ts"
 import { findEntry, readContext, readMessages } from "./reading.ts"
 import { BRANCH_TARGET } from "./shared-session.ts"
 import type { SharedSession } from "./shared-session.ts"
@@ -27,18 +26,23 @@ import type {
   TurnContext,
 } from "./types.ts"
 
+/** Whose handle it is: a repository's, or a turn's. */
+export interface HandleOwner {
+  readonly isClosed: () => boolean
+  /** Lets the last handle release what they share. */
+  readonly release: () => Promise<void>
+  /** Made for a turn: its appends are the turn's, and it cannot start another. */
+  readonly inTurn?: boolean
+}
+
 export class SessionHandle implements Session {
   readonly #shared: SharedSession
-  /** Lets the last handle release what they share. */
-  readonly #release: () => Promise<void>
-  /** Made for a turn: its appends are the turn's, and it cannot start another. */
-  readonly #inTurn: boolean
-  #closed = false
+  readonly #owner: HandleOwner
+  #closing: Promise<void> | undefined
 
-  constructor(shared: SharedSession, release: () => Promise<void>, inTurn = false) {
+  constructor(shared: SharedSession, owner: HandleOwner) {
     this.#shared = shared
-    this.#release = release
-    this.#inTurn = inTurn
+    this.#owner = owner
   }
 
   get id(): string {
@@ -62,50 +66,40 @@ export class SessionHandle implements Session {
   }
 
   append(entries: NewEntry | readonly NewEntry[], o?: AppendOptions): Promise<AppendResult> {
-    if (this.#closed) return Promise.reject(closed(this.id))
+    if (this.#isClosed()) return Promise.reject(closed(this.id))
     return this.#shared.append(Array.isArray(entries) ? (entries as readonly NewEntry[]) : [entries as NewEntry], o)
   }
 
   async turn<T>(fn: (session: Session, turn: TurnContext) => Promise<T> | T, o: CallOptions = {}): Promise<T> {
     const shared = this.#open()
-    if (this.#inTurn) throw nestedTurn(this.id)
-    const inner = new SessionHandle(shared, async () => undefined, true)
+    if (this.#owner.inTurn === true) throw nestedTurn(this.id)
+    const isClosed = (): boolean => this.#isClosed()
+    const inner = new SessionHandle(shared, { isClosed, release: async () => undefined, inTurn: true })
     return runTurn(shared, (turn) => fn(inner, turn), o)
   }
 
   async context(o?: ContextOptions): Promise<SessionContext> {
-    return readContext(this.#open(), o)
+    return readContext(this.#open(o), o)
   }
 
   async messages(o?: MessagesOptions): Promise<MessagesPage> {
-    return readMessages(this.#open(), o)
+    return readMessages(this.#open(o), o)
   }
 
   entries(range: { readonly from?: Seq; readonly to?: Seq } = {}, o: CallOptions = {}): AsyncIterable<Entry> {
-    return readEntries(this.#open(), range, o)
+    return readEntries(this.#open(o), range, o)
   }
 
   async entry(id: string, o?: CallOptions): Promise<Entry | undefined> {
-    const shared = this.#open()
-    const seq = await findEntry(shared, id, o)
-    return seq === undefined ? undefined : shared.state.log.at(seq)
+    return readEntry(this.#open(o), id, o)
   }
 
   async tree(o: CallOptions = {}): Promise<SessionTree> {
-    const shared = this.#open()
-    const { state } = shared
-    await shared.store.untilKnown(
-      () => state.log,
-      () => (state.log.complete ? {} : { older: true, hint: 0 }),
-      o,
-    )
-    const leaf = state.leafId === null ? undefined : state.log.find(state.leafId)
-    const path = leaf === undefined ? [] : pathTo(state.log, leaf).seqs.map((seq) => (state.log.at(seq) as Entry).id)
-    return { roots: buildTree(state.log), leafId: state.leafId, path, diagnostics: shared.diagnostics }
+    return readTree(this.#open(o), o)
   }
 
-  async branch(id: string, o?: AppendOptions): Promise<AppendResult> {
-    return this.#appendAt("leaf", await this.#known(id), {}, o)
+  branch(id: string, o?: AppendOptions): Promise<AppendResult> {
+    return this.#at(id, o, () => this.#appendAt("leaf", id, {}, o))
   }
 
   async resetLeaf(o?: AppendOptions): Promise<AppendResult> {
@@ -118,37 +112,35 @@ export class SessionHandle implements Session {
     o: AppendOptions & { readonly details?: unknown; readonly fromExtension?: boolean } = {},
   ): Promise<AppendResult> {
     const { details, fromExtension, ...rest } = o
-    const target = id === null ? null : await this.#known(id)
-    const fromId = this.#open().state.leafId ?? "root"
     const more = {
       ...(details === undefined ? {} : { details }),
       ...(fromExtension === undefined ? {} : { fromExtension }),
     }
-    return this.#appendAt("branch_summary", target, { fromId, summary, ...more }, rest)
+    const append = (): Promise<AppendResult> =>
+      this.#appendAt("branch_summary", id, { fromId: this.leafId ?? "root", summary, ...more }, rest)
+    return id === null ? append() : this.#at(id, rest, append)
   }
 
-  async label(id: string, label: string | null, o?: AppendOptions): Promise<AppendResult> {
-    const targetId = await this.#known(id)
-    return this.append(label === null ? { type: "label", targetId } : { type: "label", targetId, label }, o)
+  label(id: string, label: string | null, o?: AppendOptions): Promise<AppendResult> {
+    const entry = { type: "label", targetId: id } as const
+    return this.#at(id, o, () => this.append(label === null ? entry : { ...entry, label }, o))
   }
 
-  async tombstone(id: string, o?: AppendOptions): Promise<AppendResult> {
-    return this.append({ type: "tombstone", targetId: await this.#known(id) }, o)
+  tombstone(id: string, o?: AppendOptions): Promise<AppendResult> {
+    return this.#at(id, o, () => this.append({ type: "tombstone", targetId: id }, o))
   }
 
-  async edit(
+  edit(
     id: string,
     replacement: null | { readonly content: string | readonly ContentBlock[] },
     o?: AppendOptions,
   ): Promise<AppendResult> {
-    const targetId = await this.#known(id)
-    const shared = this.#open()
-    const target = shared.state.log.at(shared.state.log.find(targetId) as Seq)
-    if (target?.type === "compaction") {
-      const message = `Entry ${targetId} is a compaction. Delete it (tombstone) to have its history back, or compact again.`
+    return this.#at(id, o, (seq) => {
+      if (this.#shared.state.log.at(seq)?.type !== "compaction")
+        return this.append({ type: "context_edit", targetId: id, replacement }, o)
+      const message = `Entry ${id} is a compaction. Delete it (tombstone) to have its history back, or compact again.`
       throw new SessionError("invalid", message, { session: this.id })
-    }
-    return this.append({ type: "context_edit", targetId, replacement }, o)
+    })
   }
 
   async title(
@@ -164,17 +156,17 @@ export class SessionHandle implements Session {
   }
 
   async compact(o: CompactOptions): Promise<CompactionResult> {
-    const shared = this.#open()
+    this.#open(o)
     const { compactSession } = await import("./compact.ts")
-    return compactSession(shared, o)
+    return compactSession(this.#open(), o, () => this.#open())
   }
 
   async info(o?: CallOptions): Promise<SessionInfo> {
-    return readInfo(this.#open(), o)
+    return readInfo(this.#open(o), o)
   }
 
   async parts(o?: CallOptions): Promise<{ readonly bytes: number; readonly parts: readonly PartInfo[] }> {
-    return readParts(this.#open(), o)
+    return readParts(this.#open(o), o)
   }
 
   on<K extends keyof SessionEvents>(event: K, listener: (event: SessionEvents[K]) => void): () => void {
@@ -182,32 +174,40 @@ export class SessionHandle implements Session {
   }
 
   async flush(o: CallOptions = {}): Promise<void> {
-    const shared = this.#open()
-    await shared.drain()
-    if (shared.state.head !== undefined) await shared.storage.sync?.(this.id, o)
+    const { storage, state } = this.#open(o)
+    await this.#shared.drain()
+    if (state.head !== undefined && storage.capabilities.sync) await storage.sync?.(this.id, o)
   }
 
-  async close(): Promise<void> {
-    if (this.#closed) return
-    this.#closed = true
-    await this.#release()
+  close(): Promise<void> {
+    this.#closing ??= this.#owner.release()
+    return this.#closing
   }
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.close()
   }
 
-  #open(): SharedSession {
-    if (this.#closed) throw closed(this.id)
+  #isClosed(): boolean {
+    return this.#closing !== undefined || this.#owner.isClosed()
+  }
+
+  #open(o: CallOptions = {}): SharedSession {
+    if (this.#isClosed()) throw closed(this.id)
+    checkSignal(o.signal)
     return this.#shared
   }
 
-  /** The id, if the log has an entry with it. */
-  async #known(id: string): Promise<string> {
-    if ((await findEntry(this.#open(), id)) !== undefined) return id
-    throw new SessionError("not_found", `There is no entry ${JSON.stringify(id)} in session ${this.id}.`, {
-      session: this.id,
-    })
+  /**
+   * Goes on where the entry stands: at once where it is in memory, so that what is done to it takes its place before what is
+   * appended after the call; else when it was found. `not_found` where the log has no such entry.
+   */
+  async #at<T>(id: string, o: CallOptions | undefined, then: (seq: Seq) => Promise<T>): Promise<T> {
+    const shared = this.#open(o)
+    const seq = shared.state.log.find(id) ?? (await findEntry(shared, id, o))
+    if (seq !== undefined) return then(seq)
+    const message = `There is no entry ${JSON.stringify(id)} in session ${this.id}.`
+    throw new SessionError("not_found", message, { session: this.id })
   }
 
   #appendAt(

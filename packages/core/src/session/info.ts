@@ -2,9 +2,12 @@
  * Session information: what a list shows of a session without opening it. Derived from the log, entry by entry, kept beside the
  * head as a cache, and made anew whenever it does not fit the log. Pure.
  */
-import { FIRST_PROMPT_UNITS } from "../format/limits.ts"
-import type { Entry, Header, ModelRef, Origin, ParentSession } from "../format/records.ts"
+import { storedState } from "../context/state.ts"
+import type { ContextState, Entry, Header, ModelRef, Origin, ParentSession } from "../format/records.ts"
+import { isObject } from "../format/shape.ts"
 import type { HeadInfo, PartInfo, Seq } from "../storage/contract.ts"
+import { firstPromptOf, foldPrompt, PromptList } from "./first-prompt.ts"
+import type { PromptFold } from "./first-prompt.ts"
 import { addUsage, NO_METRICS } from "./metrics.ts"
 import type { SessionMetrics } from "./metrics.ts"
 
@@ -18,9 +21,11 @@ export interface SessionInfo {
   readonly updatedAt: string
   /** Messages of the log, on every branch. */
   readonly messageCount: number
+  /** What the user called it, else what a program did, else the title in the header. */
   readonly title?: string
+  /** Missing where the title is the header's. */
   readonly titleSource?: "user" | "auto"
-  /** The start of the first thing the user said. */
+  /** The start of the first thing the user said, at most 200 UTF-16 units. */
   readonly firstPrompt?: string
   readonly cwd?: string
   readonly source: "interactive" | "cron"
@@ -39,24 +44,21 @@ export interface SessionInfo {
 }
 
 /** What is kept of a log to go on folding. JSON. */
-export interface InfoFold {
+export interface InfoFold extends PromptFold {
   readonly v: 1
   /** Identity of the log that was folded. */
   readonly log: string
   /** The last line folded: its seq, and its id (the header's at 0, "" for a line that is no entry). */
   readonly to: { readonly seq: Seq; readonly id: string }
   readonly leaf: string | null
-  /** The latest compaction folded; where the context begins, if the leaf's path rests on it. */
+  /** The compaction that the leaf's path rests on, where the fold can tell. */
   readonly compaction?: { readonly seq: Seq; readonly id: string; readonly firstKeptSeq?: Seq }
   readonly createdAt: string
   readonly lastMessageAt?: string
   readonly messageCount: number
   readonly userTitle?: string
   readonly autoTitle?: string
-  /** The first things the user said, oldest first: a deleted one gives way to the next. */
-  readonly prompts: readonly { readonly id: string; readonly text: string }[]
-  /** Every prompt known was deleted: only the log can tell which is first now. */
-  readonly promptsLost?: true
+  readonly headerTitle?: string
   readonly cwd?: string
   readonly source?: "interactive" | "cron"
   readonly cronJobId?: string
@@ -70,10 +72,9 @@ export interface InfoFold {
   readonly metrics: SessionMetrics
   /** Lines that the header says there must be. */
   readonly lines?: number
+  /** Folded from what an older or newer log reads as; holds for that end of the log alone, and nothing is folded onto it. */
+  readonly whole?: true
 }
-
-/** How many first prompts a fold remembers, so that deleting one seldom means reading the log again. */
-const PROMPTS_KEPT = 3
 
 export function startFold(header: Header | Readonly<Record<string, unknown>>, log: string): InfoFold {
   const h = header as Readonly<Record<string, unknown>>
@@ -86,15 +87,15 @@ export function startFold(header: Header | Readonly<Record<string, unknown>>, lo
     log,
     to: { seq: 0, id: text("id") ?? "" },
     leaf: null,
-    createdAt: text("timestamp") ?? new Date(0).toISOString(),
+    createdAt: isoTime(h["timestamp"]) ?? new Date(0).toISOString(),
     messageCount: 0,
     ...defined({
-      userTitle: text("title") || undefined,
+      headerTitle: text("title") || undefined,
       cwd: text("cwd"),
       source: source === "interactive" || source === "cron" ? source : undefined,
       cronJobId: text("cronJobId"),
       systemPromptOverride: text("systemPromptOverride"),
-      parentSession: h["parentSession"] as ParentSession | undefined,
+      parentSession: isParent(h["parentSession"]) ? h["parentSession"] : undefined,
       model: model ? { provider: text("provider") as string, model: text("modelId") as string } : undefined,
       lines: typeof origin?.lines === "number" ? origin.lines : undefined,
     }),
@@ -108,49 +109,68 @@ export function startFold(header: Header | Readonly<Record<string, unknown>>, lo
 /** Folds the next line of the log. */
 export function foldInfo(fold: InfoFold, entry: Entry | undefined, seq: Seq): InfoFold {
   if (entry === undefined) return { ...fold, to: { seq, id: "" } }
-  const moved = fold.leaf !== entry.parentId
-  const next: Mutable<InfoFold> = { ...fold, to: { seq, id: entry.id }, leaf: entry.id }
-  if (moved) next.modelUnknown = true
+  const prompts = foldPrompt(fold, entry)
+  const before = prompts === fold ? fold : withPrompts(fold, prompts)
+  const next: Mutable<InfoFold> = { ...before, to: { seq, id: entry.id }, leaf: entry.id }
+  if (fold.leaf !== entry.parentId) forgetPath(next)
   const field = entry as Readonly<Record<string, unknown>>
   switch (entry.type) {
     case "message":
       foldMessage(next, entry)
       break
     case "model_change":
-      if ((field["role"] ?? "default") === "default" && isText(field["provider"]) && isText(field["model"])) {
-        next.model = { provider: field["provider"], model: field["model"] }
-        next.modelIsExplicit = true
-        if (next.modelUnknown === true) delete next.modelUnknown
-      }
+      foldModel(next, field)
       break
     case "title_change":
       foldTitle(next, field)
       break
     case "metadata":
-      if (isText(field["key"])) next.metadata = withKey(fold.metadata, field["key"], field["value"])
-      if (field["key"] === "cwd" && isText(field["value"])) next.cwd = field["value"]
+      foldMetadata(next, field)
       break
     case "usage":
       next.metrics = addUsage(fold.metrics, field["usage"])
       break
-    case "compaction":
     case "branch_summary":
       if (field["usage"] !== undefined) next.metrics = addUsage(fold.metrics, field["usage"])
-      if (entry.type === "compaction") {
-        const { firstKeptSeq } = field
-        const hint = typeof firstKeptSeq === "number" ? { firstKeptSeq } : {}
-        next.compaction = { seq, id: entry.id, ...hint }
-      }
+      break
+    case "compaction":
+      if (field["usage"] !== undefined) next.metrics = addUsage(fold.metrics, field["usage"])
+      foldCompaction(next, entry, seq)
+      break
+    case "reset_boundary":
+      delete next.compaction
       break
     case "tombstone":
-      dropPrompt(next, field["targetId"])
-      break
-    case "context_edit":
-      if (field["replacement"] === null) dropPrompt(next, field["targetId"])
-      else editPrompt(next, field)
+      if (next.compaction?.id === field["targetId"]) delete next.compaction
       break
     default:
   }
+  return next
+}
+
+/** The fold of a log that is held whole. */
+export function foldLog(start: InfoFold, slots: Iterable<Entry | undefined>): InfoFold {
+  const prompts = new PromptList()
+  let fold = start
+  let seq = start.to.seq
+  for (const entry of slots) {
+    fold = foldInfo(fold, entry, ++seq)
+    if (entry !== undefined) prompts.see(entry)
+  }
+  return withPrompts(fold, prompts.toFold())
+}
+
+export function withPrompts(fold: InfoFold, prompts: PromptFold): InfoFold {
+  const { promptsMore: _, promptsHidden: __, promptsLost: ___, ...rest } = fold
+  return { ...rest, ...prompts }
+}
+
+/** What the leaf's path folds to, for a fold that cannot tell after a branch. */
+export function withState(fold: InfoFold, state: ContextState, compaction?: InfoFold["compaction"]): InfoFold {
+  const next: Mutable<InfoFold> = { ...fold }
+  foldState(next, state)
+  if (compaction === undefined) delete next.compaction
+  else next.compaction = compaction
   return next
 }
 
@@ -161,7 +181,7 @@ export function fitsLog(fold: InfoFold, log: string, entryAt: Entry | undefined)
 
 export function toSessionInfo(id: string, fold: InfoFold, head: HeadInfo): SessionInfo {
   const updatedAt = Math.max(head.updatedAt, 0)
-  const title = fold.userTitle ?? fold.autoTitle
+  const source = fold.userTitle !== undefined ? "user" : fold.autoTitle !== undefined ? "auto" : undefined
   const newest = fold.lastMessageAt ?? fold.createdAt
   return {
     id,
@@ -170,9 +190,10 @@ export function toSessionInfo(id: string, fold: InfoFold, head: HeadInfo): Sessi
     lastMessageAt: Date.parse(newest) > updatedAt ? new Date(updatedAt).toISOString() : newest,
     updatedAt: new Date(updatedAt).toISOString(),
     messageCount: fold.messageCount,
-    ...(title === undefined ? {} : { title, titleSource: fold.userTitle === undefined ? "auto" : "user" }),
     ...defined({
-      firstPrompt: fold.prompts[0]?.text,
+      title: fold.userTitle ?? fold.autoTitle ?? fold.headerTitle,
+      titleSource: source,
+      firstPrompt: firstPromptOf(fold),
       cwd: fold.cwd,
       cronJobId: fold.cronJobId,
       systemPromptOverride: fold.systemPromptOverride,
@@ -190,66 +211,70 @@ export function toSessionInfo(id: string, fold: InfoFold, head: HeadInfo): Sessi
 
 function foldMessage(next: Mutable<InfoFold>, entry: Entry): void {
   next.messageCount++
-  const at = Date.parse(entry.timestamp)
-  if (!Number.isNaN(at) && !(at < Date.parse(next.lastMessageAt ?? ""))) next.lastMessageAt = new Date(at).toISOString()
+  const at = isoTime(entry.timestamp)
+  if (at !== undefined && !(Date.parse(at) < Date.parse(next.lastMessageAt ?? ""))) next.lastMessageAt = at
   const message = entry["message"] as Readonly<Record<string, unknown>> | undefined
-  if (message?.["role"] === "assistant") {
-    next.metrics = addUsage(next.metrics, message["usage"], 1)
-    const { provider, model } = message
-    if (!next.modelIsExplicit && isText(provider) && isText(model)) next.model = { provider, model }
-  }
-  if (message?.["role"] === "user" && message["synthetic"] !== true && next.prompts.length < PROMPTS_KEPT) {
-    const text = promptText(message["content"])
-    if (text !== "") next.prompts = [...next.prompts, { id: entry.id, text }]
-  }
+  if (message?.["role"] !== "assistant") return
+  next.metrics = addUsage(next.metrics, message["usage"])
+  const { provider, model } = message
+  if (!next.modelIsExplicit && isText(provider) && isText(model)) next.model = { provider, model }
 }
 
-/** Null clears what there was; a later automatic title may name the session again. */
-function foldTitle(next: Mutable<InfoFold>, field: Readonly<Record<string, unknown>>): void {
-  const title = field["title"]
-  const key = field["source"] === "auto" ? "autoTitle" : "userTitle"
+function foldModel(next: Mutable<InfoFold>, { role = "default", provider, model }: Fields): void {
+  if (role !== "default" || !isText(provider) || !isText(model)) return
+  next.model = { provider, model }
+  next.modelIsExplicit = true
+  delete next.modelUnknown
+}
+
+/** A stored state is where the context's state is folded from, so it is where the model is taken from too. */
+function foldCompaction(next: Mutable<InfoFold>, entry: Entry, seq: Seq): void {
+  const { firstKeptSeq } = entry as Fields
+  next.compaction = { seq, id: entry.id, ...(typeof firstKeptSeq === "number" ? { firstKeptSeq } : {}) }
+  const state = storedState(entry)
+  if (state !== undefined) foldState(next, state)
+}
+
+function foldState(next: Mutable<InfoFold>, { models, modelIsExplicit }: ContextState): void {
+  const model = Object.hasOwn(models, "default") ? models["default"] : undefined
+  if (model === undefined) delete next.model
+  else next.model = { provider: model.provider, model: model.model }
+  next.modelIsExplicit = modelIsExplicit
+  delete next.modelUnknown
+}
+
+/** The leaf moved to another branch. */
+function forgetPath(next: Mutable<InfoFold>): void {
+  next.modelUnknown = true
+  delete next.compaction
+}
+
+/** The user's null clears whatever there was, and a later automatic title may name the session again. */
+function foldTitle(next: Mutable<InfoFold>, { title, source }: Fields): void {
+  const key = source === "auto" ? "autoTitle" : "userTitle"
   if (isText(title) && title !== "") next[key] = title
   else if (title === null || title === "") {
     delete next[key]
-    if (key === "userTitle") delete next.autoTitle
+    if (key === "autoTitle") return
+    delete next.autoTitle
+    delete next.headerTitle
   }
 }
 
-function dropPrompt(next: Mutable<InfoFold>, targetId: unknown): void {
-  const prompts = next.prompts.filter((prompt) => prompt.id !== targetId)
-  if (prompts.length === next.prompts.length) return
-  // With the list full there may be further prompts that were not noted.
-  if (prompts.length === 0 && next.prompts.length > 0) next.promptsLost = true
-  next.prompts = prompts
+function foldMetadata(next: Mutable<InfoFold>, { key, value }: Fields): void {
+  if (!isText(key) || value === undefined) return
+  next.metadata = withKey(next.metadata, key, value)
+  if (key === "cwd" && isText(value)) next.cwd = value
 }
 
-function editPrompt(next: Mutable<InfoFold>, field: Readonly<Record<string, unknown>>): void {
-  const replacement = field["replacement"] as { content?: unknown } | undefined
-  const text = promptText(replacement?.content)
-  if (text === "") return
-  next.prompts = next.prompts.map((prompt) => (prompt.id === field["targetId"] ? { id: prompt.id, text } : prompt))
+/** Times are compared and sorted as text, so they are written in one way. */
+function isoTime(value: unknown): string | undefined {
+  const at = isText(value) ? Date.parse(value) : Number.NaN
+  return Number.isNaN(at) ? undefined : new Date(at).toISOString()
 }
 
-function promptText(content: unknown): string {
-  if (typeof content === "string") return cut(content)
-  if (!Array.isArray(content)) return ""
-  const isTextBlock = (block: unknown): block is { text: string } =>
-    typeof block === "object" &&
-    block !== null &&
-    "text" in block &&
-    "type" in block &&
-    block.type === "text" &&
-    isText(block.text)
-  return cut((content as readonly unknown[]).find(isTextBlock)?.text ?? "")
-}
-
-/** Never inside a surrogate pair. */
-function cut(text: string): string {
-  const trimmed = text
-    .slice(0, FIRST_PROMPT_UNITS * 4)
-    .trim()
-    .slice(0, FIRST_PROMPT_UNITS)
-  return /[\uD800-\uDBFF]$/.test(trimmed) ? trimmed.slice(0, -1) : trimmed
+function isParent(value: unknown): value is ParentSession {
+  return isObject(value) && (isText(value["id"]) || isText(value["ref"]))
 }
 
 function withKey(map: Readonly<Record<string, unknown>>, key: string, value: unknown): Record<string, unknown> {
@@ -260,6 +285,7 @@ function isText(value: unknown): value is string {
   return typeof value === "string"
 }
 
+type Fields = Readonly<Record<string, unknown>>
 type Mutable<T> = { -readonly [K in keyof T]: T[K] }
 
 /** The object without its undefined fields. */

@@ -2,13 +2,11 @@
 import { SessionError } from "../errors.ts"
 import type { CallOptions, HeadInfo, SessionStorage } from "../storage/contract.ts"
 import { hasCode } from "../storage/errors.ts"
-import { currentFold } from "./info-store.ts"
 import { toSessionInfo } from "./info.ts"
-import type { InfoFold, SessionInfo } from "./info.ts"
-import { loadLog, notFound } from "./loaded-log.ts"
-import { openSession } from "./opening.ts"
+import type { SessionInfo } from "./info.ts"
+import { foldOfStored } from "./info-of-stored.ts"
+import { notFound } from "./loaded-log.ts"
 import type { OpeningOptions } from "./opening.ts"
-import { withModel } from "./reading-log.ts"
 import type { ListOptions, SessionPage } from "./types.ts"
 
 /** `not_found` where there is no such session; `not_a_session` where its log is something else. */
@@ -39,7 +37,7 @@ export async function listSessions(
   const unreadable: { id: string; error: unknown }[] = []
   for await (const { id, ...head } of storage.list(signal)) {
     // lastMessageAt is never later than updatedAt, so once the page is full of newer ones no row further on can belong to it.
-    if (newestFirst && rows.length > limit && isOlderThan(head, rows[limit] as SessionInfo)) break
+    if (newestFirst && rows.length > limit && head.updatedAt < timeOf(rows[limit] as SessionInfo)) break
     try {
       const info = await infoOf(storage, id, head, options, signal)
       if (matches(info, o) && (after === undefined || compare(info, after) > 0)) insert(rows, info, limit)
@@ -54,39 +52,27 @@ export async function listSessions(
   return { sessions, ...(rows.length > limit && last !== undefined ? { next: cursorOf(last) } : {}), unreadable }
 }
 
-/** From the kept fold where it is up to date, else from the log's end; older and foreign logs are looked into. */
+/** How often a log that is replaced under its reader is looked at again. */
+const TRIES = 3
+
 async function infoOf(
   storage: SessionStorage,
   id: string,
-  head: HeadInfo,
+  listed: HeadInfo,
   options: OpeningOptions,
   o: CallOptions,
 ): Promise<SessionInfo> {
-  const fold = await foldOf(storage, id, head, options, o)
-  return toSessionInfo(id, fold, head)
-}
-
-async function foldOf(
-  storage: SessionStorage,
-  id: string,
-  head: HeadInfo,
-  options: OpeningOptions,
-  o: CallOptions,
-): Promise<InfoFold> {
-  const beside = head.info?.next === head.next
-  if (!beside) {
-    // Nothing of ours was written last, so the log may be anybody's.
-    const loaded = await loadLog(storage, id, o)
-    if (loaded.older !== undefined || loaded.newer !== undefined) {
-      const session = await openSession(storage, id, options, o)
-      const fold = session.state.fold ?? (await currentFold(storage, id, head, o))
-      return fold.modelUnknown === true ? withModel(session, fold, o) : fold
+  let head = listed
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return toSessionInfo(id, await foldOfStored(storage, id, head, options, o), head)
+    } catch (error) {
+      if (!hasCode(error, "conflict") || attempt === TRIES) throw error
+      const now = await storage.head(id, o)
+      if (now === undefined) throw notFound(storage, id)
+      head = now
     }
   }
-  const fold = await currentFold(storage, id, head, o)
-  if (fold.modelUnknown !== true) return fold
-  const session = await openSession(storage, id, options, o)
-  return withModel(session, fold, o)
 }
 
 function matches(info: SessionInfo, o: ListOptions): boolean {
@@ -102,8 +88,8 @@ type Place = Pick<SessionInfo, "lastMessageAt" | "id">
 
 /** Negative where `a` stands before `b`: newer first, then the greater id. */
 function compare(a: Place, b: Place): number {
-  if (a.lastMessageAt !== b.lastMessageAt) return a.lastMessageAt > b.lastMessageAt ? -1 : 1
-  return a.id === b.id ? 0 : a.id > b.id ? -1 : 1
+  const newer = timeOf(b) - timeOf(a)
+  return newer === 0 ? (a.id === b.id ? 0 : a.id > b.id ? -1 : 1) : newer
 }
 
 /** Keeps one more than the page, which tells whether there is a next one. */
@@ -114,8 +100,8 @@ function insert(rows: SessionInfo[], info: SessionInfo, limit: number): void {
   if (rows.length > limit + 1) rows.pop()
 }
 
-function isOlderThan(head: HeadInfo, row: SessionInfo): boolean {
-  return head.updatedAt < Date.parse(row.lastMessageAt)
+function timeOf({ lastMessageAt }: Place): number {
+  return Date.parse(lastMessageAt)
 }
 
 function cursorOf({ lastMessageAt, id }: Place): string {
@@ -123,7 +109,7 @@ function cursorOf({ lastMessageAt, id }: Place): string {
 }
 
 function parseCursor(cursor: string): Place {
-  const [lastMessageAt = "", id = "", ...rest] = cursor.split("/")
+  const [lastMessageAt = "", id = "", ...rest] = String(cursor).split("/")
   if (rest.length === 0 && id !== "" && !Number.isNaN(Date.parse(lastMessageAt))) return { lastMessageAt, id }
   throw new SessionError("invalid", `${JSON.stringify(cursor)} is not the cursor of a page; give \`next\` as it came.`)
 }

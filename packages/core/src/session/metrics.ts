@@ -23,7 +23,7 @@ export const NO_METRICS: SessionMetrics = {
 }
 
 /** Adds one model call. Numbers that are missing count as 0, a missing total as the sum of the four. */
-export function addUsage(metrics: SessionMetrics, usage: unknown, calls = 1): SessionMetrics {
+export function addUsage(metrics: SessionMetrics, usage: unknown): SessionMetrics {
   const u = (typeof usage === "object" && usage !== null ? usage : {}) as Usage
   const input = count(u.input)
   const output = count(u.output)
@@ -36,10 +36,9 @@ export function addUsage(metrics: SessionMetrics, usage: unknown, calls = 1): Se
     cacheRead: metrics.cacheRead + cacheRead,
     cacheWrite: metrics.cacheWrite + cacheWrite,
     totalTokens:
-      metrics.totalTokens +
-      (u.totalTokens === undefined ? input + output + cacheRead + cacheWrite : count(u.totalTokens)),
-    calls: metrics.calls + calls,
-    ...(typeof cost === "number" && Number.isFinite(cost)
+      metrics.totalTokens + (isCount(u.totalTokens) ? u.totalTokens : input + output + cacheRead + cacheWrite),
+    calls: metrics.calls + 1,
+    ...(isCount(cost)
       ? { cost: (metrics.cost ?? 0) + cost }
       : metrics.cost === undefined
         ? {}
@@ -48,5 +47,9 @@ export function addUsage(metrics: SessionMetrics, usage: unknown, calls = 1): Se
 }
 
 function count(value: unknown): number {
-  return typeof value === "number" && Number.isFinite(value) ? value : 0
+  return isCount(value) ? value : 0
+}
+
+function isCount(value: unknown): value is number {
+  return typeof value === "number" && Number.isFinite(value)
 }

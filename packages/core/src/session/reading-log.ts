@@ -2,13 +2,16 @@
 import { SessionError } from "../errors.ts"
 import type { Entry } from "../format/records.ts"
 import type { CallOptions, HeadInfo, PartInfo, Seq } from "../storage/contract.ts"
-import { selectAt } from "./reading.ts"
+import { buildTree } from "../tree/nodes.ts"
+import { pathTo } from "../tree/path.ts"
 import { restoreEntries } from "./blobs.ts"
 import { currentFold } from "./info-store.ts"
-import { toSessionInfo } from "./info.ts"
+import { foldInfo, foldLog, startFold, toSessionInfo, withState } from "./info.ts"
 import type { InfoFold, SessionInfo } from "./info.ts"
 import { parseSlot } from "./parse-slots.ts"
+import { findEntry, selectAt } from "./reading.ts"
 import type { SharedSession } from "./shared-session.ts"
+import type { SessionTree } from "./types.ts"
 
 /** Acknowledged entries from the storage, then those still pending. Lines that are no entries are left out. */
 export async function* readEntries(
@@ -23,43 +26,55 @@ export async function* readEntries(
   const stored = shared.gate.kind === "open" && state.head !== undefined ? Math.min(state.acked, to) : 0
   if (from < stored) {
     for await (const chunk of shared.storage.read(shared.id, { from, to: stored }, signal)) {
-      const slots = chunk.lines.map((line, index) => parseSlot(line, chunk.from + index, () => undefined))
-      const entries = slots.filter((slot): slot is Entry => slot !== undefined)
-      yield* (await restoreEntries(shared.storage, entries, signal)).entries
+      for (const [index, line] of chunk.lines.entries()) {
+        const entry = parseSlot(line, chunk.from + index, ignore)
+        if (entry !== undefined) yield wholeEntry(shared, entry, o)
+      }
     }
   }
   for (let seq = Math.max(from, stored, state.log.from); seq < Math.min(to, state.log.end); seq++) {
     const entry = state.log.at(seq)
-    if (entry !== undefined)
-      yield* (await restoreEntries(shared.storage, [entry], { ...signal, foreign: shared.gate.kind !== "open" }))
-        .entries
+    if (entry !== undefined) yield wholeEntry(shared, entry, o)
   }
+}
+
+export async function readEntry(shared: SharedSession, id: string, o: CallOptions = {}): Promise<Entry | undefined> {
+  const seq = await findEntry(shared, id, o)
+  const entry = seq === undefined ? undefined : shared.state.log.at(seq)
+  return entry === undefined ? undefined : wholeEntry(shared, entry, o)
+}
+
+/** Entries as they are in memory: what lies in the blob store is not read for it. */
+export async function readTree(shared: SharedSession, o: CallOptions = {}): Promise<SessionTree> {
+  const { state, store, diagnostics } = shared
+  const ask = (): object => (state.log.complete ? {} : { older: true, hint: 0 })
+  await store.untilKnown(() => state.log, ask, o)
+  const { log, leafId } = state
+  const leaf = leafId === null ? undefined : log.find(leafId)
+  const path = leaf === undefined ? [] : pathTo(log, leaf).seqs.map((seq) => (log.at(seq) as Entry).id)
+  return { roots: buildTree(log), leafId, path, diagnostics }
 }
 
 export async function readInfo(shared: SharedSession, o: CallOptions = {}): Promise<SessionInfo> {
   const { state, storage, id } = shared
   const stored = state.head === undefined ? undefined : await storage.head(id, o)
-  if (state.head !== undefined && stored === undefined) {
-    throw new SessionError("not_found", `The session ${id} was deleted.`, { session: id, storage: storage.description })
-  }
+  if (state.head !== undefined && stored === undefined) throw deleted(shared)
   const head: HeadInfo = stored ?? { next: 0, log: "", bytes: 0, updatedAt: shared.options.now(), parts: [] }
-  let fold = state.foldAt(state.pendingCount)
-  if (fold === undefined) {
-    // Making the fold of an opened log waits until somebody asks.
-    const made = await currentFold(storage, id, head, o)
-    if (state.acked === made.to.seq + 1) state.fold = made
-    fold = made
-  }
+  const replaced = state.head !== undefined && head.log !== state.head.log
+  const fold = replaced ? await currentFold(storage, id, head, o) : await foldOfOpen(shared, head, o)
+  // Rewritten by another writer's migration it is the same session; made anew it is another one.
+  if (replaced && fold.createdAt !== startFold(state.header, "").createdAt) throw deleted(shared)
   return toSessionInfo(id, fold.modelUnknown === true ? await withModel(shared, fold, o) : fold, head)
 }
 
 /** After a branch only the new path can tell which model is in force. */
 export async function withModel(shared: SharedSession, fold: InfoFold, o: CallOptions = {}): Promise<InfoFold> {
-  const { modelUnknown: _, model: __, ...rest } = fold
-  const { state } = await selectAt(shared, shared.state.leafId, o)
-  const model = Object.hasOwn(state.models, "default") ? state.models["default"] : undefined
-  const known: InfoFold = { ...rest, modelIsExplicit: state.modelIsExplicit, ...(model === undefined ? {} : { model }) }
-  if (shared.state.fold === fold) shared.state.fold = known
+  const { state } = shared
+  const selection = await selectAt(shared, state.leafId, o)
+  const place = selection.compaction
+  const compaction = place === undefined ? undefined : { seq: place, id: (state.log.at(place) as Entry).id }
+  const known = withState(fold, selection.state, compaction)
+  if (state.fold === fold) state.fold = known
   return known
 }
 
@@ -70,4 +85,42 @@ export async function readParts(
   const head = shared.state.head === undefined ? undefined : await shared.storage.head(shared.id, o)
   if (head === undefined) return { bytes: 0, parts: [] }
   return { bytes: head.bytes, parts: head.parts ?? [{ from: 0, bytes: head.bytes }] }
+}
+
+/** The fold that a session carries along, or one that is made now: of an opened log that waits until somebody asks. */
+async function foldOfOpen(shared: SharedSession, head: HeadInfo, o: CallOptions): Promise<InfoFold> {
+  const { state } = shared
+  const carried = state.foldAt(state.pendingCount)
+  if (carried !== undefined && carried.promptsLost !== true) return carried
+  if (shared.gate.kind !== "open" || state.head === undefined) return foldOfMemory(shared)
+  const made = await currentFold(shared.storage, shared.id, head, o)
+  if (state.acked === made.to.seq + 1 && state.head.log === made.log) state.fold = made
+  let fold = made
+  for (let seq = made.to.seq + 1; seq < state.log.end; seq++) fold = foldInfo(fold, state.log.at(seq), seq)
+  return fold
+}
+
+/** Of a log that is held whole: one of an older version, as it was migrated, or one that is not stored yet. */
+export function foldOfMemory({ state }: SharedSession): InfoFold {
+  const { log, header, head } = state
+  const slots = Array.from({ length: log.end - 1 }, (_, index) => log.at(index + 1))
+  return foldLog(startFold(header, head?.log ?? ""), slots)
+}
+
+function deleted({ id, storage }: SharedSession): SessionError {
+  const message = `The session ${id} was deleted while it was open.`
+  return new SessionError("not_found", message, { session: id, storage: storage.description })
+}
+
+/** One at a time: images kept outside of the lines are larger than the lines by orders of magnitude. */
+async function wholeEntry(shared: SharedSession, entry: Entry, o: CallOptions): Promise<Entry> {
+  const foreign = shared.gate.kind !== "open"
+  const signal = o.signal === undefined ? {} : { signal: o.signal }
+  const { entries, diagnostics } = await restoreEntries(shared.storage, [entry], { ...signal, foreign })
+  for (const diagnostic of diagnostics) shared.events.emit("diagnostic", diagnostic)
+  return entries[0] as Entry
+}
+
+function ignore(): void {
+  // Opening and verify tell of what is damaged; here it has no entry to give.
 }

@@ -1,24 +1,24 @@
 /** All sessions of one storage: makes them, finds them, and lets handles on one id share one session. */
 import { SessionError } from "../errors.ts"
 import type { BlobLimits } from "../format/blob-refs.ts"
-import { encodeHeader } from "../format/line.ts"
 import { createIds, isUlid } from "../format/ids.ts"
 import { headerProblem } from "../format/guards.ts"
 import type { CallOptions, Deleted, SessionStorage } from "../storage/contract.ts"
 import { isSessionId } from "../storage/checks.ts"
 import { hasCode } from "../storage/errors.ts"
 import { continueRecent } from "./continue-recent.ts"
-import { SessionHandle } from "./handle.ts"
+import { createSession, taken } from "./creating.ts"
 import { runHook } from "./hooks.ts"
 import type { Hooks } from "./hooks.ts"
 import type { SessionInfo } from "./info.ts"
-import { infoText, keepFold } from "./info-store.ts"
 import { listSessions, sessionInfo } from "./list.ts"
-import { newHeader, newSession, openSession } from "./opening.ts"
+import { OpenSessions } from "./open-sessions.ts"
+import type { Held } from "./open-sessions.ts"
+import { newHeader, openSession } from "./opening.ts"
 import type { OpeningOptions } from "./opening.ts"
+import { PIECE_SIZES } from "./pieces.ts"
+import type { PieceSizes } from "./pieces.ts"
 import { createPointers } from "./pointers.ts"
-import { startFold } from "./info.ts"
-import type { SharedSession } from "./shared-session.ts"
 import type { ExportOptions, ImportOptions, ImportResult, ImportSource } from "./transfer/types.ts"
 import type {
   ConflictPolicy,
@@ -48,6 +48,8 @@ export interface SessionsOptions {
   readonly maxSessionBytes?: number
   /** What moves to the blob store; see `docs/format.md`. */
   readonly blobs?: BlobLimits
+  /** How much of a log is read at a time, from its end backwards; default {@link PIECE_SIZES}. */
+  readonly pieces?: PieceSizes
   /** Milliseconds since the epoch; default `Date.now`. */
   readonly now?: () => number
   /** Told of a repository hook that threw. */
@@ -58,24 +60,19 @@ export function createSessions(o: SessionsOptions): Sessions {
   return new SessionRepository(o)
 }
 
-interface Shared {
-  readonly opening: Promise<SharedSession>
-  handles: number
-}
-
 class SessionRepository implements Sessions {
   readonly storage: SessionStorage
   readonly pointers: Pointers
   readonly #options: OpeningOptions
   readonly #ulidsOnly: boolean
   readonly #hookFailed: (hook: string, error: unknown) => void
-  readonly #open = new Map<string, Shared>()
-  #closed = false
+  readonly #open: OpenSessions
 
   constructor(o: SessionsOptions) {
     const { capabilities } = o.storage
     const now = o.now ?? Date.now
     this.storage = o.storage
+    this.#open = new OpenSessions(o.storage)
     this.pointers = createPointers(o.storage, () => this.#check())
     this.#ulidsOnly = o.ulidsOnly === true
     this.#hookFailed = o.onHookFailed ?? ((): void => undefined)
@@ -86,6 +83,7 @@ class SessionRepository implements Sessions {
       migrateOnWrite: o.migrateOnWrite !== false,
       maxSessionBytes: Math.min(o.maxSessionBytes ?? Number.POSITIVE_INFINITY, capabilities.maxSessionBytes),
       blobs: o.blobs ?? {},
+      pieces: o.pieces ?? PIECE_SIZES,
       newId: createIds(now),
       now,
     }
@@ -99,39 +97,15 @@ class SessionRepository implements Sessions {
     const header = newHeader(fields, id, this.#options.now())
     const problem = headerProblem(header)
     if (problem !== undefined) throw new SessionError("invalid", `The session was not created: ${problem}`)
-    if (this.#open.has(id)) throw this.#taken(id)
-    const opening = this.#create(header, o)
-    const session = await this.#share(id, opening)
+    const make = (): ReturnType<typeof createSession> => createSession(this.storage, header, this.#options, o)
+    const { handle } = await this.#open.make(id, make, () => taken(this.storage, id))
     for (const hook of this.#options.hooks)
       runHook("create", () => hook.create?.({ session: id, header }), this.#hookFailed)
-    return session
-  }
-
-  async #create(header: ReturnType<typeof newHeader>, o: CallOptions): Promise<SharedSession> {
-    const { storage } = this
-    const { id } = header
-    const signal = o.signal === undefined ? {} : { signal: o.signal }
-    if (this.#options.persistAfter !== "create") {
-      if ((await storage.head(id, signal)) !== undefined) throw this.#taken(id)
-      return newSession(storage, header, undefined, this.#options)
-    }
-    const info = infoText(startFold(header, ""))
-    try {
-      const head = await storage.append(id, [encodeHeader(header)], {
-        expect: 0,
-        ...(info === undefined ? {} : { info }),
-        ...signal,
-      })
-      return newSession(storage, header, head, this.#options)
-    } catch (error) {
-      throw hasCode(error, "conflict") ? this.#taken(id) : error
-    }
+    return handle
   }
 
   async open(id: string, o: CallOptions = {}): Promise<Session> {
-    this.#check()
-    this.#checkId(id)
-    return this.#share(id, undefined, o)
+    return (await this.#hold(id, o)).handle
   }
 
   async openOrCreate(id: string, o: Omit<CreateOptions, "id"> = {}): Promise<Session> {
@@ -150,32 +124,6 @@ class SessionRepository implements Sessions {
     }
   }
 
-  /** A handle on the one shared session of an id. */
-  async #share(id: string, created?: Promise<SharedSession>, o: CallOptions = {}): Promise<Session> {
-    let entry = this.#open.get(id)
-    if (entry === undefined || created !== undefined) {
-      entry = { opening: created ?? openSession(this.storage, id, this.#options, o), handles: 0 }
-      this.#open.set(id, entry)
-    }
-    const shared = entry
-    shared.handles++
-    try {
-      const session = await shared.opening
-      return new SessionHandle(session, () => this.#release(id, shared, session))
-    } catch (error) {
-      if (--shared.handles === 0 && this.#open.get(id) === shared) this.#open.delete(id)
-      throw error
-    }
-  }
-
-  async #release(id: string, shared: Shared, session: SharedSession): Promise<void> {
-    if (--shared.handles > 0) return
-    if (this.#open.get(id) === shared) this.#open.delete(id)
-    await session.drain()
-    const { fold, head } = session.state
-    if (fold !== undefined && head !== undefined && infoText(fold) === undefined) await keepFold(this.storage, id, fold)
-  }
-
   async info(id: string, o: CallOptions = {}): Promise<SessionInfo> {
     this.#check()
     this.#checkId(id)
@@ -188,23 +136,25 @@ class SessionRepository implements Sessions {
   }
 
   async rename(id: string, title: string | null, o: CallOptions = {}): Promise<void> {
-    await this.#with(id, (session) => session.title(title, o))
+    await this.#with(id, o, ({ handle }) => handle.title(title, signalOf(o)))
   }
 
   async move(id: string, o: CallOptions & { readonly cwd: string }): Promise<void> {
     if (typeof o.cwd !== "string" || o.cwd === "")
       throw new SessionError("invalid", "A session moves to a cwd that is a text.", { session: id })
-    await this.#with(id, (session) => session.metadata("cwd", o.cwd))
+    await this.#with(id, o, ({ handle }) => handle.metadata("cwd", o.cwd, signalOf(o)))
   }
 
   async delete(id: string, o: CallOptions = {}): Promise<Deleted> {
     this.#check()
     this.#checkId(id)
+    // What was appended before is written before, and not afterwards into nothing.
+    await this.#flush(id).catch(() => undefined)
     const head = await this.storage.head(id, o)
     const deleted = await this.storage.delete(id, o)
     if (head === undefined)
       throw new SessionError("not_found", `There is no session ${id} in ${this.storage.description}.`, { session: id })
-    this.#open.delete(id)
+    this.#open.forget(id)
     for (const hook of this.#options.hooks) runHook("delete", () => hook.delete?.({ session: id }), this.#hookFailed)
     return deleted
   }
@@ -212,9 +162,9 @@ class SessionRepository implements Sessions {
   async fork(id: string, o: CallOptions & { readonly at?: string; readonly id?: string } = {}): Promise<Session> {
     const forkId = o.id ?? this.#options.newId()
     this.#checkId(forkId)
-    await this.#with(id, async (session, shared) => {
+    await this.#with(id, o, async ({ shared, handle }) => {
       const { forkSession } = await import("./transfer/fork.ts")
-      await forkSession(shared, session, forkId, this.#options, o)
+      await forkSession(shared, handle, forkId, this.#options, o)
     })
     return this.open(forkId, o)
   }
@@ -255,7 +205,7 @@ class SessionRepository implements Sessions {
     this.#check()
     this.#checkId(id)
     const { migrateStored } = await import("./transfer/migrate.ts")
-    return migrateStored(this.storage, id, o)
+    return migrateStored(this.storage, id, { ...o, blobs: this.#options.blobs })
   }
 
   async verify(id: string, o: CallOptions = {}): Promise<VerifyReport> {
@@ -266,38 +216,36 @@ class SessionRepository implements Sessions {
     return verifySession(this.storage, id, o)
   }
 
-  async close(): Promise<void> {
-    if (this.#closed) return
-    this.#closed = true
-    const open = [...this.#open.values()]
-    this.#open.clear()
-    const drained = await Promise.allSettled(open.map(async ({ opening }) => (await opening).drain()))
-    await this.storage[Symbol.asyncDispose]()
-    const failed = drained.find((one) => one.status === "rejected")
-    if (failed !== undefined) throw failed.reason
+  close(): Promise<void> {
+    return this.#open.close()
   }
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.close()
   }
 
-  async #with<T>(id: string, use: (session: Session, shared: SharedSession) => Promise<T>): Promise<T> {
-    const session = await this.open(id)
+  async #hold(id: string, o: CallOptions): Promise<Held> {
+    this.#check()
+    this.#checkId(id)
+    return this.#open.open(id, (signal) => openSession(this.storage, id, this.#options, signal), o)
+  }
+
+  async #with<T>(id: string, o: CallOptions, use: (held: Held) => Promise<T>): Promise<T> {
+    const held = await this.#hold(id, o)
     try {
-      return await use(session, await (this.#open.get(id) as Shared).opening)
+      return await use(held)
     } finally {
-      await session.close()
+      await held.handle.close()
     }
   }
 
   /** What this repository has queued for a session is in the log before the log is read as a whole. */
   async #flush(id: string): Promise<void> {
-    const open = this.#open.get(id)
-    if (open !== undefined) await (await open.opening).drain()
+    await (await this.#open.find(id)?.catch(() => undefined))?.drain()
   }
 
   #check(): void {
-    if (this.#closed)
+    if (this.#open.closed)
       throw new SessionError("closed", "These sessions were closed. Make new ones with createSessions().")
   }
 
@@ -309,9 +257,8 @@ class SessionRepository implements Sessions {
       : 'made of 1 to 128 of A-Z a-z 0-9 . _ -, with a letter or digit first and last and no ".."'
     throw new SessionError("invalid", `${shown} is not a session id, which is ${rule}.`)
   }
+}
 
-  #taken(id: string): SessionError {
-    const message = `There is a session ${id} in ${this.storage.description} already. Open it, or choose another id.`
-    return new SessionError("exists", message, { session: id, storage: this.storage.description })
-  }
+function signalOf({ signal }: CallOptions): CallOptions {
+  return signal === undefined ? {} : { signal }
 }

@@ -1,0 +1,189 @@
+import { createMemoryLocation, createMemoryStorage } from "@sessions/memory"
+import { expect, test } from "vitest"
+import { createCountingStorage } from "../../test/counting-storage.ts"
+import { assistant, codeOf, contextTexts, note, storedEntries, user } from "../../test/writers.ts"
+import type { Entry } from "../format/records.ts"
+import { createSessions } from "./repository.ts"
+import type { Session } from "./types.ts"
+
+test("what is done to an entry in memory takes its place before what is appended after it, awaited or not", async () => {
+  const { session, location } = await start()
+  const [first] = (await session.append([user("a"), assistant("b")])).ids as [string, string]
+  const all = [
+    session.branch(first),
+    session.append(user("c")),
+    session.label(first, "here"),
+    session.append(user("d")),
+    session.tombstone(first),
+    session.edit(first, null),
+    session.branchWithSummary(first, "left"),
+    session.append(user("e")),
+  ]
+  await Promise.all(all)
+  const entries = await storedEntries(location)
+  expect(entries.slice(2).map(({ type }) => type)).toEqual([
+    "leaf",
+    "message",
+    "label",
+    "message",
+    "tombstone",
+    "context_edit",
+    "branch_summary",
+    "message",
+  ])
+  expect(entries[2]?.parentId).toBe(first)
+  expect(entries[3]?.parentId).toBe(entries[2]?.id)
+  expect(entries[8]).toMatchObject({ parentId: first, fromId: entries[7]?.id })
+  expect(entries[9]?.parentId).toBe(entries[8]?.id)
+})
+
+test("an entry that is not in memory is looked for in the log; one that nowhere is, is not found", async () => {
+  const { session, elsewhere } = await start()
+  const { ids } = await session.append([
+    user("first"),
+    ...Array.from({ length: 300 }, (_, n) => user(`${n} ${"-".repeat(1_000)}`)),
+  ])
+  const opened = await elsewhere.open("s")
+  await opened.label(ids[0] as string, "the start")
+  expect(await opened.entry(ids[0] as string)).toMatchObject({ message: { content: [{ text: "first" }] } })
+  await opened.branch(ids[0] as string)
+  expect(await contextTexts(opened)).toEqual(["first"])
+  for (const call of [
+    () => opened.branch("nobody"),
+    () => opened.branchWithSummary("nobody", "s"),
+    () => opened.label("nobody", "x"),
+    () => opened.tombstone("nobody"),
+    () => opened.edit("nobody", null),
+  ])
+    expect(await codeOf(call())).toBe("not_found")
+  expect(await opened.entry("nobody")).toBeUndefined()
+})
+
+test("branching away and back survives a restart", async () => {
+  const { session, elsewhere } = await start()
+  const [, second] = (await session.append([user("a"), assistant("b"), user("c")])).ids as [string, string, string]
+  await session.branch(second)
+  await session.append(user("other"))
+  const { ids } = await session.branchWithSummary(null, "what was tried")
+  expect((await session.entry(ids[0] as string))?.["fromId"]).not.toBe("root")
+  await session.resetLeaf()
+  const opened = await elsewhere.open("s")
+  expect(opened.leafId).toBe(session.leafId)
+  expect((await opened.context()).messages).toEqual([])
+  await opened.append(user("new root"))
+  expect(await contextTexts(opened)).toEqual(["new root"])
+  const tree = await opened.tree()
+  expect(tree.roots).toHaveLength(3)
+  expect(tree.path).toHaveLength(2)
+})
+
+test("a compaction is not edited", async () => {
+  const { session } = await start()
+  const compaction = {
+    type: "compaction",
+    id: "c",
+    summary: "s",
+    firstKeptEntryId: "c",
+    tokensBefore: 1,
+    readFiles: [],
+    modifiedFiles: [],
+  } as const
+  await session.append([user("a"), compaction])
+  expect(await codeOf(session.edit("c", null))).toBe("invalid")
+})
+
+test("label null takes the label away, title null and the empty text clear", async () => {
+  const { session } = await start()
+  const [id] = (await session.append(user("a"))).ids as [string]
+  await session.label(id, "here")
+  expect((await session.tree()).roots[0]?.label).toBe("here")
+  await session.label(id, null)
+  expect((await session.tree()).roots[0]).not.toHaveProperty("label")
+  await session.title("named")
+  await session.title("")
+  expect(await session.info()).not.toHaveProperty("title")
+  await session.title("by itself", { source: "auto" })
+  expect(await session.info()).toMatchObject({ title: "by itself", titleSource: "auto" })
+})
+
+test("entries are every entry in log order, also while they wait to be written, and in any range", async () => {
+  const { session, elsewhere } = await start()
+  const { ids } = await session.append([user("a", "1"), note("b", "2"), assistant("c", "3")])
+  const pending = session.append(user("d", "4"))
+  expect((await collect(session)).map(({ id }) => id)).toEqual(["1", "2", "3", "4"])
+  await pending
+  const opened = await elsewhere.open("s")
+  expect((await collect(opened)).map(({ id, seq }) => [id, seq])).toEqual([
+    ["1", 1],
+    ["2", 2],
+    ["3", 3],
+    ["4", 4],
+  ])
+  expect((await collect(opened, { from: 2, to: 4 })).map(({ id }) => id)).toEqual(["2", "3"])
+  expect(await collect(opened, { from: 9 })).toEqual([])
+  expect(await collect(opened, { from: 3, to: 1 })).toEqual([])
+  expect(ids).toEqual(["1", "2", "3"])
+})
+
+test("a session knows its bytes and parts, and its information before anything is written", async () => {
+  const sessions = createSessions({ storage: createMemoryStorage(), persistAfter: "user" })
+  const session = await sessions.create({ title: "named", cwd: "/x" })
+  expect(await session.parts()).toEqual({ bytes: 0, parts: [] })
+  await session.metadata("k", 1)
+  expect(await session.info()).toMatchObject({
+    title: "named",
+    cwd: "/x",
+    metadata: { k: 1 },
+    messageCount: 0,
+    bytes: 0,
+  })
+  expect(await codeOf(sessions.info(session.id))).toBe("not_found")
+  await session.append(user("hello"))
+  const { bytes, parts } = await session.parts()
+  expect(bytes).toBeGreaterThan(0)
+  expect(parts).toEqual([{ from: 0, bytes }])
+  expect(await sessions.info(session.id)).toMatchObject({ messageCount: 1, bytes, metadata: { k: 1 } })
+})
+
+test("flush waits for what was appended and makes it lasting where the storage can", async () => {
+  for (const sync of [true, false]) {
+    const storage = createCountingStorage(createMemoryStorage(), { sync })
+    const session = await createSessions({ storage }).create()
+    const appended = session.append(user("hello"))
+    await session.flush()
+    expect(session.head?.next).toBe(2)
+    await appended
+    expect(storage.counted.syncs).toBe(sync ? 1 : 0)
+  }
+})
+
+test("the information of an open session follows another writer's rewriting of its log, and tells a session made anew apart", async () => {
+  const { session, elsewhere, location } = await start()
+  await session.append(user("a"))
+  const storage = createMemoryStorage({ location })
+  const head = (await storage.head("s")) as { next: number; log: string }
+  const lines: string[] = []
+  for await (const chunk of storage.read("s")) lines.push(...chunk.lines)
+  const copy = async function* () {
+    yield { from: 0, lines }
+  }
+  await storage.replace?.("s", copy(), { expect: head })
+  expect(await session.info()).toMatchObject({ messageCount: 1, firstPrompt: "a" })
+  await elsewhere.delete("s")
+  await storage.append("s", [JSON.stringify({ ...session.header, timestamp: "2020-01-01T00:00:00.000Z" })], {
+    expect: 0,
+  })
+  expect(await codeOf(session.info())).toBe("not_found")
+})
+
+async function start() {
+  const location = createMemoryLocation()
+  const session = await createSessions({ storage: createMemoryStorage({ location }) }).create({ id: "s" })
+  return { location, session, elsewhere: createSessions({ storage: createMemoryStorage({ location }) }) }
+}
+
+async function collect(session: Session, range: { from?: number; to?: number } = {}): Promise<Entry[]> {
+  const entries: Entry[] = []
+  for await (const entry of session.entries(range)) entries.push(entry)
+  return entries
+}

@@ -1,0 +1,93 @@
+/** A storage that counts what is asked of it. */
+import type { Capabilities, ListedSession, SessionStorage } from "../src/storage/contract.ts"
+
+export interface Counted {
+  /** Lines that reads gave, and their characters. */
+  lines: number
+  units: number
+  /** Rows that lists gave. */
+  rows: number
+  docsPut: number
+  docsGot: number
+  blobsGot: number
+  syncs: number
+}
+
+export interface CountingStorage extends SessionStorage {
+  readonly counted: Counted
+  /** What was counted since it was asked last. */
+  take(): Counted
+}
+
+const NOTHING: Counted = { lines: 0, units: 0, rows: 0, docsPut: 0, docsGot: 0, blobsGot: 0, syncs: 0 }
+
+/** With other capabilities, if given; as `listOrder: "id"` it lists so. */
+export function createCountingStorage(inner: SessionStorage, pretend: Partial<Capabilities> = {}): CountingStorage {
+  const counted: Counted = { ...NOTHING }
+  const capabilities = { ...inner.capabilities, ...pretend }
+  return {
+    counted,
+    take() {
+      const taken = { ...counted }
+      Object.assign(counted, NOTHING)
+      return taken
+    },
+    capabilities,
+    description: inner.description,
+    append: (session, lines, o) => inner.append(session, lines, o),
+    head: (session, o) => inner.head(session, o),
+    async *read(session, range, o) {
+      for await (const chunk of inner.read(session, range, o)) {
+        counted.lines += chunk.lines.length
+        for (const line of chunk.lines) counted.units += line.length
+        yield chunk
+      }
+    },
+    async *list(o) {
+      for await (const row of inOrder(inner.list(o), capabilities.listOrder)) {
+        counted.rows++
+        yield row
+      }
+    },
+    delete: (session, o) => inner.delete(session, o),
+    sync: async (session, o) => {
+      counted.syncs++
+      await inner.sync?.(session, o)
+    },
+    ...(inner.replace === undefined ? {} : { replace: inner.replace.bind(inner) }),
+    ...(inner.watch === undefined ? {} : { watch: inner.watch.bind(inner) }),
+    docs: {
+      get: async (key, o) => {
+        counted.docsGot++
+        return inner.docs.get(key, o)
+      },
+      put: async (key, text, o) => {
+        counted.docsPut++
+        return inner.docs.put(key, text, o)
+      },
+      delete: (key, o) => inner.docs.delete(key, o),
+      list: (prefix, o) => inner.docs.list(prefix, o),
+    },
+    blobs: {
+      put: (bytes, o) => inner.blobs.put(bytes, o),
+      get: async (hash, o) => {
+        counted.blobsGot++
+        return inner.blobs.get(hash, o)
+      },
+      has: (hash, o) => inner.blobs.has(hash, o),
+      delete: (hash, o) => inner.blobs.delete(hash, o),
+      list: (o) => inner.blobs.list(o),
+    },
+    [Symbol.asyncDispose]: () => inner[Symbol.asyncDispose](),
+  }
+}
+
+async function* inOrder(
+  rows: AsyncIterable<ListedSession>,
+  order: Capabilities["listOrder"],
+): AsyncIterable<ListedSession> {
+  if (order === "updatedAt") return yield* rows
+  const all: ListedSession[] = []
+  for await (const row of rows) all.push(row)
+  yield* all.sort((a, b) => (a.id < b.id ? -1 : 1))
+}

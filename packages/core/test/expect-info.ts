@@ -1,0 +1,114 @@
+/** What session information says of a log, in the plainest words there are: each rule a walk over all of its entries. */
+import type { SessionInfo } from "../src/session/info.ts"
+import type { Slot } from "../src/tree/entry-log.ts"
+import { expectContext, nearestBefore } from "./replay.ts"
+
+type Fields = Readonly<Record<string, unknown>>
+
+/** Without what only the storage knows. */
+export type ExpectedInfo = Omit<SessionInfo, "updatedAt" | "bytes" | "parts" | "incomplete" | "id">
+
+export function expectInfo(slots: readonly Slot[], header: Fields, updatedAt: number): ExpectedInfo {
+  const entries = slots.filter((slot) => slot !== undefined) as readonly Fields[]
+  const messages = entries.filter(({ type }) => type === "message")
+  const createdAt = new Date(String(header["timestamp"])).toISOString()
+  const times = messages.map(({ timestamp }) => Date.parse(String(timestamp)))
+  const newest = times.length === 0 ? Date.parse(createdAt) : Math.max(...times)
+  const leaf = slots.findLastIndex((slot) => slot !== undefined)
+  const model = expectContext(slots, leaf < 0 ? null : leaf, header).state.models["default"]
+  const firstPrompt = expectFirstPrompt(slots)
+  const cwd = entries.findLast(
+    ({ type, key, value }) => type === "metadata" && key === "cwd" && typeof value === "string",
+  )
+  return {
+    createdAt,
+    lastMessageAt: new Date(Math.min(newest, updatedAt)).toISOString(),
+    messageCount: messages.length,
+    ...expectTitle(entries, header),
+    ...(firstPrompt === undefined ? {} : { firstPrompt }),
+    ...some({ cwd: cwd?.["value"] ?? header["cwd"] }),
+    source: (header["source"] as "cron" | undefined) ?? "interactive",
+    ...some({
+      cronJobId: header["cronJobId"],
+      systemPromptOverride: header["systemPromptOverride"],
+      parentSession: header["parentSession"],
+      model,
+    }),
+    metadata: Object.fromEntries(
+      entries.filter(({ type }) => type === "metadata").map(({ key, value }) => [key as string, value]),
+    ),
+    metrics: expectMetrics(entries),
+  }
+}
+
+function expectTitle(entries: readonly Fields[], header: Fields): Pick<SessionInfo, "title" | "titleSource"> {
+  const changes = entries.filter(({ type }) => type === "title_change")
+  const cleared = changes.findLastIndex(({ source, title }) => source === "user" && title === null)
+  const since = changes.slice(cleared + 1)
+  const user = since.findLast(({ source }) => source === "user")?.["title"]
+  const auto = since.findLast(({ source }) => source === "auto")?.["title"]
+  if (typeof user === "string") return { title: user, titleSource: "user" }
+  if (typeof auto === "string") return { title: auto, titleSource: "auto" }
+  return cleared < 0 && typeof header["title"] === "string" ? { title: header["title"] } : {}
+}
+
+/** The text of the first user message that is not deleted, as the latest edit of it has it. */
+function expectFirstPrompt(slots: readonly Slot[]): string | undefined {
+  for (const [seq, slot] of slots.entries()) {
+    const { role, content, synthetic, summary } = (slot?.["message"] ?? {}) as Fields
+    if (slot?.type !== "message" || role !== "user" || synthetic === true || summary === true) continue
+    if (textOf(content) === "") continue
+    const changes = slots.filter((one, at) => nearestBefore(slots, one?.["targetId"], at) === seq)
+    if (changes.some((one) => one?.type === "tombstone")) continue
+    const edit = changes.findLast((one) => one?.type === "context_edit" && isReplacement(one["replacement"]))
+    const text = edit === undefined ? textOf(content) : textOf((edit["replacement"] as Fields | null)?.["content"])
+    if (text !== "") return text
+  }
+  return undefined
+}
+
+function isReplacement(value: unknown): boolean {
+  const content = (value as Fields | null | undefined)?.["content"]
+  return value === null || typeof content === "string" || Array.isArray(content)
+}
+
+function textOf(content: unknown): string {
+  if (typeof content === "string") return content.trim().slice(0, 200)
+  const texts = ((content ?? []) as readonly Fields[]).map(({ type, text }) =>
+    type === "text" ? String(text).trim() : "",
+  )
+  return texts.find((text) => text !== "")?.slice(0, 200) ?? ""
+}
+
+function expectMetrics(entries: readonly Fields[]): SessionInfo["metrics"] {
+  const calls = entries.flatMap(({ type, message, usage }) => {
+    if (type === "usage") return [usage as Fields]
+    const { role, usage: own } = (message ?? {}) as { role?: unknown; usage?: Fields }
+    return type === "message" && role === "assistant" ? [own ?? {}] : []
+  })
+  const sum = (key: string): number => calls.reduce((total, usage) => total + Number(usage[key] ?? 0), 0)
+  const costs = calls.flatMap(({ cost }) => (cost === undefined ? [] : [Number((cost as Fields)["total"] ?? cost)]))
+  const [input, output, cacheRead, cacheWrite] = [sum("input"), sum("output"), sum("cacheRead"), sum("cacheWrite")]
+  const total = calls.map((usage) =>
+    Number(
+      usage["totalTokens"] ??
+        Number(usage["input"] ?? 0) +
+          Number(usage["output"] ?? 0) +
+          Number(usage["cacheRead"] ?? 0) +
+          Number(usage["cacheWrite"] ?? 0),
+    ),
+  )
+  return {
+    input,
+    output,
+    cacheRead,
+    cacheWrite,
+    totalTokens: total.reduce((a, b) => a + b, 0),
+    calls: calls.length,
+    ...(costs.length === 0 ? {} : { cost: costs.reduce((a, b) => a + b, 0) }),
+  }
+}
+
+function some(fields: Fields): Fields {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))
+}
