@@ -7,7 +7,7 @@ import { divergenceOf } from "../tree/divergence.ts"
 import { EntryLog } from "../tree/entry-log.ts"
 import { defaultLeaf } from "../tree/path.ts"
 import { keptFold } from "./info-store.ts"
-import { fitsLog, foldInfo, startFold } from "./info.ts"
+import { fitsLog, foldInfo, foldLog, startFold } from "./info.ts"
 import type { InfoFold } from "./info.ts"
 import { loadLog, loadOlder } from "./loaded-log.ts"
 import type { LoadedLog } from "./loaded-log.ts"
@@ -110,7 +110,8 @@ async function foldOf(
     if (kept === undefined || kept.to.seq < log.from || kept.promptsLost === true) return undefined
     return fitsLog(kept, headInfo.log, log.at(kept.to.seq)) ? foldRange(kept, log, kept.to.seq + 1) : undefined
   }
-  const fold = foldRange(startFold(header, headInfo.log), log, 1)
+  const slots = Array.from({ length: log.end - 1 }, (_, index) => log.at(index + 1))
+  const fold = foldLog(startFold(header, headInfo.log), slots)
   return fold.promptsLost === true ? undefined : fold
 }
 
