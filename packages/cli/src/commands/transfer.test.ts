@@ -105,6 +105,21 @@ test("a blob whose bytes were changed is refused", async () => {
   expect(await cli("import", "pi.jsonl")).toMatchObject({ exit: 1, stderr: expect.stringMatching(/is damaged/) })
 })
 
+test("a person at a terminal sees how far a long import or copy has come, and the line is gone at the end", async () => {
+  let now = 0
+  const cli = createCli({ cwd, terminal: 80, now: () => (now += 1000) })
+  const shown = (stderr: string): string[] => {
+    const [first, ...steps] = stderr.split("\r\u001b[K")
+    expect([first, steps.pop()]).toEqual(["", ""])
+    return steps
+  }
+  const imported = shown((await cli.with({ stdin: PI }, "import", "-", "--id", "a")).stderr)
+  expect(imported.at(-1)).toMatch(/^importing: 2 lines, \d+ B$/)
+  const { stdout, stderr } = await cli("copy", "a", "--to", "mem:other")
+  expect(shown(stderr).at(-1)).toMatch(/^copying: 2 lines, \d+ B$/)
+  expect(stdout).toMatch(/^copied a to /)
+})
+
 test("a terminal is spared the control characters of an export, a pipe gets the bytes", async () => {
   const cli = createCli({ cwd })
   await cli.use(async (sessions) => {

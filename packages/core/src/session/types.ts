@@ -9,7 +9,7 @@ import type { TreeNode } from "../tree/nodes.ts"
 import type { SessionEvents } from "./events.ts"
 import type { SessionInfo } from "./info.ts"
 import type { CompactionResult, CompactOptions } from "../compaction/types.ts"
-import type { ExportOptions, ImportOptions, ImportResult, ImportSource } from "./transfer/types.ts"
+import type { CopyOptions, ExportOptions, ImportOptions, ImportResult, ImportSource } from "./transfer/types.ts"
 import type { VerifyReport } from "./verify.ts"
 
 export type ConflictPolicy = "branch" | "retry-turn" | "fail"
@@ -219,7 +219,7 @@ export interface Sessions extends AsyncDisposable {
   /** The log as it is, byte for byte; or self-contained, or as Markdown for people. */
   export(id: string, o?: ExportOptions): AsyncIterable<string>
   /** Puts a session with its blobs into another storage under its own id. The same call again goes on where one was cut off. */
-  copy(id: string, to: SessionStorage, o?: CallOptions): Promise<ImportResult>
+  copy(id: string, to: SessionStorage, o?: CopyOptions): Promise<ImportResult>
   /** Rewrites an older log as version 4 in one step and keeps a backup. Does nothing to one that is current. */
   migrate(
     id: string,

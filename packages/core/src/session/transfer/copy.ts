@@ -10,7 +10,7 @@ import { writeLog } from "./batches.ts"
 import type { LineToWrite } from "./batches.ts"
 import { checkIdentity } from "./identity.ts"
 import { withOriginLines } from "./headers.ts"
-import type { ImportResult } from "./types.ts"
+import type { CopyOptions, ImportResult } from "./types.ts"
 
 /**
  * Every line as it is; the header of one of our logs that goes in several batches says besides how many lines there must be. The
@@ -21,7 +21,7 @@ export async function copySession(
   from: SessionStorage,
   id: string,
   to: SessionStorage,
-  o: CallOptions = {},
+  o: CopyOptions = {},
 ): Promise<ImportResult> {
   const signal = o.signal === undefined ? {} : { signal: o.signal }
   const head = await from.head(id, signal)
@@ -40,7 +40,13 @@ export async function copySession(
       lines: () => linesOf(from, id, head.next, blobs, signal),
     },
     // Only the header of one of our logs can say that a copy is not complete, so another's is created whole where that is possible.
-    { ...signal, update: true, info: ours, ...(ours ? {} : { wholeBytes: to.capabilities.maxBatchBytes }) },
+    {
+      ...signal,
+      onProgress: o.onProgress,
+      update: true,
+      info: ours,
+      ...(ours ? {} : { wholeBytes: to.capabilities.maxBatchBytes }),
+    },
   )
   return { id, lines: written.lines, from: source, diagnostics }
 }

@@ -11,12 +11,15 @@ export type ImportSource =
 /** `"auto"` looks at the file. Naming a format makes any other `not_a_session`. */
 export type ImportFormat = "auto" | "sessions" | "pi" | "oh-my-pi"
 
-export interface ImportOptions extends CallOptions {
+export interface CopyOptions extends CallOptions {
+  /** Told while it works, in lines written. */
+  readonly onProgress?: (progress: { readonly lines: number; readonly bytes: number }) => void
+}
+
+export interface ImportOptions extends CopyOptions {
   /** Default: a new ULID. */
   readonly id?: string
   readonly from?: ImportFormat
-  /** Told while it works, in lines written. */
-  readonly onProgress?: (progress: { readonly lines: number; readonly bytes: number }) => void
 }
 
 export interface ImportResult {
