@@ -14,7 +14,8 @@ export interface Place {
 export function toStorageError(error: unknown, what: string, place: Place): StorageError {
   if (error instanceof StorageError) return error.storage === undefined ? placed(error, place) : error
   const errno = errnoOf(error)
-  const known = errno === undefined ? undefined : MEANINGS[errno]
+  // What Deno refuses for want of a permission has a name, and no code.
+  const known = MEANINGS[errno ?? (error instanceof Error ? error.name : "")]
   const code: StorageErrorCode = known?.code ?? "unavailable"
   const advice = known?.advice ?? "the system says no more than its code"
   const at = place.at === undefined ? "" : ` at ${place.at}`
@@ -65,5 +66,9 @@ const MEANINGS: Readonly<Record<string, { readonly code: StorageErrorCode; reado
     advice: "a file stands where a folder should be; move it away or choose another root",
   },
   ELOOP: { code: "unavailable", advice: "a symbolic link stands there, and links are not followed; remove it" },
+  NotCapable: {
+    code: "unavailable",
+    advice: "Deno was started without that permission; the documentation lists those needed",
+  },
   EBUSY: { code: "unavailable", advice: "another program holds it; close that program or repeat the call" },
 }

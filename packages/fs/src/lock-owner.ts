@@ -17,7 +17,7 @@ export interface LockOwner {
 }
 
 export function createOwner(fence: boolean): LockOwner {
-  machine ??= { host: hostname(), boot: bootId(), space: pidSpace() }
+  machine ??= { host: quietly(hostname), boot: bootId(), space: pidSpace() }
   return { token: randomUUID(), pid: process.pid, ...machine, fence }
 }
 
