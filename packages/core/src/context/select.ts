@@ -8,6 +8,8 @@ import type { Seq } from "../storage/contract.ts"
 import type { EntryLog } from "../tree/entry-log.ts"
 import { OLDER, parentDiagnostic, parentOf } from "../tree/path.ts"
 import { replacementOf } from "./render.ts"
+import { stateBlobs } from "./state-blobs.ts"
+import type { BlobPointers } from "./state-blobs.ts"
 import { foldState, initialState, storedState } from "./state.ts"
 
 export interface SelectedEntry {
@@ -21,6 +23,8 @@ export interface Selection {
   /** In context order: the compaction first, then what it keeps, then what follows it. Deleted entries are not in it. */
   readonly entries: readonly SelectedEntry[]
   readonly state: ContextState
+  /** Where in the state references to blobs stand. */
+  readonly stateBlobs?: BlobPointers
   readonly compaction?: Seq
   /** The compaction whose stored state the fold began at. */
   readonly stateFrom?: Seq
@@ -94,7 +98,7 @@ export function selectContext(
   for (let i = after.length - 1; i >= 0; i--) order.push(after[i] as Seq)
   return {
     entries: order.map((place) => selected(log, place, edits.get(place))),
-    state: stateOf(log, walked, stateFrom, header),
+    ...stateOf(log, walked, stateFrom, header),
     ...(compaction === undefined ? {} : { compaction }),
     ...(stateFrom === undefined ? {} : { stateFrom }),
     diagnostics: diagnostics.reverse(),
@@ -133,18 +137,20 @@ function stateOf(
   walked: readonly Seq[],
   stateFrom: Seq | undefined,
   header: Readonly<Record<string, unknown>> | undefined,
-): ContextState {
+): Pick<Selection, "state" | "stateBlobs"> {
   const initial = initialState(header)
-  const stored = stateFrom === undefined ? undefined : storedState(log.at(stateFrom) as Entry)
+  const compaction = stateFrom === undefined ? undefined : log.at(stateFrom)
+  const stored = compaction === undefined ? undefined : storedState(compaction)
   const { systemPromptOverride = stored?.systemPromptOverride } = initial
   const start =
     systemPromptOverride === undefined ? (stored ?? initial) : { ...(stored ?? initial), systemPromptOverride }
   const from = stateFrom === undefined ? walked.length : walked.indexOf(stateFrom)
-  const path = walked.slice(0, from).reverse()
-  return foldState(
-    path.map((seq) => log.at(seq) as Entry),
-    start,
-  )
+  const path = walked
+    .slice(0, from)
+    .reverse()
+    .map((seq) => log.at(seq) as Entry)
+  const blobs = stateBlobs(path, compaction)
+  return { state: foldState(path, start), ...(blobs === undefined ? {} : { stateBlobs: blobs }) }
 }
 
 /** Only a `leaf` says where its parent stands; the `targetSeq` of other entries is another entry's place. */

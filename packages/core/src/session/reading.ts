@@ -5,10 +5,11 @@ import { renderMessages, blocksOf } from "../context/render.ts"
 import { repairMessages } from "../context/repair.ts"
 import { selectContext } from "../context/select.ts"
 import type { NeedsOlder, SelectedEntry, Selection } from "../context/select.ts"
+import { inState } from "../context/state-blobs.ts"
 import type { SessionContext } from "../context/types.ts"
 import { SessionError } from "../errors.ts"
 import type { Diagnostic } from "../format/diagnostics.ts"
-import type { Entry, Message } from "../format/records.ts"
+import type { ContextState, Entry, Message } from "../format/records.ts"
 import { isObject } from "../format/shape.ts"
 import type { CallOptions, Seq } from "../storage/contract.ts"
 import type { EntryLog } from "../tree/entry-log.ts"
@@ -52,7 +53,21 @@ export async function readContext(shared: SharedSession, o: ContextOptions = {})
   // Blobs that are missing are told of by rendering, which puts something in their place.
   const diagnostics = [...rendered.diagnostics, ...model.diagnostics, ...repaired.diagnostics]
   const window = o.window === undefined ? {} : { window: o.window }
-  return assembleContext(selection, { messages: repaired.messages, diagnostics }, window)
+  const state = await restoreState(shared, selection, o)
+  return assembleContext({ ...selection, state }, { messages: repaired.messages, diagnostics }, window)
+}
+
+/** The state with what had left its entries' lines. */
+async function restoreState(shared: SharedSession, selection: Selection, o: CallOptions): Promise<ContextState> {
+  const { state, stateBlobs } = selection
+  if (stateBlobs === undefined) return state
+  const carrier = { type: "state", id: "", parentId: null, seq: 0, timestamp: "", state, blobs: inState(stateBlobs) }
+  const { entries } = await restoreEntries(
+    shared.storage,
+    [carrier],
+    o.signal === undefined ? {} : { signal: o.signal },
+  )
+  return (entries[0] as typeof carrier).state
 }
 
 /** A page of the path's messages, read backwards from the leaf or from `before`. */

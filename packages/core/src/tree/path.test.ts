@@ -1,0 +1,117 @@
+import { describe, expect, test } from "vitest"
+import { assistant, chain, user } from "../../test/chain.ts"
+import { buildSessionContext } from "../context/build.ts"
+import { EntryLog } from "./entry-log.ts"
+import { buildTree } from "./nodes.ts"
+import type { TreeNode } from "./nodes.ts"
+import { defaultLeaf, OLDER, parentDiagnostic, parentOf, pathTo, ROOT } from "./path.ts"
+
+const MANY = 100_000
+
+describe("a parent", () => {
+  const log = EntryLog.of(
+    chain(user("a", { id: "x" }), user("b", { id: "x" }), user("c"), user("d", { parentId: null })),
+  )
+
+  test("is the nearest entry before with the id, or none", () => {
+    expect([1, 2, 3, 4].map((seq) => parentOf(log, seq))).toEqual([ROOT, 1, 2, ROOT])
+  })
+
+  test("that is not in what is held may lie further back, until nothing does", () => {
+    const lines = chain(user("a"), undefined, user("c", { parentId: "lost" }))
+    expect(parentOf(EntryLog.of(lines.slice(1), 1), 3)).toBe(OLDER)
+    expect(parentOf(EntryLog.of(lines), 3)).toBe(1)
+    expect(parentDiagnostic(EntryLog.of(lines.slice(1), 1), 3)).toBeUndefined()
+    expect(parentDiagnostic(EntryLog.of(lines), 3)).toMatchObject({ code: "missing_parent", seq: 3 })
+  })
+
+  test("of the first entry is the root, whatever it names", () => {
+    expect(parentOf(EntryLog.of(chain(user("a", { parentId: "lost" }))), 1)).toBe(ROOT)
+  })
+})
+
+test("a path goes from the root to the leaf, or down to where it is told to stop", () => {
+  const log = EntryLog.of(chain(user("a"), user("b"), user("c", { parentId: "e1" }), user("d")))
+  expect(pathTo(log, 4)).toEqual({ seqs: [1, 3, 4], reachesRoot: true })
+  expect(pathTo(log, 4, (_, seq) => seq === 3)).toEqual({ seqs: [3, 4], reachesRoot: false })
+  expect(pathTo(EntryLog.of(chain(user("a"), user("b")).slice(2), 2), 2)).toEqual({ seqs: [2], reachesRoot: false })
+})
+
+test("the leaf of a log is its last entry; none where it has none, unknown where none is held", () => {
+  expect(defaultLeaf(EntryLog.of(chain(user("a"), undefined)))).toBe(1)
+  expect(defaultLeaf(EntryLog.of(chain()))).toBeNull()
+  expect(defaultLeaf(EntryLog.of([undefined], 7))).toBeUndefined()
+})
+
+describe("however the parents were damaged, a walk ends", () => {
+  const texts = (log: EntryLog): number => buildSessionContext(log).messages.length
+
+  test("at a cycle of two, a cycle of all, and an entry that is its own parent", () => {
+    expect(texts(EntryLog.of(chain(user("a", { parentId: "e2" }), user("b", { parentId: "e1" }))))).toBe(2)
+    expect(texts(EntryLog.of(chain(user("a", { parentId: "e3" }), user("b"), user("c"))))).toBe(3)
+    expect(texts(EntryLog.of(chain(user("a", { parentId: "e1" }))))).toBe(1)
+  })
+
+  test("in linear time, without a call for each entry", () => {
+    const start = performance.now()
+    const deep = EntryLog.of(
+      chain(...Array.from({ length: MANY }, (_, n) => (n % 2 === 0 ? user("q") : assistant("a")))),
+    )
+    expect(texts(deep)).toBe(MANY)
+    expect(depthOf(buildTree(deep))).toBe(MANY)
+    const later = chain(...Array.from({ length: MANY }, (_, n) => user("q", { parentId: `e${MANY - n}` })))
+    expect(texts(EntryLog.of(later))).toBeGreaterThan(0)
+    expect(performance.now() - start).toBeLessThan(5_000)
+  })
+})
+
+describe("the tree", () => {
+  test("has each entry once, under its parent, in log order", () => {
+    const log = EntryLog.of(
+      chain(user("a"), user("b"), user("c", { parentId: "e1" }), user("d", { parentId: null }), undefined),
+    )
+    expect(inShort(buildTree(log))).toEqual([
+      [
+        "e1",
+        [
+          ["e2", []],
+          ["e3", []],
+        ],
+      ],
+      ["e4", []],
+    ])
+  })
+
+  test("bridges what is damaged like the path does", () => {
+    const log = EntryLog.of(chain(user("a"), undefined, user("b", { parentId: "lost" }), user("c", { id: "e1" })))
+    expect(inShort(buildTree(log))).toEqual([["e1", [["e3", [["e1", []]]]]]])
+  })
+
+  test("says what is deleted, and the last label in log order", () => {
+    const log = EntryLog.of(
+      chain(
+        user("a"),
+        { type: "label", targetId: "e1", label: "one" },
+        { type: "label", targetId: "e1", label: "two", parentId: null },
+        { type: "tombstone", targetId: "e1" },
+        { type: "label", targetId: "e3", label: "gone" },
+        { type: "label", targetId: "e3" },
+      ),
+    )
+    const [root] = buildTree(log)
+    expect(root).toMatchObject({ label: "two", deleted: true })
+    expect(buildTree(log)[1]).not.toHaveProperty("label")
+  })
+})
+
+type Short = [id: string, children: Short[]]
+
+function inShort(nodes: readonly TreeNode[]): Short[] {
+  return nodes.map(({ entry, children }) => [entry.id, inShort(children)])
+}
+
+function depthOf(roots: readonly TreeNode[]): number {
+  let depth = 0
+  for (let level = roots; level.length > 0; level = level.flatMap(({ children }) => children)) depth++
+  return depth
+}
