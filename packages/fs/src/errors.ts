@@ -60,7 +60,10 @@ const MEANINGS: Readonly<Record<string, { readonly code: StorageErrorCode; reado
   EMFILE: { code: "unavailable", advice: "this process has too many files open; close some or raise its limit" },
   ENFILE: { code: "unavailable", advice: "the system has too many files open; close some or raise its limit" },
   EIO: { code: "unavailable", advice: "the disk failed to do it; look at the system's log before trusting this disk" },
-  ENOENT: { code: "unavailable", advice: "the folder was removed meanwhile; repeat the call" },
+  ENOENT: {
+    code: "unavailable",
+    advice: "the folder is gone, or cannot be made there; look at the path, then repeat the call",
+  },
   ENOTDIR: {
     code: "unavailable",
     advice: "a file stands where a folder should be; move it away or choose another root",

@@ -2,7 +2,7 @@
 import { join, sep } from "node:path"
 import { checkSignal, hasCode, type ListedSession, type ListOptions } from "@sessions/core/storage"
 import type { Environment } from "./environment.ts"
-import { isMissing } from "./errors.ts"
+import { errnoOf } from "./errors.ts"
 import { toSessionId } from "./ids.ts"
 import { FIRST_PART, toSessionPaths } from "./layout.ts"
 import { type Metadata, readMetadata, type StoredInfo } from "./metadata.ts"
@@ -111,7 +111,8 @@ function* namesIn(env: Environment, folder: string, folders = false): Generator<
   try {
     entries = env.files.readdir(folder)
   } catch (error) {
-    if (isMissing(error)) return
+    // Nothing there is no session; a file in a folder's place is a mistake that must be told.
+    if (errnoOf(error) === "ENOENT") return
     throw env.error(error, "list the sessions", undefined, folder)
   }
   for (const entry of entries) if (!folders || entry.isDirectory()) yield entry.name

@@ -113,15 +113,16 @@ export function syncFile(files: Files, path: string): Promise<void> {
 }
 
 /** Makes a folder and those above it. A file or, below the root, a link in its place is an error. */
-export function ensureFolder(files: Files, path: string): void {
+export function ensureFolder(files: Files, path: string, above = true): void {
   try {
     files.mkdir(path, FOLDER_MODE)
   } catch (error) {
     const errno = errnoOf(error)
     if (errno === "EEXIST" || errno === "EISDIR") return checkFolder(files, path)
-    if (errno !== "ENOENT" || dirname(path) === path) throw error
+    // A folder that is missing below one that is there cannot be made at all (/proc).
+    if (errno !== "ENOENT" || !above || dirname(path) === path) throw error
     ensureFolder(files, dirname(path))
-    ensureFolder(files, path)
+    ensureFolder(files, path, false)
   }
 }
 

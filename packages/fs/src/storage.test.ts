@@ -18,6 +18,32 @@ test("reading, listing and deleting in a root that is not there yields nothing a
   expect(fs.existsSync(join(root, "a", "session.jsonl"))).toBe(true)
 })
 
+test("a file where the root should be is told by every call, and stays as it is", async () => {
+  const root = join(makeRoot(), "file")
+  fs.writeFileSync(root, "mine")
+  const { storage } = openAt(root)
+  const calls = [
+    async () => {
+      for await (const row of storage.list()) expect.unreachable(row.id)
+    },
+    () => storage.append("a", linesTo(1), { expect: 0 }),
+    () => storage.docs.put("pointer", "{}", { expect: null }),
+  ]
+  for (const call of calls) await expect(call()).rejects.toMatchObject({ code: "unavailable" })
+  expect(fs.readFileSync(root, "utf8")).toBe("mine")
+})
+
+test.skipIf(!fs.existsSync("/proc/self"))(
+  "a root that no folder can be made in is told, not asked for ever",
+  async () => {
+    const { storage } = openAt("/proc/nothing/can/be/made/here")
+    await expect(storage.append("a", linesTo(1), { expect: 0 })).rejects.toMatchObject({
+      code: "unavailable",
+      message: expect.stringContaining("cannot be made") as string,
+    })
+  },
+)
+
 test("files are 0600 and folders 0700, whatever the storage makes", async () => {
   const root = join(makeRoot(), "root")
   const { storage } = openAt(root, { maxPartBytes: 100 })
