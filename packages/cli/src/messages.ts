@@ -1,5 +1,5 @@
 /** Messages and entries as people read them. */
-import type { ContentBlock, Entry, Message } from "@sessions/core"
+import type { Entry, Message } from "@sessions/core"
 import { cut } from "./format.ts"
 import type { Line, Span, Style } from "./output.ts"
 import { styled } from "./output.ts"
@@ -16,10 +16,10 @@ export function roleSpan(role: string): Span {
   return styled(ROLE_STYLES[role] ?? "blue", role)
 }
 
-/** The whole message as text; what is not text is named. */
+/** The whole message as text; what is not text is named. A log keeps messages of any shape, so this takes any. */
 export function messageText(message: Message): string {
-  const { command, code, output } = message as Readonly<Record<string, unknown>>
-  const said = (message.content ?? []).map(blockText)
+  const { content, command, code, output } = message as Readonly<Record<string, unknown>>
+  const said = Array.isArray(content) ? content.map(blockText) : [fieldText(content)].filter((text) => text !== "")
   return [...said, ...[command, code, output].filter((text) => typeof text === "string")].join("\n")
 }
 
@@ -42,8 +42,12 @@ export function body(message: Message, lines: number): Line[] {
 export function entrySummary(entry: Entry): { readonly kind: string; readonly text: string } {
   const field = entry as Readonly<Record<string, unknown>>
   if (entry.type === "message") {
-    const message = field["message"] as Message
-    return { kind: message.role, text: messageText(message) }
+    const message = isObject(field["message"]) ? (field["message"] as unknown as Message) : undefined
+    const role: unknown = message?.role
+    return {
+      kind: typeof role === "string" ? role : entry.type,
+      text: message === undefined ? "" : messageText(message),
+    }
   }
   const shown = SHOWN_FIELDS[entry.type] ?? ["customType"]
   return {
@@ -77,27 +81,30 @@ const SHOWN_FIELDS: Readonly<Record<string, readonly string[]>> = {
   file_snapshot: ["messageId"],
 }
 
-function blockText(block: ContentBlock): string {
-  const field = block as Readonly<Record<string, unknown>>
-  switch (block.type) {
+function blockText(block: unknown): string {
+  if (!isObject(block)) return fieldText(block)
+  switch (block["type"]) {
     case "text":
-      return String(field["text"])
+      return String(block["text"])
     case "thinking":
-      return `(thinking) ${String(field["thinking"])}`
+      return `(thinking) ${String(block["thinking"])}`
     case "toolCall":
-      return `→ ${String(field["name"])} ${JSON.stringify(field["arguments"]) ?? ""}`
+      return `→ ${String(block["name"])} ${JSON.stringify(block["arguments"]) ?? ""}`
     case "image":
-      return `[image ${String(field["mimeType"])}]`
+      return `[image ${String(block["mimeType"])}]`
     case "file":
-      return `[file ${String(field["path"])}]`
+      return `[file ${String(block["path"])}]`
     default:
-      return `[${block.type}]`
+      return `[${String(block["type"])}]`
   }
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value)
 }
 
 function fieldText(value: unknown): string {
   if (typeof value === "string") return value
-  if (Array.isArray(value) && value.every((one) => typeof one === "object" && one !== null))
-    return (value as ContentBlock[]).map(blockText).join("\n")
+  if (Array.isArray(value) && value.every(isObject)) return value.map(blockText).join("\n")
   return value === undefined || value === null ? "" : JSON.stringify(value)
 }

@@ -23,10 +23,11 @@ export function countLines(files: Files, fd: number, range: CountRange, marks?: 
   let at = offset
   // A line that is looked for may be near; an end is as far as it is.
   let size = range.until === undefined ? piece.length : NEAR_BYTES
+  const largest = range.until === undefined ? piece.length : BACK_BYTES
   while (at < range.end && seq < until) {
     const count = files.read(fd, piece, 0, Math.min(size, range.end - at), at)
     if (count === 0) break
-    size = Math.min(size * 4, piece.length)
+    size = Math.min(size * 4, largest)
     for (let found = piece.indexOf(LF); found >= 0 && found < count; found = piece.indexOf(LF, found + 1)) {
       offset = at + found + 1
       seq++

@@ -9,9 +9,12 @@ test("the id changes in its place alone, and the rest of the line stays", () => 
   expect(withId(`\uFEFF${LINE}\r`, "new")).toBe(`\uFEFF${LINE.replace('"a.b-c"', '"new"')}\r`)
 })
 
-test("where another id stands first, or there is none, the header is written anew with its keys in their order", () => {
-  const nested = '{"type":"session","parentSession":{"id":"a"}, "id":"a","version":4}'
-  expect(withId(nested, "new")).toBe('{"type":"session","parentSession":{"id":"a"},"id":"new","version":4}')
+test("an id of another object that stands first is not taken for the header's", () => {
+  const nested = '{"type":"session","parentSession":{"id":"a"}, "n":1e400,"id":"a","version":4}'
+  expect(withId(nested, "new")).toBe(nested.replace('"n":1e400,"id":"a"', '"n":1e400,"id":"new"'))
+})
+
+test("where there is no id, or one in another spelling, the header is written anew with its keys in their order", () => {
   expect(withId('{"type":"session","version":4}', "new")).toBe('{"type":"session","version":4,"id":"new"}')
   expect(withId('{"type":"session","id":"\\u0061"}', "$&")).toBe('{"type":"session","id":"$&"}')
 })
@@ -22,4 +25,13 @@ test("the number of lines goes into the origin there is, and never becomes less"
   const imported = LINE.replace('"x":', '"origin":{"format":"pi","version":1,"lines":9},"x":')
   expect(origin(withOriginLines(imported, 7, "was"))).toEqual({ format: "pi", version: 1, lines: 9 })
   expect(origin(withOriginLines(imported, 12, "was"))).toEqual({ format: "pi", version: 1, lines: 12 })
+})
+
+test("the number of lines changes nothing else of the header", () => {
+  const fragile = '{ "type":"session","version":4,"id":"a","n":1e400 }'
+  const origin = '"origin":{"format":"@sessions","version":4,"id":"a","lines":7}'
+  expect(withOriginLines(fragile, 7, "a")).toBe(`{ "type":"session","version":4,"id":"a","n":1e400,${origin} }`)
+  expect(withOriginLines(`{"n":1e400,${origin},"id":"a","type":"session"}`, 9, "a")).toBe(
+    `{"n":1e400,${origin.replace("7", "9")},"id":"a","type":"session"}`,
+  )
 })

@@ -8,12 +8,14 @@ import { isObject } from "../../format/shape.ts"
 export function withId(line: string, id: string): string {
   const record = parseLine(line).record as LogRecord
   if (record["id"] === id) return line
-  const wanted = JSON.stringify({ ...record, id })
-  if (typeof record["id"] !== "string") return wanted
-  const field = new RegExp(`("id"\\s*:\\s*)${escaped(JSON.stringify(record["id"]))}`)
-  const changed = line.replace(field, (_, name: string) => name + JSON.stringify(id))
-  // The first place that looks like it may be another object's.
-  return JSON.stringify(parseLine(changed).record) === wanted ? changed : wanted
+  if (typeof record["id"] !== "string") return JSON.stringify({ ...record, id })
+  const field = new RegExp(`("id"\\s*:\\s*)${escaped(JSON.stringify(record["id"]))}`, "g")
+  const changed = [...line.matchAll(field)].map(
+    ({ 0: text, 1: name = "", index }) =>
+      line.slice(0, index) + name + JSON.stringify(id) + line.slice(index + text.length),
+  )
+  // A place that looks like it may be another object's.
+  return thatSays(changed, { ...record, id })
 }
 
 /** The header that says how many lines there must be; of more than one number the larger. `id` is what the log was called. */
@@ -21,7 +23,18 @@ export function withOriginLines(line: string, lines: number, id: string): string
   const record = parseLine(line).record as LogRecord
   const origin = isObject(record["origin"]) ? record["origin"] : { format: FORMAT, version: VERSION, id }
   const before = typeof origin["lines"] === "number" ? origin["lines"] : 0
-  return JSON.stringify({ ...record, origin: { ...origin, lines: Math.max(before, lines) } })
+  const said = { ...origin, lines: Math.max(before, lines) }
+  const text = JSON.stringify(said)
+  const changed = isObject(record["origin"])
+    ? line.replace(JSON.stringify(origin), () => text)
+    : line.replace(/\s*\}\s*$/, (end) => `,"origin":${text}${end}`)
+  return thatSays([changed], { ...record, origin: said })
+}
+
+/** The text that reads as this record; written anew only where there is none, since that changes numbers that no double holds. */
+function thatSays(texts: readonly string[], record: LogRecord): string {
+  const wanted = JSON.stringify(record)
+  return texts.find((text) => JSON.stringify(parseLine(text).record) === wanted) ?? wanted
 }
 
 function escaped(text: string): string {
