@@ -16,7 +16,7 @@ export function withoutReferences(entry: Entry): Entry {
   const refs = blobRefs(entry, { foreign: true })
   if (refs.length === 0) return entry
   const { blobs: _, ...rest } = setAt(entry, new Map(refs.map((ref) => substitute(entry, ref))))
-  return rest as Entry
+  return rest
 }
 
 export function missingBlobs(entry: Entry): readonly Diagnostic[] {

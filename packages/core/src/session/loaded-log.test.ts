@@ -1,0 +1,124 @@
+import { createMemoryStorage } from "@sessions/memory"
+import { describe, expect, test } from "vitest"
+import { chain, linesOf, user } from "../../test/chain.ts"
+import { HEADER } from "../../test/logs.ts"
+import { sessionsReading, STORED_ID, storeLines } from "../../test/stored.ts"
+import type { SessionStorage } from "../storage/contract.ts"
+import { loadLog, loadOlder } from "./loaded-log.ts"
+import type { LoadedLog } from "./loaded-log.ts"
+import { createSessions } from "./repository.ts"
+
+const ONE_LINE = { first: 1, largest: 1, lines: 1 }
+const talk = (count: number) => chain(...Array.from({ length: count }, (_, n) => user(`said ${n}`)))
+
+async function loadAll(storage: SessionStorage, loaded: LoadedLog, hint?: number): Promise<number> {
+  let pieces = 0
+  for (; !loaded.log.complete; pieces++) await loadOlder(storage, STORED_ID, loaded, hint)
+  return pieces
+}
+
+describe("pieces", () => {
+  test("come one before the other until the log is whole, and nothing comes before that", async () => {
+    const storage = await storeLines(linesOf(talk(20), HEADER))
+    const loaded = await loadLog(storage, STORED_ID, { pieces: ONE_LINE })
+    expect([loaded.log.from, loaded.log.end]).toEqual([20, 21])
+    expect(await loadAll(storage, loaded)).toBe(20)
+    expect(loaded.log.at(1)?.id).toBe("e1")
+    await loadOlder(storage, STORED_ID, loaded, undefined)
+    expect(loaded.log.end).toBe(21)
+  })
+
+  test("reach back to a hint, and further where a hint is nonsense", async () => {
+    const storage = await storeLines(linesOf(talk(20), HEADER))
+    const hinted = await loadLog(storage, STORED_ID, { pieces: ONE_LINE })
+    await loadOlder(storage, STORED_ID, hinted, 5)
+    expect(hinted.log.from).toBe(5)
+    await loadOlder(storage, STORED_ID, hinted, 1_000_000)
+    expect(hinted.log.from).toBe(4)
+  })
+
+  test("tell of what they found in log order, however they came, and of more than a call takes arguments", async () => {
+    const broken = [JSON.stringify(HEADER), ...Array.from({ length: 200_000 }, () => "-")]
+    const storage = await storeLines(broken)
+    const loaded = await loadLog(storage, STORED_ID)
+    await loadAll(storage, loaded, 0)
+    expect(loaded.diagnostics).toHaveLength(200_000)
+    expect(loaded.diagnostics.every(({ seq }, index) => seq === index + 1)).toBe(true)
+  })
+})
+
+describe("a log that is not the one that was opened any more", () => {
+  const other = linesOf(
+    talk(40).map((slot) => (slot === undefined ? undefined : { ...slot, id: `other ${slot.id}` })),
+    HEADER,
+  )
+
+  test("is a `conflict` to whoever reads on, though lines that are none stand where the pieces meet", async () => {
+    for (const damage of [0, 1, 5]) {
+      const lines = linesOf(talk(20), HEADER).map((line, seq) => (seq > 20 - damage ? "-" : line))
+      const storage = await storeLines(lines)
+      const loaded = await loadLog(storage, STORED_ID, { pieces: ONE_LINE })
+      for (let pieces = 0; pieces < 8; pieces++) await loadOlder(storage, STORED_ID, loaded, undefined)
+      await storage.delete(STORED_ID)
+      await expect(loadOlder(storage, STORED_ID, loaded, undefined)).rejects.toMatchObject({ code: "conflict" })
+      await storeLines(other, storage)
+      await expect(loadOlder(storage, STORED_ID, loaded, undefined)).rejects.toMatchObject({ code: "conflict" })
+      expect(loaded.log.from).toBe(12)
+    }
+  })
+
+  test("is `not_found` where it was deleted between a look at its head and at its first line", async () => {
+    const memory = await storeLines(linesOf(talk(1), HEADER))
+    const storage: SessionStorage = {
+      ...memory,
+      head: async (session, o) => {
+        const head = await memory.head(session, o)
+        await memory.delete(session)
+        return head
+      },
+    }
+    await expect(loadLog(storage, STORED_ID)).rejects.toMatchObject({ code: "not_found", session: STORED_ID })
+  })
+})
+
+describe("what opens", () => {
+  test("a log whose header is not its first line opens, reads and goes on", async () => {
+    const [first, ...rest] = linesOf(talk(3), HEADER)
+    const storage = await storeLines([" ", first as string, ...rest])
+    const session = await sessionsReading(storage, 1).open(STORED_ID)
+    expect((await session.context()).messages).toHaveLength(3)
+    await session.append({ type: "message", message: { role: "user", content: "more" } })
+    expect((await (await sessionsReading(storage, 1).open(STORED_ID)).context()).messages).toHaveLength(4)
+  })
+
+  test("a log of a newer version opens for reading only", async () => {
+    const storage = await storeLines(linesOf(talk(3), { ...HEADER, version: 99 }))
+    const session = await createSessions({ storage }).open(STORED_ID)
+    expect((await session.context()).messages).toHaveLength(3)
+    expect(session.diagnostics).toMatchObject([{ code: "unknown_version" }])
+    await expect(session.title("x")).rejects.toMatchObject({ code: "newer_version" })
+  })
+
+  test("what is no session is refused, and left as it is", async () => {
+    for (const lines of [["not JSON"], ['{"some":"config"}'], [" "], ['{"type":"message","id":"a","parentId":null}']]) {
+      const storage = await storeLines(lines)
+      await expect(createSessions({ storage }).open(STORED_ID)).rejects.toMatchObject({ code: "not_a_session" })
+      expect((await storage.head(STORED_ID))?.next).toBe(lines.length)
+    }
+    const empty = createMemoryStorage()
+    await expect(createSessions({ storage: empty }).open(STORED_ID)).rejects.toMatchObject({ code: "not_found" })
+  })
+
+  test("a log that lost lines which its header counts says that it is incomplete", async () => {
+    const header = { ...HEADER, origin: { format: "pi", version: 3, lines: 9 } }
+    const session = await createSessions({ storage: await storeLines(linesOf(talk(3), header)) }).open(STORED_ID)
+    expect(session.diagnostics).toMatchObject([{ code: "incomplete" }])
+  })
+
+  test("a line that its writer never finished is told of", async () => {
+    const memory = await storeLines(linesOf(talk(3), HEADER))
+    const head: SessionStorage["head"] = async (session) => ({ ...(await memory.head(session)), torn: 7 }) as never
+    const session = await createSessions({ storage: { ...memory, head } }).open(STORED_ID)
+    expect(session.diagnostics).toMatchObject([{ code: "torn_tail", bytes: 7 }])
+  })
+})
