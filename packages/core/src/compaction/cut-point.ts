@@ -53,21 +53,25 @@ function wantedCut(messages: readonly Message[], keepRecentTokens: number): numb
 function validCuts(messages: readonly Message[]): readonly boolean[] {
   /** Calls that stand open after each message: a cut behind it would part them from their results. */
   const parted = new Array<number>(messages.length + 2).fill(0)
-  const open = new Map<string, number>()
+  const open = new Map<string, { readonly call: number; results: number }>()
   let lastTalk = 0
   for (const [index, message] of messages.entries()) {
     if (message.role === "toolResult") {
       const { toolCallId } = message as ToolResultMessage
-      const call = open.get(toolCallId)
-      if (call === undefined) continue
-      block(parted, call + 1, index)
-      open.delete(toolCallId)
+      const waiting = open.get(toolCallId)
+      if (waiting === undefined) continue
+      block(parted, waiting.call + 1, index)
+      if (--waiting.results === 0) open.delete(toolCallId)
     } else {
       if (message.role === "user" || message.role === "assistant") lastTalk = index
-      for (const call of callsOf(message as ModelMessage)) open.set(call.id, index)
+      for (const { id } of callsOf(message as ModelMessage)) {
+        const before = open.get(id)
+        if (before?.call === index) before.results++
+        else open.set(id, { call: index, results: 1 })
+      }
     }
   }
-  for (const call of open.values()) if (call >= lastTalk) block(parted, call + 1, messages.length)
+  for (const { call } of open.values()) if (call >= lastTalk) block(parted, call + 1, messages.length)
   let depth = 0
   return Array.from({ length: messages.length + 1 }, (_, place) => {
     depth += parted[place] as number

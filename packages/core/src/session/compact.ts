@@ -44,7 +44,7 @@ export async function compactSession(
   checkOpen: () => unknown,
 ): Promise<CompactionResult> {
   const { keepRecentTokens = KEEP_RECENT_TOKENS } = o
-  if (!(keepRecentTokens >= 0)) {
+  if (typeof keepRecentTokens !== "number" || !(keepRecentTokens >= 0)) {
     const message = `keepRecentTokens must be a number from 0, not ${String(keepRecentTokens)}.`
     throw new SessionError("invalid", message, { session: shared.id })
   }
@@ -69,7 +69,9 @@ async function compact(shared: SharedSession, o: Settings, checkOpen: () => unkn
   for (const { compact: hook } of shared.options.hooks)
     await hook?.before?.({ session: shared.id, prompt: work.prompt })
   shared.events.emit("compact_start", { reason: "manual" })
-  const summary = withFileLists(await summarize(shared, work, o), work.files)
+  const summary = withFileLists(withoutFileLists(await summarize(shared, work, o)), work.files)
+  // What waits for its hooks will stand before the compaction, so it must be seen.
+  await shared.drain()
   checkOpen()
   checkNotMoved(shared, leafId, selection)
   const kept = work.messages.slice(work.cut.first)
@@ -84,7 +86,7 @@ async function compact(shared: SharedSession, o: Settings, checkOpen: () => unkn
     type: "compaction",
     id,
     summary,
-    firstKeptEntryId: work.firstKeptEntryId ?? id,
+    firstKeptEntryId: work.firstKeptEntryId ?? firstAfter(shared, leafId) ?? id,
     tokensBefore: work.tokensBefore,
     tokensSummarized: estimateMessages(work.messages.slice(0, work.cut.first).map(({ message }) => message)),
     ...work.files,
@@ -197,6 +199,16 @@ function firstKept(log: EntryLog, seqs: readonly Seq[], first: number): string |
     seq = parent
   }
   return log.at(seq)?.id
+}
+
+/** Where nothing was to be kept, what was appended meanwhile is. */
+function firstAfter({ state }: SharedSession, leafId: string | null): string | undefined {
+  const { log, leafId: now } = state
+  const made = leafId === null ? undefined : log.find(leafId)
+  let first: string | undefined
+  for (let seq = now === null ? -1 : (log.find(now) as Seq); seq >= 0 && seq !== made; seq = parentOf(log, seq))
+    first = log.at(seq)?.id
+  return first
 }
 
 async function summarize(shared: SharedSession, work: Work, o: CompactOptions): Promise<string> {

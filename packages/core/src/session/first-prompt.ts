@@ -69,10 +69,11 @@ export class PromptList {
   }
 
   see(entry: Entry): void {
-    this.#shadow(entry.id)
     if (entry.type === "tombstone") this.#delete(entry["targetId"])
     else if (entry.type === "context_edit") this.#edit(entry)
-    else if (!this.#more && isPrompt(entry)) this.#add(entry)
+    // Only from here on: what this entry itself refers to stands before it.
+    this.#shadow(entry.id)
+    if (!this.#more && isPrompt(entry)) this.#add(entry)
   }
 
   toFold(): PromptFold {

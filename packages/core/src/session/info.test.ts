@@ -77,6 +77,14 @@ test("an edit makes the first prompt anew, one without text takes it away, and a
   expect(promptOf([...said, edit(null), gone("1"), edit({ content: "never" })])).toBe("next")
 })
 
+test("a tombstone or an edit that has its target's id means what stands before it", () => {
+  const edit = { ...entry("context_edit", { targetId: "1", replacement: null }), id: "1" }
+  expect(promptOf([user("a", "1"), edit, user("b", "2")])).toBe("b")
+  expect(promptOf([user("a", "1"), { ...gone("1"), id: "1" }, user("b", "2")])).toBe("b")
+  const after = entry("context_edit", { targetId: "1", replacement: { content: "c" } })
+  expect(promptOf([user("a", "1"), { ...entry("custom", {}), id: "1" }, after])).toBe("a")
+})
+
 test("the first prompt is at most 200 UTF-16 units, does not end inside a pair, and starts at the first text that is not blank", () => {
   expect(promptOf([user("x".repeat(500), "1")])).toHaveLength(200)
   expect(promptOf([user(`${"x".repeat(199)}😀`, "1")])).toBe("x".repeat(199))

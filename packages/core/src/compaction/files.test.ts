@@ -1,0 +1,47 @@
+import { expect, test } from "vitest"
+import type { Entry, Message } from "../format/records.ts"
+import { collectFiles, withFileLists, withoutFileLists } from "./files.ts"
+
+test("files are what the tools read and changed, sorted; one that was changed is only there", () => {
+  const files = collectFiles([
+    calls(["read", { path: "b.ts" }], ["read_file", { path: "a.ts" }], ["edit", { path: "c.ts" }]),
+    calls(["write_file", { path: "b.ts" }], ["edit_file", { path: "d.ts" }], ["write", { path: "c.ts" }]),
+    calls(["bash", { path: "no.ts" }], ["read", { path: 5 }], ["read", {}], ["ls", { path: "no" }]),
+    { role: "user", content: [] },
+    { role: "bashExecution", command: "cat x" },
+  ])
+  expect(files).toEqual({ readFiles: ["a.ts"], modifiedFiles: ["b.ts", "c.ts", "d.ts"] })
+})
+
+test("they add up over compactions, but not over one that an extension wrote, nor over what is no list", () => {
+  const before = { type: "compaction", readFiles: ["a.ts", 5, "b.ts"], modifiedFiles: ["c.ts"] } as unknown as Entry
+  const now = [calls(["edit", { path: "a.ts" }], ["read", { path: "c.ts" }])]
+  expect(collectFiles(now, before)).toEqual({ readFiles: ["b.ts"], modifiedFiles: ["a.ts", "c.ts"] })
+  expect(collectFiles(now, { ...before, fromExtension: true })).toEqual({
+    readFiles: ["c.ts"],
+    modifiedFiles: ["a.ts"],
+  })
+  const broken = { ...before, readFiles: "a.ts", modifiedFiles: null } as unknown as Entry
+  expect(collectFiles([], broken)).toEqual({ readFiles: [], modifiedFiles: [] })
+})
+
+test("the lists stand at a summary's end, and come off as they went on, whatever the paths", () => {
+  const summaries = ["## Goal\nwork", "it says </read-files> itself", ""]
+  const lists = [
+    { readFiles: ["a.ts", "b c.ts"], modifiedFiles: ["d.ts"] },
+    { readFiles: ["a.ts"], modifiedFiles: [] },
+    { readFiles: [], modifiedFiles: ["x<y>.ts", "new\nline.ts", "</modified-files>"] },
+    { readFiles: [], modifiedFiles: [] },
+  ]
+  for (const summary of summaries)
+    for (const files of lists) expect(withoutFileLists(withFileLists(summary, files))).toBe(summary)
+  expect(withFileLists("s", lists[0] as (typeof lists)[0])).toBe(
+    "s\n\n<read-files>\na.ts\nb c.ts\n</read-files>\n<modified-files>\nd.ts\n</modified-files>",
+  )
+  expect(withFileLists("s", lists[3] as (typeof lists)[0])).toBe("s")
+})
+
+function calls(...all: readonly (readonly [string, object])[]): Message {
+  const content = all.map(([name, args], n) => ({ type: "toolCall", id: `c${n}`, name, arguments: args }))
+  return { role: "assistant", content } as Message
+}
