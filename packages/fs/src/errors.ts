@@ -18,11 +18,8 @@ export function toStorageError(error: unknown, what: string, place: Place): Stor
   const known = MEANINGS[errno ?? (error instanceof Error ? error.name : "")]
   const code: StorageErrorCode = known?.code ?? "unavailable"
   const advice = known?.advice ?? "the system says no more than its code"
-  const at = place.at === undefined ? "" : ` at ${place.at}`
-  return new StorageError(code, `Could not ${what}${at} (${errno ?? String(error)}): ${advice}.`, {
-    ...place,
-    cause: error,
-  })
+  const message = `Could not ${what} at ${place.at ?? place.storage} (${errno ?? String(error)}): ${advice}.`
+  return new StorageError(code, message, { ...place, cause: error })
 }
 
 function placed(error: StorageError, place: Place): StorageError {

@@ -1,0 +1,11 @@
+/** `measured.ts CWD ARGS…`: the command, and then on standard error how many bytes it had the system read. */
+import { readFileSync } from "node:fs"
+import { processIo, run } from "../../src/index.ts"
+
+const bytesRead = (): number => Number(/^rchar: (\d+)$/m.exec(readFileSync("/proc/self/io", "utf8"))?.[1])
+
+const [cwd = "", ...argv] = process.argv.slice(2)
+const before = bytesRead()
+const exit = await run(argv, { ...processIo(), cwd })
+process.stderr.write(`${bytesRead() - before}\n`)
+process.exitCode = exit

@@ -1,0 +1,117 @@
+/** A folder of its own for a test: a store, what lies around it, and the command on real files. */
+import { createHash } from "node:crypto"
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import type { SessionsOptions, Sessions } from "@sessions/core"
+import { createSessions } from "@sessions/core"
+import type { FileStorageOptions } from "@sessions/fs"
+import { createFileStorage } from "@sessions/fs"
+import { onTestFinished } from "vitest"
+import { run } from "../../src/index.ts"
+import type { Result, RunOptions } from "../harness.ts"
+import { captured } from "../harness.ts"
+
+export interface Place {
+  /** Everything of the test lies below it. */
+  readonly root: string
+  /** Where commands run; the store is its `.sessions`. */
+  readonly cwd: string
+  readonly store: string
+  /** The command in this process, on the files of this folder. */
+  readonly cli: (...argv: string[]) => Promise<Result>
+  readonly cliWith: (options: RunOptions, ...argv: string[]) => Promise<Result>
+  /** The library on the same files; closed when the test ends. */
+  readonly open: (o?: OpenOptions) => Sessions
+  /** Writes a file below `cwd` and gives its name. */
+  readonly file: (name: string, content: string | Uint8Array) => string
+  /** Puts a log into the store as if another program had written it, in one part or several. */
+  readonly plant: (id: string, ...parts: readonly Part[]) => string
+  /** The stored log, all parts. */
+  readonly log: (id: string) => Buffer
+}
+
+export interface OpenOptions {
+  readonly files?: Omit<FileStorageOptions, "root">
+  readonly sessions?: Omit<SessionsOptions, "storage">
+}
+
+export interface Part {
+  readonly from: number
+  readonly content: string | Uint8Array
+}
+
+export function makePlace(): Place {
+  // In memory where the system has such a place: what is tested is not the disk.
+  const root = mkdtempSync(join(existsSync("/dev/shm") ? "/dev/shm" : tmpdir(), "sessions-acceptance-"))
+  onTestFinished(() => rmSync(root, { recursive: true, force: true }))
+  const cwd = join(root, "work")
+  mkdirSync(cwd)
+  const store = join(cwd, ".sessions")
+  const cliWith = async (options: RunOptions, ...argv: string[]): Promise<Result> => {
+    const { io, stdout, stderr } = captured({ cwd, ...options })
+    const exit = await run(argv, io)
+    return { exit, stdout: stdout(), stderr: stderr() }
+  }
+  return {
+    root,
+    cwd,
+    store,
+    cli: (...argv) => cliWith({}, ...argv),
+    cliWith,
+    open(o = {}) {
+      const sessions = createSessions({ storage: createFileStorage({ root: store, ...o.files }), ...o.sessions })
+      onTestFinished(() => sessions.close().catch(() => undefined))
+      return sessions
+    },
+    file(name, content) {
+      writeFileSync(join(cwd, name), content)
+      return name
+    },
+    plant(id, ...parts) {
+      mkdirSync(join(store, id), { recursive: true })
+      for (const [index, { from, content }] of parts.entries()) {
+        const name = index === 0 ? "session.jsonl" : `session_part${index + 1}.${from}.jsonl`
+        writeFileSync(join(store, id, name), content)
+      }
+      return id
+    },
+    log: (id) => Buffer.concat(logFiles(join(store, id)).map((name) => readFileSync(join(store, id, name)))),
+  }
+}
+
+function logFiles(folder: string): string[] {
+  const from = (name: string): number => Number(/\.(\d+)\.jsonl$/.exec(name)?.[1] ?? 0)
+  return readdirSync(folder)
+    .filter((name) => name.endsWith(".jsonl"))
+    .sort((a, b) => from(a) - from(b))
+}
+
+/** What stands in every file below a folder, and which folders there are. */
+export function contentsOf(folder: string): Record<string, string> {
+  const entries = readdirSync(folder, { recursive: true, withFileTypes: true })
+  const pairs = entries.map((entry): [string, string] => {
+    const path = join(entry.parentPath, entry.name)
+    const content = entry.isFile() ? createHash("sha256").update(readFileSync(path)).digest("hex") : "folder"
+    return [path.slice(folder.length + 1), content]
+  })
+  return Object.fromEntries(pairs.sort(([a], [b]) => (a < b ? -1 : 1)))
+}
+
+/** That, or success with whatever output. */
+export function refusalOrSuccess(result: Result): string | undefined {
+  return result.exit === 0 ? undefined : refusal(1, 2)(result)
+}
+
+/** A failure as a person should meet it: this exit status, nothing on standard output, one line that says why. */
+export function refusal(...exits: readonly number[]): (result: Result) => string | undefined {
+  return ({ exit, stdout, stderr }) => {
+    if (!exits.includes(exit))
+      return `exit ${exit}, not ${exits.join(" or ")}: ${stdout.slice(0, 300)}${stderr.slice(0, 300)}`
+    if (stdout !== "") return `standard output: ${stdout.slice(0, 300)}`
+    if (!/^sessions: [^\n]+\n$/.test(stderr)) return `not one line: ${stderr.slice(0, 600)}`
+    if (stderr.length > 600) return `a line of ${stderr.length} characters: ${stderr.slice(0, 200)}`
+    if (stderr.includes("unexpected error")) return stderr
+    return undefined
+  }
+}

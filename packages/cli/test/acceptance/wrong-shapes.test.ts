@@ -1,0 +1,163 @@
+/** Records that are JSON and entries, but not what their type asks for: a hand, another program or a future version wrote them. */
+import { expect, test } from "vitest"
+import { header, jsonl, message, TIME } from "./logs.ts"
+import { makePlace, refusalOrSuccess } from "./place.ts"
+
+const TYPES: Readonly<Record<string, readonly string[]>> = {
+  message: ["message"],
+  custom_message: ["customType", "content", "display", "details"],
+  compaction: [
+    "summary",
+    "firstKeptEntryId",
+    "firstKeptSeq",
+    "tokensBefore",
+    "readFiles",
+    "modifiedFiles",
+    "state",
+    "usage",
+  ],
+  branch_summary: ["fromId", "summary"],
+  context_edit: ["targetId", "targetSeq", "replacement"],
+  tombstone: ["targetId", "targetSeq"],
+  reset_boundary: [],
+  model_change: ["provider", "model", "role"],
+  thinking_level_change: ["thinkingLevel"],
+  mode_change: ["mode", "data"],
+  ttsr_injection: ["injectedRules"],
+  session_init: ["systemPrompt", "tools"],
+  label: ["targetId", "label"],
+  title_change: ["title", "source"],
+  metadata: ["key", "value"],
+  usage: ["kind", "usage"],
+  file_snapshot: ["messageId", "files"],
+  leaf: ["targetSeq"],
+  custom: ["customType", "data"],
+}
+
+const VALUES: readonly unknown[] = [
+  undefined,
+  null,
+  7,
+  -1,
+  "text",
+  "",
+  [],
+  [null],
+  [7, "x"],
+  {},
+  { content: 7 },
+  true,
+  { role: 7 },
+]
+
+const MESSAGES: readonly unknown[] = [
+  null,
+  [],
+  {},
+  { role: 7, content: [] },
+  { role: "user" },
+  { role: "user", content: "bare" },
+  { role: "user", content: null },
+  { role: "user", content: [null, 7, "x", [], {}, { type: 7 }, { type: "text" }, { type: "text", text: 7 }] },
+  { role: "user", content: [{ type: "image" }, { type: "image", data: 7 }, { type: "image", data: "x".repeat(2000) }] },
+  { role: "assistant", content: [{ type: "toolCall" }, { type: "toolCall", id: 7, name: null, arguments: "x" }] },
+  { role: "assistant", content: [], usage: 7 },
+  { role: "assistant", content: [], usage: { input: "many", cost: { total: "x" }, output: -1 } },
+  { role: "assistant", content: [], provider: 7, model: {} },
+  { role: "toolResult", content: [] },
+  { role: "toolResult", content: [], toolCallId: 7, isError: "no" },
+  { role: "bashExecution", command: 7, output: {} },
+  { role: "bashExecution" },
+  { role: "__proto__", content: [] },
+]
+
+function linesOf(type: string): string[] {
+  const fields = TYPES[type] ?? []
+  const payloads: object[] = [
+    {},
+    ...fields.flatMap((field) => VALUES.map((value) => ({ [field]: value }))),
+    ...VALUES.map((value) => Object.fromEntries(fields.map((field) => [field, value]))),
+    ...(type === "message" ? MESSAGES.map((one) => ({ message: one })) : []),
+    { blobs: 7 },
+    { blobs: { "/message/content/0/text": "utf8", "/__proto__/x": "base64", "": 7 } },
+  ]
+  return payloads.map((payload, index) => {
+    const place = {
+      type,
+      id: `e${index + 2}`,
+      parentId: index === 0 ? "first" : `e${index + 1}`,
+      seq: index + 2,
+      timestamp: TIME,
+    }
+    return JSON.stringify({ ...place, ...payload })
+  })
+}
+
+const COMMANDS: readonly (readonly string[])[] = [
+  ["show", "odd", "--last", "500"],
+  ["show", "odd", "--json"],
+  ["context", "odd"],
+  ["context", "odd", "--full", "--repair", "drop"],
+  ["context", "odd", "--json", "--repair", "none"],
+  ["tree", "odd"],
+  ["tree", "odd", "--json"],
+  ["list", "--json"],
+  ["export", "odd"],
+  ["export", "odd", "--self-contained"],
+  ["export", "odd", "--format", "markdown"],
+  ["verify", "odd"],
+  ["verify", "--all", "--json"],
+  ["fork", "odd", "--id", "forked"],
+  ["copy", "odd", "--to", "./copies"],
+  ["rename", "odd", "title"],
+  ["label", "odd", "first", "name"],
+  ["rm", "odd", "--entry", "first"],
+]
+
+test.each(Object.keys(TYPES))("entries of type %s with any payload trip no command", async (type) => {
+  const place = makePlace()
+  const lines = linesOf(type)
+  const last = message("last", `e${lines.length + 1}`, lines.length + 2, "the end")
+  const content = jsonl(header("odd"), message("first", null, 1, "the start"), ...lines, last)
+  place.plant("odd", { from: 0, content })
+  const tripped: string[] = []
+  for (const argv of COMMANDS) {
+    const { exit, stderr } = await place.cli(...argv)
+    if (stderr !== "" || exit > (argv[0] === "verify" ? 1 : 0)) tripped.push(`${argv.join(" ")}: ${stderr}`)
+  }
+  expect(tripped).toEqual([])
+  expect(place.log("odd").toString().startsWith(content)).toBe(true)
+  expect((await place.cli("context", "forked")).stdout).toContain("the end")
+  place.file("odd.jsonl", content)
+  expect(await place.cli("import", "odd.jsonl", "--id", "imported")).toMatchObject({ exit: 0 })
+})
+
+test.each([undefined, null, 7, "x", [], {}, true])(
+  "a header whose fields are all %j trips no command",
+  async (value) => {
+    const place = makePlace()
+    const names = [
+      "id",
+      "timestamp",
+      "cwd",
+      "title",
+      "source",
+      "cronJobId",
+      "parentSession",
+      "systemPromptOverride",
+      "origin",
+    ]
+    const first = header("odd", Object.fromEntries(names.map((name) => [name, value])))
+    const content = jsonl(first, message("first", null, 1, "the start"))
+    place.plant("odd", { from: 0, content })
+    const tripped: string[] = []
+    for (const argv of COMMANDS) {
+      const result = await place.cli(...argv)
+      const isReport = argv[0] === "verify" && result.stderr === ""
+      const problem = isReport ? undefined : refusalOrSuccess(result)
+      if (problem !== undefined) tripped.push(`${argv.join(" ")}: ${problem}`)
+    }
+    expect(tripped).toEqual([])
+    expect(place.log("odd").toString().startsWith(content)).toBe(true)
+  },
+)
