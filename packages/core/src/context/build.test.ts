@@ -217,7 +217,10 @@ describe("an edit", () => {
   })
 
   test("of a compaction does not count", () => {
-    expect(texts(chain(user("a"), compaction("e2"), edit("e2", "no")))).toEqual(["so far"])
+    const { messages } = buildSessionContext(chain(user("a"), compaction("e2"), edit("e2", "no")))
+    expect(messages.map(({ message }) => message)).toEqual([
+      { role: "compactionSummary", summaryText: "so far", tokensBefore: 9 },
+    ])
   })
 })
 

@@ -140,6 +140,9 @@ test("with `drop` a call without a result is left out, and a message that consis
   expect(repaired("drop", "u", "a:x,y", "r:y", "u")).toEqual(["u", "a:y", "r:y", "u"])
   expect(repaired("drop", "u", "A:x,y", "u")).toEqual(["u", "u"])
   expect(repaired("drop", "u", "a:x", "u")).toEqual(["u", "a", "u"])
+  expect(repairMessages(items("u", "A:x,y", "u"), "drop").diagnostics).toMatchObject([
+    { code: "repaired", entryId: "e1" },
+  ])
 })
 
 test("a result that stands later on the path moves up to its call", () => {

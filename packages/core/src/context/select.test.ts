@@ -1,5 +1,6 @@
 import * as fc from "fast-check"
 import { describe, expect, test } from "vitest"
+import { chain, compaction, user } from "../../test/chain.ts"
 import { anyLog, headerOf, slotsOf, soundLog } from "../../test/logs.ts"
 import { holds } from "../../test/property.ts"
 import { expectContext } from "../../test/replay.ts"
@@ -98,5 +99,34 @@ describe("the context of every leaf", () => {
       400,
     )
     expect(short).toBeGreaterThan(20)
+  })
+})
+
+describe("where the answer lies further back", () => {
+  const from = (seq: number, ...payloads: readonly object[]) => {
+    const slots = chain(user("a"), user("b"), ...(payloads as Record<string, unknown>[]))
+    return selectContext(EntryLog.of(slots.slice(seq), seq), slots.length - 1)
+  }
+
+  test("a leaf says where its parent stands", () => {
+    expect(from(3, { type: "leaf", parentId: "e1", targetSeq: 1 })).toEqual({ older: true, hint: 1 })
+  })
+
+  test("a compaction says where what it keeps begins", () => {
+    expect(from(3, compaction("e1", { firstKeptSeq: 1 }))).toEqual({ older: true, hint: 1 })
+  })
+
+  test("what names another entry says nothing of its parent's place", () => {
+    const named = { targetId: "e1", targetSeq: 1 }
+    for (const type of ["label", "tombstone", "context_edit", "x_future"]) {
+      expect(from(3, { type, ...named })).toEqual({ older: true })
+    }
+  })
+
+  test("a hint that is no place is none", () => {
+    for (const hint of [-1, 1.5, "1", null, 2 ** 60]) {
+      expect(from(3, { type: "leaf", parentId: "e1", targetSeq: hint })).toEqual({ older: true })
+      expect(from(3, compaction("e1", { firstKeptSeq: hint }))).toEqual({ older: true })
+    }
   })
 })

@@ -1,8 +1,11 @@
 import { createMemoryStorage } from "@sessions/memory"
 import { describe, expect, test } from "vitest"
 import { chain, linesOf, user } from "../../test/chain.ts"
+import { createCountingStorage } from "../../test/counting-storage.ts"
+import { createFaultyStorage } from "../../test/faulty-storage.ts"
 import { HEADER } from "../../test/logs.ts"
 import { sessionsReading, STORED_ID, storeLines } from "../../test/stored.ts"
+import type { SessionContext } from "../context/types.ts"
 import type { SessionStorage } from "../storage/contract.ts"
 import { loadLog, loadOlder } from "./loaded-log.ts"
 import type { LoadedLog } from "./loaded-log.ts"
@@ -44,6 +47,57 @@ describe("pieces", () => {
     await loadAll(storage, loaded, 0)
     expect(loaded.diagnostics).toHaveLength(200_000)
     expect(loaded.diagnostics.every(({ seq }, index) => seq === index + 1)).toBe(true)
+  })
+})
+
+describe("reading", () => {
+  test("asks a storage again that was out of reach for a moment, and gives up on one that stays so", async () => {
+    const storage = createFaultyStorage(await storeLines(linesOf(talk(20), HEADER)))
+    storage.fail("head", "unavailable")
+    storage.fail("read", "unavailable", undefined, "unavailable", "unavailable")
+    const session = await sessionsReading(storage, 1).open(STORED_ID)
+    storage.fail("read", undefined, "unavailable", undefined, "unavailable", "unavailable", "unavailable")
+    await expect(session.context()).rejects.toMatchObject({ code: "unavailable" })
+    expect((await session.context()).messages).toHaveLength(20)
+  })
+
+  test("that is called for at once is done once", async () => {
+    const storage = createCountingStorage(await storeLines(linesOf(talk(50), HEADER)))
+    const session = await sessionsReading(storage, 1).open(STORED_ID)
+    const asked = [
+      session.context(),
+      session.context(),
+      session.messages({ limit: 3 }),
+      session.tree(),
+      session.entry("e1"),
+    ]
+    const [one, two] = (await Promise.all(asked)) as SessionContext[]
+    expect(one).toEqual(two)
+    expect(one?.messages).toHaveLength(50)
+    // The first line once more, and with each piece the line after it.
+    expect(storage.counted.lines).toBeLessThan(2 * 51 + 5)
+  })
+
+  test("goes on beside appends, and does not see half of them", async () => {
+    const storage = await storeLines(linesOf(talk(30), HEADER))
+    const session = await sessionsReading(storage, 1).open(STORED_ID)
+    const context = session.context()
+    for (let n = 0; n < 10; n++)
+      void session.append({ type: "message", message: { role: "user", content: `more ${n}` } })
+    expect((await context).messages.length).toBeGreaterThanOrEqual(30)
+    expect((await session.context()).messages).toHaveLength(40)
+    await session.flush()
+    expect((await (await sessionsReading(storage, 1).open(STORED_ID)).context()).messages).toHaveLength(40)
+  })
+
+  test("ends with its signal, for that caller alone", async () => {
+    const session = await sessionsReading(await storeLines(linesOf(talk(50), HEADER)), 1).open(STORED_ID)
+    const controller = new AbortController()
+    const aborted = session.context({ signal: controller.signal })
+    const other = session.context()
+    controller.abort()
+    await expect(aborted).rejects.toMatchObject({ code: "aborted" })
+    expect((await other).messages).toHaveLength(50)
   })
 })
 

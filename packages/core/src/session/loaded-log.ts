@@ -14,6 +14,7 @@ import type { Slot } from "../tree/entry-log.ts"
 import { parseSlot } from "./parse-slots.ts"
 import { readLines, readPiece, startPace } from "./pieces.ts"
 import type { Pace, PieceSizes } from "./pieces.ts"
+import { persistently } from "./retry.ts"
 
 export { readLines } from "./pieces.ts"
 
@@ -37,10 +38,13 @@ export interface LoadedLog {
   readonly newer?: { readonly version: number }
 }
 
-/** Reads the header and the last piece. `not_found` where there is no session, `not_a_session` where the log is something else. */
+/**
+ * Reads the header and the last piece. `not_found` where there is no session, `not_a_session` where the log is something else. A
+ * storage that is `unavailable` is asked again, here and whenever more is read.
+ */
 export async function loadLog(storage: SessionStorage, id: string, o: LoadOptions = {}): Promise<LoadedLog> {
-  const headInfo = await storage.head(id, o)
-  const first = headInfo === undefined ? [] : await readLines(storage, id, { from: 0, to: 1 }, o)
+  const headInfo = await persistently(() => storage.head(id, o))
+  const first = headInfo === undefined ? [] : await persistently(() => readLines(storage, id, { from: 0, to: 1 }, o))
   // A log that was there a moment ago and has no line now was deleted between the two.
   if (headInfo === undefined || first.length === 0) throw notFound(storage, id)
   const identity = identifyLog(first)
@@ -68,7 +72,7 @@ async function loadCurrent(
 
 /** Logs of other versions, and those whose header is not where it should be, are read whole. */
 async function loadOther(storage: SessionStorage, id: string, headInfo: HeadInfo, o: LoadOptions): Promise<LoadedLog> {
-  const lines = await readLines(storage, id, {}, o)
+  const lines = await persistently(() => readLines(storage, id, {}, o))
   const identity = identifyLog(lines)
   const pace = startPace(headInfo, o.pieces)
   const diagnostics = tornTail(headInfo)

@@ -4,6 +4,7 @@
  * it should be, much less far after one that turned out too long, which is left unread.
  */
 import type { CallOptions, HeadInfo, SessionStorage, Seq } from "../storage/contract.ts"
+import { persistently } from "./retry.ts"
 
 /** In bytes, about: text is counted in UTF-16 units. */
 export interface PieceSizes {
@@ -53,7 +54,7 @@ export async function readPiece(
     const from = Math.max(0, Math.min(hint, before - pace.step))
     // What a hint asks for is needed, however long it is.
     const most = hint <= from || pace.step <= FEW_LINES ? Number.POSITIVE_INFINITY : 2 * budget
-    const piece = await readRange(storage, id, { from, to: before + overlap }, most, o)
+    const piece = await persistently(() => readRange(storage, id, { from, to: before + overlap }, most, o))
     if (!piece.stopped) {
       keepPace(pace, piece)
       return { from, lines: piece.lines }
