@@ -7,7 +7,7 @@ import type { HeadInfo, SessionStorage } from "../../storage/contract.ts"
 import { parseFold } from "../parse-fold.ts"
 import { foldAnew } from "../read-fold.ts"
 import { writeLog } from "./batches.ts"
-import type { LogToWrite } from "./batches.ts"
+import type { LogToWrite } from "./log-to-write.ts"
 import { withOriginLines } from "./headers.ts"
 
 const HEADER = '{"type":"session","format":"@sessions","version":4,"id":"s","timestamp":"2026-01-31T09:30:00.000Z"}'

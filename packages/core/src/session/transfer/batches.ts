@@ -5,7 +5,6 @@
 import { SessionError } from "../../errors.ts"
 import type { Diagnostic } from "../../format/diagnostics.ts"
 import { FULL_SESSION_SLACK_BYTES } from "../../format/limits.ts"
-import type { Entry } from "../../format/records.ts"
 import { utf8Length } from "../../storage/checks.ts"
 import type { CallOptions, Head, SessionStorage } from "../../storage/contract.ts"
 import { StorageError } from "../../storage/errors.ts"
@@ -13,28 +12,8 @@ import { infoText, keepFold } from "../info-store.ts"
 import { appendBatch } from "./append-batch.ts"
 import { passStored } from "./stored-lines.ts"
 import { placedLines } from "./placed-lines.ts"
+import type { LogToWrite } from "./log-to-write.ts"
 import type { PlacedLine } from "./placed-lines.ts"
-
-/** A line that follows the header. */
-export interface LineToWrite {
-  readonly line: string
-  /** UTF-8 length, where it is known. */
-  readonly bytes?: number
-  /** What session information is made of. Default: the line's record. */
-  readonly entry?: Entry | undefined
-  /** Puts what the line refers to. Runs, and is waited for, before the line is sent; not for one that is stored already. */
-  readonly before?: () => Promise<void>
-}
-
-export interface LogToWrite {
-  readonly id: string
-  /** Line 0. `lines` is given where the log goes in several batches: the header says how many there must be. */
-  readonly header: (lines?: number) => string
-  /** Puts what the header refers to, before it is sent. */
-  readonly before?: () => Promise<void>
-  /** What follows it, the same lines each time. They are gone through twice; the first time, to be measured, without `note`. */
-  readonly lines: (note?: (diagnostic: Diagnostic) => void) => AsyncIterable<LineToWrite> | Iterable<LineToWrite>
-}
 
 export interface WriteOptions extends CallOptions {
   /** Largest log. Default: the storage's limit. A session that was full may be a little over it. */

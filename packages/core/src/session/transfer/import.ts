@@ -1,9 +1,7 @@
 /** A session from a file: our own log as it is, an older one migrated. */
 import type { BlobLimits } from "../../format/blob-refs.ts"
-import type { Diagnostic } from "../../format/diagnostics.ts"
 import type { SessionStorage } from "../../storage/contract.ts"
 import { writeLog } from "./batches.ts"
-import type { LogToWrite } from "./batches.ts"
 import { olderLogToWrite } from "./import-older.ts"
 import { ownLogToWrite } from "./import-own.ts"
 import { checkFormat, identifySource, openSource } from "./source.ts"
@@ -12,12 +10,6 @@ import type { ImportOptions, ImportResult, ImportSource } from "./types.ts"
 export interface ImportLimits {
   readonly maxSessionBytes: number
   readonly blobs: BlobLimits
-}
-
-/** A log that was found in a file. */
-export interface ImportedLog extends LogToWrite {
-  readonly from: { readonly format: string; readonly version: number }
-  readonly diagnostics: readonly Diagnostic[]
 }
 
 /**

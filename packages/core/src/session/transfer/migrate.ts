@@ -17,7 +17,7 @@ import { foldLog, startFold } from "../info.ts"
 import { notFound, readLines } from "../loaded-log.ts"
 import { parseSlot } from "../parse-slots.ts"
 import { putBackup } from "./backup.ts"
-import type { LineToWrite } from "./batches.ts"
+import type { LineToWrite } from "./log-to-write.ts"
 import { checkIdentity } from "./identity.ts"
 import { toStoredLines, withLines } from "./import-older.ts"
 

@@ -6,7 +6,7 @@ import type { Seq } from "../../storage/contract.ts"
 import { foldInfo, startFold } from "../info.ts"
 import type { InfoFold } from "../info.ts"
 import { parseSlot } from "../parse-slots.ts"
-import type { LogToWrite } from "./batches.ts"
+import type { LogToWrite } from "./log-to-write.ts"
 
 export interface PlacedLine {
   readonly seq: Seq

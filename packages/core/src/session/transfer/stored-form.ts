@@ -6,7 +6,7 @@ import type { Entry } from "../../format/records.ts"
 import type { Seq, SessionStorage } from "../../storage/contract.ts"
 import { sha256Hex } from "../../storage/hash.ts"
 import { putBlobs } from "../blobs.ts"
-import type { LineToWrite } from "./batches.ts"
+import type { LineToWrite } from "./log-to-write.ts"
 
 /** The line is known before its blobs are put, so that a log can be measured and compared without writing anything. */
 export async function toStoredForm(
