@@ -251,13 +251,14 @@ class Writer {
     const firstKept = pick([this.#any(c), this.#recent(c), undefined, "nowhere"], a)
     const hints = [undefined, c % this.#slots.length, 0, -1, 1e9, "3"]
     const states = [undefined, state, 5, { ...state, mode: 7 }, { ...state, thinkingLevel: "stored", messages: ["x"] }]
-    this.#addCompaction(firstKept, { state: pick(states, b), hint: pick(hints, b + c) })
+    const summary = a % 7 === 0 ? { summary: 5 } : {}
+    this.#addCompaction(firstKept, { state: pick(states, b), hint: pick(hints, b + c), ...summary })
   }
 
-  #addCompaction(firstKept: string | undefined, o: { state: unknown; hint: unknown }): void {
+  #addCompaction(firstKept: string | undefined, o: { state: unknown; hint: unknown; summary?: unknown }): void {
     this.#add({
       type: "compaction",
-      summary: `so far ${this.#slots.length}`,
+      summary: o.summary ?? `so far ${this.#slots.length}`,
       firstKeptEntryId: firstKept ?? `e${this.#slots.length}`,
       ...(o.hint === undefined ? {} : { firstKeptSeq: o.hint }),
       tokensBefore: 100,

@@ -21,7 +21,7 @@ export function expectContext(slots: readonly Slot[], leaf: number | null, heade
   const deleted = deletedOf(slots)
   const live = path.filter((seq) => !deleted.has(seq))
   const last = (type: string): number => live.findLast((seq) => slots[seq]?.type === type) ?? -1
-  const compaction = last("compaction")
+  const compaction = live.findLast((seq) => isWhole(slots[seq])) ?? -1
   const reset = last("reset_boundary")
   const start = Math.max(compaction, reset)
   const talk = live.filter((seq) => TALK.has(slots[seq]?.type))
@@ -133,6 +133,11 @@ function editsOf(slots: readonly Slot[], live: readonly number[], selected: read
 
 /** The entries that have a place in the context, compactions apart. */
 const TALK: ReadonlySet<string | undefined> = new Set(["message", "custom_message", "branch_summary"])
+
+/** A compaction without a summary cuts nothing. */
+function isWhole(entry: Slot): boolean {
+  return entry?.type === "compaction" && typeof entry["summary"] === "string"
+}
 
 function isReplacement(value: unknown): boolean {
   if (value === null) return true

@@ -98,6 +98,13 @@ describe("a compaction", () => {
     expect(texts(both)).toEqual(["a", "b", "c"])
   })
 
+  test("that lost its summary cuts nothing, and is told of", () => {
+    const context = buildSessionContext(chain(user("a"), compaction("e2", { summary: null }), user("b")))
+    expect(textsOf(context.messages)).toEqual(["a", "b"])
+    expect(context.diagnostics).toMatchObject([{ code: "invalid_record", entryId: "e2" }])
+    expect(context).not.toHaveProperty("compaction")
+  })
+
   test("whose first kept entry was deleted keeps from the next one on", () => {
     expect(texts(chain(user("a"), user("b"), user("c"), compaction("e2"), tombstone("e2")))).toEqual(["so far", "c"])
   })

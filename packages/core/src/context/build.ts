@@ -48,6 +48,7 @@ export function assembleContext<M extends Message>(
   const { modelIsExplicit: _, ...state } = selection.state
   const model = Object.hasOwn(state.models, "default") ? state.models["default"] : undefined
   const compaction = selection.entries.find(({ seq }) => seq === selection.compaction)?.entry
+  const before = compaction?.["tokensBefore"]
   const tokens = estimateMessages(rendered.messages.map(({ message }) => message))
   return {
     messages: rendered.messages,
@@ -55,7 +56,7 @@ export function assembleContext<M extends Message>(
     ...(model === undefined ? {} : { model }),
     ...(compaction === undefined
       ? {}
-      : { compaction: { entryId: compaction.id, tokensBefore: Number(compaction["tokensBefore"] ?? 0) } }),
+      : { compaction: { entryId: compaction.id, tokensBefore: typeof before === "number" ? before : 0 } }),
     tokens,
     ...(o.window === undefined ? {} : { fits: tokens <= o.window }),
     diagnostics: [...selection.diagnostics, ...rendered.diagnostics],

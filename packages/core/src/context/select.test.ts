@@ -12,7 +12,7 @@ import type { NeedsOlder, Selection } from "./select.ts"
 /** What must be the same however much of the log was held. */
 function essence(selection: Selection | NeedsOlder) {
   if ("older" in selection) return "older"
-  const shown = selection.entries.filter(({ entry }) => SHOWN.has(entry.type))
+  const shown = selection.entries.filter(({ seq, entry }) => SHOWN.has(entry.type) || seq === selection.compaction)
   const edits = shown.flatMap(({ seq, edit }) => (edit === undefined ? [] : [[seq, edit.id]]))
   return { selected: shown.map(({ seq }) => seq), edits, state: selection.state }
 }
@@ -38,7 +38,7 @@ function idOf(slots: readonly Slot[], seq: number): string {
   return slots[seq]?.id ?? ""
 }
 
-const SHOWN: ReadonlySet<string> = new Set(["message", "custom_message", "branch_summary", "compaction"])
+const SHOWN: ReadonlySet<string> = new Set(["message", "custom_message", "branch_summary"])
 
 /** Entries of the log that can be a leaf: the last of each id, since a leaf is named by its id. */
 function leavesOf(slots: readonly Slot[]): (number | null)[] {

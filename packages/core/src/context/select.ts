@@ -74,7 +74,7 @@ export function selectContext(
     if (open && !deleted.has(seq)) {
       if (entry.type === "reset_boundary" && compaction === undefined) open = false
       else if (entry.type === "context_edit") noteEdit(log, seq, edits, diagnostics)
-      else if (entry.type !== "compaction") (compaction === undefined ? after : before).push(seq)
+      else if (!isCompaction(entry)) (compaction === undefined ? after : before).push(seq)
       else if (compaction === undefined) {
         compaction = seq
         const place = firstKeptOf(log, seq)
@@ -108,6 +108,11 @@ export function selectContext(
 function selected(log: EntryLog, seq: Seq, edit: Entry | undefined): SelectedEntry {
   const entry = log.at(seq) as Entry
   return edit === undefined ? { seq, entry } : { seq, entry, edit }
+}
+
+/** One that lost its summary cuts nothing: the history that it would hide stands in no other place. */
+function isCompaction(entry: Entry): boolean {
+  return entry.type === "compaction" && typeof entry["summary"] === "string"
 }
 
 /** Seq of the first kept entry; undefined where nothing is kept; {@link OLDER} where that cannot be told yet. */

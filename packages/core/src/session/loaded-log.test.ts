@@ -50,6 +50,25 @@ describe("pieces", () => {
   })
 })
 
+test("an id that occurs again is told of once for each time, in whatever pieces the log was read", async () => {
+  const twice = chain(
+    user("a"),
+    user("b"),
+    user("c", { id: "e1" }),
+    user("d"),
+    user("e", { id: "e1" }),
+    user("f", { id: "e4" }),
+  )
+  const storage = await storeLines(linesOf(twice, HEADER))
+  for (const bytes of [1, 300, 500, 65_536]) {
+    const session = await sessionsReading(storage, bytes).open(STORED_ID)
+    await session.tree()
+    const found = session.diagnostics.filter(({ code }) => code === "duplicate_id")
+    expect(found.map(({ seq }) => seq ?? 0).toSorted((a, b) => a - b)).toEqual([3, 5, 6])
+    expect(found.find(({ seq }) => seq === 5)?.message).toContain("line 3;")
+  }
+})
+
 describe("reading", () => {
   test("asks a storage again that was out of reach for a moment, and gives up on one that stays so", async () => {
     const storage = createFaultyStorage(await storeLines(linesOf(talk(20), HEADER)))

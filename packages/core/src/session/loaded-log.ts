@@ -127,10 +127,31 @@ export async function loadOlder(
   }
   const found: Diagnostic[] = []
   const note = (diagnostic: Diagnostic): unknown => found.push(diagnostic)
-  log.prepend(lines.slice(0, before - from).map((line, index) => parseSlot(line, from + index, note)))
+  const slots = lines.slice(0, before - from).map((line, index) => parseSlot(line, from + index, note))
+  noteDuplicates(log, slots, from, note)
+  log.prepend(slots)
   const later = diagnostics.splice(0)
   // Not by spreading into one call: a damaged log may have more lines to tell of than a call takes arguments.
   for (const diagnostic of found.concat(later)) diagnostics.push(diagnostic)
+}
+
+/** Tells of each entry whose id an entry of an older stretch has: of the first held one with that id, since the others are known. */
+function noteDuplicates(
+  log: EntryLog,
+  slots: readonly Slot[],
+  from: Seq,
+  note: (diagnostic: Diagnostic) => unknown,
+): void {
+  const first = new Map<string, Seq>()
+  for (let index = slots.length - 1; index >= 0; index--) {
+    const id = slots[index]?.id
+    if (id === undefined) continue
+    const seq = first.get(id) ?? log.first(id)
+    first.set(id, from + index)
+    if (seq === undefined) continue
+    const message = `Entry ${id} (line ${seq}) has the id of line ${from + index}; a reference means the nearest one before it.`
+    note({ code: "duplicate_id", seq, entryId: id, message })
+  }
 }
 
 export function notFound(storage: SessionStorage, id: string): SessionError {

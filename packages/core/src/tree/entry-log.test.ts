@@ -73,7 +73,7 @@ describe("in linear time", () => {
         log.prepend(slots.slice(Math.max(0, end - step), end))
       }
       for (let seq = 1; seq <= MANY; seq++) expect(log.find("x", seq) ?? 0).toBe(seq - 1)
-      expect([...log.duplicateIds]).toEqual(["x"])
+      expect(log.first("x")).toBe(1)
     })
   })
 
@@ -97,10 +97,9 @@ function answersOf(log: EntryLog, held: readonly Slot[]) {
   return {
     range: [log.from, log.end, log.complete],
     entries: places.map((seq) => log.at(seq)),
-    found: idsOf(held).map((id) => [id, log.find(id), ...places.map((seq) => log.find(id, seq))]),
+    found: idsOf(held).map((id) => [id, log.first(id), log.find(id), ...places.map((seq) => log.find(id, seq))]),
     deleted: new Set<unknown>([...log.deleted, undefined]),
     last: log.entryBefore(log.end) ?? -1,
-    duplicates: new Set(log.duplicateIds),
   }
 }
 
@@ -111,11 +110,15 @@ function searched(held: readonly Slot[], from: number, end: number): ReturnType<
   return {
     range: [from, end, from === 0],
     entries: places.map((seq) => held[seq]),
-    found: idsOf(held).map((id) => [id, found(id, end), ...places.map((seq) => found(id, seq))]),
+    found: idsOf(held).map((id) => [id, firstOf(held, id), found(id, end), ...places.map((seq) => found(id, seq))]),
     deleted: new Set<unknown>([...deletedOf(held), undefined]),
     last: held.findLastIndex((slot) => slot !== undefined),
-    duplicates: new Set(idsOf(held).filter((id) => held.filter((slot) => slot?.id === id).length > 1)),
   }
+}
+
+function firstOf(held: readonly Slot[], id: string): number | undefined {
+  const seq = held.findIndex((slot) => slot?.id === id)
+  return seq < 0 ? undefined : seq
 }
 
 function placesOf(from: number, end: number): number[] {

@@ -69,11 +69,6 @@ export class EntryLog {
     return this.#deleted
   }
 
-  /** Ids that more than one held entry has. */
-  get duplicateIds(): Iterable<string> {
-    return this.#earlier.keys()
-  }
-
   /** The entry at a place; its `seq` is its place. */
   at(seq: Seq): Slot {
     const slot = this.#slots[seq - this.#from]
@@ -116,8 +111,8 @@ export class EntryLog {
     this.#from = from
   }
 
-  /** Takes away every line from `end` on, and gives them back. */
-  truncate(end: Seq): (Slot | LazySlot)[] {
+  /** Takes away every line from `end` on. */
+  truncate(end: Seq): void {
     const cut = this.#slots.splice(Math.max(0, end - this.#from))
     for (let i = cut.length - 1; i >= 0; i--) {
       const slot = cut[i]
@@ -130,7 +125,6 @@ export class EntryLog {
     }
     while ((this.#tombstones.at(-1) ?? -1) >= end) this.#tombstones.pop()
     this.#deleted = undefined
-    return cut
   }
 
   /**
@@ -142,6 +136,11 @@ export class EntryLog {
     if (last === undefined || last < before) return last
     const earlier = this.#earlier.get(id)
     return earlier === undefined ? undefined : lastBelow(earlier, before)
+  }
+
+  /** The first entry held with an id. */
+  first(id: string): Seq | undefined {
+    return this.#earlier.get(id)?.[0] ?? this.#last.get(id)
   }
 
   /** The nearest entry before a place. Undefined: none is held. */

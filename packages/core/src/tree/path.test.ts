@@ -30,10 +30,9 @@ describe("a parent", () => {
   })
 })
 
-test("a path goes from the root to the leaf, or down to where it is told to stop", () => {
+test("a path goes from the root to the leaf, or from the oldest entry held", () => {
   const log = EntryLog.of(chain(user("a"), user("b"), user("c", { parentId: "e1" }), user("d")))
   expect(pathTo(log, 4)).toEqual({ seqs: [1, 3, 4], reachesRoot: true })
-  expect(pathTo(log, 4, (_, seq) => seq === 3)).toEqual({ seqs: [3, 4], reachesRoot: false })
   expect(pathTo(EntryLog.of(chain(user("a"), user("b")).slice(2), 2), 2)).toEqual({ seqs: [2], reachesRoot: false })
 })
 

@@ -3,7 +3,6 @@
  * duplicate id or a forward reference means the same everywhere.
  */
 import type { Seq } from "../storage/contract.ts"
-import type { Entry } from "../format/records.ts"
 import type { Diagnostic } from "../format/diagnostics.ts"
 import type { EntryLog } from "./entry-log.ts"
 
@@ -47,15 +46,10 @@ export interface Path {
   readonly reachesRoot: boolean
 }
 
-/** The path to an entry, down to (and with) the first entry for which `until` says so. */
-export function pathTo(log: EntryLog, leaf: Seq, until?: (entry: Entry, seq: Seq) => boolean): Path {
+export function pathTo(log: EntryLog, leaf: Seq): Path {
   const seqs: Seq[] = []
   let seq = leaf
-  while (seq >= 0) {
-    seqs.push(seq)
-    if (until?.(log.at(seq) as Entry, seq) === true) break
-    seq = parentOf(log, seq)
-  }
+  for (; seq >= 0; seq = parentOf(log, seq)) seqs.push(seq)
   return { seqs: seqs.reverse(), reachesRoot: seq === ROOT }
 }
 
