@@ -38,6 +38,8 @@ export function startChild(script: URL, ...args: readonly string[]): Child {
     say: (text) => child.stdin.write(`${text}\n`),
     kill: () => child.kill("SIGKILL"),
     async rest() {
+      // Deno's standard input holds its process as long as the other end is open.
+      child.stdin.end()
       const found: string[] = []
       for (let next = await line(); next !== undefined; next = await line()) found.push(next)
       const code = await ended
