@@ -25,6 +25,7 @@ import type { Seq } from "../storage/contract.ts"
 import { hasCode, StorageError } from "../storage/errors.ts"
 import type { EntryLog } from "../tree/entry-log.ts"
 import { parentOf } from "../tree/path.ts"
+import { unlessAborted } from "./aborting.ts"
 import { runHook } from "./hooks.ts"
 import { restoreSelected, selectAt } from "./reading.ts"
 import type { SharedSession } from "./shared-session.ts"
@@ -226,35 +227,24 @@ async function summarize(shared: SharedSession, work: Work, o: CompactOptions): 
 }
 
 async function answer(shared: SharedSession, ask: Summarize, request: Parameters<Summarize>[0]): Promise<string> {
+  const { signal } = request
+  const message = `The compaction of ${shared.id} was aborted. Nothing was written.`
   let text: unknown
   try {
-    text = await unlessAborted(shared, async () => ask(request), request.signal)
+    // A summarizer may not look at its signal.
+    text = await unlessAborted(asking(ask, request), signal, { session: shared.id, message })
   } catch (cause) {
-    if (request.signal?.aborted === true) throw aborted(shared, request.signal)
+    if (signal?.aborted === true)
+      throw new StorageError("aborted", message, { session: shared.id, cause: signal.reason })
     throw failed(shared, `the summarizer failed: ${cause instanceof Error ? cause.message : String(cause)}`, cause)
   }
   if (typeof text !== "string" || text.trim() === "") throw failed(shared, "the summarizer gave no text")
   return text.trim()
 }
 
-/** Does not wait for a summarizer that does not look at its signal. */
-async function unlessAborted<T>(
-  shared: SharedSession,
-  run: () => Promise<T>,
-  signal: AbortSignal | undefined,
-): Promise<T> {
-  if (signal === undefined) return run()
-  if (signal.aborted) throw aborted(shared, signal)
-  let stop = (): void => undefined
-  const stopped = new Promise<never>((_, reject) => {
-    stop = (): void => reject(aborted(shared, signal))
-    signal.addEventListener("abort", stop, { once: true })
-  })
-  try {
-    return await Promise.race([stopped, run()])
-  } finally {
-    signal.removeEventListener("abort", stop)
-  }
+/** What the caller's function gives, also where it throws before it has a promise. */
+async function asking(ask: Summarize, request: Parameters<Summarize>[0]): Promise<unknown> {
+  return ask(request)
 }
 
 /**
@@ -284,9 +274,4 @@ function failed(shared: SharedSession, why: string, cause?: unknown): SessionErr
 
 function moved(shared: SharedSession, cause?: unknown): SessionError {
   return failed(shared, "moved: the session went on elsewhere while its summary was made", cause)
-}
-
-function aborted(shared: SharedSession, signal: AbortSignal): StorageError {
-  const message = `The compaction of ${shared.id} was aborted. Nothing was written.`
-  return new StorageError("aborted", message, { session: shared.id, cause: signal.reason })
 }

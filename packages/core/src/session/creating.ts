@@ -11,6 +11,7 @@ import { startFold } from "./info.ts"
 import { readLines } from "./loaded-log.ts"
 import { newSession } from "./opening.ts"
 import type { OpeningOptions } from "./opening.ts"
+import { taken } from "./queue-errors.ts"
 import type { SharedSession } from "./shared-session.ts"
 
 /** How often a storage that cannot answer, or cannot say whether the header arrived, is asked again. */
@@ -34,13 +35,8 @@ export async function createSession(
   if (options.persistAfter === "create") {
     return newSession(storage, header, await writeHeader(storage, header, line, signal), options)
   }
-  if ((await storage.head(id, signal)) !== undefined) throw taken(storage, id)
+  if ((await storage.head(id, signal)) !== undefined) throw taken({ id, storage })
   return newSession(storage, header, undefined, options)
-}
-
-export function taken(storage: SessionStorage, id: string): SessionError {
-  const message = `There is a session ${id} in ${storage.description} already. Open it, or choose another id.`
-  return new SessionError("exists", message, { session: id, storage: storage.description })
 }
 
 async function writeHeader(storage: SessionStorage, header: Header, line: string, o: CallOptions): Promise<Head> {
@@ -55,7 +51,7 @@ async function writeHeader(storage: SessionStorage, header: Header, line: string
       // Where a try may have arrived, the log that stands in the way may be its own.
       const own = doubt ? await ownHead(storage, id, line, o) : undefined
       if (own !== undefined) return own
-      if (hasCode(error, "conflict")) throw taken(storage, id)
+      if (hasCode(error, "conflict")) throw taken({ id, storage })
       const again = hasCode(error, "unavailable") || hasCode(error, "indeterminate")
       if (!again || attempt === TRIES) throw error
     }

@@ -7,6 +7,7 @@ import type { NewEntry } from "../format/new-entry.ts"
 import type { ContentBlock, Entry, Header } from "../format/records.ts"
 import { checkSignal } from "../storage/checks.ts"
 import type { CallOptions, Head, PartInfo, Seq } from "../storage/contract.ts"
+import { unlessAborted } from "./aborting.ts"
 import type { SessionEvents } from "./events.ts"
 import type { SessionInfo } from "./info.ts"
 import { readEntries, readEntry, readInfo, readParts, readTree } from "./reading-log.ts"
@@ -174,8 +175,10 @@ export class SessionHandle implements Session {
   }
 
   async flush(o: CallOptions = {}): Promise<void> {
-    const { storage, state } = this.#open(o)
-    await this.#shared.drain()
+    const shared = this.#open(o)
+    const { storage, state } = shared
+    const message = `The wait for ${this.id} to be written was aborted; it settles by itself.`
+    await unlessAborted(shared.drain(), o.signal, { session: this.id, message })
     if (state.head !== undefined && storage.capabilities.sync) await storage.sync?.(this.id, o)
   }
 

@@ -1,21 +1,17 @@
-import { createMemoryLocation, createMemoryStorage } from "@sessions/memory"
 import * as fc from "fast-check"
 import { expect, test } from "vitest"
-import { createCountingStorage } from "../../test/counting-storage.ts"
-import type { CountingStorage } from "../../test/counting-storage.ts"
 import { expectInfo } from "../../test/expect-info.ts"
 import { infoLog } from "../../test/info-logs.ts"
+import { counting, foldTo, headerLine, linesOf, memory, NOW, saidLine, storeKept } from "../../test/kept-info.ts"
 import { anyLog, headerOf, slotsOf } from "../../test/logs.ts"
 import { holdsAsync } from "../../test/property.ts"
 import { STORED_ID, storeLines } from "../../test/stored.ts"
 import { assistant, user } from "../../test/writers.ts"
 import type { SessionStorage } from "../storage/contract.ts"
 import { infoText } from "./info-store.ts"
-import { foldInfo, startFold } from "./info.ts"
+import { startFold } from "./info.ts"
 import type { InfoFold, SessionInfo } from "./info.ts"
 import { createSessions } from "./repository.ts"
-
-const NOW = Date.UTC(2026, 5, 1)
 
 test("information is the log's, whatever was kept of it, and how far", async () => {
   const garbage = ["", "null", "[]", "{}", "not json", '{"v":1}']
@@ -69,6 +65,25 @@ test("information that was carried along while a session wrote is the fold of it
   )
 })
 
+/** Nothing kept is believed that does not have its shape, or ends elsewhere. */
+function harmed(fold: InfoFold, harm: number): object {
+  const elsewhere = { ...fold, messageCount: 999, firstPrompt: "wrong" }
+  const all: object[] = [
+    fold,
+    { ...elsewhere, log: "another" },
+    { ...elsewhere, prompts: [null] },
+    { ...elsewhere, metadata: null },
+    { ...elsewhere, metrics: { input: "1" } },
+    { ...elsewhere, createdAt: "yesterday" },
+  ]
+  return all[harm % all.length] as object
+}
+
+function told(info: SessionInfo | undefined): Partial<SessionInfo> {
+  const { id: _, updatedAt: __, bytes: ___, parts: ____, incomplete: _____, ...rest } = info as SessionInfo
+  return rest
+}
+
 test("after an awaited append the information shows it, without a read of the log or a second write", async () => {
   const storage = counting()
   const sessions = createSessions({ storage })
@@ -82,59 +97,10 @@ test("after an awaited append the information shows it, without a read of the lo
   expect(storage.take()).toMatchObject({ lines: 0, docsPut: 0, docsGot: 0 })
 })
 
-test("after a branch the list knows the model without opening the log", async () => {
-  const storage = counting()
-  const sessions = createSessions({ storage })
-  const session = await sessions.create()
-  const { ids } = await session.append([user("a"), { type: "model_change", provider: "p", model: "old" }])
-  await session.append({ type: "model_change", provider: "p", model: "new" })
-  await session.branch(ids[1] as string)
-  await session.append(user("b"))
-  storage.take()
-  expect((await sessions.list()).sessions[0]?.model).toEqual({ provider: "p", model: "old" })
-  expect(storage.take()).toMatchObject({ lines: 0, docsGot: 0 })
-})
-
-test("where only the path can tell the model, the answer is kept, and the next list does not look again", async () => {
-  const storage = counting()
-  const lines = [
-    header(),
-    line(1, { type: "model_change", provider: "p", model: "old" }),
-    line(2, { type: "model_change", provider: "p", model: "new" }),
-    line(3, { type: "leaf" }, "e1"),
-  ]
-  await storeKept(storage, lines, 3, JSON.stringify(foldTo(lines, 3, "")), true)
-  const sessions = createSessions({ storage })
-  expect((await sessions.list()).sessions[0]?.model).toEqual({ provider: "p", model: "old" })
-  expect(storage.take().lines).toBeGreaterThan(0)
-  expect((await sessions.list()).sessions[0]?.model).toEqual({ provider: "p", model: "old" })
-  expect(storage.take().lines).toBe(0)
-})
-
-test("a row that is behind its head is brought up to date from the log's end alone", async () => {
-  const storage = counting()
-  const lines = [header(), ...Array.from({ length: 500 }, (_, n) => said(n + 1))]
-  await storeKept(storage, lines, 497, JSON.stringify(foldTo(lines, 497, "")), true)
-  expect((await createSessions({ storage }).info(STORED_ID)).messageCount).toBe(500)
-  // The line that the kept information ends with is looked at: it must be the one that it was made of.
-  expect(storage.take().lines).toBe(4)
-})
-
-test("a long log without information is read once; what it folds to is kept", async () => {
-  const storage = counting()
-  const lines = [header(), ...Array.from({ length: 1_500 }, (_, n) => said(n + 1))]
-  await storeLines(lines, storage)
-  const sessions = createSessions({ storage })
-  expect((await sessions.list()).sessions[0]?.messageCount).toBe(1_500)
-  expect(storage.take()).toMatchObject({ docsPut: 1 })
-  expect((await sessions.list()).sessions[0]?.messageCount).toBe(1_500)
-  expect(storage.take()).toMatchObject({ lines: 0, docsPut: 0 })
-})
-
 test("information of another log, or with another entry at its end, is made anew", async () => {
   for (const change of [{ log: "another" }, { to: { seq: 2, id: "another" } }]) {
     const storage = counting()
-    const lines = [header(), ...[1, 2, 3, 4].map(said)]
+    const lines = [headerLine(), ...[1, 2, 3, 4].map(saidLine)]
     await storeKept(storage, lines, 2, JSON.stringify({ ...foldTo(lines, 2, ""), messageCount: 70, ...change }), true)
     expect((await createSessions({ storage }).info(STORED_ID)).messageCount).toBe(4)
   }
@@ -160,51 +126,11 @@ test("information over 8 KB goes into a document and comes back without a read o
   }
 })
 
-test("where all prompts that were remembered are deleted, the list reads the log once for the next one", async () => {
-  const storage = counting()
-  const sessions = createSessions({ storage })
-  const session = await sessions.create({ id: "s" })
-  const ids: string[] = []
-  for (let n = 1; n <= 6; n++) ids.push(...(await session.append(user(`say ${n}`))).ids)
-  for (const id of ids.slice(0, 4)) await session.tombstone(id)
-  expect((await session.info()).firstPrompt).toBe("say 5")
-  expect((await sessions.info("s")).firstPrompt).toBe("say 5")
-  storage.take()
-  expect((await sessions.list()).sessions[0]?.firstPrompt).toBe("say 5")
-  expect(storage.take().lines).toBe(0)
-  await session.append(user("say 7"))
-  expect((await sessions.info("s")).firstPrompt).toBe("say 5")
-  expect(storage.take().lines).toBe(0)
+test("information that rides along is at most 8 KB", () => {
+  const fold = startFold({ systemPromptOverride: "ü".repeat(5_000) }, "l")
+  expect(infoText(fold)).toBeUndefined()
+  expect(infoText(startFold({ systemPromptOverride: "x".repeat(5_000) }, "l"))).toBeDefined()
 })
-
-test("prompts that the end of the log deletes are not missed by who goes on from what is kept", async () => {
-  const storage = memory()
-  const gone = [1, 2, 3].map((n) => line(5 + n, { type: "tombstone", targetId: `e${n}` }))
-  const lines = [header(), ...[1, 2, 3, 4, 5].map(said), ...gone]
-  await storeKept(storage, lines, 5, JSON.stringify(foldTo(lines, 5, "")), true)
-  expect((await createSessions({ storage }).info(STORED_ID)).firstPrompt).toMatch(/^say 4 /)
-})
-
-test("a prompt that is too long for a line shows its start, never a reference", async () => {
-  const storage = counting()
-  const long = `It begins ${"here ".repeat(200)}`
-  const sessions = createSessions({ storage, blobs: { textUnits: 100 } })
-  const session = await sessions.create({ id: "s" })
-  const { ids } = await session.append(user("short"))
-  await session.append(user(long))
-  await session.tombstone(ids[0] as string)
-  expect((await session.info()).firstPrompt).toBe(long.slice(0, 200))
-  const copy = memory()
-  for await (const { hash } of storage.blobs.list()) await copy.blobs.put((await storage.blobs.get(hash)) as Uint8Array)
-  await storeLines(await linesOf(storage, "s"), copy)
-  const elsewhere = createSessions({ storage: copy })
-  expect((await elsewhere.info(STORED_ID)).firstPrompt).toBe(long.slice(0, 200))
-  expect(await (await elsewhere.open(STORED_ID)).info()).toMatchObject({ firstPrompt: long.slice(0, 200) })
-  for await (const { hash } of copy.blobs.list()) await copy.blobs.delete(hash)
-  const bare = createSessions({ storage: memory(copy) })
-  expect((await bare.info(STORED_ID)).firstPrompt).not.toMatch(/blob:/)
-})
-
 test("what is kept is deleted with its session, also where it was kept at that very moment", async () => {
   const storage = counting()
   const sessions = createSessions({ storage })
@@ -221,99 +147,6 @@ test("a storage that refuses documents still has its information told", async ()
   const inner = memory()
   const refuse = async (): Promise<never> => Promise.reject(new Error("The disk is read-only."))
   const storage: SessionStorage = { ...inner, docs: { ...inner.docs, get: refuse, put: refuse } }
-  await storeLines([header(), ...Array.from({ length: 1_200 }, (_, n) => said(n + 1))], storage)
+  await storeLines([headerLine(), ...Array.from({ length: 1_200 }, (_, n) => saidLine(n + 1))], storage)
   expect((await createSessions({ storage }).info(STORED_ID)).messageCount).toBe(1_200)
-})
-
-// ---- helpers -------------------------------------------------------------------------------------------------------------------
-
-const locations = new WeakMap<SessionStorage, ReturnType<typeof createMemoryLocation>>()
-
-/** A storage whose clock stands; another one on the same sessions where one is given. */
-function memory(same?: SessionStorage): SessionStorage {
-  const location = (same === undefined ? undefined : locations.get(same)) ?? createMemoryLocation()
-  const storage = createMemoryStorage({ location, clock: () => NOW })
-  locations.set(storage, location)
-  return storage
-}
-
-function counting(): CountingStorage {
-  const inner = memory()
-  const storage = createCountingStorage(inner)
-  locations.set(storage, locations.get(inner) as ReturnType<typeof createMemoryLocation>)
-  return storage
-}
-
-function header(): string {
-  return JSON.stringify({
-    type: "session",
-    format: "@sessions",
-    version: 4,
-    id: STORED_ID,
-    timestamp: "2026-01-31T09:30:00.000Z",
-  })
-}
-
-function line(seq: number, payload: object, parentId: string | null = seq === 1 ? null : `e${seq - 1}`): string {
-  return JSON.stringify({ ...payload, id: `e${seq}`, parentId, seq, timestamp: "2026-01-31T09:30:00.000Z" })
-}
-
-function said(seq: number): string {
-  return line(seq, {
-    type: "message",
-    message: { role: "user", content: [{ type: "text", text: `say ${seq} ${"-".repeat(60)}` }] },
-  })
-}
-
-function foldTo(lines: readonly string[], place: number, log: string): InfoFold {
-  const slots = slotsOf(lines)
-  let fold = startFold(headerOf(lines), log)
-  for (let seq = 1; seq <= place; seq++) fold = foldInfo(fold, slots[seq], seq)
-  return fold
-}
-
-/** Stores a log with a text kept of its first lines, beside its head or as the document. */
-async function storeKept(
-  storage: SessionStorage,
-  lines: readonly string[],
-  place: number,
-  text: string,
-  beside: boolean,
-): Promise<void> {
-  const info = beside ? { info: text } : {}
-  const head = await storage.append(STORED_ID, lines.slice(0, place + 1), { expect: 0, ...info })
-  if (place + 1 < lines.length) await storage.append(STORED_ID, lines.slice(place + 1), { expect: head })
-  const own = text.startsWith('{"v":1,"log":""') ? text.replace('"log":""', `"log":${JSON.stringify(head.log)}`) : text
-  if (!beside) await storage.docs.put(`sessions/${STORED_ID}/info`, own, { expect: null })
-}
-
-/** Nothing kept is believed that does not have its shape, or ends elsewhere. */
-function harmed(fold: InfoFold, harm: number): object {
-  const elsewhere = { ...fold, messageCount: 999, firstPrompt: "wrong" }
-  const all: object[] = [
-    fold,
-    { ...elsewhere, log: "another" },
-    { ...elsewhere, prompts: [null] },
-    { ...elsewhere, metadata: null },
-    { ...elsewhere, metrics: { input: "1" } },
-    { ...elsewhere, createdAt: "yesterday" },
-  ]
-  return all[harm % all.length] as object
-}
-
-async function linesOf(storage: SessionStorage, id = STORED_ID): Promise<string[]> {
-  const lines: string[] = []
-  for await (const chunk of storage.read(id)) lines.push(...chunk.lines)
-  return lines
-}
-
-function told(info: SessionInfo | undefined): Partial<SessionInfo> {
-  const { id: _, updatedAt: __, bytes: ___, parts: ____, incomplete: _____, ...rest } = info as SessionInfo
-  return rest
-}
-
-test("information that rides along is at most 8 KB", () => {
-  const fold = startFold({ systemPromptOverride: "ü".repeat(5_000) }, "l")
-  expect(infoText(fold)).toBeUndefined()
-  expect(infoText(startFold({ systemPromptOverride: "x".repeat(5_000) }, "l"))).toBeDefined()
 })

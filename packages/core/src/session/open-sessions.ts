@@ -1,9 +1,10 @@
 /** The sessions that a repository has open: handles on one id share one session behind them, and the last one releases it. */
 import { SessionError } from "../errors.ts"
 import type { CallOptions, Seq, SessionStorage } from "../storage/contract.ts"
-import { StorageError } from "../storage/errors.ts"
+import { unlessAborted } from "./aborting.ts"
 import { SessionHandle } from "./handle.ts"
 import { infoText, keepFold } from "./info-store.ts"
+import { taken } from "./queue-errors.ts"
 import type { SharedSession } from "./shared-session.ts"
 
 export interface Held {
@@ -47,15 +48,27 @@ export class OpenSessions {
     }
   }
 
-  /** The same for a session that is made. `taken` where one is open. */
-  async make(id: string, make: () => Promise<SharedSession>, taken: () => Error): Promise<Held> {
+  /** The same for a session that is made. `exists` where one of that id is open. */
+  async make(id: string, make: () => Promise<SharedSession>, { signal }: CallOptions): Promise<Held> {
     for (;;) {
       const there = this.#places.get(id)
       if (there === undefined) {
         return this.#hold(id, this.#place(id, make(), { made: true, abort: new AbortController() }), {})
       }
-      if (await succeeded(there.opening)) throw taken()
+      const open = await unlessAborted(
+        there.opening.catch(() => undefined),
+        signal,
+        aborted(id),
+      )
+      if (open === undefined) continue
+      if (!(await this.#wasDeleted(open))) throw taken({ id, storage: this.#storage })
+      this.#leave(id, there)
     }
+  }
+
+  /** By another repository, so that its id is free although there are handles on it here. */
+  async #wasDeleted({ id, state }: SharedSession): Promise<boolean> {
+    return state.head !== undefined && (await this.#storage.head(id)) === undefined
   }
 
   /** The open session of an id. */
@@ -103,7 +116,7 @@ export class OpenSessions {
   async #hold(id: string, place: Place, { signal }: CallOptions): Promise<Held> {
     place.handles++
     try {
-      const shared = await orAborted(place.opening, id, signal)
+      const shared = await unlessAborted(place.opening, signal, aborted(id))
       if (this.closed) throw new SessionError("closed", `The sessions were closed while ${id} was opened.`)
       const isClosed = (): boolean => this.closed
       return {
@@ -144,26 +157,13 @@ async function settle(session: SharedSession, from: Seq): Promise<void> {
   if (state.fold !== undefined && infoText(state.fold) === undefined) await keepFold(storage, id, state.fold)
 }
 
+function aborted(session: string): { readonly session: string; readonly message: string } {
+  return { session, message: `The wait for ${session} to open was aborted.` }
+}
+
 async function succeeded(opening: Promise<unknown>): Promise<boolean> {
   return opening.then(
     () => true,
     () => false,
   )
-}
-
-/** Ends the waiting of one caller, not the opening that others wait for. */
-async function orAborted<T>(promise: Promise<T>, id: string, signal: AbortSignal | undefined): Promise<T> {
-  if (signal === undefined) return promise
-  let stop = (): void => undefined
-  const aborted = new Promise<never>((_, reject) => {
-    stop = (): void =>
-      reject(new StorageError("aborted", `Opening ${id} was aborted.`, { session: id, cause: signal.reason }))
-    if (signal.aborted) stop()
-    else signal.addEventListener("abort", stop, { once: true })
-  })
-  try {
-    return await Promise.race([aborted, promise])
-  } finally {
-    signal.removeEventListener("abort", stop)
-  }
 }

@@ -7,7 +7,7 @@ import type { CallOptions, Deleted, SessionStorage } from "../storage/contract.t
 import { isSessionId } from "../storage/checks.ts"
 import { hasCode } from "../storage/errors.ts"
 import { continueRecent } from "./continue-recent.ts"
-import { createSession, taken } from "./creating.ts"
+import { createSession } from "./creating.ts"
 import { runHook } from "./hooks.ts"
 import type { Hooks } from "./hooks.ts"
 import type { SessionInfo } from "./info.ts"
@@ -56,6 +56,9 @@ export interface SessionsOptions {
   readonly onHookFailed?: (hook: string, error: unknown) => void
 }
 
+/** Sessions that come and go more often than this between two looks are no race, but a storage that contradicts itself. */
+const MAX_RACES = 10
+
 export function createSessions(o: SessionsOptions): Sessions {
   return new SessionRepository(o)
 }
@@ -98,7 +101,7 @@ class SessionRepository implements Sessions {
     const problem = headerProblem(header)
     if (problem !== undefined) throw new SessionError("invalid", `The session was not created: ${problem}`)
     const make = (): ReturnType<typeof createSession> => createSession(this.storage, header, this.#options, o)
-    const { handle } = await this.#open.make(id, make, () => taken(this.storage, id))
+    const { handle } = await this.#open.make(id, make, o)
     for (const hook of this.#options.hooks)
       runHook("create", () => hook.create?.({ session: id, header }), this.#hookFailed)
     return handle
@@ -109,7 +112,7 @@ class SessionRepository implements Sessions {
   }
 
   async openOrCreate(id: string, o: Omit<CreateOptions, "id"> = {}): Promise<Session> {
-    for (;;) {
+    for (let attempt = 1; ; attempt++) {
       try {
         return await this.open(id, o)
       } catch (error) {
@@ -119,7 +122,7 @@ class SessionRepository implements Sessions {
         return await this.create({ ...o, id })
       } catch (error) {
         // Somebody else made it between the two; theirs is opened.
-        if (!hasCode(error, "exists")) throw error
+        if (!hasCode(error, "exists") || attempt === MAX_RACES) throw error
       }
     }
   }

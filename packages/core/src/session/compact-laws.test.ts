@@ -1,0 +1,156 @@
+import { createMemoryStorage } from "@sessions/memory"
+import * as fc from "fast-check"
+import { expect, test } from "vitest"
+import { FILLER, startCompacting } from "../../test/compacting.ts"
+import { holdsAsync } from "../../test/property.ts"
+import { contextTexts, storedEntries } from "../../test/writers.ts"
+import type { SummarizeRequest } from "../compaction/types.ts"
+import type { NewEntry } from "../format/new-entry.ts"
+import { createSessions } from "./repository.ts"
+import type { Session } from "./types.ts"
+
+test("every message that shows is summarized or kept, none twice, and nothing that was taken out comes back", async () => {
+  await holdsAsync(
+    fc.asyncProperty(scripts, fc.array(fc.nat({ max: 120 }), { minLength: 1, maxLength: 3 }), async (script, keeps) => {
+      const { session, location, reopen } = await startCompacting()
+      await play(session, script)
+      let covered = new Set<string>()
+      for (const keepRecentTokens of keeps) {
+        const shown = markersOf(await contextOf(session))
+        const leftOut = await strays(session)
+        const lines = (await storedEntries(location)).length
+        const asked: SummarizeRequest[] = []
+        const summarize = async (request: SummarizeRequest): Promise<string> => (asked.push(request), "short")
+        const done = await session.compact({ summarize, keepRecentTokens }).catch((error: unknown) => error as Error)
+        const grown = (await storedEntries(location)).length - lines
+        if (done instanceof Error) {
+          expect(done).toMatchObject({ code: "compaction_failed" })
+          expect(grown).toBe(0)
+          continue
+        }
+        expect(grown).toBe(1)
+        const summarized = markersOf(asked.map(({ prompt }) => prompt).join())
+        const context = await session.context()
+        const kept = markersOf(await contextOf(session))
+        expect(summarized.filter((marker) => kept.includes(marker))).toEqual([])
+        expect([...summarized, ...kept].toSorted()).toEqual(shown.toSorted())
+        expect(summarized.filter((marker) => covered.has(marker))).toEqual([])
+        covered = new Set([...covered, ...summarized])
+        for (const stray of await strays(session)) expect(leftOut).toContain(stray)
+        expect(context.tokens).toBe(done.tokensAfter)
+        expect(done.tokensAfter).toBeLessThan(done.tokensBefore)
+        expect((await (await reopen()).context()).messages).toEqual(context.messages)
+        await play(session, [
+          ["user", 3],
+          ["assistant", 4],
+        ])
+      }
+    }),
+    120,
+  )
+})
+
+test("the kept part begins at an id that no later entry has, and so means what it should", async () => {
+  const filler = (id: string, text: string) => said(id, `${text} ${FILLER}`)
+  const mode = { type: "mode_change", id: "x", mode: "plan" }
+  const note = { type: "custom", id: "x", customType: "note" }
+  const cases = [
+    [[filler("a", "1"), filler("b", "2"), said("c", "3"), said("d", "4"), said("c", "5"), said("e", "6")], "456"],
+    [
+      [filler("a", "1"), filler("b", "2"), mode, said("c", "3"), said("d", "4"), note, said("e", "5"), said("f", "6")],
+      "3456",
+    ],
+  ] as const
+  for (const [entries, kept] of cases) {
+    const storage = createMemoryStorage()
+    const header = { type: "session", format: "@sessions", version: 4, id: "s", timestamp: AT }
+    const placed = entries.map((entry, index) => ({
+      ...entry,
+      parentId: entries[index - 1]?.id ?? null,
+      seq: index + 1,
+      timestamp: AT,
+    }))
+    const lines = [header, ...placed].map((record) => JSON.stringify(record))
+    await storage.append("s", lines, { expect: 0 })
+    const session = await createSessions({ storage }).open("s")
+    await session.compact({ summarize: async () => "short", keepRecentTokens: 4 })
+    expect((await contextTexts(session)).slice(1).join("")).toBe(kept)
+  }
+})
+
+const AT = "2026-01-31T09:30:00.000Z"
+
+function said(id: string, text: string) {
+  return { type: "message", id, message: { role: "user", content: [{ type: "text", text }] } }
+}
+
+const KINDS = [
+  "user",
+  "assistant",
+  "calls",
+  "results",
+  "custom",
+  "bash",
+  "model",
+  "edit",
+  "omit",
+  "drop",
+  "branch",
+  "label",
+] as const
+const scripts = fc.array(fc.tuple(fc.constantFrom(...KINDS), fc.nat({ max: 99 })), { maxLength: 30, size: "max" })
+
+let count = 0
+
+/** Each message has a marker of its own, as long as is needed to find it. */
+async function play(session: Session, script: readonly (readonly [(typeof KINDS)[number], number])[]): Promise<void> {
+  const ids: string[] = []
+  let open: string[] = []
+  for (const [kind, n] of script) {
+    const marker = `<<${count++}>>${"x".repeat(n)}`
+    const near = ids.at(-1 - (n % Math.max(1, ids.length)))
+    const message = (value: object): Promise<unknown> => add({ type: "message", message: value } as NewEntry)
+    if (kind === "user" || kind === "assistant") await message({ role: kind, content: marker })
+    else if (kind === "calls") {
+      open = Array.from({ length: 1 + (n % 3) }, () => `call${count++}`)
+      const content = open.map((id) => ({
+        type: "toolCall",
+        id,
+        name: "bash",
+        arguments: { marker: `<<${count++}>>` },
+      }))
+      await message({ role: "assistant", content })
+    } else if (kind === "results") {
+      const [id] = open.splice(n % Math.max(1, open.length), 1)
+      if (id !== undefined) await message({ role: "toolResult", toolCallId: id, isError: false, content: marker })
+    } else if (kind === "custom")
+      await add({ type: "custom_message", customType: "note", content: marker, display: true })
+    else if (kind === "bash") await message({ role: "bashExecution", command: "ls", output: marker })
+    else if (kind === "model") await session.append({ type: "model_change", provider: "p", model: `m${n}` })
+    else if (near === undefined) continue
+    else if (kind === "edit") await session.edit(near, { content: marker })
+    else if (kind === "omit") await session.edit(near, null)
+    else if (kind === "drop") await session.tombstone(near)
+    else if (kind === "label") await session.label(near, "here")
+    else if (n % 5 === 0) await session.branch(near)
+  }
+
+  async function add(entry: NewEntry): Promise<void> {
+    ids.push(...(await session.append(entry)).ids)
+  }
+}
+
+/** All that shows on the path, also results whose calls do not. */
+async function contextOf(session: Session): Promise<string> {
+  return JSON.stringify((await session.context({ repair: "none" })).messages)
+}
+
+/** Entries of results that have no call. */
+async function strays(session: Session): Promise<(string | undefined)[]> {
+  const { diagnostics } = await session.context()
+  return diagnostics.filter(({ message }) => message.includes("left out")).map(({ entryId }) => entryId)
+}
+
+function markersOf(text: string): string[] {
+  return [...new Set(text.match(/<<\d+>>/g))]
+}

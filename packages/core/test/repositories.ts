@@ -1,0 +1,19 @@
+/** Two repositories on one location, and what is the same for every test of them. */
+import { createMemoryLocation, createMemoryStorage } from "@sessions/memory"
+import { createSessions } from "../src/session/repository.ts"
+import type { Sessions } from "../src/session/types.ts"
+import type { SessionStorage } from "../src/storage/contract.ts"
+
+export function twoRepositories(o: { readonly persistAfter?: "create" | "user" } = {}): {
+  readonly storage: SessionStorage
+  readonly sessions: Sessions
+  readonly elsewhere: Sessions
+} {
+  const location = createMemoryLocation()
+  const storage = createMemoryStorage({ location })
+  return {
+    storage,
+    sessions: createSessions({ storage, ...o }),
+    elsewhere: createSessions({ storage: createMemoryStorage({ location }), ...o }),
+  }
+}
