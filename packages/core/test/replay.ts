@@ -91,7 +91,7 @@ export function expectMessages(slots: readonly Slot[], leaf: number | null): num
 
 /** The nearest entry before a place that has this id. */
 export function nearestBefore(slots: readonly Slot[], id: unknown, before: number): number | undefined {
-  for (let seq = before - 1; seq >= 0; seq--) if (slots[seq]?.id === id) return seq
+  for (let seq = before - 1; seq >= 0; seq--) if (id !== undefined && slots[seq]?.id === id) return seq
   return undefined
 }
 

@@ -97,6 +97,13 @@ describe("reading", () => {
     expect(storage.counted.lines).toBeLessThan(2 * 51 + 5)
   })
 
+  test("that somebody else has done meanwhile is not done further", async () => {
+    const storage = createCountingStorage(await storeLines(linesOf(talk(50), HEADER)))
+    const session = await sessionsReading(storage, 1).open(STORED_ID)
+    await Promise.all(Array.from({ length: 10 }, () => session.messages({ limit: 2 })))
+    expect(storage.counted.lines).toBeLessThan(8)
+  })
+
   test("goes on beside appends, and does not see half of them", async () => {
     const storage = await storeLines(linesOf(talk(30), HEADER))
     const session = await sessionsReading(storage, 1).open(STORED_ID)
@@ -155,6 +162,27 @@ describe("a log that is not the one that was opened any more", () => {
 })
 
 describe("what opens", () => {
+  test("a log that ends in two turns at once says so once they are held, and one that lost a line does not", async () => {
+    const writers = chain(user("a"), user("b"), user("c"), user("d", { parentId: "e1" }), user("e"))
+    const bridged = chain(user("a"), user("b"), user("c", { parentId: "lost" }), user("d"))
+    for (const bytes of [1, 500, 65_536]) {
+      const diverged = await sessionsReading(await storeLines(linesOf(writers, HEADER)), bytes).open(STORED_ID)
+      await diverged.context()
+      expect(diverged.diagnostics).toMatchObject([{ code: "diverged", leaf: "e5", otherLeaf: "e3" }])
+      const session = await sessionsReading(await storeLines(linesOf(bridged, HEADER)), bytes).open(STORED_ID)
+      await session.context()
+      expect(session.diagnostics).toEqual([])
+    }
+  })
+
+  test("and is not told of another turn once it has chosen between the two", async () => {
+    const writers = chain(user("a"), user("b"), user("c"), user("d", { parentId: "e1" }), user("e"))
+    const session = await sessionsReading(await storeLines(linesOf(writers, HEADER)), 1).open(STORED_ID)
+    await session.branch("e5")
+    await session.context()
+    expect(session.diagnostics).toEqual([])
+  })
+
   test("a log whose header is not its first line opens, reads and goes on", async () => {
     const [first, ...rest] = linesOf(talk(3), HEADER)
     const storage = await storeLines([" ", first as string, ...rest])

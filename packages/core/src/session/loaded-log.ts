@@ -31,6 +31,8 @@ export interface LoadedLog {
   readonly headInfo: HeadInfo
   readonly log: EntryLog
   readonly pace: Pace
+  /** So many lines, from the first on, were made elsewhere: their branches are no sign of a second writer. */
+  readonly imported: Seq
   readonly diagnostics: Diagnostic[]
   /** The stored log is of this older version; its entries are migrated, and it cannot be written to as it is. */
   readonly older?: { readonly format: string; readonly version: number }
@@ -60,12 +62,13 @@ async function loadCurrent(
   o: LoadOptions,
 ): Promise<LoadedLog> {
   const diagnostics = tornTail(headInfo)
-  if (header.origin?.lines !== undefined && headInfo.next < header.origin.lines) {
-    const message = `The log has ${headInfo.next} of ${header.origin.lines} lines: the import, fork or copy that made it was cut off. Run it again to complete it.`
+  const imported = importedLines(header)
+  if (headInfo.next < imported) {
+    const message = `The log has ${headInfo.next} of ${imported} lines: the import, fork or copy that made it was cut off. Run it again to complete it.`
     diagnostics.push({ code: "incomplete", message })
   }
   const pace = startPace(headInfo, o.pieces)
-  const loaded: LoadedLog = { header, headInfo, log: new EntryLog(headInfo.next), pace, diagnostics }
+  const loaded: LoadedLog = { header, headInfo, log: new EntryLog(headInfo.next), pace, imported, diagnostics }
   await loadOlder(storage, id, loaded, undefined, o)
   return loaded
 }
@@ -74,30 +77,30 @@ async function loadCurrent(
 async function loadOther(storage: SessionStorage, id: string, headInfo: HeadInfo, o: LoadOptions): Promise<LoadedLog> {
   const lines = await persistently(() => readLines(storage, id, {}, o))
   const identity = identifyLog(lines)
-  const pace = startPace(headInfo, o.pieces)
+  const whole = { headInfo, pace: startPace(headInfo, o.pieces), imported: lines.length }
   const diagnostics = tornTail(headInfo)
   if (identity.kind === "older") {
     const { isRawLine, migrateLines } = await import("../migrations/index.ts")
-    const migrated = migrateLines(lines, { id })
-    const slots: Slot[] = [undefined, ...migrated.records.map((record) => (isRawLine(record) ? undefined : record))]
-    const { header, from: older } = migrated
-    return {
-      header,
-      headInfo,
-      log: EntryLog.of(slots),
-      pace,
-      diagnostics: diagnostics.concat(migrated.diagnostics),
-      older,
-    }
+    const { header, records, from, diagnostics: found } = migrateLines(lines, { id })
+    const log = EntryLog.of([undefined, ...records.map((record) => (isRawLine(record) ? undefined : record))])
+    return { ...whole, header, log, diagnostics: diagnostics.concat(found), older: from }
   }
   if (identity.kind !== "newer" && identity.kind !== "sessions") throw notASession(storage, id, identity)
   const log = EntryLog.of(lines.map((line, seq) => parseSlot(line, seq, (found) => diagnostics.push(found))))
-  if (identity.kind === "sessions") return { header: identity.header, headInfo, log, pace, diagnostics }
+  if (identity.kind === "sessions") {
+    return { ...whole, header: identity.header, log, diagnostics, imported: importedLines(identity.header) }
+  }
   // Shown as far as its entries look like ours; nothing is written to it.
   const message = `The log is of version ${identity.version}, which this program does not know. It is open for reading only; use a newer program to write to it.`
   diagnostics.unshift({ code: "unknown_version", seq: 0, message })
   const header = (parseLine(lines[0] ?? "").record ?? { type: "session" }) as Header
-  return { header, headInfo, log, pace, diagnostics, newer: { version: identity.version } }
+  return { ...whole, header, log, diagnostics, newer: { version: identity.version } }
+}
+
+/** Headers are taken as they come, so a field of them may hold anything. */
+function importedLines({ origin }: Header): Seq {
+  const lines: unknown = origin?.lines
+  return typeof lines === "number" ? lines : 0
 }
 
 /**

@@ -6,6 +6,7 @@ import { SessionError } from "../errors.ts"
 import type { Diagnostic } from "../format/diagnostics.ts"
 import type { CallOptions, HeadInfo, Seq, SessionStorage } from "../storage/contract.ts"
 import { StorageError } from "../storage/errors.ts"
+import { divergenceOf } from "../tree/divergence.ts"
 import type { EntryLog } from "../tree/entry-log.ts"
 import { loadOlder } from "./loaded-log.ts"
 import type { Pace } from "./pieces.ts"
@@ -13,6 +14,8 @@ import type { Pace } from "./pieces.ts"
 export interface Reading {
   readonly headInfo: HeadInfo
   readonly pace: Pace
+  /** So many lines were made elsewhere, branches and all. */
+  readonly imported: Seq
 }
 
 export class LogStore {
@@ -36,19 +39,33 @@ export class LogStore {
   }
 
   /**
+   * Tells of another writer's turn beside the one that the log ends in, once it is held. "older": what is held ends in two tips,
+   * and only what stands before can say whether they are one path.
+   */
+  tellDivergence(log: EntryLog): "older" | undefined {
+    if (this.#reading === undefined || this.diagnostics.some(({ code }) => code === "diverged")) return undefined
+    const found = divergenceOf(log, this.#reading.imported)
+    if (found === "older") return found
+    if (found !== undefined) this.diagnostics.push(found)
+    return undefined
+  }
+
+  /**
    * Asks until the answer needs no older part of the log, reading further back each time. `ask` may run several times and must
-   * not change anything.
+   * not change anything that matters to it.
    */
   async untilKnown<T extends object>(
     log: () => EntryLog,
     ask: () => T | { readonly older: true; readonly hint?: Seq },
     o: CallOptions = {},
   ): Promise<T> {
-    for (;;) {
+    for (let pieces = 0; ; pieces++) {
       const answer = ask()
-      if (!("older" in answer)) return answer
-      const hint = "hint" in answer ? (answer.hint as Seq | undefined) : undefined
-      await this.older(log, hint, o)
+      if ("older" in answer) await this.older(log, "hint" in answer ? answer.hint : undefined, o)
+      else {
+        if (pieces > 0) this.tellDivergence(log())
+        return answer
+      }
     }
   }
 

@@ -2,8 +2,7 @@
 import { SessionError } from "../errors.ts"
 import { FORMAT, VERSION } from "../format/records.ts"
 import type { Entry, Header } from "../format/records.ts"
-import type { CallOptions, Head, HeadInfo, SessionStorage } from "../storage/contract.ts"
-import { divergenceOf } from "../tree/divergence.ts"
+import type { CallOptions, Head, HeadInfo, Seq, SessionStorage } from "../storage/contract.ts"
 import { EntryLog } from "../tree/entry-log.ts"
 import { defaultLeaf } from "../tree/path.ts"
 import { keptFold } from "./info-store.ts"
@@ -58,8 +57,8 @@ export async function openSession(
   o: CallOptions = {},
 ): Promise<SharedSession> {
   const loaded = await loadLog(storage, id, { ...o, pieces: options.pieces })
-  const leafId = await leafOf(storage, id, loaded, o)
-  await tellDivergence(storage, id, loaded, o)
+  const store = new LogStore({ id, storage, reading: loaded, diagnostics: loaded.diagnostics })
+  const leafId = await leafOf(loaded.log, store, o)
   const state = new SessionState({
     header: loaded.header,
     log: loaded.log,
@@ -68,7 +67,6 @@ export async function openSession(
     fold: await foldOf(storage, id, loaded, o),
     bytes: loaded.headInfo.bytes,
   })
-  const store = new LogStore({ id, storage, reading: loaded, diagnostics: loaded.diagnostics })
   let migrating: Promise<void> | undefined
   const migrate = (): Promise<void> => (migrating ??= migrateOpen(shared).finally(() => (migrating = undefined)))
   const gate = gateOf(storage, id, loaded, options, migrate)
@@ -76,25 +74,17 @@ export async function openSession(
   return shared
 }
 
-/** The last entry of the log; further back than the first piece only where that holds no entry at all. */
-async function leafOf(storage: SessionStorage, id: string, loaded: LoadedLog, o: CallOptions): Promise<string | null> {
-  for (;;) {
-    const leaf = defaultLeaf(loaded.log)
-    if (leaf !== undefined) return leaf === null ? null : (loaded.log.at(leaf) as Entry).id
-    await loadOlder(storage, id, loaded, undefined, o)
-  }
-}
-
-/** Reads on only where the last lines belong to several branches and the place where these part is not held. */
-async function tellDivergence(storage: SessionStorage, id: string, loaded: LoadedLog, o: CallOptions): Promise<void> {
-  for (;;) {
-    const divergence = divergenceOf(loaded.log, importedLines(loaded))
-    if (divergence !== "older") {
-      if (divergence !== undefined) loaded.diagnostics.push(divergence)
-      return
-    }
-    await loadOlder(storage, id, loaded, undefined, o)
-  }
+/** The last entry of the log; further back than the first piece only where that holds no entry at all, or tips of two turns. */
+async function leafOf(log: EntryLog, store: LogStore, o: CallOptions): Promise<string | null> {
+  const { leaf } = await store.untilKnown<{ leaf: Seq | null }>(
+    () => log,
+    () => {
+      const seq = defaultLeaf(log)
+      return seq === undefined || store.tellDivergence(log) === "older" ? { older: true } : { leaf: seq }
+    },
+    o,
+  )
+  return leaf === null ? null : (log.at(leaf) as Entry).id
 }
 
 /** The kept fold brought up to date from what is loaded; undefined where that would mean reading further. */
@@ -119,11 +109,6 @@ function foldRange(start: InfoFold, log: EntryLog, from: number): InfoFold {
   let fold = start
   for (let seq = from; seq < log.end; seq++) fold = foldInfo(fold, log.at(seq), seq)
   return fold
-}
-
-/** Branches of an older log have no leaf entries, so its jumps are no sign of a second writer. */
-function importedLines(loaded: LoadedLog): number {
-  return loaded.older === undefined ? (loaded.header.origin?.lines ?? 0) : Number.MAX_SAFE_INTEGER
 }
 
 function gateOf(

@@ -78,13 +78,16 @@ describe("tail-first opening", () => {
     await holdsAsync(
       fc.asyncProperty(anyLog, pieceBytes, fc.integer({ min: 1, max: 5 }), async (lines, bytes, limit) => {
         const slots = slotsOf(lines)
-        const session = await openAt(lines, bytes)
+        const sessions = sessionsReading(await storeLines(lines), bytes)
         const seqs: number[] = []
         let before: string | undefined
         for (let pages = 0; pages <= lines.length; pages++) {
+          // As a server does, which keeps nothing from one page to the next.
+          const session = await sessions.open(STORED_ID)
           const page = await session.messages({ limit, ...(before === undefined ? {} : { before }) })
           seqs.unshift(...page.messages.map(({ seq }) => seq))
           before = page.before
+          await session.close()
           if (before === undefined) break
           expect(page.messages).toHaveLength(limit)
         }
