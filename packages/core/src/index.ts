@@ -1,6 +1,7 @@
 /** The sessions of AI agents, kept as append-only logs. Start with {@link createSessions}. */
 export { createSessions } from "./session/repository.ts"
 export type { SessionsOptions } from "./session/repository.ts"
+export type { PieceSizes } from "./session/pieces.ts"
 export type * from "./session/types.ts"
 export type { SessionEvents } from "./session/events.ts"
 export type { Hooks } from "./session/hooks.ts"

@@ -175,6 +175,26 @@ describe("what opens", () => {
     }
   })
 
+  test("and says so at once where the first piece shows both tips", async () => {
+    const writers = chain(user("a"), user("b"), user("c"), user("d", { parentId: "e1" }), user("e"))
+    const bridged = chain(user("a"), user("b"), user("c"), user("d", { parentId: "lost" }), user("e"))
+    const opened = async (slots: typeof writers) => {
+      const pieces = { first: 1, largest: 1, lines: 3 }
+      return createSessions({ storage: await storeLines(linesOf(slots, HEADER)), pieces }).open(STORED_ID)
+    }
+    expect((await opened(writers)).diagnostics).toMatchObject([{ code: "diverged", leaf: "e5", otherLeaf: "e3" }])
+    expect((await opened(bridged)).diagnostics).toEqual([])
+  })
+
+  test("but not of the branches of an older log, which nobody's entries announce", async () => {
+    const branches = chain(user("a"), user("b"), user("c", { parentId: "e1" }))
+    const older = { type: "session", version: 3, id: "x", timestamp: "2026-01-31T09:30:00.000Z" }
+    const storage = await storeLines(linesOf(branches, older))
+    const session = await createSessions({ storage }).open(STORED_ID)
+    expect(session.diagnostics).toEqual([])
+    expect((await session.context()).messages).toHaveLength(2)
+  })
+
   test("and is not told of another turn once it has chosen between the two", async () => {
     const writers = chain(user("a"), user("b"), user("c"), user("d", { parentId: "e1" }), user("e"))
     const session = await sessionsReading(await storeLines(linesOf(writers, HEADER)), 1).open(STORED_ID)

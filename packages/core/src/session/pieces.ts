@@ -25,8 +25,6 @@ export interface Pace {
   readonly sizes: PieceSizes
   /** Lines of the next piece, at most. */
   step: number
-  /** A piece has turned out too long: from there on the step grows slowly, or it would turn out so again and again. */
-  careful: boolean
   /** Size of all that was read and kept, and its number of lines. */
   units: number
   lines: number
@@ -34,7 +32,7 @@ export interface Pace {
 
 export function startPace(head: HeadInfo, sizes: PieceSizes = PIECE_SIZES): Pace {
   const step = Math.max(sizes.lines, linesOf(sizes.first, head.bytes, head.next))
-  return { sizes, step, careful: false, units: 0, lines: 0 }
+  return { sizes, step, units: 0, lines: 0 }
 }
 
 /**
@@ -56,12 +54,13 @@ export async function readPiece(
     const most = hint <= from || pace.step <= FEW_LINES ? Number.POSITIVE_INFINITY : 2 * budget
     const piece = await persistently(() => readRange(storage, id, { from, to: before + overlap }, most, o))
     if (!piece.stopped) {
-      keepPace(pace, piece)
+      pace.units += piece.units
+      pace.lines += piece.lines.length
+      pace.step = Math.min(2 * pace.step, linesOf(budgetOf(pace), pace.units, pace.lines))
       return { from, lines: piece.lines }
     }
     const fitting = linesOf(budget, piece.units, piece.lines.length)
     pace.step = Math.max(1, Math.min(fitting, pace.step >> 3))
-    pace.careful = true
   }
 }
 
@@ -73,13 +72,6 @@ export async function readLines(
   o: CallOptions = {},
 ): Promise<string[]> {
   return (await readRange(storage, id, range, Number.POSITIVE_INFINITY, o)).lines
-}
-
-function keepPace(pace: Pace, piece: Piece): void {
-  pace.units += piece.units
-  pace.lines += piece.lines.length
-  const further = pace.careful ? pace.step + Math.max(1, pace.step >> 2) : 2 * pace.step
-  pace.step = Math.min(further, linesOf(budgetOf(pace), pace.units, pace.lines))
 }
 
 interface Piece {

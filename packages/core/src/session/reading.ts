@@ -130,10 +130,8 @@ function cursorOf(log: EntryLog, seq: Seq): string {
 
 function placeOf(log: EntryLog, name: string): Seq | undefined {
   const [, id, digits] = /^(.+)@(\d+)$/s.exec(name) ?? []
-  if (digits === undefined) return log.find(name)
   const seq = Number(digits)
-  if (seq < log.from) return undefined
-  return log.at(seq)?.id === id ? seq : log.find(name)
+  return id !== undefined && log.at(seq)?.id === id ? seq : log.find(name)
 }
 
 function unknownEntry(shared: SharedSession, id: string | null): SessionError {
