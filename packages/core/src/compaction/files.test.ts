@@ -43,5 +43,5 @@ test("the lists stand at a summary's end, and come off as they went on, whatever
 
 function calls(...all: readonly (readonly [string, object])[]): Message {
   const content = all.map(([name, args], n) => ({ type: "toolCall", id: `c${n}`, name, arguments: args }))
-  return { role: "assistant", content } as Message
+  return { role: "assistant", content }
 }

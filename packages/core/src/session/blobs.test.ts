@@ -15,8 +15,7 @@ const SMALL_IMAGE = btoa("i".repeat(765))
 const REFERENCE = `blob:sha256:${"0".repeat(64)}`
 
 const image = (data: string) => ({ type: "image", data, mimeType: "image/png" })
-const said = (...content: readonly object[]): NewEntry =>
-  ({ type: "message", message: { role: "user", content } }) as unknown as NewEntry
+const said = (...content: readonly object[]): NewEntry => ({ type: "message", message: { role: "user", content } })
 
 test("long strings and images leave the line, and come back wherever a session is read", async () => {
   const { session, location, reopen } = await start()
@@ -214,7 +213,7 @@ test("blobs are written before the line that names them", async () => {
   expect(await storedEntries(location)).toEqual([])
   await appended
   const [entry] = await storedEntries(location)
-  const { content } = entry?.["message"] as { content: readonly { text: string }[] }
+  const { content } = (entry as Entry)["message"] as { content: readonly { text: string }[] }
   expect(location.blobs.has(content[0]?.text.slice("blob:sha256:".length) ?? "")).toBe(true)
 })
 

@@ -109,7 +109,7 @@ async function play(session: Session, script: readonly (readonly [(typeof KINDS)
   for (const [kind, n] of script) {
     const marker = `<<${count++}>>${"x".repeat(n)}`
     const near = ids.at(-1 - (n % Math.max(1, ids.length)))
-    const message = (value: object): Promise<unknown> => add({ type: "message", message: value } as NewEntry)
+    const message = (value: object): Promise<unknown> => add({ type: "message", message: value })
     if (kind === "user" || kind === "assistant") await message({ role: kind, content: marker })
     else if (kind === "calls") {
       open = Array.from({ length: 1 + (n % 3) }, () => `call${count++}`)

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest"
 import { FILLER, startCompacting, SUMMARY } from "../../test/compacting.ts"
 import { assistant, codeOf, contextTexts, storedEntries, user } from "../../test/writers.ts"
-import type { CompactionResult } from "../compaction/types.ts"
+import type { Summarize } from "../compaction/types.ts"
 import type { SessionsOptions } from "./repository.ts"
 import type { Session } from "./types.ts"
 
@@ -10,45 +10,29 @@ test("a summarizer that fails, says nothing or is aborted writes nothing, and th
   await session.append([user(FILLER), assistant(FILLER), user("c")])
   const lines = (await storedEntries(location)).length
   const abort = new AbortController()
-  const attempts = [
-    [() => session.compact({ summarize: async () => Promise.reject(new Error("overloaded")) }), "compaction_failed"],
+  const never = new Promise<string>(() => undefined)
+  const attempts: readonly (readonly [Summarize, string, AbortSignal?])[] = [
+    [async () => Promise.reject(new Error("overloaded")), "compaction_failed"],
     [
-      () =>
-        session.compact({
-          summarize: () => {
-            throw new Error("thrown")
-          },
-        }),
+      () => {
+        throw new Error("thrown")
+      },
       "compaction_failed",
     ],
-    [() => session.compact({ summarize: async () => "  \n" }), "compaction_failed"],
-    [() => session.compact({ summarize: async () => undefined as never }), "compaction_failed"],
-    [() => session.compact({ summarize: async () => SUMMARY, signal: AbortSignal.abort() }), "aborted"],
-    [
-      // One that does not look at its signal, and never answers.
-      () =>
-        session.compact({
-          summarize: async () => (abort.abort(), new Promise<string>(() => undefined)),
-          signal: abort.signal,
-        }),
-      "aborted",
-    ],
-  ] as const
-  for (const [attempt, code] of attempts) expect(await codeOf(keeping(attempt))).toBe(code)
-  expect((await storedEntries(location)).length).toBe(lines)
-  const failures = told.filter(([name]) => name === "compact_failed")
-  expect(failures).toHaveLength(5)
-  await session.compact({ summarize: async () => SUMMARY, keepRecentTokens: 1 })
-
-  function keeping(attempt: () => Promise<CompactionResult>): Promise<CompactionResult> {
-    const { compact } = session
-    session.compact = (o) => compact.call(session, { keepRecentTokens: 1, ...o })
-    try {
-      return attempt()
-    } finally {
-      session.compact = compact
-    }
+    [async () => "  \n", "compaction_failed"],
+    [async () => undefined as never, "compaction_failed"],
+    [async () => SUMMARY, "aborted", AbortSignal.abort()],
+    // One that does not look at its signal, and never answers.
+    [async () => (abort.abort(), never), "aborted", abort.signal],
+  ]
+  for (const [summarize, code, signal] of attempts) {
+    const compacted = session.compact({ summarize, keepRecentTokens: 1, ...(signal === undefined ? {} : { signal }) })
+    expect(await codeOf(compacted)).toBe(code)
   }
+  expect((await storedEntries(location)).length).toBe(lines)
+  // The one that was aborted beforehand never began.
+  expect(told.filter(([name]) => name === "compact_failed")).toHaveLength(5)
+  await session.compact({ summarize: async () => SUMMARY, keepRecentTokens: 1 })
 })
 
 test("what is appended while the summary is made is kept", async () => {
@@ -117,16 +101,19 @@ test("a side entry of another writer does not stop a compaction", async () => {
   const { session, reopen } = await startCompacting()
   await session.append([user(FILLER), assistant(FILLER)])
   const elsewhere = await reopen()
-  await session
-    .compact({ summarize: async () => (await elsewhere.title("named"), SUMMARY), keepRecentTokens: 0 })
-    .catch(() => undefined)
-  expect(await (await reopen()).info()).toMatchObject({ title: "named" })
+  const { entryId } = await session.compact({
+    summarize: async () => (await elsewhere.title("named"), SUMMARY),
+    keepRecentTokens: 0,
+  })
+  const opened = await reopen()
+  expect((await opened.context()).compaction?.entryId).toBe(entryId)
+  expect(await opened.info()).toMatchObject({ title: "named" })
 })
 
 test("one compaction at a time", async () => {
   const { session } = await startCompacting()
   await session.append([user(FILLER), assistant(FILLER)])
-  let answer = (_: string): void => undefined
+  let answer: (summary: string) => void = () => undefined
   const first = session.compact({ summarize: () => new Promise((resolve) => (answer = resolve)), keepRecentTokens: 0 })
   await expect(session.compact({ summarize: async () => SUMMARY, keepRecentTokens: 0 })).rejects.toThrow(/under way/)
   answer(SUMMARY)

@@ -5,7 +5,6 @@ import { createCountingStorage } from "../../test/counting-storage.ts"
 import { assistant, codeOf, contextTexts, storedEntries, user } from "../../test/writers.ts"
 import { SUMMARY_HEADINGS, SUMMARY_SYSTEM_PROMPT } from "../compaction/prompts.ts"
 import type { SummarizeRequest } from "../compaction/types.ts"
-import type { NewEntry } from "../format/new-entry.ts"
 import { createSessions } from "./repository.ts"
 
 test("the summary stands for what was before the kept part, here and in a session that is opened anew", async () => {
@@ -62,10 +61,7 @@ test("each summary reaches the next prompt, and files are gathered over all of t
       ...results,
       assistant("ok"),
     ]
-    await session.append([
-      ...turn,
-      { type: "model_change", provider: "p", model: `m${round}` },
-    ] as unknown as NewEntry[])
+    await session.append([...turn, { type: "model_change", provider: "p", model: `m${round}` }])
     const asked: SummarizeRequest[] = []
     const summarize = async (request: SummarizeRequest): Promise<string> => (
       asked.push(request), `${SUMMARY}\nround ${round}`

@@ -238,7 +238,7 @@ function entry(type: string, payload: object): Entry {
     seq: 0,
     timestamp: "2026-01-31T09:30:00.000Z",
     ...payload,
-  } as unknown as Entry
+  }
 }
 
 const LAST = "the last one"

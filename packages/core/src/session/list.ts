@@ -108,7 +108,7 @@ function cursorOf({ lastMessageAt, id }: Place): string {
   return `${lastMessageAt}/${id}`
 }
 
-function parseCursor(cursor: string): Place {
+function parseCursor(cursor: unknown): Place {
   const [lastMessageAt = "", id = "", ...rest] = String(cursor).split("/")
   if (rest.length === 0 && id !== "" && !Number.isNaN(Date.parse(lastMessageAt))) return { lastMessageAt, id }
   throw new SessionError("invalid", `${JSON.stringify(cursor)} is not the cursor of a page; give \`next\` as it came.`)
