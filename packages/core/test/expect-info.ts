@@ -81,8 +81,8 @@ function textOf(content: unknown): string {
 }
 
 function expectMetrics(entries: readonly Fields[]): SessionInfo["metrics"] {
-  const calls = entries.flatMap(({ type, message, usage }) => {
-    if (type === "usage") return [usage as Fields]
+  const calls = entries.flatMap(({ type, message, usage }): Fields[] => {
+    if (type === "usage") return [usage]
     const { role, usage: own } = (message ?? {}) as { role?: unknown; usage?: Fields }
     return type === "message" && role === "assistant" ? [own ?? {}] : []
   })
