@@ -1,4 +1,5 @@
 /** What session information says of a log, in the plainest words there are: each rule a walk over all of its entries. */
+import { isObject } from "../src/format/shape.ts"
 import type { SessionInfo } from "../src/session/info.ts"
 import type { Slot } from "../src/tree/entry-log.ts"
 import { expectContext, nearestBefore } from "./replay.ts"
@@ -82,7 +83,7 @@ function textOf(content: unknown): string {
 
 function expectMetrics(entries: readonly Fields[]): SessionInfo["metrics"] {
   const calls = entries.flatMap(({ type, message, usage }): Fields[] => {
-    if (type === "usage") return [usage]
+    if (type === "usage") return isObject(usage) ? [usage] : [{}]
     const { role, usage: own } = (message ?? {}) as { role?: unknown; usage?: Fields }
     return type === "message" && role === "assistant" ? [own ?? {}] : []
   })
