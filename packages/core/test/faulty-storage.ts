@@ -1,5 +1,5 @@
 /** A storage that fails as storages do: at a test's command, or by a simulation's dice. */
-import type { Capabilities, SessionStorage } from "../src/storage/contract.ts"
+import type { BlobStore, Capabilities, SessionStorage } from "../src/storage/contract.ts"
 import { StorageError } from "../src/storage/errors.ts"
 import type { StorageErrorCode } from "../src/storage/errors.ts"
 
@@ -40,6 +40,8 @@ export interface FaultyOptions {
   readonly decide?: (call: Call) => Fault | undefined
   /** Awaited before a call takes effect, and again before its answer comes. */
   readonly pause?: (call: Call) => Promise<void>
+  /** Stands in for the blob store; a simulation's must not hash, which takes as long as it takes. */
+  readonly blobs?: BlobStore
 }
 
 /** What a call does to the storage behind: all of it, or as much as an interrupted one may. */
@@ -53,6 +55,7 @@ export function createFaultyStorage(inner: SessionStorage, o: FaultyOptions = {}
   const planned = new Map<Operation, (Fault | undefined)[]>()
   const held = new Map<Operation, Promise<void>>()
   const stragglers: (() => Promise<unknown>)[] = []
+  const blobs = o.blobs ?? inner.blobs
 
   const nextFault = (call: Call): Fault | undefined => {
     const faults = planned.get(call.operation) ?? []
@@ -81,11 +84,11 @@ export function createFaultyStorage(inner: SessionStorage, o: FaultyOptions = {}
     docs: inner.docs,
     blobs: {
       put: (bytes, options) =>
-        perform({ operation: "put", session: "", lines: [] }, { whole: () => inner.blobs.put(bytes, options) }),
-      get: (hash, options) => inner.blobs.get(hash, options),
-      has: (hash, options) => inner.blobs.has(hash, options),
-      delete: (hash, options) => inner.blobs.delete(hash, options),
-      list: (options) => inner.blobs.list(options),
+        perform({ operation: "put", session: "", lines: [] }, { whole: () => blobs.put(bytes, options) }),
+      get: (hash, options) => blobs.get(hash, options),
+      has: (hash, options) => blobs.has(hash, options),
+      delete: (hash, options) => blobs.delete(hash, options),
+      list: (options) => blobs.list(options),
     },
     calls,
     get late() {

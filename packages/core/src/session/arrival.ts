@@ -42,9 +42,9 @@ export function takeArrived(
     return { landed, pending: left, refused: [], ownSeqs, foreign, divergence: undefined }
   }
   const continues = continuesFrom(state.log, ownLeafId, last.seq)
-  const { refuseFrom, hang, follow, diverged } = decide(left, foreign, { continues, midTurn })
+  const { refuseFrom, follow, diverged } = decide(left, foreign, { continues, midTurn })
   const pending = left.slice(0, refuseFrom)
-  if (hang) rehang(pending, last.id, { aside: !follow })
+  rehang(pending, { end: last.id, leafId: ownLeafId, aside: !follow })
   if (follow) state.ackedLeafId = last.id
   state.replacePending(entriesOf(pending))
   const divergence = diverged ? toDivergence(state.leafId, follow ? ownLeafId : last.id) : undefined
@@ -60,14 +60,15 @@ function takeOut(
   items: readonly PendingAppend[],
   own: Arrived["own"],
 ): { readonly landed: readonly PendingAppend[]; readonly left: readonly PendingAppend[] } {
+  const landed: PendingAppend[] = []
+  const left: PendingAppend[] = []
   for (const item of items) {
     requeue(item)
     const entries = item.entries.filter((entry) => !own.has(entry.id))
-    if (entries.length < item.entries.length) item.landed = true
+    // Lines arrive in order: of what comes after something that is missing, another writer has written the same entry.
+    if (entries.length < item.entries.length && left.length === 0) item.landed = true
     item.entries = entries
+    ;(entries.length === 0 ? landed : left).push(item)
   }
-  return {
-    landed: items.filter((item) => item.entries.length === 0),
-    left: items.filter((item) => item.entries.length > 0),
-  }
+  return { landed, left }
 }

@@ -1,8 +1,4 @@
-/** Waiting and trying again, in all runtimes. */
-import { hasCode } from "../storage/errors.ts"
-
-/** How often a storage is asked that is `unavailable`, or that answers what cannot be. */
-export const TRIES = 3
+/** Waiting, in all runtimes. */
 
 /** One turn of the event loop, so that what was about to be appended joins the group. Timers take a millisecond; this does not. */
 export function eventLoopTurn(): Promise<void> {
@@ -24,16 +20,4 @@ const FIRST_BACKOFF_MS = 25
 export function backoff(attempt: number): Promise<void> {
   const most = FIRST_BACKOFF_MS * 2 ** attempt
   return new Promise((resolve) => setTimeout(resolve, most / 2 + (Math.random() * most) / 2))
-}
-
-/** Does it again where the storage was out of reach: the one code that asks for it. */
-export async function persistently<T>(act: () => Promise<T>): Promise<T> {
-  for (let attempt = 1; ; attempt++) {
-    try {
-      return await act()
-    } catch (error) {
-      if (attempt === TRIES || !hasCode(error, "unavailable")) throw error
-      await backoff(attempt)
-    }
-  }
 }

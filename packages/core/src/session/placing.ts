@@ -1,13 +1,14 @@
 /** Gives what a caller appends its ids, its parents and its places behind what a session has in memory. Changes nothing. */
 import { selectContext } from "../context/select.ts"
+import { inState } from "../context/state-blobs.ts"
 import { foldState } from "../context/state.ts"
 import { SessionError } from "../errors.ts"
 import type { BlobLimits } from "../format/blob-refs.ts"
 import type { EntryPayload, NewEntry } from "../format/new-entry.ts"
 import { normalizeNewEntry } from "../format/normalize.ts"
-import { SIDE_ENTRY_TYPES } from "../format/records.ts"
 import { prepareEntry } from "./prepare.ts"
 import type { Prepared } from "./prepare.ts"
+import { isTalk } from "./reconcile.ts"
 import type { SessionState } from "./session-state.ts"
 
 /** Carries a branch target from `branch` to the place where parents are given; no caller can spell it. */
@@ -38,23 +39,26 @@ export function placeAppend(
   const ids = uniqueIds(session, payloads, o.newId)
   const timestamp = new Date(o.now()).toISOString()
   const fresh: Prepared[] = []
-  const aside = payloads.every(({ type }) => SIDE_ENTRY_TYPES.has(type)) ? asideParent(state) : undefined
-  let parentId = aside ?? state.leafId
+  let leafId = state.leafId
+  let end = isTalk(payloads[0] as EntryPayload) ? undefined : asideParent(state)
   let seq = state.log.end
   for (const [index, payload] of payloads.entries()) {
     const id = ids[index] as string
     // A repeated request doubles nothing.
     if (payload.id !== undefined && state.log.find(id) !== undefined) continue
+    if (isTalk(payload)) end = undefined
     const target = branchTarget(payload)
+    if (typeof target === "string" && state.log.find(target) === undefined) throw targetGone(session, target)
     const place = {
       id,
-      parentId: target === undefined ? parentId : target,
+      parentId: end ?? (target === undefined ? leafId : target),
       seq: seq++,
       timestamp: payload.timestamp ?? timestamp,
-      aside: aside !== undefined,
+      aside: end !== undefined,
     }
     fresh.push(prepareEntry(payload.type === "compaction" ? withState(payload, state, fresh) : payload, place, o.blobs))
-    parentId = id
+    if (end === undefined) leafId = id
+    else end = id
   }
   return { ids, fresh }
 }
@@ -72,7 +76,7 @@ function uniqueIds(session: string, payloads: readonly EntryPayload[], newId: ()
  */
 function asideParent({ log, leafId }: SessionState): string | undefined {
   const last = log.entryBefore(log.end)
-  if (last === undefined || leafId === null || log.find(leafId) === last) return undefined
+  if (last === undefined || (leafId !== null && log.find(leafId) === last)) return undefined
   return log.at(last)?.id
 }
 
@@ -80,6 +84,12 @@ function asideParent({ log, leafId }: SessionState): string | undefined {
 function branchTarget(payload: object): string | null | undefined {
   const { type, [BRANCH_TARGET]: target } = payload as { type?: unknown; [BRANCH_TARGET]?: string | null }
   return type === "leaf" || type === "branch_summary" ? target : undefined
+}
+
+/** It was there when the caller named it, and has been rolled back since. */
+function targetGone(session: string, target: string): SessionError {
+  const message = `There is no entry ${JSON.stringify(target)} in session ${session} any more: its append has failed.`
+  return new SessionError("not_found", message, { session })
 }
 
 /**
@@ -96,5 +106,8 @@ function withState(
   const selection = selectContext(log, leaf, header)
   if ("older" in selection) return payload
   const entries = before.map(({ entry }) => entry)
-  return { ...payload, state: foldState(entries, selection.state) }
+  const state = foldState(entries, selection.state)
+  // What stands in the state as a reference is named where the state stands now.
+  const blobs = selection.stateBlobs
+  return { ...payload, state, ...(blobs === undefined ? {} : { blobs: inState(blobs) }) } as EntryPayload
 }

@@ -44,8 +44,6 @@ export function sortArrived(slots: readonly Slot[], from: Seq, items: readonly P
 export interface Decision {
   /** From here on, appends must not be written: their callers asked to be told. */
   readonly refuseFrom: number
-  /** What is left is side entries only: they hang on the log's new end. */
-  readonly hang: boolean
   /** The other writer's leaf becomes this session's. */
   readonly follow: boolean
   /** Conversation of both writers stands in the log, on two branches. */
@@ -64,22 +62,35 @@ export function decide(
   const talked = foreign.some(isTalk)
   const refused = talked ? items.findIndex((item) => item.policy !== "branch" && !item.landed && !isSide(item)) : -1
   const refuseFrom = refused < 0 ? items.length : refused
-  const hang = items.slice(0, refuseFrom).every(isSide)
-  const follow = hang && !o.midTurn && (o.continues || refused >= 0)
-  return { refuseFrom, hang, follow, diverged: talked && !(follow && o.continues) }
+  const onlySides = items.slice(0, refuseFrom).every(isSide)
+  const follow = onlySides && !o.midTurn && (o.continues || refused >= 0)
+  return { refuseFrom, follow, diverged: talked && !(follow && o.continues) }
 }
 
 export function isTalk(entry: { readonly type: string }): boolean {
   return !SIDE_ENTRY_TYPES.has(entry.type)
 }
 
-/** Hangs a run of side entries under the log's end, each under the one before it. */
-export function rehang(items: readonly PendingAppend[], end: string, o: { readonly aside: boolean }): void {
-  let parentId = end
+/**
+ * Hangs the side entries that come first on the log's end, each on the one before it, and the conversation behind them on the leaf:
+ * even where no more than the first of them gets written, naming has not moved the branch.
+ */
+export function rehang(
+  items: readonly PendingAppend[],
+  o: { readonly end: string; readonly leafId: string | null; readonly aside: boolean },
+): void {
+  let last: string | undefined
+  let leading = true
   for (const item of items) {
     item.entries = item.entries.map((entry) => {
-      const moved = reparent(entry, parentId, o.aside)
-      parentId = entry.id
+      const talk = isTalk(entry)
+      const first = leading && talk
+      if (talk) leading = false
+      // A branch names its own parent.
+      if (first && last !== undefined && entry.parentId === last) return reparent(entry, o.leafId, false)
+      if (!leading) return entry
+      const moved = reparent(entry, last ?? o.end, o.aside)
+      last = entry.id
       return moved
     })
   }

@@ -47,8 +47,9 @@ export function refusal(
   let total = state.bytesAtMost
   for (const [index, item] of items.entries()) {
     total += item.entries.reduce((sum, entry) => sum + lineBytes(entry, state.log.end), 0)
+    // An append of which a part is in the log was let in with all of it.
     const small = item.entries.every((entry) => SMALL_ENTRY_TYPES.has(entry.type))
-    if (total <= limit + (small ? FULL_SESSION_SLACK_BYTES : 0)) continue
+    if (item.landed || total <= limit + (small ? FULL_SESSION_SLACK_BYTES : 0)) continue
     const message = `The session ${id} would have ${total} bytes; its limit is ${limit}. Go on in a fork, or raise maxSessionBytes.`
     return { fits: index, refused: new SessionError("too_large", message, { session: id }) }
   }

@@ -11,19 +11,20 @@ import type { Entry } from "../format/records.ts"
 import { utf8Length } from "../storage/checks.ts"
 import type { Head, HeadInfo, Seq, SessionStorage } from "../storage/contract.ts"
 import { putBlobs } from "./blobs.ts"
-import { persistently } from "./clock.ts"
+import { waitFor } from "./callers.ts"
 import { Emitter } from "./events.ts"
 import { copyEntries, runAppendHooks, runHook } from "./hooks.ts"
 import type { Hooks } from "./hooks.ts"
 import { infoText } from "./info-store.ts"
 import type { LogStore } from "./log-store.ts"
-import type { Caller, PendingAppend } from "./pending.ts"
+import type { PendingAppend } from "./pending.ts"
 import { entriesOf } from "./pending.ts"
 import { placeAppend } from "./placing.ts"
 import { withBlobs } from "./prepare.ts"
 import type { Prepared } from "./prepare.ts"
 import { aborted, otherWriter } from "./queue-errors.ts"
 import { isTalk } from "./reconcile.ts"
+import { persistently } from "./retry.ts"
 import { checkSizes, checkWaiting, entriesBytes } from "./room.ts"
 import type { SessionState } from "./session-state.ts"
 import { TurnLock } from "./turn-lock.ts"
@@ -159,16 +160,24 @@ export class SharedSession implements QueueHost {
       this.#waiting.push(item)
       return Promise.resolve({ ids, head: undefined, durable: false })
     }
-    const settled = this.#waitFor(item, ids, o.signal)
+    const settled = this.#waitFor(item, ids, o)
     this.#queue.push([...this.#waiting.splice(0), item])
-    return settled
+    if (fresh.length === ids.length) return settled
+    const repeated = ids.filter((id) => fresh.every(({ pending }) => pending.id !== id))
+    return this.#bothThere(settled, this.#alreadyThere(repeated, o))
+  }
+
+  /** Part of the request is a repetition: all of it is there when that is, too. */
+  async #bothThere(fresh: Promise<AppendResult>, repeated: Promise<AppendResult>): Promise<AppendResult> {
+    const [result] = await Promise.all([fresh, repeated])
+    return { ...result, head: this.state.head }
   }
 
   /** A repeated request: learns what becomes of the one that it repeats. */
   async #alreadyThere(ids: readonly string[], o: AppendOptions): Promise<AppendResult> {
     const pending = ids.filter((id) => (this.state.log.find(id) as Seq) >= this.state.acked)
     const items = pending.length === 0 ? [] : this.#queue.holding(pending)
-    await Promise.all(items.map((item) => this.#waitFor(item, ids, o.signal)))
+    await Promise.all(items.map((item) => this.#waitFor(item, ids, o)))
     return { ids, head: this.state.head, durable: this.state.head !== undefined }
   }
 
@@ -218,27 +227,8 @@ export class SharedSession implements QueueHost {
     item.ready = undefined
   }
 
-  /** Before the write is sent a signal withdraws the entries; afterwards it only ends the waiting. */
-  #waitFor(item: PendingAppend, ids: readonly string[], signal: AbortSignal | undefined): Promise<AppendResult> {
-    return new Promise((resolve, reject) => {
-      if (signal === undefined) {
-        item.callers = [...item.callers, { ids, resolve, reject }]
-        return
-      }
-      const off = (): void => signal.removeEventListener("abort", abort)
-      const caller: Caller = {
-        ids,
-        resolve: (result) => (off(), resolve(result)),
-        reject: (error) => (off(), reject(error)),
-      }
-      const abort = (): void => {
-        if (this.#queue.withdraw(item, caller, aborted(this.id, signal, false))) return
-        item.callers = item.callers.filter((one) => one !== caller)
-        reject(aborted(this.id, signal, true))
-      }
-      item.callers = [...item.callers, caller]
-      signal.addEventListener("abort", abort, { once: true })
-    })
+  #waitFor(item: PendingAppend, ids: readonly string[], { signal }: AppendOptions): Promise<AppendResult> {
+    return waitFor(item, ids, { queue: this.#queue, session: this.id, signal })
   }
 
   // ---- what the queue asks and tells ---------------------------------------------------------------------------------------------

@@ -1,6 +1,7 @@
 /** One turn at a time, and no turn inside a turn. */
 import { SessionError } from "../errors.ts"
 import { StorageError } from "../storage/errors.ts"
+import { unlessAborted } from "./aborting.ts"
 
 /** The turn that is running: what its appends have met. */
 export interface RunningTurn {
@@ -42,7 +43,8 @@ export class TurnLock {
     this.#tail = before.then(() => ended)
     const scope: Scope = { ended: false }
     try {
-      await untilAborted(before, session, signal)
+      // The place does not move up for that.
+      await unlessAborted(before, signal, { session, message: abortedMessage(session) })
       return await (this.#scopes === undefined ? fn() : this.#scopes.run(scope, fn))
     } finally {
       scope.ended = true
@@ -57,25 +59,11 @@ export function nestedTurn(session: string): SessionError {
 }
 
 export function turnAborted(session: string, signal: AbortSignal): StorageError {
-  const message = `The turn on ${session} was aborted before it began.`
-  return new StorageError("aborted", message, { session, cause: signal.reason })
+  return new StorageError("aborted", abortedMessage(session), { session, cause: signal.reason })
 }
 
-/** The wait for one's place ends with the signal; the place does not move up for that. */
-async function untilAborted(before: Promise<unknown>, session: string, signal: AbortSignal | undefined): Promise<void> {
-  if (signal === undefined) return void (await before)
-  if (signal.aborted) throw turnAborted(session, signal)
-  let off = (): void => undefined
-  const aborted = new Promise<never>((_, reject) => {
-    const abort = (): void => reject(turnAborted(session, signal))
-    signal.addEventListener("abort", abort, { once: true })
-    off = () => signal.removeEventListener("abort", abort)
-  })
-  try {
-    await Promise.race([before, aborted])
-  } finally {
-    off()
-  }
+function abortedMessage(session: string): string {
+  return `The turn on ${session} was aborted before it began.`
 }
 
 /** Node, Bun and Deno have async context behind this call; browsers do not yet. There, the handle a turn is given refuses. */

@@ -48,6 +48,24 @@ test("a request that was lost is sent again with the same bytes", async () => {
   expect(await storedIds(location)).toEqual(["a"])
 })
 
+test("a request that was lost is sent again with the same bytes, even where more is known by then", async () => {
+  const { location, session } = await open()
+  await session.append(user("first", "0"))
+  for (let n = 0; n < 10; n++) await session.append(user("x".repeat(30_000)))
+  const other = createWriter(location)
+  const late = await other.sessions.open("s")
+  other.storage.fail("append", "request lost")
+  other.storage.fail("head", "unavailable", "unavailable", "unavailable")
+  expect(await codeOf(late.append({ type: "tombstone", targetId: "0" }))).toBe("indeterminate")
+  expect(await late.entry("0")).toBeDefined()
+  await late.flush()
+  const sent = other.storage.calls
+    .filter(({ operation }) => operation === "append")
+    .map(({ lines }) => lines.join("\n"))
+  expect(sent).toHaveLength(2)
+  expect(sent[1]).toBe(sent[0])
+})
+
 test("the rest of a batch of which a prefix arrived is written behind it", async () => {
   const { location, session, storage } = await open()
   await session.append(user("0", "0"))

@@ -9,10 +9,11 @@ import { utf8Length } from "../storage/checks.ts"
 import type { Head, Seq } from "../storage/contract.ts"
 import { hasCode } from "../storage/errors.ts"
 import { takeArrived } from "./arrival.ts"
-import { eventLoopTurn, persistently } from "./clock.ts"
+import { eventLoopTurn } from "./clock.ts"
 import { acknowledge, entriesOf, leafAfter, refuse, requeue } from "./pending.ts"
 import type { Caller, PendingAppend } from "./pending.ts"
 import { behindUnknown, gone, otherWriter, taken, unknownFate } from "./queue-errors.ts"
+import { persistently } from "./retry.ts"
 import { batchOf, refusal, surelyFits } from "./room.ts"
 import { isDoubtful, look, sendGroup } from "./sending.ts"
 import type { SendingHost } from "./sending.ts"
@@ -48,7 +49,7 @@ export class WriteQueue {
     return this.#items.length
   }
 
-  /** Queues appends whose entries have their place in the state, and starts writing in this same tick. */
+  /** Queues appends whose entries have their place in the state, and starts writing. */
   push(items: readonly PendingAppend[]): void {
     for (const item of items) {
       item.ready ??= item.putBlobs?.()
@@ -89,7 +90,7 @@ export class WriteQueue {
   withdraw(item: PendingAppend, caller: Caller, error: unknown): boolean {
     const index = this.#items.indexOf(item)
     const others = item.callers.some((other) => other !== caller && other.ids.length > 0)
-    if (index < 0 || item.fate !== "queued" || others) return false
+    if (index < 0 || !isWhollyQueued(item) || others) return false
     this.#fail(index, error)
     return true
   }
@@ -157,7 +158,7 @@ export class WriteQueue {
       if (head?.log === state.head.log) state.count(head.bytes)
       else this.#take(await look(this.#host))
     } catch (error) {
-      this.#fail(0, error)
+      this.#giveUp(error)
     }
   }
 
@@ -165,9 +166,8 @@ export class WriteQueue {
     const sent = await sendGroup(this.#host, group)
     if (sent.kind === "acknowledged") return this.#commit(group, sent.head)
     if (sent.kind === "found") return this.#take(sent.found)
-    if (isDoubtful(group)) return this.#giveUp(sent.error)
-    for (const item of group) requeue(item)
-    this.#fail(0, sent.error)
+    if (!isDoubtful(group)) for (const item of group) requeue(item)
+    this.#giveUp(sent.error)
   }
 
   #commit(group: readonly PendingAppend[], head: Head): void {
@@ -201,21 +201,26 @@ export class WriteQueue {
     const head = host.state.head as Head
     for (const item of landed) acknowledge(item, { head, durable: true })
     if (ownSeqs.length > 0) host.acknowledged(ownSeqs, head)
-    this.#leave(refused, otherWriter(host))
+    // Told first: a turn whose own append is refused has been told by that.
     if (foreign.length > 0) host.foreign(foreign)
+    this.#leave(refused, otherWriter(host))
     if (divergence !== undefined) host.diverged(divergence.leaf, divergence.otherLeaf)
   }
 
-  /** Nobody can say what became of what was sent: it stays until somebody asks again. What was queued behind was not sent. */
+  /**
+   * Nothing can be written now. What is doubtful, and what is in the log in part, stays until somebody asks again; the rest was
+   * not sent, or was refused for certain, and fails.
+   */
   #giveUp(cause: unknown): void {
+    const kept = this.#items.filter((item) => !isWhollyQueued(item))
+    if (kept.length === 0) return this.#fail(0, cause)
     this.#resting = true
-    const unknown = this.#items.filter(({ fate }) => fate !== "queued")
-    const callers = unknown.flatMap((item) => item.callers)
-    for (const item of unknown) {
+    const callers = kept.flatMap((item) => item.callers)
+    for (const item of kept) {
       item.fate = "doubtful"
       item.callers = []
     }
-    this.#fail(unknown.length, unknown.length === 0 ? cause : behindUnknown(this.#host, cause))
+    this.#fail(kept.length, behindUnknown(this.#host, cause))
     const error = unknownFate(this.#host, cause)
     for (const { reject } of callers) reject(error)
   }
@@ -244,4 +249,8 @@ export class WriteQueue {
     const ids = entriesOf(items).map((entry) => entry.id)
     this.#host.rolledBack(ids, error)
   }
+}
+
+function isWhollyQueued(item: PendingAppend): boolean {
+  return item.fate === "queued" && !item.landed
 }

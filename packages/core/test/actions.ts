@@ -1,0 +1,147 @@
+/** What writers do in a simulation: appends in every form, turns, branches, reading; at times somebody rewrites the log under them. */
+import { createMemoryStorage } from "@sessions/memory"
+import type { NewEntry } from "../src/format/new-entry.ts"
+import type { AppendOptions, ConflictPolicy, Session } from "../src/session/types.ts"
+import type { Chunk } from "../src/storage/contract.ts"
+import type { Dice, Scheduler } from "./scheduler.ts"
+import type { MadeAppend, SimulatedWriter, World } from "./simulation.ts"
+import { assistant, note, storedLines, user } from "./writers.ts"
+
+export interface Actions {
+  /** Calls that have not ended. */
+  readonly running: number
+  /** Some writer does something, and nobody waits for it. */
+  act(): void
+  /** One of the appends that can be aborted is. */
+  abort(): void
+  /** Somebody puts the same lines in the log's place, under a new identity. */
+  rewrite(): Promise<void>
+  /** Appends, and keeps what came of it; rejects as the append does. */
+  record(writer: number, session: Session, entries: readonly NewEntry[], o: AppendOptions): Promise<void>
+}
+
+export function createActions(world: World, dice: Dice, scheduler: Scheduler): Actions {
+  const controllers: AbortController[] = []
+  const rewrites = dice.chance(0.2)
+  let made = 0
+  let running = 0
+
+  const run = (what: string, promise: Promise<unknown>): void => {
+    running++
+    void outcomeOf(promise).then((outcome) => {
+      running--
+      if (!EXPECTED.has(outcome)) world.problems.push(`${what}: ${String(outcome)}`)
+    })
+  }
+
+  const entry = (): NewEntry => {
+    const id = `e${made++}`
+    const text = dice.chance(0.1) ? "long ".repeat(20) : `text ${id}`
+    const kind = dice.below(5)
+    if (kind === 0) return note(text, id)
+    if (kind === 1) return { type: "title_change", title: id, source: "user", id }
+    return kind === 2 ? assistant(text, id) : user(text, id)
+  }
+
+  const append = (writer: number, session: Session): Promise<void> => {
+    const entries = Array.from({ length: dice.pick([1, 1, 1, 2, 3]) }, entry)
+    if (world.repeats && world.appends.length > 0 && dice.chance(0.1))
+      entries[0] = user("again", dice.pick(dice.pick(world.appends).ids))
+    const o: { signal?: AbortSignal; onConflict?: ConflictPolicy } = {}
+    if (dice.chance(0.1)) {
+      const controller = new AbortController()
+      controllers.push(controller)
+      o.signal = controller.signal
+    }
+    if (dice.chance(0.1)) o.onConflict = "fail"
+    return record(writer, session, entries, o)
+  }
+
+  const record: Actions["record"] = async (writer, session, entries, o) => {
+    const call: MadeAppend = { writer, ids: entries.map(({ id }) => id as string) }
+    world.appends.push(call)
+    try {
+      call.outcome = { result: await session.append(entries, o) }
+    } catch (error) {
+      const { code, sent } = error as { code?: unknown; sent?: unknown }
+      call.outcome = { code: code ?? error, sent: sent === true }
+      throw error
+    }
+  }
+
+  const turn = (writer: number, session: Session): Promise<void> =>
+    session.turn(async (inner) => {
+      for (let n = 1 + dice.below(3); n > 0; n--) {
+        const appended = append(writer, inner)
+        if (dice.chance(0.7)) await appended
+        else appended.catch(() => undefined)
+        if (dice.chance(0.3)) await scheduler.pause()
+      }
+    })
+
+  const branch = async (writer: number, session: Session): Promise<void> => {
+    const { path } = await session.tree()
+    const { ids } = await (path.length === 0 ? session.resetLeaf() : session.branch(dice.pick(path)))
+    world.branches.set(ids[0] as string, writer)
+  }
+
+  return {
+    get running() {
+      return running
+    },
+    act() {
+      const writer = dice.below(world.writers.length)
+      const { session } = world.writers[writer] as SimulatedWriter
+      const kind = dice.below(20)
+      if (kind < 12) run("append", append(writer, session))
+      else if (kind < 15) run("turn", turn(writer, session))
+      else if (kind < 17) run("branch", branch(writer, session))
+      else if (kind < 18) run("flush", session.flush())
+      else run("context", session.context())
+    },
+    abort: () => controllers.shift()?.abort(),
+    async rewrite() {
+      // A session without an entry of its own does not know a log again that was rewritten.
+      if (rewrites && world.writers.every((_, writer) => hasWritten(world, writer))) await rewriteLog(world)
+    },
+    record,
+  }
+}
+
+/** "done", or the code of the error. */
+export function outcomeOf(promise: Promise<unknown>): Promise<unknown> {
+  return promise.then(
+    () => "done",
+    (error: unknown) => (error as { code?: unknown }).code ?? error,
+  )
+}
+
+/** What a failing storage and other writers may make of a call. */
+const EXPECTED: ReadonlySet<unknown> = new Set([
+  "done",
+  "unavailable",
+  "corrupt",
+  "quota",
+  "conflict",
+  "indeterminate",
+  "aborted",
+  "not_found",
+])
+
+function hasWritten({ appends }: World, writer: number): boolean {
+  return appends.some((call) => call.writer === writer && isDurable(call))
+}
+
+function isDurable({ outcome }: MadeAppend): boolean {
+  return outcome !== undefined && "result" in outcome && outcome.result.durable
+}
+
+async function rewriteLog({ location }: World): Promise<void> {
+  const storage = createMemoryStorage({ location })
+  const { next, log } = (await storage.head("s")) ?? { next: 0, log: "" }
+  const lines = await storedLines(storage)
+  const chunks = async function* (): AsyncGenerator<Chunk> {
+    yield { from: 0, lines }
+  }
+  await storage.replace?.("s", chunks(), { expect: { next, log } })
+}

@@ -1,0 +1,70 @@
+/** What decides in a simulation: dice, and a scheduler that lets one of those who wait go on at a time. */
+export interface Dice {
+  below(n: number): number
+  chance(probability: number): boolean
+  pick<T>(options: readonly T[]): T
+}
+
+/** mulberry32. */
+export function createDice(seed: number): Dice {
+  let state = seed >>> 0
+  const next = (): number => {
+    state = (state + 0x6d2b79f5) >>> 0
+    let t = state
+    t = Math.imul(t ^ (t >>> 15), t | 1)
+    t ^= t + Math.imul(t ^ (t >>> 7), t | 61)
+    return ((t ^ (t >>> 14)) >>> 0) / 4294967296
+  }
+  const below = (n: number): number => Math.floor(next() * n)
+  return {
+    below,
+    chance: (probability) => next() < probability,
+    pick: (options) => options[below(options.length)] as never,
+  }
+}
+
+export interface Scheduler {
+  /** Resolves when the dice say so. */
+  readonly pause: () => Promise<void>
+  /** Lets one of those that pause go on, and everything that follows from it happen. */
+  step(): Promise<void>
+  /** Steps until it holds; false where nothing moves any more. */
+  until(holds: () => boolean): Promise<boolean>
+  finish<T>(promise: Promise<T>): Promise<T>
+  /** Nobody waits for the dice from now on. */
+  free(): void
+}
+
+export function createScheduler(dice: Dice): Scheduler {
+  const paused: (() => void)[] = []
+  let isFree = false
+  const settle = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve))
+  const step = async (): Promise<void> => {
+    if (paused.length > 0) paused.splice(dice.below(paused.length), 1)[0]?.()
+    await settle()
+  }
+  const until = async (holds: () => boolean): Promise<boolean> => {
+    for (let idle = 0; !holds(); idle++) {
+      if (paused.length > 0) idle = 0
+      if (idle > 20) return false
+      await step()
+    }
+    return true
+  }
+  return {
+    pause: () => (isFree ? Promise.resolve() : new Promise((resolve) => void paused.push(resolve))),
+    step,
+    until,
+    async finish(promise) {
+      let ended = false
+      const end = (): void => void (ended = true)
+      promise.then(end, end)
+      if (!(await until(() => ended))) throw new Error("A promise hangs.")
+      return promise
+    },
+    free() {
+      isFree = true
+      for (const go of paused.splice(0)) go()
+    },
+  }
+}

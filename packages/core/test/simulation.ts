@@ -1,0 +1,174 @@
+/**
+ * Writers on one session, a storage that fails, and a scheduler that decides by dice which of the calls under way goes on. Nothing
+ * in it depends on time, so that a seed always gives the same run.
+ */
+import { createMemoryLocation } from "@sessions/memory"
+import type { MemoryLocation } from "@sessions/memory"
+import type { AppendResult, ConflictPolicy, PersistAfter, Session } from "../src/session/types.ts"
+import type { BlobStore } from "../src/storage/contract.ts"
+import { createActions, outcomeOf } from "./actions.ts"
+import type { Call, Fault } from "./faulty-storage.ts"
+import { createDice, createScheduler } from "./scheduler.ts"
+import type { Dice, Scheduler } from "./scheduler.ts"
+import { assistant, createWriter } from "./writers.ts"
+import type { Writer } from "./writers.ts"
+
+/** One call of `append`, by itself or in a turn. */
+export interface MadeAppend {
+  /** Index of who made it. */
+  readonly writer: number
+  readonly ids: readonly string[]
+  outcome?: { readonly result: AppendResult } | { readonly code: unknown; readonly sent: boolean }
+}
+
+export interface SimulatedWriter extends Writer {
+  readonly session: Session
+  /** Ids that it was told have left memory. */
+  readonly rolledBack: Set<string>
+}
+
+export interface World {
+  readonly location: MemoryLocation
+  readonly writers: SimulatedWriter[]
+  /** In the order of the calls. */
+  readonly appends: MadeAppend[]
+  /** Who made a `leaf` entry. */
+  readonly branches: Map<string, number>
+  /** Whether appends are repeated, by their own writer and by others. */
+  readonly repeats: boolean
+  /** Went wrong while it ran: a promise that hangs, an error nobody expects. */
+  readonly problems: string[]
+}
+
+/** A backoff is one more thing that the scheduler decides; set while a simulation runs. */
+export const clock: { pause: () => Promise<void> } = { pause: async () => undefined }
+
+export async function simulate(seed: number, steps: number): Promise<World> {
+  const dice = createDice(seed)
+  const scheduler = createScheduler(dice)
+  clock.pause = scheduler.pause
+  const world: World = {
+    location: createMemoryLocation(),
+    writers: [],
+    appends: [],
+    branches: new Map(),
+    repeats: dice.chance(0.5),
+    problems: [],
+  }
+  const weather = createWeather(dice)
+  const settle = createSettlement(world, dice, scheduler, weather)
+  await settle.first()
+  const actions = createActions(world, dice, scheduler)
+  weather.stormy = true
+  for (let step = 0; step < steps; step++) {
+    if (dice.chance(0.2)) actions.act()
+    if (dice.chance(0.02)) actions.abort()
+    if (dice.chance(0.02)) await actions.rewrite()
+    if (dice.chance(0.05)) await scheduler.finish(dice.pick(world.writers).storage.deliver())
+    if (dice.chance(0.05)) await settle.others()
+    await scheduler.step()
+  }
+  weather.stormy = false
+  if (!(await scheduler.until(() => actions.running === 0))) world.problems.push(`${actions.running} promises hang`)
+  await calm(world, scheduler, actions)
+  clock.pause = async () => undefined
+  scheduler.free()
+  return world
+}
+
+/** After the storm all that is late comes in, and everybody can append. */
+async function calm(world: World, scheduler: Scheduler, actions: ReturnType<typeof createActions>): Promise<void> {
+  for (const { storage } of world.writers) while (storage.late > 0) await scheduler.finish(storage.deliver())
+  for (const [number, { session }] of world.writers.entries()) {
+    // What another writer's turn makes fail takes along whatever was appended behind it: that is settled first.
+    await scheduler.finish(session.flush())
+    const last = actions.record(number, session, [assistant("last", `last${number}`)], { onConflict: "branch" })
+    const outcome = await scheduler.finish(outcomeOf(last))
+    if (outcome !== "done") world.problems.push(`writer ${number} latches: ${String(outcome)}`)
+  }
+  for (const { session } of world.writers) await scheduler.finish(session.flush())
+}
+
+interface Weather {
+  stormy: boolean
+  /** How a call fails. */
+  readonly decide: (call: Call) => Fault | undefined
+}
+
+const CODES: readonly Fault[] = ["unavailable", "unavailable", "quota", "conflict", "corrupt"]
+const LOST: readonly Fault[] = ["request lost", "response lost", "response lost", "late", "late", "prefix"]
+
+function createWeather(dice: Dice): Weather {
+  const risk = dice.pick([0, 0.02, 0.1, 0.3])
+  const weather: Weather = {
+    stormy: false,
+    decide({ operation }) {
+      if (!weather.stormy || !dice.chance(risk)) return undefined
+      if (operation !== "append") return dice.pick<Fault>(["unavailable", "unavailable", "corrupt"])
+      return dice.pick(dice.chance(0.5) ? LOST : CODES)
+    },
+  }
+  return weather
+}
+
+/** Two or three writers come to one session; where it is written only with its first message, the others come after that. */
+function createSettlement(
+  world: World,
+  dice: Dice,
+  scheduler: Scheduler,
+  weather: Weather,
+): { readonly first: () => Promise<void>; readonly others: () => Promise<void> } {
+  const most = 2 + dice.below(2)
+  const options = {
+    persistAfter: dice.pick<PersistAfter>(["create", "create", "create", "user", "assistant"]),
+    onConflict: dice.pick<ConflictPolicy>(["branch", "branch", "branch", "fail"]),
+    hooks: dice.chance(0.2) ? [{ append: () => scheduler.pause() }] : [],
+    blobs: { textUnits: 50 },
+    faulty: {
+      capabilities: { durability: dice.pick(["none", "disk"] as const), atomicBatch: "prefix" as const },
+      decide: weather.decide,
+      pause: () => scheduler.pause(),
+      blobs: createNumberedBlobs(),
+    },
+  }
+  const arrive = async (open: (writer: Writer) => Promise<Session>): Promise<void> => {
+    const { stormy } = weather
+    weather.stormy = false
+    const writer = createWriter(world.location, options)
+    const session = await scheduler.finish(open(writer))
+    const rolledBack = new Set<string>()
+    session.on("rolled_back", ({ ids }) => ids.forEach((id) => rolledBack.add(id)))
+    session.on("hook_failed", ({ hook, error }) => world.problems.push(`${hook} failed: ${String(error)}`))
+    world.writers.push({ ...writer, session, rolledBack })
+    weather.stormy = stormy
+  }
+  const others = async (): Promise<void> => {
+    while (world.writers.length < most && world.location.logs.has("s"))
+      await arrive(({ sessions }) => sessions.open("s"))
+  }
+  return {
+    async first() {
+      await arrive(({ sessions }) => sessions.create({ id: "s" }))
+      await others()
+    },
+    others,
+  }
+}
+
+/** Named by a number: hashing ends when it ends, and a seed would not always give the same run. */
+function createNumberedBlobs(): BlobStore {
+  const bytesByHash = new Map<string, Uint8Array>()
+  return {
+    put: async (bytes) => {
+      const hash = String(bytesByHash.size).padStart(64, "0")
+      bytesByHash.set(hash, bytes)
+      return hash
+    },
+    get: async (hash) => bytesByHash.get(hash),
+    has: async (hash) => bytesByHash.has(hash),
+    delete: async (hash) => bytesByHash.delete(hash),
+    async *list() {
+      // Nobody collects here.
+    },
+  }
+}
