@@ -95,7 +95,8 @@ export interface TurnContext {
 /**
  * One open session. Handles that a repository has on one id share one session behind them; each has its own `close`.
  *
- * What a method does is in memory when it returns its promise, and in the storage when the promise resolves. A rejected append
+ * What a method does is in memory when it returns its promise, and in the storage when the promise resolves; what is done to an
+ * entry that lies further back in the log than is held (`branch`, `label`, …) is in memory once it was found. A rejected append
  * has left memory again, with everything that was queued behind it (`rolled_back`); only after `indeterminate` it stays, and the
  * next append finds out.
  */
@@ -121,11 +122,11 @@ export interface Session extends AsyncDisposable {
   context(o?: ContextOptions): Promise<SessionContext>
   /** A page of the conversation's whole history on the current path, newest page first; deleted messages are left out. */
   messages(o?: MessagesOptions): Promise<MessagesPage>
-  /** Every entry in log order, on every branch. */
+  /** Every entry in log order, on every branch, with what lies in the blob store back in its place. */
   entries(range?: { readonly from?: Seq; readonly to?: Seq }, o?: CallOptions): AsyncIterable<Entry>
-  /** One entry, wherever in the log it stands. */
+  /** One entry, wherever in the log it stands, whole. A blob that is missing leaves its reference, and a `diagnostic` event. */
   entry(id: string, o?: CallOptions): Promise<Entry | undefined>
-  /** Reads the whole log. */
+  /** Reads the whole log, but nothing of the blob store: long contents may be references, and {@link entry} has them. */
   tree(o?: CallOptions): Promise<SessionTree>
 
   /** Makes an earlier entry the leaf. `not_found` where no entry has the id. */
@@ -160,7 +161,7 @@ export interface Session extends AsyncDisposable {
   on<K extends keyof SessionEvents>(event: K, listener: (event: SessionEvents[K]) => void): () => void
   /** Resolves when all that was appended is acknowledged and, where the storage can tell, on stable storage. */
   flush(o?: CallOptions): Promise<void>
-  /** Flushes with the last handle. What waits for {@link PersistAfter} is dropped. Every call after it is `closed`. */
+  /** Flushes with the last handle, as `flush` does. What waits for {@link PersistAfter} is dropped. Every call after it is `closed`. */
   close(): Promise<void>
 }
 
@@ -203,7 +204,10 @@ export interface Sessions extends AsyncDisposable {
   /** Resumes or starts; where two start at once, one does and the other resumes. */
   openOrCreate(id: string, o?: Omit<CreateOptions, "id">): Promise<Session>
   info(id: string, o?: CallOptions): Promise<SessionInfo>
-  /** By `lastMessageAt`, newest first, then by id. */
+  /**
+   * By `lastMessageAt`, newest first, then by id. From page to page each session comes once, whatever is named or noted meanwhile;
+   * one that is talked to meanwhile moves to the front, where a listing from the start finds it.
+   */
   list(o?: ListOptions): Promise<SessionPage>
   rename(id: string, title: string | null, o?: CallOptions): Promise<void>
   /** A metadata entry that stands over the header's `cwd`. */
