@@ -37,7 +37,7 @@ test("a sentence stands for a text, an argument, a summary or an output; a text 
     ...base("compaction"),
     summary: REFERENCE,
     blobs: { "/summary": "utf8" },
-  } as Entry)
+  })
   expect(summary["summary"]).toBe(MISSING_CONTENT_TEXT)
   expect(summary).not.toHaveProperty("blobs")
 })
@@ -87,7 +87,7 @@ function base(type: string) {
 }
 
 function message(content: readonly object[]): Entry {
-  return { ...base("message"), message: { role: "user", content } } as Entry
+  return { ...base("message"), message: { role: "user", content } }
 }
 
 function contentOf(content: readonly object[], place: string): unknown {
