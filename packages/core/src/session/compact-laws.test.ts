@@ -2,8 +2,11 @@ import { createMemoryStorage } from "@sessions/memory"
 import * as fc from "fast-check"
 import { expect, test } from "vitest"
 import { FILLER, startCompacting } from "../../test/compacting.ts"
+import { anyLog } from "../../test/logs.ts"
 import { holdsAsync } from "../../test/property.ts"
+import { STORED_ID, storeLines } from "../../test/stored.ts"
 import { contextTexts, storedEntries } from "../../test/writers.ts"
+import { escapeTags } from "../compaction/serialize.ts"
 import type { SummarizeRequest } from "../compaction/types.ts"
 import type { NewEntry } from "../format/new-entry.ts"
 import { createSessions } from "./repository.ts"
@@ -11,7 +14,7 @@ import type { Session } from "./types.ts"
 
 test("every message that shows is summarized or kept, none twice, and nothing that was taken out comes back", async () => {
   await holdsAsync(
-    fc.asyncProperty(scripts, fc.array(fc.nat({ max: 120 }), { minLength: 1, maxLength: 3 }), async (script, keeps) => {
+    fc.asyncProperty(scripts, fc.array(fc.nat({ max: 400 }), { minLength: 1, maxLength: 3 }), async (script, keeps) => {
       const { session, location, reopen } = await startCompacting()
       await play(session, script)
       let covered = new Set<string>()
@@ -49,6 +52,34 @@ test("every message that shows is summarized or kept, none twice, and nothing th
     120,
   )
 })
+
+test("of a log in any state, what is kept is the end of what showed, and the rest was summarized", async () => {
+  await holdsAsync(
+    fc.asyncProperty(anyLog, fc.nat({ max: 600 }), async (lines, keepRecentTokens) => {
+      const long = lines.map((line) => line.replaceAll('"text":"', `"text":"${"-".repeat(400)}`))
+      const session = await createSessions({ storage: await storeLines(long) }).open(STORED_ID)
+      const before = await shown(session)
+      const asked: string[] = []
+      const summarize = async ({ prompt }: SummarizeRequest): Promise<string> => (asked.push(prompt), "short")
+      const done = await session.compact({ summarize, keepRecentTokens }).catch(() => undefined)
+      const after = await shown(session)
+      const summarized = before.slice(0, before.length - after.length)
+      expect([...summarized, ...after]).toEqual(before)
+      expect(done !== undefined || summarized.length === 0).toBe(true)
+      for (const { text } of summarized) expect(asked.join()).toContain(escapeTags(text))
+    }),
+    150,
+  )
+})
+
+/** The messages that show, with the first text of those that somebody said. */
+async function shown(session: Session): Promise<readonly { readonly id: string; readonly text: string }[]> {
+  const { messages } = await session.context({ repair: "none" })
+  return messages.flatMap(({ kind, entryId, message: { role, content } }) => {
+    const [first] = content as readonly { text?: string }[]
+    return kind === "compaction" ? [] : [{ id: entryId, text: role === "user" ? (first?.text ?? "") : "" }]
+  })
+}
 
 test("the kept part begins at an id that no later entry has, and so means what it should", async () => {
   const filler = (id: string, text: string) => said(id, `${text} ${FILLER}`)
@@ -107,7 +138,7 @@ async function play(session: Session, script: readonly (readonly [(typeof KINDS)
   const ids: string[] = []
   let open: string[] = []
   for (const [kind, n] of script) {
-    const marker = `<<${count++}>>${"x".repeat(n)}`
+    const marker = `<<${count++}>>${"x".repeat(n * 8)}`
     const near = ids.at(-1 - (n % Math.max(1, ids.length)))
     const message = (value: object): Promise<unknown> => add({ type: "message", message: value })
     if (kind === "user" || kind === "assistant") await message({ role: kind, content: marker })
