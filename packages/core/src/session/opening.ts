@@ -154,7 +154,7 @@ function reloader(
     const { state, id } = shared
     const loaded = await loadLog(storage, id, { pieces })
     if (loaded.older !== undefined || loaded.newer !== undefined) return false
-    const known = state.ackedLeafId
+    const known = state.ackedLeafId ?? state.lastAckedId
     while (known !== null && loaded.log.find(known) === undefined && !loaded.log.complete) {
       await loadOlder(storage, id, loaded, undefined)
     }

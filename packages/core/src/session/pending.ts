@@ -15,6 +15,8 @@ export interface PendingEntry {
   readonly full: EncodedEntry
   /** The line for the storage: blobs moved out. Set again when they were put. */
   stored: EncodedEntry
+  /** As it stands in memory, with the place it was written for. */
+  line?: { readonly seq: Seq; readonly text: string }
   /** Fills in a field that says where another entry stands, which is known only when the line is written. */
   readonly hint?: PlaceHint
   /** Hangs on the log's end where that is another branch, and leaves this session's leaf where it is. */
@@ -60,24 +62,36 @@ export function isSide(item: PendingAppend): boolean {
   return item.entries.every((entry) => SIDE_ENTRY_TYPES.has(entry.type))
 }
 
-/** An entry's line at a place. The hint goes last: what stands before it is encoded already. */
-export function lineAt(
-  entry: PendingEntry,
-  encoded: EncodedEntry,
-  seq: Seq,
-  find: (id: string) => Seq | undefined,
-): string {
+type Find = (id: string) => Seq | undefined
+
+/** The line for memory at a place. */
+export function memoryLine(entry: PendingEntry, seq: Seq, find: Find): string {
+  const line = lineAt(entry, entry.full, seq, find)
+  entry.line = { seq, text: line }
+  return line
+}
+
+/** The line for the storage; where nothing moved out of it, memory and storage share one text. */
+export function storedLine(entry: PendingEntry, seq: Seq, find: Find): string {
+  if (entry.stored === entry.full && entry.line?.seq === seq) return entry.line.text
+  return lineAt(entry, entry.stored, seq, find)
+}
+
+/** The hint goes last: what stands before it is encoded already. */
+function lineAt({ id, hint }: PendingEntry, encoded: EncodedEntry, seq: Seq, find: Find): string {
   const line = lineOf(encoded, seq)
-  if (entry.hint === undefined) return line
-  const place = entry.hint.targetId === entry.id ? seq : find(entry.hint.targetId)
-  return place === undefined ? line : `${line.slice(0, -1)},"${entry.hint.field}":${place}}`
+  if (hint === undefined) return line
+  const place = hint.targetId === id ? seq : find(hint.targetId)
+  return place === undefined ? line : `${line.slice(0, -1)},"${hint.field}":${place}}`
 }
 
 /** Hangs an entry under another parent. Only the part of its lines that stands before `seq` changes. */
 export function reparent(entry: PendingEntry, parentId: string | null, aside: boolean): PendingEntry {
   const before = `{"type":${JSON.stringify(entry.type)},"id":${JSON.stringify(entry.id)},"parentId":${JSON.stringify(parentId)},"seq":`
   const moved = (encoded: EncodedEntry): EncodedEntry => ({ before, after: encoded.after })
-  return { ...entry, parentId, aside, full: moved(entry.full), stored: moved(entry.stored) }
+  const { line: _, ...rest } = entry
+  const full = moved(entry.full)
+  return { ...rest, parentId, aside, full, stored: entry.stored === entry.full ? full : moved(entry.stored) }
 }
 
 /** The entry that these leave the session with as its leaf; undefined where they leave it where it is. */

@@ -54,9 +54,9 @@ export function placeAppend(
       parentId: end ?? (target === undefined ? leafId : target),
       seq: seq++,
       timestamp: payload.timestamp ?? timestamp,
-      aside: end !== undefined,
     }
-    fresh.push(prepareEntry(payload.type === "compaction" ? withState(payload, state, fresh) : payload, place, o.blobs))
+    const complete = payload.type === "compaction" ? withState(payload, state, fresh) : payload
+    fresh.push(prepareEntry(complete, place, end !== undefined, o.blobs))
     if (end === undefined) leafId = id
     else end = id
   }

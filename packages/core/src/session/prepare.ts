@@ -5,8 +5,8 @@ import { encodeEntry } from "../format/line.ts"
 import type { EncodedEntry } from "../format/line.ts"
 import type { EntryPayload } from "../format/new-entry.ts"
 import { placeEntry } from "../format/normalize.ts"
+import type { EntryPlace } from "../format/normalize.ts"
 import type { Entry } from "../format/records.ts"
-import type { Seq } from "../storage/contract.ts"
 import type { PendingEntry, PlaceHint } from "./pending.ts"
 
 export interface Prepared {
@@ -19,17 +19,8 @@ export interface Prepared {
   readonly sized: EncodedEntry
 }
 
-export interface Place {
-  readonly id: string
-  readonly parentId: string | null
-  readonly seq: Seq
-  readonly timestamp: string
-  /** See {@link PendingEntry.aside}. */
-  readonly aside: boolean
-}
-
-export function prepareEntry(payload: EntryPayload, at: Place, limits: BlobLimits): Prepared {
-  const { aside, ...place } = at
+/** `aside`: see {@link PendingEntry.aside}. */
+export function prepareEntry(payload: EntryPayload, place: EntryPlace, aside: boolean, limits: BlobLimits): Prepared {
   const hint = hintFor(payload, place.parentId)
   const entry = placeEntry(hint === undefined ? payload : without(payload, hint.field), place)
   const full = encodeEntry(entry)

@@ -56,10 +56,11 @@ export function refusal(
   return undefined
 }
 
-/** How many items go out in one batch, from the front: at least one, and no part of one. */
+/** How many items go out in one batch, from the front: at least one, no part of one, and none whose blobs are still being put. */
 export function batchOf(items: readonly PendingAppend[], maxBytes: number): number {
   let bytes = 0
   for (const [index, item] of items.entries()) {
+    if (index > 0 && item.ready !== undefined) return index
     bytes += bytesAtMost(item)
     if (bytes <= maxBytes) continue
     const exact = items.slice(0, index + 1).reduce((sum, one) => sum + entriesBytes(one.entries), 0)

@@ -3,7 +3,7 @@ import { encodeHeader } from "../format/line.ts"
 import type { Head } from "../storage/contract.ts"
 import { hasCode } from "../storage/errors.ts"
 import { backoff } from "./clock.ts"
-import { lineAt } from "./pending.ts"
+import { storedLine } from "./pending.ts"
 import type { PendingAppend } from "./pending.ts"
 import { stubborn } from "./queue-errors.ts"
 import { persistently, TRIES } from "./retry.ts"
@@ -73,9 +73,7 @@ async function sendOnce(host: SendingHost, group: readonly PendingAppend[]): Pro
   for (const item of group) {
     if (item.fate === "queued") item.fate = "sent"
     const from = seq
-    item.lines ??= item.entries.map((entry, at) =>
-      lineAt(entry, entry.stored, from + at, (other) => state.log.find(other)),
-    )
+    item.lines ??= item.entries.map((entry, at) => storedLine(entry, from + at, (other) => state.log.find(other)))
     seq += item.entries.length
   }
   const lines = group.flatMap((item) => item.lines as readonly string[])

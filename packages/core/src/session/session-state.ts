@@ -10,7 +10,7 @@ import type { EntryLog, Slot } from "../tree/entry-log.ts"
 import { parentOf } from "../tree/path.ts"
 import { foldInfo, withState } from "./info.ts"
 import type { InfoFold } from "./info.ts"
-import { leafAfter, lineAt } from "./pending.ts"
+import { leafAfter, memoryLine } from "./pending.ts"
 import type { PendingEntry } from "./pending.ts"
 
 export class SessionState {
@@ -67,6 +67,12 @@ export class SessionState {
 
   get pendingCount(): number {
     return this.log.end - this.acked
+  }
+
+  /** Of the last acknowledged entry; null where there is none. */
+  get lastAckedId(): string | null {
+    const last = this.log.entryBefore(this.acked)
+    return (last === undefined ? undefined : this.log.at(last)?.id) ?? null
   }
 
   /** The first `count` pending entries are in the log, at their places. */
@@ -136,7 +142,7 @@ export class SessionState {
 
   #push(pending: PendingEntry): Seq {
     const seq = this.log.end
-    const line = lineAt(pending, pending.full, seq, (id) => this.log.find(id))
+    const line = memoryLine(pending, seq, (id) => this.log.find(id))
     this.log.push(new LazySlot(pending.id, pending.type, line))
     return seq
   }

@@ -73,7 +73,7 @@ async function lookAtOther(host: SettleHost, head: HeadInfo): Promise<Found> {
   const { state } = host
   const { log, acked } = state
   // A log without entries has nothing by which it could be told from one that was made anew.
-  if (state.ackedLeafId === null || !(await host.reload(head))) return { kind: "gone" }
+  if (state.lastAckedId === null || !(await host.reload(head))) return { kind: "gone" }
   let from = state.acked
   for (; from > state.log.from; from--) {
     const id = state.log.at(from - 1)?.id

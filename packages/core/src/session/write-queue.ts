@@ -103,8 +103,12 @@ export class WriteQueue {
   async #run(): Promise<void> {
     this.#running = true
     while (this.#items.length > 0 && !this.#resting) {
-      // A step settles its own failures; whatever else comes must not leave callers waiting.
-      await this.#step().catch((error: unknown) => this.#giveUp(error))
+      try {
+        await this.#step()
+      } catch (error) {
+        // A step settles its own failures; whatever else comes must not leave callers waiting.
+        this.#giveUp(error)
+      }
     }
     this.#running = false
   }
@@ -126,12 +130,10 @@ export class WriteQueue {
     await this.#write(group)
   }
 
-  /** Complete items from the front, as many as a batch holds. */
+  /** What goes out together. */
   #group(): readonly PendingAppend[] {
-    const incomplete = this.#items.findIndex((item) => item.ready !== undefined)
-    const complete = this.#items.slice(0, incomplete < 0 ? undefined : incomplete)
     const most = this.#host.storage.capabilities.maxBatchBytes - this.#headerBytes()
-    return complete.slice(0, batchOf(complete, most))
+    return this.#items.slice(0, batchOf(this.#items, most))
   }
 
   /** The header's line goes out with the first batch. */
