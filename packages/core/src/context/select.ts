@@ -36,6 +36,8 @@ export interface NeedsOlder {
   readonly older: true
   /** Where the missing entry is said to stand: a hint from the log, which may be wrong. */
   readonly hint?: Seq
+  /** At least so many lines more are needed, and seldom many more than those. */
+  readonly lines?: number
 }
 
 /** `leaf` null is the place before the first entry. The header gives the state its start. */

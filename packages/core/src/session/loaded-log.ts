@@ -112,7 +112,7 @@ export async function loadOlder(
   id: string,
   loaded: Pick<LoadedLog, "headInfo" | "log" | "pace" | "diagnostics">,
   hint: Seq | undefined,
-  o: CallOptions = {},
+  o: CallOptions & { readonly exactly?: boolean } = {},
 ): Promise<void> {
   const { log, headInfo, pace, diagnostics } = loaded
   const before = log.from
@@ -122,7 +122,7 @@ export async function loadOlder(
   const furthest = Math.min(headInfo.next, before + FURTHEST_KNOWN)
   while (known < furthest && log.at(known) === undefined) known++
   const overlap = known < furthest ? known - before + 1 : 0
-  const { from, lines } = await readPiece(storage, id, { before, overlap, hint }, pace, o)
+  const { from, lines } = await readPiece(storage, id, { before, overlap, hint, exactly: o.exactly }, pace, o)
   const again = overlap === 0 ? undefined : parseLine(lines.at(-1) ?? "").record?.["id"]
   if (lines.length !== before - from + overlap || again !== log.at(known)?.id) {
     const message = `The log of ${id} was replaced or deleted while it was read. Open the session again.`

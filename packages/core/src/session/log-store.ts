@@ -3,6 +3,7 @@
  * over where the log was replaced under it.
  */
 import { SessionError } from "../errors.ts"
+import type { NeedsOlder } from "../context/select.ts"
 import type { Diagnostic } from "../format/diagnostics.ts"
 import type { CallOptions, HeadInfo, Seq, SessionStorage } from "../storage/contract.ts"
 import { StorageError } from "../storage/errors.ts"
@@ -54,15 +55,15 @@ export class LogStore {
    * Asks until the answer needs no older part of the log, reading further back each time. `ask` may run several times and must
    * not change anything that matters to it.
    */
-  async untilKnown<T extends object>(
-    log: () => EntryLog,
-    ask: () => T | { readonly older: true; readonly hint?: Seq },
-    o: CallOptions = {},
-  ): Promise<T> {
+  async untilKnown<T extends object>(log: () => EntryLog, ask: () => T | NeedsOlder, o: CallOptions = {}): Promise<T> {
     for (let pieces = 0; ; pieces++) {
       const answer = ask()
-      if ("older" in answer) await this.older(log, "hint" in answer ? answer.hint : undefined, o)
-      else {
+      if (isOlder(answer)) {
+        // What is surely needed is read at once and alone; if that was not enough, pieces grow as they do.
+        const exactly = pieces === 0 && answer.lines !== undefined
+        const hint = exactly ? Math.max(0, log().from - (answer.lines ?? 0)) : answer.hint
+        await this.older(log, hint, { ...o, exactly })
+      } else {
         if (pieces > 0) this.tellDivergence(log())
         return answer
       }
@@ -70,7 +71,11 @@ export class LogStore {
   }
 
   /** Loads the next older piece, at least back to `hint`. Calls at once share one reading order. */
-  async older(log: () => EntryLog, hint: Seq | undefined, o: CallOptions = {}): Promise<void> {
+  async older(
+    log: () => EntryLog,
+    hint: Seq | undefined,
+    o: CallOptions & { readonly exactly?: boolean } = {},
+  ): Promise<void> {
     if (o.signal?.aborted === true)
       throw new StorageError("aborted", `Reading ${this.id} was aborted.`, { session: this.id })
     const from = log().from
@@ -84,4 +89,8 @@ export class LogStore {
     this.#loading = run.catch(() => undefined)
     await run
   }
+}
+
+function isOlder(answer: object): answer is NeedsOlder {
+  return "older" in answer
 }

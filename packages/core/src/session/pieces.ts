@@ -36,20 +36,25 @@ export function startPace(head: HeadInfo, sizes: PieceSizes = PIECE_SIZES): Pace
 }
 
 /**
- * The lines before `before`, at least back to `hint` where that is further than a piece, and `overlap` lines from `before` on.
- * Fewer where the log has ended meanwhile.
+ * The lines before `before`, at least back to `hint` where that is further than a piece, and `overlap` lines from `before` on;
+ * with `exactly`, back to the hint and no further. Fewer where the log has ended meanwhile.
  */
 export async function readPiece(
   storage: SessionStorage,
   id: string,
-  where: { readonly before: Seq; readonly overlap: number; readonly hint: Seq | undefined },
+  where: {
+    readonly before: Seq
+    readonly overlap: number
+    readonly hint: Seq | undefined
+    readonly exactly?: boolean | undefined
+  },
   pace: Pace,
   o: CallOptions = {},
 ): Promise<{ readonly from: Seq; readonly lines: string[] }> {
   const { before, overlap, hint = before } = where
   const budget = budgetOf(pace)
   for (;;) {
-    const from = Math.max(0, Math.min(hint, before - pace.step))
+    const from = Math.max(0, where.exactly === true ? hint : Math.min(hint, before - pace.step))
     // What a hint asks for is needed, however long it is.
     const most = hint <= from || pace.step <= FEW_LINES ? Number.POSITIVE_INFINITY : 2 * budget
     const piece = await persistently(() => readRange(storage, id, { from, to: before + overlap }, most, o))

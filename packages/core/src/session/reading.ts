@@ -115,7 +115,7 @@ function collectMessages(log: EntryLog, start: Seq, limit: number): Page | Needs
     if (oldest !== undefined) return { entries: entries.reverse(), before: cursorOf(log, oldest.seq) }
     entries.push({ seq, entry })
   }
-  return seq === OLDER ? { older: true } : { entries: entries.reverse() }
+  return seq === OLDER ? { older: true, lines: limit + 1 - entries.length } : { entries: entries.reverse() }
 }
 
 function isMessage(value: unknown): boolean {
