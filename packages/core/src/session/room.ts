@@ -58,14 +58,17 @@ export function refusal(
 
 /** How many items go out in one batch, from the front: at least one, no part of one, and none whose blobs are still being put. */
 export function batchOf(items: readonly PendingAppend[], maxBytes: number): number {
-  let bytes = 0
+  let exact = 0
+  let counted = 0
+  let most = 0
   for (const [index, item] of items.entries()) {
     if (index > 0 && item.ready !== undefined) return index
-    bytes += bytesAtMost(item)
-    if (bytes <= maxBytes) continue
-    const exact = items.slice(0, index + 1).reduce((sum, one) => sum + entriesBytes(one.entries), 0)
+    most += bytesAtMost(item)
+    if (exact + most <= maxBytes) continue
+    exact += items.slice(counted, index + 1).reduce((sum, one) => sum + entriesBytes(one.entries), 0)
+    counted = index + 1
+    most = 0
     if (exact > maxBytes) return Math.max(1, index)
-    bytes = exact
   }
   return items.length
 }

@@ -67,6 +67,7 @@ export class SharedSession implements QueueHost {
   readonly #queue: WriteQueue
   /** Appends that wait in memory for the message that creates their session. */
   #waiting: PendingAppend[] = []
+  #waitingBytes = 0
   /** Appends that wait for hooks, or for a migration, take their places one after the other. */
   #hooked: Promise<void> = Promise.resolve()
   #hookedCount = 0
@@ -152,15 +153,16 @@ export class SharedSession implements QueueHost {
     const wait = this.#mustWait(fresh)
     const headerBytes = this.state.head === undefined ? utf8Length(encodeHeader(this.state.header)) + 1 : 0
     checkSizes(this.id, sized, this.storage.capabilities, headerBytes)
-    if (wait) checkWaiting(this, sized, headerBytes + entriesBytes(entriesOf(this.#waiting)))
+    if (wait) checkWaiting(this, sized, headerBytes + this.#waitingBytes)
     const item = this.#toItem(fresh, o, turn)
     for (const one of fresh) this.state.place(one.pending, one.entry)
     if (wait) {
       item.waited = true
-      this.#waiting.push(item)
+      this.waitForCreation([item])
       return Promise.resolve({ ids, head: undefined, durable: false })
     }
     const settled = this.#waitFor(item, ids, o)
+    this.#waitingBytes = 0
     this.#queue.push([...this.#waiting.splice(0), item])
     if (fresh.length === ids.length) return settled
     const repeated = ids.filter((id) => fresh.every(({ pending }) => pending.id !== id))
@@ -253,9 +255,10 @@ export class SharedSession implements QueueHost {
     this.events.emit("rolled_back", { ids, error })
   }
 
-  /** A creation failed: what waited for it waits on. */
-  waitAgain(items: readonly PendingAppend[]): void {
-    this.#waiting.unshift(...items)
+  /** Also what waited for a creation that failed; nothing has come behind it meanwhile. */
+  waitForCreation(items: readonly PendingAppend[]): void {
+    this.#waiting.push(...items)
+    this.#waitingBytes += entriesBytes(entriesOf(items))
   }
 
   foreign(entries: readonly Entry[]): void {

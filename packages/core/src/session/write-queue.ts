@@ -27,7 +27,7 @@ export interface QueueHost extends SendingHost {
   acknowledged(seqs: readonly Seq[], head: Head): void
   rolledBack(ids: readonly string[], error: unknown): void
   /** A creation failed; these, acknowledged as not durable, wait for the next one. */
-  waitAgain(items: readonly PendingAppend[]): void
+  waitForCreation(items: readonly PendingAppend[]): void
   foreign(entries: readonly Entry[]): void
   diverged(leaf: string, otherLeaf: string): void
 }
@@ -240,7 +240,7 @@ export class WriteQueue {
     state.keepPending(entriesOf(kept))
     const waiting = wait && kept.every((item) => item.waited && item.fate === "queued")
     this.#items = waiting ? [] : kept
-    if (waiting) this.#host.waitAgain(kept)
+    if (waiting) this.#host.waitForCreation(kept)
     this.#leave(failed, error)
   }
 
