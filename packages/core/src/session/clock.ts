@@ -1,4 +1,4 @@
-/** Waiting, in all runtimes. */
+/** Waiting and telling the time, in all runtimes. */
 
 /** One turn of the event loop, so that what was about to be appended joins the group. Timers take a millisecond; this does not. */
 export function eventLoopTurn(): Promise<void> {
@@ -20,4 +20,12 @@ const FIRST_BACKOFF_MS = 25
 export function backoff(attempt: number): Promise<void> {
   const most = FIRST_BACKOFF_MS * 2 ** attempt
   return new Promise((resolve) => setTimeout(resolve, most / 2 + (Math.random() * most) / 2))
+}
+
+let told = { at: Number.NaN, text: "" }
+
+/** ISO 8601. Many entries share a millisecond, and making the text is a tenth of what placing one of them costs. */
+export function toIsoTime(at: number): string {
+  if (told.at !== at) told = { at, text: new Date(at).toISOString() }
+  return told.text
 }

@@ -1,11 +1,13 @@
 /** Gives what a caller appends its ids, its parents and its places behind what a session has in memory. Changes nothing. */
 import { selectContext } from "../context/select.ts"
+import { truncateOversize } from "../format/truncate.ts"
 import { inState } from "../context/state-blobs.ts"
 import { foldState } from "../context/state.ts"
 import { SessionError } from "../errors.ts"
 import type { BlobLimits } from "../format/blob-refs.ts"
 import type { EntryPayload, NewEntry } from "../format/new-entry.ts"
 import { normalizeNewEntry } from "../format/normalize.ts"
+import { toIsoTime } from "./clock.ts"
 import { prepareEntry } from "./prepare.ts"
 import type { Prepared } from "./prepare.ts"
 import { isTalk } from "./reconcile.ts"
@@ -25,6 +27,7 @@ interface PlacingOptions {
   readonly newId: () => string
   readonly now: () => number
   readonly blobs: BlobLimits
+  readonly oversize: "blobs" | "truncate"
 }
 
 /** Throws `invalid`. */
@@ -37,7 +40,7 @@ export function placeAppend(
   if (inputs.length === 0) throw new SessionError("invalid", "There is no entry to append.", { session })
   const payloads = inputs.map(normalizeNewEntry)
   const ids = uniqueIds(session, payloads, o.newId)
-  const timestamp = new Date(o.now()).toISOString()
+  const timestamp = toIsoTime(o.now())
   const fresh: Prepared[] = []
   let leafId = state.leafId
   let end = isTalk(payloads[0] as EntryPayload) ? undefined : asideParent(state)
@@ -56,7 +59,8 @@ export function placeAppend(
       timestamp: payload.timestamp ?? timestamp,
     }
     const complete = payload.type === "compaction" ? withState(payload, state, fresh) : payload
-    fresh.push(prepareEntry(complete, place, end !== undefined, o.blobs))
+    const kept = o.oversize === "truncate" ? truncateOversize(complete, o.blobs) : complete
+    fresh.push(prepareEntry(kept, place, end !== undefined, o.blobs))
     if (end === undefined) leafId = id
     else end = id
   }

@@ -39,6 +39,7 @@ export interface SharedOptions {
   readonly onConflict: ConflictPolicy
   readonly maxSessionBytes: number
   readonly blobs: BlobLimits
+  readonly oversize: "blobs" | "truncate"
   readonly newId: () => string
   readonly now: () => number
 }

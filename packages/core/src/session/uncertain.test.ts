@@ -52,11 +52,12 @@ test("a request that was lost is sent again with the same bytes, even where more
   const { location, session } = await open()
   await session.append(user("first", "0"))
   for (let n = 0; n < 10; n++) await session.append(user("x".repeat(30_000)))
-  const other = createWriter(location)
+  const other = createWriter(location, { blobs: { textUnits: 100 } })
   const late = await other.sessions.open("s")
   other.storage.fail("append", "request lost")
   other.storage.fail("head", "unavailable", "unavailable", "unavailable")
-  expect(await codeOf(late.append({ type: "tombstone", targetId: "0" }))).toBe("indeterminate")
+  const edit = { type: "context_edit", targetId: "0", replacement: { content: "long ".repeat(100) } } as const
+  expect(await codeOf(late.append(edit))).toBe("indeterminate")
   expect(await late.entry("0")).toBeDefined()
   await late.flush()
   const sent = other.storage.calls
