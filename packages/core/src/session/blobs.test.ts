@@ -229,3 +229,24 @@ async function collect(session: Session): Promise<Entry[]> {
   for await (const entry of session.entries()) entries.push(entry)
   return entries
 }
+
+test("with oversize: truncate what is appended is cut, memory and log alike, but never an image or what a provider signed", async () => {
+  const location = createMemoryLocation()
+  const sessions = createSessions({ storage: createMemoryStorage({ location }), oversize: "truncate" })
+  const session = await sessions.create()
+  const signed = { type: "thinking", thinking: LONG, signature: "s" }
+  await session.append([
+    { type: "custom", customType: "file", data: { content: LONG, lineCount: 9 } },
+    { type: "message", message: { role: "assistant", content: [{ type: "text", text: LONG }, signed] } },
+    said(image(IMAGE)),
+  ])
+  const { messages } = await session.context()
+  const [text, thought] = messages[0]?.message.content as [{ text: string }, unknown]
+  expect(text.text).toHaveLength(500_000)
+  expect(text.text.endsWith("[Session persistence truncated large content]")).toBe(true)
+  expect(thought).toEqual(signed)
+  expect(messages[1]?.message.content).toEqual([image(IMAGE)])
+  const [file, answer] = await storedEntries(location, session.id)
+  expect(file?.["data"]).toMatchObject({ lineCount: 1 })
+  expect(JSON.stringify(answer)).toContain(text.text)
+})

@@ -48,6 +48,11 @@ export interface SessionsOptions {
   readonly maxSessionBytes?: number
   /** What moves to the blob store; see `docs/format.md`. */
   readonly blobs?: BlobLimits
+  /**
+   * What becomes of strings that are too long for a line. `"blobs"` (default) loses nothing; `"truncate"` cuts what is appended, but
+   * for images and what a provider has signed. See `docs/format.md`, "Outside the line".
+   */
+  readonly oversize?: "blobs" | "truncate"
   /** How much of a log is read at a time, from its end backwards; default {@link PIECE_SIZES}. */
   readonly pieces?: PieceSizes
   /** Milliseconds since the epoch; default `Date.now`. */
@@ -86,6 +91,7 @@ class SessionRepository implements Sessions {
       migrateOnWrite: o.migrateOnWrite !== false,
       maxSessionBytes: Math.min(o.maxSessionBytes ?? Number.POSITIVE_INFINITY, capabilities.maxSessionBytes),
       blobs: o.blobs ?? {},
+      oversize: o.oversize ?? "blobs",
       pieces: o.pieces ?? PIECE_SIZES,
       newId: createIds(now),
       now,
