@@ -113,10 +113,6 @@ export class SharedSession implements QueueHost {
     await this.#queue.flush()
   }
 
-  get hasPending(): boolean {
-    return this.#queue.length > 0
-  }
-
   get midTurn(): boolean {
     return this.turns.running?.phase === "written"
   }
