@@ -241,7 +241,7 @@ test("with oversize: truncate what is appended is cut, memory and log alike, but
     said(image(IMAGE)),
   ])
   const { messages } = await session.context()
-  const [text, thought] = messages[0]?.message.content as [{ text: string }, unknown]
+  const [text, thought] = (messages[0] as (typeof messages)[0]).message.content as [{ text: string }, unknown]
   expect(text.text).toHaveLength(500_000)
   expect(text.text.endsWith("[Session persistence truncated large content]")).toBe(true)
   expect(thought).toEqual(signed)

@@ -1,0 +1,48 @@
+import { spawnSync } from "node:child_process"
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { fileURLToPath } from "node:url"
+import { expect, test } from "vitest"
+
+const README = readFileSync(new URL("../../README.md", import.meta.url), "utf8")
+/** The examples have no types, so they run as they are; beside this package's dependencies, so that they find them. */
+const SCRIPTS = fileURLToPath(new URL("node_modules/.readme/", import.meta.url))
+const FLAGS =
+  "Deno" in globalThis ? ["run", "-A", "--no-lock", "--cached-only", "--conditions=source"] : ["--conditions=source"]
+
+/** What each example prints last, by its heading. */
+const PRINTS: Readonly<Record<string, RegExp>> = {
+  "Use it": /^2\nfix the tests 2\n$/,
+  "A script on Node, Bun or Deno": /^2 1\n$/,
+  "A test, or an agent that may forget": /^1\n$/,
+  "The author of a storage": /passed: 1\d\d, failed: 0/,
+}
+
+/** Headings of the README with the code that follows them. */
+const examples = README.split(/^##+ /m).flatMap((section) => {
+  const heading = section.slice(0, section.indexOf("\n"))
+  const code = /^```ts\n([^]*?)^```$/m.exec(section)?.[1]
+  return code === undefined ? [] : [{ heading, code }]
+})
+
+test("every example of the README is one that is run here", () => {
+  expect(examples.map(({ heading }) => heading)).toEqual(Object.keys(PRINTS))
+  expect(README.match(/```ts/g)).toHaveLength(examples.length)
+})
+
+test.each(examples)("the README's example under “$heading” runs as it stands", ({ heading, code }) => {
+  const cwd = mkdtempSync(join(tmpdir(), "sessions-readme-"))
+  mkdirSync(SCRIPTS, { recursive: true })
+  const script = join(SCRIPTS, `${process.pid}-${heading.replace(/\W+/g, "-")}.mjs`)
+  writeFileSync(script, code)
+  try {
+    const { NODE_OPTIONS: _, ...env } = process.env
+    const { status, stdout, stderr } = spawnSync(process.execPath, [...FLAGS, script], { cwd, env, encoding: "utf8" })
+    expect(status, stderr).toBe(0)
+    expect(stdout).toMatch(PRINTS[heading] as RegExp)
+  } finally {
+    rmSync(script, { force: true })
+    rmSync(cwd, { recursive: true, force: true })
+  }
+})
