@@ -1,13 +1,13 @@
 import { spawnSync } from "node:child_process"
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { expect, test } from "vitest"
 
 const README = readFileSync(new URL("../../README.md", import.meta.url), "utf8")
-/** The examples have no types, so they run as they are; beside this package's dependencies, so that they find them. */
-const SCRIPTS = fileURLToPath(new URL("node_modules/.readme/", import.meta.url))
+/** The examples have no types, so they run as they are; in this package, so that they find its dependencies. */
+const HERE = fileURLToPath(new URL(".", import.meta.url))
 const FLAGS =
   "Deno" in globalThis ? ["run", "-A", "--no-lock", "--cached-only", "--conditions=source"] : ["--conditions=source"]
 
@@ -16,7 +16,7 @@ const PRINTS: Readonly<Record<string, RegExp>> = {
   "Use it": /^2\nfix the tests 2\n$/,
   "A script on Node, Bun or Deno": /^2 1\n$/,
   "A test, or an agent that may forget": /^1\n$/,
-  "The author of a storage": /passed: 1\d\d, failed: 0/,
+  "The author of a storage": /passed: 1\d\d,\s+failed: 0/,
 }
 
 /** Headings of the README with the code that follows them. */
@@ -33,8 +33,8 @@ test("every example of the README is one that is run here", () => {
 
 test.each(examples)("the README's example under “$heading” runs as it stands", ({ heading, code }) => {
   const cwd = mkdtempSync(join(tmpdir(), "sessions-readme-"))
-  mkdirSync(SCRIPTS, { recursive: true })
-  const script = join(SCRIPTS, `${process.pid}-${heading.replace(/\W+/g, "-")}.mjs`)
+  const folder = mkdtempSync(join(HERE, ".run-"))
+  const script = join(folder, "example.mjs")
   writeFileSync(script, code)
   try {
     const { NODE_OPTIONS: _, ...env } = process.env
@@ -42,7 +42,7 @@ test.each(examples)("the README's example under “$heading” runs as it stands
     expect(status, stderr).toBe(0)
     expect(stdout).toMatch(PRINTS[heading] as RegExp)
   } finally {
-    rmSync(script, { force: true })
+    rmSync(folder, { recursive: true })
     rmSync(cwd, { recursive: true, force: true })
   }
 })
