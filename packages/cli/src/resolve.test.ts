@@ -64,8 +64,8 @@ test.each(["../x", "", "a/b", "a\u0000b", "..", "-x/", "x".repeat(129), "@first"
 )
 
 test("a folder is made absolute, unless it is so on this machine or another", () => {
-  expect(folder(".", "/work")).toBe("/work")
-  expect(folder("sub", "/work")).toBe("/work/sub")
-  expect(folder("/x", "/work")).toBe("/x")
-  expect(folder("C:\\x", "/work")).toBe("C:\\x")
+  expect(folder(".", "/project")).toBe("/project")
+  expect(folder("sub", "/project")).toBe("/project/sub")
+  expect(folder("/x", "/project")).toBe("/x")
+  expect(folder("C:\\x", "/project")).toBe("C:\\x")
 })

@@ -10,7 +10,7 @@ function opened(url: string): string {
       seen.push(`${scheme}|${address}`)
       return {} as ReturnType<StoreFactory>
     }
-  openStore(url, "/work", { file: note("file"), memory: note("memory") })
+  openStore(url, "/project", { file: note("file"), memory: note("memory") })
   return seen.join()
 }
 
@@ -28,17 +28,17 @@ test("a path needs no scheme, and a drive letter is none", () => {
 })
 
 test("an unknown scheme is refused with the ones that are known", () => {
-  expect(() => openStore("s3:bucket", "/work")).toThrow(
+  expect(() => openStore("s3:bucket", "/project")).toThrow(
     'there is no kind of store called "s3"; known are file:, memory:.',
   )
 })
 
 test("a file store is the folder that its address names from the current one", () => {
-  const folders = ["./s", "/srv/s", "file:s", "file:///srv/s"].map((url) => openStore(url, "/work").description)
-  expect(folders.map((text) => text.replace(/^[^/]*/, ""))).toEqual(["/work/s", "/srv/s", "/work/s", "/srv/s"])
+  const folders = ["./s", "/srv/s", "file:s", "file:///srv/s"].map((url) => openStore(url, "/project").description)
+  expect(folders.map((text) => text.replace(/^[^/]*/, ""))).toEqual(["/project/s", "/srv/s", "/project/s", "/srv/s"])
 })
 
 test("a store without a place is refused", () => {
-  expect(() => openStore("file:", "/work")).toThrow("--store needs a folder")
-  expect(() => openStore("file://host/x", "/work")).toThrow("no file URL of this machine")
+  expect(() => openStore("file:", "/project")).toThrow("--store needs a folder")
+  expect(() => openStore("file://host/x", "/project")).toThrow("no file URL of this machine")
 })

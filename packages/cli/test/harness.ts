@@ -61,7 +61,7 @@ export function createCli(options: RunOptions = {}): Cli {
 
 /** An `Io` of strings. */
 export function captured(options: RunOptions): { io: Io; stdout: () => string; stderr: () => string } {
-  const { stdin = "", cwd = "/work", env = {}, terminal, now = Date.now } = options
+  const { stdin = "", cwd = "/project", env = {}, terminal, now = Date.now } = options
   const sink = (): { sink: Sink; text: () => string } => {
     let text = ""
     const write = async (piece: string): Promise<void> => {

@@ -21,8 +21,8 @@ test("rename gives a title and --clear takes it away", async () => {
 
 test("move changes the folder that list goes by", async () => {
   const { cli, id } = await withSample()
-  expect(await cli.json("move", id, "sub")).toEqual({ id, cwd: "/work/sub" })
-  expect(await cli.json("list", "--cwd", "/work/sub")).toMatchObject({ sessions: [{ id }] })
+  expect(await cli.json("move", id, "sub")).toEqual({ id, cwd: "/project/sub" })
+  expect(await cli.json("list", "--cwd", "/project/sub")).toMatchObject({ sessions: [{ id }] })
 })
 
 test("label names an entry, --clear takes the name away, and an entry that is not there is a failure", async () => {
@@ -73,8 +73,8 @@ test("copy puts the same log into another store, and again does no harm", async 
 test("resume prints what the pointer stands for in this folder, else the folder's newest, else a new session", async () => {
   const cli = createCli()
   await cli.use(async (sessions) => {
-    await makeSample(sessions, { id: "old", cwd: "/work", at: "2026-01-01T00:00:00.000Z" })
-    await makeSample(sessions, { id: "new", cwd: "/work" })
+    await makeSample(sessions, { id: "old", cwd: "/project", at: "2026-01-01T00:00:00.000Z" })
+    await makeSample(sessions, { id: "new", cwd: "/project" })
   })
   expect((await cli("resume")).stdout).toBe("new\n")
   expect((await cli("resume", "old", "--pointer", "tty1")).stdout).toBe("old\n")

@@ -35,7 +35,7 @@ test("an empty store is no error, and says which store", async () => {
 })
 
 test("without a folder all are listed, with one those of that folder", async () => {
-  const cli = await cliWith({ id: "here", cwd: "/work" }, { id: "there", cwd: "/elsewhere" })
+  const cli = await cliWith({ id: "here", cwd: "/project" }, { id: "there", cwd: "/elsewhere" })
   const ids = async (...argv: string[]): Promise<string[]> =>
     ((await cli.json("list", ...argv)) as Page).sessions.map(({ id }) => id).sort()
   expect(await ids()).toEqual(["here", "there"])
