@@ -21,6 +21,18 @@ test("a session has what it was created with in its header, and opens elsewhere 
   expect((await elsewhere.open(session.id)).header).toEqual(session.header)
 })
 
+test("what a caller does to its objects after creating changes neither a header that waits nor the log", async () => {
+  const storage = createMemoryStorage()
+  const sessions = createSessions({ storage, persistAfter: "user" })
+  const parentSession = { id: "parent", entryId: "e1" }
+  const session = await sessions.create({ id: "s", parentSession })
+  parentSession.id = "another"
+  await session.append(user("hello"))
+  expect(session.header.parentSession).toEqual({ id: "parent", entryId: "e1" })
+  const [header = ""] = await storedLines(storage)
+  expect(JSON.parse(header)).toMatchObject({ parentSession: { id: "parent", entryId: "e1" } })
+})
+
 test("an id that is taken exists, whoever took it, and however little is in it", async () => {
   const { sessions, elsewhere } = twoRepositories()
   const session = await sessions.create({ id: "a" })

@@ -12,10 +12,8 @@ import { readLines } from "./loaded-log.ts"
 import { newSession } from "./opening.ts"
 import type { OpeningOptions } from "./opening.ts"
 import { taken } from "./queue-errors.ts"
+import { TRIES } from "./retry.ts"
 import type { SharedSession } from "./shared-session.ts"
-
-/** How often a storage that cannot answer, or cannot say whether the header arrived, is asked again. */
-const TRIES = 3
 
 /** `exists` where the id is taken; `too_large` for a header that no line holds. */
 export async function createSession(
@@ -32,11 +30,13 @@ export async function createSession(
     throw new SessionError("too_large", message, { session: id, storage: storage.description })
   }
   const signal = o.signal === undefined ? {} : { signal: o.signal }
+  // What the line says, not the caller's objects: one that waits to be written must not change until then.
+  const kept = JSON.parse(line) as Header
   if (options.persistAfter === "create") {
-    return newSession(storage, header, await writeHeader(storage, header, line, signal), options)
+    return newSession(storage, kept, await writeHeader(storage, kept, line, signal), options)
   }
   if ((await storage.head(id, signal)) !== undefined) throw taken({ id, storage })
-  return newSession(storage, header, undefined, options)
+  return newSession(storage, kept, undefined, options)
 }
 
 async function writeHeader(storage: SessionStorage, header: Header, line: string, o: CallOptions): Promise<Head> {

@@ -60,9 +60,9 @@ export class LogStore {
       const answer = ask()
       if (isOlder(answer)) {
         // What is surely needed is read at once and alone; if that was not enough, pieces grow as they do.
-        const exactly = pieces === 0 && answer.lines !== undefined
-        const hint = exactly ? Math.max(0, log().from - (answer.lines ?? 0)) : answer.hint
-        await this.older(log, hint, { ...o, exactly })
+        const { lines } = answer
+        if (pieces > 0 || lines === undefined) await this.older(log, answer.hint, o)
+        else await this.older(log, Math.max(0, log().from - lines), { ...o, exactly: true })
       } else {
         if (pieces > 0) this.tellDivergence(log())
         return answer
