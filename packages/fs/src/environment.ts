@@ -2,11 +2,11 @@
 import { StorageError, type StorageErrorCode } from "@sessions/core/storage"
 import { type Bells, createBells } from "./bells.ts"
 import { errnoOf, toStorageError } from "./errors.ts"
-import type { Files } from "./files.ts"
-import { storeIdentity } from "./identity.ts"
-import { type Layout, type SessionPaths, toSessionPaths } from "./layout.ts"
-import { createFile, ensureFolder } from "./small-files.ts"
-import { type LogView, loadView } from "./view.ts"
+import type { Files } from "./disk/files.ts"
+import { storeIdentity } from "./log/identity.ts"
+import { type Layout, type SessionPaths, toSessionPaths } from "./disk/layout.ts"
+import { createFile, ensureFolder } from "./disk/small-files.ts"
+import { type LogView, loadView } from "./log/view.ts"
 
 export interface Environment {
   readonly files: Files

@@ -1,2 +1,2 @@
-export { APPEND, CREATE, type Files, type FileStat, type FolderEntry, nodeFiles, READ, REWRITE } from "./files.ts"
+export { APPEND, CREATE, type Files, type FileStat, type FolderEntry, nodeFiles, READ, REWRITE } from "./disk/files.ts"
 export { createFileStorage, type FileStorageOptions } from "./storage.ts"

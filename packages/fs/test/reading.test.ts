@@ -2,7 +2,7 @@ import * as fs from "node:fs"
 import { join } from "node:path"
 import type { Head, SessionStorage } from "@sessions/core/storage"
 import { expect, test } from "vitest"
-import type { Files } from "../src/files.ts"
+import type { Files } from "../src/disk/files.ts"
 import { createFileStorage, nodeFiles } from "../src/index.ts"
 import { chunked, fill, lineAt, linesOf, linesTo, makeRoot, openAt } from "./place.ts"
 

@@ -1,0 +1,164 @@
+/** Whole small files: read at once, written so that a reader sees the old text or the new one. */
+import { randomUUID } from "node:crypto"
+import { basename, dirname, join } from "node:path"
+import { errnoOf, isMissing } from "../errors.ts"
+import { APPEND, CREATE, type Files, READ } from "./files.ts"
+import { FILE_MODE, FOLDER_MODE } from "./layout.ts"
+
+/** The bytes of a file; undefined where there is none, or no regular one. */
+export function readWhole(files: Files, path: string): Buffer | undefined {
+  let fd: number
+  try {
+    fd = files.open(path, READ)
+  } catch (error) {
+    if (isMissing(error) || errnoOf(error) === "ELOOP") return undefined
+    throw error
+  }
+  try {
+    const stat = files.fstat(fd)
+    if (!stat.isFile()) return undefined
+    return readFully(files, fd, 0, stat.size)
+  } finally {
+    files.close(fd)
+  }
+}
+
+/** What there is of `length` bytes from `position`. */
+export function readFully(files: Files, fd: number, position: number, length: number): Buffer {
+  const bytes = Buffer.allocUnsafe(length)
+  let have = 0
+  while (have < length) {
+    const count = files.read(fd, bytes, have, length - have, position + have)
+    if (count === 0) break
+    have += count
+  }
+  return bytes.subarray(0, have)
+}
+
+export function writeFully(files: Files, fd: number, bytes: Uint8Array): void {
+  let done = 0
+  while (done < bytes.length) {
+    const count = files.write(fd, bytes, done, bytes.length - done)
+    if (count === 0) throw Object.assign(new Error("nothing could be written"), { code: "ENOSPC" })
+    done += count
+  }
+}
+
+/** Makes a file that must not be there yet; leaves nothing behind when it fails. */
+export function createFile(files: Files, path: string, bytes: Uint8Array): void {
+  const fd = files.open(path, CREATE, FILE_MODE)
+  try {
+    writeFully(files, fd, bytes)
+  } catch (error) {
+    files.close(fd)
+    discard(files, path)
+    throw error
+  }
+  files.close(fd)
+}
+
+/** The same, on stable storage when it resolves (the name is so once the folder is synced). */
+export async function createFileSynced(files: Files, path: string, bytes: Uint8Array): Promise<void> {
+  const fd = files.open(path, CREATE, FILE_MODE)
+  try {
+    writeFully(files, fd, bytes)
+    await files.fsync(fd)
+  } catch (error) {
+    files.close(fd)
+    discard(files, path)
+    throw error
+  }
+  files.close(fd)
+}
+
+/** Puts a file in place in one step, without waiting for the disk. */
+export function replaceFile(files: Files, path: string, text: string): void {
+  const temporary = toTemporary(path)
+  createFile(files, temporary, Buffer.from(text, "utf8"))
+  try {
+    files.rename(temporary, path)
+  } catch (error) {
+    discard(files, temporary)
+    throw error
+  }
+}
+
+/** A name in the same folder that no part, document or id has. */
+export function toTemporary(path: string): string {
+  return join(dirname(path), `.tmp-${randomUUID()}`)
+}
+
+/** Renames, and tries again for a while where Windows says that a virus scanner or an indexer holds the file. */
+export async function renamePatiently(files: Files, from: string, to: string): Promise<void> {
+  for (let attempt = 0; ; attempt++) {
+    try {
+      files.rename(from, to)
+      return
+    } catch (error) {
+      const errno = errnoOf(error)
+      if (attempt >= RENAME_RETRIES || (errno !== "EPERM" && errno !== "EBUSY")) throw error
+    }
+    await new Promise((resolve) => setTimeout(resolve, 2 ** attempt))
+  }
+}
+
+/** Makes what was renamed or created in a folder lasting. Windows cannot open a folder, and keeps names by itself. */
+export async function syncFolder(files: Files, path: string): Promise<void> {
+  if (process.platform !== "win32") await syncPath(files, path, READ)
+}
+
+/** Makes a file's content lasting, whoever wrote it. */
+export function syncFile(files: Files, path: string): Promise<void> {
+  return syncPath(files, path, APPEND)
+}
+
+/** Makes a folder and those above it. A file or, below the root, a link in its place is an error. */
+export function ensureFolder(files: Files, path: string, above = true): void {
+  try {
+    files.mkdir(path, FOLDER_MODE)
+  } catch (error) {
+    const errno = errnoOf(error)
+    if (errno === "EEXIST" || errno === "EISDIR") return checkFolder(files, path)
+    // A folder that is missing below one that is there cannot be made at all (/proc).
+    if (errno !== "ENOENT" || !above || dirname(path) === path) throw error
+    ensureFolder(files, dirname(path))
+    ensureFolder(files, path, false)
+  }
+}
+
+/** What the system would say of a file, or of a link that is not followed, where a folder is wanted. */
+export function notAFolder(path: string): Error {
+  return Object.assign(new Error(`${path} is not a folder`), { code: "ENOTDIR" })
+}
+
+/** Whether a path can be used as a folder: it is one, or nothing is there. A link is none, wherever it leads. */
+export function isFolderOrNothing(files: Files, path: string): boolean {
+  return files.lstat(path)?.isDirectory() !== false
+}
+
+/** Removes a file that is of no use any more; that it could not be removed changes nothing that is true. */
+export function discard(files: Files, path: string): void {
+  try {
+    files.unlink(path)
+  } catch {
+    // It stays as litter under a name that nobody reads.
+  }
+}
+
+/** About half a second in all: 1, 2, 4, … 256 ms. */
+const RENAME_RETRIES = 9
+
+async function syncPath(files: Files, path: string, flags: number): Promise<void> {
+  const fd = files.open(path, flags)
+  try {
+    await files.fsync(fd)
+  } finally {
+    files.close(fd)
+  }
+}
+
+/** What is inside the root is reached by folders only, so that nothing outside is ever touched; the root itself may be a link. */
+function checkFolder(files: Files, path: string): void {
+  if (!basename(path).startsWith(".") || files.lstat(path)?.isDirectory() === true) return
+  throw notAFolder(path)
+}

@@ -1,0 +1,114 @@
+/** The lock as one writer uses it: taken with the first append of a burst, kept fresh, given back after a pause or when another waits. */
+import type { Environment } from "../environment.ts"
+import { acquireLock, type Lock, tryLock } from "./lock.ts"
+
+export interface LeaseHolder {
+  /** Nothing is running or queued that needs the lock. */
+  isIdle(): boolean
+  /** Called before the lock is given back, and from time to time in a long burst. */
+  writeBehind(): void
+}
+
+/** A lock is given back when nothing was appended for so long. */
+const IDLE_MS = 20
+/** In a long burst, listings of other processes are brought up to date so often. */
+const BEHIND_MS = 1_000
+
+export class Lease {
+  readonly #env: Environment
+  readonly #path: string
+  readonly #holder: LeaseHolder
+  #lock: Lock | undefined
+  /** One for the whole lease, not one per append. */
+  #timer: ReturnType<typeof setTimeout> | undefined
+  #lastUse = 0
+  #writtenBehind = 0
+  #polite = false
+
+  constructor(env: Environment, path: string, holder: LeaseHolder) {
+    this.#env = env
+    this.#path = path
+    this.#holder = holder
+  }
+
+  /** The lock was taken from an owner that may still write. */
+  get fence(): boolean {
+    return this.#lock?.fence === true
+  }
+
+  isCertain(): boolean {
+    return this.#lock?.isCertain() === true
+  }
+
+  /** A lock file that cannot be read or touched is as good as lost. */
+  refresh(now = false): "held" | "wanted" | "lost" {
+    try {
+      return this.#lock?.refresh(now) ?? "lost"
+    } catch {
+      return "lost"
+    }
+  }
+
+  /** Resolves with the lock in hand; true where it was not before, so that all may have changed. */
+  async take(signal: AbortSignal | undefined, whenBusy: () => void): Promise<boolean> {
+    const state = this.refresh()
+    if (state === "held") return false
+    if (state === "wanted") this.#giveWay()
+    this.#lock = undefined
+    const { files, lockTimeout } = this.#env
+    const polite = this.#polite
+    this.#polite = false
+    if (!polite) this.#lock = tryLock(files, this.#path)
+    if (this.#lock === undefined) {
+      whenBusy()
+      this.#lock = await acquireLock(files, this.#path, { timeout: lockTimeout, signal, polite })
+    }
+    this.used()
+    return true
+  }
+
+  used(): void {
+    this.#lastUse = performance.now()
+    if (this.#timer === undefined && this.#lock !== undefined) this.#timer = setTimeout(this.#tick, IDLE_MS)
+  }
+
+  release(): void {
+    if (this.#timer !== undefined) clearTimeout(this.#timer)
+    this.#timer = undefined
+    const lock = this.#lock
+    if (lock === undefined) return
+    this.#holder.writeBehind()
+    this.#lock = undefined
+    try {
+      lock.release()
+    } catch {
+      // It is not refreshed any more, so others take it over in time.
+    }
+  }
+
+  /** The lock is somebody else's by now. */
+  lose(): void {
+    this.#lock = undefined
+  }
+
+  #giveWay(): void {
+    this.release()
+    this.#polite = true
+  }
+
+  readonly #tick = (): void => {
+    this.#timer = undefined
+    if (this.#lock === undefined) return
+    const now = performance.now()
+    const rest = IDLE_MS - (now - this.#lastUse)
+    const idle = this.#holder.isIdle()
+    if (idle && rest <= 0) return this.release()
+    if (idle && now - this.#writtenBehind > BEHIND_MS) {
+      this.#writtenBehind = now
+      this.#holder.writeBehind()
+    }
+    // While a task is at it, this keeps the lock fresh; what a lost or wanted one means is the next task's to find out.
+    if (this.refresh() === "wanted" && idle) return this.#giveWay()
+    this.#timer = setTimeout(this.#tick, Math.max(1, rest))
+  }
+}

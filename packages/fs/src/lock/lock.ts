@@ -1,0 +1,182 @@
+/**
+ * A lock between storage objects and processes of one host: a file that its holder makes, refreshes and removes.
+ *
+ * A lock that was not refreshed for {@link STALE_MS} may be taken over, and its holder may wake up after that and write. So a holder
+ * asks {@link Lock.isCertain} around each write, and one that took a lock from a living owner (`fence`) first closes the part that
+ * the other one may still append to (see `write/writer.ts`): a late write then lands beyond the end of that part, which is void.
+ */
+import { dirname } from "node:path"
+import { StorageError } from "@sessions/core/storage"
+import { errnoOf, isMissing } from "../errors.ts"
+import type { Files } from "../disk/files.ts"
+import { createOwner, isDead, type LockOwner, parseOwner } from "./owner.ts"
+import { createFile, discard, ensureFolder, readWhole } from "../disk/small-files.ts"
+import { pause } from "../wait.ts"
+
+export interface Lock {
+  /** See {@link LockOwner.fence}. */
+  readonly fence: boolean
+  /** Whether nobody can have taken the lock over: it was refreshed a short while ago by every clock. */
+  isCertain(): boolean
+  /** Costs nothing when the last refresh is younger than {@link REFRESH_MS}. `wanted`: ours, and another writer waits for it. */
+  refresh(now?: boolean): "held" | "wanted" | "lost"
+  release(): void
+}
+
+export interface AcquireOptions {
+  /** Milliseconds to wait for another holder; then `unavailable`. */
+  readonly timeout: number
+  readonly signal?: AbortSignal | undefined
+  /** Lets another waiter go first: for a holder that gave the lock back because of it. */
+  readonly polite?: boolean
+}
+
+/** How often a holder says that it is alive, and looks whether another one waits. */
+export const REFRESH_MS = 50
+/** A lock that was not refreshed for so long belongs to a process that is stopped, swapped out or on a broken machine. */
+export const STALE_MS = 10_000
+
+/** Waits for the lock. Rejects with `unavailable` after the timeout and `aborted` at the signal; errors of the file system as they are. */
+export async function acquireLock(files: Files, path: string, o: AcquireOptions): Promise<Lock> {
+  const started = performance.now()
+  let observed: Observation | undefined
+  if (o.polite === true && files.lstat(toWaitPath(path)) !== undefined) await pause(POLITE_MS, o.signal)
+  for (let attempt = 0; ; attempt++) {
+    const lock = tryLock(files, path)
+    if (lock !== undefined) return lock
+    observed = observe(files, path, observed)
+    if (observed !== undefined && isStale(observed)) {
+      const taken = takeOver(files, path, observed)
+      if (taken !== undefined) return taken
+    }
+    const waited = performance.now() - started
+    if (waited >= o.timeout) throw timedOut(path, observed, waited)
+    askFor(files, path)
+    await pause(Math.min(1 + attempt, MAX_POLL_MS) * (0.5 + Math.random()), o.signal)
+  }
+}
+
+/** The lock, if nobody has it. */
+export function tryLock(files: Files, path: string): Lock | undefined {
+  const owner = createOwner(false)
+  const since = { wall: Date.now(), steady: performance.now() }
+  try {
+    createFile(files, path, Buffer.from(JSON.stringify(owner)))
+  } catch (error) {
+    if (errnoOf(error) === "EEXIST") return undefined
+    if (!isMissing(error)) throw error
+    ensureFolder(files, dirname(path))
+    return tryLock(files, path)
+  }
+  discard(files, toWaitPath(path))
+  return holdLock(files, path, owner, since)
+}
+
+interface Observation {
+  readonly owner: LockOwner | undefined
+  readonly mtimeMs: number
+  /** Since when this process has seen it unchanged, by a clock that nobody sets. */
+  readonly since: number
+}
+
+/** A writer that gave way waits so long before it asks again: longer than the others take between two looks. */
+const POLITE_MS = 8
+const MAX_POLL_MS = 10
+/** How long a holder trusts its last refresh. Far below {@link STALE_MS}, so that both sides' clocks may differ a good deal. */
+const CERTAIN_MS = 2_000
+/** A lock that looks old by its time stamp must also stand still for so long: the wall clock may have been set. */
+const STILL_MS = 500
+/** A lock whose owner is not in it: he ended between making the file and writing to it, which takes microseconds. */
+const NAMELESS_MS = 1_000
+
+function toWaitPath(path: string): string {
+  return `${path}.wait`
+}
+
+/** `since`: before the lock was made, so that one who was stopped in the middle of that does not take it for fresh. */
+function holdLock(files: Files, path: string, owner: LockOwner, since: { wall: number; steady: number }): Lock {
+  let { wall, steady } = since
+  let wanted = false
+  const isOurs = (): boolean => {
+    const bytes = readWhole(files, path)
+    return bytes !== undefined && parseOwner(bytes.toString("utf8"))?.token === owner.token
+  }
+  return {
+    fence: owner.fence,
+    isCertain() {
+      const byWall = Date.now() - wall
+      return byWall >= 0 && byWall < CERTAIN_MS && performance.now() - steady < CERTAIN_MS
+    },
+    refresh(now = false) {
+      const at = performance.now()
+      if (!now && at - steady < REFRESH_MS && this.isCertain()) return wanted ? "wanted" : "held"
+      if (!isOurs()) return "lost"
+      const date = Date.now()
+      files.utimes(path, date)
+      wall = date
+      steady = at
+      wanted = files.lstat(toWaitPath(path)) !== undefined
+      return wanted ? "wanted" : "held"
+    },
+    release() {
+      if (isOurs()) discard(files, path)
+    },
+  }
+}
+
+function observe(files: Files, path: string, before: Observation | undefined): Observation | undefined {
+  const stat = files.lstat(path)
+  const bytes = readWhole(files, path)
+  if (stat === undefined || bytes === undefined) return undefined
+  const owner = parseOwner(bytes.toString("utf8"))
+  const same = before !== undefined && before.owner?.token === owner?.token && before.mtimeMs === stat.mtimeMs
+  return { owner, mtimeMs: stat.mtimeMs, since: same ? before.since : performance.now() }
+}
+
+function isStale(seen: Observation): boolean {
+  if (seen.owner !== undefined && isDead(seen.owner)) return true
+  const still = performance.now() - seen.since
+  const limit = seen.owner === undefined ? NAMELESS_MS : STALE_MS
+  return still > limit || (still > STILL_MS && Date.now() - seen.mtimeMs > limit)
+}
+
+/** Puts our file in the place of a stale one, one process at a time: two that both saw it stale must not take it from each other. */
+function takeOver(files: Files, path: string, seen: Observation): Lock | undefined {
+  const guard = `${path}.take`
+  const dead = seen.owner !== undefined && isDead(seen.owner)
+  const owner = createOwner(!dead || (seen.owner?.fence ?? false))
+  const since = { wall: Date.now(), steady: performance.now() }
+  try {
+    createFile(files, guard, Buffer.from(JSON.stringify(owner)))
+  } catch (error) {
+    if (errnoOf(error) !== "EEXIST") throw error
+    const left = files.lstat(guard)
+    if (left !== undefined && Math.abs(Date.now() - left.mtimeMs) > STALE_MS) discard(files, guard)
+    return undefined
+  }
+  const now = observe(files, path, seen)
+  if (now === undefined || now.since !== seen.since) {
+    discard(files, guard)
+    return undefined
+  }
+  files.rename(guard, path)
+  discard(files, toWaitPath(path))
+  return holdLock(files, path, owner, since)
+}
+
+function askFor(files: Files, path: string): void {
+  try {
+    createFile(files, toWaitPath(path), new Uint8Array())
+  } catch (error) {
+    if (errnoOf(error) !== "EEXIST") throw error
+  }
+}
+
+function timedOut(path: string, seen: Observation | undefined, waited: number): StorageError {
+  const owner = seen?.owner === undefined ? "another writer" : `process ${seen.owner.pid} on ${seen.owner.host}`
+  return new StorageError(
+    "unavailable",
+    `Waited ${Math.round(waited)} ms for the lock at ${path}, which ${owner} holds: repeat the call, or raise lockTimeout.`,
+    { at: path },
+  )
+}

@@ -1,0 +1,101 @@
+/** Counting lines: the one place that looks for line feeds in order to know a seq. */
+import type { Seq } from "@sessions/core/storage"
+import type { Files } from "../disk/files.ts"
+import { type Mark, MARK_EVERY_BYTES } from "./marks.ts"
+
+export interface CountRange {
+  /** A line's start. */
+  readonly start: Mark
+  /** Bytes from here on are not looked at. */
+  readonly end: number
+  /** Stop at the start of this line. */
+  readonly until?: Seq
+}
+
+/**
+ * The mark behind the last whole line before `end` (or at the start of `until`). Adds a mark to `marks` about every 256 KB on the
+ * way, when given a list whose last element is not behind `start`.
+ */
+export function countLines(files: Files, fd: number, range: CountRange, marks?: Mark[]): Mark {
+  const until = range.until ?? Number.MAX_SAFE_INTEGER
+  let { offset, seq } = range.start
+  let marked = marks?.at(-1)?.offset ?? 0
+  let at = offset
+  // A line that is looked for may be near; an end is as far as it is.
+  let size = range.until === undefined ? piece.length : NEAR_BYTES
+  const largest = range.until === undefined ? piece.length : BACK_BYTES
+  while (at < range.end && seq < until) {
+    const count = files.read(fd, piece, 0, Math.min(size, range.end - at), at)
+    if (count === 0) break
+    size = Math.min(size * 4, largest)
+    for (let found = piece.indexOf(LF); found >= 0 && found < count; found = piece.indexOf(LF, found + 1)) {
+      offset = at + found + 1
+      seq++
+      if (seq >= until) return { offset, seq }
+      if (marks !== undefined && offset - marked >= MARK_EVERY_BYTES) {
+        marks.push({ offset, seq })
+        marked = offset
+      }
+    }
+    at += count
+  }
+  return { offset, seq }
+}
+
+/** Adds the marks that fall into a batch of whole lines that was just written at `start`. */
+export function markBatch(marks: Mark[], start: Mark, lines: readonly string[], bytes: Uint8Array): void {
+  let last = marks.at(-1)?.offset ?? 0
+  if (start.offset - last >= MARK_EVERY_BYTES) {
+    marks.push(start)
+    last = start.offset
+  }
+  if (start.offset + bytes.length - last < MARK_EVERY_BYTES) return
+  let found = -1
+  for (let line = 1; line < lines.length; line++) {
+    found = bytes.indexOf(LF, found + 1)
+    const offset = start.offset + found + 1
+    if (offset - last < MARK_EVERY_BYTES) continue
+    marks.push({ offset, seq: start.seq + line })
+    last = offset
+  }
+}
+
+/**
+ * Where the `count` whole lines before `end` start, looking back no further than `start`, which is where a line starts too.
+ * Undefined where there are fewer. Reads in pieces from the end that double.
+ */
+export function findBack(files: Files, fd: number, start: number, end: number, count: number): number | undefined {
+  let size = BACK_BYTES
+  let high = end
+  // The LF that ends the last line is not the start of another one.
+  let missing = count + 1
+  while (high > start) {
+    const low = Math.max(start, high - size)
+    const have = readPiece(files, fd, low, high)
+    for (let found = have.lastIndexOf(LF); found >= 0; found = found === 0 ? -1 : have.lastIndexOf(LF, found - 1)) {
+      missing--
+      if (missing === 0) return low + found + 1
+    }
+    high = low
+    size = Math.min(size * 2, piece.length)
+  }
+  // The first line starts where the range starts, with no LF before it in the range.
+  return missing === 1 ? start : undefined
+}
+
+const LF = 10
+const NEAR_BYTES = 16_384
+const BACK_BYTES = 65_536
+const PIECE_BYTES = 262_144
+/** Shared by all: nothing asynchronous happens while it is in use. */
+const piece = new Uint8Array(PIECE_BYTES)
+
+function readPiece(files: Files, fd: number, low: number, high: number): Uint8Array {
+  let have = 0
+  while (have < high - low) {
+    const count = files.read(fd, piece, have, high - low - have, low + have)
+    if (count === 0) break
+    have += count
+  }
+  return piece.subarray(0, have)
+}

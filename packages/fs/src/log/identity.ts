@@ -1,0 +1,55 @@
+/**
+ * The identity of a log: a random text in the session's folder, born with it, so that a log that was deleted and made again, or
+ * replaced, is never taken for the old one. A log that somebody copied in without it is known by its first bytes, until the
+ * first write stores that same identity.
+ */
+import { createHash, randomUUID } from "node:crypto"
+import { join } from "node:path"
+import { errnoOf, isMissing } from "../errors.ts"
+import { type Files, READ } from "../disk/files.ts"
+import { FIRST_PART, IDENTITY_FILE } from "../disk/layout.ts"
+import { readFully, readWhole, replaceFile } from "../disk/small-files.ts"
+
+export interface Identity {
+  readonly log: string
+  readonly stored: boolean
+}
+
+export function createLogIdentity(): string {
+  return randomUUID()
+}
+
+/** Undefined where there is no log. */
+export function readIdentity(files: Files, folder: string): Identity | undefined {
+  const text = readWhole(files, join(folder, IDENTITY_FILE))?.toString("utf8").trim()
+  if (text !== undefined && text !== "") return { log: text, stored: true }
+  const head = readHead(files, join(folder, FIRST_PART))
+  if (head === undefined) return undefined
+  return { log: createHash("sha256").update(head).digest("hex").slice(0, 32), stored: false }
+}
+
+export function storeIdentity(files: Files, folder: string, log: string): void {
+  replaceFile(files, join(folder, IDENTITY_FILE), `${log}\n`)
+}
+
+/** Enough to hold a header's id and time. */
+const HEAD_BYTES = 4096
+const LF = 10
+
+/** The first line, or as much of it as counts. It never changes once it is whole. */
+function readHead(files: Files, path: string): Uint8Array | undefined {
+  let fd: number
+  try {
+    fd = files.open(path, READ)
+  } catch (error) {
+    if (isMissing(error) || errnoOf(error) === "ELOOP") return undefined
+    throw error
+  }
+  try {
+    const bytes = readFully(files, fd, 0, HEAD_BYTES)
+    const end = bytes.indexOf(LF)
+    return end < 0 ? bytes : bytes.subarray(0, end)
+  } finally {
+    files.close(fd)
+  }
+}

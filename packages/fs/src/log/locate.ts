@@ -1,0 +1,47 @@
+/** From a seq to the byte where its line starts. */
+import type { Seq } from "@sessions/core/storage"
+import { countLines, findBack } from "./count.ts"
+import type { Files } from "../disk/files.ts"
+import { type Mark, markBefore } from "./marks.ts"
+import type { Part } from "./view.ts"
+
+export interface ByteRange {
+  readonly start: number
+  readonly end: number
+}
+
+/**
+ * The bytes of the lines from `from` to `to` (exclusive) of one part. Reads at most the 256 KB between two marks for either end; the
+ * part's own ends are known, what lies shortly before the end is found from there, and so is what lies beside the range before: a
+ * log that is read backwards, piece by piece, would count the same lines again for each piece.
+ */
+export function locate(files: Files, fd: number, part: Part, from: Seq, to: Seq): ByteRange {
+  const end = to >= part.end.seq ? part.end.offset : toOffset(files, fd, part, to)
+  const place = placeBefore(part, from)
+  // Whichever way is shorter: on from the place, or back from the end, over what is about to be read anyway.
+  const isNearEnd = to - from < from - place.seq
+  const back = isNearEnd ? findBack(files, fd, place.offset, end, to - from) : undefined
+  const start = back ?? toOffset(files, fd, part, from)
+  found.set(part, [
+    { seq: from, offset: start },
+    { seq: to, offset: end },
+  ])
+  return { start, end }
+}
+
+/** The ends of the last range of a part. Its lines never move: a part that was cut or replaced is another `Part`. */
+const found = new WeakMap<Part, readonly [Mark, Mark]>()
+
+function toOffset(files: Files, fd: number, part: Part, seq: Seq): number {
+  const start = placeBefore(part, seq)
+  return start.seq === seq ? start.offset : countLines(files, fd, { start, end: part.end.offset, until: seq }).offset
+}
+
+/** The nearest place at or before a seq that is known. */
+function placeBefore(part: Part, seq: Seq): Mark {
+  const mark = markBefore(part.marks, seq)
+  return (found.get(part) ?? []).reduce(
+    (best, place) => (place.seq <= seq && place.seq > best.seq ? place : best),
+    mark,
+  )
+}

@@ -1,0 +1,100 @@
+/**
+ * Marks: where in a part a line starts, about every 256 KB, so that any seq is found by reading that much at most. They are
+ * derived: kept in a file beside the part, written behind, and made anew by counting where they are missing or do not fit.
+ */
+import { join } from "node:path"
+import type { Seq } from "@sessions/core/storage"
+import { type Files, READ } from "../disk/files.ts"
+import { toMarksName } from "../disk/layout.ts"
+import { readFully, readWhole, replaceFile } from "../disk/small-files.ts"
+
+/** The line `seq` starts at byte `offset` of its part. */
+export interface Mark {
+  readonly offset: number
+  readonly seq: Seq
+}
+
+/** A mark with a checksum of the bytes before it, which a file that was changed by hand does not fit. */
+export interface CheckedMark extends Mark {
+  readonly check: number
+}
+
+export const MARK_EVERY_BYTES = 262_144
+
+/** Bytes before a mark that its checksum covers. */
+export const CHECK_BYTES = 64
+
+/** The last mark at or before a seq. The list is ascending and starts with the part's first line. */
+export function markBefore(marks: readonly Mark[], seq: Seq): Mark {
+  let low = 0
+  let high = marks.length - 1
+  while (low < high) {
+    const middle = (low + high + 1) >> 1
+    if ((marks[middle]?.seq ?? 0) <= seq) low = middle
+    else high = middle - 1
+  }
+  return marks[low] ?? { offset: 0, seq }
+}
+
+/** 32 bits of FNV-1a over the {@link CHECK_BYTES} bytes before the offset. */
+export function checkBefore(files: Files, fd: number, offset: number): number {
+  const from = Math.max(0, offset - CHECK_BYTES)
+  return checksum(readFully(files, fd, from, offset - from))
+}
+
+export function checksum(bytes: Uint8Array): number {
+  let hash = 0x811c9dc5
+  for (const byte of bytes) hash = Math.imul(hash ^ byte, 0x01000193)
+  return hash >>> 0
+}
+
+/**
+ * The stored marks of a part that fit its bytes: ascending, from the part's first line on. The last of them, which the file's
+ * content was compared with, vouches for the others: a line added or removed before it would have moved it.
+ */
+export function loadMarks(files: Files, folder: string, part: string, from: Seq, fd: number, size: number): Mark[] {
+  const first: Mark = { offset: 0, seq: from }
+  const stored = parseMarks(readWhole(files, join(folder, toMarksName(part)))?.toString("utf8"))
+  const within = stored.filter((mark) => mark.offset <= size)
+  const last = within.at(-1)
+  if (last === undefined || !isAscending(first, within)) return [first]
+  if (checkBefore(files, fd, last.offset) !== last.check) return [first]
+  return [first, ...within.map(({ offset, seq }) => ({ offset, seq }))]
+}
+
+/** Writes the marks of a part; of one that has ended, the last mark is its end. */
+export function saveMarks(files: Files, folder: string, part: string, marks: readonly Mark[]): void {
+  const fd = files.open(join(folder, part), READ)
+  try {
+    const rows = marks
+      .filter((mark, index) => mark.offset > (marks[index - 1]?.offset ?? 0))
+      .map((mark) => [mark.offset, mark.seq, checkBefore(files, fd, mark.offset)])
+    replaceFile(files, join(folder, toMarksName(part)), `${JSON.stringify({ marks: rows })}\n`)
+  } finally {
+    files.close(fd)
+  }
+}
+
+function parseMarks(text: string | undefined): CheckedMark[] {
+  if (text === undefined) return []
+  try {
+    const { marks } = JSON.parse(text) as { marks: unknown[] }
+    return marks.map((row) => {
+      const [offset, seq, check] = row as unknown[]
+      if (!Number.isSafeInteger(offset) || !Number.isSafeInteger(seq) || !Number.isSafeInteger(check)) throw new Error()
+      return { offset: offset as number, seq: seq as number, check: check as number }
+    })
+  } catch {
+    // Not what was written: the part is counted anew.
+    return []
+  }
+}
+
+function isAscending(first: Mark, marks: readonly Mark[]): boolean {
+  let before = first
+  for (const mark of marks) {
+    if (mark.offset <= before.offset || mark.seq <= before.seq) return false
+    before = mark
+  }
+  return true
+}

@@ -1,0 +1,57 @@
+/**
+ * `metadata.json`: what a listing shows of a session without opening its log. Derived and written behind: it belongs to a log only
+ * where its identity and the size of the last part fit, and is never needed for more than speed and for `info`.
+ */
+import { join } from "node:path"
+import type { Seq } from "@sessions/core/storage"
+import type { Files } from "../disk/files.ts"
+import { METADATA_FILE } from "../disk/layout.ts"
+import { readWhole, replaceFile } from "../disk/small-files.ts"
+
+export interface StoredInfo {
+  readonly text: string
+  readonly next: Seq
+}
+
+export interface Metadata {
+  readonly log: string
+  readonly next: Seq
+  readonly bytes: number
+  readonly parts: readonly { readonly name: string; readonly from: Seq; readonly bytes: number }[]
+  readonly info?: StoredInfo
+}
+
+/** Undefined where there is none, or one that nobody of us wrote. */
+export function readMetadata(files: Files, folder: string): Metadata | undefined {
+  const bytes = readWhole(files, join(folder, METADATA_FILE))
+  if (bytes === undefined) return undefined
+  try {
+    const value = JSON.parse(bytes.toString("utf8")) as Metadata
+    return isMetadata(value) ? value : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** The information that was given with an append to this very log, if any is stored. */
+export function readInfo(files: Files, folder: string, log: string, next: Seq): StoredInfo | undefined {
+  const metadata = readMetadata(files, folder)
+  const info = metadata?.log === log ? metadata.info : undefined
+  return info !== undefined && info.next <= next ? info : undefined
+}
+
+export function writeMetadata(files: Files, folder: string, metadata: Metadata): void {
+  replaceFile(files, join(folder, METADATA_FILE), `${JSON.stringify(metadata)}\n`)
+}
+
+function isMetadata(value: Metadata | null): value is Metadata {
+  return (
+    typeof value?.log === "string" &&
+    Number.isSafeInteger(value.next) &&
+    Number.isSafeInteger(value.bytes) &&
+    Array.isArray(value.parts) &&
+    value.parts.length > 0 &&
+    value.parts.every((part) => typeof part?.name === "string" && Number.isSafeInteger(part.bytes)) &&
+    (value.info === undefined || (typeof value.info?.text === "string" && Number.isSafeInteger(value.info.next)))
+  )
+}

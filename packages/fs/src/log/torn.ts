@@ -1,0 +1,34 @@
+/** What a crash in the middle of a write left after the last whole line: kept aside, then cut, before the next line is appended. */
+import { randomUUID } from "node:crypto"
+import { join } from "node:path"
+import { APPEND, type Files, READ } from "../disk/files.ts"
+import { FILE_MODE } from "../disk/layout.ts"
+import { createFileSynced, readFully } from "../disk/small-files.ts"
+import { type LogView, lastPart } from "./view.ts"
+
+/** Nothing is lost: the bytes are on stable storage in a file of their own before they are cut. */
+export async function cutTorn(files: Files, view: LogView): Promise<void> {
+  if (view.torn === 0) return
+  const part = lastPart(view)
+  const path = join(view.folder, part.name)
+  await keepAside(files, path, part.end.offset, view.torn)
+  const fd = files.open(path, APPEND, FILE_MODE)
+  try {
+    files.truncate(fd, part.end.offset)
+    await files.fdatasync(fd)
+  } finally {
+    files.close(fd)
+  }
+}
+
+/** Copies the bytes from `offset` on to `<part>.<random>.torn`. */
+export async function keepAside(files: Files, path: string, offset: number, length: number): Promise<void> {
+  const fd = files.open(path, READ)
+  let bytes: Uint8Array
+  try {
+    bytes = readFully(files, fd, offset, length)
+  } finally {
+    files.close(fd)
+  }
+  await createFileSynced(files, `${path}.${randomUUID().slice(0, 8)}.torn`, bytes)
+}

@@ -1,0 +1,119 @@
+/** Listing sessions, newest first, without opening a log whose row is up to date. */
+import { join, sep } from "node:path"
+import { checkSignal, hasCode, type ListedSession, type ListOptions } from "@sessions/core/storage"
+import type { Environment } from "../environment.ts"
+import { errnoOf } from "../errors.ts"
+import { toSessionId } from "../disk/ids.ts"
+import { FIRST_PART, toSessionPaths } from "../disk/layout.ts"
+import { type Metadata, readMetadata, type StoredInfo } from "../log/metadata.ts"
+import { interruptedSwaps } from "../session/swap.ts"
+import { toHeadInfo } from "../log/view.ts"
+
+/** What this storage object knows of a session beyond its files: an `info` that is not written yet. */
+export type PendingInfo = (session: string, log: string) => StoredInfo | undefined
+
+export async function* listSessions(
+  env: Environment,
+  o: ListOptions,
+  pending: PendingInfo,
+): AsyncGenerator<ListedSession, void, undefined> {
+  let left = o.limit ?? Number.POSITIVE_INFINITY
+  if (left <= 0) return
+  for (const candidate of await newestFirst(env, o.signal, pending)) {
+    checkSignal(o.signal)
+    const row = candidate.row ?? toRow(env, candidate.session, pending)
+    if (row === undefined) continue
+    yield row
+    if (--left <= 0) return
+  }
+}
+
+/** After so many files looked at, others get their turn. */
+const SLICE = 500
+
+interface Candidate {
+  readonly session: string
+  readonly updatedAt: number
+  readonly row?: ListedSession
+}
+
+async function newestFirst(
+  env: Environment,
+  signal: AbortSignal | undefined,
+  pending: PendingInfo,
+): Promise<Candidate[]> {
+  const rolled = new Set(namesIn(env, env.layout.rolled))
+  const aside = interruptedSwaps(namesIn(env, env.layout.fresh))
+  for (const name of aside) rolled.add(name)
+  const found: Candidate[] = []
+  let looked = 0
+  for (const name of new Set([...namesIn(env, env.layout.root, true), ...aside])) {
+    const session = toSessionId(name)
+    if (session === undefined) continue
+    const row = rolled.has(name) ? toRow(env, session, pending) : undefined
+    const updatedAt = row?.updatedAt ?? touchedAt(env, name)
+    if (updatedAt !== undefined) found.push({ session, updatedAt, ...(row === undefined ? {} : { row }) })
+    if (++looked % SLICE > 0) continue
+    await new Promise((resolve) => setImmediate(resolve))
+    checkSignal(signal)
+  }
+  return found.sort((a, b) => b.updatedAt - a.updatedAt || (a.session < b.session ? 1 : -1))
+}
+
+function touchedAt(env: Environment, name: string): number | undefined {
+  // Joined by hand: normalizing ten thousand paths takes as long as looking at a fifth of them.
+  const stat = env.files.lstat(`${env.layout.root}${sep}${name}${sep}${FIRST_PART}`)
+  return stat?.isFile() === true ? Math.floor(stat.mtimeMs) : undefined
+}
+
+function toRow(env: Environment, session: string, pending: PendingInfo): ListedSession | undefined {
+  const { folder } = toSessionPaths(env.layout, session)
+  const metadata = readMetadata(env.files, folder)
+  const row = metadata === undefined ? undefined : storedRow(env, folder, metadata)
+  const found = row ?? viewRow(env, session)
+  if (found === undefined) return undefined
+  const info = pending(session, found.log) ?? (metadata?.log === found.log ? metadata.info : undefined)
+  return { id: session, ...found, ...(info === undefined ? {} : { info }) }
+}
+
+/** The row as `metadata.json` has it, where the last part has just the size that it had then. */
+function storedRow(
+  env: Environment,
+  folder: string,
+  metadata: Metadata,
+): Omit<ListedSession, "id" | "info"> | undefined {
+  const { log, next, bytes, parts } = metadata
+  const last = parts[parts.length - 1]
+  const stat = last === undefined ? undefined : env.files.lstat(join(folder, last.name))
+  if (stat === undefined || stat.size !== last?.bytes || next === 0) return undefined
+  return {
+    next,
+    log,
+    bytes,
+    updatedAt: Math.floor(stat.mtimeMs),
+    parts: parts.map((part) => ({ from: part.from, bytes: part.bytes, at: join(folder, part.name) })),
+  }
+}
+
+/** A log that is damaged so that it has no end is left out: one of them must not hide the others. `head` and `read` say what it is. */
+function viewRow(env: Environment, session: string): Omit<ListedSession, "id" | "info"> | undefined {
+  try {
+    const view = env.view(session)
+    return view === undefined ? undefined : toHeadInfo(view)
+  } catch (error) {
+    if (hasCode(error, "corrupt")) return undefined
+    throw error
+  }
+}
+
+function* namesIn(env: Environment, folder: string, folders = false): Generator<string> {
+  let entries: ReturnType<typeof env.files.readdir>
+  try {
+    entries = env.files.readdir(folder)
+  } catch (error) {
+    // Nothing there is no session; a file in a folder's place is a mistake that must be told.
+    if (errnoOf(error) === "ENOENT") return
+    throw env.error(error, "list the sessions", undefined, folder)
+  }
+  for (const entry of entries) if (!folders || entry.isDirectory()) yield entry.name
+}

@@ -1,0 +1,105 @@
+/** Reading lines, in pieces, with the memory of two pieces whatever the log's length. */
+import { join } from "node:path"
+import {
+  type CheckedRange,
+  checkSignal,
+  type Chunk,
+  MAX_CHUNK_BYTES,
+  type Seq,
+  StorageError,
+} from "@sessions/core/storage"
+import { decodeLines } from "./decode.ts"
+import type { Environment } from "../environment.ts"
+import { READ } from "../disk/files.ts"
+import { createGuard, type Guard } from "./guard.ts"
+import { locate } from "../log/locate.ts"
+import { readPieces } from "./pieces.ts"
+import type { Part } from "../log/view.ts"
+
+/** The lines of a range in log order. See `SessionStorage.read`. */
+export async function* readLines(
+  env: Environment,
+  session: string,
+  range: CheckedRange,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<Chunk, void, undefined> {
+  const view = env.view(session)
+  if (view === undefined) return
+  const to = Math.min(range.last === undefined ? range.to : range.before, view.next)
+  let seq = range.last === undefined ? range.from : Math.max(0, to - range.last)
+  if (seq >= to) return
+  const guard = createGuard(env, session, view)
+  for (const part of view.parts) {
+    if (part.end.seq <= seq) continue
+    if (part.from >= to) break
+    if (part.from > seq) break
+    for await (const chunk of readPart({ env, session, guard, signal }, part, seq, Math.min(to, part.end.seq))) {
+      seq = chunk.from + chunk.lines.length
+      yield chunk
+    }
+  }
+  // A batch that was in flight when the read began may have failed and been cut off since.
+  if (seq < Math.min(to, guard.checkAll().next)) throw missingLine(session, seq, view.folder)
+}
+
+interface Reading {
+  readonly env: Environment
+  readonly session: string
+  readonly guard: Guard
+  readonly signal: AbortSignal | undefined
+}
+
+async function* readPart(reading: Reading, part: Part, from: Seq, to: Seq): AsyncGenerator<Chunk, void, undefined> {
+  const { env, session, guard, signal } = reading
+  const { files } = env
+  const { fd, path } = openPart(reading, part)
+  try {
+    let seq = from
+    for await (const { at, bytes } of readPieces(files, fd, locate(files, fd, part, from, to), MAX_CHUNK_BYTES)) {
+      checkSignal(signal)
+      guard.check()
+      const lines = decodeLines(bytes)
+      if (typeof lines === "number") throw notUtf8(session, path, at + lines)
+      yield { from: seq, lines }
+      seq += lines.length
+    }
+    checkSignal(signal)
+  } finally {
+    files.close(fd)
+  }
+}
+
+/** The folder may have moved since it was looked at, and what is opened under its name may be another log's. */
+function openPart({ env, session, guard }: Reading, part: Part): { fd: number; path: string } {
+  const path = join(guard.checkAll().folder, part.name)
+  let fd: number
+  try {
+    fd = env.files.open(path, READ)
+  } catch (error) {
+    guard.checkAll()
+    throw env.error(error, "read the log", session, path)
+  }
+  try {
+    guard.checkAll()
+  } catch (error) {
+    env.files.close(fd)
+    throw error
+  }
+  return { fd, path }
+}
+
+function notUtf8(session: string, path: string, offset: number): StorageError {
+  return new StorageError(
+    "corrupt",
+    `The line at byte ${offset} of ${path} is not UTF-8, so session ${session} cannot be read there; it is left as it is.`,
+    { session, at: `${path}:${offset}` },
+  )
+}
+
+function missingLine(session: string, seq: Seq, folder: string): StorageError {
+  return new StorageError(
+    "corrupt",
+    `Session ${session} has no line ${seq}: a part of its log in ${folder} is missing, or was cut short. Put the file back.`,
+    { session, at: folder },
+  )
+}

@@ -1,0 +1,51 @@
+/** Deleting a session: its folder, and all that goes with it, out of sight in one rename. */
+import type { Deleted } from "@sessions/core/storage"
+import { join } from "node:path"
+import type { Environment } from "../environment.ts"
+import type { SessionPaths } from "../disk/layout.ts"
+import { acquireLock } from "../lock/lock.ts"
+import { discard, syncFolder } from "../disk/small-files.ts"
+import { sweepLeftovers } from "./sweep.ts"
+import { moveToTrash } from "../disk/trash.ts"
+import { listParts } from "../log/view.ts"
+
+/** Whether there is anything to delete, so that deleting nothing makes no files. */
+export function isThere(env: Environment, paths: SessionPaths): boolean {
+  const isFolder = (path: string): boolean => env.files.lstat(path)?.isDirectory() === true
+  return isFolder(paths.folder) || isFolder(paths.swap)
+}
+
+/** Under the session's lock. Says what the log had, damaged or not. */
+export async function removeSession(
+  env: Environment,
+  paths: SessionPaths,
+  signal: AbortSignal | undefined,
+): Promise<Deleted> {
+  const { files, layout } = env
+  const docs = await acquireLock(files, paths.docsLock, { timeout: env.lockTimeout, signal })
+  try {
+    if (files.lstat(paths.folder)?.isDirectory() !== true) return { bytes: 0, parts: 0 }
+    const deleted = measure(env, paths)
+    const trashed = await moveToTrash(files, layout, paths.folder)
+    discard(files, paths.rolled)
+    env.bells.ring(paths.session)
+    if (env.durability === "disk") await syncFolder(files, layout.root)
+    await files.remove(trashed)
+    await sweepLeftovers(env)
+    return deleted
+  } finally {
+    docs.release()
+  }
+}
+
+function measure(env: Environment, paths: SessionPaths): Deleted {
+  try {
+    const view = env.view(paths.session)
+    return view === undefined ? { bytes: 0, parts: 0 } : { bytes: view.bytes, parts: view.parts.length }
+  } catch {
+    // A damaged log can be deleted like any other; its files say how large it was.
+    const parts = listParts(env.files, paths.folder)
+    const sizes = parts.map((part) => env.files.lstat(join(paths.folder, part.name))?.size ?? 0)
+    return { bytes: sizes.reduce((sum, size) => sum + size, 0), parts: parts.length }
+  }
+}

@@ -1,0 +1,154 @@
+/** A whole new log in the place of a session's, with its documents. */
+import { randomUUID } from "node:crypto"
+import { join } from "node:path"
+import {
+  batchBytes,
+  type CallOptions,
+  type Chunk,
+  checkLines,
+  checkSignal,
+  type Head,
+  isHead,
+  StorageError,
+} from "@sessions/core/storage"
+import type { Environment } from "../environment.ts"
+import { isMissing } from "../errors.ts"
+import { CREATE } from "../disk/files.ts"
+import { createLogIdentity, storeIdentity } from "../log/identity.ts"
+import { DOCS_FOLDER, FILE_MODE, type SessionPaths, toPartName } from "../disk/layout.ts"
+import { acquireLock } from "../lock/lock.ts"
+import { encodeBatch, type OpenLog, toMetadata, writeBatch } from "../write/open-log.ts"
+import { saveMarks } from "../log/marks.ts"
+import { writeMetadata } from "../log/metadata.ts"
+import { createFileSynced, ensureFolder, readWhole, syncFile, syncFolder } from "../disk/small-files.ts"
+import { swapIn } from "./swap.ts"
+import { loadView } from "../log/view.ts"
+
+/**
+ * Under the session's lock. The new log is whole, synced and counted before the one step that puts it in place; a failure before
+ * that leaves the old one as it was.
+ */
+export async function replaceLog(
+  env: Environment,
+  paths: SessionPaths,
+  chunks: AsyncIterable<Chunk>,
+  o: CallOptions & { readonly expect: Head },
+): Promise<Head> {
+  const { files, layout } = env
+  if (!isHead(o?.expect))
+    throw new StorageError("invalid", "A replace needs `expect`: the head of the log it replaces.")
+  checkExpect(env, paths.session, o.expect)
+  const fresh = join(layout.fresh, randomUUID())
+  ensureFolder(files, fresh)
+  const docs = await acquireLock(files, paths.docsLock, { timeout: env.lockTimeout, signal: o.signal })
+  try {
+    const head = await build(env, fresh, chunks, o.signal)
+    await copyDocs(env, paths.folder, fresh)
+    await syncFolder(files, fresh)
+    if (loadView(files, { ...paths, folder: fresh })?.next !== head.next) {
+      throw new StorageError("corrupt", `The new log of session ${paths.session} did not come back as it was written.`)
+    }
+    checkSignal(o.signal)
+    checkExpect(env, paths.session, o.expect)
+    await swapIn(files, layout, paths, fresh)
+    await syncFolder(files, layout.root)
+    env.bells.ring(paths.session)
+    return head
+  } finally {
+    await files.remove(fresh)
+    docs.release()
+  }
+}
+
+function checkExpect(env: Environment, session: string, expect: Head): void {
+  const view = env.view(session)
+  if (view?.log === expect?.log && view?.next === expect?.next && view !== undefined) return
+  throw new StorageError("conflict", `Session ${session} was not replaced: its log is not the one that was expected.`, {
+    session,
+  })
+}
+
+async function build(
+  env: Environment,
+  fresh: string,
+  chunks: AsyncIterable<Chunk>,
+  signal: AbortSignal | undefined,
+): Promise<Head> {
+  const { files, maxPartBytes } = env
+  const identity = createLogIdentity()
+  let log: OpenLog = {
+    log: identity,
+    folder: fresh,
+    fd: files.open(join(fresh, toPartName(1, 0).name), CREATE, FILE_MODE),
+    part: toPartName(1, 0),
+    closed: [],
+    marks: [{ offset: 0, seq: 0 }],
+    next: 0,
+    size: 0,
+  }
+  try {
+    for await (const chunk of chunks) {
+      checkSignal(signal)
+      checkChunk(chunk, log.next, maxPartBytes)
+      for (const lines of splitLines(chunk.lines, maxPartBytes)) {
+        const batch = encodeBatch(lines)
+        if (log.size > 0 && log.size + batch.bytes.length > maxPartBytes) log = await nextPart(env, log)
+        writeBatch(files, log, batch)
+      }
+    }
+    if (log.next === 0)
+      throw new StorageError("invalid", "A log needs at least one line; to remove a session, delete it.")
+    await endPart(env, log)
+  } finally {
+    files.close(log.fd)
+  }
+  storeIdentity(files, fresh, identity)
+  await syncFile(files, join(fresh, "log.id"))
+  writeMetadata(files, fresh, toMetadata(log, undefined))
+  return { next: log.next, log: identity }
+}
+
+function checkChunk(chunk: Chunk, next: number, maxPartBytes: number): void {
+  if (chunk.from !== next)
+    throw new StorageError("invalid", `A chunk from line ${chunk.from} cannot follow line ${next - 1}.`)
+  checkLines(chunk.lines, { maxLineBytes: maxPartBytes - 1, maxBatchBytes: Number.POSITIVE_INFINITY })
+}
+
+/** A chunk as it is, or in pieces where parts are smaller than chunks. */
+function splitLines(lines: readonly string[], maxPartBytes: number): readonly (readonly string[])[] {
+  if (batchBytes(lines) <= maxPartBytes) return [lines]
+  const middle = lines.length >> 1
+  return [...splitLines(lines.slice(0, middle), maxPartBytes), ...splitLines(lines.slice(middle), maxPartBytes)]
+}
+
+async function endPart(env: Environment, log: OpenLog): Promise<void> {
+  await env.files.fsync(log.fd)
+  saveMarks(env.files, log.folder, log.part.name, [...log.marks, { offset: log.size, seq: log.next }])
+}
+
+async function nextPart(env: Environment, log: OpenLog): Promise<OpenLog> {
+  await endPart(env, log)
+  const part = toPartName(log.part.number + 1, log.next)
+  const fd = env.files.open(join(log.folder, part.name), CREATE, FILE_MODE)
+  env.files.close(log.fd)
+  const closed = [...log.closed, { name: log.part.name, from: log.part.from, bytes: log.size }]
+  return { ...log, fd, part, closed, marks: [{ offset: 0, seq: log.next }], size: 0 }
+}
+
+async function copyDocs(env: Environment, from: string, to: string): Promise<void> {
+  const { files } = env
+  let entries: ReturnType<typeof files.readdir>
+  try {
+    entries = files.readdir(join(from, DOCS_FOLDER))
+  } catch (error) {
+    if (isMissing(error)) return
+    throw error
+  }
+  ensureFolder(files, join(to, DOCS_FOLDER))
+  for (const entry of entries) {
+    const bytes =
+      entry.isFile() && !entry.name.startsWith(".") ? readWhole(files, join(from, DOCS_FOLDER, entry.name)) : undefined
+    if (bytes !== undefined) await createFileSynced(files, join(to, DOCS_FOLDER, entry.name), bytes)
+  }
+  await syncFolder(files, join(to, DOCS_FOLDER))
+}

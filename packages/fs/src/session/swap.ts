@@ -1,0 +1,52 @@
+/** Replacing a whole log in one step, and completing or undoing a replacement that a crash interrupted. */
+import { join } from "node:path"
+import { isMissing } from "../errors.ts"
+import type { Files, FolderEntry } from "../disk/files.ts"
+import { DOCS_FOLDER, FIRST_PART, type Layout, type SessionPaths } from "../disk/layout.ts"
+import { ensureFolder, renamePatiently } from "../disk/small-files.ts"
+import { moveToTrash } from "../disk/trash.ts"
+
+const SWAP = ".swap"
+
+/**
+ * Under the session's lock. A whole new log at `paths.swap` takes the place of the old one where that was already moved away (the
+ * step that counts), else it is dropped: nobody was told that it was in place.
+ */
+export async function recoverSwap(files: Files, layout: Layout, paths: SessionPaths): Promise<void> {
+  if (files.lstat(paths.swap) === undefined) return
+  if (files.lstat(join(paths.folder, FIRST_PART)) !== undefined) {
+    return files.remove(await moveToTrash(files, layout, paths.swap))
+  }
+  if (files.lstat(paths.folder) !== undefined) await moveDocs(files, layout, paths)
+  await renamePatiently(files, paths.swap, paths.folder)
+}
+
+/** Puts the finished folder in the place of the session's. */
+export async function swapIn(files: Files, layout: Layout, paths: SessionPaths, fresh: string): Promise<void> {
+  await renamePatiently(files, fresh, paths.swap)
+  const old = await moveToTrash(files, layout, paths.folder)
+  await renamePatiently(files, paths.swap, paths.folder)
+  await files.remove(old)
+}
+
+/** Sessions whose log stands in no folder of its own, since a swap was interrupted; found in the entries of the folder for new ones. */
+export function interruptedSwaps(entries: Iterable<string>): string[] {
+  return [...entries].filter((name) => name.endsWith(SWAP)).map((name) => name.slice(0, -SWAP.length))
+}
+
+/** Documents that were put while the log stood aside belong to it; the folder they made gives way. */
+async function moveDocs(files: Files, layout: Layout, paths: SessionPaths): Promise<void> {
+  const [from, to] = [join(paths.folder, DOCS_FOLDER), join(paths.swap, DOCS_FOLDER)]
+  ensureFolder(files, to)
+  for (const entry of entriesOf(files, from)) await renamePatiently(files, join(from, entry.name), join(to, entry.name))
+  await files.remove(await moveToTrash(files, layout, paths.folder))
+}
+
+function entriesOf(files: Files, folder: string): readonly FolderEntry[] {
+  try {
+    return files.readdir(folder)
+  } catch (error) {
+    if (isMissing(error)) return []
+    throw error
+  }
+}

@@ -1,0 +1,145 @@
+/** Byte strings, each a file named by its hash, in 256 folders by the first two digits. */
+import { randomUUID } from "node:crypto"
+import { join } from "node:path"
+import { type BlobInfo, type BlobStore, checkHash, checkSignal, sha256Hex, StorageError } from "@sessions/core/storage"
+import type { Environment } from "../environment.ts"
+import { isMissing } from "../errors.ts"
+import type { FolderEntry } from "../disk/files.ts"
+import { acquireLock } from "../lock/lock.ts"
+import {
+  createFileSynced,
+  discard,
+  ensureFolder,
+  isFolderOrNothing,
+  notAFolder,
+  readWhole,
+  renamePatiently,
+  syncFolder,
+} from "../disk/small-files.ts"
+
+export function createBlobStore(env: Environment, checkOpen: () => void): BlobStore {
+  const { files, layout } = env
+
+  const folderOf = (hash: string): string => join(layout.blobs, hash.slice(0, 2))
+  const pathOf = (hash: string): string => join(folderOf(hash), hash)
+
+  /** A put makes young what a collector may be about to remove: the two take turns. */
+  const locked = async <T>(hash: string, signal: AbortSignal | undefined, work: () => Promise<T>): Promise<T> => {
+    const path = join(layout.locks, `.blobs-${hash.slice(0, 2)}.lock`)
+    const lock = await acquireLock(files, path, { timeout: env.lockTimeout, signal })
+    try {
+      return await work()
+    } finally {
+      lock.release()
+    }
+  }
+
+  const guarded = async <T>(hash: string, what: string, work: () => Promise<T>): Promise<T> => {
+    try {
+      const link = [layout.blobs, folderOf(hash)].find((folder) => !isFolderOrNothing(files, folder))
+      if (link !== undefined) throw notAFolder(link)
+      return await work()
+    } catch (error) {
+      throw env.error(error, `${what} blob ${hash}`, undefined, pathOf(hash))
+    }
+  }
+
+  return {
+    async put(given, o) {
+      checkOpen()
+      checkSignal(o?.signal)
+      if (!(given instanceof Uint8Array)) throw new StorageError("invalid", "A blob is a Uint8Array.")
+      // The caller's array may change while this waits for the hash and the lock.
+      const bytes = given.slice()
+      const hash = await sha256Hex(bytes)
+      await guarded(hash, "put", () =>
+        locked(hash, o?.signal, async () => {
+          if (files.lstat(pathOf(hash))?.size === bytes.length) files.utimes(pathOf(hash), Date.now())
+          else await createBlob(env, folderOf(hash), pathOf(hash), bytes)
+        }),
+      )
+      return hash
+    },
+
+    async get(hash, o) {
+      checkOpen()
+      checkHash(hash)
+      checkSignal(o?.signal)
+      const bytes = await guarded(hash, "read", async () => readWhole(files, pathOf(hash)))
+      if (bytes === undefined) return undefined
+      if ((await sha256Hex(bytes)) !== hash) {
+        throw new StorageError("corrupt", `Blob ${hash} does not hold the bytes it is named by; it is left as it is.`, {
+          storage: env.description,
+          at: pathOf(hash),
+        })
+      }
+      return new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.length)
+    },
+
+    async has(hash, o) {
+      checkOpen()
+      checkHash(hash)
+      checkSignal(o?.signal)
+      return guarded(hash, "look for", async () => files.lstat(pathOf(hash))?.isFile() === true)
+    },
+
+    async delete(hash, o) {
+      checkOpen()
+      checkHash(hash)
+      checkSignal(o?.signal)
+      const limit = o?.ifPutBefore ?? Number.POSITIVE_INFINITY
+      return guarded(hash, "delete", async () => {
+        if (files.lstat(pathOf(hash)) === undefined) return false
+        return locked(hash, o?.signal, async () => {
+          const stat = files.lstat(pathOf(hash))
+          if (stat === undefined || !stat.isFile() || stat.mtimeMs >= limit) return false
+          files.unlink(pathOf(hash))
+          return true
+        })
+      })
+    },
+
+    async *list(o) {
+      checkOpen()
+      for (const folder of entriesOf(env, layout.blobs)) {
+        if (!folder.isDirectory()) continue
+        for (const entry of entriesOf(env, join(layout.blobs, folder.name))) {
+          checkSignal(o?.signal)
+          const info = entry.isFile() ? infoOf(env, folder.name, entry.name) : undefined
+          if (info !== undefined) yield info
+        }
+      }
+    },
+  }
+}
+
+async function createBlob(env: Environment, folder: string, path: string, bytes: Uint8Array): Promise<void> {
+  const { files, layout } = env
+  ensureFolder(files, layout.fresh)
+  const temporary = join(layout.fresh, randomUUID())
+  await createFileSynced(files, temporary, bytes)
+  try {
+    ensureFolder(files, folder)
+    await renamePatiently(files, temporary, path)
+  } catch (error) {
+    discard(files, temporary)
+    throw error
+  }
+  await syncFolder(files, folder)
+}
+
+function infoOf(env: Environment, folder: string, hash: string): BlobInfo | undefined {
+  if (!/^[0-9a-f]{64}$/.test(hash) || !hash.startsWith(folder)) return undefined
+  const stat = env.files.lstat(join(env.layout.blobs, folder, hash))
+  return stat === undefined ? undefined : { hash, bytes: stat.size, putAt: Math.floor(stat.mtimeMs) }
+}
+
+function entriesOf(env: Environment, folder: string): readonly FolderEntry[] {
+  if (!isFolderOrNothing(env.files, folder)) return []
+  try {
+    return env.files.readdir(folder)
+  } catch (error) {
+    if (isMissing(error)) return []
+    throw env.error(error, "list the blobs", undefined, folder)
+  }
+}

@@ -1,0 +1,225 @@
+/** Small documents, each a file, replaced in one step. Those of a session lie in its folder, and go with it. */
+import { join } from "node:path"
+import {
+  type Doc,
+  type DocStore,
+  checkDocText,
+  checkSignal,
+  parseDocKey,
+  sha256Hex,
+  StorageError,
+} from "@sessions/core/storage"
+import type { Environment } from "../environment.ts"
+import { isMissing } from "../errors.ts"
+import { fromFileName, toFileName, toSessionId } from "../disk/ids.ts"
+import { DOCS_FOLDER, toSessionPaths } from "../disk/layout.ts"
+import { acquireLock } from "../lock/lock.ts"
+import {
+  createFileSynced,
+  discard,
+  ensureFolder,
+  isFolderOrNothing,
+  notAFolder,
+  readWhole,
+  renamePatiently,
+  syncFolder,
+  toTemporary,
+} from "../disk/small-files.ts"
+import { interruptedSwaps, recoverSwap } from "../session/swap.ts"
+
+export function createDocStore(env: Environment, checkOpen: () => void): DocStore {
+  const { files, layout } = env
+
+  const placeOf = (key: string): DocPlace => {
+    const { session, name } = parseDocKey(key)
+    if (session === undefined) {
+      return {
+        above: [layout.docs],
+        folder: layout.docs,
+        path: join(layout.docs, toFileName(name)),
+        lock: join(layout.locks, ".docs.lock"),
+      }
+    }
+    const paths = toSessionPaths(layout, session)
+    const folder = join(paths.folder, DOCS_FOLDER)
+    return { above: [paths.folder, folder], folder, path: join(folder, toFileName(name)), lock: paths.docsLock }
+  }
+
+  const read = async (place: DocPlace): Promise<Doc | undefined> => {
+    const text = readWhole(files, place.path)?.toString("utf8")
+    return text === undefined ? undefined : { text, version: await sha256Hex(text) }
+  }
+
+  /** A document of a log that stands aside, since a swap was interrupted, is read there. */
+  const readAnywhere = async (key: string, place: DocPlace): Promise<Doc | undefined> => {
+    const found = await read(place)
+    const { session, name } = parseDocKey(key)
+    if (found !== undefined || session === undefined) return found
+    const { swap } = toSessionPaths(layout, session)
+    const aside = { ...place, path: join(swap, DOCS_FOLDER, toFileName(name)) }
+    return (await read(aside)) ?? read(place)
+  }
+
+  /** Puts such a log in its place first. */
+  const settleSwap = async (key: string, signal: AbortSignal | undefined): Promise<void> => {
+    const { session } = parseDocKey(key)
+    const paths = session === undefined ? undefined : toSessionPaths(layout, session)
+    if (paths === undefined || files.lstat(paths.swap) === undefined) return
+    const lock = await acquireLock(files, paths.lock, { timeout: env.lockTimeout, signal })
+    try {
+      await recoverSwap(files, layout, paths)
+    } finally {
+      lock.release()
+    }
+  }
+
+  const locked = async <T>(
+    key: string,
+    signal: AbortSignal | undefined,
+    work: (place: DocPlace) => Promise<T>,
+  ): Promise<T> => {
+    checkOpen()
+    checkSignal(signal)
+    const place = placeOf(key)
+    return guarded(key, "change the document", place, async () => {
+      await settleSwap(key, signal)
+      const lock = await acquireLock(files, place.lock, { timeout: env.lockTimeout, signal })
+      try {
+        return await work(place)
+      } finally {
+        lock.release()
+      }
+    })
+  }
+
+  const guarded = async <T>(key: string, what: string, place: DocPlace, work: () => Promise<T>): Promise<T> => {
+    try {
+      const link = place.above.find((folder) => !isFolderOrNothing(files, folder))
+      if (link !== undefined) throw notAFolder(link)
+      return await work()
+    } catch (error) {
+      throw env.error(error, `${what} ${key}`, parseDocKey(key).session, place.path)
+    }
+  }
+
+  return {
+    async get(key, o) {
+      checkOpen()
+      checkSignal(o?.signal)
+      const place = placeOf(key)
+      return guarded(key, "read the document", place, () => readAnywhere(key, place))
+    },
+
+    async put(key, text, o) {
+      parseDocKey(key)
+      checkDocText(text)
+      checkExpected(o.expect)
+      return locked(key, o.signal, async (place) => {
+        const stored = await read(place)
+        if ((stored?.version ?? null) !== o.expect) throw changed(key)
+        await replaceDoc(env, place, text)
+        return sha256Hex(text)
+      })
+    },
+
+    async delete(key, o) {
+      checkExpected(o.expect)
+      await locked(key, o.signal, async (place) => {
+        const stored = await read(place)
+        if (stored === undefined || stored.version !== o.expect) throw changed(key)
+        files.unlink(place.path)
+        await syncFolder(files, place.folder)
+      })
+    },
+
+    async *list(prefix = "", o) {
+      checkOpen()
+      const keys: string[] = []
+      for (const key of allKeys(env, prefix)) {
+        checkSignal(o?.signal)
+        if (key.startsWith(prefix)) keys.push(key)
+      }
+      yield* keys.sort((a, b) => (a < b ? -1 : 1))
+    },
+  }
+}
+
+interface DocPlace {
+  /** The folders below the root that lead to it. */
+  readonly above: readonly string[]
+  readonly folder: string
+  readonly path: string
+  readonly lock: string
+}
+
+async function replaceDoc(env: Environment, place: DocPlace, text: string): Promise<void> {
+  const { files } = env
+  const temporary = toTemporary(place.path)
+  const bytes = Buffer.from(text, "utf8")
+  try {
+    await createFileSynced(files, temporary, bytes)
+  } catch (error) {
+    if (!isMissing(error)) throw error
+    ensureFolder(files, place.folder)
+    await createFileSynced(files, temporary, bytes)
+  }
+  try {
+    await renamePatiently(files, temporary, place.path)
+  } catch (error) {
+    discard(files, temporary)
+    throw error
+  }
+  await syncFolder(files, place.folder)
+}
+
+function* allKeys(env: Environment, prefix: string): Generator<string> {
+  const { layout } = env
+  yield* namesIn(env, layout.docs)
+  if (!prefix.startsWith("sessions/".slice(0, prefix.length))) return
+  const one = /^sessions\/([^/]+)\//.exec(prefix)?.[1]
+  const folders = new Set(one === undefined ? foldersIn(env, layout.root) : [toFileName(one)])
+  const aside = interruptedSwaps(foldersIn(env, layout.fresh)).filter((name) => one === undefined || folders.has(name))
+  for (const folder of folders) {
+    const session = toSessionId(folder)
+    if (session === undefined) continue
+    for (const name of namesIn(env, join(layout.root, folder, DOCS_FOLDER))) yield `sessions/${session}/${name}`
+  }
+  for (const folder of aside) {
+    const session = toSessionId(folder)
+    if (session === undefined || env.files.lstat(join(layout.root, folder)) !== undefined) continue
+    const { swap } = toSessionPaths(layout, session)
+    for (const name of namesIn(env, join(swap, DOCS_FOLDER))) yield `sessions/${session}/${name}`
+  }
+}
+
+function* namesIn(env: Environment, folder: string): Generator<string> {
+  for (const entry of entriesOf(env, folder)) {
+    const name = entry.isFile() && !entry.name.startsWith(".") ? fromFileName(entry.name) : undefined
+    if (name !== undefined) yield name
+  }
+}
+
+function foldersIn(env: Environment, folder: string): string[] {
+  return entriesOf(env, folder)
+    .filter((entry) => entry.isDirectory())
+    .map((entry) => entry.name)
+}
+
+function entriesOf(env: Environment, folder: string): ReturnType<Environment["files"]["readdir"]> {
+  if (folder !== env.layout.root && !isFolderOrNothing(env.files, folder)) return []
+  try {
+    return env.files.readdir(folder)
+  } catch (error) {
+    if (isMissing(error)) return []
+    throw env.error(error, "list the documents", undefined, folder)
+  }
+}
+
+function checkExpected(expect: unknown): void {
+  if (expect === null || typeof expect === "string") return
+  throw new StorageError("invalid", "A document is changed against `expect`: the version it follows, or null for none.")
+}
+
+function changed(key: string): StorageError {
+  return new StorageError("conflict", `The document ${key} is not the version that was expected: read it again.`)
+}

@@ -1,0 +1,119 @@
+/** A log open for appending: the last part's descriptor, and where its end is. Lives under the lock; nothing here waits for it. */
+import { join } from "node:path"
+import { type Head, type Seq, StorageError } from "@sessions/core/storage"
+import { markBatch } from "../log/count.ts"
+import { toStorageError } from "../errors.ts"
+import { APPEND, type Files } from "../disk/files.ts"
+import { FILE_MODE, type PartName } from "../disk/layout.ts"
+import type { Mark } from "../log/marks.ts"
+import type { Metadata, StoredInfo } from "../log/metadata.ts"
+import { type LogView, lastPart } from "../log/view.ts"
+
+export interface OpenLog {
+  readonly log: string
+  readonly folder: string
+  readonly fd: number
+  readonly part: PartName
+  /** Parts before this one. */
+  readonly closed: readonly { readonly name: string; readonly from: Seq; readonly bytes: number }[]
+  /** Of the last part; grows with each batch. */
+  readonly marks: Mark[]
+  next: Seq
+  /** Of the last part's file. */
+  size: number
+}
+
+/** One batch as it goes into the file. */
+export interface Batch {
+  readonly lines: readonly string[]
+  /** Valid until the next batch is encoded. */
+  readonly bytes: Uint8Array
+}
+
+/** Opens the last part of a log whose torn end has been cut. */
+export function openLog(files: Files, view: LogView): OpenLog {
+  const part = lastPart(view)
+  const fd = files.open(join(view.folder, part.name), APPEND, FILE_MODE)
+  return {
+    log: view.log,
+    folder: view.folder,
+    fd,
+    part,
+    closed: view.parts.slice(0, -1).map(({ name, from, end }) => ({ name, from, bytes: end.offset })),
+    marks: [...part.marks],
+    next: view.next,
+    size: part.end.offset,
+  }
+}
+
+/** Whether the file is still there and ends where our last line does. */
+export function isCurrent(files: Files, log: OpenLog): boolean {
+  const stat = files.fstat(log.fd)
+  return stat.size === log.size && stat.nlink > 0
+}
+
+/** Whether a log that was just looked at ends where the open one does. */
+export function isViewOf(log: OpenLog, view: LogView): boolean {
+  const { name, end } = lastPart(view)
+  return log.log === view.log && log.part.name === name && log.size === end.offset && view.torn === 0
+}
+
+/**
+ * One write of the whole batch. What a short or failed write left is cut off again before the error is thrown: `quota`,
+ * `unavailable`, or `indeterminate` where it could not be cut.
+ */
+export function writeBatch(files: Files, log: OpenLog, batch: Batch): void {
+  const { bytes, lines } = batch
+  let written: number
+  try {
+    written = files.write(log.fd, bytes, 0, bytes.length)
+  } catch (error) {
+    cutBack(files, log, error)
+    throw toStorageError(error, "append to the log", { storage: "fs", at: pathOf(log) })
+  }
+  if (written !== bytes.length) {
+    const message = `Only ${written} of ${bytes.length} bytes could be written to ${pathOf(log)}: the disk is full; make room.`
+    cutBack(files, log, message)
+    throw new StorageError("quota", message, { at: pathOf(log) })
+  }
+  markBatch(log.marks, { offset: log.size, seq: log.next }, lines, bytes)
+  log.size += bytes.length
+  log.next += lines.length
+}
+
+export function pathOf(log: OpenLog): string {
+  return join(log.folder, log.part.name)
+}
+
+export function toHead(log: OpenLog): Head {
+  return { next: log.next, log: log.log }
+}
+
+export function toMetadata(log: OpenLog, info: StoredInfo | undefined): Metadata {
+  const parts = [...log.closed, { name: log.part.name, from: log.part.from, bytes: log.size }]
+  const bytes = parts.reduce((sum, part) => sum + part.bytes, 0)
+  return { log: log.log, next: log.next, bytes, parts, ...(info === undefined ? {} : { info }) }
+}
+
+/** Encodes a batch, small ones into one buffer that is used again and again. */
+export function encodeBatch(lines: readonly string[]): Batch {
+  const text = lines.length === 1 ? `${lines[0]}\n` : `${lines.join("\n")}\n`
+  if (text.length * MAX_UTF8_BYTES > scratch.length) return { lines, bytes: Buffer.from(text, "utf8") }
+  return { lines, bytes: scratch.subarray(0, scratch.write(text, 0, "utf8")) }
+}
+
+/** Of one UTF-16 unit. */
+const MAX_UTF8_BYTES = 3
+const scratch = Buffer.allocUnsafeSlow(65_536)
+
+function cutBack(files: Files, log: OpenLog, cause: unknown): void {
+  try {
+    files.truncate(log.fd, log.size)
+  } catch (error) {
+    throw new StorageError(
+      "indeterminate",
+      `A write to ${pathOf(log)} failed, and what it left could not be cut off: read the log to see what of it is there.`,
+      { at: pathOf(log), cause: new AggregateError([cause, error]) },
+    )
+  }
+}

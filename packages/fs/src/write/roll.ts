@@ -1,0 +1,32 @@
+/** Going on in a new part. */
+import { join } from "node:path"
+import type { Environment } from "../environment.ts"
+import { CREATE } from "../disk/files.ts"
+import { FILE_MODE, type SessionPaths, toPartName } from "../disk/layout.ts"
+import { saveMarks } from "../log/marks.ts"
+import { type StoredInfo, writeMetadata } from "../log/metadata.ts"
+import { type OpenLog, toMetadata } from "./open-log.ts"
+import { syncFolder } from "../disk/small-files.ts"
+
+/**
+ * Ends the last part at its present size and begins an empty one. From here on whatever a writer without the lock still appends to
+ * the old part is void. What listings go by is told of the new part before it is there.
+ */
+export async function rollPart(
+  env: Environment,
+  paths: SessionPaths,
+  log: OpenLog,
+  info: StoredInfo | undefined,
+): Promise<OpenLog> {
+  const { files } = env
+  const part = toPartName(log.part.number + 1, log.next)
+  const closed = [...log.closed, { name: log.part.name, from: log.part.from, bytes: log.size }]
+  const next = { ...log, part, closed, marks: [{ offset: 0, seq: log.next }], size: 0 }
+  saveMarks(files, log.folder, log.part.name, [...log.marks, { offset: log.size, seq: log.next }])
+  env.markRolled(paths)
+  writeMetadata(files, log.folder, toMetadata(next, info))
+  const fd = files.open(join(log.folder, part.name), CREATE, FILE_MODE)
+  if (env.durability === "disk") await syncFolder(files, log.folder)
+  files.close(log.fd)
+  return { ...next, fd }
+}

@@ -1,0 +1,45 @@
+/** Finding out whether a write counts, by looking for its lines in the log. */
+import { join } from "node:path"
+import { type Head, StorageError } from "@sessions/core/storage"
+import { countLines } from "../log/count.ts"
+import type { Environment } from "../environment.ts"
+import { READ } from "../disk/files.ts"
+import { markBefore } from "../log/marks.ts"
+import { readFully } from "../disk/small-files.ts"
+import type { LogView } from "../log/view.ts"
+
+/**
+ * The new head where all lines stand directly after `expect`; `conflict` where none of them stands anywhere from there on;
+ * `indeterminate` for anything between.
+ */
+export function settle(env: Environment, session: string, lines: readonly string[], expect: Head): Head {
+  const view = env.view(session)
+  const after = view === undefined || view.log !== expect.log ? [] : linesFrom(env, view, expect.next)
+  if (lines.every((line, index) => after[index] === line)) return { next: expect.next + lines.length, log: expect.log }
+  const own = new Set(lines)
+  if (!after.some((line) => own.has(line))) {
+    throw new StorageError(
+      "conflict",
+      `Nothing was appended to session ${session}: another writer took over the log.`,
+      { session },
+    )
+  }
+  const message = `Another writer took over session ${session} during an append: read the log to see which lines are there.`
+  throw new StorageError("indeterminate", message, { session })
+}
+
+function linesFrom(env: Environment, view: LogView, seq: number): string[] {
+  const lines: string[] = []
+  for (const part of view.parts) {
+    if (part.end.seq <= seq) continue
+    const fd = env.files.open(join(view.folder, part.name), READ)
+    try {
+      const start = countLines(env.files, fd, { start: markBefore(part.marks, seq), end: part.end.offset, until: seq })
+      const bytes = readFully(env.files, fd, start.offset, part.end.offset - start.offset)
+      lines.push(...bytes.toString("utf8").split("\n").slice(0, -1))
+    } finally {
+      env.files.close(fd)
+    }
+  }
+  return lines
+}

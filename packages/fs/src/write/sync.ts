@@ -1,0 +1,80 @@
+/** Making what was written lasting. */
+import { dirname, join } from "node:path"
+import type { Environment } from "../environment.ts"
+import { READ, REWRITE } from "../disk/files.ts"
+import { type OpenLog, pathOf } from "./open-log.ts"
+import { readFully, syncFile, syncFolder, writeFully } from "../disk/small-files.ts"
+
+/**
+ * The parts, then the names that lead to them. Whoever wrote them: a sync is of the file, not of the descriptor. A part whose sync
+ * fails goes to `failed`; see {@link rewriteFailed}.
+ */
+export async function syncSession(env: Environment, session: string, failed: Set<string>): Promise<void> {
+  const view = env.view(session)
+  if (view === undefined) return
+  for (const part of view.parts) {
+    const path = join(view.folder, part.name)
+    try {
+      await syncFile(env.files, path)
+    } catch (error) {
+      failed.add(path)
+      throw error
+    }
+  }
+  await syncFolder(env.files, view.folder)
+  await syncFolder(env.files, dirname(view.folder))
+}
+
+/**
+ * After a failed sync the system takes the pages for clean, so that a second one says "done" and proves nothing. Lines that were
+ * acknowledged cannot be cut off, so they are written once more, in place, which makes the pages dirty again. Under the lock.
+ */
+export function rewriteFailed(env: Environment, session: string, failed: Set<string>): void {
+  const { files } = env
+  const view = env.view(session)
+  for (const part of view?.parts ?? []) {
+    const path = join(view?.folder ?? "", part.name)
+    if (!failed.has(path)) continue
+    const from = files.open(path, READ)
+    const to = files.open(path, REWRITE)
+    try {
+      for (let at = 0; at < part.end.offset; at += REWRITE_BYTES) {
+        writeFully(files, to, readFully(files, from, at, Math.min(REWRITE_BYTES, part.end.offset - at)))
+      }
+    } finally {
+      files.close(from)
+      files.close(to)
+    }
+    failed.delete(path)
+  }
+}
+
+/**
+ * After a failed sync nothing since the last good one counts: the system takes the pages for clean, so a later sync proves nothing.
+ * So the batch is cut off again, and the cut synced, before this rejects; `corrupt` where that failed, too.
+ */
+export async function syncBatch(
+  env: Environment,
+  session: string,
+  log: OpenLog,
+  before: { readonly size: number; readonly next: number },
+): Promise<void> {
+  const { files } = env
+  try {
+    await files.fdatasync(log.fd)
+  } catch (error) {
+    try {
+      files.truncate(log.fd, before.size)
+      await files.fdatasync(log.fd)
+    } catch (second) {
+      const what = "undo an append that could not be synced (open the storage anew to go on)"
+      throw env.error(new AggregateError([error, second]), what, session, pathOf(log), "corrupt")
+    }
+    log.size = before.size
+    log.next = before.next
+    while ((log.marks.at(-1)?.offset ?? 0) > before.size) log.marks.pop()
+    throw env.error(error, "sync the log", session, pathOf(log))
+  }
+}
+
+const REWRITE_BYTES = 1_048_576
