@@ -5,7 +5,7 @@
 import * as fc from "fast-check"
 import { parseLine } from "../src/format/line.ts"
 import { FORMAT, VERSION } from "../src/format/records.ts"
-import { parseSlot } from "../src/session/parse-slots.ts"
+import { parseSlot } from "../src/session/load/parse-slots.ts"
 import type { Slot } from "../src/tree/entry-log.ts"
 import { injureLog, injuries } from "./injuries.ts"
 import { LogWriter } from "./log-writer.ts"

@@ -1,6 +1,7 @@
 /** Arbitrary records, whole and of every known type, with unknown fields and awkward keys among them. */
 import * as fc from "fast-check"
-import type { EntryType, Header, KnownBlock, ModelMessage } from "../src/format/records.ts"
+import type { KnownBlock, ModelMessage } from "../src/format/messages.ts"
+import type { EntryType, Header } from "../src/format/records.ts"
 import { FORMAT, VERSION } from "../src/format/records.ts"
 
 type Fields = Record<string, unknown>

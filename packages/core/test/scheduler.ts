@@ -35,6 +35,9 @@ export interface Scheduler {
   free(): void
 }
 
+/** Hashing and a first `import()` take real time, however few turns of the event loop pass; nothing takes this long. */
+const STUCK_MS = 5000
+
 export function createScheduler(dice: Dice): Scheduler {
   const paused: (() => void)[] = []
   let isFree = false
@@ -44,9 +47,10 @@ export function createScheduler(dice: Dice): Scheduler {
     await settle()
   }
   const until = async (holds: () => boolean): Promise<boolean> => {
-    for (let idle = 0; !holds(); idle++) {
-      if (paused.length > 0) idle = 0
-      if (idle > 20) return false
+    let moved = performance.now()
+    while (!holds()) {
+      if (paused.length > 0) moved = performance.now()
+      else if (performance.now() - moved > STUCK_MS) return false
       await step()
     }
     return true

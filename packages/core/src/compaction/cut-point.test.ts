@@ -1,7 +1,7 @@
 import * as fc from "fast-check"
 import { expect, test } from "vitest"
 import { holds } from "../../test/property.ts"
-import type { Message } from "../format/records.ts"
+import type { Message } from "../format/messages.ts"
 import { findCutPoint, startsTurn } from "./cut-point.ts"
 import { estimateMessage } from "./tokens.ts"
 

@@ -1,6 +1,6 @@
 /** Where the kept part of a compacted context begins. Pure and linear. */
 import { callsOf } from "../context/repair.ts"
-import type { Message, ModelMessage, ToolResultMessage } from "../format/records.ts"
+import type { Message, ModelMessage, ToolResultMessage } from "../format/messages.ts"
 import { estimateMessage } from "./tokens.ts"
 
 export interface CutPoint {

@@ -1,6 +1,7 @@
 /** Which files an agent read and changed, from its tool calls; cumulative over compactions. */
 import { callsOf } from "../context/repair.ts"
-import type { Entry, Message, ModelMessage } from "../format/records.ts"
+import type { Message, ModelMessage } from "../format/messages.ts"
+import type { Entry } from "../format/records.ts"
 
 export interface FileLists {
   /** Sorted; none of them is in `modifiedFiles`. */

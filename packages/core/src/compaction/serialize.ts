@@ -2,7 +2,7 @@
 import { callsOf } from "../context/repair.ts"
 import { toModelMessages } from "../context/model-messages.ts"
 import type { ContextMessage } from "../context/types.ts"
-import type { ContentBlock, ModelMessage } from "../format/records.ts"
+import type { ContentBlock, ModelMessage } from "../format/messages.ts"
 
 /** A tool result goes on for pages; its start says what it was. */
 export const RESULT_UNITS = 2_000

@@ -2,7 +2,7 @@
  * Token estimates without a tokenizer: four UTF-16 units a token, the rule of thumb that providers give for English and code, and
  * a flat count for an image, which is what a large one costs with today's vision models.
  */
-import type { ContentBlock, Message } from "../format/records.ts"
+import type { ContentBlock, Message } from "../format/messages.ts"
 
 export const UNITS_PER_TOKEN = 4
 export const TOKENS_PER_IMAGE = 1_200

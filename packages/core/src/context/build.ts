@@ -1,7 +1,8 @@
 /** The context of a leaf, from entries in memory. Pure; `Session.context()` does the same over a log that it reads on demand. */
 import { estimateMessages } from "../compaction/tokens.ts"
 import { SessionError } from "../errors.ts"
-import type { Header, Message } from "../format/records.ts"
+import type { Message } from "../format/messages.ts"
+import type { Header } from "../format/records.ts"
 import { EntryLog } from "../tree/entry-log.ts"
 import type { Slot } from "../tree/entry-log.ts"
 import { defaultLeaf } from "../tree/path.ts"

@@ -3,7 +3,7 @@
  * them has one rule; a custom role with content counts as said by the user; one without a rule is left out, and said to be.
  */
 import type { Diagnostic } from "../format/diagnostics.ts"
-import type { ContentBlock, Message, ModelMessage } from "../format/records.ts"
+import type { ContentBlock, Message, ModelMessage } from "../format/messages.ts"
 import { BRANCH_SUMMARY_ROLE, EXECUTION_ROLES } from "./render.ts"
 import type { ContextMessage } from "./types.ts"
 

@@ -1,6 +1,7 @@
 /** From selected entries to messages that still are what their authors wrote: custom roles are kept, edits are applied. */
 import type { Diagnostic } from "../format/diagnostics.ts"
-import type { ContentBlock, Entry, Message } from "../format/records.ts"
+import type { ContentBlock, Message } from "../format/messages.ts"
+import type { Entry } from "../format/records.ts"
 import { isObject } from "../format/shape.ts"
 import { missingBlobs, withoutReferences } from "./missing-blobs.ts"
 import type { SelectedEntry } from "./select.ts"

@@ -9,7 +9,7 @@ import type {
   ModelMessage,
   ToolCallBlock,
   ToolResultMessage,
-} from "../format/records.ts"
+} from "../format/messages.ts"
 import type { ContextMessage, RepairMode } from "./types.ts"
 
 type Item = ContextMessage<ModelMessage>

@@ -4,7 +4,8 @@
  * unknown types of entries and blocks and unknown roles. `@sessions/schema` accepts the same records.
  */
 import { MAX_ATTACHMENTS } from "./limits.ts"
-import type { Entry, EntryType, Header, KnownBlock, ModelMessage } from "./records.ts"
+import type { KnownBlock, ModelMessage } from "./messages.ts"
+import type { Entry, EntryType, Header } from "./records.ts"
 import { FORMAT, VERSION } from "./records.ts"
 import {
   all,

@@ -1,15 +1,8 @@
 /**
  * What a caller hands to `append`: an entry without what the session gives it (parentId, seq), whose contents may be bare strings.
  */
-import type {
-  ContentBlock,
-  ContextEditEntry,
-  CustomMessageEntry,
-  KnownEntry,
-  Message,
-  MessageEntry,
-  UnknownEntry,
-} from "./records.ts"
+import type { ContentBlock, Message } from "./messages.ts"
+import type { ContextEditEntry, CustomMessageEntry, KnownEntry, MessageEntry, UnknownEntry } from "./records.ts"
 
 /** A bare string stands for one text block. */
 export type NewContent = string | readonly ContentBlock[]

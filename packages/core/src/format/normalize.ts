@@ -1,7 +1,8 @@
 import { SessionError } from "../errors.ts"
 import { payloadProblem } from "./guards.ts"
 import type { EntryPayload, NewEntry } from "./new-entry.ts"
-import type { Entry, TextBlock } from "./records.ts"
+import type { TextBlock } from "./messages.ts"
+import type { Entry } from "./records.ts"
 import { type Fields, isObject } from "./shape.ts"
 
 /** What a session gives every entry. */

@@ -5,7 +5,7 @@ import { assistant, storedEntries, storedLines, user } from "../../test/writers.
 import type { Diagnostic } from "../format/diagnostics.ts"
 import type { NewEntry } from "../format/new-entry.ts"
 import type { Entry } from "../format/records.ts"
-import { createSessions } from "./repository.ts"
+import { createSessions } from "./repository/repository.ts"
 import type { Session } from "./types.ts"
 
 const LONG = `start ${"x".repeat(500_000)} end`

@@ -9,7 +9,7 @@ import { contextTexts, storedEntries } from "../../test/writers.ts"
 import { escapeTags } from "../compaction/serialize.ts"
 import type { SummarizeRequest } from "../compaction/types.ts"
 import type { NewEntry } from "../format/new-entry.ts"
-import { createSessions } from "./repository.ts"
+import { createSessions } from "./repository/repository.ts"
 import type { Session } from "./types.ts"
 
 test("every message that shows is summarized or kept, none twice, and nothing that was taken out comes back", async () => {

@@ -5,7 +5,7 @@ import { createCountingStorage } from "../../test/counting-storage.ts"
 import { assistant, codeOf, contextTexts, storedEntries, user } from "../../test/writers.ts"
 import { SUMMARY_HEADINGS, SUMMARY_SYSTEM_PROMPT } from "../compaction/prompts.ts"
 import type { SummarizeRequest } from "../compaction/types.ts"
-import { createSessions } from "./repository.ts"
+import { createSessions } from "./repository/repository.ts"
 
 test("the summary stands for what was before the kept part, here and in a session that is opened anew", async () => {
   const { session, reopen, location } = await startCompacting()

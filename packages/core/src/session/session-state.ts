@@ -8,10 +8,10 @@ import type { Head, Seq } from "../storage/contract.ts"
 import { LazySlot } from "../tree/entry-log.ts"
 import type { EntryLog, Slot } from "../tree/entry-log.ts"
 import { parentOf } from "../tree/path.ts"
-import { foldInfo, withState } from "./info.ts"
-import type { InfoFold } from "./info.ts"
-import { leafAfter, memoryLine } from "./pending.ts"
-import type { PendingEntry } from "./pending.ts"
+import { foldInfo, withState } from "./info/info.ts"
+import type { InfoFold } from "./info/info.ts"
+import { leafAfter, memoryLine } from "./queue/pending.ts"
+import type { PendingEntry } from "./queue/pending.ts"
 
 export class SessionState {
   header: Header

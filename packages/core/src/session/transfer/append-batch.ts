@@ -3,7 +3,7 @@ import { SessionError } from "../../errors.ts"
 import type { Head, SessionStorage } from "../../storage/contract.ts"
 import { hasCode } from "../../storage/errors.ts"
 import { backoff } from "../clock.ts"
-import { readLines } from "../loaded-log.ts"
+import { readLines } from "../load/loaded-log.ts"
 
 /** How often a storage that is out of reach, or does not know, is asked again. */
 const TRIES = 3

@@ -4,7 +4,7 @@ import type { CallOptions, Seq, SessionStorage } from "../../storage/contract.ts
 import type { EntryLog } from "../../tree/entry-log.ts"
 import { defaultLeaf, pathTo } from "../../tree/path.ts"
 import { restoreEntries } from "../blobs.ts"
-import { foldLog, startFold } from "../info.ts"
+import { foldLog, startFold } from "../info/info.ts"
 import { entryToMarkdown } from "./markdown-entry.ts"
 import { inlineText, timeText } from "./markdown-text.ts"
 import { readWholeLog } from "./whole-log.ts"

@@ -3,9 +3,9 @@ import type { Diagnostic } from "../../format/diagnostics.ts"
 import { parseLine } from "../../format/line.ts"
 import { utf8Length } from "../../storage/checks.ts"
 import type { Seq } from "../../storage/contract.ts"
-import { foldInfo, startFold } from "../info.ts"
-import type { InfoFold } from "../info.ts"
-import { parseSlot } from "../parse-slots.ts"
+import { foldInfo, startFold } from "../info/info.ts"
+import type { InfoFold } from "../info/info.ts"
+import { parseSlot } from "../load/parse-slots.ts"
 import type { LogToWrite } from "./log-to-write.ts"
 
 export interface PlacedLine {

@@ -1,0 +1,183 @@
+/**
+ * A stored log, as far as it has been read: its header, its end, and as much before that as somebody needed. Reads backwards in
+ * growing pieces. Logs of older versions are read whole and migrated in memory.
+ */
+import { SessionError } from "../../errors.ts"
+import type { Diagnostic } from "../../format/diagnostics.ts"
+import { parseLine } from "../../format/line.ts"
+import type { Header } from "../../format/records.ts"
+import type { LogIdentity } from "../../migrations/identify.ts"
+import { identifyLog } from "../../migrations/identify.ts"
+import type { CallOptions, HeadInfo, SessionStorage, Seq } from "../../storage/contract.ts"
+import { EntryLog } from "../../tree/entry-log.ts"
+import type { Slot } from "../../tree/entry-log.ts"
+import { parseSlot } from "./parse-slots.ts"
+import { readLines, readPiece, startPace } from "./pieces.ts"
+import type { Pace, PieceSizes } from "./pieces.ts"
+import { persistently } from "../retry.ts"
+
+export { readLines } from "./pieces.ts"
+
+export interface LoadOptions extends CallOptions {
+  /** How much is read at a time. */
+  readonly pieces?: PieceSizes
+}
+
+/** Lines that are no entries may stand between; so many of them are read twice at most. */
+const FURTHEST_KNOWN = 16
+
+export interface LoadedLog {
+  readonly header: Header
+  readonly headInfo: HeadInfo
+  readonly log: EntryLog
+  readonly pace: Pace
+  /** So many lines, from the first on, were made elsewhere: their branches are no sign of a second writer. */
+  readonly imported: Seq
+  readonly diagnostics: Diagnostic[]
+  /** The stored log is of this older version; its entries are migrated, and it cannot be written to as it is. */
+  readonly older?: { readonly format: string; readonly version: number }
+  /** The stored log is of a version or format that is not ours to write. */
+  readonly newer?: { readonly version: number }
+}
+
+/**
+ * Reads the header and the last piece. `not_found` where there is no session, `not_a_session` where the log is something else. A
+ * storage that is `unavailable` is asked again, here and whenever more is read.
+ */
+export async function loadLog(storage: SessionStorage, id: string, o: LoadOptions = {}): Promise<LoadedLog> {
+  const headInfo = await persistently(() => storage.head(id, o))
+  const first = headInfo === undefined ? [] : await persistently(() => readLines(storage, id, { from: 0, to: 1 }, o))
+  // A log that was there a moment ago and has no line now was deleted between the two.
+  if (headInfo === undefined || first.length === 0) throw notFound(storage, id)
+  const identity = identifyLog(first)
+  if (identity.kind === "sessions") return loadCurrent(storage, id, headInfo, identity.header, o)
+  return loadOther(storage, id, headInfo, o)
+}
+
+async function loadCurrent(
+  storage: SessionStorage,
+  id: string,
+  headInfo: HeadInfo,
+  header: Header,
+  o: LoadOptions,
+): Promise<LoadedLog> {
+  const diagnostics = tornTail(headInfo)
+  const imported = importedLines(header)
+  if (headInfo.next < imported) {
+    const message = `The log has ${headInfo.next} of ${imported} lines: the import, fork or copy that made it was cut off. Run it again to complete it.`
+    diagnostics.push({ code: "incomplete", message })
+  }
+  const pace = startPace(headInfo, o.pieces)
+  const loaded: LoadedLog = { header, headInfo, log: new EntryLog(headInfo.next), pace, imported, diagnostics }
+  await loadOlder(storage, id, loaded, undefined, o)
+  return loaded
+}
+
+/** Logs of other versions, and those whose header is not where it should be, are read whole. */
+async function loadOther(storage: SessionStorage, id: string, headInfo: HeadInfo, o: LoadOptions): Promise<LoadedLog> {
+  const lines = await persistently(() => readLines(storage, id, {}, o))
+  const identity = identifyLog(lines)
+  const whole = { headInfo, pace: startPace(headInfo, o.pieces), imported: lines.length }
+  const diagnostics = tornTail(headInfo)
+  if (identity.kind === "older") {
+    const { isRawLine, migrateLines } = await import("../../migrations/index.ts")
+    const { header, records, from, diagnostics: found } = migrateLines(lines, { id })
+    const log = EntryLog.of([undefined, ...records.map((record) => (isRawLine(record) ? undefined : record))])
+    return { ...whole, header, log, diagnostics: diagnostics.concat(found), older: from }
+  }
+  if (identity.kind !== "newer" && identity.kind !== "sessions") throw notASession(storage, id, identity)
+  const log = EntryLog.of(lines.map((line, seq) => parseSlot(line, seq, (found) => diagnostics.push(found))))
+  if (identity.kind === "sessions") {
+    return { ...whole, header: identity.header, log, diagnostics, imported: importedLines(identity.header) }
+  }
+  // Shown as far as its entries look like ours; nothing is written to it.
+  const message = `The log is of version ${identity.version}, which this program does not know. It is open for reading only; use a newer program to write to it.`
+  diagnostics.unshift({ code: "unknown_version", seq: 0, message })
+  const header = (parseLine(lines[0] ?? "").record ?? { type: "session" }) as Header
+  return { ...whole, header, log, diagnostics, newer: { version: identity.version } }
+}
+
+/** Headers are taken as they come, so a field of them may hold anything. */
+function importedLines({ origin }: Header): Seq {
+  const lines: unknown = origin?.lines
+  return typeof lines === "number" ? lines : 0
+}
+
+/**
+ * Reads the piece before what is held, at least back to `hint` where one is given. Hints come from the log and may be wrong: one
+ * that is nonsense costs reading, never truth. `conflict` where the log is not the one that was opened any more.
+ */
+export async function loadOlder(
+  storage: SessionStorage,
+  id: string,
+  loaded: Pick<LoadedLog, "headInfo" | "log" | "pace" | "diagnostics">,
+  hint: Seq | undefined,
+  o: CallOptions & { readonly exactly?: boolean } = {},
+): Promise<void> {
+  const { log, headInfo, pace, diagnostics } = loaded
+  const before = log.from
+  if (before === 0) return
+  // One entry that is known already comes along: in a log made anew or replaced under this reader, another one would stand there.
+  let known = before
+  const furthest = Math.min(headInfo.next, before + FURTHEST_KNOWN)
+  while (known < furthest && log.at(known) === undefined) known++
+  const overlap = known < furthest ? known - before + 1 : 0
+  const { from, lines } = await readPiece(storage, id, { before, overlap, hint, exactly: o.exactly }, pace, o)
+  const again = overlap === 0 ? undefined : parseLine(lines.at(-1) ?? "").record?.["id"]
+  if (lines.length !== before - from + overlap || again !== log.at(known)?.id) {
+    const message = `The log of ${id} was replaced or deleted while it was read. Open the session again.`
+    throw new SessionError("conflict", message, { session: id, storage: storage.description })
+  }
+  const found: Diagnostic[] = []
+  const note = (diagnostic: Diagnostic): unknown => found.push(diagnostic)
+  const slots = lines.slice(0, before - from).map((line, index) => parseSlot(line, from + index, note))
+  noteDuplicates(log, slots, from, note)
+  log.prepend(slots)
+  const later = diagnostics.splice(0)
+  // Not by spreading into one call: a damaged log may have more lines to tell of than a call takes arguments.
+  for (const diagnostic of found.concat(later)) diagnostics.push(diagnostic)
+}
+
+/** Tells of each entry whose id an entry of an older stretch has: of the first held one with that id, since the others are known. */
+function noteDuplicates(
+  log: EntryLog,
+  slots: readonly Slot[],
+  from: Seq,
+  note: (diagnostic: Diagnostic) => unknown,
+): void {
+  const first = new Map<string, Seq>()
+  for (let index = slots.length - 1; index >= 0; index--) {
+    const id = slots[index]?.id
+    if (id === undefined) continue
+    const seq = first.get(id) ?? log.first(id)
+    first.set(id, from + index)
+    if (seq === undefined) continue
+    const message = `Entry ${id} (line ${seq}) has the id of line ${from + index}; a reference means the nearest one before it.`
+    note({ code: "duplicate_id", seq, entryId: id, message })
+  }
+}
+
+export function notFound(storage: SessionStorage, id: string): SessionError {
+  return new SessionError("not_found", `There is no session ${id} in ${storage.description}.`, {
+    session: id,
+    storage: storage.description,
+  })
+}
+
+function notASession(storage: SessionStorage, id: string, identity: LogIdentity): SessionError {
+  const why = identity.kind === "foreign" ? identity.reason : "it has no header"
+  return new SessionError(
+    "not_a_session",
+    `${id} in ${storage.description} is not a session log: ${why}. It was left as it is.`,
+    {
+      session: id,
+      storage: storage.description,
+    },
+  )
+}
+
+function tornTail({ torn = 0 }: HeadInfo): Diagnostic[] {
+  if (torn === 0) return []
+  const message = `The log ends in ${torn} bytes of a line that was never finished. They are ignored, and kept aside at the next append.`
+  return [{ code: "torn_tail", bytes: torn, message }]
+}

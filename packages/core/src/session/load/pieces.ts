@@ -1,0 +1,118 @@
+/**
+ * How a log is read backwards: in pieces whose size in bytes doubles, though a storage counts in lines. How long the lines of the
+ * next piece are nobody knows, so the step grows like that of a careful walker: twice as far after each piece that was as long as
+ * it should be, much less far after one that turned out too long, which is left unread.
+ */
+import type { CallOptions, HeadInfo, SessionStorage, Seq } from "../../storage/contract.ts"
+import { persistently } from "../retry.ts"
+
+/** In bytes, about: text is counted in UTF-16 units. */
+export interface PieceSizes {
+  /** A live context of a few turns fits. */
+  readonly first: number
+  readonly largest: number
+  /** The first piece has at least so many lines: where the history's lines are long, those of its end may still be short. */
+  readonly lines: number
+}
+
+export const PIECE_SIZES: PieceSizes = { first: 65_536, largest: 16_777_216, lines: 4 }
+
+/** So few lines are read however long they are: to stop in the middle of them would save less than it costs. */
+const FEW_LINES = 3
+
+/** What the pieces read so far say about the next one. */
+export interface Pace {
+  readonly sizes: PieceSizes
+  /** Lines of the next piece, at most. */
+  step: number
+  /** Size of all that was read and kept, and its number of lines. */
+  units: number
+  lines: number
+}
+
+export function startPace(head: HeadInfo, sizes: PieceSizes = PIECE_SIZES): Pace {
+  const step = Math.max(sizes.lines, linesOf(sizes.first, head.bytes, head.next))
+  return { sizes, step, units: 0, lines: 0 }
+}
+
+/**
+ * The lines before `before`, at least back to `hint` where that is further than a piece, and `overlap` lines from `before` on;
+ * with `exactly`, back to the hint and no further. Fewer where the log has ended meanwhile.
+ */
+export async function readPiece(
+  storage: SessionStorage,
+  id: string,
+  where: {
+    readonly before: Seq
+    readonly overlap: number
+    readonly hint: Seq | undefined
+    readonly exactly?: boolean | undefined
+  },
+  pace: Pace,
+  o: CallOptions = {},
+): Promise<{ readonly from: Seq; readonly lines: string[] }> {
+  const { before, overlap, hint = before } = where
+  const budget = budgetOf(pace)
+  for (;;) {
+    const from = Math.max(0, where.exactly === true ? hint : Math.min(hint, before - pace.step))
+    // What a hint asks for is needed, however long it is.
+    const most = hint <= from || pace.step <= FEW_LINES ? Number.POSITIVE_INFINITY : 2 * budget
+    const piece = await persistently(() => readRange(storage, id, { from, to: before + overlap }, most, o))
+    if (!piece.stopped) {
+      pace.units += piece.units
+      pace.lines += piece.lines.length
+      pace.step = Math.min(2 * pace.step, linesOf(budgetOf(pace), pace.units, pace.lines))
+      return { from, lines: piece.lines }
+    }
+    const fitting = linesOf(budget, piece.units, piece.lines.length)
+    pace.step = Math.max(1, Math.min(fitting, pace.step >> 3))
+  }
+}
+
+/** All lines of a range at once. */
+export async function readLines(
+  storage: SessionStorage,
+  id: string,
+  range: { readonly from?: Seq; readonly to?: Seq },
+  o: CallOptions = {},
+): Promise<string[]> {
+  return (await readRange(storage, id, range, Number.POSITIVE_INFINITY, o)).lines
+}
+
+interface Piece {
+  readonly lines: string[]
+  readonly units: number
+  /** It became longer than it may be before it was whole. */
+  readonly stopped: boolean
+}
+
+async function readRange(
+  storage: SessionStorage,
+  id: string,
+  range: { readonly from?: Seq; readonly to?: Seq },
+  most: number,
+  o: CallOptions,
+): Promise<Piece> {
+  const { from = 0, to = Number.POSITIVE_INFINITY } = range
+  const lines: string[] = []
+  let units = 0
+  const signal = o.signal === undefined ? {} : { signal: o.signal }
+  for await (const chunk of storage.read(id, range, signal)) {
+    for (const line of chunk.lines) {
+      lines.push(line)
+      units += line.length + 1
+    }
+    if (units > most && lines.length < to - from) return { lines, units, stopped: true }
+  }
+  return { lines, units, stopped: false }
+}
+
+/** As much again as there is, so that reading to the beginning takes few pieces and what is read too much stays in proportion. */
+function budgetOf({ sizes, units }: Pace): number {
+  return Math.max(1, Math.min(Math.max(units, sizes.first), sizes.largest))
+}
+
+/** How many lines make a size, where so many of them have so many units. */
+function linesOf(size: number, units: number, lines: number): number {
+  return Math.max(1, Math.floor((size * lines) / Math.max(1, units)))
+}

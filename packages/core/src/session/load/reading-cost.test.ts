@@ -1,0 +1,116 @@
+import { afterEach, describe, expect, test, vi } from "vitest"
+import { compaction, user } from "../../../test/chain.ts"
+import { HEADER } from "../../../test/logs.ts"
+import { createMadeStorage } from "../../../test/made-storage.ts"
+import type { MadeStorage, Stretch } from "../../../test/made-storage.ts"
+import { STORED_ID } from "../../../test/stored.ts"
+import { createSessions } from "../repository/repository.ts"
+
+type Fields = Readonly<Record<string, unknown>>
+
+const MB = 1_000_000
+const STATE = { thinkingLevel: "off", models: {}, modelIsExplicit: false, mode: "none", injectedTtsrRules: [] }
+
+afterEach(() => {
+  vi.restoreAllMocks()
+})
+
+function lineOf(seq: number, payload: Fields): string {
+  const parentId = seq === 1 ? null : `e${seq - 1}`
+  return JSON.stringify({ id: `e${seq}`, parentId, seq, timestamp: "2026-01-31T09:30:00.000Z", ...payload })
+}
+
+const header: Stretch = { lines: 1, lineBytes: 300, lineAt: () => JSON.stringify(HEADER) }
+const talk = (lines: number, lineBytes: number): Stretch => ({
+  lines,
+  lineBytes,
+  lineAt: (seq) => lineOf(seq, user(`said ${seq}`)),
+})
+const entry = (payload: (seq: number) => Fields): Stretch => ({
+  lines: 1,
+  lineBytes: 1_000,
+  lineAt: (seq) => lineOf(seq, payload(seq)),
+})
+/** Keeps the `kept` lines before it. */
+const compacted = (kept: number): Stretch =>
+  entry((seq) => compaction(`e${seq - kept}`, { state: STATE, firstKeptSeq: seq - kept }))
+
+/** Histories of 200 MB, by the length of their lines. */
+const HISTORIES: Readonly<Record<string, readonly Stretch[]>> = {
+  "lines of 2 KB": [talk(100_000, 2_000)],
+  "lines of 200 bytes": [talk(1_000_000, 200)],
+  "lines of 440 KB": [talk(460, 440_000)],
+  "long lines, then short ones": [talk(115, 440_000), talk(750_000, 200)],
+  "short lines, then long ones": [talk(750_000, 200), talk(115, 440_000)],
+}
+
+async function opened(storage: MadeStorage) {
+  expect(storage.bytes).toBeGreaterThan(198 * MB)
+  const parse = vi.spyOn(JSON, "parse")
+  const session = await createSessions({ storage }).open(STORED_ID)
+  return { session, parsed: () => parse.mock.calls.length }
+}
+
+describe.each(Object.entries(HISTORIES))("after 200 MB of %s", (_, history) => {
+  test("a live context of 100 KB is opened and given from less than 2 MB, and little more is parsed than it holds", async () => {
+    const storage = createMadeStorage([header, ...history, talk(25, 2_000), compacted(25), talk(25, 2_000)])
+    const { session, parsed } = await opened(storage)
+    const { messages } = await session.context()
+    expect(messages).toHaveLength(51)
+    expect(storage.counted.bytes).toBeLessThan(2 * MB)
+    expect(storage.counted.reads).toBeLessThan(12)
+    expect(parsed()).toBeLessThan(500)
+  })
+
+  test("the last 50 messages, without any compaction, come from less than 2 MB", async () => {
+    const storage = createMadeStorage([header, ...history, talk(50, 2_000)])
+    const { session, parsed } = await opened(storage)
+    const page = await session.messages({ limit: 50 })
+    expect(page.messages).toHaveLength(50)
+    expect(page.messages.at(-1)?.message.content).toEqual([{ type: "text", text: `said ${page.messages.at(-1)?.seq}` }])
+    expect(storage.counted.bytes).toBeLessThan(2 * MB)
+    expect(parsed()).toBeLessThan(500)
+  })
+})
+
+test("a live context whose lines are much longer than those of the history is not read many times over", async () => {
+  const storage = createMadeStorage([header, talk(1_000_000, 200), talk(2, 50_000), compacted(2), talk(2, 50_000)])
+  const { session } = await opened(storage)
+  expect((await session.context()).messages).toHaveLength(5)
+  expect(storage.counted.bytes).toBeLessThan(2 * MB)
+})
+
+test("a first kept entry far back is jumped to, and read once", async () => {
+  const storage = createMadeStorage([
+    header,
+    talk(90_000, 2_000),
+    talk(10_000, 2_000),
+    compacted(10_000),
+    talk(5, 2_000),
+  ])
+  const { session } = await opened(storage)
+  expect((await session.context()).messages).toHaveLength(10_006)
+  expect(storage.counted.bytes).toBeLessThan(21 * MB)
+  expect(storage.counted.reads).toBeLessThan(5)
+})
+
+test("hints that are wrong by little do not make every line a read of its own", async () => {
+  const leaves: Stretch = {
+    lines: 20_000,
+    lineBytes: 200,
+    lineAt: (seq) => lineOf(seq, { type: "leaf", targetSeq: seq - 1 }),
+  }
+  const storage = createMadeStorage([header, talk(100_000, 2_000), compacted(0), leaves])
+  const { session } = await opened(storage)
+  await session.context()
+  expect(storage.counted.reads).toBeLessThan(15)
+})
+
+test("reading to the beginning reads every line about once, in few pieces", async () => {
+  const storage = createMadeStorage([header, talk(50_000, 4_000)])
+  const { session, parsed } = await opened(storage)
+  expect((await session.context()).messages).toHaveLength(50_000)
+  expect(storage.counted.bytes).toBeLessThan(1.05 * storage.bytes)
+  expect(storage.counted.reads).toBeLessThan(25)
+  expect(parsed()).toBeLessThan(50_100)
+})

@@ -1,0 +1,273 @@
+/** All sessions of one storage: makes them, finds them, and lets handles on one id share one session. */
+import { SessionError } from "../../errors.ts"
+import type { BlobLimits } from "../../format/blob-refs.ts"
+import { createIds, isUlid } from "../../format/ids.ts"
+import { headerProblem } from "../../format/guards.ts"
+import type { CallOptions, Deleted, SessionStorage } from "../../storage/contract.ts"
+import { isSessionId } from "../../storage/checks.ts"
+import { hasCode } from "../../storage/errors.ts"
+import { continueRecent } from "./continue-recent.ts"
+import { createSession } from "./creating.ts"
+import { runHook } from "../hooks.ts"
+import type { Hooks } from "../hooks.ts"
+import type { SessionInfo } from "../info/info.ts"
+import { listSessions, sessionInfo } from "./list.ts"
+import { OpenSessions } from "./open-sessions.ts"
+import type { Held } from "./open-sessions.ts"
+import { newHeader, openSession } from "../load/opening.ts"
+import type { OpeningOptions } from "../load/opening.ts"
+import { PIECE_SIZES } from "../load/pieces.ts"
+import type { PieceSizes } from "../load/pieces.ts"
+import { createPointers } from "./pointers.ts"
+import type { ExportOptions, ImportOptions, ImportResult, ImportSource } from "../transfer/types.ts"
+import type {
+  ConflictPolicy,
+  CreateOptions,
+  ListOptions,
+  PersistAfter,
+  Pointers,
+  Session,
+  SessionPage,
+  Sessions,
+} from "../types.ts"
+import type { VerifyReport } from "../verify/verify.ts"
+
+export interface SessionsOptions {
+  readonly storage: SessionStorage
+  /** One, or several in the order in which they run. */
+  readonly hooks?: Hooks | readonly Hooks[]
+  /** Default `"create"`: what `create` returned can be opened elsewhere. */
+  readonly persistAfter?: PersistAfter
+  /** For appends outside of turns and later in them; default `"branch"`. */
+  readonly onConflict?: ConflictPolicy
+  /** Whether the first write to an older log migrates it. Default true; false: such a log is `read_only`. */
+  readonly migrateOnWrite?: boolean
+  /** Whether callers' session ids must be ULIDs. Default false. */
+  readonly ulidsOnly?: boolean
+  /** Largest log, in bytes. Default, and at most: the storage's own limit. */
+  readonly maxSessionBytes?: number
+  /** What moves to the blob store; see `docs/format.md`. */
+  readonly blobs?: BlobLimits
+  /**
+   * What becomes of strings that are too long for a line. `"blobs"` (default) loses nothing; `"truncate"` cuts what is appended, but
+   * for images and what a provider has signed. See `docs/format.md`, "Outside the line".
+   */
+  readonly oversize?: "blobs" | "truncate"
+  /** How much of a log is read at a time, from its end backwards; default {@link PIECE_SIZES}. */
+  readonly pieces?: PieceSizes
+  /** Milliseconds since the epoch; default `Date.now`. */
+  readonly now?: () => number
+  /** Told of a repository hook that threw. */
+  readonly onHookFailed?: (hook: string, error: unknown) => void
+}
+
+/** Sessions that come and go more often than this between two looks are no race, but a storage that contradicts itself. */
+const MAX_RACES = 10
+
+export function createSessions(o: SessionsOptions): Sessions {
+  return new SessionRepository(o)
+}
+
+class SessionRepository implements Sessions {
+  readonly storage: SessionStorage
+  readonly pointers: Pointers
+  readonly #options: OpeningOptions
+  readonly #ulidsOnly: boolean
+  readonly #hookFailed: (hook: string, error: unknown) => void
+  readonly #open: OpenSessions
+
+  constructor(o: SessionsOptions) {
+    const { capabilities } = o.storage
+    const now = o.now ?? Date.now
+    this.storage = o.storage
+    this.#open = new OpenSessions(o.storage)
+    this.pointers = createPointers(o.storage, () => this.#check())
+    this.#ulidsOnly = o.ulidsOnly === true
+    this.#hookFailed = o.onHookFailed ?? ((): void => undefined)
+    this.#options = {
+      hooks: o.hooks === undefined ? [] : Array.isArray(o.hooks) ? (o.hooks as readonly Hooks[]) : [o.hooks as Hooks],
+      persistAfter: o.persistAfter ?? "create",
+      onConflict: o.onConflict ?? "branch",
+      migrateOnWrite: o.migrateOnWrite !== false,
+      maxSessionBytes: Math.min(o.maxSessionBytes ?? Number.POSITIVE_INFINITY, capabilities.maxSessionBytes),
+      blobs: o.blobs ?? {},
+      oversize: o.oversize ?? "blobs",
+      pieces: o.pieces ?? PIECE_SIZES,
+      newId: createIds(now),
+      now,
+    }
+  }
+
+  async create(o: CreateOptions = {}): Promise<Session> {
+    this.#check()
+    const id = o.id ?? this.#options.newId()
+    this.#checkId(id)
+    const { signal: _, id: __, ...fields } = o
+    const header = newHeader(fields, id, this.#options.now())
+    const problem = headerProblem(header)
+    if (problem !== undefined) throw new SessionError("invalid", `The session was not created: ${problem}`)
+    const make = (): ReturnType<typeof createSession> => createSession(this.storage, header, this.#options, o)
+    const { handle } = await this.#open.make(id, make, o)
+    for (const hook of this.#options.hooks)
+      runHook("create", () => hook.create?.({ session: id, header }), this.#hookFailed)
+    return handle
+  }
+
+  async open(id: string, o: CallOptions = {}): Promise<Session> {
+    return (await this.#hold(id, o)).handle
+  }
+
+  async openOrCreate(id: string, o: Omit<CreateOptions, "id"> = {}): Promise<Session> {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await this.open(id, o)
+      } catch (error) {
+        if (!hasCode(error, "not_found")) throw error
+      }
+      try {
+        return await this.create({ ...o, id })
+      } catch (error) {
+        // Somebody else made it between the two; theirs is opened.
+        if (!hasCode(error, "exists") || attempt === MAX_RACES) throw error
+      }
+    }
+  }
+
+  async info(id: string, o: CallOptions = {}): Promise<SessionInfo> {
+    this.#check()
+    this.#checkId(id)
+    return sessionInfo(this.storage, id, this.#options, o)
+  }
+
+  async list(o: ListOptions = {}): Promise<SessionPage> {
+    this.#check()
+    return listSessions(this.storage, this.#options, o)
+  }
+
+  async rename(id: string, title: string | null, o: CallOptions = {}): Promise<void> {
+    await this.#with(id, o, ({ handle }) => handle.title(title, signalOf(o)))
+  }
+
+  async move(id: string, o: CallOptions & { readonly cwd: string }): Promise<void> {
+    if (typeof o.cwd !== "string" || o.cwd === "")
+      throw new SessionError("invalid", "A session moves to a cwd that is a text.", { session: id })
+    await this.#with(id, o, ({ handle }) => handle.metadata("cwd", o.cwd, signalOf(o)))
+  }
+
+  async delete(id: string, o: CallOptions = {}): Promise<Deleted> {
+    this.#check()
+    this.#checkId(id)
+    // What was appended before is written before, and not afterwards into nothing.
+    await this.#flush(id).catch(() => undefined)
+    const head = await this.storage.head(id, o)
+    const deleted = await this.storage.delete(id, o)
+    if (head === undefined)
+      throw new SessionError("not_found", `There is no session ${id} in ${this.storage.description}.`, { session: id })
+    this.#open.forget(id)
+    for (const hook of this.#options.hooks) runHook("delete", () => hook.delete?.({ session: id }), this.#hookFailed)
+    return deleted
+  }
+
+  async fork(id: string, o: CallOptions & { readonly at?: string; readonly id?: string } = {}): Promise<Session> {
+    const forkId = o.id ?? this.#options.newId()
+    this.#checkId(forkId)
+    await this.#with(id, o, async ({ shared, handle }) => {
+      const { forkSession } = await import("../transfer/fork.ts")
+      await forkSession(shared, handle, forkId, this.#options, o)
+    })
+    return this.open(forkId, o)
+  }
+
+  async continueRecent(o: CallOptions & { readonly cwd: string; readonly pointer?: string }): Promise<Session> {
+    this.#check()
+    return continueRecent(this, o)
+  }
+
+  async import(source: ImportSource, o: ImportOptions = {}): Promise<ImportResult> {
+    this.#check()
+    const id = o.id ?? this.#options.newId()
+    this.#checkId(id)
+    const { importSession } = await import("../transfer/import.ts")
+    return importSession(this.storage, source, id, this.#options, o)
+  }
+
+  async *export(id: string, o: ExportOptions = {}): AsyncIterable<string> {
+    this.#check()
+    this.#checkId(id)
+    await this.#flush(id)
+    const { exportSession } = await import("../transfer/export.ts")
+    yield* exportSession(this, id, o)
+  }
+
+  async copy(id: string, to: SessionStorage, o: CallOptions = {}): Promise<ImportResult> {
+    this.#check()
+    this.#checkId(id)
+    await this.#flush(id)
+    const { copySession } = await import("../transfer/copy.ts")
+    return copySession(this.storage, id, to, o)
+  }
+
+  async migrate(
+    id: string,
+    o: CallOptions = {},
+  ): Promise<{ readonly migrated: boolean; readonly from: { format: string; version: number } }> {
+    this.#check()
+    this.#checkId(id)
+    const { migrateStored } = await import("../transfer/migrate.ts")
+    return migrateStored(this.storage, id, { ...o, blobs: this.#options.blobs })
+  }
+
+  async verify(id: string, o: CallOptions = {}): Promise<VerifyReport> {
+    this.#check()
+    this.#checkId(id)
+    await this.#flush(id)
+    const { verifySession } = await import("../verify/verify.ts")
+    return verifySession(this.storage, id, o)
+  }
+
+  close(): Promise<void> {
+    return this.#open.close()
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close()
+  }
+
+  async #hold(id: string, o: CallOptions): Promise<Held> {
+    this.#check()
+    this.#checkId(id)
+    return this.#open.open(id, (signal) => openSession(this.storage, id, this.#options, signal), o)
+  }
+
+  async #with<T>(id: string, o: CallOptions, use: (held: Held) => Promise<T>): Promise<T> {
+    const held = await this.#hold(id, o)
+    try {
+      return await use(held)
+    } finally {
+      await held.handle.close()
+    }
+  }
+
+  /** What this repository has queued for a session is in the log before the log is read as a whole. */
+  async #flush(id: string): Promise<void> {
+    await (await this.#open.find(id)?.catch(() => undefined))?.drain()
+  }
+
+  #check(): void {
+    if (this.#open.closed)
+      throw new SessionError("closed", "These sessions were closed. Make new ones with createSessions().")
+  }
+
+  #checkId(id: unknown): asserts id is string {
+    if (isSessionId(id) && (!this.#ulidsOnly || isUlid(id))) return
+    const shown = typeof id === "string" ? JSON.stringify(id.slice(0, 40)) : String(id)
+    const rule = this.#ulidsOnly
+      ? "a ULID: 26 of 0-9 A-H J K M N P-T V-Z"
+      : 'made of 1 to 128 of A-Z a-z 0-9 . _ -, with a letter or digit first and last and no ".."'
+    throw new SessionError("invalid", `${shown} is not a session id, which is ${rule}.`)
+  }
+}
+
+function signalOf({ signal }: CallOptions): CallOptions {
+  return signal === undefined ? {} : { signal }
+}
