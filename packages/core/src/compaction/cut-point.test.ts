@@ -3,6 +3,7 @@ import { expect, test } from "vitest"
 import { holds } from "../../test/property.ts"
 import type { Message } from "../format/messages.ts"
 import { findCutPoint, startsTurn } from "./cut-point.ts"
+import type { KeepRule } from "./cut-point.ts"
 import { estimateMessage } from "./tokens.ts"
 
 test("of any history the cut is at the first valid place from the wanted one on, else at the last before it", () => {
@@ -14,7 +15,7 @@ test("of any history the cut is at the first valid place from the wanted one on,
         .concat(keep <= 0 && isValid(messages, messages.length))
       const after = valid.findIndex((ok, place) => ok && place >= wanted)
       const expected = wanted === 0 ? -1 : after >= 0 ? after : valid.findLastIndex((ok, place) => ok && place < wanted)
-      const cut = findCutPoint(messages, keep)
+      const cut = findCutPoint(messages, tokens(keep))
       expect(cut?.first).toBe(expected > 0 ? expected : undefined)
     }),
     1_000,
@@ -24,7 +25,7 @@ test("of any history the cut is at the first valid place from the wanted one on,
 test("a cut parts no call from a result, keeps no result first, and leaves a call that waits its result's place", () => {
   holds(
     fc.property(histories, fc.nat({ max: 400 }), (messages, keep) => {
-      const cut = findCutPoint(messages, keep)
+      const cut = findCutPoint(messages, tokens(keep))
       if (cut === undefined) return
       const { first } = cut
       expect(messages[first]?.role).not.toBe("toolResult")
@@ -38,7 +39,7 @@ test("a cut parts no call from a result, keeps no result first, and leaves a cal
 test("a split turn begins where its user spoke; a cut before a turn splits none", () => {
   holds(
     fc.property(histories, fc.nat({ max: 400 }), (messages, keep) => {
-      const cut = findCutPoint(messages, keep)
+      const cut = findCutPoint(messages, tokens(keep))
       if (cut === undefined) return
       const { first, turnStart } = cut
       expect(turnStart).toBeLessThanOrEqual(first)
@@ -56,30 +57,30 @@ test("a split turn begins where its user spoke; a cut before a turn splits none"
 
 test("one huge result at the end is kept with its call, and what is before is cut", () => {
   const messages = [said("user", 40), said("assistant", 40), said("user", 40), calls("c"), result("c", 400_000)]
-  expect(findCutPoint(messages, 1_000)).toEqual({ first: 3, turnStart: 2 })
+  expect(findCutPoint(messages, tokens(1_000))).toEqual({ first: 3, turnStart: 2 })
 })
 
 test("a kept part begins only where it may", () => {
   const messages = [said("user", 400), said("assistant", 400), said("user", 400), said("assistant", 400)]
-  expect(findCutPoint(messages, 200)?.first).toBe(2)
-  expect(findCutPoint(messages, 200, (index) => index !== 2)?.first).toBe(3)
-  expect(findCutPoint(messages, 200, (index) => index < 2)?.first).toBe(1)
-  expect(findCutPoint(messages, 200, () => false)).toBeUndefined()
+  expect(findCutPoint(messages, tokens(200))?.first).toBe(2)
+  expect(findCutPoint(messages, tokens(200), { mayBegin: (index) => index !== 2 })?.first).toBe(3)
+  expect(findCutPoint(messages, tokens(200), { mayBegin: (index) => index < 2 })?.first).toBe(1)
+  expect(findCutPoint(messages, tokens(200), { mayBegin: () => false })).toBeUndefined()
 })
 
 test("nothing is cut where all of it is to be kept, or where there is nothing", () => {
-  expect(findCutPoint([], 0)).toBeUndefined()
-  expect(findCutPoint([], 100)).toBeUndefined()
-  expect(findCutPoint([said("user", 40), said("assistant", 40)], 1_000)).toBeUndefined()
+  expect(findCutPoint([], tokens(0))).toBeUndefined()
+  expect(findCutPoint([], tokens(100))).toBeUndefined()
+  expect(findCutPoint([said("user", 40), said("assistant", 40)], tokens(1_000))).toBeUndefined()
   // Not even a result without a call at the start makes it more.
-  expect(findCutPoint([result("c", 40), said("user", 40)], 1_000)).toBeUndefined()
+  expect(findCutPoint([result("c", 40), said("user", 40)], tokens(1_000))).toBeUndefined()
 })
 
 test("keeping nothing cuts at the end, unless a call still waits there", () => {
   const messages = [said("user", 40), said("assistant", 40)]
-  expect(findCutPoint(messages, 0)).toEqual({ first: 2, turnStart: 2 })
-  expect(findCutPoint([...messages, said("user", 40), calls("c")], 0)?.first).toBe(3)
-  expect(findCutPoint([...messages, said("user", 40), calls("c"), said("user", 40)], 0)?.first).toBe(5)
+  expect(findCutPoint(messages, tokens(0))).toEqual({ first: 2, turnStart: 2 })
+  expect(findCutPoint([...messages, said("user", 40), calls("c")], tokens(0))?.first).toBe(3)
+  expect(findCutPoint([...messages, said("user", 40), calls("c"), said("user", 40)], tokens(0))?.first).toBe(5)
 })
 
 test("two calls of one id in one message have two results, and neither is parted from it", () => {
@@ -91,7 +92,7 @@ test("two calls of one id in one message have two results, and neither is parted
     result("c", 40),
     said("user", 40),
   ]
-  expect(findCutPoint(messages, 25)?.first).toBe(5)
+  expect(findCutPoint(messages, tokens(25))?.first).toBe(5)
 })
 
 test("a long history is cut in linear time", () => {
@@ -101,7 +102,7 @@ test("a long history is cut in linear time", () => {
     result(`c${n}`, 4),
   ]).flat()
   const started = performance.now()
-  expect(findCutPoint(messages, 100_000)).toBeDefined()
+  expect(findCutPoint(messages, tokens(100_000))).toBeDefined()
   expect(performance.now() - started).toBeLessThan(2_000)
 })
 
@@ -119,6 +120,10 @@ const histories: fc.Arbitrary<readonly Message[]> = fc.array(
   ),
   { maxLength: 25, size: "max" },
 )
+
+function tokens(atLeast: number): KeepRule {
+  return { unit: "tokens", atLeast }
+}
 
 function said(role: string, units: number): Message {
   return { role, content: [{ type: "text", text: "x".repeat(units) }] }

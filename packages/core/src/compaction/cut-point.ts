@@ -10,28 +10,43 @@ export interface CutPoint {
   readonly turnStart: number
 }
 
+/** What is kept at least, counted from the newest message back. A turn begins where its user speaks. 0 keeps nothing. */
+export interface KeepRule {
+  readonly unit: "tokens" | "turns" | "messages"
+  readonly atLeast: number
+}
+
+export interface CutOptions {
+  /** Tokens of one message; default: {@link estimateMessage}. */
+  readonly count?: (message: Message) => number
+  /** Which messages a kept part may begin with; default: all. */
+  readonly mayBegin?: (index: number) => boolean
+}
+
 /**
- * Walks back from the newest message until `keepRecentTokens` is reached and cuts at the first valid place from there on, else at
- * the last one before. Valid: a message that is no tool result, with no call on the one side whose result is on the other; a call
- * at the end that still waits for its result keeps itself and all that follows. `mayBegin` says which messages a kept part may begin
- * with; default: all. Undefined: nothing can be cut.
+ * Walks back from the newest message until what the rule keeps is reached. For tokens it cuts at the first valid place from there
+ * on, else at the last one before; turns and messages are minimums, so it cuts there or before. Valid: a message that is no tool
+ * result, with no call on the one side whose result is on the other; a call at the end that still waits for its result keeps itself
+ * and all that follows, whatever the rule. Undefined: nothing can be cut.
  */
 export function findCutPoint(
   messages: readonly Message[],
-  keepRecentTokens: number,
-  mayBegin: (index: number) => boolean = () => true,
+  keep: KeepRule,
+  { count = estimateMessage, mayBegin = () => true }: CutOptions = {},
 ): CutPoint | undefined {
-  const valid = validCuts(messages).map((isValid, index) => isValid && (index === messages.length || mayBegin(index)))
-  const wanted = wantedCut(messages, keepRecentTokens)
+  const valid = validCuts(messages)
+  const isValid = (place: number): boolean => valid[place] === true && (place === messages.length || mayBegin(place))
+  const wanted = wantedCut(messages, keep, count)
+  // Tokens are about so many, so that the kept part may be smaller; but it is not empty where something was to be kept.
+  const last = keep.unit === "tokens" ? Math.max(wanted, messages.length - 1) : wanted
   if (wanted === 0) return undefined
   let first = wanted
-  while (first < messages.length && valid[first] !== true) first++
-  if (first === messages.length && !(keepRecentTokens <= 0 && valid[first] === true)) {
-    first = Math.min(wanted, messages.length - 1)
-    while (first > 0 && valid[first] !== true) first--
+  while (first <= last && !isValid(first)) first++
+  if (first > last) {
+    first = wanted - 1
+    while (first > 0 && !isValid(first)) first--
   }
-  if (first <= 0) return undefined
-  return { first, turnStart: turnStartOf(messages, first) }
+  return first <= 0 ? undefined : { first, turnStart: turnStartOf(messages, first) }
 }
 
 /** Whether a message starts a turn: something a user said, not what the program made. */
@@ -39,14 +54,20 @@ export function startsTurn(message: Message): boolean {
   return message.role === "user" && message.synthetic !== true
 }
 
-function wantedCut(messages: readonly Message[], keepRecentTokens: number): number {
-  if (keepRecentTokens <= 0) return messages.length
-  let tokens = 0
-  for (let i = messages.length - 1; i >= 0; i--) {
-    tokens += estimateMessage(messages[i] as Message)
-    if (tokens >= keepRecentTokens) return i
+/** The newest place behind which there is what the rule keeps; 0 where that is all there is. */
+function wantedCut(
+  messages: readonly Message[],
+  { unit, atLeast }: KeepRule,
+  count: (message: Message) => number,
+): number {
+  let sum = 0
+  let place = messages.length
+  while (sum < atLeast && place > 0) {
+    const message = messages[--place] as Message
+    if (unit === "tokens") sum += count(message)
+    else if (unit === "messages" || startsTurn(message)) sum++
   }
-  return 0
+  return sum < atLeast ? 0 : place
 }
 
 /** For each place before a message, and the end: whether a cut there parts no call from its result. */

@@ -159,7 +159,7 @@ export class SessionHandle implements Session {
 
   async compact(o: CompactOptions): Promise<CompactionResult> {
     this.#open(o)
-    const { compactSession } = await import("./compact.ts")
+    const { compactSession } = await import("./compaction/compact.ts")
     return compactSession(this.#open(), o, () => this.#open())
   }
 

@@ -1,11 +1,11 @@
 import { createMemoryLocation, createMemoryStorage } from "@sessions/memory"
 import { expect, test } from "vitest"
-import { FILLER, startCompacting, SUMMARY } from "../../test/compacting.ts"
-import { createCountingStorage } from "../../test/counting-storage.ts"
-import { assistant, codeOf, contextTexts, storedEntries, user } from "../../test/writers.ts"
-import { SUMMARY_HEADINGS, SUMMARY_SYSTEM_PROMPT } from "../compaction/prompts.ts"
-import type { SummarizeRequest } from "../compaction/types.ts"
-import { createSessions } from "./repository/repository.ts"
+import { FILLER, startCompacting, SUMMARY } from "../../../test/compacting.ts"
+import { createCountingStorage } from "../../../test/counting-storage.ts"
+import { assistant, codeOf, contextTexts, storedEntries, user } from "../../../test/writers.ts"
+import { SUMMARY_HEADINGS, SUMMARY_SYSTEM_PROMPT } from "../../compaction/prompts.ts"
+import type { SummarizeRequest } from "../../compaction/types.ts"
+import { createSessions } from "../repository/repository.ts"
 
 test("the summary stands for what was before the kept part, here and in a session that is opened anew", async () => {
   const { session, reopen, location } = await startCompacting()

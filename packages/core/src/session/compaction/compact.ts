@@ -1,34 +1,27 @@
 /** Compacts a session: asks the caller's model for a summary and appends one entry. The log only grows. */
-import { estimateMessages } from "../compaction/tokens.ts"
-import { findCutPoint } from "../compaction/cut-point.ts"
-import type { CutPoint } from "../compaction/cut-point.ts"
-import { collectFiles, withFileLists, withoutFileLists } from "../compaction/files.ts"
+import { withFileLists, withoutFileLists } from "../../compaction/files.ts"
+import { prepareCompaction, tokensWithSummary } from "../../compaction/prepare.ts"
+import type { PreparedCompaction } from "../../compaction/prepare.ts"
 import {
   missingHeadings,
   SUMMARY_SYSTEM_PROMPT,
   summaryPrompt,
   TURN_CONTEXT_TITLE,
   turnPrefixPrompt,
-} from "../compaction/prompts.ts"
-import { escapeTags, serializeConversation } from "../compaction/serialize.ts"
-import type { CompactionResult, CompactOptions, Summarize } from "../compaction/types.ts"
-import { toModelMessages } from "../context/model-messages.ts"
-import { COMPACTION_ROLE, renderMessages } from "../context/render.ts"
-import { repairMessages } from "../context/repair.ts"
-import { selectContext } from "../context/select.ts"
-import type { SelectedEntry, Selection } from "../context/select.ts"
-import type { ContextMessage } from "../context/types.ts"
-import { SessionError } from "../errors.ts"
-import type { NewEntry } from "../format/new-entry.ts"
-import type { Entry } from "../format/records.ts"
-import type { Seq } from "../storage/contract.ts"
-import { hasCode, StorageError } from "../storage/errors.ts"
-import type { EntryLog } from "../tree/entry-log.ts"
-import { parentOf } from "../tree/path.ts"
-import { unlessAborted } from "./aborting.ts"
-import { runHook } from "./hooks.ts"
-import { restoreSelected, selectAt } from "./reading.ts"
-import type { SharedSession } from "./shared-session.ts"
+} from "../../compaction/prompts.ts"
+import { escapeTags, serializeConversation } from "../../compaction/serialize.ts"
+import type { CompactionResult, CompactOptions, Summarize } from "../../compaction/types.ts"
+import { selectContext } from "../../context/select.ts"
+import type { SelectedEntry, Selection } from "../../context/select.ts"
+import { SessionError } from "../../errors.ts"
+import type { NewEntry } from "../../format/new-entry.ts"
+import type { Seq } from "../../storage/contract.ts"
+import { hasCode, StorageError } from "../../storage/errors.ts"
+import { parentOf } from "../../tree/path.ts"
+import { unlessAborted } from "../aborting.ts"
+import { runHook } from "../hooks.ts"
+import { restoreSelected, selectAt } from "../reading.ts"
+import type { SharedSession } from "../shared-session.ts"
 
 export const KEEP_RECENT_TOKENS = 20_000
 /** 0.8 of the 16,384 tokens that are kept free for an answer; half of them for a turn's beginning. */
@@ -66,17 +59,20 @@ type Settings = CompactOptions & { readonly keepRecentTokens: number }
 async function compact(shared: SharedSession, o: Settings, checkOpen: () => unknown): Promise<CompactionResult> {
   const { leafId } = shared.state
   const selection = await selectAt(shared, leafId, o)
-  const work = await prepare(shared, selection, o)
+  const { entries } = await restoreSelected(shared, selection.entries, o)
+  const work = prepareCompaction(shared.state.log, entries, { keep: { unit: "tokens", atLeast: o.keepRecentTokens } })
+  if (work.cut === undefined) throw failed(shared, "there is nothing to cut: all of it is within what is to be kept")
+  const prompts = promptsOf(work, o.instructions)
   for (const { compact: hook } of shared.options.hooks)
-    await hook?.before?.({ session: shared.id, prompt: work.prompt })
+    await hook?.before?.({ session: shared.id, prompt: prompts.history ?? prompts.turn ?? "" })
   shared.events.emit("compact_start", { reason: "manual" })
-  const summary = withFileLists(withoutFileLists(await summarize(shared, work, o)), work.files)
+  const summary = withFileLists(withoutFileLists(await summarize(shared, work.previousSummary, prompts, o)), work.files)
   // What waits for its hooks will stand before the compaction, so it must be seen.
   await shared.drain()
   checkOpen()
   checkNotMoved(shared, leafId, selection)
-  const kept = work.messages.slice(work.cut.first)
-  const tokensAfter = tokensOf([summaryMessage(summary), ...kept])
+  const { kept } = work
+  const tokensAfter = tokensWithSummary(summary, kept)
   if (tokensAfter >= work.tokensBefore)
     throw failed(
       shared,
@@ -89,7 +85,7 @@ async function compact(shared: SharedSession, o: Settings, checkOpen: () => unkn
     summary,
     firstKeptEntryId: work.firstKeptEntryId ?? firstAfter(shared, leafId) ?? id,
     tokensBefore: work.tokensBefore,
-    tokensSummarized: estimateMessages(work.messages.slice(0, work.cut.first).map(({ message }) => message)),
+    tokensSummarized: work.tokensSummarized,
     ...work.files,
   }
   try {
@@ -110,96 +106,23 @@ async function compact(shared: SharedSession, o: Settings, checkOpen: () => unkn
   return { entryId: id, summary, tokensBefore: work.tokensBefore, tokensAfter }
 }
 
-/** Of what a model would get of these. */
-function tokensOf(messages: readonly ContextMessage[]): number {
-  const { messages: sendable } = repairMessages(toModelMessages(messages).messages, "synthesize")
-  return estimateMessages(sendable.map(({ message }) => message))
-}
-
-function summaryMessage(summaryText: string): ContextMessage {
-  return { entryId: "", kind: "compaction", message: { role: COMPACTION_ROLE, summaryText } }
-}
-
-interface Work {
-  /** Of the context, without the previous summary. */
-  readonly messages: readonly ContextMessage[]
-  readonly cut: CutPoint
-  /** Undefined: nothing is kept. */
-  readonly firstKeptEntryId: string | undefined
-  readonly previousSummary: string | undefined
-  readonly files: ReturnType<typeof collectFiles>
-  readonly tokensBefore: number
+interface Prompts {
   /** For the history; undefined where only a turn's beginning is new. */
-  readonly historyPrompt: string | undefined
-  readonly turnPrompt: string | undefined
-  readonly prompt: string
+  readonly history: string | undefined
+  readonly turn: string | undefined
 }
 
-async function prepare(shared: SharedSession, selection: Selection, o: Settings): Promise<Work> {
-  const { log } = shared.state
-  const { entries } = await restoreSelected(shared, selection.entries, o)
-  const { messages: all, places } = renderPlaced(entries)
-  const messages = all.filter(({ kind }) => kind !== "compaction")
-  const seqs = messages.map((message) => places.get(message) as Seq)
-  const cut = findCutPoint(
-    messages.map(({ message }) => message),
-    o.keepRecentTokens,
-    // The kept part begins at an id: one that a later entry has too would mean that one.
-    (index) => log.find((messages[index] as ContextMessage).entryId) === seqs[index],
-  )
-  if (cut === undefined) throw failed(shared, "there is nothing to cut: all of it is within what is to be kept")
-  const previous = entries.find(({ entry }) => entry.type === "compaction")?.entry
-  const previousSummary = previous === undefined ? undefined : withoutFileLists(String(previous["summary"]))
-  const history = messages.slice(0, cut.turnStart)
-  const turn = messages.slice(cut.turnStart, cut.first)
-  const instructions = o.instructions === undefined ? {} : { instructions: o.instructions }
-  const historyPrompt =
-    history.length === 0
-      ? undefined
-      : summaryPrompt({
-          conversation: serializeConversation(history),
-          ...(previousSummary === undefined ? {} : { previousSummary: escapeTags(previousSummary) }),
-          ...instructions,
-        })
-  const turnPrompt = turn.length === 0 ? undefined : turnPrefixPrompt(serializeConversation(turn), o.instructions)
+function promptsOf(work: PreparedCompaction, instructions: string | undefined): Prompts {
+  const { history, turnPrefix, previousSummary } = work
+  const more = instructions === undefined ? {} : { instructions }
+  const previous = previousSummary === undefined ? {} : { previousSummary: escapeTags(previousSummary) }
   return {
-    messages,
-    cut,
-    firstKeptEntryId: firstKept(log, seqs, cut.first),
-    previousSummary,
-    files: collectFiles(
-      messages.slice(0, cut.first).map(({ message }) => message),
-      previous,
-    ),
-    tokensBefore: tokensOf(all),
-    historyPrompt,
-    turnPrompt,
-    prompt: historyPrompt ?? turnPrompt ?? "",
+    history:
+      history.length === 0
+        ? undefined
+        : summaryPrompt({ conversation: serializeConversation(history), ...previous, ...more }),
+    turn: turnPrefix.length === 0 ? undefined : turnPrefixPrompt(serializeConversation(turnPrefix), instructions),
   }
-}
-
-/** The messages, and where the entry of each stands. */
-function renderPlaced(entries: readonly SelectedEntry[]): {
-  readonly messages: readonly ContextMessage[]
-  readonly places: ReadonlyMap<ContextMessage, Seq>
-} {
-  const places = new Map<ContextMessage, Seq>()
-  for (const one of entries) for (const message of renderMessages([one]).messages) places.set(message, one.seq)
-  return { messages: [...places.keys()], places }
-}
-
-/** The first kept message's entry, or what stands without a message just before it: changes of model or mode go with it. */
-function firstKept(log: EntryLog, seqs: readonly Seq[], first: number): string | undefined {
-  let seq = seqs[first]
-  if (seq === undefined) return undefined
-  const stop = seqs[first - 1]
-  for (let parent = parentOf(log, seq); parent >= 0 && parent !== stop; parent = parentOf(log, parent)) {
-    const entry = log.at(parent) as Entry
-    const ends = entry.type === "compaction" || entry.type === "reset_boundary" || entry.type === "message"
-    if (ends || log.find(entry.id) !== parent) break
-    seq = parent
-  }
-  return log.at(seq)?.id
 }
 
 /** Where nothing was to be kept, what was appended meanwhile is. */
@@ -212,15 +135,19 @@ function firstAfter({ state }: SharedSession, leafId: string | null): string | u
   return first
 }
 
-async function summarize(shared: SharedSession, work: Work, o: CompactOptions): Promise<string> {
+async function summarize(
+  shared: SharedSession,
+  previousSummary: string | undefined,
+  prompts: Prompts,
+  o: CompactOptions,
+): Promise<string> {
   const ask = async (prompt: string, maxTokens: number): Promise<string> => {
     const request = { system: SUMMARY_SYSTEM_PROMPT, prompt, maxTokens }
     return answer(shared, o.summarize, o.signal === undefined ? request : { ...request, signal: o.signal })
   }
-  const history =
-    work.historyPrompt === undefined ? work.previousSummary : await ask(work.historyPrompt, MAX_SUMMARY_TOKENS)
-  if (work.turnPrompt === undefined) return history as string
-  const turn = await ask(work.turnPrompt, MAX_TURN_CONTEXT_TOKENS)
+  const history = prompts.history === undefined ? previousSummary : await ask(prompts.history, MAX_SUMMARY_TOKENS)
+  if (prompts.turn === undefined) return history as string
+  const turn = await ask(prompts.turn, MAX_TURN_CONTEXT_TOKENS)
   return history === undefined
     ? `${TURN_CONTEXT_TITLE}\n\n${turn}`
     : `${history}\n\n---\n\n${TURN_CONTEXT_TITLE}\n\n${turn}`

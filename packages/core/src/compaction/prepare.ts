@@ -1,0 +1,141 @@
+/**
+ * What a compaction would do, from the entries of a context: where it cuts, what its summary covers and builds on, what stays. Pure
+ * and linear in messages; `Session.compact` asks the caller's model and writes what comes of it.
+ */
+import { toModelMessages } from "../context/model-messages.ts"
+import type { SummaryStyle } from "../context/model-messages.ts"
+import { COMPACTION_ROLE, renderMessages } from "../context/render.ts"
+import { repairMessages } from "../context/repair.ts"
+import type { SelectedEntry } from "../context/select.ts"
+import type { ContextMessage } from "../context/types.ts"
+import type { Message } from "../format/messages.ts"
+import type { Entry } from "../format/records.ts"
+import type { Seq } from "../storage/contract.ts"
+import type { EntryLog } from "../tree/entry-log.ts"
+import { parentOf } from "../tree/path.ts"
+import { findCutPoint } from "./cut-point.ts"
+import type { CutPoint, KeepRule } from "./cut-point.ts"
+import { collectFiles, withoutFileLists } from "./files.ts"
+import type { FileLists } from "./files.ts"
+import { estimateMessage } from "./tokens.ts"
+
+export interface PrepareOptions {
+  readonly keep: KeepRule
+  /** Tokens of one message; default: {@link estimateMessage}. */
+  readonly count?: (message: Message) => number
+  /** How a compaction stands in the context that `tokensBefore` is of; default `"user"`. */
+  readonly summaryAs?: SummaryStyle
+}
+
+export interface PreparedCompaction {
+  readonly cut: CutPoint
+  /** The rule that the cut follows. */
+  readonly keep: KeepRule
+  /** New to the summary, whole turns: summarized, or merged into the previous summary. Empty: only a turn's beginning is new. */
+  readonly history: readonly ContextMessage[]
+  /** The beginning of the turn that the cut splits, summarized apart; empty where it splits none. */
+  readonly turnPrefix: readonly ContextMessage[]
+  /** What stays as it is, in the order of the path. */
+  readonly kept: readonly ContextMessage[]
+  /** Undefined: nothing is kept. */
+  readonly firstKeptEntryId: string | undefined
+  /** Of the compaction that the context begins with, without its file lists. */
+  readonly previousSummary: string | undefined
+  /** Of all that is summarized so far, that compaction's lists among them. */
+  readonly files: FileLists
+  /** Of the context as a model gets it now. */
+  readonly tokensBefore: number
+  /** Of the messages that the summary newly covers. */
+  readonly tokensSummarized: number
+}
+
+export interface NothingToCut {
+  readonly cut: undefined
+  /** The rule that keeps all of it. */
+  readonly keep: KeepRule
+  readonly tokensBefore: number
+}
+
+/** `entries` are a selection of `log`, blobs back in their places: the context that is to be compacted, in its order. */
+export function prepareCompaction(
+  log: EntryLog,
+  entries: readonly SelectedEntry[],
+  o: PrepareOptions,
+): PreparedCompaction | NothingToCut {
+  const { keep } = o
+  const { messages: all, seqs: places } = renderPlaced(entries)
+  const tokensBefore = contextTokens(all, o)
+  const from = all[0]?.kind === "compaction" ? 1 : 0
+  const messages = all.slice(from)
+  const seqs = places.slice(from)
+  const count = o.count ?? estimateMessage
+  // The kept part begins at an id: one that a later entry has too would mean that one.
+  const mayBegin = (index: number): boolean => log.find((messages[index] as ContextMessage).entryId) === seqs[index]
+  const cut = findCutPoint(
+    messages.map(({ message }) => message),
+    keep,
+    { count, mayBegin },
+  )
+  if (cut === undefined) return { cut, keep, tokensBefore }
+  const previous = entries.find(({ entry }) => entry.type === "compaction")?.entry
+  const summarized = messages.slice(0, cut.first).map(({ message }) => message)
+  return {
+    cut,
+    keep,
+    history: messages.slice(0, cut.turnStart),
+    turnPrefix: messages.slice(cut.turnStart, cut.first),
+    kept: messages.slice(cut.first),
+    firstKeptEntryId: firstKept(log, seqs, cut.first),
+    previousSummary: previous === undefined ? undefined : withoutFileLists(String(previous["summary"])),
+    files: collectFiles(summarized, previous),
+    tokensBefore,
+    tokensSummarized: summarized.reduce((sum, message) => sum + count(message), 0),
+  }
+}
+
+/** Of the context that begins with a summary and goes on with what is kept. */
+export function tokensWithSummary(
+  summary: string,
+  kept: readonly ContextMessage[],
+  o: Omit<PrepareOptions, "keep"> = {},
+): number {
+  const message = { role: COMPACTION_ROLE, summaryText: summary }
+  return contextTokens([{ entryId: "", kind: "compaction", message }, ...kept], o)
+}
+
+/** Of what a model would get of these. */
+function contextTokens(messages: readonly ContextMessage[], o: Omit<PrepareOptions, "keep">): number {
+  const { count = estimateMessage, summaryAs = "user" } = o
+  const { messages: sendable } = repairMessages(toModelMessages(messages, summaryAs).messages, "synthesize")
+  return sendable.reduce((sum, { message }) => sum + count(message), 0)
+}
+
+/** The messages, and where the entry of each stands. */
+function renderPlaced(entries: readonly SelectedEntry[]): {
+  readonly messages: readonly ContextMessage[]
+  readonly seqs: readonly Seq[]
+} {
+  const messages: ContextMessage[] = []
+  const seqs: Seq[] = []
+  for (const one of entries) {
+    for (const message of renderMessages([one]).messages) {
+      messages.push(message)
+      seqs.push(one.seq)
+    }
+  }
+  return { messages, seqs }
+}
+
+/** The first kept message's entry, or what stands without a message just before it: changes of model or mode go with it. */
+function firstKept(log: EntryLog, seqs: readonly Seq[], first: number): string | undefined {
+  let seq = seqs[first]
+  if (seq === undefined) return undefined
+  const stop = seqs[first - 1]
+  for (let parent = parentOf(log, seq); parent >= 0 && parent !== stop; parent = parentOf(log, parent)) {
+    const entry = log.at(parent) as Entry
+    const ends = entry.type === "compaction" || entry.type === "reset_boundary" || entry.type === "message"
+    if (ends || log.find(entry.id) !== parent) break
+    seq = parent
+  }
+  return log.at(seq)?.id
+}
