@@ -2,14 +2,17 @@
  * Token estimates without a tokenizer: four UTF-16 units a token, the rule of thumb that providers give for English and code, and
  * a flat count for an image, which is what a large one costs with today's vision models.
  */
-import type { ContentBlock, Message } from "../format/messages.ts"
+import type { ContentBlock, Message, Usage } from "../format/messages.ts"
 
 export const UNITS_PER_TOKEN = 4
 export const TOKENS_PER_IMAGE = 1_200
 
-export function estimateMessages(messages: readonly Message[]): number {
+/** Tokens of one message. */
+export type TokenCounter = (message: Message) => number
+
+export function estimateMessages(messages: readonly Message[], count: TokenCounter = estimateMessage): number {
   let tokens = 0
-  for (const message of messages) tokens += estimateMessage(message)
+  for (const message of messages) tokens += count(message)
   return tokens
 }
 
@@ -23,6 +26,22 @@ export function estimateMessage(message: Message): number {
   }
   for (const field of ["command", "code", "output", "summaryText"]) units += lengthOf(message[field])
   return Math.ceil(units / UNITS_PER_TOKEN) + images * TOKENS_PER_IMAGE
+}
+
+/**
+ * What the provider counted for the whole context up to an assistant message and with it. Undefined where it reported nothing, as
+ * for an answer that failed or was broken off.
+ */
+export function reportedTokens(message: Message): number | undefined {
+  if (message.role !== "assistant" || message["stopReason"] === "aborted" || message["stopReason"] === "error") return
+  const usage = message["usage"] as Usage | undefined
+  const parts = [usage?.input, usage?.output, usage?.cacheRead, usage?.cacheWrite]
+  const total = numberOf(usage?.totalTokens) || parts.reduce<number>((sum, part) => sum + numberOf(part), 0)
+  return total > 0 ? total : undefined
+}
+
+function numberOf(value: unknown): number {
+  return typeof value === "number" && Number.isFinite(value) ? value : 0
 }
 
 function unitsOf(block: ContentBlock): number {

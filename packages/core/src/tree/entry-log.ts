@@ -151,14 +151,20 @@ export class EntryLog {
     return undefined
   }
 
+  /** What tombstones behind a place delete. */
+  deletedAfter(seq: Seq): readonly Seq[] {
+    return this.#targets(this.#tombstones.filter((tombstone) => tombstone > seq))
+  }
+
   #findDeleted(): ReadonlySet<Seq> {
-    const deleted = new Set<Seq>()
-    for (const seq of this.#tombstones) {
+    return new Set(this.#targets(this.#tombstones))
+  }
+
+  #targets(tombstones: readonly Seq[]): Seq[] {
+    return tombstones.flatMap((seq) => {
       const targetId = this.at(seq)?.["targetId"]
-      const target = typeof targetId === "string" ? this.find(targetId, seq) : undefined
-      if (target !== undefined) deleted.add(target)
-    }
-    return deleted
+      return (typeof targetId === "string" ? this.find(targetId, seq) : undefined) ?? []
+    })
   }
 }
 

@@ -1,0 +1,203 @@
+/**
+ * When a session is compacted, and what is kept. The same settings stand on four levels, each of which overrides the one before it:
+ * the defaults, `createSessions`, `create` or `open`, and the call.
+ */
+import type { SummaryStyle } from "../context/model-messages.ts"
+import { SessionError } from "../errors.ts"
+import { PRESETS } from "./presets.ts"
+import type { CompactionPreset } from "./presets.ts"
+import type { TokenCounter } from "./tokens.ts"
+import type { Summarize } from "./types.ts"
+import { checkWindows } from "./windows.ts"
+import type { WindowTable } from "./windows.ts"
+
+export interface CompactionSettings {
+  /** Stands beneath the other settings of its level; see {@link PRESETS}. */
+  readonly preset?: CompactionPreset
+  /** False: only `compact()` by hand. Default true. */
+  readonly enabled?: boolean
+  /** The caller's model. With it here, `turn` compacts by itself before and after its function. */
+  readonly summarize?: Summarize
+  /** Milliseconds that one answer of the summarizer may take. Default 300,000. */
+  readonly timeout?: number
+
+  /** Tokens of the model's window; wins over `windows` and the table of models. */
+  readonly contextWindow?: number
+  /** Rows for the table of windows: by the beginning of a model's name, in tokens. */
+  readonly windows?: WindowTable
+  /** Tokens of one message; default: an estimate, four UTF-16 units a token. */
+  readonly countTokens?: TokenCounter
+
+  // One of these three a level: when it is time.
+  /** Tokens kept free for the answer: it is time when the context has more than the window less these. Default 16,384. */
+  readonly reserveTokens?: number
+  /** It is time when the context has so many tokens. */
+  readonly thresholdTokens?: number
+  /** It is time when the context has this share of the window, more than 0 and at most 1. */
+  readonly thresholdShare?: number
+
+  // One of these three a level: what stays as it is.
+  /** At least so many of the newest tokens. Default 20,000; 0 keeps nothing. */
+  readonly keepRecentTokens?: number
+  /** At least so many of the newest turns. 0 keeps nothing. */
+  readonly keepTurns?: number
+  /** At least so many of the newest messages. 0 keeps nothing. */
+  readonly keepMessages?: number
+
+  /** Messages since the last compaction below which nothing is done. Default 0. */
+  readonly minMessages?: number
+  /** Asked of the summarizer. Default: 0.8 of `reserveTokens`, rounded down; a split turn's beginning gets 0.5 of it at most. */
+  readonly maxSummaryTokens?: number
+  /** Handed to the summarizer. Default: none, the model's own. */
+  readonly temperature?: number
+  /** How the summary stands in the context; kept in the log with the summary. Default `"user"`. */
+  readonly summaryAs?: SummaryStyle
+  /** Failures in a row after which nothing is compacted by itself any more. Default 3. */
+  readonly maxFailures?: number
+}
+
+export type TriggerRule =
+  | { readonly kind: "reserve"; readonly tokens: number }
+  | { readonly kind: "tokens"; readonly tokens: number }
+  | { readonly kind: "share"; readonly share: number }
+
+export interface KeepRule {
+  readonly kind: "tokens" | "turns" | "messages"
+  readonly count: number
+}
+
+/** The settings of all levels together, checked. */
+export interface ResolvedSettings {
+  readonly enabled: boolean
+  readonly summarize: Summarize | undefined
+  readonly timeout: number
+  readonly contextWindow: number | undefined
+  readonly windows: WindowTable
+  readonly countTokens: TokenCounter | undefined
+  readonly trigger: TriggerRule
+  readonly keep: KeepRule
+  /** What a minimum of turns or messages gives way to where it alone is more than the window. */
+  readonly keepRecentTokens: number
+  readonly minMessages: number
+  readonly maxSummaryTokens: number
+  readonly maxTurnContextTokens: number
+  readonly temperature: number | undefined
+  readonly summaryAs: SummaryStyle
+  readonly maxFailures: number
+}
+
+/** Kept free for a model's answer. */
+export const RESERVE_TOKENS = 16_384
+export const KEEP_RECENT_TOKENS = 20_000
+export const MAX_FAILURES = 3
+/** Long summaries of large models take minutes; a connection that hangs takes for ever. */
+export const SUMMARIZER_TIMEOUT = 300_000
+/** A summary must leave room in the reserve for the prompt around it; the beginning of one turn is the smaller part. */
+const SUMMARY_SHARE = 0.8
+const TURN_CONTEXT_SHARE = 0.5
+
+/** The levels, the weakest first. Throws `invalid`. */
+export function resolveSettings(...levels: readonly (CompactionSettings | undefined)[]): ResolvedSettings {
+  const given = levels.flatMap((level) => (level === undefined ? [] : expandPreset(checkLevel(level))))
+  const last = <K extends keyof CompactionSettings>(key: K): Defined<CompactionSettings[K]> | undefined =>
+    given.findLast((level) => level[key] !== undefined)?.[key] as Defined<CompactionSettings[K]> | undefined
+  const reserveTokens = last("reserveTokens") ?? RESERVE_TOKENS
+  const keepRecentTokens = last("keepRecentTokens") ?? KEEP_RECENT_TOKENS
+  const maxSummaryTokens = last("maxSummaryTokens") ?? Math.max(1, Math.floor(SUMMARY_SHARE * reserveTokens))
+  return {
+    enabled: last("enabled") ?? true,
+    summarize: last("summarize"),
+    timeout: last("timeout") ?? SUMMARIZER_TIMEOUT,
+    contextWindow: last("contextWindow"),
+    windows: Object.assign({}, ...given.map(({ windows }) => windows)) as WindowTable,
+    countTokens: last("countTokens"),
+    trigger: triggerOf(given) ?? { kind: "reserve", tokens: reserveTokens },
+    keep: keepOf(given) ?? { kind: "tokens", count: keepRecentTokens },
+    keepRecentTokens,
+    minMessages: last("minMessages") ?? 0,
+    maxSummaryTokens,
+    maxTurnContextTokens: Math.min(maxSummaryTokens, Math.max(1, Math.floor(TURN_CONTEXT_SHARE * reserveTokens))),
+    temperature: last("temperature"),
+    summaryAs: last("summaryAs") ?? "user",
+    maxFailures: last("maxFailures") ?? MAX_FAILURES,
+  }
+}
+
+/** Throws `invalid` for a level that cannot mean anything. */
+export function checkLevel(level: CompactionSettings): CompactionSettings {
+  for (const group of [TRIGGERS, KEEPS]) {
+    const both = group.filter((key) => level[key] !== undefined)
+    if (both.length > 1)
+      throw invalid(`${both.join(" and ")} exclude each other: give one of ${group.join(", ")} in one place.`)
+  }
+  for (const [key, [says, holds]] of Object.entries(RULES)) {
+    const value = level[key as keyof typeof RULES] as unknown
+    if (value !== undefined && !holds(value)) throw invalid(`${key} must be ${says}, not ${shown(value)}.`)
+  }
+  if (level.windows !== undefined) checkWindows(level.windows)
+  return level
+}
+
+type Defined<T> = Exclude<T, undefined>
+type Rule = readonly [says: string, holds: (value: unknown) => boolean]
+
+const TRIGGERS = ["reserveTokens", "thresholdTokens", "thresholdShare"] as const
+const KEEPS = ["keepRecentTokens", "keepTurns", "keepMessages"] as const
+
+const isNumber = (value: unknown): value is number => typeof value === "number" && !Number.isNaN(value)
+const FROM_0: Rule = ["a number from 0", (value) => isNumber(value) && value >= 0]
+const ABOVE_0: Rule = ["a number above 0", (value) => isNumber(value) && value > 0]
+const WHOLE_FROM_0: Rule = ["a whole number from 0", (value) => Number.isSafeInteger(value) && (value as number) >= 0]
+const WHOLE_FROM_1: Rule = ["a whole number from 1", (value) => Number.isSafeInteger(value) && (value as number) >= 1]
+const FUNCTION: Rule = ["a function", (value) => typeof value === "function"]
+
+const RULES: Readonly<Record<Exclude<keyof CompactionSettings, "windows">, Rule>> = {
+  preset: [
+    `one of ${Object.keys(PRESETS).join(", ")}`,
+    (value) => typeof value === "string" && Object.hasOwn(PRESETS, value),
+  ],
+  enabled: ["true or false", (value) => typeof value === "boolean"],
+  summarize: FUNCTION,
+  timeout: ABOVE_0,
+  contextWindow: ABOVE_0,
+  countTokens: FUNCTION,
+  reserveTokens: FROM_0,
+  thresholdTokens: ABOVE_0,
+  thresholdShare: ["more than 0 and at most 1", (value) => isNumber(value) && value > 0 && value <= 1],
+  keepRecentTokens: FROM_0,
+  keepTurns: WHOLE_FROM_0,
+  keepMessages: WHOLE_FROM_0,
+  minMessages: WHOLE_FROM_0,
+  maxSummaryTokens: WHOLE_FROM_1,
+  temperature: FROM_0,
+  summaryAs: ['"user" or "pair"', (value) => value === "user" || value === "pair"],
+  maxFailures: WHOLE_FROM_1,
+}
+
+/** A preset gives way to what its own level says, group by group. */
+function expandPreset(level: CompactionSettings): CompactionSettings[] {
+  return level.preset === undefined ? [level] : [PRESETS[level.preset], level]
+}
+
+/** The last level that says when decides by which of the three rules. */
+function triggerOf(levels: readonly CompactionSettings[]): TriggerRule | undefined {
+  const level = levels.findLast((one) => TRIGGERS.some((key) => one[key] !== undefined))
+  if (level?.reserveTokens !== undefined) return { kind: "reserve", tokens: level.reserveTokens }
+  if (level?.thresholdTokens !== undefined) return { kind: "tokens", tokens: level.thresholdTokens }
+  return level?.thresholdShare === undefined ? undefined : { kind: "share", share: level.thresholdShare }
+}
+
+function keepOf(levels: readonly CompactionSettings[]): KeepRule | undefined {
+  const level = levels.findLast((one) => KEEPS.some((key) => one[key] !== undefined))
+  if (level?.keepRecentTokens !== undefined) return { kind: "tokens", count: level.keepRecentTokens }
+  if (level?.keepTurns !== undefined) return { kind: "turns", count: level.keepTurns }
+  return level?.keepMessages === undefined ? undefined : { kind: "messages", count: level.keepMessages }
+}
+
+function shown(value: unknown): string {
+  return typeof value === "string" ? JSON.stringify(value) : String(value)
+}
+
+function invalid(message: string): SessionError {
+  return new SessionError("invalid", message)
+}

@@ -1,0 +1,98 @@
+import { expect, test } from "vitest"
+import { renderMessages } from "../context/render.ts"
+import { selectContext } from "../context/select.ts"
+import type { Selection } from "../context/select.ts"
+import type { Entry } from "../format/records.ts"
+import { EntryLog } from "../tree/entry-log.ts"
+import { estimateMessage } from "./tokens.ts"
+import { contextTokens, shouldCompact } from "./trigger.ts"
+
+test("the reserve: more than the window less what is kept free, strictly", () => {
+  expect(shouldCompact(200_000 - 16_384, 200_000)).toBe(false)
+  expect(shouldCompact(200_000 - 16_384 + 1, 200_000)).toBe(true)
+  expect(shouldCompact(91, 100, { reserveTokens: 10 })).toBe(true)
+  expect(shouldCompact(90, 100, { reserveTokens: 10 })).toBe(false)
+})
+
+test("a number of tokens and a share of the window: as soon as they are reached", () => {
+  expect(shouldCompact(99_999, 10, { thresholdTokens: 100_000 })).toBe(false)
+  expect(shouldCompact(100_000, 1_000_000, { thresholdTokens: 100_000 })).toBe(true)
+  expect(shouldCompact(159_999, 200_000, { thresholdShare: 0.8 })).toBe(false)
+  expect(shouldCompact(160_000, 200_000, { thresholdShare: 0.8 })).toBe(true)
+})
+
+test("where it is not enabled it is never time", () => {
+  expect(shouldCompact(1e9, 10, { enabled: false })).toBe(false)
+})
+
+test("the last report counts for all that it was made for, and what came after it is estimated", () => {
+  const { tokens } = logOf([said("user"), answered(500), said("user"), said("toolResult")])
+  expect(tokens()).toBe(500 + 2 * ONE)
+})
+
+test("a report is what the whole request took: input, what was cached, and the answer; or the total where it says one", () => {
+  const parts = { input: 10, cacheRead: 300, cacheWrite: 40, output: 7 }
+  expect(logOf([said("user"), { ...answered(0), usage: parts }]).tokens()).toBe(357)
+  expect(logOf([said("user"), { ...answered(0), usage: { ...parts, totalTokens: 400 } }]).tokens()).toBe(400)
+})
+
+test("an answer without a report, or one that failed, leaves the report before it in force", () => {
+  const failed = (stopReason: string) => ({ ...answered(9_999), stopReason })
+  const none = { role: "assistant", content: [{ type: "text", text: TEXT }] }
+  for (const last of [failed("error"), failed("aborted"), none, { ...none, usage: { input: 0, output: 0 } }]) {
+    expect(logOf([answered(500), said("user"), last]).tokens()).toBe(500 + 2 * ONE)
+  }
+})
+
+test("a report is out of date after a compaction, after an edit and after a tombstone of something on its path", () => {
+  const talk = [said("user"), said("assistant"), said("user"), answered(500)]
+  const compaction = { type: "compaction", summary: TEXT, firstKeptEntryId: "e3", tokensBefore: 1 }
+  const edit = { type: "context_edit", targetId: "e1", replacement: null }
+  const tombstone = { type: "tombstone", targetId: "e1" }
+  expect(logOf([...talk]).tokens()).toBe(500)
+  expect(logOf([...talk, compaction]).tokens()).toBe(3 * ONE)
+  expect(logOf([...talk, edit]).tokens()).toBe(3 * ONE)
+  expect(logOf([...talk, tombstone]).tokens()).toBe(3 * ONE)
+  // What came before it, it has counted.
+  expect(logOf([...talk.slice(0, 3), tombstone, answered(700)]).tokens()).toBe(700)
+  expect(logOf([...talk.slice(0, 3), edit, answered(700)]).tokens()).toBe(700)
+  expect(logOf([...talk, compaction, answered(700)]).tokens()).toBe(700)
+  // Of another branch: the report stays.
+  const aside = { ...said("user"), parent: "e1" }
+  expect(logOf([...talk.slice(0, 2), aside, { ...answered(500), parent: "e2" }, tomb("e3")]).tokens()).toBe(500)
+})
+
+test("a given counter counts instead of the estimate", () => {
+  expect(logOf([said("user"), said("assistant")]).tokens(() => 7)).toBe(14)
+  expect(logOf([answered(500), said("user")]).tokens(() => 7)).toBe(507)
+})
+
+const TEXT = "x".repeat(400)
+const ONE = 100
+
+function said(role: string) {
+  return { role, content: [{ type: "text", text: TEXT }], ...(role === "toolResult" ? { toolCallId: "c" } : {}) }
+}
+
+function answered(input: number) {
+  return { ...said("assistant"), usage: { input } }
+}
+
+function tomb(targetId: string) {
+  return { type: "tombstone", targetId }
+}
+
+/** A log in which each hangs on the one before it, or on the one that it names. */
+function logOf(records: readonly object[]): { readonly tokens: (count?: () => number) => number } {
+  const entries = records.map((record, index) => {
+    const { parent, ...rest } = record as { readonly parent?: string; readonly type?: string }
+    const payload = rest.type === undefined ? { type: "message", message: rest } : rest
+    const parentId = parent ?? (index === 0 ? null : `e${index}`)
+    return { ...payload, id: `e${index + 1}`, parentId, seq: index + 1, timestamp: "" } as unknown as Entry
+  })
+  const log = EntryLog.of([undefined, ...entries])
+  const selection = selectContext(log, entries.length) as Selection
+  const { messages } = renderMessages(selection.entries)
+  expect(estimateMessage({ role: "user", content: [{ type: "text", text: TEXT }] })).toBe(ONE)
+  return { tokens: (count) => contextTokens(log, selection, messages, count) }
+}

@@ -1,0 +1,37 @@
+/** How many tokens a model takes, by the beginning of its name. */
+import { SessionError } from "../errors.ts"
+
+/** A model's name begins with the key; the longest key counts. */
+export type WindowTable = Readonly<Record<string, number>>
+
+/** What the providers state for these families. */
+export const WINDOWS: WindowTable = {
+  claude: 200_000,
+  "gpt-4o": 128_000,
+  "gpt-4-turbo": 128_000,
+  "gemini-2.0-flash": 1_000_000,
+}
+
+/** For a model that no row is for. */
+export const DEFAULT_WINDOW = 200_000
+
+/** The window of a model: by the caller's rows before the table's where both are as long; {@link DEFAULT_WINDOW} without a row. */
+export function windowOf(model: string | undefined, rows: WindowTable = {}): number {
+  let longest = -1
+  let window = DEFAULT_WINDOW
+  for (const [prefix, tokens] of [...Object.entries(rows), ...Object.entries(WINDOWS)]) {
+    if (model?.startsWith(prefix) !== true || prefix.length <= longest) continue
+    longest = prefix.length
+    window = tokens
+  }
+  return window
+}
+
+/** Throws `invalid`. */
+export function checkWindows(rows: WindowTable): void {
+  for (const [prefix, tokens] of Object.entries(rows)) {
+    if (Number.isFinite(tokens) && tokens > 0) continue
+    const message = `windows[${JSON.stringify(prefix)}] must be a number of tokens above 0, not ${String(tokens)}.`
+    throw new SessionError("invalid", message)
+  }
+}
