@@ -84,11 +84,11 @@ function tomb(targetId: string) {
 
 /** A log in which each hangs on the one before it, or on the one that it names. */
 function logOf(records: readonly object[]): { readonly tokens: (count?: () => number) => number } {
-  const entries = records.map((record, index) => {
+  const entries = records.map((record, index): Entry => {
     const { parent, ...rest } = record as { readonly parent?: string; readonly type?: string }
     const payload = rest.type === undefined ? { type: "message", message: rest } : rest
     const parentId = parent ?? (index === 0 ? null : `e${index}`)
-    return { ...payload, id: `e${index + 1}`, parentId, seq: index + 1, timestamp: "" } as unknown as Entry
+    return { ...payload, id: `e${index + 1}`, parentId, seq: index + 1, timestamp: "" }
   })
   const log = EntryLog.of([undefined, ...entries])
   const selection = selectContext(log, entries.length) as Selection

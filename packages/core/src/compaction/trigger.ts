@@ -13,7 +13,11 @@ import type { TokenCounter } from "./tokens.ts"
  * Whether a context of so many tokens is to be compacted before it goes on, under these settings and for a model with this window.
  * `invalid` for settings that cannot mean anything.
  */
-export function shouldCompact(contextTokens: number, contextWindow: number, settings: CompactionSettings = {}): boolean {
+export function shouldCompact(
+  contextTokens: number,
+  contextWindow: number,
+  settings: CompactionSettings = {},
+): boolean {
   const { enabled, trigger } = resolveSettings(settings)
   return enabled && isOver(trigger, contextTokens, contextWindow)
 }
