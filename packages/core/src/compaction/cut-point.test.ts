@@ -121,8 +121,8 @@ const histories: fc.Arbitrary<readonly Message[]> = fc.array(
   { maxLength: 25, size: "max" },
 )
 
-function tokens(atLeast: number): KeepRule {
-  return { unit: "tokens", atLeast }
+function tokens(count: number): KeepRule {
+  return { kind: "tokens", count }
 }
 
 function said(role: string, units: number): Message {

@@ -12,8 +12,8 @@ export interface CutPoint {
 
 /** What is kept at least, counted from the newest message back. A turn begins where its user speaks. 0 keeps nothing. */
 export interface KeepRule {
-  readonly unit: "tokens" | "turns" | "messages"
-  readonly atLeast: number
+  readonly kind: "tokens" | "turns" | "messages"
+  readonly count: number
 }
 
 export interface CutOptions {
@@ -38,7 +38,7 @@ export function findCutPoint(
   const isValid = (place: number): boolean => valid[place] === true && (place === messages.length || mayBegin(place))
   const wanted = wantedCut(messages, keep, count)
   // Tokens are about so many, so that the kept part may be smaller; but it is not empty where something was to be kept.
-  const last = keep.unit === "tokens" ? Math.max(wanted, messages.length - 1) : wanted
+  const last = keep.kind === "tokens" ? Math.max(wanted, messages.length - 1) : wanted
   if (wanted === 0) return undefined
   let first = wanted
   while (first <= last && !isValid(first)) first++
@@ -55,19 +55,15 @@ export function startsTurn(message: Message): boolean {
 }
 
 /** The newest place behind which there is what the rule keeps; 0 where that is all there is. */
-function wantedCut(
-  messages: readonly Message[],
-  { unit, atLeast }: KeepRule,
-  count: (message: Message) => number,
-): number {
+function wantedCut(messages: readonly Message[], keep: KeepRule, count: (message: Message) => number): number {
   let sum = 0
   let place = messages.length
-  while (sum < atLeast && place > 0) {
+  while (sum < keep.count && place > 0) {
     const message = messages[--place] as Message
-    if (unit === "tokens") sum += count(message)
-    else if (unit === "messages" || startsTurn(message)) sum++
+    if (keep.kind === "tokens") sum += count(message)
+    else if (keep.kind === "messages" || startsTurn(message)) sum++
   }
-  return sum < atLeast ? 0 : place
+  return sum < keep.count ? 0 : place
 }
 
 /** For each place before a message, and the end: whether a cut there parts no call from its result. */

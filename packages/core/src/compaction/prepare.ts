@@ -21,6 +21,8 @@ import { estimateMessage } from "./tokens.ts"
 
 export interface PrepareOptions {
   readonly keep: KeepRule
+  /** A minimum of turns or messages that alone has more tokens than the window gives way to `keepRecentTokens`. */
+  readonly giveWay?: { readonly window: number; readonly keepRecentTokens: number }
   /** Tokens of one message; default: {@link estimateMessage}. */
   readonly count?: (message: Message) => number
   /** How a compaction stands in the context that `tokensBefore` is of; default `"user"`. */
@@ -29,7 +31,7 @@ export interface PrepareOptions {
 
 export interface PreparedCompaction {
   readonly cut: CutPoint
-  /** The rule that the cut follows. */
+  /** The rule that the cut follows, which a minimum may have given way to. */
   readonly keep: KeepRule
   /** New to the summary, whole turns: summarized, or merged into the previous summary. Empty: only a turn's beginning is new. */
   readonly history: readonly ContextMessage[]
@@ -62,22 +64,22 @@ export function prepareCompaction(
   entries: readonly SelectedEntry[],
   o: PrepareOptions,
 ): PreparedCompaction | NothingToCut {
-  const { keep } = o
+  const { count = estimateMessage } = o
   const { messages: all, seqs: places } = renderPlaced(entries)
   const tokensBefore = contextTokens(all, o)
-  const from = all[0]?.kind === "compaction" ? 1 : 0
+  const [first] = all
+  const previous = first?.kind === "compaction" ? first : undefined
+  const from = firstOnPath(entries, places, previous === undefined ? 0 : 1)
   const messages = all.slice(from)
   const seqs = places.slice(from)
-  const count = o.count ?? estimateMessage
   // The kept part begins at an id: one that a later entry has too would mean that one.
   const mayBegin = (index: number): boolean => log.find((messages[index] as ContextMessage).entryId) === seqs[index]
-  const cut = findCutPoint(
+  const { cut, keep } = cutWithin(
     messages.map(({ message }) => message),
-    keep,
-    { count, mayBegin },
+    o,
+    mayBegin,
   )
   if (cut === undefined) return { cut, keep, tokensBefore }
-  const previous = entries.find(({ entry }) => entry.type === "compaction")?.entry
   const summarized = messages.slice(0, cut.first).map(({ message }) => message)
   return {
     cut,
@@ -86,10 +88,10 @@ export function prepareCompaction(
     turnPrefix: messages.slice(cut.turnStart, cut.first),
     kept: messages.slice(cut.first),
     firstKeptEntryId: firstKept(log, seqs, cut.first),
-    previousSummary: previous === undefined ? undefined : withoutFileLists(String(previous["summary"])),
-    files: collectFiles(summarized, previous),
+    previousSummary: previous === undefined ? undefined : withoutFileLists(String(previous.message["summaryText"])),
+    files: collectFiles(summarized, previous === undefined ? undefined : entries[0]?.entry),
     tokensBefore,
-    tokensSummarized: summarized.reduce((sum, message) => sum + count(message), 0),
+    tokensSummarized: tokensOf(summarized, count),
   }
 }
 
@@ -107,7 +109,39 @@ export function tokensWithSummary(
 function contextTokens(messages: readonly ContextMessage[], o: Omit<PrepareOptions, "keep">): number {
   const { count = estimateMessage, summaryAs = "user" } = o
   const { messages: sendable } = repairMessages(toModelMessages(messages, summaryAs).messages, "synthesize")
-  return sendable.reduce((sum, { message }) => sum + count(message), 0)
+  let tokens = 0
+  for (const { message } of sendable) tokens += count(message)
+  return tokens
+}
+
+function cutWithin(
+  messages: readonly Message[],
+  { keep, giveWay, count = estimateMessage }: PrepareOptions,
+  mayBegin: (index: number) => boolean,
+): { readonly cut: CutPoint | undefined; readonly keep: KeepRule } {
+  const cut = findCutPoint(messages, keep, { count, mayBegin })
+  if (giveWay === undefined || keep.kind === "tokens") return { cut, keep }
+  if (tokensOf(messages.slice(cut?.first ?? 0), count) <= giveWay.window) return { cut, keep }
+  const instead: KeepRule = { kind: "tokens", count: giveWay.keepRecentTokens }
+  return { cut: findCutPoint(messages, instead, { count, mayBegin }), keep: instead }
+}
+
+function tokensOf(messages: readonly Message[], count: (message: Message) => number): number {
+  let tokens = 0
+  for (const message of messages) tokens += count(message)
+  return tokens
+}
+
+/**
+ * Index of the first message, from `from` on, that is no older than the last reset. A compaction that somebody else made may keep
+ * what stands before one; it has no place in any later summary.
+ */
+function firstOnPath(entries: readonly SelectedEntry[], seqs: readonly Seq[], from: number): number {
+  const reset = entries.findLast(({ entry }) => entry.type === "reset_boundary")?.seq
+  if (reset === undefined) return from
+  let first = from
+  while (first < seqs.length && (seqs[first] as Seq) < reset) first++
+  return first
 }
 
 /** The messages, and where the entry of each stands. */

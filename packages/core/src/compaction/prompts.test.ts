@@ -20,7 +20,7 @@ test("a prompt is the conversation, the previous summary if there is one, what t
   expect(summaryPrompt({ conversation: "C", previousSummary: "P", instructions: "I" })).toBe(
     `<conversation>\nC\n</conversation>\n\n<previous-summary>\nP\n</previous-summary>\n\n${UPDATE_SUMMARY_PROMPT}\n\nI`,
   )
-  expect(turnPrefixPrompt("C", "I")).toMatch(
+  expect(turnPrefixPrompt({ conversation: "C", instructions: "I" })).toMatch(
     /^<conversation>\nC\n<\/conversation>\n\n[^]*## Context for Suffix[^]*\n\nI$/,
   )
 })

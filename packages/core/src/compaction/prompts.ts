@@ -76,6 +76,9 @@ Use EXACTLY this form:
 
 Keep it short. Keep file paths, function names and error messages exactly as they stand.`
 
+/** With a summary of what was before the turn and nothing else that is new: it stays as it is, in front of the turn's beginning. */
+const TURN_PREFIX_AFTER_SUMMARY = `What was before this turn stands in <previous-summary>. It stays as it is above what you write: use it to understand the turn, and do not repeat it.`
+
 /** Stands between a summary of the history and one of a turn's beginning. */
 export const TURN_CONTEXT_TITLE = "**Turn Context (split turn):**"
 
@@ -86,19 +89,25 @@ export interface PromptParts {
 }
 
 export function summaryPrompt({ conversation, previousSummary, instructions }: PromptParts): string {
-  const previous = previousSummary === undefined ? [] : [`<previous-summary>\n${previousSummary}\n</previous-summary>`]
+  const previous = previousSummary === undefined ? [] : [previousTag(previousSummary)]
   const prompt = previousSummary === undefined ? FIRST_SUMMARY_PROMPT : UPDATE_SUMMARY_PROMPT
   return compose(conversation, [...previous, prompt], instructions)
 }
 
-export function turnPrefixPrompt(conversation: string, instructions?: string): string {
-  return compose(conversation, [TURN_PREFIX_PROMPT], instructions)
+/** `previousSummary` where the history has nothing new, so that no other prompt has it. */
+export function turnPrefixPrompt({ conversation, previousSummary, instructions }: PromptParts): string {
+  const previous = previousSummary === undefined ? [] : [previousTag(previousSummary), TURN_PREFIX_AFTER_SUMMARY]
+  return compose(conversation, [...previous, TURN_PREFIX_PROMPT], instructions)
 }
 
 /** Headings of the skeleton that a summary does not have. */
 export function missingHeadings(summary: string): readonly string[] {
   const lines = new Set(summary.split("\n").map((line) => line.trimEnd()))
   return SUMMARY_HEADINGS.filter((heading) => !lines.has(heading))
+}
+
+function previousTag(summary: string): string {
+  return `<previous-summary>\n${summary}\n</previous-summary>`
 }
 
 function compose(conversation: string, parts: readonly string[], instructions: string | undefined): string {

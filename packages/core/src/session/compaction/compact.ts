@@ -1,15 +1,8 @@
 /** Compacts a session: asks the caller's model for a summary and appends one entry. The log only grows. */
-import { withFileLists, withoutFileLists } from "../../compaction/files.ts"
 import { prepareCompaction, tokensWithSummary } from "../../compaction/prepare.ts"
-import type { PreparedCompaction } from "../../compaction/prepare.ts"
-import {
-  missingHeadings,
-  SUMMARY_SYSTEM_PROMPT,
-  summaryPrompt,
-  TURN_CONTEXT_TITLE,
-  turnPrefixPrompt,
-} from "../../compaction/prompts.ts"
-import { escapeTags, serializeConversation } from "../../compaction/serialize.ts"
+import { missingHeadings, SUMMARY_SYSTEM_PROMPT } from "../../compaction/prompts.ts"
+import { compactionPrompts, storedSummary } from "../../compaction/requests.ts"
+import type { CompactionPrompts } from "../../compaction/requests.ts"
 import type { CompactionResult, CompactOptions, Summarize } from "../../compaction/types.ts"
 import { selectContext } from "../../context/select.ts"
 import type { SelectedEntry, Selection } from "../../context/select.ts"
@@ -60,13 +53,13 @@ async function compact(shared: SharedSession, o: Settings, checkOpen: () => unkn
   const { leafId } = shared.state
   const selection = await selectAt(shared, leafId, o)
   const { entries } = await restoreSelected(shared, selection.entries, o)
-  const work = prepareCompaction(shared.state.log, entries, { keep: { unit: "tokens", atLeast: o.keepRecentTokens } })
+  const work = prepareCompaction(shared.state.log, entries, { keep: { kind: "tokens", count: o.keepRecentTokens } })
   if (work.cut === undefined) throw failed(shared, "there is nothing to cut: all of it is within what is to be kept")
-  const prompts = promptsOf(work, o.instructions)
+  const prompts = compactionPrompts(work, o.instructions)
   for (const { compact: hook } of shared.options.hooks)
-    await hook?.before?.({ session: shared.id, prompt: prompts.history ?? prompts.turn ?? "" })
+    await hook?.before?.({ session: shared.id, prompt: prompts.history ?? prompts.turnPrefix ?? "" })
   shared.events.emit("compact_start", { reason: "manual" })
-  const summary = withFileLists(withoutFileLists(await summarize(shared, work.previousSummary, prompts, o)), work.files)
+  const summary = storedSummary(await summarize(shared, prompts, o), work)
   // What waits for its hooks will stand before the compaction, so it must be seen.
   await shared.drain()
   checkOpen()
@@ -106,25 +99,6 @@ async function compact(shared: SharedSession, o: Settings, checkOpen: () => unkn
   return { entryId: id, summary, tokensBefore: work.tokensBefore, tokensAfter }
 }
 
-interface Prompts {
-  /** For the history; undefined where only a turn's beginning is new. */
-  readonly history: string | undefined
-  readonly turn: string | undefined
-}
-
-function promptsOf(work: PreparedCompaction, instructions: string | undefined): Prompts {
-  const { history, turnPrefix, previousSummary } = work
-  const more = instructions === undefined ? {} : { instructions }
-  const previous = previousSummary === undefined ? {} : { previousSummary: escapeTags(previousSummary) }
-  return {
-    history:
-      history.length === 0
-        ? undefined
-        : summaryPrompt({ conversation: serializeConversation(history), ...previous, ...more }),
-    turn: turnPrefix.length === 0 ? undefined : turnPrefixPrompt(serializeConversation(turnPrefix), instructions),
-  }
-}
-
 /** Where nothing was to be kept, what was appended meanwhile is. */
 function firstAfter({ state }: SharedSession, leafId: string | null): string | undefined {
   const { log, leafId: now } = state
@@ -137,20 +111,16 @@ function firstAfter({ state }: SharedSession, leafId: string | null): string | u
 
 async function summarize(
   shared: SharedSession,
-  previousSummary: string | undefined,
-  prompts: Prompts,
+  prompts: CompactionPrompts,
   o: CompactOptions,
-): Promise<string> {
-  const ask = async (prompt: string, maxTokens: number): Promise<string> => {
+): Promise<CompactionPrompts> {
+  const ask = async (prompt: string | undefined, maxTokens: number): Promise<string | undefined> => {
+    if (prompt === undefined) return undefined
     const request = { system: SUMMARY_SYSTEM_PROMPT, prompt, maxTokens }
     return answer(shared, o.summarize, o.signal === undefined ? request : { ...request, signal: o.signal })
   }
-  const history = prompts.history === undefined ? previousSummary : await ask(prompts.history, MAX_SUMMARY_TOKENS)
-  if (prompts.turn === undefined) return history as string
-  const turn = await ask(prompts.turn, MAX_TURN_CONTEXT_TOKENS)
-  return history === undefined
-    ? `${TURN_CONTEXT_TITLE}\n\n${turn}`
-    : `${history}\n\n---\n\n${TURN_CONTEXT_TITLE}\n\n${turn}`
+  const history = await ask(prompts.history, MAX_SUMMARY_TOKENS)
+  return { history, turnPrefix: await ask(prompts.turnPrefix, MAX_TURN_CONTEXT_TOKENS) }
 }
 
 async function answer(shared: SharedSession, ask: Summarize, request: Parameters<Summarize>[0]): Promise<string> {
