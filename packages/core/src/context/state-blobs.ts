@@ -7,13 +7,18 @@ import { isObject } from "../format/shape.ts"
 
 export type BlobPointers = NonNullable<Entry["blobs"]>
 
-/** Of the state that a path folds to, from a compaction's stored state on where one is given. Pointers into the state. */
-export function stateBlobs(path: readonly Entry[], stored: Entry | undefined): BlobPointers | undefined {
+/** Of the state that a path folds to, from a state on that has references itself. Pointers into the state. */
+export function stateBlobs(path: readonly Entry[], start: BlobPointers | undefined): BlobPointers | undefined {
   const mode = path.findLast((entry) => entry.type === "mode_change" && typeof entry["mode"] === "string")
-  const kept = stored === undefined ? [] : moved(stored, "/state", "")
+  const kept = Object.entries(start ?? {})
   const own = mode === undefined ? [] : moved(mode, "/data", "/modeData")
   const all = [...kept.filter(([pointer]) => mode === undefined || !isAt(pointer, "/modeData")), ...own]
   return all.length === 0 ? undefined : Object.fromEntries(all)
+}
+
+/** Of the state that a compaction carries. Pointers into the state. */
+export function storedStateBlobs(compaction: Entry): BlobPointers {
+  return Object.fromEntries(moved(compaction, "/state", ""))
 }
 
 /** The same pointers into an entry that carries the state as its `state`. */

@@ -32,12 +32,16 @@ export function foldState(path: Iterable<Entry>, start: ContextState = initialSt
   return { ...folded, models: Object.fromEntries(byRole), injectedTtsrRules: [...rules] }
 }
 
-/** The stored state of a compaction, where it has one that can be used: the fields that a state has, and no others. */
+/** The stored state of a compaction, where it has one that can be used. */
 export function storedState(entry: Entry): ContextState | undefined {
-  if (entry.type !== "compaction" || !isObject(entry["state"])) return undefined
-  const { thinkingLevel, models, modelIsExplicit, mode, modeData, injectedTtsrRules, systemPromptOverride } = entry[
-    "state"
-  ] as Partial<ContextState>
+  return entry.type === "compaction" ? usableState(entry["state"]) : undefined
+}
+
+/** A state that was read, where it can be used: the fields that a state has, and no others. */
+export function usableState(value: unknown): ContextState | undefined {
+  if (!isObject(value)) return undefined
+  const { thinkingLevel, models, modelIsExplicit, mode, modeData, injectedTtsrRules, systemPromptOverride } =
+    value as Partial<ContextState>
   const usable =
     typeof thinkingLevel === "string" &&
     typeof mode === "string" &&

@@ -16,6 +16,8 @@ import type { CallOptions, Seq } from "../storage/contract.ts"
 import type { EntryLog } from "../tree/entry-log.ts"
 import { OLDER, parentOf } from "../tree/path.ts"
 import { restoreEntries } from "./blobs.ts"
+import { keepPath, learnPaths } from "./load/known-paths.ts"
+import type { PathStore } from "./load/known-paths.ts"
 import type { SharedSession } from "./shared-session.ts"
 import type { ContextOptions, HistoryMessage, MessagesOptions, MessagesPage } from "./types.ts"
 
@@ -33,8 +35,8 @@ export async function findEntry(shared: SharedSession, id: string, o: CallOption
   return answer.seq
 }
 
-/** The selection at the session's leaf, or at another entry. */
-export function selectAt(shared: SharedSession, leafId: string | null, o: CallOptions = {}): Promise<Selection> {
+/** The selection at the session's leaf, or at another entry. Reads far back for what a path folds to once, and keeps it. */
+export async function selectAt(shared: SharedSession, leafId: string | null, o: CallOptions = {}): Promise<Selection> {
   const { state } = shared
   const ask = (): Selection | NeedsOlder => {
     const leaf = leafId === null ? null : state.log.find(leafId)
@@ -42,7 +44,25 @@ export function selectAt(shared: SharedSession, leafId: string | null, o: CallOp
     if (!state.log.complete) return { older: true }
     throw unknownEntry(shared, leafId)
   }
-  return shared.store.untilKnown(() => state.log, ask, o)
+  let learned: EntryLog | undefined
+  const readFor: { place?: Seq } = {}
+  const instead = async ({ pathOf }: NeedsOlder): Promise<boolean> => {
+    if (pathOf !== undefined) readFor.place = pathOf
+    if (pathOf === undefined || learned === state.log) return false
+    learned = state.log
+    await learnPaths(pathStore(shared), state.log, o)
+    return true
+  }
+  const selection = await shared.store.untilKnown(() => state.log, ask, o, instead)
+  const { place } = readFor
+  // What is not acknowledged yet may never stand there.
+  const isKept = place === undefined || place >= state.acked || state.log.known(place) !== undefined
+  if (!isKept) await keepPath(pathStore(shared), state.log, state.header, place, o)
+  return selection
+}
+
+function pathStore({ id, storage, state }: SharedSession): PathStore {
+  return { id, storage, log: state.head?.log ?? "" }
 }
 
 export async function readContext(shared: SharedSession, o: ContextOptions = {}): Promise<SessionContext> {

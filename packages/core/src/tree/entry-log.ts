@@ -4,7 +4,7 @@
  * entry of the stretch is in the stretch, and what is missing from it can only lie further back.
  */
 import type { Seq } from "../storage/contract.ts"
-import type { Entry } from "../format/records.ts"
+import type { ContextState, Entry } from "../format/records.ts"
 
 /** A line's entry; undefined for a line that is none (the header, a line that cannot be parsed). */
 export type Slot = Entry | undefined
@@ -25,6 +25,18 @@ export class LazySlot {
   }
 }
 
+/** What is known of an entry's path without holding it: kept from an earlier reading of the same log. */
+export interface KnownPath {
+  /** Of the entry; one that is not there any more has no say. */
+  readonly id: string
+  /** What the path up to the entry folds to. */
+  readonly state: ContextState
+  /** Where in the state references to blobs stand. */
+  readonly blobs?: NonNullable<Entry["blobs"]>
+  /** Of a compaction: the place of the first entry that it keeps, null where that is nowhere in the log. */
+  readonly firstKept?: Seq | null
+}
+
 export class EntryLog {
   #from: Seq
   #slots: (Slot | LazySlot)[]
@@ -36,6 +48,7 @@ export class EntryLog {
   #tombstones: Seq[] = []
   /** What they delete, until another tombstone or an older stretch changes it. */
   #deleted: ReadonlySet<Seq> | undefined
+  readonly #known = new Map<Seq, KnownPath>()
 
   constructor(from: Seq = 0) {
     this.#from = from
@@ -111,6 +124,16 @@ export class EntryLog {
     this.#from = from
   }
 
+  /** Remembers what somebody who read further found of an entry's path. Ignored unless the place holds that entry. */
+  learn(seq: Seq, known: KnownPath): void {
+    this.#known.set(seq, known)
+  }
+
+  known(seq: Seq): KnownPath | undefined {
+    const known = this.#known.get(seq)
+    return known !== undefined && known.id === this.at(seq)?.id ? known : undefined
+  }
+
   /** Takes away every line from `end` on. */
   truncate(end: Seq): void {
     const cut = this.#slots.splice(Math.max(0, end - this.#from))
@@ -124,6 +147,7 @@ export class EntryLog {
       else this.#last.set(slot.id, before)
     }
     while ((this.#tombstones.at(-1) ?? -1) >= end) this.#tombstones.pop()
+    for (const seq of this.#known.keys()) if (seq >= end) this.#known.delete(seq)
     this.#deleted = undefined
   }
 

@@ -53,11 +53,17 @@ export class LogStore {
 
   /**
    * Asks until the answer needs no older part of the log, reading further back each time. `ask` may run several times and must
-   * not change anything that matters to it.
+   * not change anything that matters to it. `instead` may know the answer without reading: true means, ask again.
    */
-  async untilKnown<T extends object>(log: () => EntryLog, ask: () => T | NeedsOlder, o: CallOptions = {}): Promise<T> {
+  async untilKnown<T extends object>(
+    log: () => EntryLog,
+    ask: () => T | NeedsOlder,
+    o: CallOptions = {},
+    instead?: (answer: NeedsOlder) => Promise<boolean>,
+  ): Promise<T> {
     for (let pieces = 0; ; pieces++) {
-      const answer = ask()
+      let answer = ask()
+      if (isOlder(answer) && (await instead?.(answer)) === true) answer = ask()
       if (isOlder(answer)) {
         // What is surely needed is read at once and alone; if that was not enough, pieces grow as they do.
         const { lines } = answer
