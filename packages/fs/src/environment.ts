@@ -5,7 +5,7 @@ import { errnoOf, toStorageError } from "./errors.ts"
 import type { Files } from "./disk/files.ts"
 import { storeIdentity } from "./log/identity.ts"
 import { type Layout, type SessionPaths, toSessionPaths } from "./disk/layout.ts"
-import { createFile, ensureFolder } from "./disk/small-files.ts"
+import { checkInnerFolder, createFile, ensureFolder } from "./disk/small-files.ts"
 import { type LogView, loadView } from "./log/view.ts"
 
 export interface Environment {
@@ -16,6 +16,8 @@ export interface Environment {
   readonly lockTimeout: number
   readonly description: string
   readonly bells: Bells
+  /** Files whose last sync failed, and what was in them may be lost with the next power failure; see `write/sync.ts`. */
+  readonly unsynced: Set<string>
   /** The log as its files are now. */
   view(session: string): LogView | undefined
   /** Gives a log that was copied in the identity that it is known by. */
@@ -41,6 +43,7 @@ export function createEnvironment(o: EnvironmentOptions): Environment {
     ...o,
     description,
     bells: createBells(),
+    unsynced: new Set(),
     view(session) {
       const before = views.get(session)
       const view = loadView(files, toSessionPaths(layout, session), before)
@@ -51,6 +54,7 @@ export function createEnvironment(o: EnvironmentOptions): Environment {
     },
     storeIdentity: (view) => storeIdentity(files, view.folder, view.log),
     markRolled(paths) {
+      checkInnerFolder(files, layout.rolled)
       try {
         createFile(files, paths.rolled, new Uint8Array())
       } catch (error) {

@@ -44,6 +44,12 @@ export function isMissing(error: unknown): boolean {
   return errno === "ENOENT" || errno === "ENOTDIR"
 }
 
+/** Whether an error says that there is no regular file, but a link, a socket or nothing. */
+export function isNoFile(error: unknown): boolean {
+  const errno = errnoOf(error)
+  return isMissing(error) || errno === "ELOOP" || errno === "ENXIO"
+}
+
 const MEANINGS: Readonly<Record<string, { readonly code: StorageErrorCode; readonly advice: string }>> = {
   ENOSPC: { code: "quota", advice: "the disk is full; make room and repeat the call" },
   EDQUOT: { code: "quota", advice: "the user's disk quota is used up; make room and repeat the call" },
@@ -69,6 +75,10 @@ const MEANINGS: Readonly<Record<string, { readonly code: StorageErrorCode; reado
   NotCapable: {
     code: "unavailable",
     advice: "Deno was started without that permission; the documentation lists those needed",
+  },
+  EEXIST: {
+    code: "unavailable",
+    advice: "something of that name stands in the way; move it away, then repeat the call",
   },
   EBUSY: { code: "unavailable", advice: "another program holds it; close that program or repeat the call" },
 }

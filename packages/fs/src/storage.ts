@@ -52,8 +52,6 @@ export function createFileStorage(o: FileStorageOptions): SessionStorage {
   const layout = toLayout(resolve(o.root))
   const env = createEnvironment({ files: o.files ?? nodeFiles, layout, durability, maxPartBytes, lockTimeout })
   const writers = createWriters(env)
-  /** Parts whose last sync failed. */
-  const unsynced = new Set<string>()
   let closed = false
 
   const enter = (session: string, signal: AbortSignal | undefined): void => {
@@ -143,8 +141,8 @@ export function createFileStorage(o: FileStorageOptions): SessionStorage {
     async sync(session, options) {
       enter(session, options?.signal)
       try {
-        if (unsynced.size > 0) await writers.get(session).exclusively(async () => rewriteFailed(env, session, unsynced))
-        await unlessAborted(syncSession(env, session, unsynced), options?.signal, () => true)
+        if (env.unsynced.size > 0) await writers.get(session).exclusively(async () => rewriteFailed(env, session))
+        await unlessAborted(syncSession(env, session), options?.signal, () => true)
       } catch (error) {
         throw env.error(error, "sync the log", session)
       }
@@ -154,7 +152,9 @@ export function createFileStorage(o: FileStorageOptions): SessionStorage {
       enter(session, options?.signal)
       const paths = toSessionPaths(layout, session)
       try {
-        return await writers.get(session).exclusively(() => replaceLog(env, paths, chunks, options), options.signal)
+        return await writers
+          .get(session)
+          .exclusively((checkHeld) => replaceLog(env, paths, chunks, { ...options, checkHeld }), options?.signal)
       } catch (error) {
         throw env.error(error, "replace the log", session, paths.folder)
       }

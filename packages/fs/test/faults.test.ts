@@ -140,20 +140,21 @@ test("durability os: after a sync that failed, the next one writes the lines onc
   const second = (path: string): boolean => path.includes("session_part2") && path.endsWith(".jsonl")
   failOnce(
     files,
-    ({ op, path }) => op === "fsync" && second(path),
+    ({ op, path }) => op === "fdatasync" && second(path),
     () => Promise.reject(systemError("EIO")),
   )
   await expect(storage.sync?.("a")).rejects.toMatchObject({ code: "unavailable" })
   const steps: string[] = []
   files.fault = ({ op, path }, proceed) => {
     const outcome = proceed()
-    if (second(path) && (op === "write" || op === "fsync")) steps.push(op === "write" ? `write ${String(outcome)}` : op)
+    if (second(path) && (op === "write" || op === "fdatasync"))
+      steps.push(op === "write" ? `write ${String(outcome)}` : op)
     return outcome
   }
   await storage.sync?.("a")
   await storage.sync?.("a")
   files.fault = undefined
-  expect(steps).toEqual([`write ${size}`, "fsync", "fsync"])
+  expect(steps).toEqual([`write ${size}`, "fdatasync", "fdatasync"])
   expect(await linesOf(storage, "a")).toEqual(linesTo(12))
 })
 

@@ -51,8 +51,10 @@ export interface Files {
 const { O_RDONLY, O_RDWR, O_APPEND, O_CREAT, O_EXCL } = fs.constants
 /** Windows has no such flag, and asks for a privilege to make a link. */
 const O_NOFOLLOW = fs.constants.O_NOFOLLOW ?? 0
+/** Opening a pipe that stands where a file should would wait for its other end. Windows has neither. */
+const O_NONBLOCK = fs.constants.O_NONBLOCK ?? 0
 
-export const READ: number = O_RDONLY | O_NOFOLLOW
+export const READ: number = O_RDONLY | O_NOFOLLOW | O_NONBLOCK
 /** From the start, over what is there. */
 export const REWRITE: number = O_RDWR | O_NOFOLLOW
 /** Every write lands at the end, whoever else writes. */

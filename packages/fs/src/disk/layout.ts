@@ -63,7 +63,8 @@ export function toSessionPaths(layout: Layout, session: string): SessionPaths {
     folder: join(layout.root, name),
     swap: join(layout.fresh, `${name}.swap`),
     lock: join(layout.locks, `${name}.lock`),
-    docsLock: join(layout.locks, `${name}.docs.lock`),
+    // No id and no encoded one ends like that, while a session may well be called `x.docs`.
+    docsLock: join(layout.locks, `${name}@docs.lock`),
     rolled: join(layout.rolled, name),
   }
 }

@@ -1,23 +1,28 @@
 /** Whole small files: read at once, written so that a reader sees the old text or the new one. */
 import { randomUUID } from "node:crypto"
 import { basename, dirname, join } from "node:path"
-import { errnoOf, isMissing } from "../errors.ts"
+import { errnoOf, isNoFile } from "../errors.ts"
 import { APPEND, CREATE, type Files, READ } from "./files.ts"
 import { FILE_MODE, FOLDER_MODE } from "./layout.ts"
 
 /** The bytes of a file; undefined where there is none, or no regular one. */
 export function readWhole(files: Files, path: string): Buffer | undefined {
+  return readStart(files, path, Number.POSITIVE_INFINITY)
+}
+
+/** The first bytes of a file, as many as there are up to `most`; undefined as for {@link readWhole}. */
+export function readStart(files: Files, path: string, most: number): Buffer | undefined {
   let fd: number
   try {
     fd = files.open(path, READ)
   } catch (error) {
-    if (isMissing(error) || errnoOf(error) === "ELOOP") return undefined
+    if (isNoFile(error)) return undefined
     throw error
   }
   try {
     const stat = files.fstat(fd)
     if (!stat.isFile()) return undefined
-    return readFully(files, fd, 0, stat.size)
+    return readFully(files, fd, 0, Math.min(stat.size, most))
   } finally {
     files.close(fd)
   }
@@ -62,7 +67,7 @@ export async function createFileSynced(files: Files, path: string, bytes: Uint8A
   const fd = files.open(path, CREATE, FILE_MODE)
   try {
     writeFully(files, fd, bytes)
-    await files.fsync(fd)
+    await files.fdatasync(fd)
   } catch (error) {
     files.close(fd)
     discard(files, path)
@@ -85,18 +90,27 @@ export function replaceFile(files: Files, path: string, text: string): void {
 
 /** A name in the same folder that no part, document or id has. */
 export function toTemporary(path: string): string {
-  return join(dirname(path), `.tmp-${randomUUID()}`)
+  return join(dirname(path), `${TEMPORARY}${randomUUID()}`)
 }
 
-/** Renames, and tries again for a while where Windows says that a virus scanner or an indexer holds the file. */
-export async function renamePatiently(files: Files, from: string, to: string): Promise<void> {
+export function isTemporary(name: string): boolean {
+  return name.startsWith(TEMPORARY)
+}
+
+const TEMPORARY = ".tmp-"
+
+export function renamePatiently(files: Files, from: string, to: string): Promise<void> {
+  return patiently(() => files.rename(from, to))
+}
+
+/** Tries again for a while where Windows says that a reader, a virus scanner or an indexer holds the file. */
+export async function patiently<T>(work: () => T): Promise<T> {
   for (let attempt = 0; ; attempt++) {
     try {
-      files.rename(from, to)
-      return
+      return work()
     } catch (error) {
       const errno = errnoOf(error)
-      if (attempt >= RENAME_RETRIES || (errno !== "EPERM" && errno !== "EBUSY")) throw error
+      if (attempt >= BUSY_RETRIES || (errno !== "EPERM" && errno !== "EBUSY")) throw error
     }
     await new Promise((resolve) => setTimeout(resolve, 2 ** attempt))
   }
@@ -104,12 +118,23 @@ export async function renamePatiently(files: Files, from: string, to: string): P
 
 /** Makes what was renamed or created in a folder lasting. Windows cannot open a folder, and keeps names by itself. */
 export async function syncFolder(files: Files, path: string): Promise<void> {
-  if (process.platform !== "win32") await syncPath(files, path, READ)
+  if (process.platform === "win32") return
+  const fd = files.open(path, READ)
+  try {
+    await files.fsync(fd)
+  } finally {
+    files.close(fd)
+  }
 }
 
 /** Makes a file's content lasting, whoever wrote it. */
-export function syncFile(files: Files, path: string): Promise<void> {
-  return syncPath(files, path, APPEND)
+export async function syncFile(files: Files, path: string): Promise<void> {
+  const fd = files.open(path, APPEND)
+  try {
+    await files.fdatasync(fd)
+  } finally {
+    files.close(fd)
+  }
 }
 
 /** Makes a folder and those above it. A file or, below the root, a link in its place is an error. */
@@ -136,6 +161,20 @@ export function isFolderOrNothing(files: Files, path: string): boolean {
   return files.lstat(path)?.isDirectory() !== false
 }
 
+/** Throws where a link or a file stands in the place of one of the root's own folders: it may lead anywhere. */
+export function checkInnerFolder(files: Files, path: string): void {
+  if (!isFolderOrNothing(files, path)) throw notAFolder(path)
+}
+
+/** Removes a folder that is out of sight already; what cannot be removed now is swept later. */
+export async function removeQuietly(files: Files, path: string): Promise<void> {
+  try {
+    await files.remove(path)
+  } catch {
+    // It stays where nobody looks.
+  }
+}
+
 /** Removes a file that is of no use any more; that it could not be removed changes nothing that is true. */
 export function discard(files: Files, path: string): void {
   try {
@@ -146,16 +185,7 @@ export function discard(files: Files, path: string): void {
 }
 
 /** About half a second in all: 1, 2, 4, … 256 ms. */
-const RENAME_RETRIES = 9
-
-async function syncPath(files: Files, path: string, flags: number): Promise<void> {
-  const fd = files.open(path, flags)
-  try {
-    await files.fsync(fd)
-  } finally {
-    files.close(fd)
-  }
-}
+const BUSY_RETRIES = 9
 
 /** What is inside the root is reached by folders only, so that nothing outside is ever touched; the root itself may be a link. */
 function checkFolder(files: Files, path: string): void {

@@ -24,6 +24,7 @@ export class Lease {
   #lastUse = 0
   #writtenBehind = 0
   #polite = false
+  #refreshes = 0
 
   constructor(env: Environment, path: string, holder: LeaseHolder) {
     this.#env = env
@@ -34,6 +35,11 @@ export class Lease {
   /** The lock was taken from an owner that may still write. */
   get fence(): boolean {
     return this.#lock?.fence === true
+  }
+
+  /** How often the lock was refreshed in its file; what is to be looked at now and then goes by it. */
+  get refreshes(): number {
+    return this.#refreshes + (this.#lock?.refreshes ?? 0)
   }
 
   isCertain(): boolean {
@@ -54,7 +60,7 @@ export class Lease {
     const state = this.refresh()
     if (state === "held") return false
     if (state === "wanted") this.#giveWay()
-    this.#lock = undefined
+    this.lose()
     const { files, lockTimeout } = this.#env
     const polite = this.#polite
     this.#polite = false
@@ -77,8 +83,9 @@ export class Lease {
     this.#timer = undefined
     const lock = this.#lock
     if (lock === undefined) return
-    this.#holder.writeBehind()
-    this.#lock = undefined
+    // What others wrote since they took it over must not be covered by what we knew.
+    if (this.refresh(true) !== "lost") this.#holder.writeBehind()
+    this.lose()
     try {
       lock.release()
     } catch {
@@ -86,8 +93,9 @@ export class Lease {
     }
   }
 
-  /** The lock is somebody else's by now. */
+  /** The lock is somebody else's by now, or nobody's. */
   lose(): void {
+    this.#refreshes = this.refreshes + 1
     this.#lock = undefined
   }
 
@@ -103,12 +111,13 @@ export class Lease {
     const rest = IDLE_MS - (now - this.#lastUse)
     const idle = this.#holder.isIdle()
     if (idle && rest <= 0) return this.release()
-    if (idle && now - this.#writtenBehind > BEHIND_MS) {
+    // While a task is at it, this keeps the lock fresh; what a lost or wanted one means is the next task's to find out.
+    const state = this.refresh()
+    if (state === "wanted" && idle) return this.#giveWay()
+    if (state === "held" && idle && now - this.#writtenBehind > BEHIND_MS) {
       this.#writtenBehind = now
       this.#holder.writeBehind()
     }
-    // While a task is at it, this keeps the lock fresh; what a lost or wanted one means is the next task's to find out.
-    if (this.refresh() === "wanted" && idle) return this.#giveWay()
     this.#timer = setTimeout(this.#tick, Math.max(1, rest))
   }
 }

@@ -10,12 +10,14 @@ import { StorageError } from "@sessions/core/storage"
 import { errnoOf, isMissing } from "../errors.ts"
 import type { Files } from "../disk/files.ts"
 import { createOwner, isDead, type LockOwner, parseOwner } from "./owner.ts"
-import { createFile, discard, ensureFolder, readWhole } from "../disk/small-files.ts"
+import { checkInnerFolder, createFile, discard, ensureFolder, readStart } from "../disk/small-files.ts"
 import { pause } from "../wait.ts"
 
 export interface Lock {
   /** See {@link LockOwner.fence}. */
   readonly fence: boolean
+  /** How often it was refreshed in its file. */
+  readonly refreshes: number
   /** Whether nobody can have taken the lock over: it was refreshed a short while ago by every clock. */
   isCertain(): boolean
   /** Costs nothing when the last refresh is younger than {@link REFRESH_MS}. `wanted`: ours, and another writer waits for it. */
@@ -38,6 +40,7 @@ export const STALE_MS = 10_000
 
 /** Waits for the lock. Rejects with `unavailable` after the timeout and `aborted` at the signal; errors of the file system as they are. */
 export async function acquireLock(files: Files, path: string, o: AcquireOptions): Promise<Lock> {
+  checkInnerFolder(files, dirname(path))
   const started = performance.now()
   let observed: Observation | undefined
   if (o.polite === true && files.lstat(toWaitPath(path)) !== undefined) await pause(POLITE_MS, o.signal)
@@ -58,6 +61,7 @@ export async function acquireLock(files: Files, path: string, o: AcquireOptions)
 
 /** The lock, if nobody has it. */
 export function tryLock(files: Files, path: string): Lock | undefined {
+  checkInnerFolder(files, dirname(path))
   const owner = createOwner(false)
   const since = { wall: Date.now(), steady: performance.now() }
   try {
@@ -88,6 +92,8 @@ const CERTAIN_MS = 2_000
 const STILL_MS = 500
 /** A lock whose owner is not in it: he ended between making the file and writing to it, which takes microseconds. */
 const NAMELESS_MS = 1_000
+/** More than the description of any owner takes. */
+const OWNER_BYTES = 4_096
 
 function toWaitPath(path: string): string {
   return `${path}.wait`
@@ -97,12 +103,13 @@ function toWaitPath(path: string): string {
 function holdLock(files: Files, path: string, owner: LockOwner, since: { wall: number; steady: number }): Lock {
   let { wall, steady } = since
   let wanted = false
-  const isOurs = (): boolean => {
-    const bytes = readWhole(files, path)
-    return bytes !== undefined && parseOwner(bytes.toString("utf8"))?.token === owner.token
-  }
+  let refreshes = 0
+  const isOurs = (): boolean => ownerIn(files, path)?.token === owner.token
   return {
     fence: owner.fence,
+    get refreshes() {
+      return refreshes
+    },
     isCertain() {
       const byWall = Date.now() - wall
       return byWall >= 0 && byWall < CERTAIN_MS && performance.now() - steady < CERTAIN_MS
@@ -115,6 +122,7 @@ function holdLock(files: Files, path: string, owner: LockOwner, since: { wall: n
       files.utimes(path, date)
       wall = date
       steady = at
+      refreshes++
       wanted = files.lstat(toWaitPath(path)) !== undefined
       return wanted ? "wanted" : "held"
     },
@@ -124,11 +132,15 @@ function holdLock(files: Files, path: string, owner: LockOwner, since: { wall: n
   }
 }
 
+function ownerIn(files: Files, path: string): LockOwner | undefined {
+  const bytes = readStart(files, path, OWNER_BYTES)
+  return bytes === undefined ? undefined : parseOwner(bytes.toString("utf8"))
+}
+
 function observe(files: Files, path: string, before: Observation | undefined): Observation | undefined {
   const stat = files.lstat(path)
-  const bytes = readWhole(files, path)
-  if (stat === undefined || bytes === undefined) return undefined
-  const owner = parseOwner(bytes.toString("utf8"))
+  if (stat === undefined) return undefined
+  const owner = ownerIn(files, path)
   const same = before !== undefined && before.owner?.token === owner?.token && before.mtimeMs === stat.mtimeMs
   return { owner, mtimeMs: stat.mtimeMs, since: same ? before.since : performance.now() }
 }
@@ -151,7 +163,9 @@ function takeOver(files: Files, path: string, seen: Observation): Lock | undefin
   } catch (error) {
     if (errnoOf(error) !== "EEXIST") throw error
     const left = files.lstat(guard)
-    if (left !== undefined && Math.abs(Date.now() - left.mtimeMs) > STALE_MS) discard(files, guard)
+    const taker = ownerIn(files, guard)
+    const old = left !== undefined && Math.abs(Date.now() - left.mtimeMs) > STALE_MS
+    if (old || (taker !== undefined && isDead(taker))) discard(files, guard)
     return undefined
   }
   const now = observe(files, path, seen)
@@ -159,7 +173,13 @@ function takeOver(files: Files, path: string, seen: Observation): Lock | undefin
     discard(files, guard)
     return undefined
   }
-  files.rename(guard, path)
+  try {
+    files.rename(guard, path)
+  } catch (error) {
+    // Stopped for so long that another one took the guard for left behind, and the lock.
+    if (isMissing(error)) return undefined
+    throw error
+  }
   discard(files, toWaitPath(path))
   return holdLock(files, path, owner, since)
 }

@@ -5,10 +5,9 @@
  */
 import { createHash, randomUUID } from "node:crypto"
 import { join } from "node:path"
-import { errnoOf, isMissing } from "../errors.ts"
-import { type Files, READ } from "../disk/files.ts"
+import type { Files } from "../disk/files.ts"
 import { FIRST_PART, IDENTITY_FILE } from "../disk/layout.ts"
-import { readFully, readWhole, replaceFile } from "../disk/small-files.ts"
+import { readStart, replaceFile } from "../disk/small-files.ts"
 
 export interface Identity {
   readonly log: string
@@ -21,7 +20,7 @@ export function createLogIdentity(): string {
 
 /** Undefined where there is no log. */
 export function readIdentity(files: Files, folder: string): Identity | undefined {
-  const text = readWhole(files, join(folder, IDENTITY_FILE))?.toString("utf8").trim()
+  const text = readStart(files, join(folder, IDENTITY_FILE), HEAD_BYTES)?.toString("utf8").trim()
   if (text !== undefined && text !== "") return { log: text, stored: true }
   const head = readHead(files, join(folder, FIRST_PART))
   if (head === undefined) return undefined
@@ -38,18 +37,7 @@ const LF = 10
 
 /** The first line, or as much of it as counts. It never changes once it is whole. */
 function readHead(files: Files, path: string): Uint8Array | undefined {
-  let fd: number
-  try {
-    fd = files.open(path, READ)
-  } catch (error) {
-    if (isMissing(error) || errnoOf(error) === "ELOOP") return undefined
-    throw error
-  }
-  try {
-    const bytes = readFully(files, fd, 0, HEAD_BYTES)
-    const end = bytes.indexOf(LF)
-    return end < 0 ? bytes : bytes.subarray(0, end)
-  } finally {
-    files.close(fd)
-  }
+  const bytes = readStart(files, path, HEAD_BYTES)
+  const end = bytes?.indexOf(LF) ?? -1
+  return end < 0 ? bytes : bytes?.subarray(0, end)
 }

@@ -2,11 +2,12 @@
  * What the files of a session say at one moment: identity, parts, where the last whole line ends. Made by looking, never trusted for
  * longer than the call it was made for; an earlier view of the same log saves counting again what has been counted.
  */
-import { join } from "node:path"
+import { dirname, join } from "node:path"
 import { type HeadInfo, type Seq, StorageError } from "@sessions/core/storage"
 import { countLines } from "./count.ts"
 import { isMissing } from "../errors.ts"
 import { type Files, READ } from "../disk/files.ts"
+import { isFolderOrNothing } from "../disk/small-files.ts"
 import { type Identity, readIdentity } from "./identity.ts"
 import { type PartName, parsePartName, type SessionPaths, toMarksName } from "../disk/layout.ts"
 import { checkBefore, loadMarks, type Mark, saveMarks } from "./marks.ts"
@@ -48,7 +49,7 @@ interface Stamp {
 export function loadView(files: Files, paths: SessionPaths, before?: LogView): LogView | undefined {
   return (
     loadFolder(files, paths.folder, before) ??
-    loadFolder(files, paths.swap, before) ??
+    (isFolderOrNothing(files, dirname(paths.swap)) ? loadFolder(files, paths.swap, before) : undefined) ??
     loadFolder(files, paths.folder, before)
   )
 }
@@ -68,14 +69,17 @@ export function toHeadInfo(view: LogView): Omit<HeadInfo, "info"> {
   }
 }
 
-/** The parts in a folder, in log order. Files of other names, and whatever is no regular file, are not looked at. */
+/**
+ * The parts in a folder, in log order. Files of other names, and whatever is no regular file, are not looked at. Of two with one
+ * number the later beginning counts: a writer that was stopped while it made the other had lost the lock by then.
+ */
 export function listParts(files: Files, folder: string): PartName[] {
-  const names: PartName[] = []
+  const byNumber = new Map<number, PartName>()
   for (const entry of files.readdir(folder)) {
     const part = entry.isFile() ? parsePartName(entry.name) : undefined
-    if (part !== undefined) names.push(part)
+    if (part !== undefined && part.from >= (byNumber.get(part.number)?.from ?? 0)) byNumber.set(part.number, part)
   }
-  return names.sort((a, b) => a.from - b.from || a.number - b.number)
+  return [...byNumber.values()].sort((a, b) => a.from - b.from || a.number - b.number)
 }
 
 /** Writes the marks of parts that have ended and have none: of a log that was copied in, or whose writer was stopped. */

@@ -1,12 +1,13 @@
 /** Listing sessions, newest first, without opening a log whose row is up to date. */
 import { join, sep } from "node:path"
-import { checkSignal, hasCode, type ListedSession, type ListOptions } from "@sessions/core/storage"
+import { checkSignal, type ListedSession, type ListOptions } from "@sessions/core/storage"
 import type { Environment } from "../environment.ts"
 import { errnoOf } from "../errors.ts"
 import { toSessionId } from "../disk/ids.ts"
 import { FIRST_PART, toSessionPaths } from "../disk/layout.ts"
 import { type Metadata, readMetadata, type StoredInfo } from "../log/metadata.ts"
 import { interruptedSwaps } from "../session/swap.ts"
+import { damagedHead } from "../log/damaged.ts"
 import { toHeadInfo } from "../log/view.ts"
 
 /** What this storage object knows of a session beyond its files: an `info` that is not written yet. */
@@ -62,8 +63,13 @@ async function newestFirst(
 
 function touchedAt(env: Environment, name: string): number | undefined {
   // Joined by hand: normalizing ten thousand paths takes as long as looking at a fifth of them.
-  const stat = env.files.lstat(`${env.layout.root}${sep}${name}${sep}${FIRST_PART}`)
-  return stat?.isFile() === true ? Math.floor(stat.mtimeMs) : undefined
+  const folder = `${env.layout.root}${sep}${name}`
+  try {
+    const stat = env.files.lstat(`${folder}${sep}${FIRST_PART}`)
+    return stat?.isFile() === true ? Math.floor(stat.mtimeMs) : damagedHead(env.files, folder)?.updatedAt
+  } catch {
+    return damagedHead(env.files, folder)?.updatedAt
+  }
 }
 
 function toRow(env: Environment, session: string, pending: PendingInfo): ListedSession | undefined {
@@ -95,14 +101,13 @@ function storedRow(
   }
 }
 
-/** A log that is damaged so that it has no end is left out: one of them must not hide the others. `head` and `read` say what it is. */
+/** One log that is damaged, or cannot be looked at, must not hide the others, nor be hidden: `head` and `read` say what it is. */
 function viewRow(env: Environment, session: string): Omit<ListedSession, "id" | "info"> | undefined {
   try {
     const view = env.view(session)
     return view === undefined ? undefined : toHeadInfo(view)
-  } catch (error) {
-    if (hasCode(error, "corrupt")) return undefined
-    throw error
+  } catch {
+    return damagedHead(env.files, toSessionPaths(env.layout, session).folder)
   }
 }
 

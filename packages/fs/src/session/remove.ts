@@ -4,7 +4,7 @@ import { join } from "node:path"
 import type { Environment } from "../environment.ts"
 import type { SessionPaths } from "../disk/layout.ts"
 import { acquireLock } from "../lock/lock.ts"
-import { discard, syncFolder } from "../disk/small-files.ts"
+import { discard, removeQuietly, syncFolder } from "../disk/small-files.ts"
 import { sweepLeftovers } from "./sweep.ts"
 import { moveToTrash } from "../disk/trash.ts"
 import { listParts } from "../log/view.ts"
@@ -30,7 +30,7 @@ export async function removeSession(
     discard(files, paths.rolled)
     env.bells.ring(paths.session)
     if (env.durability === "disk") await syncFolder(files, layout.root)
-    await files.remove(trashed)
+    await removeQuietly(files, trashed)
     await sweepLeftovers(env)
     return deleted
   } finally {

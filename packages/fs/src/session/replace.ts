@@ -15,14 +15,22 @@ import type { Environment } from "../environment.ts"
 import { isMissing } from "../errors.ts"
 import { CREATE } from "../disk/files.ts"
 import { createLogIdentity, storeIdentity } from "../log/identity.ts"
-import { DOCS_FOLDER, FILE_MODE, type SessionPaths, toPartName } from "../disk/layout.ts"
+import { DOCS_FOLDER, FILE_MODE, IDENTITY_FILE, type SessionPaths, toPartName } from "../disk/layout.ts"
 import { acquireLock } from "../lock/lock.ts"
 import { encodeBatch, type OpenLog, toMetadata, writeBatch } from "../write/open-log.ts"
 import { saveMarks } from "../log/marks.ts"
 import { writeMetadata } from "../log/metadata.ts"
-import { createFileSynced, ensureFolder, readWhole, syncFile, syncFolder } from "../disk/small-files.ts"
+import {
+  checkInnerFolder,
+  createFileSynced,
+  ensureFolder,
+  readWhole,
+  removeQuietly,
+  syncFile,
+  syncFolder,
+} from "../disk/small-files.ts"
 import { swapIn } from "./swap.ts"
-import { loadView } from "../log/view.ts"
+import { loadView, type LogView } from "../log/view.ts"
 
 /**
  * Under the session's lock. The new log is whole, synced and counted before the one step that puts it in place; a failure before
@@ -32,37 +40,51 @@ export async function replaceLog(
   env: Environment,
   paths: SessionPaths,
   chunks: AsyncIterable<Chunk>,
-  o: CallOptions & { readonly expect: Head },
+  o: CallOptions & { readonly expect: Head; readonly checkHeld: () => void },
 ): Promise<Head> {
   const { files, layout } = env
   if (!isHead(o?.expect))
     throw new StorageError("invalid", "A replace needs `expect`: the head of the log it replaces.")
-  checkExpect(env, paths.session, o.expect)
+  const { updatedAt } = checkExpect(env, paths.session, o.expect)
   const fresh = join(layout.fresh, randomUUID())
+  checkInnerFolder(files, layout.fresh)
   ensureFolder(files, fresh)
   const docs = await acquireLock(files, paths.docsLock, { timeout: env.lockTimeout, signal: o.signal })
   try {
-    const head = await build(env, fresh, chunks, o.signal)
+    const head = await build(env, fresh, chunks, updatedAt, o.signal)
     await copyDocs(env, paths.folder, fresh)
     await syncFolder(files, fresh)
     if (loadView(files, { ...paths, folder: fresh })?.next !== head.next) {
       throw new StorageError("corrupt", `The new log of session ${paths.session} did not come back as it was written.`)
     }
     checkSignal(o.signal)
-    checkExpect(env, paths.session, o.expect)
-    await swapIn(files, layout, paths, fresh)
-    await syncFolder(files, layout.root)
+    // Once more and at the last moment: a process that stood still may have lost the lock, and others may have written since.
+    await swapIn(files, layout, paths, fresh, () => {
+      o.checkHeld()
+      checkExpect(env, paths.session, o.expect)
+    })
     env.bells.ring(paths.session)
+    await syncSwap(env, paths)
     return head
   } finally {
-    await files.remove(fresh)
+    await removeQuietly(files, fresh)
     docs.release()
   }
 }
 
-function checkExpect(env: Environment, session: string, expect: Head): void {
+/** The new log is in place for everyone by now; that the disk may not keep it is no reason to call it refused. */
+async function syncSwap({ files, layout }: Environment, { session }: SessionPaths): Promise<void> {
+  try {
+    await syncFolder(files, layout.root)
+  } catch (cause) {
+    const message = `The log of session ${session} was replaced, but the disk could not be made to keep that: look at the system's log.`
+    throw new StorageError("indeterminate", message, { session, cause })
+  }
+}
+
+function checkExpect(env: Environment, session: string, expect: Head): LogView {
   const view = env.view(session)
-  if (view?.log === expect?.log && view?.next === expect?.next && view !== undefined) return
+  if (view?.log === expect?.log && view?.next === expect?.next && view !== undefined) return view
   throw new StorageError("conflict", `Session ${session} was not replaced: its log is not the one that was expected.`, {
     session,
   })
@@ -72,6 +94,7 @@ async function build(
   env: Environment,
   fresh: string,
   chunks: AsyncIterable<Chunk>,
+  updatedAt: number,
   signal: AbortSignal | undefined,
 ): Promise<Head> {
   const { files, maxPartBytes } = env
@@ -85,6 +108,7 @@ async function build(
     marks: [{ offset: 0, seq: 0 }],
     next: 0,
     size: 0,
+    touchedAt: updatedAt,
   }
   try {
     for await (const chunk of chunks) {
@@ -103,7 +127,7 @@ async function build(
     files.close(log.fd)
   }
   storeIdentity(files, fresh, identity)
-  await syncFile(files, join(fresh, "log.id"))
+  await syncFile(files, join(fresh, IDENTITY_FILE))
   writeMetadata(files, fresh, toMetadata(log, undefined))
   return { next: log.next, log: identity }
 }

@@ -3,7 +3,8 @@ import { join } from "node:path"
 import { isMissing } from "../errors.ts"
 import type { Files, FolderEntry } from "../disk/files.ts"
 import { DOCS_FOLDER, FIRST_PART, type Layout, type SessionPaths } from "../disk/layout.ts"
-import { ensureFolder, renamePatiently } from "../disk/small-files.ts"
+import { ensureFolder, removeQuietly, renamePatiently } from "../disk/small-files.ts"
+import { orUndo } from "../disk/undo.ts"
 import { moveToTrash } from "../disk/trash.ts"
 
 const SWAP = ".swap"
@@ -15,18 +16,32 @@ const SWAP = ".swap"
 export async function recoverSwap(files: Files, layout: Layout, paths: SessionPaths): Promise<void> {
   if (files.lstat(paths.swap) === undefined) return
   if (files.lstat(join(paths.folder, FIRST_PART)) !== undefined) {
-    return files.remove(await moveToTrash(files, layout, paths.swap))
+    return removeQuietly(files, await moveToTrash(files, layout, paths.swap))
   }
   if (files.lstat(paths.folder) !== undefined) await moveDocs(files, layout, paths)
   await renamePatiently(files, paths.swap, paths.folder)
 }
 
-/** Puts the finished folder in the place of the session's. */
-export async function swapIn(files: Files, layout: Layout, paths: SessionPaths, fresh: string): Promise<void> {
+/**
+ * Puts the finished folder in the place of the session's. `check` is called right before the old one goes. A failure leaves the old
+ * one, or is `indeterminate`: whoever opens the session next completes or undoes it.
+ */
+export async function swapIn(
+  files: Files,
+  layout: Layout,
+  paths: SessionPaths,
+  fresh: string,
+  check: () => void,
+): Promise<void> {
   await renamePatiently(files, fresh, paths.swap)
-  const old = await moveToTrash(files, layout, paths.folder)
-  await renamePatiently(files, paths.swap, paths.folder)
-  await files.remove(old)
+  const undoSwap = (): void => files.rename(paths.swap, fresh)
+  const old = await orUndo(() => moveToTrash(files, layout, paths.folder, check), undoSwap, unknown(paths))
+  const undo = (): void => {
+    files.rename(old, paths.folder)
+    undoSwap()
+  }
+  await orUndo(() => renamePatiently(files, paths.swap, paths.folder), undo, unknown(paths))
+  await removeQuietly(files, old)
 }
 
 /** Sessions whose log stands in no folder of its own, since a swap was interrupted; found in the entries of the folder for new ones. */
@@ -39,7 +54,11 @@ async function moveDocs(files: Files, layout: Layout, paths: SessionPaths): Prom
   const [from, to] = [join(paths.folder, DOCS_FOLDER), join(paths.swap, DOCS_FOLDER)]
   ensureFolder(files, to)
   for (const entry of entriesOf(files, from)) await renamePatiently(files, join(from, entry.name), join(to, entry.name))
-  await files.remove(await moveToTrash(files, layout, paths.folder))
+  await removeQuietly(files, await moveToTrash(files, layout, paths.folder))
+}
+
+function unknown({ session }: SessionPaths): string {
+  return `Whether the log of session ${session} was replaced will show when it is opened next: the folders could be moved neither on nor back.`
 }
 
 function entriesOf(files: Files, folder: string): readonly FolderEntry[] {

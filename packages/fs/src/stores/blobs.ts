@@ -7,11 +7,13 @@ import { isMissing } from "../errors.ts"
 import type { FolderEntry } from "../disk/files.ts"
 import { acquireLock } from "../lock/lock.ts"
 import {
+  checkInnerFolder,
   createFileSynced,
   discard,
   ensureFolder,
   isFolderOrNothing,
   notAFolder,
+  patiently,
   readWhole,
   renamePatiently,
   syncFolder,
@@ -54,7 +56,8 @@ export function createBlobStore(env: Environment, checkOpen: () => void): BlobSt
       const hash = await sha256Hex(bytes)
       await guarded(hash, "put", () =>
         locked(hash, o?.signal, async () => {
-          if (files.lstat(pathOf(hash))?.size === bytes.length) files.utimes(pathOf(hash), Date.now())
+          // Compared, not taken for right: what a broken disk left of it is put right by the next put.
+          if (readWhole(files, pathOf(hash))?.equals(bytes) === true) files.utimes(pathOf(hash), Date.now())
           else await createBlob(env, folderOf(hash), pathOf(hash), bytes)
         }),
       )
@@ -93,7 +96,7 @@ export function createBlobStore(env: Environment, checkOpen: () => void): BlobSt
         return locked(hash, o?.signal, async () => {
           const stat = files.lstat(pathOf(hash))
           if (stat === undefined || !stat.isFile() || stat.mtimeMs >= limit) return false
-          files.unlink(pathOf(hash))
+          await patiently(() => files.unlink(pathOf(hash)))
           return true
         })
       })
@@ -115,6 +118,7 @@ export function createBlobStore(env: Environment, checkOpen: () => void): BlobSt
 
 async function createBlob(env: Environment, folder: string, path: string, bytes: Uint8Array): Promise<void> {
   const { files, layout } = env
+  checkInnerFolder(files, layout.fresh)
   ensureFolder(files, layout.fresh)
   const temporary = join(layout.fresh, randomUUID())
   await createFileSynced(files, temporary, bytes)

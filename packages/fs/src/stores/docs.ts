@@ -20,6 +20,7 @@ import {
   ensureFolder,
   isFolderOrNothing,
   notAFolder,
+  patiently,
   readWhole,
   renamePatiently,
   syncFolder,
@@ -46,7 +47,8 @@ export function createDocStore(env: Environment, checkOpen: () => void): DocStor
   }
 
   const read = async (place: DocPlace): Promise<Doc | undefined> => {
-    const text = readWhole(files, place.path)?.toString("utf8")
+    const bytes = await patiently(() => readWhole(files, place.path))
+    const text = bytes?.toString("utf8")
     return text === undefined ? undefined : { text, version: await sha256Hex(text) }
   }
 
@@ -127,8 +129,8 @@ export function createDocStore(env: Environment, checkOpen: () => void): DocStor
       await locked(key, o.signal, async (place) => {
         const stored = await read(place)
         if (stored === undefined || stored.version !== o.expect) throw changed(key)
-        files.unlink(place.path)
-        await syncFolder(files, place.folder)
+        await patiently(() => files.unlink(place.path))
+        await syncChange(env, place)
       })
     },
 
@@ -169,7 +171,17 @@ async function replaceDoc(env: Environment, place: DocPlace, text: string): Prom
     discard(files, temporary)
     throw error
   }
-  await syncFolder(files, place.folder)
+  await syncChange(env, place)
+}
+
+/** What was renamed or removed is so for everyone by now; that the disk may not keep it is no reason to call it refused. */
+async function syncChange({ files }: Environment, { folder, path }: DocPlace): Promise<void> {
+  try {
+    await syncFolder(files, folder)
+  } catch (cause) {
+    const message = `The document at ${path} was changed, but the disk could not be made to keep that: look at the system's log.`
+    throw new StorageError("indeterminate", message, { at: path, cause })
+  }
 }
 
 function* allKeys(env: Environment, prefix: string): Generator<string> {

@@ -1,9 +1,7 @@
 /** Making a session: whole or not at all, with one winner. */
 import { randomUUID } from "node:crypto"
 import { join } from "node:path"
-import { isMissing } from "../errors.ts"
 import type { Files } from "../disk/files.ts"
-import { createLogIdentity, storeIdentity } from "../log/identity.ts"
 import {
   FIRST_PART,
   FOLDER_MODE,
@@ -13,77 +11,106 @@ import {
   type SessionPaths,
 } from "../disk/layout.ts"
 import {
+  checkInnerFolder,
   createFile,
   discard,
   ensureFolder,
   notAFolder,
+  removeQuietly,
   syncFile,
   syncFolder,
   toTemporary,
 } from "../disk/small-files.ts"
+import { orUndo } from "../disk/undo.ts"
+import { errnoOf, isMissing } from "../errors.ts"
+import { createLogIdentity, storeIdentity } from "../log/identity.ts"
 import { keepAside } from "../log/torn.ts"
 import { listParts } from "../log/view.ts"
 
-/**
- * Builds the folder aside and renames it into place. A folder that is there without a log (it holds documents, or a first line that
- * never became whole) gets one in place: the name `session.jsonl` appears with the whole batch in it.
- */
-export async function createLog(
-  files: Files,
-  layout: Layout,
-  paths: SessionPaths,
-  bytes: Uint8Array,
-  durable: boolean,
-): Promise<void> {
-  const stat = files.lstat(paths.folder)
-  if (stat?.isDirectory() === false) throw notAFolder(paths.folder)
-  if (stat === undefined) await createFolder(files, layout, paths, bytes, durable)
-  else await createInPlace(files, paths.folder, bytes, durable)
-  if (durable) await syncFolder(files, layout.root)
+export interface Creation {
+  readonly files: Files
+  readonly layout: Layout
+  readonly paths: SessionPaths
+  readonly bytes: Uint8Array
+  /** On stable storage, names and all, when it resolves. */
+  readonly durable: boolean
+  /** Throws where the lock was lost, before anything is done that another writer's log could suffer from. */
+  readonly checkHeld: () => void
 }
 
-async function createFolder(
-  files: Files,
-  layout: Layout,
-  paths: SessionPaths,
-  bytes: Uint8Array,
-  durable: boolean,
-): Promise<void> {
+/**
+ * Builds the folder aside and renames it into place. A folder that is there without a log (it holds documents, or a first line that
+ * never became whole) gets one in place: the name `session.jsonl` appears with the whole batch in it. Gives the log's identity.
+ */
+export async function createLog(creation: Creation): Promise<string> {
+  const { files, paths } = creation
+  const stat = files.lstat(paths.folder)
+  if (stat?.isDirectory() === false) throw notAFolder(paths.folder)
+  const log = createLogIdentity()
+  if (stat !== undefined || !(await createFolder(creation, log))) await createInPlace(creation, log)
+  return log
+}
+
+/** False where somebody put something else in the place meanwhile, say a document. */
+async function createFolder({ files, layout, paths, bytes, durable }: Creation, log: string): Promise<boolean> {
   const fresh = join(layout.fresh, randomUUID())
   makeFolder(files, layout.fresh, fresh)
   try {
     createFile(files, join(fresh, FIRST_PART), bytes)
-    storeIdentity(files, fresh, createLogIdentity())
+    storeIdentity(files, fresh, log)
     if (durable) await syncFiles(files, fresh)
     files.rename(fresh, paths.folder)
   } catch (error) {
-    await files.remove(fresh)
+    await removeQuietly(files, fresh)
+    const errno = errnoOf(error)
+    if (errno === "ENOTEMPTY" || errno === "EEXIST") return false
     throw error
   }
+  if (!durable) return true
+  const undo = async (): Promise<void> => {
+    files.rename(paths.folder, fresh)
+    await removeQuietly(files, fresh)
+  }
+  await orUndo(() => syncFolder(files, layout.root), undo, unknown(paths))
+  return true
 }
 
-async function createInPlace(files: Files, folder: string, bytes: Uint8Array, durable: boolean): Promise<void> {
+async function createInPlace(creation: Creation, log: string): Promise<void> {
+  const { files, layout, paths, bytes, durable, checkHeld } = creation
+  const { folder } = paths
+  const path = join(folder, FIRST_PART)
+  checkHeld()
   for (const part of listParts(files, folder)) {
-    const path = join(folder, part.name)
-    const size = files.lstat(path)?.size ?? 0
-    if (size > 0) await keepAside(files, path, 0, size)
-    files.unlink(path)
+    const old = join(folder, part.name)
+    const size = files.lstat(old)?.size ?? 0
+    if (size > 0) await keepAside(files, old, 0, size)
+    checkHeld()
+    files.unlink(old)
   }
   discard(files, join(folder, METADATA_FILE))
-  storeIdentity(files, folder, createLogIdentity())
-  const temporary = toTemporary(join(folder, FIRST_PART))
+  storeIdentity(files, folder, log)
+  const temporary = toTemporary(path)
   createFile(files, temporary, bytes)
   try {
-    files.rename(temporary, join(folder, FIRST_PART))
+    if (durable) await syncFile(files, temporary)
+    if (durable) await syncFile(files, join(folder, IDENTITY_FILE))
+    checkHeld()
+    files.rename(temporary, path)
   } catch (error) {
     discard(files, temporary)
     throw error
   }
-  if (durable) await syncFiles(files, folder)
+  if (!durable) return
+  const sync = async (): Promise<void> => {
+    await syncFolder(files, folder)
+    await syncFolder(files, layout.root)
+  }
+  await orUndo(sync, () => files.unlink(path), unknown(paths))
 }
 
 /** The folder for new ones is there nearly always, so it is made only where it turns out to be missing. */
 function makeFolder(files: Files, parent: string, path: string): void {
+  checkInnerFolder(files, parent)
   try {
     files.mkdir(path, FOLDER_MODE)
   } catch (error) {
@@ -96,4 +123,8 @@ function makeFolder(files: Files, parent: string, path: string): void {
 async function syncFiles(files: Files, folder: string): Promise<void> {
   for (const name of [FIRST_PART, IDENTITY_FILE]) await syncFile(files, join(folder, name))
   await syncFolder(files, folder)
+}
+
+function unknown({ session, folder }: SessionPaths): string {
+  return `Session ${session} was made in ${folder}, but the disk could neither be made to keep it nor let go of it: look whether it is there.`
 }

@@ -8,6 +8,7 @@ import { FILE_MODE, type PartName } from "../disk/layout.ts"
 import type { Mark } from "../log/marks.ts"
 import type { Metadata, StoredInfo } from "../log/metadata.ts"
 import { type LogView, lastPart } from "../log/view.ts"
+import { keepTime } from "./time.ts"
 
 export interface OpenLog {
   readonly log: string
@@ -21,6 +22,8 @@ export interface OpenLog {
   next: Seq
   /** Of the last part's file. */
   size: number
+  /** Its modification time when it was last looked at. */
+  touchedAt: number
 }
 
 /** One batch as it goes into the file. */
@@ -43,13 +46,20 @@ export function openLog(files: Files, view: LogView): OpenLog {
     marks: [...part.marks],
     next: view.next,
     size: part.end.offset,
+    touchedAt: view.stamp.mtimeMs,
   }
 }
 
 /** Whether the file is still there and ends where our last line does. */
 export function isCurrent(files: Files, log: OpenLog): boolean {
   const stat = files.fstat(log.fd)
+  log.touchedAt = stat.mtimeMs
   return stat.size === log.size && stat.nlink > 0
+}
+
+/** Whether the open file is the one that others find in the session's folder: nobody moved it away, or put another one there. */
+export function isInPlace(files: Files, log: OpenLog): boolean {
+  return files.lstat(pathOf(log))?.ino === files.fstat(log.fd).ino
 }
 
 /** Whether a log that was just looked at ends where the open one does. */
@@ -79,6 +89,7 @@ export function writeBatch(files: Files, log: OpenLog, batch: Batch): void {
   markBatch(log.marks, { offset: log.size, seq: log.next }, lines, bytes)
   log.size += bytes.length
   log.next += lines.length
+  keepTime(files, pathOf(log), log.touchedAt)
 }
 
 export function pathOf(log: OpenLog): string {

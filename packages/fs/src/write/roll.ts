@@ -1,16 +1,18 @@
 /** Going on in a new part. */
 import { join } from "node:path"
-import type { Environment } from "../environment.ts"
 import { CREATE } from "../disk/files.ts"
 import { FILE_MODE, type SessionPaths, toPartName } from "../disk/layout.ts"
+import { syncFolder } from "../disk/small-files.ts"
+import type { Environment } from "../environment.ts"
 import { saveMarks } from "../log/marks.ts"
 import { type StoredInfo, writeMetadata } from "../log/metadata.ts"
-import { type OpenLog, toMetadata } from "./open-log.ts"
-import { syncFolder } from "../disk/small-files.ts"
+import { type OpenLog, pathOf, toMetadata } from "./open-log.ts"
+import { keepTime } from "./time.ts"
 
 /**
  * Ends the last part at its present size and begins an empty one. From here on whatever a writer without the lock still appends to
- * the old part is void. What listings go by is told of the new part before it is there.
+ * the old part is void. What listings go by is told of the new part before it is there. After a failure the new part may be there:
+ * the old one must not be appended to before the log was looked at anew.
  */
 export async function rollPart(
   env: Environment,
@@ -25,8 +27,15 @@ export async function rollPart(
   saveMarks(files, log.folder, log.part.name, [...log.marks, { offset: log.size, seq: log.next }])
   env.markRolled(paths)
   writeMetadata(files, log.folder, toMetadata(next, info))
+  const before = files.fstat(log.fd).mtimeMs
   const fd = files.open(join(log.folder, part.name), CREATE, FILE_MODE)
-  if (env.durability === "disk") await syncFolder(files, log.folder)
+  try {
+    keepTime(files, pathOf(next), before)
+    if (env.durability === "disk") await syncFolder(files, log.folder)
+  } catch (error) {
+    files.close(fd)
+    throw error
+  }
   files.close(log.fd)
   return { ...next, fd }
 }

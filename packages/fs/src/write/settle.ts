@@ -1,16 +1,17 @@
 /** Finding out whether a write counts, by looking for its lines in the log. */
 import { join } from "node:path"
 import { type Head, StorageError } from "@sessions/core/storage"
-import { countLines } from "../log/count.ts"
-import type { Environment } from "../environment.ts"
 import { READ } from "../disk/files.ts"
-import { markBefore } from "../log/marks.ts"
 import { readFully } from "../disk/small-files.ts"
+import type { Environment } from "../environment.ts"
+import { countLines } from "../log/count.ts"
+import { markBefore } from "../log/marks.ts"
 import type { LogView } from "../log/view.ts"
 
 /**
  * The new head where all lines stand directly after `expect`; `conflict` where none of them stands anywhere from there on;
- * `indeterminate` for anything between.
+ * `indeterminate` for anything between. Under the lock: as long as another writer has it, that one may be about to end the part
+ * where the lines stand, before them.
  */
 export function settle(env: Environment, session: string, lines: readonly string[], expect: Head): Head {
   const view = env.view(session)
@@ -24,8 +25,12 @@ export function settle(env: Environment, session: string, lines: readonly string
       { session },
     )
   }
+  throw unsettled(session)
+}
+
+export function unsettled(session: string, cause?: unknown): StorageError {
   const message = `Another writer took over session ${session} during an append: read the log to see which lines are there.`
-  throw new StorageError("indeterminate", message, { session })
+  return new StorageError("indeterminate", message, { session, cause })
 }
 
 function linesFrom(env: Environment, view: LogView, seq: number): string[] {

@@ -1,51 +1,48 @@
-/** Making what was written lasting. */
+/** Making what was written lasting, and what to do where that fails. */
 import { dirname, join } from "node:path"
-import type { Environment } from "../environment.ts"
 import { READ, REWRITE } from "../disk/files.ts"
-import { type OpenLog, pathOf } from "./open-log.ts"
 import { readFully, syncFile, syncFolder, writeFully } from "../disk/small-files.ts"
+import type { Environment } from "../environment.ts"
+import { lastPart, type LogView, type Part } from "../log/view.ts"
+import type { StoredInfo } from "../log/metadata.ts"
+import { type OpenLog, pathOf } from "./open-log.ts"
+
+/** The log as it was before a batch. */
+export interface Before {
+  readonly size: number
+  readonly next: number
+  readonly info: StoredInfo | undefined
+}
 
 /**
  * The parts, then the names that lead to them. Whoever wrote them: a sync is of the file, not of the descriptor. A part whose sync
- * fails goes to `failed`; see {@link rewriteFailed}.
+ * fails goes to `env.unsynced`; see {@link rewriteFailed}.
  */
-export async function syncSession(env: Environment, session: string, failed: Set<string>): Promise<void> {
+export async function syncSession(env: Environment, session: string): Promise<void> {
   const view = env.view(session)
   if (view === undefined) return
-  for (const part of view.parts) {
-    const path = join(view.folder, part.name)
-    try {
-      await syncFile(env.files, path)
-    } catch (error) {
-      failed.add(path)
-      throw error
-    }
-  }
+  for (const part of view.parts) await syncPart(env, join(view.folder, part.name))
   await syncFolder(env.files, view.folder)
   await syncFolder(env.files, dirname(view.folder))
+}
+
+/** What others wrote at the log's end and perhaps never synced, so that whatever is cut off later stands behind what is safe. */
+export async function syncEnd(env: Environment, view: LogView): Promise<void> {
+  const part = lastPart(view)
+  const path = join(view.folder, part.name)
+  if (env.unsynced.has(path)) rewritePart(env, path, part)
+  await syncPart(env, path)
 }
 
 /**
  * After a failed sync the system takes the pages for clean, so that a second one says "done" and proves nothing. Lines that were
  * acknowledged cannot be cut off, so they are written once more, in place, which makes the pages dirty again. Under the lock.
  */
-export function rewriteFailed(env: Environment, session: string, failed: Set<string>): void {
-  const { files } = env
+export function rewriteFailed(env: Environment, session: string): void {
   const view = env.view(session)
   for (const part of view?.parts ?? []) {
     const path = join(view?.folder ?? "", part.name)
-    if (!failed.has(path)) continue
-    const from = files.open(path, READ)
-    const to = files.open(path, REWRITE)
-    try {
-      for (let at = 0; at < part.end.offset; at += REWRITE_BYTES) {
-        writeFully(files, to, readFully(files, from, at, Math.min(REWRITE_BYTES, part.end.offset - at)))
-      }
-    } finally {
-      files.close(from)
-      files.close(to)
-    }
-    failed.delete(path)
+    if (env.unsynced.has(path)) rewritePart(env, path, part)
   }
 }
 
@@ -53,12 +50,7 @@ export function rewriteFailed(env: Environment, session: string, failed: Set<str
  * After a failed sync nothing since the last good one counts: the system takes the pages for clean, so a later sync proves nothing.
  * So the batch is cut off again, and the cut synced, before this rejects; `corrupt` where that failed, too.
  */
-export async function syncBatch(
-  env: Environment,
-  session: string,
-  log: OpenLog,
-  before: { readonly size: number; readonly next: number },
-): Promise<void> {
+export async function syncBatch(env: Environment, session: string, log: OpenLog, before: Before): Promise<void> {
   const { files } = env
   try {
     await files.fdatasync(log.fd)
@@ -78,3 +70,30 @@ export async function syncBatch(
 }
 
 const REWRITE_BYTES = 1_048_576
+
+async function syncPart(env: Environment, path: string): Promise<void> {
+  try {
+    await syncFile(env.files, path)
+  } catch (error) {
+    env.unsynced.add(path)
+    throw error
+  }
+}
+
+function rewritePart(env: Environment, path: string, part: Part): void {
+  const { files } = env
+  const from = files.open(path, READ)
+  try {
+    const to = files.open(path, REWRITE)
+    try {
+      for (let at = 0; at < part.end.offset; at += REWRITE_BYTES) {
+        writeFully(files, to, readFully(files, from, at, Math.min(REWRITE_BYTES, part.end.offset - at)))
+      }
+    } finally {
+      files.close(to)
+    }
+  } finally {
+    files.close(from)
+  }
+  env.unsynced.delete(path)
+}

@@ -2,7 +2,7 @@
  * The writing side of one session in one storage object: the lease, the open log, and what is written behind. One task at a time; an
  * append that finds everything in hand runs at once, without waiting for anything.
  */
-import { type AppendOptions, checkSignal, type Head, type StorageError } from "@sessions/core/storage"
+import { type AppendOptions, checkSignal, hasCode, type Head, StorageError } from "@sessions/core/storage"
 import { Behind } from "./behind.ts"
 import { checkExpect, conflict } from "./conflict.ts"
 import { createLog } from "./create.ts"
@@ -10,11 +10,22 @@ import type { Environment } from "../environment.ts"
 import type { SessionPaths } from "../disk/layout.ts"
 import { Lease } from "../lock/lease.ts"
 import { readInfo, type StoredInfo } from "../log/metadata.ts"
-import { type Batch, encodeBatch, isCurrent, isViewOf, type OpenLog, openLog, toHead, writeBatch } from "./open-log.ts"
+import {
+  type Batch,
+  encodeBatch,
+  isCurrent,
+  isInPlace,
+  isViewOf,
+  type OpenLog,
+  openLog,
+  toHead,
+  writeBatch,
+} from "./open-log.ts"
 import { rollPart } from "./roll.ts"
-import { settle } from "./settle.ts"
+import { settle, unsettled } from "./settle.ts"
 import { recoverSwap } from "../session/swap.ts"
-import { syncBatch } from "./sync.ts"
+import { sweepTemporaries } from "../session/sweep.ts"
+import { type Before, syncBatch, syncEnd, syncSession } from "./sync.ts"
 import { cutTorn } from "../log/torn.ts"
 import { type LogView, saveMissingMarks } from "../log/view.ts"
 import { createTaskQueue, unlessAborted } from "../wait.ts"
@@ -29,6 +40,8 @@ export class SessionWriter {
   #log: OpenLog | undefined
   /** Whether the log was looked at since the lock was taken. */
   #checked = false
+  /** At which refresh of the lock it was last seen that the open file is the one in the session's folder. */
+  #placed = -1
   /** Set when not even cutting back helped: what the file holds is unknown to us until it is opened again. */
   #broken: StorageError | undefined
 
@@ -58,10 +71,10 @@ export class SessionWriter {
       this.#env.durability === "os" &&
       this.#broken === undefined
     ) {
-      if (this.#lease.refresh() === "held" && isCurrent(this.#env.files, log)) {
+      if (this.#lease.refresh() === "held" && this.#isCurrent(log)) {
         checkExpect(log, o.expect, this.#session)
         const batch = encodeBatch(lines)
-        if (this.#fits(log, batch)) return this.#write(log, batch, o)
+        if (this.#fits(log, batch)) return this.#writeAtOnce(log, batch, o)
       }
     }
     const fate = { sent: false }
@@ -70,13 +83,14 @@ export class SessionWriter {
     return unlessAborted(work, o.signal, () => fate.sent)
   }
 
-  /** Runs a task that changes the session as a whole, under the lock. */
-  exclusively<T>(task: () => Promise<T>, signal?: AbortSignal): Promise<T> {
+  /** Runs a task that changes the session as a whole, under the lock; `checkHeld` throws where that was lost meanwhile. */
+  exclusively<T>(task: (checkHeld: () => void) => Promise<T>, signal?: AbortSignal): Promise<T> {
     return this.#queue.run(async () => {
       await this.#takeLock(signal, () => undefined)
+      this.#writeBehind()
       this.#closeLog()
       try {
-        return await task()
+        return await task(this.#checkHeld)
       } finally {
         this.#lease.used()
       }
@@ -109,10 +123,12 @@ export class SessionWriter {
       if (!this.#fits(log, batch)) log = await this.#roll(log)
       checkSignal(o.signal)
       fate.sent = true
+      const before = { size: log.size, next: log.next, info: this.#behind.info }
       // Encoded anew: another session's append may have used the buffer while this one waited.
-      const [size, next] = [log.size, log.next]
       const head = this.#write(log, encodeBatch(lines), o)
-      if (this.#env.durability === "disk") await this.#sync(log, { size, next })
+      if (head === undefined) return await this.#settle(lines, { next: before.next, log: log.log })
+      if (this.#env.durability === "disk") await this.#sync(log, before)
+      this.#env.bells.ring(this.#session)
       return head
     } finally {
       this.#lease.used()
@@ -139,8 +155,7 @@ export class SessionWriter {
   }
 
   async #lookAtLog(): Promise<void> {
-    const { files } = this.#env
-    if (this.#checked && this.#log !== undefined && isCurrent(files, this.#log)) return
+    if (this.#checked && this.#log !== undefined && this.#isCurrent(this.#log)) return
     const view = this.#env.view(this.#session)
     if (view === undefined) this.#closeLog()
     else if (this.#log === undefined || !isViewOf(this.#log, view)) await this.#open(view)
@@ -148,11 +163,28 @@ export class SessionWriter {
     this.#checked = true
   }
 
-  async #open(view: LogView): Promise<void> {
+  /** Also that nobody moved the folder away, or put another file there: looked at with each refresh of the lock, since it costs as much. */
+  #isCurrent(log: OpenLog): boolean {
     const { files } = this.#env
+    const placed = this.#placed === this.#lease.refreshes
+    if (!isCurrent(files, log) || (!placed && !isInPlace(files, log))) return false
+    this.#placed = this.#lease.refreshes
+    return true
+  }
+
+  readonly #checkHeld = (): void => {
+    if (this.#lease.refresh(true) !== "lost") return
+    const message = `The lock of session ${this.#session} was taken over while this process stood still; nothing was changed. Repeat the call.`
+    throw new StorageError("unavailable", message, { session: this.#session, at: this.#paths.lock })
+  }
+
+  async #open(view: LogView): Promise<void> {
+    const { files, durability } = this.#env
     this.#closeLog()
     await cutTorn(files, view)
+    sweepTemporaries(files, view.folder)
     if (!view.stored) this.#env.storeIdentity(view)
+    if (durability === "disk") await syncEnd(this.#env, view)
     this.#log = openLog(files, view)
     this.#behind.opened(readInfo(files, view.folder, view.log, view.next), false)
     if (view.parts.length === 1) return
@@ -164,14 +196,24 @@ export class SessionWriter {
     const { files, layout, durability } = this.#env
     // Copied: the buffer that batches share may be used while this one waits for the disk.
     const bytes = encodeBatch(lines).bytes.slice()
-    await createLog(files, layout, this.#paths, bytes, durability === "disk")
-    const view = this.#env.view(this.#session)
-    if (view === undefined) throw conflict(this.#session, "it was removed while it was made", this.#paths.folder)
-    this.#log = openLog(files, view)
-    this.#behind.opened(undefined, true)
-    this.#behind.appended(o.info, lines.length)
+    const durable = durability === "disk"
+    const log = await createLog({ files, layout, paths: this.#paths, bytes, durable, checkHeld: this.#checkHeld })
+    this.#openCreated(log, lines.length, o.info)
     this.#env.bells.ring(this.#session)
-    return toHead(this.#log)
+    return { next: lines.length, log }
+  }
+
+  /** The session is there by now: whatever fails here fails the next append, not this one. */
+  #openCreated(log: string, next: number, info: string | undefined): void {
+    try {
+      const view = this.#env.view(this.#session)
+      if (view?.log !== log || view.next !== next) return
+      this.#log = openLog(this.#env.files, view)
+      this.#behind.opened(undefined, true)
+      this.#behind.appended(info, next)
+    } catch {
+      this.#closeLog()
+    }
   }
 
   #fits(log: OpenLog, { bytes }: Batch): boolean {
@@ -179,35 +221,63 @@ export class SessionWriter {
   }
 
   async #roll(log: OpenLog): Promise<OpenLog> {
-    this.#log = await rollPart(this.#env, this.#paths, log, this.#behind.info)
+    try {
+      this.#log = await rollPart(this.#env, this.#paths, log, this.#behind.info)
+    } catch (error) {
+      // The new part may be there, and then the old one has ended: what is appended next must not go there.
+      this.#closeLog()
+      throw error
+    }
     this.#behind.opened(this.#behind.info, true)
     return this.#log
   }
 
-  #write(log: OpenLog, batch: Batch, o: AppendOptions): Head {
+  #writeAtOnce(log: OpenLog, batch: Batch, o: AppendOptions): Head | Promise<Head> {
     const expect = toHead(log)
+    const head = this.#write(log, batch, o)
+    if (head === undefined) return this.#queue.run(() => this.#settle(batch.lines, expect))
+    this.#env.bells.ring(this.#session)
+    return head
+  }
+
+  /** The new head; undefined where the lock was lost, so that only the log can say whether the write counts. */
+  #write(log: OpenLog, batch: Batch, o: AppendOptions): Head | undefined {
     writeBatch(this.#env.files, log, batch)
     this.#behind.appended(o.info, log.next)
     if (!this.#lease.isCertain() && this.#lease.refresh(true) === "lost") {
-      // Somebody may have taken the lock before the write: only the log can say whether it counts.
       this.#lease.lose()
       this.#closeLog()
-      return settle(this.#env, this.#session, batch.lines, expect)
+      return undefined
     }
     this.#lease.used()
-    if (this.#env.durability === "os") this.#env.bells.ring(this.#session)
     return toHead(log)
   }
 
-  async #sync(log: OpenLog, before: { readonly size: number; readonly next: number }): Promise<void> {
+  /** Waits until whoever took the lock has given it back: as long as he has it, he may be about to end the part before our lines. */
+  async #settle(lines: readonly string[], expect: Head): Promise<Head> {
+    try {
+      await this.#takeLock(undefined, () => undefined)
+      await this.#lookAtLog()
+      const head = settle(this.#env, this.#session, lines, expect)
+      if (this.#env.durability === "disk") await syncSession(this.#env, this.#session)
+      return head
+    } catch (error) {
+      if (hasCode(error, "conflict") || hasCode(error, "indeterminate")) throw error
+      throw unsettled(this.#session, error)
+    } finally {
+      this.#lease.used()
+    }
+  }
+
+  async #sync(log: OpenLog, before: Before): Promise<void> {
     try {
       await syncBatch(this.#env, this.#session, log, before)
     } catch (error) {
       const failed = this.#env.error(error, "sync the log", this.#session)
       if (failed.code === "corrupt") this.#broken = failed
+      else this.#behind.info = before.info
       throw failed
     }
-    this.#env.bells.ring(this.#session)
   }
 
   #writeBehind(): void {

@@ -1,0 +1,41 @@
+/** What can be known of a log that has no first part, or cannot be opened. */
+import { join } from "node:path"
+import type { HeadInfo } from "@sessions/core/storage"
+import type { Files } from "../disk/files.ts"
+import { IDENTITY_FILE } from "../disk/layout.ts"
+import { readStart } from "../disk/small-files.ts"
+import { listParts } from "./view.ts"
+
+/**
+ * Parts, sizes and times as the folder shows them, nothing of it counted: `next` is the seq that the last part begins with, since
+ * its name says so. Undefined where there is no part at all.
+ */
+export function damagedHead(files: Files, folder: string): Omit<HeadInfo, "info"> | undefined {
+  const parts = quietly(() => listParts(files, folder)) ?? []
+  const found = parts.map((part) => {
+    const at = join(folder, part.name)
+    const stat = quietly(() => files.lstat(at))
+    return { from: part.from, bytes: stat?.size ?? 0, at, updatedAt: Math.floor(stat?.mtimeMs ?? 0) }
+  })
+  const last = found.at(-1)
+  if (last === undefined) return undefined
+  const log = quietly(() => readStart(files, join(folder, IDENTITY_FILE), IDENTITY_BYTES)?.toString("utf8").trim())
+  return {
+    next: last.from,
+    log: log ?? "",
+    bytes: found.reduce((sum, part) => sum + part.bytes, 0),
+    updatedAt: last.updatedAt,
+    parts: found.map(({ from, bytes, at }) => ({ from, bytes, at })),
+  }
+}
+
+const IDENTITY_BYTES = 4_096
+
+/** What the system refuses to tell is not known. */
+function quietly<T>(look: () => T): T | undefined {
+  try {
+    return look()
+  } catch {
+    return undefined
+  }
+}
