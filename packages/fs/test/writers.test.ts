@@ -185,11 +185,11 @@ test("a writer that was frozen in the middle of an append finds its late write v
     fs.writeFileSync(join(root, "a", "session_part2.2.jsonl"), `${lineAt(2)}\n`, { mode: 0o600 })
     return proceed()
   }
-  await expect(storage.append("a", ["late"], { expect: head })).rejects.toMatchObject({ code: "conflict" })
-  vi.restoreAllMocks()
+  const late = storage.append("a", ["late"], { expect: head })
+  await otherGivesBack(root)
+  await expect(late).rejects.toMatchObject({ code: "conflict" })
   expect(fs.readFileSync(join(root, "a", "session.jsonl"), "utf8")).toContain("late")
   expect(await linesOf(storage, "a")).toEqual(linesTo(3))
-  fs.unlinkSync(lockOf(root))
   await storage.append("a", [lineAt(3)], { expect: { next: 3, log: head.log } })
   expect(await linesOf(storage, "a")).toEqual(linesTo(4))
 })
@@ -207,8 +207,47 @@ test("a writer that was frozen after its write, before anyone took over, has wri
     fs.writeFileSync(join(root, "a", "session_part2.3.jsonl"), `${lineAt(3)}\n`, { mode: 0o600 })
     return written
   }
-  expect(await storage.append("a", [lineAt(2)], { expect: head })).toEqual({ next: 3, log: head.log })
-  vi.restoreAllMocks()
+  const written = storage.append("a", [lineAt(2)], { expect: head })
+  await otherGivesBack(root)
+  expect(await written).toEqual({ next: 3, log: head.log })
   expect(await linesOf(storage, "a")).toEqual(linesTo(4))
-  fs.unlinkSync(lockOf(root))
 })
+
+test("a writer that was frozen says nothing of its write before the one who took over has ended the part", async () => {
+  const root = makeRoot()
+  const { storage, files } = openAt(root)
+  const head = await fill(storage, "a", 2)
+  files.fault = (call, proceed) => {
+    if (!isLogWrite(call)) return proceed()
+    files.fault = undefined
+    const written = proceed()
+    // The other one has the lock, has counted the log before this write, and is about to begin the next part.
+    vi.spyOn(Date, "now").mockReturnValue(Date.now() + 20_000)
+    fs.writeFileSync(lockOf(root), JSON.stringify({ token: "other", pid: 1, host: "", boot: "", space: "" }))
+    return written
+  }
+  const late = storage.append("a", ["late"], { expect: head })
+  await otherGivesBack(root, () =>
+    fs.writeFileSync(join(root, "a", "session_part2.2.jsonl"), `${lineAt(2)}\n`, { mode: 0o600 }),
+  )
+  await expect(late).rejects.toMatchObject({ code: "conflict" })
+  expect(await linesOf(openAt(root).storage, "a")).toEqual(linesTo(3))
+})
+
+test("a part that was made by a writer that had lost the lock meanwhile does not count", async () => {
+  const root = makeRoot()
+  const { storage } = openAt(root)
+  await fill(storage, "a", 4)
+  await storage[Symbol.asyncDispose]()
+  fs.writeFileSync(join(root, "a", "session_part2.4.jsonl"), `${lineAt(4)}\n`)
+  fs.writeFileSync(join(root, "a", "session_part2.3.jsonl"), "late\n")
+  expect(await linesOf(openAt(root).storage, "a")).toEqual(linesTo(5))
+})
+
+/** Who holds the lock ends his work and gives it back, once somebody waits for it. */
+async function otherGivesBack(root: string, work: () => void = () => undefined): Promise<void> {
+  await vi.waitFor(() => expect(fs.existsSync(`${lockOf(root)}.wait`)).toBe(true))
+  vi.restoreAllMocks()
+  work()
+  fs.unlinkSync(lockOf(root))
+}
