@@ -8,6 +8,7 @@ import { restoreEntries } from "./blobs.ts"
 import { currentFold } from "./info/info-store.ts"
 import { foldInfo, foldLog, startFold, toSessionInfo, withState } from "./info/info.ts"
 import type { InfoFold, SessionInfo } from "./info/info.ts"
+import { isUnsure } from "./info/unsure.ts"
 import { parseSlot } from "./load/parse-slots.ts"
 import { findEntry, selectAt } from "./reading.ts"
 import type { SharedSession } from "./shared-session.ts"
@@ -91,7 +92,7 @@ export async function readParts(
 async function foldOfOpen(shared: SharedSession, head: HeadInfo, o: CallOptions): Promise<InfoFold> {
   const { state } = shared
   const carried = state.foldAt(state.pendingCount)
-  if (carried !== undefined && carried.promptsLost !== true) return carried
+  if (carried !== undefined && !isUnsure(carried)) return carried
   if (shared.gate.kind !== "open" || state.head === undefined) return foldOfMemory(shared)
   const made = await currentFold(shared.storage, shared.id, head, o)
   if (state.acked === made.to.seq + 1 && state.head.log === made.log) state.fold = made

@@ -7,6 +7,7 @@ import { MAX_INFO_BYTES } from "../../storage/contract.ts"
 import type { CallOptions, HeadInfo, SessionStorage } from "../../storage/contract.ts"
 import { hasCode } from "../../storage/errors.ts"
 import type { InfoFold } from "./info.ts"
+import { isUnsure } from "./unsure.ts"
 import { parseFold } from "./parse-fold.ts"
 import { foldAnew, foldOn } from "./read-fold.ts"
 
@@ -16,13 +17,23 @@ const WORTH_KEEPING_BYTES = 65_536
 
 /** The text that rides along; undefined where it is too long, and the document has to serve. */
 export function infoText(fold: InfoFold): string | undefined {
+  // Asked with every append: what is long stays so, and is not written as JSON each time to find out.
+  if (titlesLength(fold) > MAX_INFO_BYTES || longMetadata.has(fold.metadata)) return undefined
   const text = JSON.stringify(fold)
-  return text.length * 3 <= MAX_INFO_BYTES || utf8Length(text) <= MAX_INFO_BYTES ? text : undefined
+  if (text.length * 3 <= MAX_INFO_BYTES || utf8Length(text) <= MAX_INFO_BYTES) return text
+  if (JSON.stringify(fold.metadata).length > MAX_INFO_BYTES) longMetadata.add(fold.metadata)
+  return undefined
+}
+
+const longMetadata = new WeakSet<object>()
+
+function titlesLength({ userTitle = "", autoTitle = "", headerTitle = "" }: InfoFold): number {
+  return userTitle.length + autoTitle.length + headerTitle.length
 }
 
 /** Whether a fold says all there is to say of a log with this head. */
 export function isCurrent(fold: InfoFold, head: HeadInfo): boolean {
-  return fold.to.seq === head.next - 1 && fold.promptsLost !== true
+  return fold.to.seq === head.next - 1 && !isUnsure(fold)
 }
 
 /** The best fold kept of a log, unchecked: one that goes on without reading the whole log, then the newest. */
@@ -48,9 +59,9 @@ export async function currentFold(
 ): Promise<InfoFold> {
   const kept = await keptFold(storage, id, head, o)
   if (kept !== undefined && isCurrent(kept, head)) return kept
-  const from = kept?.promptsLost === true ? undefined : kept
+  const from = kept === undefined || isUnsure(kept) ? undefined : kept
   const on = from === undefined ? undefined : await foldOn(storage, id, from, head, o)
-  const fold = on === undefined || on.promptsLost === true ? await foldAnew(storage, id, head, o) : on
+  const fold = on === undefined || isUnsure(on) ? await foldAnew(storage, id, head, o) : on
   const worth =
     fold === on
       ? fold.to.seq - (from as InfoFold).to.seq >= WORTH_KEEPING_LINES
@@ -90,7 +101,7 @@ function usable(text: string | undefined, head: HeadInfo, sameRow: boolean): Inf
 
 /** What costs a whole log to go on from comes last; of two others the newer, then the one that knows the model. */
 function preference(fold: InfoFold): number {
-  return (fold.promptsLost === true ? 0 : 1e12) + fold.to.seq + (fold.modelUnknown === true ? 0 : 0.5)
+  return (isUnsure(fold) ? 0 : 1e12) + fold.to.seq + (fold.modelUnknown === true ? 0 : 0.5)
 }
 
 /** A cache that cannot be read is none; the log is there. */

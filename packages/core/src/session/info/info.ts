@@ -10,6 +10,7 @@ import { firstPromptOf, foldPrompt, PromptList } from "./first-prompt.ts"
 import type { PromptFold } from "./first-prompt.ts"
 import { addUsage, NO_METRICS } from "./metrics.ts"
 import type { SessionMetrics } from "./metrics.ts"
+import { isValueApart } from "./unsure.ts"
 
 export interface SessionInfo {
   readonly id: string
@@ -68,6 +69,8 @@ export interface InfoFold extends PromptFold {
   readonly modelIsExplicit: boolean
   /** The leaf moved to another branch: only that branch can tell which model is in force. */
   readonly modelUnknown?: true
+  /** A title or a value lies in the blob store and was not at hand: only who reads the log, and what it refers to, can tell. */
+  readonly valuesApart?: true
   readonly metadata: { readonly [key: string]: unknown }
   readonly metrics: SessionMetrics
   /** Lines that the header says there must be. */
@@ -122,10 +125,10 @@ export function foldInfo(fold: InfoFold, entry: Entry | undefined, seq: Seq): In
       foldModel(next, field)
       break
     case "title_change":
-      foldTitle(next, field)
-      break
     case "metadata":
-      foldMetadata(next, field)
+      if (isValueApart(entry)) next.valuesApart = true
+      else if (entry.type === "metadata") foldMetadata(next, field)
+      else foldTitle(next, field)
       break
     case "usage":
       next.metrics = addUsage(fold.metrics, field["usage"])

@@ -53,6 +53,7 @@ const fold: Check = all(
     promptsHidden: optional(isTrue),
     promptsLost: optional(isTrue),
     modelUnknown: optional(isTrue),
+    valuesApart: optional(isTrue),
     whole: optional(isTrue),
   }),
   shape({

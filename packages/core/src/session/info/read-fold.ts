@@ -2,12 +2,14 @@
 import { withoutReferences } from "../../context/missing-blobs.ts"
 import { parseLine } from "../../format/line.ts"
 import type { Entry } from "../../format/records.ts"
+import { readStart } from "../../migrations/read.ts"
 import type { CallOptions, HeadInfo, Seq, SessionStorage } from "../../storage/contract.ts"
 import { StorageError } from "../../storage/errors.ts"
 import { restoreEntries } from "../blobs.ts"
 import { isPrompt, isStoredApart, PromptList } from "./first-prompt.ts"
 import { foldInfo, startFold, withPrompts } from "./info.ts"
 import type { InfoFold } from "./info.ts"
+import { isValueApart } from "./unsure.ts"
 import { parseSlot } from "../load/parse-slots.ts"
 
 /** Goes on from a kept fold; undefined where the log is not the one it was made of. */
@@ -30,10 +32,15 @@ export async function foldOn(
 
 export async function foldAnew(storage: SessionStorage, id: string, head: HeadInfo, o: CallOptions): Promise<InfoFold> {
   let fold = startFold({}, head.log)
+  let headerMet = false
   const prompts = new PromptList()
   for await (const { seq, line } of linesOf(storage, id, 0, head, o)) {
-    if (seq === 0) {
-      fold = startFold(parseLine(line).record ?? {}, head.log)
+    if (!headerMet) {
+      // As opening does: what stands before the header and is no record, or a title, is passed over.
+      const { first } = readStart([line])
+      headerMet = first !== undefined
+      const start = startFold(first ?? {}, head.log)
+      fold = headerMet && seq === 0 ? start : { ...start, to: { seq, id: "" } }
       continue
     }
     const entry = await readable(storage, fold, parseSlot(line, seq, ignore), o)
@@ -60,17 +67,20 @@ async function* linesOf(
   throw new StorageError("conflict", message, { session: id, storage: storage.description })
 }
 
-/** What the user said may be longer than a line holds; then its start lies in the blob store. */
+/** What the user said, a title or a value may be longer than a line holds; then it lies in the blob store. */
 async function readable(
   storage: SessionStorage,
   fold: InfoFold,
   entry: Entry | undefined,
   o: CallOptions,
 ): Promise<Entry | undefined> {
-  if (entry === undefined || !isStoredApart(entry)) return entry
-  if (entry.type !== "context_edit" && (fold.promptsMore === true || !isPrompt(entry))) return entry
+  if (entry === undefined || !(isValueApart(entry) || isPromptApart(fold, entry))) return entry
   const { entries } = await restoreEntries(storage, [entry], o)
   return withoutReferences(entries[0] as Entry)
+}
+
+function isPromptApart(fold: InfoFold, entry: Entry): boolean {
+  return isStoredApart(entry) && (entry.type === "context_edit" || (fold.promptsMore !== true && isPrompt(entry)))
 }
 
 function idAt(line: string, seq: Seq): string {

@@ -8,6 +8,7 @@ import { defaultLeaf } from "../../tree/path.ts"
 import { keptFold } from "../info/info-store.ts"
 import { fitsLog, foldInfo, foldLog, startFold } from "../info/info.ts"
 import type { InfoFold } from "../info/info.ts"
+import { isUnsure } from "../info/unsure.ts"
 import { loadLog, loadOlder } from "./loaded-log.ts"
 import type { LoadedLog } from "./loaded-log.ts"
 import { LogStore } from "./log-store.ts"
@@ -97,12 +98,17 @@ async function foldOf(
   const { log, headInfo, header } = loaded
   if (loaded.older === undefined && loaded.newer === undefined && !log.complete) {
     const kept = await keptFold(storage, id, headInfo, o)
-    if (kept === undefined || kept.to.seq < log.from || kept.promptsLost === true) return undefined
-    return fitsLog(kept, headInfo.log, log.at(kept.to.seq)) ? foldRange(kept, log, kept.to.seq + 1) : undefined
+    if (kept === undefined || kept.to.seq < log.from || isUnsure(kept)) return undefined
+    if (!fitsLog(kept, headInfo.log, log.at(kept.to.seq))) return undefined
+    return orUndefined(foldRange(kept, log, kept.to.seq + 1))
   }
   const slots = Array.from({ length: log.end - 1 }, (_, index) => log.at(index + 1))
-  const fold = foldLog(startFold(header, headInfo.log), slots)
-  return fold.promptsLost === true ? undefined : fold
+  return orUndefined(foldLog(startFold(header, headInfo.log), slots))
+}
+
+/** Where only the log can tell, somebody who asks has it read. */
+function orUndefined(fold: InfoFold): InfoFold | undefined {
+  return isUnsure(fold) ? undefined : fold
 }
 
 function foldRange(start: InfoFold, log: EntryLog, from: number): InfoFold {

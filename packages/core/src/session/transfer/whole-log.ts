@@ -1,6 +1,5 @@
 /** A whole log: its tree in memory, its entries as often as they are needed. */
 import type { Entry, Header } from "../../format/records.ts"
-import { parseLine } from "../../format/line.ts"
 import type { CallOptions, Seq, SessionStorage } from "../../storage/contract.ts"
 import { EntryLog } from "../../tree/entry-log.ts"
 import { loadLog } from "../load/loaded-log.ts"
@@ -29,7 +28,7 @@ export async function readWholeLog(storage: SessionStorage, id: string, o: CallO
   const signal = o.signal === undefined ? {} : { signal: o.signal }
   const { header, log, headInfo, older, newer } = await loadLog(storage, id, signal)
   if (older !== undefined || newer !== undefined) return inMemory(header, log)
-  return readStored(storage, id, headInfo.next, signal)
+  return readStored(storage, id, header, headInfo.next, signal)
 }
 
 /** As an open session has it, with what is not stored yet. */
@@ -37,7 +36,7 @@ export async function wholeLogOf(shared: SharedSession, o: CallOptions = {}): Pr
   const { state, storage, id, gate } = shared
   const signal = o.signal === undefined ? {} : { signal: o.signal }
   if (state.head === undefined || gate.kind !== "open") return inMemory(state.header, state.log)
-  return readStored(storage, id, state.acked, signal)
+  return readStored(storage, id, state.header, state.acked, signal)
 }
 
 function inMemory(header: Header, log: EntryLog): WholeLog {
@@ -54,19 +53,23 @@ function inMemory(header: Header, log: EntryLog): WholeLog {
   }
 }
 
-async function readStored(storage: SessionStorage, id: string, to: Seq, o: CallOptions): Promise<WholeLog> {
+async function readStored(
+  storage: SessionStorage,
+  id: string,
+  header: Header,
+  to: Seq,
+  o: CallOptions,
+): Promise<WholeLog> {
   const log = new EntryLog()
-  let header: Header | undefined
   for await (const { from, lines } of storage.read(id, { from: 0, to }, o)) {
     for (const [index, line] of lines.entries()) {
       const seq = from + index
-      if (seq === 0) header = parseLine(line).record as unknown as Header
       const entry = entryOf(line, seq)
       log.push(entry === undefined ? undefined : skeletonOf(entry, seq))
     }
   }
   return {
-    header: header as Header,
+    header,
     log,
     inMemory: false,
     entries: (wanted) => readEntries(storage, id, to, wanted, o),
