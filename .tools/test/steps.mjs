@@ -1,6 +1,7 @@
 import { absent } from "../lib/runtimes.mjs"
 import { buildCheck, packedChecks, scriptCheck } from "./checks.mjs"
 import { entries } from "./entries.mjs"
+import { mutants } from "./mutants.mjs"
 import { vitest } from "./vitest.mjs"
 
 /**
@@ -18,6 +19,7 @@ export const steps = [
   buildCheck("build"),
   packedChecks("packages"),
   scriptCheck("size", "check:size"),
+  mutants(absent.node),
   vitest("node", absent.node),
   vitest("bun", absent.bun),
   vitest("deno", absent.deno),

@@ -1,32 +1,48 @@
-import { run } from "@sessions/conformance"
+import { cases } from "@sessions/conformance"
+import { checkMutant, checkSound, mutants, soundSubjects } from "@sessions/conformance/mutants"
+import { createMemoryLocation, createMemoryStorage } from "@sessions/memory"
 import { describe, expect, test } from "vitest"
-import { mutants } from "./mutants/index.ts"
-import { crashing, faulty, looksForItsOwn, plain, refusesWhole, tearing } from "./variants.ts"
 
-const options = { timeLimit: 1_500, sizes: { patience: 100, limitBytes: 1_000_000 } }
-
-describe("a storage that is wrong fails the cases named for it", () => {
-  for (const { subject, fails } of mutants) {
-    test(`one that ${subject.name}`, async () => {
-      const { results } = await run(subject, { ...options, only: fails })
-      expect(results.filter(({ status }) => status === "failed").map(({ id }) => id)).toEqual(
-        results.map(({ id }) => id),
-      )
-    })
-  }
+test("every case is named by a mutant, and every mutant names a case", () => {
+  const named = new Set(mutants.flatMap(({ fails }) => fails))
+  expect(cases.filter(({ id }) => !named.has(id)).map(({ id }) => id)).toEqual([])
+  expect(mutants.filter(({ fails }) => fails.length === 0).map(({ subject }) => subject.name)).toEqual([])
 })
 
-describe("what the wrong ones are made from passes every case", () => {
-  const sound = [
-    plain,
-    tearing("tearing", (_, lines) => lines),
-    crashing("crashing", false),
-    faulty("faulty", looksForItsOwn, refusesWhole),
-  ]
-  for (const subject of sound) {
+test("no two mutants have one name", () => {
+  expect(new Set(mutants.map(({ subject }) => subject.name)).size).toBe(mutants.length)
+})
+
+describe("what the mutants are made from passes every case", () => {
+  for (const subject of soundSubjects) {
     test(`the ${subject.name} one`, async () => {
-      const { results } = await run(subject, { ...options, sizes: { ...options.sizes, patience: 5_000 } })
-      expect(results.flatMap(({ failure }) => failure?.message ?? [])).toEqual([])
+      expect((await checkSound(subject)).map(({ message }) => message)).toEqual([])
     })
   }
 })
+
+describe("a verdict", () => {
+  const sound = { name: "sound", makeLocation: createMemoryLocation, open: createOn }
+
+  test("of a storage that is right says which case passed that had to fail", async () => {
+    expect(await checkMutant({ subject: sound, fails: ["CREATE-01"] })).toEqual({
+      mutant: "sound",
+      killed: false,
+      missing: ["CREATE-01"],
+      unexpected: [],
+    })
+  })
+
+  test("says what failed that nobody named", async () => {
+    const headless = { ...sound, open: (location: Place) => ({ ...createOn(location), head: async () => undefined }) }
+    const verdict = await checkMutant({ subject: headless, fails: ["HEAD-02"] })
+    expect(verdict.killed).toBe(false)
+    expect(verdict.unexpected.map(({ message }) => message.slice(0, 9))).toContain("CREATE-01")
+  })
+})
+
+type Place = ReturnType<typeof createMemoryLocation>
+
+function createOn(location: Place): ReturnType<typeof createMemoryStorage> {
+  return createMemoryStorage({ location })
+}

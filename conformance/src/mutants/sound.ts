@@ -1,4 +1,4 @@
-import type { Subject } from "@sessions/conformance"
+import type { Subject } from "../subject.ts"
 import type { AppendOptions, Head, SessionStorage } from "@sessions/core/storage"
 import { checkListOptions, hasCode, StorageError } from "@sessions/core/storage"
 import type { MemoryLocation, MemoryStorageOptions } from "@sessions/memory"
@@ -40,6 +40,11 @@ export const plain: Subject<MemoryLocation> = changed("plain", (real) => ({
     yield* rows.filter(({ id }) => after === undefined || id > after).slice(0, limit)
   },
 }))
+
+/** With limits that are small enough to be tried. */
+export const small: Subject<MemoryLocation> = changed("small", () => ({}), {
+  limits: { maxLineBytes: 500_000, maxBatchBytes: 4_000_000 },
+})
 
 /** Torn bytes stand beside the log, as they would behind its last LF. `glue` is what an append makes of them. */
 export function tearing(
@@ -177,3 +182,12 @@ function withoutOptional({ capabilities }: SessionStorage): Partial<SessionStora
 function unsupported(what: string): StorageError {
   return new StorageError("unsupported", `This storage cannot ${what}.`)
 }
+
+/** What the mutants are made from: each passes every case that its capabilities ask for. */
+export const soundSubjects: readonly Subject<MemoryLocation>[] = [
+  plain,
+  small,
+  tearing("tearing", (_, lines) => lines),
+  crashing("crashing", false),
+  faulty("faulty", looksForItsOwn, refusesWhole),
+]

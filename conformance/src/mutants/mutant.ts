@@ -1,10 +1,10 @@
-import type { Subject } from "@sessions/conformance"
+import type { Subject } from "../subject.ts"
 import type { Head, SessionStorage } from "@sessions/core/storage"
 import type { MemoryLocation } from "@sessions/memory"
-import type { Changes } from "../variants.ts"
-import { changed, collect } from "../variants.ts"
+import type { Changes } from "./sound.ts"
+import { changed, collect } from "./sound.ts"
 
-/** A storage that is wrong in one way, and the cases that must notice. */
+/** A storage that is wrong in one way, and the cases that notice: these, and no others. */
 export interface Mutant {
   readonly subject: Subject<MemoryLocation>
   readonly fails: readonly string[]
@@ -12,6 +12,14 @@ export interface Mutant {
 
 export function mutant(name: string, fails: readonly string[], changes: Changes): Mutant {
   return { subject: changed(name, changes), fails }
+}
+
+/** Case ids, the group's name said once: `OPEN 04 06, CREATE 01`. */
+export function ids(short: string): readonly string[] {
+  return short.split(", ").flatMap((group) => {
+    const [name, ...numbers] = group.split(" ")
+    return numbers.map((number) => `${name}-${number}`)
+  })
 }
 
 export async function current(real: SessionStorage, session: string): Promise<0 | Head> {

@@ -1,0 +1,239 @@
+import type { Subject } from "../subject.ts"
+import type { CallOptions, Chunk, Head, SessionStorage } from "@sessions/core/storage"
+import { StorageError } from "@sessions/core/storage"
+import type { MemoryLocation } from "@sessions/memory"
+import { createMemoryStorage } from "@sessions/memory"
+import { changed, crashing, faulty, looksForItsOwn, perLocation, plain, refusesWhole, tearing } from "./sound.ts"
+import type { Mutant } from "./mutant.ts"
+import { current, ids, linesOf, mutant } from "./mutant.ts"
+
+/** Wrong when something ends, breaks or is not there. */
+export const faultsMutants: readonly Mutant[] = [
+  mutant("works on after its dispose", ["OPEN-06", "WATCH-06"], () => ({ async [Symbol.asyncDispose]() {} })),
+  mutant("ignores signals", ["APPEND-14", "READ-14", "WATCH-04"], (real) => ({
+    append: (session, lines, { expect, info }) =>
+      real.append(session, lines, { expect, ...(info !== undefined && { info }) }),
+    read: (session, range) => real.read(session, range),
+    ...(real.watch !== undefined && { watch: (session: string): AsyncIterable<Head> => watching(real, session) }),
+  })),
+  {
+    subject: {
+      ...plain,
+      name: "replaces though it says it cannot",
+      open: (location) => overridden(plain, location, ["replace", "watch"]),
+    },
+    fails: ["WATCH-08", "REPLACE-12"],
+  },
+  {
+    subject: tearing("glues the next append to a torn line", (torn, [first, ...rest]) => [`${torn}${first}`, ...rest]),
+    fails: ["TAILS-02", "TAILS-03"],
+  },
+  {
+    subject: tearing("makes a line of a torn one", (torn, lines) => [torn, ...lines]),
+    fails: ["TAILS-02", "TAILS-03"],
+  },
+  {
+    subject: onTorn("reads a torn line as a line", (storage, tornOf) => ({
+      async *read(session, range, o) {
+        const torn = tornOf(session)
+        let next = 0
+        for await (const chunk of storage.read(session, range, o)) {
+          yield chunk
+          next = chunk.from + chunk.lines.length
+        }
+        if (torn !== undefined) yield { from: next, lines: [torn] }
+      },
+    })),
+    fails: ["TAILS-01", "TAILS-02", "TAILS-03", "TAILS-04", "TAILS-05"],
+  },
+  {
+    subject: onTorn("cuts a torn line when it is looked at", (storage, _, cut) => ({
+      async head(session, o) {
+        const head = await storage.head(session, o)
+        cut(session)
+        return head
+      },
+    })),
+    fails: ["TAILS-01", "TAILS-04"],
+  },
+  {
+    subject: onTorn("cuts the last whole line with a torn one", (storage, tornOf, cut) => ({
+      async append(session, lines, o) {
+        const torn = tornOf(session)
+        cut(session)
+        const head = await storage.head(session)
+        if (torn !== undefined && head !== undefined) {
+          const whole = await linesOf(storage, session)
+          await storage.replace?.(session, chunkOf(whole.slice(0, -1)), { expect: head })
+        }
+        return storage.append(session, lines, o)
+      },
+    })),
+    fails: ["TAILS-02", "TAILS-03", "TAILS-05"],
+  },
+  {
+    subject: crashing("acknowledges what it has in memory", true),
+    fails: ids(
+      "OPEN 04 06 08, CREATE 05, APPEND 01 02 04 06 07 08 09 10 11 12 13 14 15, CAS 01 02 03 04 05 06 07 08, HEAD 02 05 06, READ 02 03 08, LIST 03, DELETE 02 04 05 07 08 09, DOCS 01 02 03 05 06 07 08 09 10 11, SYNC 01, RECOVER 01 02, WATCH 01 02 03, REPLACE 01 03 04 08 10",
+    ),
+  },
+  {
+    subject: faulty(
+      "reports a conflict for its own retry",
+      async () => {
+        throw new StorageError("conflict", "Another writer was there first.")
+      },
+      refusesWhole,
+    ),
+    fails: ["RECOVER-04"],
+  },
+  {
+    subject: faulty(
+      "writes again what it did not hear of",
+      async (real, session, lines) => real.append(session, lines, { expect: await current(real, session) }),
+      refusesWhole,
+    ),
+    fails: ["RECOVER-04"],
+  },
+  {
+    subject: lossy("says `conflict` of a request that was lost", async () => {
+      throw new StorageError("conflict", "Another writer was there first.")
+    }),
+    fails: ["RECOVER-05"],
+  },
+  mutant("watches on when the session is gone", ["WATCH-04", "WATCH-05", "WATCH-06", "WATCH-07"], (real) => ({
+    async *watch(session, o) {
+      for await (const head of watching(real, session)) yield head
+      if (o?.signal !== undefined) await aborted(o.signal)
+      else await new Promise(() => {})
+    },
+  })),
+  mutant("does not let a watcher go that waits", ["WATCH-07"], (real) => ({
+    watch(session, o) {
+      const inner = watching(real, session, o)[Symbol.asyncIterator]()
+      let waiting: Promise<unknown> = Promise.resolve()
+      return {
+        [Symbol.asyncIterator]: () => ({
+          next() {
+            const step = inner.next()
+            waiting = step
+            return step
+          },
+          async return() {
+            await waiting
+            return (await inner.return?.()) ?? { done: true, value: undefined }
+          },
+        }),
+      }
+    },
+  })),
+  mutant("replaces with the first chunk only", ["REPLACE-02", "REPLACE-06", "REPLACE-07"], (real) => ({
+    async replace(session, chunks, o) {
+      for await (const chunk of chunks) return replacing(real, session, chunkOf(chunk.lines), o)
+      return replacing(real, session, chunkOf([]), o)
+    },
+  })),
+  mutant("forgets a replace when it is disposed of", ["REPLACE-09"], (real) => {
+    const old = new Map<string, string[]>()
+    return {
+      async replace(session, chunks, o) {
+        const before = await linesOf(real, session)
+        const head = await replacing(real, session, chunks, o)
+        old.set(session, before)
+        return head
+      },
+      async [Symbol.asyncDispose]() {
+        for (const [session, lines] of old) {
+          const head = await real.head(session)
+          if (head !== undefined) await replacing(real, session, chunkOf(lines), { expect: head })
+        }
+        await real[Symbol.asyncDispose]()
+      },
+    }
+  }),
+  {
+    subject: faulty("leaves half a batch on a full disk", looksForItsOwn, async (real, session, lines, o) => {
+      await real.append(session, lines.slice(0, 7), o)
+      throw new StorageError("quota", "There is no room.")
+    }),
+    fails: ["RECOVER-03"],
+  },
+]
+
+function watching(real: SessionStorage, session: string, o?: CallOptions): AsyncIterable<Head> {
+  if (real.watch === undefined) throw new TypeError("There is no watch.")
+  return real.watch(session, o)
+}
+
+function replacing(real: SessionStorage, ...args: Parameters<NonNullable<SessionStorage["replace"]>>): Promise<Head> {
+  if (real.replace === undefined) throw new TypeError("There is no replace.")
+  return real.replace(...args)
+}
+
+function aborted(signal: AbortSignal): Promise<unknown> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve(undefined)
+    signal.addEventListener("abort", resolve)
+  })
+}
+
+async function* chunkOf(lines: readonly string[]): AsyncGenerator<Chunk> {
+  yield { from: 0, lines }
+}
+
+/** A sound storage with torn lines, changed where it meets one. */
+function onTorn(
+  name: string,
+  change: (
+    storage: SessionStorage,
+    tornOf: (session: string) => string | undefined,
+    cut: (session: string) => void,
+  ) => Partial<SessionStorage>,
+): Subject<MemoryLocation> {
+  const torn = perLocation(() => new Map<string, Uint8Array>())
+  const sound = tearing(name, (_, lines) => lines)
+  return {
+    ...sound,
+    async open(location) {
+      const storage = await sound.open(location)
+      const tornOf = (session: string): string | undefined => {
+        const bytes = torn(location).get(session)
+        return bytes && new TextDecoder().decode(bytes)
+      }
+      const cut = (session: string): void => {
+        torn(location).delete(session)
+        void sound.tearTail?.(location, session, new Uint8Array())
+      }
+      return { ...storage, ...change(storage, tornOf, cut) }
+    },
+    async tearTail(location, session, bytes) {
+      torn(location).set(session, bytes)
+      await sound.tearTail?.(location, session, bytes)
+    },
+  }
+}
+
+/** Loses the request of an append on demand; `give` is what the append makes of it. */
+function lossy(name: string, give: () => Promise<Head>): Subject<MemoryLocation> {
+  const armed = perLocation(() => ({ lost: false }))
+  return {
+    ...changed(name, (real, location) => ({
+      async append(session, lines, o) {
+        if (!armed(location).lost) return real.append(session, lines, o)
+        armed(location).lost = false
+        return give()
+      },
+    })),
+    faults: { requestLost: (location) => void (armed(location).lost = true) },
+  }
+}
+
+/** A storage of the subject with memory's own methods in the place of some. */
+async function overridden(
+  subject: Subject<MemoryLocation>,
+  location: MemoryLocation,
+  methods: readonly (keyof SessionStorage)[],
+): Promise<SessionStorage> {
+  const real = createMemoryStorage({ location })
+  return { ...(await subject.open(location)), ...Object.fromEntries(methods.map((name) => [name, real[name]])) }
+}

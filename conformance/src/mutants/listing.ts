@@ -1,0 +1,85 @@
+import type { ListedSession } from "@sessions/core/storage"
+import { collect } from "./sound.ts"
+import { perLocation, plain } from "./sound.ts"
+import type { Mutant } from "./mutant.ts"
+import { ids, mutant } from "./mutant.ts"
+
+const cached = perLocation(() => new Map<string, ListedSession>())
+
+/** Wrong in what they say about sessions. */
+export const listingMutants: readonly Mutant[] = [
+  mutant(
+    "gives a session that is not there an empty head",
+    ids("OPEN 03 08, CREATE 06 07, APPEND 07 08 14, CAS 04, HEAD 01, READ 13, DELETE 01 02 04 09 11, REPLACE 03 08"),
+    (real) => ({
+      head: async (session, o) => (await real.head(session, o)) ?? { next: 0, log: "", bytes: 0, updatedAt: 0 },
+    }),
+  ),
+  mutant("tells the time in seconds", ["HEAD-04", "LIST-01", "LIST-03"], (real) => ({
+    async head(session, o) {
+      const head = await real.head(session, o)
+      return head && { ...head, updatedAt: Math.floor(head.updatedAt / 1_000) }
+    },
+  })),
+  mutant("gives a session without info an empty one", ["HEAD-07", "LIST-01", "DELETE-06"], (real) => ({
+    async head(session, o) {
+      const head = await real.head(session, o)
+      return head && { ...head, info: head.info ?? { text: "", next: head.next } }
+    },
+  })),
+  mutant("lists rows without their size", ["LIST-01"], (real) => ({
+    async *list(o) {
+      for await (const { bytes: _, ...row } of real.list(o)) yield row as ListedSession
+    },
+  })),
+  mutant(
+    "lists what it has seen before",
+    ids("CREATE 07, LIST 03 05 06 07 10, DELETE 01 02 04 09 10 11, REPLACE 08"),
+    (real, location) => ({
+      async *list(o) {
+        const seen = cached(location)
+        for (const row of await collect(real.list())) seen.set(row.id, row)
+        yield* [...seen.values()].slice(0, o?.limit)
+      },
+      async delete(session, o) {
+        for (const row of await collect(real.list())) cached(location).set(row.id, row)
+        return real.delete(session, o)
+      },
+    }),
+  ),
+  mutant("takes a session's documents for the session", ["LIST-09"], (real) => ({
+    async *list(o) {
+      const rows = await collect(real.list(o))
+      yield* rows
+      for (const key of await collect(real.docs.list("sessions/"))) {
+        const id = key.split("/")[1] ?? ""
+        if (rows.every((row) => row.id !== id)) yield { id, next: 1, log: "", bytes: 0, updatedAt: 0 }
+      }
+    },
+  })),
+  {
+    subject: {
+      ...plain,
+      name: "lists ids as they came",
+      async open(location) {
+        const storage = await plain.open(location)
+        return {
+          ...storage,
+          async *list(o = {}) {
+            const rows = await collect(storage.list(o))
+            const made = [...location.logs.keys()]
+            yield* rows.toSorted((a, b) => made.indexOf(a.id) - made.indexOf(b.id))
+          },
+        }
+      },
+    },
+    fails: ["LIST-02", "LIST-04"],
+  },
+  mutant("ignores signals where it only looks", ["HEAD-08", "LIST-10", "DOCS-11", "BLOBS-13"], (real) => ({
+    head: (session) => real.head(session),
+    list: ({ limit, after } = {}) =>
+      real.list({ ...(limit !== undefined && { limit }), ...(after !== undefined && { after }) }),
+    docs: { ...real.docs, get: (key) => real.docs.get(key), list: (prefix) => real.docs.list(prefix) },
+    blobs: { ...real.blobs, get: (hash) => real.blobs.get(hash), list: () => real.blobs.list() },
+  })),
+]

@@ -1,0 +1,123 @@
+import type { BlobStore, Doc } from "@sessions/core/storage"
+import { isSessionId } from "@sessions/core/storage"
+import { collect, perLocation } from "./sound.ts"
+import type { Mutant } from "./mutant.ts"
+import { ids, mutant } from "./mutant.ts"
+
+/** Wrong with documents and blobs. */
+export const storesMutants: readonly Mutant[] = [
+  mutant("leaves documents behind", ["DELETE-02", "DELETE-06", "DELETE-07"], (real) => ({
+    async delete(session, o) {
+      const kept: [string, Doc | undefined][] = []
+      for (const key of isSessionId(session) ? await collect(real.docs.list(`sessions/${session}/`)) : []) {
+        kept.push([key, await real.docs.get(key)])
+      }
+      const result = await real.delete(session, o)
+      for (const [key, doc] of kept) await real.docs.put(key, doc?.text ?? "", { expect: null })
+      return result
+    },
+  })),
+  mutant("has one version for texts of one size", ["DOCS-03", "DOCS-04", "DOCS-05", "DOCS-06"], (real, location) => ({
+    docs: {
+      ...real.docs,
+      async get(key, o) {
+        const doc = await real.docs.get(key, o)
+        return doc && { text: doc.text, version: String(doc.text.length) }
+      },
+      async put(key, text, o) {
+        const stored = location.docs.get(key)
+        const fits = stored !== undefined && o.expect === String(stored.text.length)
+        await real.docs.put(key, text, fits ? { ...o, expect: stored.version } : o)
+        return String(text.length)
+      },
+    },
+  })),
+  mutant("does not make a blob young again", ["BLOBS-05", "BLOBS-08"], (real, location) => ({
+    blobs: {
+      ...real.blobs,
+      async put(bytes, o) {
+        const before = new Map(location.blobs)
+        const hash = await real.blobs.put(bytes, o)
+        const old = before.get(hash)
+        if (old !== undefined) location.blobs.set(hash, old)
+        return hash
+      },
+    },
+  })),
+  mutant("deletes blobs whatever their age", ["BLOBS-07", "BLOBS-08"], (real) => ({
+    blobs: {
+      ...real.blobs,
+      delete: (hash, o) => real.blobs.delete(hash, { ...(o?.signal !== undefined && { signal: o.signal }) }),
+    },
+  })),
+  mutant("keeps the array that it was given", ["BLOBS-11"], (real) => ({
+    blobs: {
+      ...real.blobs,
+      async put(bytes, o) {
+        await Promise.resolve()
+        return real.blobs.put(bytes, o)
+      },
+    },
+  })),
+  blobs(
+    "names blobs in capital letters",
+    ids("OPEN 04 08, DELETE 08, BLOBS 01 02 04 05 06 07 08 09 10 11 12 13"),
+    (real) => ({
+      put: async (bytes, o) => (await real.put(bytes, o)).toUpperCase(),
+    }),
+  ),
+  blobs("keeps blobs as text", ["BLOBS-02"], (real) => ({
+    async get(hash, o) {
+      const bytes = await real.get(hash, o)
+      return bytes && new TextEncoder().encode(new TextDecoder().decode(bytes))
+    },
+  })),
+  blobs("gives an empty blob for one that is not there", ["BLOBS-03", "BLOBS-06"], (real) => ({
+    get: async (hash, o) => (await real.get(hash, o)) ?? new Uint8Array(),
+  })),
+  mutant("has a blob once for every put", ["BLOBS-04"], (real, location) => ({
+    blobs: {
+      ...real.blobs,
+      async put(bytes, o) {
+        const hash = await real.blobs.put(bytes, o)
+        putsOf(location).push(hash)
+        return hash
+      },
+      async *list(o) {
+        for await (const row of real.blobs.list(o)) {
+          for (const hash of putsOf(location)) if (hash === row.hash) yield row
+        }
+      },
+    },
+  })),
+  blobs("says that it deleted what was not there", ["BLOBS-03", "BLOBS-06", "BLOBS-07", "BLOBS-08"], (real) => ({
+    async delete(hash, o) {
+      await real.delete(hash, o)
+      return true
+    },
+  })),
+  blobs("lists blobs without their size", ["BLOBS-04", "BLOBS-09"], (real) => ({
+    async *list(o) {
+      for await (const row of real.list(o)) yield { ...row, bytes: 0 }
+    },
+  })),
+  blobs("takes anything for a hash", ["BLOBS-10"], (real) => ({
+    has: async (hash, o) => HASH.test(hash) && real.has(hash, o),
+    get: async (hash, o) => (HASH.test(hash) ? real.get(hash, o) : undefined),
+  })),
+  mutant("takes the blobs of a session along", ["DELETE-08", "BLOBS-12"], (real, location) => ({
+    async delete(session, o) {
+      const deleted = await real.delete(session, o)
+      location.blobs.clear()
+      return deleted
+    },
+  })),
+]
+
+const HASH = /^[0-9a-f]{64}$/
+
+const putsOf = perLocation((): string[] => [])
+
+function blobs(name: string, fails: readonly string[], change: (real: BlobStore) => Partial<BlobStore>): Mutant {
+  return mutant(name, fails, (real) => ({ blobs: { ...real.blobs, ...change(real.blobs) } }))
+}

@@ -1,0 +1,145 @@
+import { hasCode } from "@sessions/core/storage"
+import { perLocation } from "./sound.ts"
+import type { Mutant } from "./mutant.ts"
+import { current, ids, linesOf, mutant } from "./mutant.ts"
+
+const deletedOf = perLocation(() => new Map<string, string[]>())
+
+/** Wrong in what they take and keep. */
+export const writingMutants: readonly Mutant[] = [
+  mutant(
+    "ignores expect",
+    ids("OPEN 08, CREATE 02 04, APPEND 09 10, CAS 01 02 03 04 05 06 07 08, DELETE 04 05 09, REPLACE 04"),
+    (real) => ({
+      async append(session, lines, o) {
+        for (;;) {
+          const expect = await current(real, session)
+          try {
+            return await real.append(session, lines, { ...o, expect })
+          } catch (error) {
+            if (!hasCode(error, "conflict")) throw error
+          }
+        }
+      },
+    }),
+  ),
+  mutant("checks, then writes", ["CREATE-04", "APPEND-09", "CAS-06", "CAS-08", "REPLACE-10"], (real) => ({
+    async append(session, lines, o) {
+      const head = await current(real, session)
+      const same =
+        head === 0 || o.expect === 0 ? head === o.expect : head.next === o.expect.next && head.log === o.expect.log
+      await new Promise((resolve) => setTimeout(resolve, 1))
+      return real.append(session, lines, same ? { ...o, expect: await current(real, session) } : o)
+    },
+  })),
+  mutant(
+    "acknowledges before it commits",
+    ids(
+      "OPEN 04 06 08, CREATE 05, APPEND 01 02 04 06 07 09 10 11 12 13 14 15, CAS 01 02 03 04 05 06 07 08, HEAD 02 05 06, READ 02 03 08, DELETE 04 05, SYNC 01, WATCH 01 02 03, REPLACE 01 03 04 10",
+    ),
+    (real) => {
+      let commit = async (): Promise<unknown> => undefined
+      return {
+        async append(session, lines, o) {
+          await commit()
+          commit = async () => undefined
+          if (o.expect === 0 || lines.length === 0) return real.append(session, lines, o)
+          const { expect } = o
+          commit = () => real.append(session, lines, o).catch(() => undefined)
+          return { log: expect.log, next: expect.next + lines.length }
+        },
+        async [Symbol.asyncDispose]() {
+          await commit()
+          await real[Symbol.asyncDispose]()
+        },
+      }
+    },
+  ),
+  mutant(
+    "drops the last line of a batch",
+    ids(
+      "OPEN 04 05, CREATE 01 02 03 04 06, APPEND 01 02 03 05 06 07 08 09 10 14 15, CAS 01 02 03 05 06 07, HEAD 02 03 05 06, READ 01 02 03 07 08 09 10 13, LIST 08, DELETE 01 05 10 11 12, SYNC 01, WATCH 02 03, REPLACE 03 06 07 10 11",
+    ),
+    (real) => ({
+      append: (session, lines, o) => real.append(session, lines.length > 1 ? lines.slice(0, -1) : lines, o),
+    }),
+  ),
+  mutant(
+    "accepts a head of a deleted and remade log",
+    ["OPEN-08", "APPEND-09", "CAS-02", "CAS-05", "DELETE-05", "REPLACE-04"],
+    (real) => ({
+      async append(session, lines, o) {
+        const head = await current(real, session)
+        const fits = o.expect !== 0 && head !== 0 && head.next === o.expect?.next
+        return real.append(session, lines, fits ? { ...o, expect: head } : o)
+      },
+    }),
+  ),
+  mutant("brings back what was deleted, under its old head", ["DELETE-04", "DELETE-09"], (real, location) => {
+    const deleted = deletedOf(location)
+    return {
+      async delete(session, o) {
+        deleted.set(session, await linesOf(real, session))
+        return real.delete(session, o)
+      },
+      async append(session, lines, o) {
+        const old = deleted.get(session)
+        const gone = o.expect !== 0 && old !== undefined && (await real.head(session)) === undefined
+        return real.append(session, gone ? [...old, ...lines] : lines, gone ? { ...o, expect: 0 } : o)
+      },
+    }
+  }),
+  mutant("brings back what was deleted, with the next creation", ["DELETE-05", "DELETE-06"], (real, location) => {
+    const deleted = deletedOf(location)
+    return {
+      async delete(session, o) {
+        deleted.set(session, await linesOf(real, session))
+        return real.delete(session, o)
+      },
+      append: (session, lines, o) =>
+        real.append(session, o.expect === 0 ? [...(deleted.get(session) ?? []), ...lines] : lines, o),
+    }
+  }),
+  mutant("does not check ids", ["CREATE-05", "CREATE-06", "DELETE-08"], (real) => ({
+    append: (session, lines, o) =>
+      real.append(typeof session === "string" ? session.replaceAll(/\W/g, "0") || "0" : "0", lines, o),
+  })),
+  mutant("merges ids that differ in case only", ["CREATE-06", "CREATE-07", "DELETE-08", "DOCS-09"], (real) => ({
+    append: (session, lines, o) => real.append(lower(session), lines, o),
+    head: (session, o) => real.head(lower(session), o),
+    read: (session, range, o) => real.read(lower(session), range, o),
+    delete: (session, o) => real.delete(lower(session), o),
+  })),
+  mutant(
+    "latches after a conflict",
+    ["APPEND-10", "APPEND-15", "CAS-01", "CAS-06", "CAS-07", "CAS-08", "DELETE-05", "DELETE-09"],
+    (real) => {
+      let latched: unknown
+      return {
+        async append(session, lines, o) {
+          if (latched !== undefined) throw latched
+          return real.append(session, lines, o).catch((error: unknown) => {
+            if (hasCode(error, "conflict")) latched = error
+            throw error
+          })
+        },
+      }
+    },
+  ),
+  mutant(
+    "replaces by deleting first",
+    ["REPLACE-03", "REPLACE-04", "REPLACE-06", "REPLACE-07", "REPLACE-08", "REPLACE-10", "REPLACE-11"],
+    (real) => ({
+      async replace(session, chunks) {
+        await real.delete(session)
+        const lines: string[] = []
+        for await (const chunk of chunks) lines.push(...chunk.lines)
+        return real.append(session, lines, { expect: 0 })
+      },
+    }),
+  ),
+]
+
+function lower(session: string): string {
+  return typeof session === "string" ? session.toLowerCase() : session
+}

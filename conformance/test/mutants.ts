@@ -1,0 +1,17 @@
+/** `pnpm test:mutants`: the proof that the suite can fail. Ends with `M mutants, K killed`. */
+import { cases } from "@sessions/conformance"
+import { checkMutant, mutants } from "@sessions/conformance/mutants"
+
+const unnamed = cases.filter(({ id }) => mutants.every(({ fails }) => !fails.includes(id)))
+for (const { id, title } of unnamed) console.log(`${id} kills no mutant: ${title}`)
+
+let killed = 0
+for (const mutant of mutants) {
+  const verdict = await checkMutant(mutant)
+  if (verdict.killed) killed++
+  else console.log(`survives: a storage that ${verdict.mutant}`)
+  for (const id of verdict.missing) console.log(`  ${id} passed, and is named for it`)
+  for (const { message } of verdict.unexpected) console.log(`  not named for it: ${message}`)
+}
+console.log(`${mutants.length} mutants, ${killed} killed`)
+process.exitCode = killed === mutants.length && unnamed.length === 0 ? 0 : 1
