@@ -67,7 +67,7 @@ function wantedCut(messages: readonly Message[], keep: KeepRule, count: (message
 }
 
 /** For each place before a message, and the end: whether a cut there parts no call from its result. */
-function validCuts(messages: readonly Message[]): readonly boolean[] {
+export function validCuts(messages: readonly Message[]): readonly boolean[] {
   /** Calls that stand open after each message: a cut behind it would part them from their results. */
   const parted = new Array<number>(messages.length + 2).fill(0)
   const open = new Map<string, { readonly call: number; results: number }>()

@@ -13,7 +13,7 @@ export const SUMMARY_HEADINGS: readonly string[] = [
   "## Critical Context",
 ]
 
-const SKELETON = `## Goal
+const BRANCH_SKELETON = `## Goal
 [What the user wants to get done; one thing, or several if the conversation has several.]
 
 ## Constraints & Preferences
@@ -33,7 +33,9 @@ const SKELETON = `## Goal
 - **[Decision]**: [Short reason]
 
 ## Next Steps
-1. [What to do next, in order]
+1. [What to do next, in order]`
+
+const SKELETON = `${BRANCH_SKELETON}
 
 ## Critical Context
 - [Data, examples and references that are needed to go on, or "(none)"]`
@@ -76,6 +78,14 @@ Use EXACTLY this form:
 
 Keep it short. Keep file paths, function names and error messages exactly as they stand.`
 
+export const BRANCH_SUMMARY_PROMPT: string = `Above is a branch of a conversation that the user has left, to go on from an earlier place. Write a structured summary of it, so that what was learned there is not lost.
+
+Use EXACTLY this form:
+
+${BRANCH_SKELETON}
+
+Keep each section short. Keep file paths, function names and error messages exactly as they stand.`
+
 /** With a summary of what was before the turn and nothing else that is new: it stays as it is, in front of the turn's beginning. */
 const TURN_PREFIX_AFTER_SUMMARY = `What was before this turn stands in <previous-summary>. It stays as it is above what you write: use it to understand the turn, and do not repeat it.`
 
@@ -98,6 +108,10 @@ export function summaryPrompt({ conversation, previousSummary, instructions }: P
 export function turnPrefixPrompt({ conversation, previousSummary, instructions }: PromptParts): string {
   const previous = previousSummary === undefined ? [] : [previousTag(previousSummary), TURN_PREFIX_AFTER_SUMMARY]
   return compose(conversation, [...previous, TURN_PREFIX_PROMPT], instructions)
+}
+
+export function branchSummaryPrompt({ conversation, instructions }: Omit<PromptParts, "previousSummary">): string {
+  return compose(conversation, [BRANCH_SUMMARY_PROMPT], instructions)
 }
 
 /** Headings of the skeleton that a summary does not have. */

@@ -3,6 +3,7 @@ import { callsOf } from "../context/repair.ts"
 import { toModelMessages } from "../context/model-messages.ts"
 import type { ContextMessage } from "../context/types.ts"
 import type { ContentBlock, ModelMessage } from "../format/messages.ts"
+import { isObject } from "../format/shape.ts"
 
 /** A tool result goes on for pages; its start says what it was. */
 export const RESULT_UNITS = 2_000
@@ -13,9 +14,15 @@ export function serializeConversation(messages: readonly ContextMessage[]): stri
   return pieces.join("\n\n")
 }
 
-/** `<` before a name of ours, so that content cannot close or open what the prompt is built of. */
+/**
+ * `<` before a name of ours, so that content cannot close or open what the prompt is built of. Blanks count for nothing, as a model
+ * reads tags leniently.
+ */
 export function escapeTags(text: string): string {
-  return text.replace(/<(?=\/?(?:conversation|previous-summary|read-files|modified-files|summary)\b)/gi, "&lt;")
+  return text.replace(
+    /<(?=\s*(?:\/\s*)?(?:conversation|previous-summary|read-files|modified-files|summary)\b)/gi,
+    "&lt;",
+  )
 }
 
 function serialize(message: ModelMessage): string[] {
@@ -40,13 +47,14 @@ function serialize(message: ModelMessage): string[] {
 function textOf(content: readonly ContentBlock[]): string {
   const texts = content.flatMap((block) => {
     if (block.type === "text" && typeof block["text"] === "string") return [block["text"]]
+    if (block.type === "file" && typeof block["path"] === "string") return [`[file ${block["path"]}]`]
     return block.type === "image" ? ["[image]"] : []
   })
   return texts.join("\n")
 }
 
-function argumentsOf(args: Readonly<Record<string, unknown>> | undefined): string {
-  return Object.entries(args ?? {})
+function argumentsOf(args: unknown): string {
+  return Object.entries(isObject(args) ? args : {})
     .map(([key, value]) => `${key}=${JSON.stringify(value)}`)
     .join(", ")
 }

@@ -1,8 +1,9 @@
 /** Compacts a session: asks the caller's model for a summary and appends one entry. The log only grows. */
 import { prepareCompaction, tokensWithSummary } from "../../compaction/prepare.ts"
+import type { PreparedCompaction } from "../../compaction/prepare.ts"
 import { missingHeadings, SUMMARY_SYSTEM_PROMPT } from "../../compaction/prompts.ts"
-import { compactionPrompts, storedSummary } from "../../compaction/requests.ts"
-import type { CompactionPrompts } from "../../compaction/requests.ts"
+import { askForSummaries, compactionPrompts, storedSummary } from "../../compaction/requests.ts"
+import type { SummaryPart, SummaryParts } from "../../compaction/requests.ts"
 import type { CompactionResult, CompactOptions, Summarize } from "../../compaction/types.ts"
 import { selectContext } from "../../context/select.ts"
 import type { SelectedEntry, Selection } from "../../context/select.ts"
@@ -59,7 +60,7 @@ async function compact(shared: SharedSession, o: Settings, checkOpen: () => unkn
   for (const { compact: hook } of shared.options.hooks)
     await hook?.before?.({ session: shared.id, prompt: prompts.history ?? prompts.turnPrefix ?? "" })
   shared.events.emit("compact_start", { reason: "manual" })
-  const summary = storedSummary(await summarize(shared, prompts, o), work)
+  const summary = storedSummary(await summarize(shared, work, o), work)
   // What waits for its hooks will stand before the compaction, so it must be seen.
   await shared.drain()
   checkOpen()
@@ -109,18 +110,13 @@ function firstAfter({ state }: SharedSession, leafId: string | null): string | u
   return first
 }
 
-async function summarize(
-  shared: SharedSession,
-  prompts: CompactionPrompts,
-  o: CompactOptions,
-): Promise<CompactionPrompts> {
-  const ask = async (prompt: string | undefined, maxTokens: number): Promise<string | undefined> => {
-    if (prompt === undefined) return undefined
+async function summarize(shared: SharedSession, work: PreparedCompaction, o: CompactOptions): Promise<SummaryParts> {
+  const ask = (part: SummaryPart, prompt: string): Promise<string> => {
+    const maxTokens = part === "history" ? MAX_SUMMARY_TOKENS : MAX_TURN_CONTEXT_TOKENS
     const request = { system: SUMMARY_SYSTEM_PROMPT, prompt, maxTokens }
     return answer(shared, o.summarize, o.signal === undefined ? request : { ...request, signal: o.signal })
   }
-  const history = await ask(prompts.history, MAX_SUMMARY_TOKENS)
-  return { history, turnPrefix: await ask(prompts.turnPrefix, MAX_TURN_CONTEXT_TOKENS) }
+  return askForSummaries(work, ask, o.instructions === undefined ? {} : { instructions: o.instructions })
 }
 
 async function answer(shared: SharedSession, ask: Summarize, request: Parameters<Summarize>[0]): Promise<string> {

@@ -1,0 +1,21 @@
+/** Whether a model refused a request for its length. Providers say so in words of their own; there is no common code. */
+
+const WORDS =
+  /context[_ -]?(?:length|window)|maximum context|(?:prompt|input|request|conversation) (?:is )?too (?:long|large)|too many (?:input |total )?tokens|(?:exceed|surpass)\w* .{0,60}(?:token|context)|token (?:limit|count) exceed/i
+/** "Payload too large". */
+const STATUS = 413
+/** Errors wrap one another; more layers than this are a loop. */
+const LAYERS = 8
+
+/** Looks at an error's message, code and status, and at those of its causes. */
+export function isTooLong(error: unknown): boolean {
+  let current = error
+  for (let layer = 0; layer < LAYERS && current !== undefined && current !== null; layer++) {
+    if (typeof current === "string") return WORDS.test(current)
+    const { message, code, status, statusCode, cause } = current as Readonly<Record<string, unknown>>
+    if (status === STATUS || statusCode === STATUS) return true
+    if ([message, code].some((text) => typeof text === "string" && WORDS.test(text))) return true
+    current = cause
+  }
+  return false
+}
