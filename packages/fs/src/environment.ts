@@ -7,9 +7,11 @@ import { storeIdentity } from "./log/identity.ts"
 import { type Layout, type SessionPaths, toSessionPaths } from "./disk/layout.ts"
 import { checkInnerFolder, createFile, ensureFolder } from "./disk/small-files.ts"
 import { type LogView, loadView } from "./log/view.ts"
+import type { DecodeLines } from "./read/decode.ts"
 
 export interface Environment {
   readonly files: Files
+  readonly decodeLines: DecodeLines
   readonly layout: Layout
   readonly durability: "os" | "disk"
   readonly maxPartBytes: number
@@ -29,6 +31,7 @@ export interface Environment {
 
 export interface EnvironmentOptions {
   readonly files: Files
+  readonly decodeLines: DecodeLines
   readonly layout: Layout
   readonly durability: "os" | "disk"
   readonly maxPartBytes: number

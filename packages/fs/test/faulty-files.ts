@@ -1,4 +1,4 @@
-import { type FileStat, type Files, nodeFiles } from "../src/disk/files.ts"
+import { type FileStat, type Files, nodeFiles } from "@sessions/fs"
 
 /** One call of the port, as a fault sees it. */
 export interface FileCall {

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import type { Subject } from "@sessions/conformance"
 import type { Capabilities, SessionStorage } from "@sessions/core/storage"
-import { createFileStorage, type FileStorageOptions } from "../src/index.ts"
+import { createFileStorage, type FileStorageOptions } from "@sessions/fs"
 import { createFaultyFiles, dead, type Fault, type FaultyFiles, isLogWrite, systemError } from "./faulty-files.ts"
 
 export const fileSystem: Subject<Place> = createSubject("fs", {})
@@ -21,13 +21,17 @@ export interface Place {
   readonly open: Map<SessionStorage, FaultyFiles>
 }
 
-export function createSubject(name: string, options: Omit<FileStorageOptions, "root">): Subject<Place> {
+export function createSubject(
+  name: string,
+  options: Omit<FileStorageOptions, "root">,
+  create: (options: FileStorageOptions) => SessionStorage = createFileStorage,
+): Subject<Place> {
   return {
     name,
     makeLocation: () => ({ root: fs.mkdtempSync(join(folderFor(options), "sessions-fs-")), options, open: new Map() }),
     open(place) {
       const files = createFaultyFiles()
-      const storage = createFileStorage({ ...place.options, root: place.root, files })
+      const storage = create({ ...place.options, root: place.root, files })
       place.open.set(storage, files)
       return storage
     },

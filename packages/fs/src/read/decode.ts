@@ -2,18 +2,32 @@
 import { isAscii, isUtf8 } from "node:buffer"
 
 /**
- * The lines of a piece that starts at a line's start and ends before an LF, or the offset in it of the first line that is not UTF-8.
- * A BOM and CRs are content like any other.
- *
+ * From the bytes of whole lines, the last one without its LF, to their texts; undefined where they are not UTF-8. A BOM and CRs are
+ * content like any other. The bytes are used again afterwards.
+ */
+export type DecodeLines = (bytes: Uint8Array) => string[] | undefined
+
+/**
  * Runs of ASCII are decoded as a whole and then split, which is several times faster than line by line; elsewhere each line is a
  * text of its own, so that one `ü` does not make 256 KB of text twice as large.
  */
-export function decodeLines(bytes: Buffer): string[] | number {
+export const decodeLines: DecodeLines = (piece) => {
+  const bytes = Buffer.from(piece.buffer, piece.byteOffset, piece.length)
   const lines: string[] = []
   if (isAscii(bytes)) splitInto(lines, bytes)
   else if (isUtf8(bytes)) decodeInto(lines, bytes)
-  else return firstBroken(bytes)
+  else return undefined
   return lines
+}
+
+/** The offset of the first line that is not UTF-8. */
+export function findBroken(bytes: Buffer): number {
+  let start = 0
+  for (let end = bytes.indexOf(LF); end >= 0; end = bytes.indexOf(LF, start)) {
+    if (!isUtf8(bytes.subarray(start, end))) return start
+    start = end + 1
+  }
+  return start
 }
 
 const LF = 10
@@ -41,13 +55,4 @@ function eachInto(lines: string[], bytes: Buffer): void {
     start = end + 1
   }
   lines.push(bytes.toString("utf8", start))
-}
-
-function firstBroken(bytes: Buffer): number {
-  let start = 0
-  for (let end = bytes.indexOf(LF); end >= 0; end = bytes.indexOf(LF, start)) {
-    if (!isUtf8(bytes.subarray(start, end))) return start
-    start = end + 1
-  }
-  return start
 }

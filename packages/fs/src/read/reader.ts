@@ -8,7 +8,7 @@ import {
   type Seq,
   StorageError,
 } from "@sessions/core/storage"
-import { decodeLines } from "./decode.ts"
+import { findBroken } from "./decode.ts"
 import type { Environment } from "../environment.ts"
 import { READ } from "../disk/files.ts"
 import { createGuard, type Guard } from "./guard.ts"
@@ -58,8 +58,8 @@ async function* readPart(reading: Reading, part: Part, from: Seq, to: Seq): Asyn
     for await (const { at, bytes } of readPieces(files, fd, locate(files, fd, part, from, to), MAX_CHUNK_BYTES)) {
       checkSignal(signal)
       guard.check()
-      const lines = decodeLines(bytes)
-      if (typeof lines === "number") throw notUtf8(session, path, at + lines)
+      const lines = env.decodeLines(bytes)
+      if (lines === undefined) throw notUtf8(session, path, at + findBroken(bytes))
       yield { from: seq, lines }
       seq += lines.length
     }

@@ -1,0 +1,1 @@
+export { createBunStorage, type BunStorageOptions } from "./storage.ts"
