@@ -14,7 +14,7 @@ export default defineConfig({
       "examples/**/*.test.ts",
       ".tools/**/*.test.mjs",
     ],
-    exclude: ["**/node_modules/**", "**/dist/**"],
+    exclude: ["**/node_modules/**", "**/dist/**", "**/*.browser.test.ts"],
     testTimeout: 30_000,
     hookTimeout: 30_000,
   },

@@ -1,4 +1,5 @@
 import { absent } from "../lib/runtimes.mjs"
+import { browser } from "./browsers.mjs"
 import { buildCheck, packedChecks, scriptCheck } from "./checks.mjs"
 import { entries } from "./entries.mjs"
 import { mutants } from "./mutants.mjs"
@@ -23,6 +24,9 @@ export const steps = [
   vitest("node", absent.node),
   vitest("bun", absent.bun),
   vitest("deno", absent.deno),
+  browser("chromium"),
+  browser("firefox"),
+  browser("webkit"),
   entries("node", absent.node),
   entries("bun", absent.bun),
   entries("deno", absent.deno),

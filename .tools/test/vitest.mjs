@@ -5,7 +5,8 @@ import { run } from "../lib/run.mjs"
 import { root } from "../lib/workspace.mjs"
 import { outcomeOf } from "./report.mjs"
 
-const program = join("node_modules", "vitest", "vitest.mjs")
+/** Vitest, for a runtime to run. */
+export const program = join("node_modules", "vitest", "vitest.mjs")
 
 /** How each runtime runs vitest itself, so that tests and what they test run in it too. */
 const commands = {
@@ -36,7 +37,8 @@ export function vitest(runtime, absent) {
   }
 }
 
-function countsOf(file) {
+/** What the JSON report of a run counts; undefined where it left none. */
+export function countsOf(file) {
   if (!existsSync(file)) return undefined
   const report = JSON.parse(readFileSync(file, "utf8"))
   return {

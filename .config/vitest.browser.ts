@@ -1,0 +1,51 @@
+/** Tests that need a browser, `*.browser.test.ts`: a project for each engine. */
+import { join } from "node:path"
+import { fileURLToPath } from "node:url"
+import { playwright } from "@vitest/browser-playwright"
+import { defineConfig, type TestProjectInlineConfiguration } from "vitest/config"
+import type { BrowserProviderOption } from "vitest/node"
+import { chromiumOptions, firefoxOptions } from "./browsers/launch.ts"
+import { webkit } from "./browsers/webkit-provider.ts"
+
+const root = fileURLToPath(new URL("..", import.meta.url))
+
+/** Chromium keeps what a page stores in memory, unless it has a profile of its own. */
+const profile = join(root, ".reports", "chromium-profile")
+
+export default defineConfig({
+  root,
+  test: {
+    projects: [
+      project("chromium", playwright({ launchOptions: chromiumOptions, persistentContext: profile })),
+      project("firefox", playwright({ launchOptions: firefoxOptions })),
+      // Has no mode without a screen: its provider brings a screen that nobody sees.
+      project("webkit", webkit(), { headless: false }),
+    ],
+  },
+})
+
+function project(
+  browser: "chromium" | "firefox" | "webkit",
+  provider: BrowserProviderOption,
+  { headless } = { headless: true },
+): TestProjectInlineConfiguration {
+  return {
+    root,
+    resolve: { conditions: ["source", "import", "module", "browser", "default"] },
+    define: { "process.env": JSON.stringify({ SEED: process.env["SEED"] }) },
+    test: {
+      name: browser,
+      include: ["packages/*/test/**/*.browser.test.ts"],
+      testTimeout: 60_000,
+      hookTimeout: 60_000,
+      browser: {
+        enabled: true,
+        provider,
+        headless,
+        ui: false,
+        screenshotFailures: false,
+        instances: [{ browser }],
+      },
+    },
+  }
+}

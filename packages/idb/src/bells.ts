@@ -1,0 +1,53 @@
+/** Hints that a log changed, within this storage object and between tabs. */
+
+export interface Bells {
+  /** Whether other tabs can be heard; where they cannot, watchers look more often. */
+  readonly reachesOthers: boolean
+  /** The session was written to or deleted. */
+  ring(session: string): void
+  /** Calls at each ring, here or elsewhere, until the function that comes back is called. */
+  add(session: string, listener: () => void): () => void
+  /** Rings all of this storage object, so that every watcher looks. */
+  close(): void
+}
+
+export function createBells(database: string): Bells {
+  const listeners = new Map<string, Set<() => void>>()
+  const channel = openChannel(`@sessions/idb:${database}`)
+  const tell = (session: string): void => {
+    for (const listener of listeners.get(session) ?? []) listener()
+  }
+  channel?.addEventListener("message", ({ data }) => {
+    if (typeof data === "string") tell(data)
+  })
+
+  return {
+    reachesOthers: channel !== undefined,
+    ring(session) {
+      tell(session)
+      // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a channel takes none; it reaches its own origin only.
+      channel?.postMessage(session)
+    },
+    add(session, listener) {
+      const set = listeners.get(session) ?? new Set()
+      listeners.set(session, set.add(listener))
+      return () => {
+        set.delete(listener)
+        if (set.size === 0 && listeners.get(session) === set) listeners.delete(session)
+      }
+    },
+    close() {
+      for (const session of listeners.keys()) tell(session)
+      channel?.close()
+    },
+  }
+}
+
+/** Some places have none, and frames with an origin of their own refuse it. */
+function openChannel(name: string): BroadcastChannel | undefined {
+  try {
+    return new BroadcastChannel(name)
+  } catch {
+    return undefined
+  }
+}
