@@ -49,7 +49,7 @@ export interface Restored<E> {
 export function mayHoldBlobs(encoded: EncodedEntry, limits: BlobLimits = {}): boolean {
   const units = encoded.before.length + encoded.after.length
   if (units > (limits.textUnits ?? BLOB_TEXT_UNITS)) return true
-  return units >= (limits.imageChars ?? BLOB_IMAGE_CHARS) && encoded.after.includes('"type":"image"')
+  return units >= (limits.imageChars ?? BLOB_IMAGE_CHARS) && encoded.after.includes('"image"')
 }
 
 /**

@@ -44,6 +44,16 @@ test("a self-contained export has its blobs in place, every other line as it is 
   expect(messages[0]?.message.content).toEqual([IMAGE, { type: "text", text: long }])
 })
 
+test("of a line whose blobs are put back all else stays as it was written", async () => {
+  const storage = createMemoryStorage()
+  const hash = await storage.blobs.put(new TextEncoder().encode("the text"))
+  const line = `{"seq":1, "n":12345678901234567890,"type":"custom","id":"a","parentId":null, "timestamp":"2026-01-31T09:30:00.000Z","blobs":{"/data":"utf8"}, "data":"blob:sha256:${hash}" }`
+  await storage.append("s", [HEADER, line], { expect: 0 })
+  const text = await textOf(sessionsIn(storage).export("s", { selfContained: true }))
+  const expected = line.replace('"blobs":{"/data":"utf8"}, ', "").replace(`blob:sha256:${hash}`, "the text")
+  expect(text).toBe(`${HEADER}\n${expected}\n`)
+})
+
 test("where a blob is missing, a self-contained export leaves the reference and its name", async () => {
   const storage = createMemoryStorage()
   const entry = JSON.stringify({

@@ -1,6 +1,7 @@
 /** A session as text: the log as it is, the log with its blobs in place, a document for people, or what a migration kept. */
 import { SessionError } from "../../errors.ts"
 import { blobRefs, restoreBlobs } from "../../format/blob-refs.ts"
+import { withChanges } from "../../format/json-text.ts"
 import { parseLine } from "../../format/line.ts"
 import { identifyLog } from "../../migrations/identify.ts"
 import type { CallOptions, SessionStorage } from "../../storage/contract.ts"
@@ -49,5 +50,5 @@ async function withBlobs(storage: SessionStorage, line: string, foreign: boolean
     const bytes = found.has(hash) ? undefined : await storage.blobs.get(hash, o)
     if (bytes !== undefined) found.set(hash, bytes)
   }
-  return found.size === 0 ? line : JSON.stringify(restoreBlobs(record, (hash) => found.get(hash), { foreign }).entry)
+  return withChanges(line, record, restoreBlobs(record, (hash) => found.get(hash), { foreign }).entry)
 }

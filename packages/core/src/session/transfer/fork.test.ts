@@ -1,3 +1,4 @@
+import { createMemoryStorage } from "@sessions/memory"
 import * as fc from "fast-check"
 import { expect, test } from "vitest"
 import { anyLog, headerOf, slotsOf, soundLog } from "../../../test/logs.ts"
@@ -235,4 +236,27 @@ test("a log of a newer version is not forked", async () => {
   }
   await storage.append("n", [JSON.stringify(header), JSON.stringify(entry)], { expect: 0 })
   expect(await codeOf(sessionsIn(storage).fork("n"))).toBe("newer_version")
+})
+
+test("whatever way an entry is written, a fork has it so, but for what says where it stands", async () => {
+  const storage = createMemoryStorage()
+  const base = '"timestamp":"2026-01-31T09:30:00.000Z"'
+  const said = '"message":{"role":"user","content":"\\u0041","n":1.0}'
+  const lines = [
+    '{"type":"session","format":"@sessions","version":4,"id":"s","timestamp":"2026-01-31T09:30:00.000Z"}',
+    `{"id":"a", "type":"message","parentId":null,${base},"seq":1, ${said}, "big":12345678901234567890 }`,
+    `{"type":"message","id":"other","parentId":"a","seq":2,${base},${said}}`,
+    `{ "x" : 1e400 ,"type":"message","id":"b","parentId":"a","seq":3,${base},${said}}\r`,
+    `{"type":"label","id":"c","parentId":"other","targetId":"a","targetSeq":1,"label":"l","big":98765432109876543210,"seq":4,${base}}`,
+    `{"type":"message","id":"d","parentId":"b",${base},${said}}`,
+  ]
+  await storage.append("s", lines, { expect: 0 })
+  await sessionsIn(storage).fork("s", { id: "f", at: "d" })
+  const [, first, , second, label, unplaced] = lines as [string, string, string, string, string, string]
+  expect((await linesIn(storage, "f")).slice(1)).toEqual([
+    first,
+    second.replace('"seq":3', '"seq":2'),
+    label.replace('"seq":4', '"seq":3').replace('"parentId":"other"', '"parentId":"b"'),
+    unplaced.replace(/\}$/, ',"seq":4}'),
+  ])
 })

@@ -1,9 +1,10 @@
 /** A new session with the path to an entry of another one. */
 import { SessionError } from "../../errors.ts"
 import type { BlobLimits } from "../../format/blob-refs.ts"
-import { encodeEntry, encodeHeader, lineOf, withSeq } from "../../format/line.ts"
+import { withFields } from "../../format/json-text.ts"
+import { encodeHeader, withSeq } from "../../format/line.ts"
 import { FORMAT, VERSION } from "../../format/records.ts"
-import type { Entry, Header } from "../../format/records.ts"
+import type { Header } from "../../format/records.ts"
 import type { CallOptions, SessionStorage } from "../../storage/contract.ts"
 import type { SharedSession } from "../shared-session.ts"
 import type { Session } from "../types.ts"
@@ -84,15 +85,14 @@ async function* forkedLines(
   }
 }
 
-/** Most lines are the stored ones but for their seq, and need no parsing. */
+/** A stored line stays as it was written, but for what says where it stands. Most need no parsing for it. */
 function forkedLine(
   storage: SessionStorage,
   { line, entry }: WholeEntry,
   { seq, changes }: ForkedEntry,
   limits: BlobLimits,
 ): LineToWrite | Promise<LineToWrite> {
-  const moved = line === undefined || changes !== undefined ? undefined : withSeq(line, seq)
-  if (moved !== undefined) return { line: moved }
-  const forked: Entry = { ...entry(), ...changes, seq }
-  return line === undefined ? toStoredForm(storage, forked, seq, limits) : { line: lineOf(encodeEntry(forked), seq) }
+  if (line === undefined) return toStoredForm(storage, { ...entry(), ...changes, seq }, seq, limits)
+  const moved = changes === undefined ? withSeq(line, seq) : undefined
+  return { line: moved ?? withFields(line, { ...changes, seq }) }
 }

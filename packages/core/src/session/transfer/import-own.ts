@@ -1,4 +1,4 @@
-/** A log of ours from a file: its lines go in as they are. */
+/** A log of ours from a file: its lines go in as they are, but for what an append would not leave in them. */
 import { SessionError } from "../../errors.ts"
 import type { BlobLimits } from "../../format/blob-refs.ts"
 import type { Diagnostic } from "../../format/diagnostics.ts"
@@ -13,10 +13,13 @@ import type { LineToWrite } from "./log-to-write.ts"
 import { withId, withOriginLines } from "./headers.ts"
 import type { ImportedLog } from "./log-to-write.ts"
 import type { LineSource } from "./source.ts"
-import { toStoredForm } from "./stored-form.ts"
+import { toStoredForm, toStoredLine } from "./stored-form.ts"
 import { blankDiagnostic, unreadableDiagnostic, unreadableEntry, unreadableOf } from "./unreadable.ts"
 
-/** Only the header's id is another, and where the log goes in several batches its header says how many lines there must be. */
+/**
+ * Only the header's id is another, and where the log goes in several batches its header says how many lines there must be. Images
+ * and long strings that stand in a line, as a self-contained export has them, go to the blob store; the rest of the line stays.
+ */
 export async function ownLogToWrite(
   storage: SessionStorage,
   source: LineSource,
@@ -65,9 +68,11 @@ async function* linesOf(
       } else {
         const line = textOf(read, seq)
         lastId = idOf(line) ?? lastId
-        yield read.bytes > storage.capabilities.maxLineBytes
-          ? await shortened(storage, line, seq, limits)
-          : { line, bytes: read.bytes, entry: note === undefined ? undefined : parseSlot(line, seq, note) }
+        yield (await toStoredLine(storage, line, seq, limits)) ?? {
+          line,
+          bytes: read.bytes,
+          entry: note === undefined ? undefined : parseSlot(line, seq, note),
+        }
       }
     }
   }
@@ -88,13 +93,6 @@ function isHeader({ line }: ReadLine): boolean {
 /** No storage has an empty line. Before the header a blank one has no place either. */
 function isBlank({ line }: ReadLine, headerMet: boolean): boolean {
   return line === "" || line === "\r" || (!headerMet && line?.trim() === "")
-}
-
-/** Images and long strings that stand in the line, as a self-contained export has them, go to the blob store. */
-async function shortened(storage: SessionStorage, line: string, seq: Seq, limits: BlobLimits): Promise<LineToWrite> {
-  const { record } = parseLine(line)
-  if (!isEntry(record)) return { line }
-  return toStoredForm(storage, record, typeof record.seq === "number" ? record.seq : seq, limits)
 }
 
 export function textOf({ line, bytes, at }: ReadLine, seq: Seq): string {

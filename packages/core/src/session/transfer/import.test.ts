@@ -214,7 +214,8 @@ test("an import that was cut off is incomplete, is nobody's most recent, and the
 test("a session larger than its limit is refused before anything is written", async () => {
   const storage = createMemoryStorage()
   const sessions = sessionsIn(storage, { maxSessionBytes: 1_000 })
-  const text = `${HEADER}\n${entry(1, "x".repeat(1_200_000))}\n`
+  const entries = [1, 2, 3].map((seq) => entry(seq, "x".repeat(400_000)))
+  const text = `${[HEADER, ...entries].join("\n")}\n`
   expect(await codeOf(sessions.import(text, { id: "new" }))).toBe("too_large")
   expect(await storage.head("new")).toBeUndefined()
 })
@@ -224,4 +225,29 @@ test("a text that merely looks like a reference comes back as it was", async () 
   const { sessions } = await imported(`${HEADER}\n${entry(1, text)}\n`)
   const { messages } = await (await sessions.open("new")).context()
   expect(messages[0]?.message.content).toEqual([{ type: "text", text }])
+})
+
+test("images and long texts that stand in the lines go to the blob store, as an append puts them there", async () => {
+  const image = { type: "image", mimeType: "image/png", data: btoa("x".repeat(3_000)) }
+  const source = sessionsIn()
+  const session = await source.create({ id: "s" })
+  await session.append({
+    type: "message",
+    message: { role: "user", content: [image, { type: "text", text: "é".repeat(600_000) }] },
+  })
+  const { sessions } = await imported(await textOf(source.export("s", { selfContained: true })))
+  expect((await linesIn(sessions.storage, "new")).slice(1)).toEqual((await linesIn(source.storage, "s")).slice(1))
+  const { messages } = await (await sessions.open("new")).context()
+  expect(messages).toEqual((await session.context()).messages)
+})
+
+test("of a line that something leaves, all else stays as it was written", async () => {
+  const data = btoa("x".repeat(3_000))
+  const odd = entry(1)
+    .replace("{", '{ "n" : 12345678901234567890, ')
+    .replace('{"type":"text","text":"hello"}', `{"data":"${data}", "mimeType":"image/png" , "type" : "image", "z":1.0}`)
+  const { lines } = await imported(`${HEADER}\n${odd}\n`)
+  const ref = /blob:sha256:[0-9a-f]{64}/.exec(lines[1] as string)?.[0] as string
+  const blobs = ',"blobs":{"/message/content/0/data":"base64"}}'
+  expect(lines[1]).toBe(odd.replace(data, ref).replace(/\}$/, blobs))
 })
