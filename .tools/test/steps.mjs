@@ -1,7 +1,7 @@
-import { absent } from "../lib/runtimes.mjs"
+import { absent, olderNodes } from "../lib/runtimes.mjs"
 import { browser } from "./browsers.mjs"
 import { buildCheck, packedChecks, scriptCheck } from "./checks.mjs"
-import { entries } from "./entries.mjs"
+import { entries, olderEntries } from "./entries.mjs"
 import { mutants } from "./mutants.mjs"
 import { vitest } from "./vitest.mjs"
 
@@ -30,6 +30,7 @@ export const steps = [
   entries("node", absent.node),
   entries("bun", absent.bun),
   entries("deno", absent.deno),
+  ...olderNodes.map((major) => olderEntries(major, absent[`node${major}`])),
 ]
 
 export function select(all, only) {

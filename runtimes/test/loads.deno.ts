@@ -1,0 +1,8 @@
+import assert from "node:assert/strict"
+import { builtEntries } from "../loads.ts"
+
+for (const { name, load } of builtEntries()) {
+  Deno.test(`${name} can be loaded and has something to offer`, async () => {
+    assert.notEqual(Object.keys(await load()).length, 0)
+  })
+}

@@ -1,0 +1,9 @@
+import assert from "node:assert/strict"
+import { test } from "node:test"
+import { builtEntries } from "../loads.ts"
+
+for (const { name, load } of builtEntries()) {
+  void test(`${name} can be loaded and has something to offer`, async () => {
+    assert.notEqual(Object.keys(await load()).length, 0)
+  })
+}
