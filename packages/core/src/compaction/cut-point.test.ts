@@ -1,45 +1,40 @@
 import * as fc from "fast-check"
 import { expect, test } from "vitest"
+import { expectedCut, pairsOf, waitingCalls } from "../../test/cut-oracle.ts"
+import { keepRules } from "../../test/histories.ts"
 import { holds } from "../../test/property.ts"
 import type { Message } from "../format/messages.ts"
 import { findCutPoint, startsTurn } from "./cut-point.ts"
 import type { KeepRule } from "./cut-point.ts"
-import { estimateMessage } from "./tokens.ts"
 
-test("of any history the cut is at the first valid place from the wanted one on, else at the last before it", () => {
-  holds(
-    fc.property(histories, fc.nat({ max: 400 }), (messages, keep) => {
-      const wanted = wantedCut(messages, keep)
-      const valid = messages
-        .map((_, place) => isValid(messages, place))
-        .concat(keep <= 0 && isValid(messages, messages.length))
-      const after = valid.findIndex((ok, place) => ok && place >= wanted)
-      const expected = wanted === 0 ? -1 : after >= 0 ? after : valid.findLastIndex((ok, place) => ok && place < wanted)
-      const cut = findCutPoint(messages, tokens(keep))
-      expect(cut?.first).toBe(expected > 0 ? expected : undefined)
-    }),
-    1_000,
-  )
+test("of any history the cut is at the first valid place from the kept tokens on, else at the last before them", () => {
+  const rules = fc.nat({ max: 400 }).map(tokens)
+  holds(fc.property(histories, rules, cutsWhereExpected), 800)
+})
+
+test("a minimum of turns or messages is cut at the last valid place that leaves it whole", () => {
+  const rules = fc.oneof(fc.nat({ max: 6 }).map(turns), fc.nat({ max: 15 }).map(lastMessages))
+  holds(fc.property(histories, rules, cutsWhereExpected), 800)
 })
 
 test("a cut parts no call from a result, keeps no result first, and leaves a call that waits its result's place", () => {
   holds(
-    fc.property(histories, fc.nat({ max: 400 }), (messages, keep) => {
-      const cut = findCutPoint(messages, tokens(keep))
+    fc.property(histories, keepRules, (messages, keep) => {
+      const cut = findCutPoint(messages, keep)
       if (cut === undefined) return
       const { first } = cut
       expect(messages[first]?.role).not.toBe("toolResult")
       for (const [call, result] of pairsOf(messages)) expect(call < first && first <= result).toBe(false)
       for (const call of waitingCalls(messages)) expect(first).toBeLessThanOrEqual(call)
     }),
-    1_000,
+    800,
   )
 })
 
 test("a split turn begins where its user spoke; a cut before a turn splits none", () => {
   holds(
-    fc.property(histories, fc.nat({ max: 400 }), (messages, keep) => {
-      const cut = findCutPoint(messages, tokens(keep))
+    fc.property(histories, keepRules, (messages, keep) => {
+      const cut = findCutPoint(messages, keep)
       if (cut === undefined) return
       const { first, turnStart } = cut
       expect(turnStart).toBeLessThanOrEqual(first)
@@ -83,6 +78,36 @@ test("keeping nothing cuts at the end, unless a call still waits there", () => {
   expect(findCutPoint([...messages, said("user", 40), calls("c"), said("user", 40)], tokens(0))?.first).toBe(5)
 })
 
+test("turns and messages are minimums: the cut moves before a call whose result is kept, and keeps what was asked for", () => {
+  const messages = [
+    said("user", 4),
+    said("assistant", 4),
+    said("user", 4),
+    calls("c"),
+    result("c", 4),
+    said("assistant", 4),
+  ]
+  expect(findCutPoint(messages, lastMessages(2))).toEqual({ first: 3, turnStart: 2 })
+  expect(findCutPoint(messages, lastMessages(4))).toEqual({ first: 2, turnStart: 2 })
+  expect(findCutPoint(messages, lastMessages(6))).toBeUndefined()
+  expect(findCutPoint(messages, turns(1))).toEqual({ first: 2, turnStart: 2 })
+  expect(findCutPoint(messages, turns(2))).toBeUndefined()
+  expect(findCutPoint(messages, turns(3))).toBeUndefined()
+  // The beginning of a turn whose user was cut away before belongs to no turn.
+  expect(findCutPoint(messages.slice(1), turns(1))).toEqual({ first: 1, turnStart: 1 })
+})
+
+test("keeping no turns or messages keeps nothing but a call that waits, and all that follows it", () => {
+  const messages = [said("user", 4), said("assistant", 4)]
+  const note: Message = { role: "custom", content: [] }
+  for (const keep of [turns(0), lastMessages(0), tokens(0)]) {
+    expect(findCutPoint(messages, keep)).toEqual({ first: 2, turnStart: 2 })
+    expect(findCutPoint([...messages, said("user", 4), calls("c"), note], keep)).toEqual({ first: 3, turnStart: 2 })
+    expect(findCutPoint([...messages, calls("c", "d"), result("c", 4)], keep)).toEqual({ first: 2, turnStart: 0 })
+    expect(findCutPoint([calls("c")], keep)).toBeUndefined()
+  }
+})
+
 test("two calls of one id in one message have two results, and neither is parted from it", () => {
   const messages = [
     said("user", 40),
@@ -93,17 +118,6 @@ test("two calls of one id in one message have two results, and neither is parted
     said("user", 40),
   ]
   expect(findCutPoint(messages, tokens(25))?.first).toBe(5)
-})
-
-test("a long history is cut in linear time", () => {
-  const messages = Array.from({ length: 50_000 }, (_, n) => [
-    calls(`c${n}`),
-    said("user", 4),
-    result(`c${n}`, 4),
-  ]).flat()
-  const started = performance.now()
-  expect(findCutPoint(messages, tokens(100_000))).toBeDefined()
-  expect(performance.now() - started).toBeLessThan(2_000)
 })
 
 const IDS = ["a", "b", "c"]
@@ -121,6 +135,18 @@ const histories: fc.Arbitrary<readonly Message[]> = fc.array(
   { maxLength: 25, size: "max" },
 )
 
+function cutsWhereExpected(messages: readonly Message[], keep: KeepRule): void {
+  expect(findCutPoint(messages, keep)?.first).toBe(expectedCut(messages, keep))
+}
+
+function turns(count: number): KeepRule {
+  return { kind: "turns", count }
+}
+
+function lastMessages(count: number): KeepRule {
+  return { kind: "messages", count }
+}
+
 function tokens(count: number): KeepRule {
   return { kind: "tokens", count }
 }
@@ -135,50 +161,4 @@ function calls(...ids: readonly string[]): Message {
 
 function result(toolCallId: string, units: number): Message {
   return { role: "toolResult", toolCallId, isError: false, content: [{ type: "text", text: "x".repeat(units) }] }
-}
-
-function wantedCut(messages: readonly Message[], keep: number): number {
-  if (keep <= 0) return messages.length
-  const tokensFrom = (place: number): number =>
-    messages.slice(place).reduce((sum, one) => sum + estimateMessage(one), 0)
-  return Math.max(
-    0,
-    messages.findLastIndex((_, place) => tokensFrom(place) >= keep),
-  )
-}
-
-function isValid(messages: readonly Message[], place: number): boolean {
-  return (
-    messages[place]?.role !== "toolResult" &&
-    pairsOf(messages).every(([call, answer]) => !(call < place && place <= answer)) &&
-    waitingCalls(messages).every((call) => place <= call)
-  )
-}
-
-/** A result belongs to the nearest assistant message before it that has a call of its id, if that call has none yet. */
-function pairsOf(messages: readonly Message[]): (readonly [number, number])[] {
-  const pairs: (readonly [number, number])[] = []
-  for (const [at, message] of messages.entries()) {
-    if (message.role !== "toolResult") continue
-    const wanted = message["toolCallId"] as string
-    const call = messages.findLastIndex((one, before) => before < at && idsOf(one).includes(wanted))
-    const taken = pairs.filter(([of, by]) => of === call && messages[by]?.["toolCallId"] === wanted).length
-    if (call >= 0 && taken < idsOf(messages[call] as Message).filter((one) => one === wanted).length)
-      pairs.push([call, at])
-  }
-  return pairs
-}
-
-/** Of the last message that somebody said: its calls without a result. */
-function waitingCalls(messages: readonly Message[]): number[] {
-  const last = messages.findLastIndex(({ role }) => role === "user" || role === "assistant")
-  const ids = last < 0 ? [] : idsOf(messages[last] as Message)
-  const answered = pairsOf(messages).filter(([call]) => call === last).length
-  return answered < ids.length ? [last] : []
-}
-
-function idsOf(message: Message): string[] {
-  return (message.role === "assistant" ? (message.content ?? []) : []).flatMap((block) =>
-    block.type === "toolCall" ? [block["id"] as string] : [],
-  )
 }

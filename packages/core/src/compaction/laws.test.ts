@@ -1,0 +1,179 @@
+/** What holds for every compaction of every history; the session's own part of it is in session/compaction. */
+import * as fc from "fast-check"
+import { expect, test } from "vitest"
+import { expectedCut, pairsOf } from "../../test/cut-oracle.ts"
+import { History, isMessageEntry, marksIn, rounds } from "../../test/histories.ts"
+import type { Round } from "../../test/histories.ts"
+import { holds } from "../../test/property.ts"
+import { whyRefused } from "../../test/sendable.ts"
+import { toModelMessages } from "../context/model-messages.ts"
+import { renderMessages } from "../context/render.ts"
+import { repairMessages } from "../context/repair.ts"
+import { selectContext } from "../context/select.ts"
+import type { Selection } from "../context/select.ts"
+import type { ContextMessage } from "../context/types.ts"
+import type { Entry } from "../format/records.ts"
+import { prepareCompaction, tokensWithSummary } from "./prepare.ts"
+import type { PreparedCompaction } from "./prepare.ts"
+import { compactionPrompts, storedSummary } from "./requests.ts"
+import { estimateMessages } from "./tokens.ts"
+
+const RUNS = 2_000
+
+test("law 1: every message of the path is in exactly one of: under the previous summary, in this one's input, kept", () => {
+  checkEach(({ history, work, covered }) => {
+    const input = idsOf([...work.history, ...work.turnPrefix])
+    const kept = idsOf(work.kept)
+    const places = [covered, new Set(input), new Set(kept)]
+    const visible = history.visible().map(({ id }) => id)
+    expect(visible.filter((id) => places.filter((place) => place.has(id)).length !== 1)).toEqual([])
+    expect(idsOf(contextOf(history)).filter((id) => !covered.has(id))).toEqual([...input, ...kept])
+  })
+})
+
+test("law 1: what is kept is what the next context has behind the summary, and the prompts have all of the rest", () => {
+  checkEach(({ history, work, prompts, compact }) => {
+    const told = marksIn(prompts).map((mark) => history.told(mark))
+    expect(told.toSorted()).toEqual(idsOf([...work.history, ...work.turnPrefix]).toSorted())
+    if (compact() === undefined) return
+    expect(idsOf(contextOf(history).slice(1))).toEqual(idsOf(work.kept))
+  })
+})
+
+test("law 2: the previous summary reaches a prompt, and stays in front where only a turn's beginning is new", () => {
+  checkEach(({ previous, work, prompts, compact }) => {
+    const summary = previous === undefined ? undefined : String(previous["summary"])
+    expect(work.previousSummary).toBe(summary)
+    const quoted = prompts.match(/<previous-summary>\n([^]*?)\n<\/previous-summary>/)?.[1]
+    expect(quoted).toBe(summary)
+    const stored = compact()
+    if (stored !== undefined && summary !== undefined && work.history.length === 0)
+      expect(stored.startsWith(`${summary}\n\n---\n`)).toBe(true)
+  })
+})
+
+test("law 3: no cut parts a call from its result, and what is kept begins with no result", () => {
+  checkEach(({ work }) => {
+    const messages = [...work.history, ...work.turnPrefix, ...work.kept].map(({ message }) => message)
+    expect(work.kept[0]?.message.role).not.toBe("toolResult")
+    const { first } = work.cut
+    expect(pairsOf(messages).filter(([call, result]) => call < first && first <= result)).toEqual([])
+  })
+})
+
+test("law 4: there is a cut wherever something valid lies before what is to be kept, and just where the rule says", () => {
+  holds(
+    fc.property(rounds, (script) => {
+      playAll(script, ({ history, keep, prepared }) => {
+        const messages = contextOf(history).flatMap(({ kind, message }) => (kind === "compaction" ? [] : [message]))
+        expect(prepared.cut?.first).toBe(expectedCut(messages, keep))
+      })
+    }),
+    RUNS,
+  )
+})
+
+test("law 5: the context after it is what a provider takes, and shorter than before by the same count", () => {
+  checkEach(({ history, work, compact }) => {
+    const before = sendable(history)
+    expect(work.tokensBefore).toBe(estimateMessages(before.map(({ message }) => message)))
+    const summary = compact()
+    if (summary === undefined) return
+    const after = sendable(history)
+    expect(whyRefused(after)).toBeUndefined()
+    const tokens = estimateMessages(after.map(({ message }) => message))
+    expect(tokens).toBe(tokensWithSummary(summary, work.kept))
+    expect(tokens).toBeLessThan(work.tokensBefore)
+  })
+})
+
+test("law 7: nothing that was deleted, edited away or reset reaches a prompt or what is kept", () => {
+  checkEach(({ history, work, prompts }) => {
+    const current = new Set(history.visible().map(({ mark }) => mark))
+    const kept = marksIn(JSON.stringify(work.kept))
+    expect([...marksIn(prompts), ...kept].filter((mark) => !current.has(mark))).toEqual([])
+  })
+})
+
+interface Compaction {
+  readonly history: History
+  readonly work: PreparedCompaction
+  readonly prompts: string
+  readonly previous: Entry | undefined
+  /** Entries on the path that the previous summary stands for. */
+  readonly covered: ReadonlySet<string>
+  /** Writes it, unless nothing would be gained. Gives the summary, which says which compaction it is. */
+  readonly compact: () => string | undefined
+}
+
+/** Every compaction of every history. */
+function checkEach(check: (compaction: Compaction) => void): void {
+  holds(
+    fc.property(rounds, (script) => {
+      playAll(script, ({ history, prepared, covered, previous, compact }) => {
+        if (prepared.cut === undefined) return
+        const { history: first, turnPrefix } = compactionPrompts(prepared)
+        const prompts = [first, turnPrefix].filter((prompt) => prompt !== undefined).join("\n")
+        check({ history, work: prepared, prompts, previous, covered, compact })
+      })
+    }),
+    RUNS,
+  )
+}
+
+type Prepared = ReturnType<typeof prepareCompaction>
+
+function playAll(
+  script: readonly Round[],
+  each: (
+    at: Omit<Compaction, "work" | "prompts"> & { readonly keep: Round["keep"]; readonly prepared: Prepared },
+  ) => void,
+): void {
+  const history = new History()
+  /** Of each compaction: the messages that stand before what it keeps. */
+  const covers = new Map<string, ReadonlySet<string>>()
+  for (const { steps, keep } of script) {
+    for (const step of steps) history.take(step)
+    const previous = history.latestCompaction()
+    const covered = covers.get(previous?.id ?? "") ?? new Set<string>()
+    const prepared = prepareCompaction(history.log, selectionOf(history).entries, { keep })
+    let written = false
+    const compact = (): string | undefined => {
+      if (written || prepared.cut === undefined) return undefined
+      const said = (part: string, has: boolean): string | undefined =>
+        has ? `${part} summary ${history.log.end}` : undefined
+      const answers = {
+        history: said("history", prepared.history.length > 0),
+        turnPrefix: said("turn", prepared.turnPrefix.length > 0),
+      }
+      const summary = storedSummary(answers, prepared)
+      if (tokensWithSummary(summary, prepared.kept) >= prepared.tokensBefore) return undefined
+      const path = history.path()
+      const place = path.findIndex(({ id }) => id === prepared.firstKeptEntryId)
+      const before = (place < 0 ? path : path.slice(0, place)).filter(isMessageEntry).map(({ id }) => id)
+      covers.set(history.compacted(summary, prepared.firstKeptEntryId, { ...prepared.files }), new Set(before))
+      written = true
+      return summary
+    }
+    each({ history, keep, prepared, previous, covered, compact })
+    compact()
+  }
+}
+
+function selectionOf(history: History): Selection {
+  const selection = selectContext(history.log, history.leafSeq)
+  if ("older" in selection) throw new Error("The whole log is held.")
+  return selection
+}
+
+function contextOf(history: History): readonly ContextMessage[] {
+  return renderMessages(selectionOf(history).entries).messages
+}
+
+function sendable(history: History): readonly ContextMessage[] {
+  return repairMessages(toModelMessages(contextOf(history)).messages, "synthesize").messages
+}
+
+function idsOf(messages: readonly ContextMessage[]): string[] {
+  return messages.flatMap(({ kind, entryId }) => (kind === "compaction" ? [] : [entryId]))
+}
