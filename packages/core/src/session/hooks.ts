@@ -10,11 +10,15 @@ import type { Head } from "../storage/contract.ts"
 export interface Hooks {
   /**
    * Before an entry gets its place: may give another entry in its stead, which is the place for redaction, or throw to refuse the
-   * whole append. Awaited in the order of the appends, so it must not itself await an append to the same session.
+   * whole append. Awaited in the order of the appends, so it must not itself await an append to the same session. An import asks
+   * too, entry by entry, before it writes anything: a refusal refuses the import, and what is changed keeps its id, its place and
+   * its time. One that was cut off asks again when it is completed, and goes on only where the answers are the same. A fork, a copy
+   * and a migration do not ask: what they write is in the storage already.
    */
   readonly append?: (entry: NewEntry, about: { readonly session: string }) => NewEntry | void | Promise<NewEntry | void>
-  /** After the acknowledgement. */
+  /** After the acknowledgement of an append. What `fork` and `import` write is told of by `create`, once, when all of it is there. */
   readonly save?: (saved: { readonly session: string; readonly ids: readonly string[]; readonly head: Head }) => unknown
+  /** Of every session that this repository makes: by `create`, `openOrCreate`, `continueRecent`, `fork` or `import`. */
   readonly create?: (made: { readonly session: string; readonly header: Header }) => unknown
   readonly delete?: (deleted: { readonly session: string }) => unknown
   readonly compact?: {

@@ -3,6 +3,7 @@ import { SessionError } from "../../errors.ts"
 import type { BlobLimits } from "../../format/blob-refs.ts"
 import { createIds, isUlid } from "../../format/ids.ts"
 import { headerProblem } from "../../format/guards.ts"
+import type { Header } from "../../format/records.ts"
 import type { CallOptions, Deleted, SessionStorage } from "../../storage/contract.ts"
 import { isSessionId } from "../../storage/checks.ts"
 import { hasCode } from "../../storage/errors.ts"
@@ -108,8 +109,7 @@ class SessionRepository implements Sessions {
     if (problem !== undefined) throw new SessionError("invalid", `The session was not created: ${problem}`)
     const make = (): ReturnType<typeof createSession> => createSession(this.storage, header, this.#options, o)
     const { handle } = await this.#open.make(id, make, o)
-    for (const hook of this.#options.hooks)
-      runHook("create", () => hook.create?.({ session: id, header }), this.#hookFailed)
+    this.#tellMade(id, header)
     return handle
   }
 
@@ -175,7 +175,9 @@ class SessionRepository implements Sessions {
       const { forkSession } = await import("../transfer/fork.ts")
       await forkSession(shared, handle, forkId, this.#options, o)
     })
-    return this.open(forkId, o)
+    const fork = await this.open(forkId, o)
+    this.#tellMade(forkId, fork.header)
+    return fork
   }
 
   async continueRecent(o: CallOptions & { readonly cwd: string; readonly pointer?: string }): Promise<Session> {
@@ -188,7 +190,9 @@ class SessionRepository implements Sessions {
     const id = o.id ?? this.#options.newId()
     this.#checkId(id)
     const { importSession } = await import("../transfer/import.ts")
-    return importSession(this.storage, source, id, this.#options, o)
+    const { result, header } = await importSession(this.storage, source, id, this.#options, o)
+    this.#tellMade(id, header)
+    return result
   }
 
   async *export(id: string, o: ExportOptions = {}): AsyncIterable<string> {
@@ -251,6 +255,11 @@ class SessionRepository implements Sessions {
   /** What this repository has queued for a session is in the log before the log is read as a whole. */
   async #flush(id: string): Promise<void> {
     await (await this.#open.find(id)?.catch(() => undefined))?.drain()
+  }
+
+  #tellMade(session: string, header: Header): void {
+    for (const hook of this.#options.hooks)
+      runHook("create", () => hook.create?.({ session, header }), this.#hookFailed)
   }
 
   #check(): void {

@@ -32,6 +32,8 @@ export interface WriteOptions extends CallOptions {
 
 export interface WrittenLog {
   readonly head: Head
+  /** Line 0. */
+  readonly header: string
   /** Lines of the log, header included. */
   readonly lines: number
 }
@@ -58,12 +60,8 @@ export async function writeLog(storage: SessionStorage, log: LogToWrite, o: Writ
     const stored = await storage.head(log.id, signal)
     const from = stored === undefined ? undefined : await passStored(storage, log.id, stored, lines, size.lines, o)
     const head = stored === undefined ? undefined : { next: stored.next, log: stored.log }
-    return await writeRest(
-      storage,
-      log.id,
-      { lines, count: size.lines, most: whole ? size.bytes : most, head, from },
-      o,
-    )
+    const rest = { lines, count: size.lines, most: whole ? size.bytes : most, head, from }
+    return { ...(await writeRest(storage, log.id, rest, o)), header }
   } finally {
     await lines.return(undefined)
   }
@@ -81,7 +79,12 @@ interface Rest {
   readonly from: PlacedLine | undefined
 }
 
-async function writeRest(storage: SessionStorage, id: string, rest: Rest, o: WriteOptions): Promise<WrittenLog> {
+async function writeRest(
+  storage: SessionStorage,
+  id: string,
+  rest: Rest,
+  o: WriteOptions,
+): Promise<Omit<WrittenLog, "header">> {
   let { head, from: last } = rest
   for (let next = await rest.lines.next(); next.done !== true; ) {
     checkAborted(o.signal, id, head)
