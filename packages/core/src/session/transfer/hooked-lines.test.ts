@@ -77,7 +77,7 @@ test("a hook that refuses an entry refuses the import, before anything is writte
 })
 
 test("what a hook gives must be an entry", async () => {
-  const append: Hooks["append"] = () => ({ type: "message", message: { role: 7 } }) as unknown as NewEntry
+  const append: Hooks["append"] = () => ({ type: "message", message: { role: 7 } })
   const sessions = sessionsIn(undefined, { hooks: { append } })
   expect(await codeOf(sessions.import(`${HEADER}\n${line(1, "a")}\n`, { id: "new" }))).toBe("invalid")
   expect(await sessions.storage.head("new")).toBeUndefined()
