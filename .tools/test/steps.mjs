@@ -1,6 +1,7 @@
 import { absent, olderNodes } from "../lib/runtimes.mjs"
 import { browser } from "./browsers.mjs"
 import { buildCheck, packedChecks, scriptCheck } from "./checks.mjs"
+import { crash } from "./crash.mjs"
 import { entries, olderEntries } from "./entries.mjs"
 import { mutants } from "./mutants.mjs"
 import { vitest } from "./vitest.mjs"
@@ -31,6 +32,7 @@ export const steps = [
   entries("bun", absent.bun),
   entries("deno", absent.deno),
   ...olderNodes.map((major) => olderEntries(major, absent[`node${major}`])),
+  crash,
 ]
 
 export function select(all, only) {

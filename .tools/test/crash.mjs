@@ -1,0 +1,19 @@
+import { absent } from "../lib/runtimes.mjs"
+import { runScript } from "../lib/run.mjs"
+import { manifest } from "../lib/workspace.mjs"
+
+/** Enough to kill in the middle of everything several times; more with `pnpm test:crash --rounds N`. */
+const ROUNDS = 200
+
+/** Processes of all three runtimes are killed, and what they left is opened by another one. A round is a test. */
+export const crash = {
+  name: "crash:fs",
+  absent: async () => (await absent.node()) ?? (await absent.bun()) ?? (await absent.deno()),
+  async run() {
+    const { code, output } = await runScript(`${manifest.scripts["test:crash"]} --rounds ${ROUNDS}`, {
+      timeout: 5 * 60_000,
+    })
+    const whole = code === 0 && /^acknowledged [1-9]\d*, lost 0, corrupt 0$/m.test(output)
+    return { passed: whole ? ROUNDS : 0, failed: whole ? 0 : 1, skipped: 0, output }
+  },
+}
