@@ -1,7 +1,6 @@
 /** Which files an agent read and changed, from its tool calls; cumulative over compactions. */
 import { callsOf } from "../context/repair.ts"
 import type { Message, ModelMessage } from "../format/messages.ts"
-import type { Entry } from "../format/records.ts"
 
 export interface FileLists {
   /** Sorted; none of them is in `modifiedFiles`. */
@@ -12,13 +11,21 @@ export interface FileLists {
 const READ = new Set(["read", "read_file"])
 const WRITE = new Set(["write", "write_file", "edit", "edit_file"])
 
-/** From the messages that a summary covers, and the compaction before it unless an extension wrote that. */
-export function collectFiles(messages: readonly Message[], previous?: Entry): FileLists {
+/** What carries lists: a compaction, or the details of a branch's summary. */
+export interface FileSource {
+  readonly readFiles?: unknown
+  readonly modifiedFiles?: unknown
+  readonly [key: string]: unknown
+}
+
+/** From the messages that a summary covers, and the summaries before it, unless an extension wrote them. */
+export function collectFiles(messages: readonly Message[], ...summaries: readonly FileSource[]): FileLists {
   const read = new Set<string>()
   const modified = new Set<string>()
-  if (previous !== undefined && previous["fromExtension"] !== true) {
-    for (const path of strings(previous["readFiles"])) read.add(path)
-    for (const path of strings(previous["modifiedFiles"])) modified.add(path)
+  for (const { readFiles, modifiedFiles, fromExtension } of summaries) {
+    if (fromExtension === true) continue
+    for (const path of strings(readFiles)) read.add(path)
+    for (const path of strings(modifiedFiles)) modified.add(path)
   }
   for (const message of messages) {
     for (const call of callsOf(message as ModelMessage)) {

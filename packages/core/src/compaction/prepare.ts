@@ -89,7 +89,7 @@ export function prepareCompaction(
     kept: messages.slice(cut.first),
     firstKeptEntryId: firstKept(log, seqs, cut.first),
     previousSummary: previous === undefined ? undefined : withoutFileLists(String(previous.message["summaryText"])),
-    files: collectFiles(summarized, previous === undefined ? undefined : entries[0]?.entry),
+    files: collectFiles(summarized, ...entries.slice(0, previous === undefined ? 0 : 1).map(({ entry }) => entry)),
     tokensBefore,
     tokensSummarized: tokensOf(summarized, count),
   }
