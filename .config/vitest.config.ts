@@ -6,7 +6,8 @@ const conditions = ["source", "import", "module", "default"]
 export default defineConfig({
   root: fileURLToPath(new URL("..", import.meta.url)),
   resolve: { conditions },
-  ssr: { resolve: { conditions: ["node", ...conditions] } },
+  // Without "module": what that names is for bundlers, and no runtime loads it.
+  ssr: { resolve: { conditions: ["node", ...conditions.filter((condition) => condition !== "module")] } },
   test: {
     include: [
       "packages/*/{src,test}/**/*.test.ts",

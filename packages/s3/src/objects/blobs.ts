@@ -1,0 +1,129 @@
+/**
+ * Blobs: an object each, behind a few bytes that make the ETag of every put its own. Without them a put of the same bytes could
+ * not be told from the earlier one, and a collector that looked before it would take the blob away.
+ */
+import type { BlobStore, CallOptions } from "@sessions/core/storage"
+import { checkHash, sha256Hex, StorageError } from "@sessions/core/storage"
+import type { Environment } from "../environment.ts"
+import { storageError, toStorageError } from "../errors.ts"
+import type { Comparing } from "../probe.ts"
+import { once } from "../store/attempt.ts"
+import { listAll } from "../store/list-all.ts"
+import type { ObjectInfo } from "../store/object-store.ts"
+import { ChangedObject, openObject } from "../store/open-object.ts"
+import { isWorthAnotherTry, persistently, startPatience } from "../store/persist.ts"
+import { createTombstone, ENVELOPE_SIZE, isTombstone, unwrap, wrap } from "../tail/tombstone.ts"
+import { createToken } from "../time.ts"
+
+export interface BlobsHost {
+  readonly env: Environment
+  readonly comparing: Comparing
+  /** Throws where the storage is closed or the signal has fired. */
+  readonly enter: (o: CallOptions | undefined) => void
+}
+
+export function createBlobs({ env, comparing, enter }: BlobsHost): BlobStore {
+  const { store, keys, time } = env
+
+  async function look(hash: string, o: CallOptions | undefined): Promise<ObjectInfo | undefined> {
+    const found = await persistently(env, o?.signal, (signal) => store.head(keys.blob(hash), { signal }))
+    return found === undefined || isTombstone(found.size) ? undefined : found
+  }
+
+  async function guarded<T>(hash: string, what: string, work: () => Promise<T>): Promise<T> {
+    try {
+      return await work()
+    } catch (error) {
+      throw toStorageError(env, error, `${what} the blob ${hash}`, { at: keys.blob(hash) })
+    }
+  }
+
+  return {
+    async put(given, o) {
+      enter(o)
+      if (!(given instanceof Uint8Array)) throw new StorageError("invalid", "A blob is a Uint8Array.")
+      const bytes = wrap(given, createToken(time))
+      const hash = await sha256Hex(bytes.subarray(ENVELOPE_SIZE))
+      enter(o)
+      // Late or twice it does no harm: it is the same blob.
+      await guarded(hash, "put", () =>
+        persistently(env, o?.signal, (signal) => store.put(keys.blob(hash), bytes, { signal })),
+      )
+      return hash
+    },
+
+    async get(hash, o) {
+      enter(o)
+      checkHash(hash)
+      return guarded(hash, "read", () => readBlob(env, hash, o))
+    },
+
+    async has(hash, o) {
+      enter(o)
+      checkHash(hash)
+      return guarded(hash, "look for", async () => (await look(hash, o)) !== undefined)
+    },
+
+    async delete(hash, o) {
+      enter(o)
+      checkHash(hash)
+      return guarded(hash, "delete", async () => {
+        const form = await comparing.known()
+        const bytes = createTombstone(createToken(time), createToken(time))
+        const patience = startPatience(env)
+        for (;;) {
+          const found = await look(hash, o)
+          if (found === undefined || !isOlder(found, o?.ifPutBefore)) return false
+          try {
+            await once(env, o?.signal, (signal) =>
+              store.put(keys.blob(hash), bytes, {
+                signal,
+                ...(form !== "none" && { condition: { kind: "match", etag: found.etag, form } }),
+              }),
+            )
+            return true
+          } catch (error) {
+            if (!isWorthAnotherTry(error) || !(await patience.pause(error, o?.signal))) throw error
+          }
+        }
+      })
+    },
+
+    async *list(o) {
+      enter(o)
+      for await (const { key, size, lastModified } of listAll(env, keys.blobs, o?.signal)) {
+        enter(o)
+        const hash = key.slice(key.lastIndexOf("/") + 1)
+        if (isTombstone(size) || key !== keys.blob(hash)) continue
+        yield { hash, bytes: size - ENVELOPE_SIZE, putAt: Math.floor(lastModified / 1000) * 1000 }
+      }
+    },
+  }
+}
+
+async function readBlob(env: Environment, hash: string, o: CallOptions | undefined): Promise<Uint8Array | undefined> {
+  const at = env.keys.blob(hash)
+  const patience = startPatience(env)
+  for (;;) {
+    try {
+      const object = await openObject(env, at, {}, o?.signal)
+      if (object === undefined || object === "unchanged") return undefined
+      if (isTombstone(object.size)) {
+        object.drop()
+        return undefined
+      }
+      const content = unwrap(await object.whole())?.content
+      if (content !== undefined && (await sha256Hex(content)) === hash) return content.slice()
+      const message = `The blob ${hash} does not hold the bytes it is named by; it is left as it is. Delete it, or put back the object as it was.`
+      throw storageError(env, "corrupt", message, { at })
+    } catch (error) {
+      // A put of the same bytes came between.
+      if (!(error instanceof ChangedObject) || !(await patience.pause(error, o?.signal))) throw error
+    }
+  }
+}
+
+/** S3 tells whole seconds: a put counts as made at the end of its second. */
+function isOlder({ lastModified }: ObjectInfo, limit: number = Number.POSITIVE_INFINITY): boolean {
+  return Math.floor(lastModified / 1000) * 1000 + 999 < limit
+}

@@ -1,0 +1,200 @@
+/**
+ * Documents: an object each, replaced by compare-and-swap on its ETag. Deleting one leaves a tombstone, since stores do not compare
+ * before they delete. Those of a session lie under its life, so that they are gone with it.
+ */
+import type { CallOptions, Doc, DocStore } from "@sessions/core/storage"
+import { checkDocText, parseDocKey, sha256Hex, StorageError } from "@sessions/core/storage"
+import type { Environment } from "../environment.ts"
+import { storageError, toStorageError } from "../errors.ts"
+import type { Comparing } from "../probe.ts"
+import { once } from "../store/attempt.ts"
+import { collectKeys } from "../store/list-all.ts"
+import type { PutCondition } from "../store/object-store.ts"
+import { ObjectStoreError } from "../store/object-store.ts"
+import { ChangedObject, openObject } from "../store/open-object.ts"
+import { isWorthAnotherTry, startPatience } from "../store/persist.ts"
+import type { Tail } from "../tail/tail.ts"
+import { decode } from "../tail/tail.ts"
+import type { Tails } from "../tail/tails.ts"
+import { createTombstone, isTombstone, unwrap, wrap } from "../tail/tombstone.ts"
+import { createToken } from "../time.ts"
+
+export interface DocsHost {
+  readonly env: Environment
+  readonly tails: Tails
+  readonly comparing: Comparing
+  /** Throws where the storage is closed or the signal has fired. */
+  readonly enter: (o: CallOptions | undefined) => void
+}
+
+/** What stands at a document's key. */
+interface Stored {
+  /** Undefined where there is no object at all. */
+  readonly etag: string | undefined
+  readonly doc: Doc | undefined
+  /** Of the write that made it. */
+  readonly token: string | undefined
+}
+
+export function createDocs(host: DocsHost): DocStore {
+  const { enter } = host
+  return {
+    async get(key, o) {
+      enter(o)
+      const { doc } = await readDoc(host, key, await placeOf(host, key, o), o)
+      return doc
+    },
+
+    async put(key, text, o) {
+      enter(o)
+      parseDocKey(key)
+      checkDocText(text)
+      demandExpectation(o.expect)
+      const content = new TextEncoder().encode(text)
+      await swap(host, key, o, (token) => wrap(content, token))
+      return sha256Hex(text)
+    },
+
+    async delete(key, o) {
+      enter(o)
+      parseDocKey(key)
+      demandExpectation(o.expect)
+      await swap(host, key, o, (token) => createTombstone(token, token))
+    },
+
+    async *list(prefix = "", o) {
+      enter(o)
+      for (const key of await keysWith(host, prefix, o)) {
+        enter(o)
+        yield key
+      }
+    },
+  }
+}
+
+async function placeOf({ env, tails }: DocsHost, key: string, o: CallOptions | undefined): Promise<string> {
+  const { session, name } = parseDocKey(key)
+  if (session === undefined) return `${env.keys.docs}${name}`
+  const tail = tails.recent(session, 0) ?? (await tails.fetch(session, o?.signal))
+  return `${env.keys.docsOf(session, lifeOf(tail))}${name}`
+}
+
+function lifeOf(tail: Tail): string {
+  return tail.kind === "live" ? tail.manifest.life : tail.life
+}
+
+async function readDoc({ env }: DocsHost, key: string, at: string, o: CallOptions | undefined): Promise<Stored> {
+  const patience = startPatience(env)
+  for (;;) {
+    try {
+      const object = await openObject(env, at, {}, o?.signal)
+      if (object === undefined || object === "unchanged") return { etag: undefined, doc: undefined, token: undefined }
+      const bytes = await object.whole()
+      const { etag } = object
+      if (isTombstone(bytes.length)) return { etag, doc: undefined, token: /-(\w+)"/.exec(decode(bytes) ?? "")?.[1] }
+      const found = unwrap(bytes)
+      const text = found === undefined ? undefined : decode(found.content)
+      if (found === undefined || text === undefined) {
+        const message = `${at} is no document of @sessions/s3. It is left as it is; delete it by hand.`
+        throw storageError(env, "corrupt", message, { at })
+      }
+      return { etag, doc: { text, version: await sha256Hex(text) }, token: found.token }
+    } catch (error) {
+      if (error instanceof ChangedObject && (await patience.pause(error, o?.signal))) continue
+      throw toStorageError(env, error, `read the document ${key}`, { at })
+    }
+  }
+}
+
+/** Replaces what has the expected version. As for an append, every answer but success is decided by looking. */
+async function swap(
+  host: DocsHost,
+  key: string,
+  o: CallOptions & { readonly expect: string | null },
+  make: (token: string) => Uint8Array,
+): Promise<void> {
+  const { env, comparing, enter } = host
+  const form = await comparing.known(o.signal)
+  const at = await placeOf(host, key, o)
+  const token = createToken(env.time)
+  const bytes = make(token)
+  const patience = startPatience(env)
+  let sent = false
+  let uncertain = false
+  let lost: ObjectStoreError | undefined
+  for (;;) {
+    const stored = await readDoc(host, key, at, sent ? {} : o).catch((error: unknown) => {
+      throw uncertain && lost !== undefined ? unknown(env, key, at, lost) : error
+    })
+    if (sent && stored.token === token) return
+    if ((stored.doc?.version ?? null) !== o.expect) throw changed(env, key, at, stored.doc, o.expect)
+    if (lost !== undefined && !(isWorthAnotherTry(lost) && (await patience.pause(lost)))) {
+      throw uncertain ? unknown(env, key, at, lost) : toStorageError(env, lost, `write the document ${key}`, { at })
+    }
+    if (!sent) enter(o)
+    sent = true
+    const condition: PutCondition | undefined =
+      form === "none"
+        ? undefined
+        : stored.etag === undefined
+          ? { kind: "absent" }
+          : { kind: "match", etag: stored.etag, form }
+    try {
+      await once(env, undefined, (signal) =>
+        env.store.put(at, bytes, { signal, ...(condition !== undefined && { condition }) }),
+      )
+      return
+    } catch (error) {
+      lost =
+        error instanceof ObjectStoreError ? error : new ObjectStoreError("refused", String(error), { certain: false })
+      uncertain ||= !lost.certain
+    }
+  }
+}
+
+async function keysWith(host: DocsHost, prefix: string, o: CallOptions | undefined): Promise<string[]> {
+  const { env, tails } = host
+  const keys: string[] = []
+  for (const { key, size } of await collectKeys(env, env.keys.docs, o?.signal)) {
+    const name = key.slice(env.keys.docs.length)
+    if (!isTombstone(size) && name.startsWith(prefix)) keys.push(name)
+  }
+  if (!prefix.startsWith("sessions/".slice(0, prefix.length))) return keys.sort(ascending)
+  const one = /^sessions\/([^/]+)\//.exec(prefix)?.[1]
+  const under = one === undefined ? env.keys.sessionDocs : env.keys.docsOf(one)
+  const lives = new Map<string, string>()
+  for (const { key, size } of await collectKeys(env, under, o?.signal)) {
+    const parts = env.keys.partsOf(key)
+    const doc = parts === undefined ? "" : `sessions/${parts.session}/${parts.name}`
+    if (parts === undefined || isTombstone(size) || !doc.startsWith(prefix)) continue
+    const life = lives.get(parts.session) ?? lifeOf(await tails.fetch(parts.session, o?.signal))
+    lives.set(parts.session, life)
+    if (life === parts.life) keys.push(doc)
+  }
+  return keys.sort(ascending)
+}
+
+function ascending(a: string, b: string): number {
+  return a < b ? -1 : 1
+}
+
+function demandExpectation(expect: unknown): void {
+  if (expect === null || typeof expect === "string") return
+  throw new StorageError("invalid", "A document is changed against `expect`: the version it follows, or null for none.")
+}
+
+function changed(
+  env: Environment,
+  key: string,
+  at: string,
+  stored: Doc | undefined,
+  expect: string | null,
+): StorageError {
+  const found = stored === undefined ? "is not there" : expect === null ? "is there already" : "has another version"
+  return storageError(env, "conflict", `The document ${key} ${found}. Get it again.`, { at })
+}
+
+function unknown(env: Environment, key: string, at: string, lost: Error): StorageError {
+  const message = `Whether the document ${key} was written is not known: the last answer was "${lost.message}". Get it again.`
+  return storageError(env, "indeterminate", message, { at }, lost)
+}

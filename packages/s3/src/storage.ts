@@ -1,0 +1,232 @@
+import type { S3Client } from "@aws-sdk/client-s3"
+import type { CallOptions, Capabilities, Head, SessionStorage } from "@sessions/core/storage"
+import {
+  checkAppendOptions,
+  checkLines,
+  checkListOptions,
+  checkSessionId,
+  checkSignal,
+  isHead,
+  StorageError,
+} from "@sessions/core/storage"
+import { append } from "./append/append.ts"
+import { toBatch } from "./append/plan.ts"
+import { createUnsettled } from "./append/unsettled.ts"
+import { createCache } from "./cache.ts"
+import type { Collected } from "./collect.ts"
+import { collectSession, sessionsWithObjects } from "./collect.ts"
+import type { Environment } from "./environment.ts"
+import { createKeys } from "./keys.ts"
+import { headInfoOf, listSessions } from "./list.ts"
+import { createBlobs } from "./objects/blobs.ts"
+import { createDocs } from "./objects/docs.ts"
+import type { S3Probe } from "./probe.ts"
+import { createComparing } from "./probe.ts"
+import { readLog } from "./read/read.ts"
+import { removeSession } from "./remove.ts"
+import { replaceLog } from "./replace.ts"
+import type { S3Tuning } from "./settings.ts"
+import { toSettings } from "./settings.ts"
+import type { EtagForm, ObjectStore } from "./store/object-store.ts"
+import { createS3ObjectStore } from "./store/s3-store.ts"
+import { createTails } from "./tail/tails.ts"
+import type { Time } from "./time.ts"
+import { realTime } from "./time.ts"
+import { createTurns } from "./turns.ts"
+
+export interface S3StorageOptions extends S3Tuning {
+  /** Yours, with its region, credentials and endpoint. It stays yours: disposing of the storage does not destroy it. */
+  readonly client: S3Client
+  readonly bucket: string
+  /** Under which everything lies; default nothing, the whole bucket. */
+  readonly prefix?: string
+  /** What `probe()` said of the bucket. Given, no process probes before the first session that it makes. */
+  readonly etags?: EtagForm
+  /**
+   * For stores that do not compare before they write, and one process that ever writes: two would lose each other's lines.
+   * Default false: such a store is refused.
+   */
+  readonly unsafeSingleWriter?: boolean
+  /** For versioned buckets with a lifecycle rule that expires what is not current. Default false: such a bucket is refused. */
+  readonly allowVersions?: boolean
+}
+
+/** {@link S3StorageOptions} with another store in the place of client and bucket. */
+export type ObjectStorageOptions = Omit<S3StorageOptions, "client" | "bucket"> & {
+  readonly store: ObjectStore
+  /** Names the store in messages, e.g. `r2:my-bucket`. */
+  readonly name: string
+  /** Default the machine's. */
+  readonly time?: Time
+}
+
+export interface S3Storage extends SessionStorage {
+  /** Tries out, with an object of its own, whether several writers are safe in this bucket. For deployments. */
+  probe(o?: CallOptions): Promise<S3Probe>
+  /**
+   * Removes what no session refers to: segments of writers that died or lost a race, and what a deletion left that was cut off.
+   * Safe beside writers and readers. Of one session, or of all.
+   */
+  collect(session?: string, o?: CallOptions): Promise<Collected>
+}
+
+/**
+ * Sessions in an S3 bucket, for any number of writers anywhere. An append is one request, and so is a resume whose context lies
+ * in the log's newest 128 KB. Connects at its first use.
+ */
+export function createS3Storage(options: S3StorageOptions): S3Storage {
+  const { client, bucket, ...rest } = options
+  if (typeof bucket !== "string" || bucket === "") throw invalid("An S3 storage needs the name of a `bucket`.")
+  if (typeof client?.send !== "function")
+    throw invalid("An S3 storage needs a `client`: an S3Client of @aws-sdk/client-s3.")
+  return createObjectStorage({ ...rest, store: createS3ObjectStore(client, bucket), name: `s3:${bucket}` })
+}
+
+/** The same over any store that has the five methods of {@link ObjectStore}. */
+export function createObjectStorage(options: ObjectStorageOptions): S3Storage {
+  const { prefix = "", unsafeSingleWriter = false } = options
+  const settings = toSettings(options)
+  const time = options.time ?? realTime
+  const keys = createKeys(prefix, settings.shard)
+  const env: Environment = {
+    store: options.store,
+    keys,
+    settings,
+    time,
+    description: describe(options.name, keys.prefix),
+  }
+  const capabilities: Capabilities = {
+    durability: "replicated",
+    atomicBatch: "all",
+    writers: unsafeSingleWriter ? "instance" : "any",
+    listOrder: "updatedAt",
+    sync: true,
+    watch: false,
+    replace: true,
+    maxLineBytes: settings.maxLineBytes,
+    maxBatchBytes: settings.maxBatchBytes,
+    maxSessionBytes: settings.maxSessionBytes,
+  }
+  const tails = createTails(env)
+  const comparing = createComparing(env, {
+    etags: options.etags,
+    unsafeSingleWriter,
+    allowVersions: options.allowVersions ?? false,
+    told: () => tails.etags,
+  })
+  const turns = createTurns()
+  const unsettled = createUnsettled(time)
+  const reading = { env, tails, pieces: createCache<Uint8Array>(settings.cacheBytes) }
+  const writing = { env, tails, comparing, lines: linesBetween }
+  let closed = false
+
+  function enter(o: CallOptions | undefined): void {
+    if (closed) {
+      throw new StorageError("closed", "This storage was disposed of; make another.", { storage: env.description })
+    }
+    checkSignal(o?.signal)
+  }
+
+  async function linesBetween(
+    session: string,
+    range: { readonly from: number; readonly to: number },
+  ): Promise<string[]> {
+    const lines: string[] = []
+    for await (const chunk of readLog(reading, session, range, undefined)) lines.push(...chunk.lines)
+    return lines
+  }
+
+  return {
+    capabilities,
+    description: env.description,
+    docs: createDocs({ env, tails, comparing, enter }),
+    blobs: createBlobs({ env, comparing, enter }),
+
+    async append(session, lines, o) {
+      enter(o)
+      checkSessionId(session)
+      checkAppendOptions(o)
+      checkLines(lines, capabilities)
+      const copy = [...lines]
+      return turns.take(session, o.signal, (turn) =>
+        unsettled.settle(session, o.expect, copy, (token, before) =>
+          append(writing, session, toBatch(copy, { expect: o.expect, info: o.info, token }), turn, before),
+        ),
+      )
+    },
+
+    async head(session, o) {
+      enter(o)
+      checkSessionId(session)
+      const tail = await tails.fetch(session, o?.signal)
+      return tail.kind === "live" ? headInfoOf(env, session, tail.manifest, tail.lastModified ?? 0) : undefined
+    },
+
+    async *read(session, range, o) {
+      enter(o)
+      checkSessionId(session)
+      for await (const chunk of readLog(reading, session, range, o?.signal)) {
+        yield chunk
+        enter(o)
+      }
+    },
+
+    async *list(o = {}) {
+      enter(o)
+      checkListOptions(o, capabilities)
+      for await (const row of listSessions(env, o.limit ?? Number.POSITIVE_INFINITY, o.signal)) {
+        enter(o)
+        yield row
+      }
+    },
+
+    async delete(session, o) {
+      enter(o)
+      checkSessionId(session)
+      return turns.take(session, o?.signal, (turn) => removeSession(writing, session, turn))
+    },
+
+    async sync(session, o) {
+      // What was acknowledged is on stable storage already.
+      enter(o)
+      checkSessionId(session)
+    },
+
+    async replace(session, chunks, o): Promise<Head> {
+      enter(o)
+      checkSessionId(session)
+      if (!isHead(o.expect)) throw invalid("A replace needs `expect`: the head of the log it replaces.")
+      return turns.take(session, o.signal, (turn) => replaceLog(writing, session, chunks, o.expect, capabilities, turn))
+    },
+
+    async probe(o) {
+      enter(o)
+      return comparing.probe(o)
+    },
+
+    async collect(session, o) {
+      enter(o)
+      if (session !== undefined) checkSessionId(session)
+      const sessions = session === undefined ? await sessionsWithObjects(env, o?.signal) : [session]
+      let sum: Collected = { objects: 0, bytes: 0 }
+      for (const one of sessions) {
+        const { objects, bytes } = await turns.take(one, o?.signal, (turn) => collectSession(writing, one, turn))
+        sum = { objects: sum.objects + objects, bytes: sum.bytes + bytes }
+      }
+      return sum
+    },
+
+    async [Symbol.asyncDispose]() {
+      closed = true
+      await turns.settled()
+    },
+  }
+}
+
+function describe(name: string, prefix: string): string {
+  return prefix === "" ? name : `${name}/${prefix}`
+}
+
+function invalid(message: string): StorageError {
+  return new StorageError("invalid", message, { storage: "s3" })
+}

@@ -1,0 +1,64 @@
+/** What an error of the SDK says of the request. */
+import type { StoreFailure } from "./object-store.ts"
+import { ObjectStoreError } from "./object-store.ts"
+
+interface SdkError {
+  readonly name?: string
+  readonly message?: string
+  readonly $metadata?: { readonly httpStatusCode?: number; readonly attempts?: number }
+}
+
+export function toObjectStoreError(error: unknown): ObjectStoreError {
+  if (error instanceof ObjectStoreError) return error
+  const { name = "", message = "", $metadata } = (error ?? {}) as SdkError
+  const status = statusOf(error)
+  const failure = failureOf(name, status)
+  // The SDK sends again by itself; where it did, an earlier attempt may still be on its way.
+  const certain = !UNCERTAIN.has(failure) && ($metadata?.attempts ?? 1) === 1
+  const said = [status, name === "Unknown" ? "" : name, message].filter((part) => part !== undefined && part !== "")
+  return new ObjectStoreError(failure, said.join(" "), { certain, cause: error })
+}
+
+export function statusOf(error: unknown): number | undefined {
+  return ((error ?? {}) as SdkError).$metadata?.httpStatusCode
+}
+
+export function isMissingObject(error: unknown): boolean {
+  return statusOf(error) === 404 && (error as SdkError).name !== "NoSuchBucket"
+}
+
+const UNCERTAIN: ReadonlySet<StoreFailure> = new Set(["network", "server"])
+
+/** S3's own codes; compatible stores use the same. */
+const BY_NAME: Readonly<Record<string, StoreFailure>> = {
+  NoSuchBucket: "bucket",
+  PermanentRedirect: "bucket",
+  AuthorizationHeaderMalformed: "bucket",
+  RequestTimeTooSkewed: "clock",
+  InvalidAccessKeyId: "credentials",
+  SignatureDoesNotMatch: "credentials",
+  ExpiredToken: "credentials",
+  InvalidToken: "credentials",
+  CredentialsProviderError: "credentials",
+  QuotaExceeded: "quota",
+  ServiceQuotaExceeded: "quota",
+  InsufficientStorage: "quota",
+  EntityTooLarge: "refused",
+  SlowDown: "slow",
+  ServiceUnavailable: "slow",
+  TooManyRequests: "slow",
+  ThrottlingException: "slow",
+}
+
+function failureOf(name: string, status: number | undefined): StoreFailure {
+  const known = BY_NAME[name]
+  if (known !== undefined) return known
+  if (status === undefined) return "network"
+  if (status === 412 || status === 404) return "precondition"
+  if (status === 409) return "busy"
+  if (status === 429) return "slow"
+  if (status === 403 || status === 401) return "denied"
+  if (status === 507) return "quota"
+  if (status === 408) return "network"
+  return status >= 500 ? "server" : "refused"
+}

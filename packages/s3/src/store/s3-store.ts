@@ -1,0 +1,151 @@
+/** The port over the caller's `S3Client`. */
+import {
+  DeleteObjectCommand,
+  GetObjectCommand,
+  HeadObjectCommand,
+  ListObjectsV2Command,
+  PutObjectCommand,
+} from "@aws-sdk/client-s3"
+import type { S3Client } from "@aws-sdk/client-s3"
+import type { ObjectStore, PutCondition, RequestOptions } from "./object-store.ts"
+import { isMissingObject, statusOf, toObjectStoreError } from "./s3-errors.ts"
+
+export function createS3ObjectStore(client: S3Client, bucket: string): ObjectStore {
+  const send = async <T>(
+    call: (o: { abortSignal?: AbortSignal }) => Promise<T>,
+    o: RequestOptions = {},
+  ): Promise<T> => {
+    try {
+      return await call(o.signal === undefined ? {} : { abortSignal: o.signal })
+    } catch (error) {
+      throw toObjectStoreError(error)
+    }
+  }
+  const unlessMissing = async <T>(call: () => Promise<T>): Promise<T | undefined> => {
+    try {
+      return await call()
+    } catch (error) {
+      if (isMissingObject(error)) return undefined
+      throw error
+    }
+  }
+
+  return {
+    get(key, o = {}) {
+      const { range, unless } = o
+      const command = new GetObjectCommand({
+        Bucket: bucket,
+        Key: key,
+        ...(range !== undefined && { Range: `bytes=${range.from}-${range.to === undefined ? "" : range.to - 1}` }),
+        ...(unless !== undefined && { IfNoneMatch: `"${unless}"` }),
+      })
+      return send(
+        (options) =>
+          unlessMissing(async () => {
+            try {
+              const { Body, ETag, LastModified, ContentLength, ContentRange } = await client.send(command, options)
+              const length = ContentLength ?? 0
+              const size = Number(ContentRange?.split("/")[1] ?? length)
+              return { etag: bare(ETag), size, lastModified: timeOf(LastModified), length, body: bytesOf(Body) }
+            } catch (error) {
+              if (statusOf(error) === 304) return "unchanged"
+              throw error
+            }
+          }),
+        o,
+      )
+    },
+
+    put(key, bytes, o = {}) {
+      const command = new PutObjectCommand({
+        Bucket: bucket,
+        Key: key,
+        Body: bytes,
+        ContentLength: bytes.length,
+        ...conditionOf(o.condition),
+      })
+      return send(async (options) => {
+        const { ETag, VersionId } = await client.send(command, options)
+        return { etag: bare(ETag), versioned: VersionId !== undefined && VersionId !== "null" }
+      }, o)
+    },
+
+    head(key, o) {
+      const command = new HeadObjectCommand({ Bucket: bucket, Key: key })
+      return send(
+        (options) =>
+          unlessMissing(async () => {
+            const { ETag, ContentLength, LastModified } = await client.send(command, options)
+            return { etag: bare(ETag), size: ContentLength ?? 0, lastModified: timeOf(LastModified) }
+          }),
+        o,
+      )
+    },
+
+    list(prefix, o = {}) {
+      const command = new ListObjectsV2Command({
+        Bucket: bucket,
+        Prefix: prefix,
+        ...(o.after !== undefined && { ContinuationToken: o.after }),
+      })
+      return send(async (options) => {
+        const { Contents = [], IsTruncated, NextContinuationToken } = await client.send(command, options)
+        const objects = Contents.map(({ Key = "", ETag, Size = 0, LastModified }) => ({
+          key: Key,
+          etag: bare(ETag),
+          size: Size,
+          lastModified: timeOf(LastModified),
+        }))
+        return { objects, ...(IsTruncated === true && { next: NextContinuationToken ?? "" }) }
+      }, o)
+    },
+
+    delete(key, o) {
+      const command = new DeleteObjectCommand({ Bucket: bucket, Key: key })
+      return send(async (options) => {
+        await client.send(command, options)
+      }, o)
+    },
+  }
+}
+
+function conditionOf(condition: PutCondition | undefined): { IfNoneMatch?: string; IfMatch?: string } {
+  if (condition === undefined) return {}
+  if (condition.kind === "absent") return { IfNoneMatch: "*" }
+  return { IfMatch: condition.form === "quoted" ? `"${condition.etag}"` : condition.etag }
+}
+
+function bare(etag: string | undefined): string {
+  return (etag ?? "").replace(/^W\//, "").replace(/^"|"$/g, "")
+}
+
+function timeOf(date: Date | undefined): number {
+  return date?.getTime() ?? 0
+}
+
+/** Node's streams are iterable, those of a page's `fetch` not in every browser. */
+async function* bytesOf(body: unknown): AsyncGenerator<Uint8Array, void, undefined> {
+  try {
+    if (isIterable(body)) yield* body
+    else yield* chunksOf((body as { transformToWebStream(): ReadableStream<Uint8Array> }).transformToWebStream())
+  } catch (error) {
+    throw toObjectStoreError(error)
+  }
+}
+
+async function* chunksOf(stream: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array, void, undefined> {
+  const reader = stream.getReader()
+  try {
+    for (;;) {
+      const { done, value } = await reader.read()
+      if (done) return
+      yield value
+    }
+  } finally {
+    await reader.cancel()
+  }
+}
+
+function isIterable(body: unknown): body is AsyncIterable<Uint8Array> {
+  return typeof body === "object" && body !== null && Symbol.asyncIterator in body
+}

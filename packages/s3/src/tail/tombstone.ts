@@ -1,0 +1,43 @@
+/**
+ * What stands in the place of something deleted, for good: a late write then finds that the object it expects is gone. A random
+ * token gives each its own ETag, so none is ever mistaken for an earlier one. Exactly 64 bytes, which nothing alive has, so that
+ * a listing tells the two apart without reading.
+ */
+const SIZE = 64
+const PATTERN = /^\{"format":"@sessions\/s3","gone":"([0-9a-z]{12})-[0-9a-z]{12}"\} *$/
+
+/** Before the bytes of a document or blob: makes every write's ETag its own, and what is alive longer than a tombstone. */
+export const ENVELOPE_SIZE = 65
+
+const encoder = new TextEncoder()
+
+/** `life` is that of whatever is made here next. */
+export function createTombstone(life: string, token: string): Uint8Array {
+  return encoder.encode(`{"format":"@sessions/s3","gone":"${life}-${token}"}`.padEnd(SIZE))
+}
+
+export function isTombstone(size: number): boolean {
+  return size === SIZE
+}
+
+/** Its life; undefined where somebody else made it. */
+export function parseTombstone(bytes: Uint8Array): string | undefined {
+  return PATTERN.exec(new TextDecoder().decode(bytes))?.[1]
+}
+
+export function wrap(content: Uint8Array, token: string): Uint8Array {
+  const bytes = new Uint8Array(ENVELOPE_SIZE + content.length)
+  bytes.set(encoder.encode(`${`{"format":"@sessions/s3","v":1,"t":"${token}"}`.padEnd(ENVELOPE_SIZE - 1)}\n`))
+  bytes.set(content, ENVELOPE_SIZE)
+  return bytes
+}
+
+const ENVELOPE = /^\{"format":"@sessions\/s3","v":(\d+),"t":"([0-9a-z]{12})"\} *\n$/
+
+/** What a document or blob holds, and the token it was written with; undefined where it is none. */
+export function unwrap(bytes: Uint8Array): { readonly content: Uint8Array; readonly token: string } | undefined {
+  if (bytes.length < ENVELOPE_SIZE) return undefined
+  const found = ENVELOPE.exec(new TextDecoder().decode(bytes.subarray(0, ENVELOPE_SIZE)))
+  if (found?.[1] !== "1") return undefined
+  return { content: bytes.subarray(ENVELOPE_SIZE), token: found[2] as string }
+}

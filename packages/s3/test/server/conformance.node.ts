@@ -1,0 +1,5 @@
+import { test } from "node:test"
+import { register } from "@sessions/conformance"
+import { server, sizes } from "./subject.ts"
+
+register(test, server, { sizes, timeLimit: 25_000 })
