@@ -25,8 +25,6 @@ export interface PrepareOptions {
   readonly giveWay?: { readonly window: number; readonly keepRecentTokens: number }
   /** Tokens of one message; default: {@link estimateMessage}. */
   readonly count?: (message: Message) => number
-  /** How a compaction stands in the context that `tokensBefore` is of; default `"user"`. */
-  readonly summaryAs?: SummaryStyle
 }
 
 export interface PreparedCompaction {
@@ -99,16 +97,19 @@ export function prepareCompaction(
 export function tokensWithSummary(
   summary: string,
   kept: readonly ContextMessage[],
-  o: Omit<PrepareOptions, "keep"> = {},
+  o: Pick<PrepareOptions, "count"> & { readonly summaryAs?: SummaryStyle } = {},
 ): number {
-  const message = { role: COMPACTION_ROLE, summaryText: summary }
-  return contextTokens([{ entryId: "", kind: "compaction", message }, ...kept], o)
+  const { summaryAs, ...rest } = o
+  const message = { role: COMPACTION_ROLE, summaryText: summary, ...(summaryAs === undefined ? {} : { summaryAs }) }
+  return contextTokens([{ entryId: "", kind: "compaction", message }, ...kept], rest)
 }
 
 /** Of what a model would get of these. */
-function contextTokens(messages: readonly ContextMessage[], o: Omit<PrepareOptions, "keep">): number {
-  const { count = estimateMessage, summaryAs = "user" } = o
-  const { messages: sendable } = repairMessages(toModelMessages(messages, summaryAs).messages, "synthesize")
+function contextTokens(
+  messages: readonly ContextMessage[],
+  { count = estimateMessage }: Pick<PrepareOptions, "count">,
+): number {
+  const { messages: sendable } = repairMessages(toModelMessages(messages).messages, "synthesize")
   let tokens = 0
   for (const { message } of sendable) tokens += count(message)
   return tokens

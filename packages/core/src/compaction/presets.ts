@@ -22,5 +22,5 @@ export const PRESETS: Readonly<Record<CompactionPreset, CompactionSettings>> = {
     temperature: 0.3,
     summaryAs: "pair",
   },
-  "share-90": { thresholdShare: 0.9, keepMessages: 10, temperature: 0 },
+  "share-90": { thresholdShare: 0.9, keepMessages: 10, rounds: true, temperature: 0 },
 }

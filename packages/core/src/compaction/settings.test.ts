@@ -19,6 +19,8 @@ test("without a word from anybody: the reserve of 16,384, 20,000 tokens kept, th
     minMessages: 0,
     maxSummaryTokens: 13_107,
     maxTurnContextTokens: 8_192,
+    rounds: false,
+    summarizerWindow: undefined,
     temperature: undefined,
     summaryAs: "user",
     maxFailures: 3,
@@ -85,6 +87,8 @@ test("a value that cannot mean anything is invalid, and the sentence names the s
     ["keepMessages", [-1, 0.5]],
     ["minMessages", [-1, 0.5]],
     ["maxSummaryTokens", [0, 1.5, Number.NaN]],
+    ["rounds", ["yes"]],
+    ["summarizerWindow", [0, "8"]],
     ["temperature", [-0.1, "0"]],
     ["summaryAs", ["assistant"]],
     ["maxFailures", [0, -1, 1.5]],
@@ -125,8 +129,14 @@ test("the numbers of the presets", () => {
   expect(resolveSettings({ preset: "share-90" })).toMatchObject({
     trigger: { kind: "share", share: 0.9 },
     keep: { kind: "messages", count: 10 },
+    rounds: true,
     temperature: 0,
   })
+})
+
+test("whoever names the summarizer's window has what does not fit it summarized round by round, unless it is said not to", () => {
+  expect(resolveSettings({ summarizerWindow: 8_000 })).toMatchObject({ rounds: true, summarizerWindow: 8_000 })
+  expect(resolveSettings({ summarizerWindow: 8_000 }, { rounds: false }).rounds).toBe(false)
 })
 
 test("windows are gathered over the levels, row by row", () => {

@@ -48,6 +48,14 @@ export interface CompactionSettings {
   readonly minMessages?: number
   /** Asked of the summarizer. Default: 0.8 of `reserveTokens`, rounded down; a split turn's beginning gets 0.5 of it at most. */
   readonly maxSummaryTokens?: number
+  /**
+   * Whether what is old is summarized in several requests where it does not fit the summarizer's window, or where the summarizer says
+   * so: cut between rounds (what was said, the answer, the results of its calls), each summary in a `<context_summary>` block.
+   * Default: false; with a `summarizerWindow`, true.
+   */
+  readonly rounds?: boolean
+  /** Tokens that the summarizer takes, its answer among them. Default: the window of the session's model. */
+  readonly summarizerWindow?: number
   /** Handed to the summarizer. Default: none, the model's own. */
   readonly temperature?: number
   /** How the summary stands in the context; kept in the log with the summary. Default `"user"`. */
@@ -81,6 +89,8 @@ export interface ResolvedSettings {
   readonly minMessages: number
   readonly maxSummaryTokens: number
   readonly maxTurnContextTokens: number
+  readonly rounds: boolean
+  readonly summarizerWindow: number | undefined
   readonly temperature: number | undefined
   readonly summaryAs: SummaryStyle
   readonly maxFailures: number
@@ -117,6 +127,8 @@ export function resolveSettings(...levels: readonly (CompactionSettings | undefi
     minMessages: last("minMessages") ?? 0,
     maxSummaryTokens,
     maxTurnContextTokens: Math.min(maxSummaryTokens, Math.max(1, Math.floor(TURN_CONTEXT_SHARE * reserveTokens))),
+    rounds: last("rounds") ?? last("summarizerWindow") !== undefined,
+    summarizerWindow: last("summarizerWindow"),
     temperature: last("temperature"),
     summaryAs: last("summaryAs") ?? "user",
     maxFailures: last("maxFailures") ?? MAX_FAILURES,
@@ -169,6 +181,8 @@ const RULES: Readonly<Record<Exclude<keyof CompactionSettings, "windows">, Rule>
   keepMessages: WHOLE_FROM_0,
   minMessages: WHOLE_FROM_0,
   maxSummaryTokens: WHOLE_FROM_1,
+  rounds: ["true or false", (value) => typeof value === "boolean"],
+  summarizerWindow: ABOVE_0,
   temperature: FROM_0,
   summaryAs: ['"user" or "pair"', (value) => value === "user" || value === "pair"],
   maxFailures: WHOLE_FROM_1,

@@ -2,7 +2,8 @@
  * Token estimates without a tokenizer: four UTF-16 units a token, the rule of thumb that providers give for English and code, and
  * a flat count for an image, which is what a large one costs with today's vision models.
  */
-import type { ContentBlock, Message, Usage } from "../format/messages.ts"
+import type { AssistantMessage, ContentBlock, Message } from "../format/messages.ts"
+import { isObject } from "../format/shape.ts"
 
 export const UNITS_PER_TOKEN = 4
 export const TOKENS_PER_IMAGE = 1_200
@@ -32,11 +33,11 @@ export function estimateMessage(message: Message): number {
  * What the provider counted for the whole context up to an assistant message and with it. Undefined where it reported nothing, as
  * for an answer that failed or was broken off.
  */
-export function reportedTokens(message: Message): number | undefined {
-  if (message.role !== "assistant" || message["stopReason"] === "aborted" || message["stopReason"] === "error") return
-  const usage = message["usage"] as Usage | undefined
-  const parts = [usage?.input, usage?.output, usage?.cacheRead, usage?.cacheWrite]
-  const total = numberOf(usage?.totalTokens) || parts.reduce<number>((sum, part) => sum + numberOf(part), 0)
+export function reportedTokens(message: unknown): number | undefined {
+  const { role, stopReason, usage } = (isObject(message) ? message : {}) as Partial<AssistantMessage>
+  if (role !== "assistant" || stopReason === "aborted" || stopReason === "error" || !isObject(usage)) return undefined
+  const parts = [usage.input, usage.output, usage.cacheRead, usage.cacheWrite].map(numberOf)
+  const total = numberOf(usage.totalTokens) || parts.reduce((sum, part) => sum + part, 0)
   return total > 0 ? total : undefined
 }
 

@@ -4,8 +4,7 @@ import { selectContext } from "../context/select.ts"
 import type { Selection } from "../context/select.ts"
 import type { Entry } from "../format/records.ts"
 import { EntryLog } from "../tree/entry-log.ts"
-import { estimateMessage } from "./tokens.ts"
-import { contextTokens, shouldCompact } from "./trigger.ts"
+import { shouldCompact, usageAnchor } from "./trigger.ts"
 
 test("the reserve: more than the window less what is kept free, strictly", () => {
   expect(shouldCompact(200_000 - 16_384, 200_000)).toBe(false)
@@ -62,11 +61,6 @@ test("a report is out of date after a compaction, after an edit and after a tomb
   expect(logOf([...talk.slice(0, 2), aside, { ...answered(500), parent: "e2" }, tomb("e3")]).tokens()).toBe(500)
 })
 
-test("a given counter counts instead of the estimate", () => {
-  expect(logOf([said("user"), said("assistant")]).tokens(() => 7)).toBe(14)
-  expect(logOf([answered(500), said("user")]).tokens(() => 7)).toBe(507)
-})
-
 const TEXT = "x".repeat(400)
 const ONE = 100
 
@@ -83,7 +77,7 @@ function tomb(targetId: string) {
 }
 
 /** A log in which each hangs on the one before it, or on the one that it names. */
-function logOf(records: readonly object[]): { readonly tokens: (count?: () => number) => number } {
+function logOf(records: readonly object[]): { readonly tokens: () => number } {
   const entries = records.map((record, index): Entry => {
     const { parent, ...rest } = record as { readonly parent?: string; readonly type?: string }
     const payload = rest.type === undefined ? { type: "message", message: rest } : rest
@@ -92,7 +86,11 @@ function logOf(records: readonly object[]): { readonly tokens: (count?: () => nu
   })
   const log = EntryLog.of([undefined, ...entries])
   const selection = selectContext(log, entries.length) as Selection
-  const { messages } = renderMessages(selection.entries)
-  expect(estimateMessage({ role: "user", content: [{ type: "text", text: TEXT }] })).toBe(ONE)
-  return { tokens: (count) => contextTokens(log, selection, messages, count) }
+  return {
+    tokens: () => {
+      const anchor = usageAnchor(log, selection)
+      const { messages } = renderMessages(selection.entries.slice(anchor === undefined ? 0 : anchor.index + 1))
+      return (anchor?.tokens ?? 0) + messages.length * ONE
+    },
+  }
 }

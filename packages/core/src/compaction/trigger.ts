@@ -1,13 +1,11 @@
 /** When it is time to compact. */
 import type { EntryLog } from "../tree/entry-log.ts"
 import { parentOf } from "../tree/path.ts"
-import type { Selection } from "../context/select.ts"
-import type { ContextMessage } from "../context/types.ts"
+import type { SelectedEntry, Selection } from "../context/select.ts"
 import type { Seq } from "../storage/contract.ts"
 import { resolveSettings } from "./settings.ts"
 import type { CompactionSettings, TriggerRule } from "./settings.ts"
-import { estimateMessages, reportedTokens } from "./tokens.ts"
-import type { TokenCounter } from "./tokens.ts"
+import { reportedTokens } from "./tokens.ts"
 
 /**
  * Whether a context of so many tokens is to be compacted before it goes on, under these settings and for a model with this window.
@@ -35,30 +33,21 @@ export function isOver(trigger: TriggerRule, contextTokens: number, contextWindo
 }
 
 /**
- * Tokens of a context: what the provider reported with the last assistant message that has a report, and an estimate of what came
- * after it. The report counts also what no entry shows, such as tools; it is out of date where the context has changed under it since:
- * by a compaction, an edit, or a tombstone on its path. Then, and where there is none, all is estimated.
+ * The newest entry of a selection with a report of its provider that still holds, and what it reported: of all up to that entry, and
+ * of what no entry shows, such as tools. A report is out of date where the context has changed under it since: by a compaction, an
+ * edit, or a tombstone on its path. Nothing needs to be read from the blob store for it.
  */
-export function contextTokens(
+export function usageAnchor(
   log: EntryLog,
   selection: Selection,
-  messages: readonly ContextMessage[],
-  count?: TokenCounter,
-): number {
-  const estimate = (from: number): number =>
-    estimateMessages(
-      messages.slice(from).map(({ message }) => message),
-      count,
-    )
-  const places = new Map(selection.entries.map(({ seq, entry }) => [entry.id, seq]))
-  for (let index = messages.length - 1; index >= 0; index--) {
-    const { message, entryId, kind } = messages[index] as ContextMessage
-    const reported = kind === "message" ? reportedTokens(message) : undefined
-    if (reported === undefined) continue
-    const seq = places.get(entryId)
-    return seq === undefined || isStale(log, selection, seq) ? estimate(0) : reported + estimate(index + 1)
+): { readonly index: number; readonly tokens: number } | undefined {
+  const { entries } = selection
+  for (let index = entries.length - 1; index >= 0; index--) {
+    const { entry, seq } = entries[index] as SelectedEntry
+    const tokens = entry.type === "message" ? reportedTokens(entry["message"]) : undefined
+    if (tokens !== undefined) return isStale(log, selection, seq) ? undefined : { index, tokens }
   }
-  return estimate(0)
+  return undefined
 }
 
 function isStale(log: EntryLog, selection: Selection, anchor: Seq): boolean {

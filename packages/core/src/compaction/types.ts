@@ -1,27 +1,66 @@
 /** What a compaction is asked for and what it gives. */
+import type { ContentBlock } from "../format/messages.ts"
 import type { CallOptions } from "../storage/contract.ts"
+import type { CompactionSettings } from "./settings.ts"
 
 export interface SummarizeRequest {
   readonly system: string
   readonly prompt: string
   readonly maxTokens: number
-  readonly signal?: AbortSignal
+  /** Missing: the model's own. */
+  readonly temperature?: number
+  /** Fires when the caller gives up, and when the answer takes longer than the `timeout`. */
+  readonly signal: AbortSignal
 }
 
-/** The caller's model. Rejecting, or an empty answer, fails the compaction and writes nothing. */
-export type Summarize = (request: SummarizeRequest) => Promise<string>
+/**
+ * What a model gave, with what tells an answer from half of one. An assistant message as models give it is one. A stop reason that
+ * says that the model was cut off, refused, or called a tool makes it no answer, whatever the text; so does a call among the blocks.
+ */
+export interface SummaryAnswer {
+  readonly text?: string
+  /** Taken where there is no `text`: the text of its blocks. */
+  readonly content?: string | readonly ContentBlock[]
+  /** In the words of any of the common providers: `"stop"`, `"end_turn"`, `"length"`, `"max_tokens"`, `"toolUse"`, `"refusal"`, … */
+  readonly stopReason?: string
+}
 
-export interface CompactOptions extends CallOptions {
-  readonly summarize: Summarize
-  /** Newest tokens that stay as they are; default 20,000. */
-  readonly keepRecentTokens?: number
+/**
+ * The caller's model. Rejecting, answering nothing, too late, or half, fails the compaction and writes nothing. A bare text is taken
+ * as whole: whoever can be cut off by `maxTokens` says so with a {@link SummaryAnswer}.
+ */
+export type Summarize = (request: SummarizeRequest) => Promise<string | SummaryAnswer>
+
+/** Settings of this one call stand over the session's and the repository's. */
+export interface CompactOptions extends CallOptions, CompactionSettings {
   /** Put last in the prompt. */
   readonly instructions?: string
+  /** `"overflow"`: the provider has refused the context as too long. Only told to listeners. Default `"manual"`. */
+  readonly reason?: "manual" | "overflow"
 }
+
+export type AutoCompactOptions = Omit<CompactOptions, "reason">
 
 export interface CompactionResult {
   readonly entryId: string
+  /** As it is stored. */
   readonly summary: string
+  /** Of the context's messages, before and after, by one and the same estimate. */
   readonly tokensBefore: number
   readonly tokensAfter: number
+  /** Tokens that the model takes. */
+  readonly window: number
+  /** Whether the system prompt in the log and what the model now gets are within it. */
+  readonly fits: boolean
+  /** Where it does not fit: which rule keeps how much, and what can be done. */
+  readonly tooLarge?: string
+}
+
+export interface CompactionStatus {
+  /** A compaction of this session is under way. */
+  readonly running: boolean
+  /** In a row. */
+  readonly failures: number
+  /** Nothing is compacted by itself until a compaction by hand succeeds or the breaker is reset. */
+  readonly breakerOpen: boolean
 }

@@ -19,7 +19,8 @@ export const COMPACTION_INTRO = "The conversation history before this point was 
 export const BRANCH_SUMMARY_INTRO = "The following is a summary of a branch that this conversation came back from:"
 export const PAIR_INTRO = "The conversation so far was long and has been summarized. Go on from the summary."
 
-export function toModelMessages(messages: readonly ContextMessage[], summaryAs: SummaryStyle = "user"): ModelMessages {
+/** `summaryAs` stands over what the compaction was stored with. */
+export function toModelMessages(messages: readonly ContextMessage[], summaryAs?: SummaryStyle): ModelMessages {
   const out: ContextMessage<ModelMessage>[] = []
   const diagnostics: Diagnostic[] = []
   for (const item of messages) {
@@ -27,7 +28,8 @@ export function toModelMessages(messages: readonly ContextMessage[], summaryAs: 
     if (isModelMessage(message)) {
       out.push(item as ContextMessage<ModelMessage>)
     } else if (kind === "compaction") {
-      for (const said of compactionMessages(String(message["summaryText"]), summaryAs))
+      const style = summaryAs ?? (message["summaryAs"] === "pair" ? "pair" : "user")
+      for (const said of compactionMessages(String(message["summaryText"]), style))
         out.push({ entryId, kind, message: said })
     } else {
       const content = contentOf(item)

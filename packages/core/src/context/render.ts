@@ -75,9 +75,10 @@ function renderEntry(entry: Entry): RenderedEntry | string | undefined {
       return { kind: "branch_summary", message: { role: BRANCH_SUMMARY_ROLE, summaryText: summary, fromId } }
     }
     case "compaction": {
-      const { summary, tokensBefore } = entry as Readonly<Record<string, unknown>>
+      const { summary, tokensBefore, summaryAs } = entry as Readonly<Record<string, unknown>>
       if (typeof summary !== "string") return "it has no summary"
-      return { kind: "compaction", message: { role: COMPACTION_ROLE, summaryText: summary, tokensBefore } }
+      const style = summaryAs === undefined ? {} : { summaryAs }
+      return { kind: "compaction", message: { role: COMPACTION_ROLE, summaryText: summary, tokensBefore, ...style } }
     }
     default:
       return undefined

@@ -30,6 +30,8 @@ export type DiagnosticCode =
   | "state_mismatch"
   /** The context did not pair tool calls and results; the view was repaired. */
   | "repaired"
+  /** The session is too long, and was not compacted by itself: the sentence says why. */
+  | "compaction_failed"
   /** A message that no model can get and that has no rule. Left out of the context. */
   | "left_out"
   /** An image, a string or a record that does not have the shape that its type asks for. Kept. */

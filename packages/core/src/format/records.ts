@@ -97,6 +97,8 @@ export interface CompactionEntry extends EntryBase {
   readonly firstKeptSeq?: number
   readonly tokensBefore: number
   readonly tokensSummarized?: number
+  /** `"pair"`: in the context it is a user message and an answer to it. Missing: one user message. */
+  readonly summaryAs?: "user" | "pair"
   readonly readFiles: readonly string[]
   readonly modifiedFiles: readonly string[]
   readonly details?: unknown

@@ -2,6 +2,7 @@
 import type { Entry } from "../format/records.ts"
 import type { Diagnostic } from "../format/diagnostics.ts"
 import type { Head } from "../storage/contract.ts"
+import type { CompactionFailureKind } from "./compaction/failure.ts"
 import { runHook } from "./hooks.ts"
 
 export interface SessionEvents {
@@ -26,7 +27,15 @@ export interface SessionEvents {
     /** Headings of the summary's skeleton that the summarizer left out. */
     readonly missingHeadings: readonly string[]
   }
-  compact_failed: { readonly error: unknown; readonly failures: number; readonly breakerOpen: boolean }
+  compact_failed: {
+    readonly error: unknown
+    /** Only `"failed"` is a failure that counts. */
+    readonly kind: CompactionFailureKind
+    /** In a row. */
+    readonly failures: number
+    /** Nothing is compacted by itself any more. */
+    readonly breakerOpen: boolean
+  }
 }
 
 export type Listener<K extends keyof SessionEvents> = (event: SessionEvents[K]) => void

@@ -1,7 +1,9 @@
 /** The handle that a user holds: checks, and short ways to say what `append` can say. */
 import type { SessionContext } from "../context/types.ts"
 import { SessionError } from "../errors.ts"
-import type { CompactionResult, CompactOptions } from "../compaction/types.ts"
+import { resolveSettings } from "../compaction/settings.ts"
+import type { CompactionSettings } from "../compaction/settings.ts"
+import type { AutoCompactOptions, CompactionResult, CompactionStatus, CompactOptions } from "../compaction/types.ts"
 import type { Diagnostic } from "../format/diagnostics.ts"
 import type { NewEntry } from "../format/new-entry.ts"
 import type { ContentBlock } from "../format/messages.ts"
@@ -9,6 +11,7 @@ import type { Entry, Header } from "../format/records.ts"
 import { checkSignal } from "../storage/checks.ts"
 import type { CallOptions, Head, PartInfo, Seq } from "../storage/contract.ts"
 import { unlessAborted } from "./aborting.ts"
+import type { Compacting } from "./compaction/run.ts"
 import type { SessionEvents } from "./events.ts"
 import type { SessionInfo } from "./info/info.ts"
 import { readEntries, readEntry, readInfo, readParts, readTree } from "./reading-log.ts"
@@ -33,6 +36,8 @@ export interface HandleOwner {
   readonly isClosed: () => boolean
   /** Lets the last handle release what they share. */
   readonly release: () => Promise<void>
+  /** Levels of settings, the weakest first. */
+  readonly compaction: readonly (CompactionSettings | undefined)[]
   /** Made for a turn: its appends are the turn's, and it cannot start another. */
   readonly inTurn?: boolean
 }
@@ -76,8 +81,9 @@ export class SessionHandle implements Session {
     const shared = this.#open()
     if (this.#owner.inTurn === true) throw nestedTurn(this.id)
     const isClosed = (): boolean => this.#isClosed()
-    const inner = new SessionHandle(shared, { isClosed, release: async () => undefined, inTurn: true })
-    return runTurn(shared, (turn) => fn(inner, turn), o)
+    const { compaction } = this.#owner
+    const inner = new SessionHandle(shared, { isClosed, release: async () => undefined, compaction, inTurn: true })
+    return runTurn(shared, (turn) => fn(inner, turn), o, this.#compactBetween(o))
   }
 
   async context(o?: ContextOptions): Promise<SessionContext> {
@@ -157,10 +163,26 @@ export class SessionHandle implements Session {
     return this.append({ type: "metadata", key, value }, o)
   }
 
-  async compact(o: CompactOptions): Promise<CompactionResult> {
+  get compactionStatus(): CompactionStatus {
+    const { running, failures } = this.#shared.compaction
+    return { running, failures, breakerOpen: failures >= resolveSettings(...this.#owner.compaction).maxFailures }
+  }
+
+  resetCompactionBreaker(): void {
+    this.#open().compaction.failures = 0
+  }
+
+  async compact(o: CompactOptions = {}): Promise<CompactionResult> {
     this.#open(o)
-    const { compactSession } = await import("./compaction/compact.ts")
-    return compactSession(this.#open(), o, () => this.#open())
+    const { compactByHand } = await import("./compaction/run.ts")
+    return compactByHand(this.#open(), this.#compacting(), o)
+  }
+
+  async autoCompact(o: AutoCompactOptions = {}): Promise<CompactionResult | undefined> {
+    const { turns } = this.#open(o)
+    if (this.#owner.inTurn === true || turns.isInside) throw notInTurn(this.id)
+    const { compactIfDue } = await import("./compaction/run.ts")
+    return turns.run(() => compactIfDue(this.#open(), this.#compacting(), o), this.id, o.signal)
   }
 
   async info(o?: CallOptions): Promise<SessionInfo> {
@@ -190,6 +212,23 @@ export class SessionHandle implements Session {
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.close()
+  }
+
+  #compacting(): Compacting {
+    return { levels: this.#owner.compaction, checkOpen: () => this.#open() }
+  }
+
+  /** What a turn does before and after its function: undefined where nobody is there to summarize. */
+  #compactBetween({ signal }: CallOptions): (() => Promise<void>) | undefined {
+    const { enabled, summarize } = resolveSettings(...this.#owner.compaction)
+    if (!enabled || summarize === undefined) return undefined
+    return async () => {
+      if (this.#isClosed() || this.compactionStatus.breakerOpen) return
+      const { compactIfDue } = await import("./compaction/run.ts")
+      const due = compactIfDue(this.#shared, this.#compacting(), signal === undefined ? {} : { signal })
+      // It has been told of. What is left is that the turn was aborted, which it says itself, or that its session was closed.
+      await due.catch(() => undefined)
+    }
   }
 
   #isClosed(): boolean {
@@ -222,6 +261,11 @@ export class SessionHandle implements Session {
   ): Promise<AppendResult> {
     return this.append({ type, ...payload, [BRANCH_TARGET]: target } as unknown as NewEntry, o)
   }
+}
+
+function notInTurn(session: string): SessionError {
+  const message = `autoCompact() runs between the turns of ${session}, never within one. There, call compact().`
+  return new SessionError("invalid", message, { session })
 }
 
 function closed(session: string): SessionError {

@@ -79,7 +79,7 @@ export async function readContext(shared: SharedSession, o: ContextOptions = {})
 }
 
 /** The state with what had left its entries' lines. */
-async function restoreState(shared: SharedSession, selection: Selection, o: CallOptions): Promise<ContextState> {
+export async function restoreState(shared: SharedSession, selection: Selection, o: CallOptions): Promise<ContextState> {
   const { state, stateBlobs } = selection
   if (stateBlobs === undefined) return state
   const carrier = { type: "state", id: "", parentId: null, seq: 0, timestamp: "", state, blobs: inState(stateBlobs) }

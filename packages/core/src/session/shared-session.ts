@@ -61,8 +61,8 @@ export class SharedSession implements QueueHost {
   readonly turns: TurnLock = new TurnLock()
   readonly diagnostics: Diagnostic[]
   gate: WriteGate
-  /** One compaction at a time. */
-  compacting = false
+  /** One compaction at a time; `failures` in a row. */
+  readonly compaction: { running: boolean; failures: number } = { running: false, failures: 0 }
   /** Loads the log anew; set by whoever opened it. */
   readonly #reload: (shared: SharedSession, head: HeadInfo) => Promise<boolean>
   readonly #queue: WriteQueue
@@ -266,13 +266,23 @@ export class SharedSession implements QueueHost {
 
   diverged(leaf: string, otherLeaf: string): void {
     const message = `Another writer has continued this session at once: the log has the two leaves ${leaf} (this one) and ${otherLeaf}.`
-    const diagnostic = { code: "diverged", leaf, otherLeaf, message } as const
-    // Two writers who both go on diverge with each append; the last word on it is enough.
-    const known = this.diagnostics.findIndex(({ code }) => code === "diverged")
+    this.events.emit("diverged", { leaf, otherLeaf })
+    // Two writers who both go on diverge with each append.
+    this.note({ code: "diverged", leaf, otherLeaf, message })
+  }
+
+  /** Takes down what happens again and again: the last word on it is enough. */
+  note(diagnostic: Diagnostic): void {
+    const known = this.diagnostics.findIndex(({ code }) => code === diagnostic.code)
     if (known < 0) this.diagnostics.push(diagnostic)
     else this.diagnostics[known] = diagnostic
-    this.events.emit("diverged", { leaf, otherLeaf })
     this.events.emit("diagnostic", diagnostic)
+  }
+
+  /** What a code says is no longer so. */
+  forget(code: Diagnostic["code"]): void {
+    const known = this.diagnostics.findIndex((diagnostic) => diagnostic.code === code)
+    if (known >= 0) this.diagnostics.splice(known, 1)
   }
 
   reload(head: HeadInfo): Promise<boolean> {

@@ -9,14 +9,17 @@ import type { TurnContext } from "./types.ts"
 /** How often a turn starts over before its caller is told. */
 const RETRIES = 3
 
+/** `between` runs before the function, each time that it starts over too, and after it where it has not thrown. */
 export function runTurn<T>(
   shared: SharedSession,
   fn: (turn: TurnContext) => Promise<T> | T,
   o: CallOptions,
+  between?: () => Promise<void>,
 ): Promise<T> {
   const { turns } = shared
   const run = async (): Promise<T> => {
     for (let attempt = 0; ; attempt++) {
+      if (o.signal?.aborted !== true) await between?.()
       if (o.signal?.aborted === true) throw turnAborted(shared.id, o.signal)
       const running: RunningTurn = { phase: "unopened", stale: false, conflicted: false }
       turns.running = running
@@ -26,6 +29,7 @@ export function runTurn<T>(
       await shared.drain().catch(() => undefined)
       if (!running.conflicted) {
         if (outcome.failed) throw outcome.error
+        await between?.()
         return outcome.value
       }
       if (attempt === RETRIES) throw tooManyConflicts(shared.id)

@@ -9,7 +9,8 @@ import type { CallOptions, Deleted, Head, PartInfo, Seq, SessionStorage } from "
 import type { TreeNode } from "../tree/nodes.ts"
 import type { SessionEvents } from "./events.ts"
 import type { SessionInfo } from "./info/info.ts"
-import type { CompactionResult, CompactOptions } from "../compaction/types.ts"
+import type { CompactionSettings } from "../compaction/settings.ts"
+import type { AutoCompactOptions, CompactionResult, CompactionStatus, CompactOptions } from "../compaction/types.ts"
 import type { CopyOptions, ExportOptions, ImportOptions, ImportResult, ImportSource } from "./transfer/types.ts"
 import type { VerifyReport } from "./verify/verify.ts"
 
@@ -17,8 +18,13 @@ export type ConflictPolicy = "branch" | "retry-turn" | "fail"
 /** When a new session's log is first written: at once, or with the first user or assistant message. */
 export type PersistAfter = "create" | "user" | "assistant"
 
-/** What a session is made with; all of it goes into the log's header. */
-export interface CreateOptions extends CallOptions {
+export interface OpenOptions extends CallOptions {
+  /** For what is done through this handle; overrides the repository's, setting by setting. Not kept in the log. */
+  readonly compaction?: CompactionSettings
+}
+
+/** What a session is made with; all of it but the settings of its handle goes into the log's header. */
+export interface CreateOptions extends OpenOptions {
   /** Default: a new ULID. One that is taken is `exists`. */
   readonly id?: string
   readonly cwd?: string
@@ -108,7 +114,7 @@ export interface Session extends AsyncDisposable {
   readonly leafId: string | null
   /** The acknowledged end of the log; undefined while nothing has been written. */
   readonly head: Head | undefined
-  /** What opening found. */
+  /** What opening found, and the last word on what has gone wrong beside the calls since. */
   readonly diagnostics: readonly Diagnostic[]
 
   append(entries: NewEntry | readonly NewEntry[], o?: AppendOptions): Promise<AppendResult>
@@ -116,6 +122,9 @@ export interface Session extends AsyncDisposable {
   /**
    * Runs one agent turn; a second one waits for it. Where another writer's turn got in first, nothing of this one is written and
    * `fn` runs again on the new leaf, up to three times, then `conflict`. A turn inside a turn of the same session is `invalid`.
+   *
+   * With a `summarize` in its settings, the session is compacted when it is time, as by {@link autoCompact}: before `fn`, and after it
+   * unless it has thrown. The promise resolves after that.
    */
   turn<T>(fn: (session: Session, turn: TurnContext) => Promise<T> | T, o?: CallOptions): Promise<T>
 
@@ -154,7 +163,23 @@ export interface Session extends AsyncDisposable {
   title(title: string | null, o?: AppendOptions & { readonly source?: "user" | "auto" }): Promise<AppendResult>
   metadata(key: string, value: unknown, o?: AppendOptions): Promise<AppendResult>
 
-  compact(o: CompactOptions): Promise<CompactionResult>
+  /**
+   * Has what is old summarized and appends one `compaction`; the log only grows. What is appended meanwhile is kept. Also within a
+   * turn. Rejects with `compaction_failed`, and nothing is written: where nothing can be cut, where the summarizer fails or gives no
+   * whole answer in time, where the context would not become shorter, where the session moved on elsewhere meanwhile, or while
+   * another compaction of it is under way. `invalid`, `aborted`, `closed`, and what the storage says.
+   */
+  compact(o?: CompactOptions): Promise<CompactionResult>
+  /**
+   * The same where it is time, once the running turn has ended. Undefined where it is not time, where it is not enabled, while the
+   * breaker is open, and where it failed: of that a `compact_failed` and a diagnostic tell. Rejects with `invalid` (also within a
+   * turn), `aborted` and `closed` only.
+   */
+  autoCompact(o?: AutoCompactOptions): Promise<CompactionResult | undefined>
+  /** Shared by all handles that a repository has on this session; not kept in the log. */
+  readonly compactionStatus: CompactionStatus
+  /** After failures that opened the breaker: compacts by itself again. */
+  resetCompactionBreaker(): void
 
   /** Of this session as it stands in memory. */
   info(o?: CallOptions): Promise<SessionInfo>
@@ -201,7 +226,7 @@ export interface Sessions extends AsyncDisposable {
   readonly storage: SessionStorage
   create(o?: CreateOptions): Promise<Session>
   /** `not_found` where there is none; `not_a_session` where the log is something else. */
-  open(id: string, o?: CallOptions): Promise<Session>
+  open(id: string, o?: OpenOptions): Promise<Session>
   /** Resumes or starts; where two start at once, one does and the other resumes. */
   openOrCreate(id: string, o?: Omit<CreateOptions, "id">): Promise<Session>
   info(id: string, o?: CallOptions): Promise<SessionInfo>
@@ -216,9 +241,9 @@ export interface Sessions extends AsyncDisposable {
   /** The log with everything that belongs to it. `not_found` where there is none. */
   delete(id: string, o?: CallOptions): Promise<Deleted>
   /** A new session with the path to `at` (default: the leaf), across compactions, with all that concerns that path. */
-  fork(id: string, o?: CallOptions & { readonly at?: string; readonly id?: string }): Promise<Session>
+  fork(id: string, o?: OpenOptions & { readonly at?: string; readonly id?: string }): Promise<Session>
   /** The pointer's session if it is still there and was set for this cwd, else the newest of the cwd, else a new one. */
-  continueRecent(o: CallOptions & { readonly cwd: string; readonly pointer?: string }): Promise<Session>
+  continueRecent(o: OpenOptions & { readonly cwd: string; readonly pointer?: string }): Promise<Session>
   readonly pointers: Pointers
   import(source: ImportSource, o?: ImportOptions): Promise<ImportResult>
   /** The log as it is, byte for byte; or self-contained, or as Markdown for people. */

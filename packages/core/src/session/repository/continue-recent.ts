@@ -1,11 +1,10 @@
 /** Where to go on: the pointer's session, else the newest of the directory, else a new one. */
-import type { CallOptions } from "../../storage/contract.ts"
 import { hasCode } from "../../storage/errors.ts"
-import type { Session, Sessions } from "../types.ts"
+import type { OpenOptions, Session, Sessions } from "../types.ts"
 
 export async function continueRecent(
   sessions: Sessions,
-  { cwd, pointer, ...o }: CallOptions & { readonly cwd: string; readonly pointer?: string },
+  { cwd, pointer, ...o }: OpenOptions & { readonly cwd: string; readonly pointer?: string },
 ): Promise<Session> {
   const session =
     (await pointed(sessions, cwd, pointer, o)) ??
@@ -25,13 +24,13 @@ async function pointed(
   sessions: Sessions,
   cwd: string,
   name: string | undefined,
-  o: CallOptions,
+  o: OpenOptions,
 ): Promise<Session | undefined> {
   const pointer = name === undefined ? undefined : await sessions.pointers.get(name, o)
   return pointer?.cwd === cwd ? openIfThere(sessions, pointer.session, o) : undefined
 }
 
-async function newest(sessions: Sessions, cwd: string, o: CallOptions): Promise<Session | undefined> {
+async function newest(sessions: Sessions, cwd: string, o: OpenOptions): Promise<Session | undefined> {
   for (let cursor: string | undefined; ; ) {
     const page = await sessions.list({ ...o, cwd, limit: 10, ...(cursor === undefined ? {} : { cursor }) })
     // A session that was cut off while it was copied is not where anybody left off.
@@ -44,7 +43,7 @@ async function newest(sessions: Sessions, cwd: string, o: CallOptions): Promise<
   }
 }
 
-async function openIfThere(sessions: Sessions, id: string, o: CallOptions): Promise<Session | undefined> {
+async function openIfThere(sessions: Sessions, id: string, o: OpenOptions): Promise<Session | undefined> {
   try {
     return await sessions.open(id, o)
   } catch (error) {

@@ -1,4 +1,5 @@
 /** The sessions that a repository has open: handles on one id share one session behind them, and the last one releases it. */
+import type { CompactionSettings } from "../../compaction/settings.ts"
 import { SessionError } from "../../errors.ts"
 import type { CallOptions, Seq, SessionStorage } from "../../storage/contract.ts"
 import { unlessAborted } from "../aborting.ts"
@@ -6,6 +7,7 @@ import { SessionHandle } from "../handle.ts"
 import { infoText, keepFold } from "../info/info-store.ts"
 import { taken } from "../queue/queue-errors.ts"
 import type { SharedSession } from "../shared-session.ts"
+import type { OpenOptions } from "../types.ts"
 
 export interface Held {
   readonly handle: SessionHandle
@@ -25,11 +27,14 @@ interface Place {
 
 export class OpenSessions {
   readonly #storage: SessionStorage
+  /** Of all sessions; each handle has its own over it. */
+  readonly #compaction: CompactionSettings | undefined
   readonly #places = new Map<string, Place>()
   #closing: Promise<void> | undefined
 
-  constructor(storage: SessionStorage) {
+  constructor(storage: SessionStorage, compaction?: CompactionSettings) {
     this.#storage = storage
+    this.#compaction = compaction
   }
 
   get closed(): boolean {
@@ -37,7 +42,7 @@ export class OpenSessions {
   }
 
   /** A handle on the session of an id, which `open` opens where none is. */
-  async open(id: string, open: (o: CallOptions) => Promise<SharedSession>, o: CallOptions): Promise<Held> {
+  async open(id: string, open: (o: CallOptions) => Promise<SharedSession>, o: OpenOptions): Promise<Held> {
     for (;;) {
       const there = this.#places.get(id)
       if (there === undefined) {
@@ -49,11 +54,11 @@ export class OpenSessions {
   }
 
   /** The same for a session that is made. `exists` where one of that id is open. */
-  async make(id: string, make: () => Promise<SharedSession>, { signal }: CallOptions): Promise<Held> {
+  async make(id: string, make: () => Promise<SharedSession>, { signal, ...settings }: OpenOptions): Promise<Held> {
     for (;;) {
       const there = this.#places.get(id)
       if (there === undefined) {
-        return this.#hold(id, this.#place(id, make(), { made: true, abort: new AbortController() }), {})
+        return this.#hold(id, this.#place(id, make(), { made: true, abort: new AbortController() }), settings)
       }
       const open = await unlessAborted(
         there.opening.catch(() => undefined),
@@ -113,7 +118,7 @@ export class OpenSessions {
     return place
   }
 
-  async #hold(id: string, place: Place, { signal }: CallOptions): Promise<Held> {
+  async #hold(id: string, place: Place, { signal, compaction }: OpenOptions): Promise<Held> {
     place.handles++
     try {
       const shared = await unlessAborted(place.opening, signal, aborted(id))
@@ -121,7 +126,11 @@ export class OpenSessions {
       const isClosed = (): boolean => this.closed
       return {
         shared,
-        handle: new SessionHandle(shared, { isClosed, release: () => this.#release(id, place, shared) }),
+        handle: new SessionHandle(shared, {
+          isClosed,
+          release: () => this.#release(id, place, shared),
+          compaction: [this.#compaction, compaction],
+        }),
       }
     } catch (error) {
       if (--place.handles === 0) {

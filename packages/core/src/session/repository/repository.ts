@@ -1,4 +1,6 @@
 /** All sessions of one storage: makes them, finds them, and lets handles on one id share one session. */
+import { checkLevel } from "../../compaction/settings.ts"
+import type { CompactionSettings } from "../../compaction/settings.ts"
 import { SessionError } from "../../errors.ts"
 import type { BlobLimits } from "../../format/blob-refs.ts"
 import { createIds, isUlid } from "../../format/ids.ts"
@@ -25,6 +27,7 @@ import type {
   ConflictPolicy,
   CreateOptions,
   ListOptions,
+  OpenOptions,
   PersistAfter,
   Pointers,
   Session,
@@ -54,6 +57,8 @@ export interface SessionsOptions {
    * for images and what a provider has signed. See `docs/format.md`, "Outside the line".
    */
   readonly oversize?: "blobs" | "truncate"
+  /** When sessions are compacted and what is kept; `create`, `open` and the calls override it, setting by setting. */
+  readonly compaction?: CompactionSettings
   /** How much of a log is read at a time, from its end backwards; default {@link PIECE_SIZES}. */
   readonly pieces?: PieceSizes
   /** Milliseconds since the epoch; default `Date.now`. */
@@ -81,7 +86,8 @@ class SessionRepository implements Sessions {
     const { capabilities } = o.storage
     const now = o.now ?? Date.now
     this.storage = o.storage
-    this.#open = new OpenSessions(o.storage)
+    if (o.compaction !== undefined) checkLevel(o.compaction)
+    this.#open = new OpenSessions(o.storage, o.compaction)
     this.pointers = createPointers(o.storage, () => this.#check())
     this.#ulidsOnly = o.ulidsOnly === true
     this.#hookFailed = o.onHookFailed ?? ((): void => undefined)
@@ -103,7 +109,8 @@ class SessionRepository implements Sessions {
     this.#check()
     const id = o.id ?? this.#options.newId()
     this.#checkId(id)
-    const { signal: _, id: __, ...fields } = o
+    if (o.compaction !== undefined) checkLevel(o.compaction)
+    const { signal: _, id: __, compaction: ___, ...fields } = o
     const header = newHeader(fields, id, this.#options.now())
     const problem = headerProblem(header)
     if (problem !== undefined) throw new SessionError("invalid", `The session was not created: ${problem}`)
@@ -113,7 +120,7 @@ class SessionRepository implements Sessions {
     return handle
   }
 
-  async open(id: string, o: CallOptions = {}): Promise<Session> {
+  async open(id: string, o: OpenOptions = {}): Promise<Session> {
     return (await this.#hold(id, o)).handle
   }
 
@@ -168,7 +175,7 @@ class SessionRepository implements Sessions {
     return deleted
   }
 
-  async fork(id: string, o: CallOptions & { readonly at?: string; readonly id?: string } = {}): Promise<Session> {
+  async fork(id: string, o: OpenOptions & { readonly at?: string; readonly id?: string } = {}): Promise<Session> {
     const forkId = o.id ?? this.#options.newId()
     this.#checkId(forkId)
     await this.#with(id, o, async ({ shared, handle }) => {
@@ -180,7 +187,7 @@ class SessionRepository implements Sessions {
     return fork
   }
 
-  async continueRecent(o: CallOptions & { readonly cwd: string; readonly pointer?: string }): Promise<Session> {
+  async continueRecent(o: OpenOptions & { readonly cwd: string; readonly pointer?: string }): Promise<Session> {
     this.#check()
     return continueRecent(this, o)
   }
@@ -237,9 +244,10 @@ class SessionRepository implements Sessions {
     return this.close()
   }
 
-  async #hold(id: string, o: CallOptions): Promise<Held> {
+  async #hold(id: string, o: OpenOptions): Promise<Held> {
     this.#check()
     this.#checkId(id)
+    if (o.compaction !== undefined) checkLevel(o.compaction)
     return this.#open.open(id, (signal) => openSession(this.storage, id, this.#options, signal), o)
   }
 
