@@ -1,0 +1,170 @@
+import { expect, test } from "vitest"
+import { FILLER, startCompacting, SUMMARY } from "../../../test/compacting.ts"
+import type { Told } from "../../../test/compacting.ts"
+import { assistant, codeOf, contextTexts, storedEntries, user } from "../../../test/writers.ts"
+import type { CompactionSettings } from "../../compaction/settings.ts"
+
+/** A thousand tokens of FILLER fill half of it. */
+const SMALL: CompactionSettings = {
+  contextWindow: 2_000,
+  thresholdTokens: 1_500,
+  keepRecentTokens: 0,
+  summarize: async () => SUMMARY,
+}
+const TALK = [user(FILLER), assistant(FILLER)]
+
+const names = (told: readonly Told[]): string[] => told.map(([name]) => name)
+
+test("a turn that makes the context too long compacts it after its end, before it resolves", async () => {
+  const { session, told, location } = await startCompacting({ compaction: SMALL })
+  const inside: string[][] = []
+  const answer = await session.turn(async (turn) => {
+    await turn.append(TALK)
+    inside.push(names(told))
+    return "answer"
+  })
+  expect(answer).toBe("answer")
+  expect(inside).toEqual([[]])
+  expect(told).toMatchObject([
+    ["compact_start", { reason: "threshold" }],
+    ["compact_complete", { messagesSummarized: 2 }],
+  ])
+  expect((await storedEntries(location)).at(-1)?.type).toBe("compaction")
+})
+
+test("a context that is too long is compacted before the turn's function runs, which finds it short", async () => {
+  const { session } = await startCompacting({ compaction: SMALL })
+  await session.append(TALK)
+  const texts = await session.turn((turn) => contextTexts(turn))
+  expect(texts).toHaveLength(1)
+  expect(texts[0]).toContain("<summary>")
+})
+
+test("a turn that throws is not compacted after; its error comes through", async () => {
+  const { session, told } = await startCompacting({ compaction: SMALL })
+  const turn = session.turn(async (inner) => {
+    await inner.append(TALK)
+    throw new Error("thrown in the turn")
+  })
+  await expect(turn).rejects.toThrow("thrown in the turn")
+  expect(told).toEqual([])
+})
+
+test("below the threshold, without a summarizer, and where it is not enabled nothing happens by itself", async () => {
+  const { summarize: _, ...without } = SMALL
+  for (const compaction of [{ ...SMALL, thresholdTokens: 9_999 }, without, { ...SMALL, enabled: false }]) {
+    const { session, told } = await startCompacting({ compaction })
+    await session.turn((turn) => turn.append(TALK))
+    await session.turn(() => undefined)
+    expect(told).toEqual([])
+  }
+})
+
+test("settings of the handle stand over those of the sessions, and a turn has those of its handle", async () => {
+  const { session, sessions, told } = await startCompacting({ compaction: { ...SMALL, enabled: false } })
+  const other = await sessions.open("s", { compaction: { enabled: true } })
+  await session.turn((turn) => turn.append(TALK))
+  expect(told).toEqual([])
+  await other.turn(() => undefined)
+  expect(names(told)).toEqual(["compact_start", "compact_complete"])
+})
+
+test("settings that cannot mean anything are refused where they are given", async () => {
+  const wrong = { thresholdShare: 0.5, thresholdTokens: 5 }
+  await expect(startCompacting({ compaction: wrong })).rejects.toThrow(/exclude each other/)
+  const { session, sessions } = await startCompacting()
+  expect(await codeOf(sessions.open("s", { compaction: wrong }))).toBe("invalid")
+  expect(await codeOf(sessions.create({ compaction: wrong }))).toBe("invalid")
+  expect(await codeOf(session.compact({ ...SMALL, ...wrong }))).toBe("invalid")
+  expect(await codeOf(session.autoCompact({ ...SMALL, ...wrong }))).toBe("invalid")
+  expect(await codeOf(session.compact({ keepRecentTokens: 0 }))).toBe("invalid")
+  expect(await codeOf(session.autoCompact())).toBe("invalid")
+  expect(await codeOf(session.compact({ ...SMALL, reason: "threshold" as never }))).toBe("invalid")
+  expect(await codeOf(session.compact({ ...SMALL, instructions: 5 as never }))).toBe("invalid")
+})
+
+test("what a session is made with for its handle is no part of its log", async () => {
+  const { sessions, location } = await startCompacting()
+  const made = await sessions.create({ id: "t", compaction: SMALL })
+  expect(made.header).not.toHaveProperty("compaction")
+  await made.turn((turn) => turn.append(TALK))
+  expect((await storedEntries(location, "t")).at(-1)?.type).toBe("compaction")
+})
+
+test("autoCompact by hand tells what it did, or that there was nothing to do", async () => {
+  const { session, told } = await startCompacting()
+  expect(await session.autoCompact(SMALL)).toBe(undefined)
+  await session.append(TALK)
+  expect(await session.autoCompact({ ...SMALL, enabled: false })).toBe(undefined)
+  const done = await session.autoCompact(SMALL)
+  expect(done).toMatchObject({ tokensBefore: 2_000, window: 2_000, fits: true })
+  expect(told[0]).toEqual(["compact_start", { reason: "threshold" }])
+  // Nothing was said since.
+  expect(await session.autoCompact({ ...SMALL, thresholdTokens: 1 })).toBe(undefined)
+})
+
+test("autoCompact waits for the running turn, and within one it is invalid", async () => {
+  const { session, told } = await startCompacting({ compaction: SMALL })
+  await session.turn(async (turn) => {
+    expect(await codeOf(turn.autoCompact())).toBe("invalid")
+  })
+  let end = (): void => undefined
+  let running: Promise<unknown> = Promise.resolve()
+  await new Promise<void>((reached) => {
+    running = session.turn(async (turn) => {
+      await turn.append(TALK)
+      reached()
+      await new Promise<void>((resolve) => (end = resolve))
+    })
+  })
+  const waiting = session.autoCompact()
+  await session.flush()
+  expect(told).toEqual([])
+  end()
+  await running
+  await waiting
+  expect(names(told)).toEqual(["compact_start", "compact_complete"])
+})
+
+test("what the provider reported decides, before any estimate", async () => {
+  const { session, told } = await startCompacting({ compaction: { ...SMALL, thresholdTokens: 100_000 } })
+  const reported = { role: "assistant", content: "short", usage: { input: 99_000, output: 1_000 } }
+  await session.turn((turn) => turn.append([user(FILLER), { type: "message", message: reported }]))
+  expect(names(told)).toEqual(["compact_start", "compact_complete"])
+})
+
+test("the window is that of the model in force: by the caller's rows, by the table, by what the caller says", async () => {
+  const cases: readonly (readonly [CompactionSettings, boolean])[] = [
+    [{ windows: { small: 1_500 } }, true],
+    [{ windows: { small: 9_000 } }, false],
+    [{}, false],
+    [{ contextWindow: 1_500, windows: { small: 9_000 } }, true],
+  ]
+  for (const [more, due] of cases) {
+    const { session } = await startCompacting()
+    await session.append([{ type: "model_change", provider: "p", model: "small-1" }, ...TALK])
+    const settings = { summarize: async () => SUMMARY, reserveTokens: 100, keepRecentTokens: 0, ...more }
+    expect((await session.autoCompact(settings)) !== undefined).toBe(due)
+  }
+})
+
+test("fewer messages since the last compaction than minMessages: nothing is done, by itself or by hand", async () => {
+  const { session, told } = await startCompacting({ compaction: { ...SMALL, minMessages: 3 } })
+  await session.append(TALK)
+  expect(await session.autoCompact()).toBe(undefined)
+  expect(told).toEqual([])
+  await expect(session.compact()).rejects.toThrow(/fewer than minMessages \(3\)/)
+  await session.append(user("third"))
+  expect(await session.autoCompact()).toBeDefined()
+  await session.append(TALK)
+  expect(await session.autoCompact()).toBe(undefined)
+})
+
+test("a reserve that leaves nothing of the window is told, and not compacted for ever", async () => {
+  const { session, told } = await startCompacting()
+  await session.append(TALK)
+  const settings = { summarize: async () => SUMMARY, contextWindow: 8_000, keepRecentTokens: 0 }
+  expect(await session.autoCompact(settings)).toBe(undefined)
+  expect(told).toMatchObject([["compact_failed", { kind: "failed", failures: 1 }]])
+  expect(session.diagnostics.map(({ message }) => message).join()).toMatch(/leave nothing of the window \(8000\)/)
+})
