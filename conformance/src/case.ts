@@ -16,10 +16,12 @@ export type Group =
   | "delete"
   | "tails"
   | "recover"
+  | "fault"
   | "limits"
   | "sync"
   | "watch"
   | "replace"
+  | "cross"
 
 /** One rule, put to the test. Cases are data: any runner, or none, can carry them out. */
 export interface Case {
@@ -43,7 +45,7 @@ export interface Need {
 }
 
 /** Which of a subject's optional powers are there. */
-export type Hooks = Pick<Subject<never>, "tearTail" | "crash" | "faults">
+export type Hooks = Pick<Subject<never>, "tearTail" | "crash" | "faults" | "across">
 
 /** Group and id from one place, so that they cannot disagree. */
 export function casesOf(group: Group, cases: readonly (Omit<Case, "id" | "group"> & { n: number })[]): readonly Case[] {

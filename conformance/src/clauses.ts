@@ -24,6 +24,8 @@ export const clauses = {
   "append.lost":
     "A write whose fate is unknown is settled by looking for its own lines, or `indeterminate`; never `conflict`, never twice.",
   "append.quota": "A storage without room says `quota`, writes nothing, and works again as soon as there is room.",
+  "append.busy":
+    "A store that asks to try again later delays an append, or makes it `unavailable`; it is there once or not at all.",
   "read.order":
     "Reads give each line of the range once, in log order (also for `last`), without gaps; `to` and `before` are exclusive.",
   "read.committed": "A read gives at least all that was committed before the call.",
@@ -41,6 +43,8 @@ export const clauses = {
   "tails.torn":
     "What stands behind the last whole line is no part of the log, and never joins a line that is appended later.",
   "recover.crash": "A crash leaves what was acknowledged, and of the rest whole lines only.",
+  "cross.same":
+    "Adapters that share a layout share its sessions: what one wrote the other reads, goes on with and deletes, under the same heads.",
   "limits.lines":
     "Lines and batches over the limits of the capabilities are `invalid`, counted in UTF-8 bytes; up to them they are taken.",
   "watch.sees": "`watch` tells that a log grew; it may coalesce, and never lies.",

@@ -1,7 +1,7 @@
 import type { Capabilities, SessionStorage } from "@sessions/core/storage"
 import { check, Mismatch } from "./assert.ts"
 import { show } from "./show.ts"
-import type { Faults, Subject } from "./subject.ts"
+import type { Deliver, Faults, Subject } from "./subject.ts"
 import type { Trace } from "./trace.ts"
 import { traced } from "./trace.ts"
 
@@ -50,8 +50,10 @@ export interface Context {
   readonly tearTail: (session: string, bytes: Uint8Array) => Promise<SessionStorage>
   /** Lets the storages that are open die, and opens. */
   readonly crash: () => Promise<SessionStorage>
-  /** Arms a fault for the next append. */
-  readonly arm: (fault: keyof Faults<unknown>) => Promise<void>
+  /** A storage of each other adapter that the subject names, on the same place. */
+  readonly across: () => Promise<readonly SessionStorage[]>
+  /** Arms a fault for the next append. What it gives lets a late write arrive. */
+  readonly arm: (fault: keyof Faults<unknown>) => Promise<Deliver>
   /** Ends the case: it turns out to mean nothing here. */
   readonly skip: (reason: string) => never
 }
@@ -79,8 +81,8 @@ export async function openContext<L>(subject: Subject<L>, sizes: Sizes): Promise
     return location
   }
 
-  async function open(place: L): Promise<SessionStorage> {
-    const raw = await subject.open(place)
+  async function open(place: L, opener: Pick<Subject<L>, "open"> = subject): Promise<SessionStorage> {
+    const raw = await opener.open(place)
     check(typeof raw === "object" && raw !== null, "the subject's open()", "a storage", raw)
     const { storage, trace } = traced(raw)
     traces.push(trace)
@@ -107,6 +109,7 @@ export async function openContext<L>(subject: Subject<L>, sizes: Sizes): Promise
     const location = await makeLocation()
     const storage = await open(location)
     const capabilities = capabilitiesOf(storage)
+    await checkEmpty(storage)
     const context: Context = {
       capabilities,
       sizes,
@@ -130,8 +133,14 @@ export async function openContext<L>(subject: Subject<L>, sizes: Sizes): Promise
         for (const { raw } of dying) await subject.crash?.(raw, location)
         return open(location)
       },
+      async across() {
+        const others: SessionStorage[] = []
+        for (const other of subject.across ?? []) others.push(await open(location, other))
+        return others
+      },
       async arm(fault) {
-        await subject.faults?.[fault]?.(location)
+        const deliver = await subject.faults?.[fault]?.(location)
+        return async () => deliver?.()
       },
       skip(reason) {
         throw new Skipped(reason)
@@ -148,4 +157,19 @@ function capabilitiesOf(storage: SessionStorage): Capabilities {
   const { capabilities } = storage
   if (typeof capabilities === "object" && capabilities !== null) return capabilities
   throw new Mismatch("storage.capabilities", "an object that says what the storage can do", show(capabilities))
+}
+
+/** What a case of its own run left behind would fail all the others, each in words that say nothing of the reason. */
+async function checkEmpty(storage: SessionStorage): Promise<void> {
+  let left: string | undefined
+  try {
+    for await (const { id } of storage.list()) {
+      left = id
+      break
+    }
+  } catch {
+    // A list that does not work has cases of its own.
+  }
+  const what = "the place that the subject's makeLocation() gave"
+  check(left === undefined, what, "a new, empty one for every case", `one with the session ${left}`)
 }

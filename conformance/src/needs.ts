@@ -16,6 +16,9 @@ type NeedName =
   | "quota"
   | "requestLost"
   | "responseLost"
+  | "late"
+  | "busy"
+  | "across"
 
 /** Needs come in pairs where the absence of a power is itself a rule: what a storage cannot do it refuses. */
 export const needs: Readonly<Record<NeedName, Need>> = {
@@ -48,6 +51,12 @@ export const needs: Readonly<Record<NeedName, Need>> = {
   responseLost: {
     text: "the subject's faults.responseLost()",
     met: (_, hooks) => hooks.faults?.responseLost !== undefined,
+  },
+  late: { text: "the subject's faults.late()", met: (_, hooks) => hooks.faults?.late !== undefined },
+  busy: { text: "the subject's faults.busy()", met: (_, hooks) => hooks.faults?.busy !== undefined },
+  across: {
+    text: "another adapter on the same places, the subject's `across`",
+    met: (_, hooks) => (hooks.across?.length ?? 0) > 0,
   },
 }
 

@@ -32,6 +32,12 @@ export interface Subject<L = unknown> {
    */
   crash?(storage: SessionStorage, location: L): void | Promise<void>
 
+  /**
+   * Other adapters on places of this one, e.g. another implementation of one layout. Each is given places that {@link makeLocation}
+   * made, and its storages must see and keep what this one's do.
+   */
+  readonly across?: readonly { readonly name: string; open(location: L): SessionStorage | Promise<SessionStorage> }[]
+
   /** Faults that the subject can bring about. Each function arms one for the next append on the place, by whichever storage. */
   readonly faults?: Faults<L>
 }
@@ -43,4 +49,11 @@ export interface Faults<L> {
   readonly requestLost?: (location: L) => void | Promise<void>
   /** The write is done, and its caller never hears of it. */
   readonly responseLost?: (location: L) => void | Promise<void>
+  /** The write reaches the store later than its caller was told that nobody knows: when the function that this gives is called. */
+  readonly late?: (location: L) => Deliver | Promise<Deliver>
+  /** The store asks to try again later (429, 503, a lock that is held), once or a few times, and then works. */
+  readonly busy?: (location: L) => void | Promise<void>
 }
+
+/** Lets a late write arrive; harmless where there is none. */
+export type Deliver = () => void | Promise<void>

@@ -3,8 +3,10 @@ import { append } from "./append.ts"
 import { blobs } from "./blobs.ts"
 import { cas } from "./cas.ts"
 import { create } from "./create.ts"
+import { cross } from "./cross.ts"
 import { deletes } from "./delete.ts"
 import { docs } from "./docs.ts"
+import { fault } from "./fault.ts"
 import { head } from "./head.ts"
 import { limits } from "./limits.ts"
 import { list } from "./list.ts"
@@ -32,6 +34,8 @@ export const cases: readonly Case[] = [
   ...sync,
   ...tails,
   ...recover,
+  ...fault,
   ...watch,
   ...replace,
+  ...cross,
 ]

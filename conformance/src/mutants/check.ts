@@ -27,7 +27,12 @@ export async function checkMutant({ subject, fails }: Mutant): Promise<Verdict> 
   const failed = new Map(results.flatMap(({ id, failure }) => (failure === undefined ? [] : [[id as string, failure]])))
   const missing = fails.filter((id) => !failed.has(id))
   const unexpected = [...failed].flatMap(([id, failure]) => (fails.includes(id) ? [] : [failure]))
-  return { mutant: subject.name, killed: missing.length + unexpected.length === 0, missing, unexpected }
+  return {
+    mutant: subject.name,
+    killed: failed.size > 0 && missing.length + unexpected.length === 0,
+    missing,
+    unexpected,
+  }
 }
 
 /** What a storage that is right failed all the same; empty where the suite is right too. */

@@ -3,7 +3,8 @@ import type { CallOptions, Chunk, Head, SessionStorage } from "@sessions/core/st
 import { StorageError } from "@sessions/core/storage"
 import type { MemoryLocation } from "@sessions/memory"
 import { createMemoryStorage } from "@sessions/memory"
-import { changed, crashing, faulty, looksForItsOwn, perLocation, plain, refusesWhole, tearing } from "./sound.ts"
+import type { Ways } from "./sound.ts"
+import { crashing, faulty, perLocation, plain, tearing } from "./sound.ts"
 import type { Mutant } from "./mutant.ts"
 import { current, ids, linesOf, mutant } from "./mutant.ts"
 
@@ -77,30 +78,37 @@ export const faultsMutants: readonly Mutant[] = [
       "OPEN 04 06 08, CREATE 05, APPEND 01 02 04 06 07 08 09 10 11 12 13 14 15, CAS 01 02 03 04 05 06 07 08, HEAD 02 05 06, READ 02 03 08, LIST 03, DELETE 02 04 05 07 08 09, DOCS 01 02 03 05 06 07 08 09 10 11, SYNC 01, RECOVER 01 02, WATCH 01 02 03, REPLACE 01 03 04 08 10",
     ),
   },
-  {
-    subject: faulty(
-      "reports a conflict for its own retry",
-      async () => {
-        throw new StorageError("conflict", "Another writer was there first.")
-      },
-      refusesWhole,
-    ),
-    fails: ["RECOVER-04"],
-  },
-  {
-    subject: faulty(
-      "writes again what it did not hear of",
-      async (real, session, lines) => real.append(session, lines, { expect: await current(real, session) }),
-      refusesWhole,
-    ),
-    fails: ["RECOVER-04"],
-  },
-  {
-    subject: lossy("says `conflict` of a request that was lost", async () => {
-      throw new StorageError("conflict", "Another writer was there first.")
-    }),
-    fails: ["RECOVER-05"],
-  },
+  wrong("reports a conflict for its own retry", ["RECOVER-04", "FAULT-01", "FAULT-02"], { settle: anothers }),
+  wrong("writes again what it did not hear of", ["RECOVER-04", "FAULT-01", "FAULT-02"], {
+    settle: async (real, session, lines) => real.append(session, lines, { expect: await current(real, session) }),
+  }),
+  wrong("says `conflict` of a request that was lost", ["RECOVER-05"], { lost: anothers }),
+  wrong("puts what arrives late wherever the log ends by then", ["FAULT-03"], {
+    arrive: async (real, session, lines) => real.append(session, lines, { expect: await current(real, session) }),
+  }),
+  wrong("puts what arrives late into the middle", ["FAULT-03"], {
+    async arrive(real, session, lines, { expect }) {
+      const stored = await linesOf(real, session)
+      const at = (expect === 0 ? 0 : expect.next) + 1
+      const head = (await real.head(session)) as Head
+      return replacing(real, session, chunkOf([...stored.slice(0, at), ...lines, ...stored.slice(at)]), {
+        expect: head,
+      })
+    },
+  }),
+  wrong("writes at both tries where it was asked to try again", ["FAULT-04"], {
+    async busy(real, session, lines, o) {
+      const head = await real.append(session, lines, o)
+      return real.append(session, lines, { expect: head })
+    },
+  }),
+  wrong("says `conflict` of a store that is busy", ["FAULT-04"], { busy: anothers }),
+  wrong("leaves half a batch on a full disk", ["RECOVER-03"], {
+    async quota(real, session, lines, o) {
+      await real.append(session, lines.slice(0, 7), o)
+      throw new StorageError("quota", "There is no room.")
+    },
+  }),
   mutant("watches on when the session is gone", ["WATCH-04", "WATCH-05", "WATCH-06", "WATCH-07"], (real) => ({
     async *watch(session, o) {
       for await (const head of watching(real, session)) yield head
@@ -151,13 +159,6 @@ export const faultsMutants: readonly Mutant[] = [
       },
     }
   }),
-  {
-    subject: faulty("leaves half a batch on a full disk", looksForItsOwn, async (real, session, lines, o) => {
-      await real.append(session, lines.slice(0, 7), o)
-      throw new StorageError("quota", "There is no room.")
-    }),
-    fails: ["RECOVER-03"],
-  },
 ]
 
 function watching(real: SessionStorage, session: string, o?: CallOptions): AsyncIterable<Head> {
@@ -213,21 +214,6 @@ function onTorn(
   }
 }
 
-/** Loses the request of an append on demand; `give` is what the append makes of it. */
-function lossy(name: string, give: () => Promise<Head>): Subject<MemoryLocation> {
-  const armed = perLocation(() => ({ lost: false }))
-  return {
-    ...changed(name, (real, location) => ({
-      async append(session, lines, o) {
-        if (!armed(location).lost) return real.append(session, lines, o)
-        armed(location).lost = false
-        return give()
-      },
-    })),
-    faults: { requestLost: (location) => void (armed(location).lost = true) },
-  }
-}
-
 /** A storage of the subject with memory's own methods in the place of some. */
 async function overridden(
   subject: Subject<MemoryLocation>,
@@ -236,4 +222,12 @@ async function overridden(
 ): Promise<SessionStorage> {
   const real = createMemoryStorage({ location })
   return { ...(await subject.open(location)), ...Object.fromEntries(methods.map((name) => [name, real[name]])) }
+}
+
+function wrong(name: string, fails: readonly string[], ways: Ways): Mutant {
+  return { subject: faulty(name, ways), fails }
+}
+
+async function anothers(): Promise<never> {
+  throw new StorageError("conflict", "Another writer was there first.")
 }

@@ -1,3 +1,4 @@
+import { crossingMutants } from "./crossing.ts"
 import { faultsMutants } from "./faults.ts"
 import { listingMutants } from "./listing.ts"
 import type { Mutant } from "./mutant.ts"
@@ -18,4 +19,5 @@ export const mutants: readonly Mutant[] = [
   ...listingMutants,
   ...storesMutants,
   ...faultsMutants,
+  ...crossingMutants,
 ]

@@ -1,4 +1,4 @@
-import type { Subject } from "../subject.ts"
+import type { Faults, Subject } from "../subject.ts"
 import type { AppendOptions, Head, SessionStorage } from "@sessions/core/storage"
 import { checkListOptions, hasCode, StorageError } from "@sessions/core/storage"
 import type { MemoryLocation, MemoryStorageOptions } from "@sessions/memory"
@@ -77,50 +77,93 @@ export function tearing(
   }
 }
 
-export type Settle = (real: SessionStorage, session: string, lines: readonly string[], expect: Head) => Promise<Head>
+export type Settle = (
+  real: SessionStorage,
+  session: string,
+  lines: readonly string[],
+  expect: 0 | Head,
+) => Promise<Head>
 
-/** Loses answers and requests on demand. `settle` is what an append makes of the conflict that its second try meets. */
-export function faulty(
-  name: string,
-  settle: Settle,
-  quota: (real: SessionStorage, session: string, lines: readonly string[], o: AppendOptions) => Promise<Head>,
-): Subject<MemoryLocation> {
-  const armed = perLocation<{ fault?: "quota" | "requestLost" | "responseLost" }>(() => ({}))
+/** What a faulty storage makes of the faults that can be brought about in it. */
+export interface Ways {
+  /** Of the conflict that the second try meets after an answer that was lost. */
+  readonly settle?: Settle
+  /** Of a disk without room. */
+  readonly quota?: (real: SessionStorage, session: string, lines: readonly string[], o: AppendOptions) => Promise<Head>
+  /** Of a request that was lost. */
+  readonly lost?: (real: SessionStorage, session: string, lines: readonly string[], o: AppendOptions) => Promise<Head>
+  /** Of a write, when it arrives late. */
+  readonly arrive?: (real: SessionStorage, session: string, lines: readonly string[], o: AppendOptions) => Promise<Head>
+  /** Of being asked to try again later. */
+  readonly busy?: (real: SessionStorage, session: string, lines: readonly string[], o: AppendOptions) => Promise<Head>
+}
+
+/** Loses answers and requests, is late and busy, on demand. */
+export function faulty(name: string, ways: Ways = {}): Subject<MemoryLocation> {
+  const { settle = looksForItsOwn, quota = refusesWhole, lost = again, arrive = again, busy = again } = ways
+  const armed = perLocation<{ fault?: keyof Faults<unknown>; deliver?: () => Promise<unknown> }>(() => ({}))
   const subject = changed(name, (real, location) => ({
     async append(session, lines, o) {
       const { fault } = armed(location)
       delete armed(location).fault
       if (fault === "quota") return quota(real, session, lines, o)
+      if (fault === "requestLost") return lost(real, session, lines, o)
+      if (fault === "busy") return busy(real, session, lines, o)
+      if (fault === "late") {
+        armed(location).deliver = () => arrive(real, session, lines, o)
+        throw new StorageError("indeterminate", "The store did not answer.")
+      }
       // The first try, whose answer nobody hears; the second one is the storage's own.
       if (fault === "responseLost") await real.append(session, lines, o)
-      if (fault === undefined || o.expect === 0) return real.append(session, lines, o)
-      const { expect } = o
       return real.append(session, lines, o).catch((error: unknown) => {
-        if (hasCode(error, "conflict")) return settle(real, session, lines, expect)
+        if (fault === "responseLost" && hasCode(error, "conflict")) return settle(real, session, lines, o.expect)
         throw error
       })
     },
   }))
-  const arm = (fault: "quota" | "requestLost" | "responseLost") => (location: MemoryLocation) => {
+  const arm = (fault: keyof Faults<unknown>) => (location: MemoryLocation) => {
     armed(location).fault = fault
   }
   return {
     ...subject,
-    faults: { quota: arm("quota"), requestLost: arm("requestLost"), responseLost: arm("responseLost") },
+    faults: {
+      quota: arm("quota"),
+      requestLost: arm("requestLost"),
+      responseLost: arm("responseLost"),
+      busy: arm("busy"),
+      late(location) {
+        arm("late")(location)
+        return async () =>
+          void (await armed(location)
+            .deliver?.()
+            .catch(() => undefined))
+      },
+    },
   }
 }
 
 /** Looks for the lines of the batch where the first try must have put them. */
 export const looksForItsOwn: Settle = async (real, session, lines, expect) => {
+  const from = expect === 0 ? 0 : expect.next
+  const head = await real.head(session)
   const stored: string[] = []
-  for await (const chunk of real.read(session, { from: expect.next, to: expect.next + lines.length }))
-    stored.push(...chunk.lines)
-  if (stored.join("\n") === lines.join("\n")) return { log: expect.log, next: expect.next + lines.length }
+  for await (const chunk of real.read(session, { from, to: from + lines.length })) stored.push(...chunk.lines)
+  if (head !== undefined && stored.join("\n") === lines.join("\n")) return { log: head.log, next: from + lines.length }
   throw new StorageError("conflict", "Another writer was there first.")
 }
 
-export async function refusesWhole(): Promise<never> {
+async function refusesWhole(): Promise<never> {
   throw new StorageError("quota", "There is no room.")
+}
+
+function again(real: SessionStorage, session: string, lines: readonly string[], o: AppendOptions): Promise<Head> {
+  return real.append(session, lines, o)
+}
+
+/** Memory, and a second adapter on the same places with some of its methods changed. */
+export function twin(name: string, changes: Changes): Subject<MemoryLocation> {
+  const { open } = changed(name, changes)
+  return { ...changed(name, () => ({})), across: [{ name: "the twin", open }] }
 }
 
 /** Claims to survive the end of the process. `buffers`: acknowledges what a crash can still take away. */
@@ -189,5 +232,6 @@ export const soundSubjects: readonly Subject<MemoryLocation>[] = [
   small,
   tearing("tearing", (_, lines) => lines),
   crashing("crashing", false),
-  faulty("faulty", looksForItsOwn, refusesWhole),
+  faulty("faulty"),
+  twin("twin", () => ({})),
 ]

@@ -1,0 +1,90 @@
+import type { Head, SessionStorage } from "@sessions/core/storage"
+import { rejects } from "../assert.ts"
+import type { Case } from "../case.ts"
+import { casesOf } from "../case.ts"
+import { create, expectLog, line, linesTo } from "../lines.ts"
+import { both, needs } from "../needs.ts"
+
+/** Stores that answer late, wrongly or not now. The plain ones, a lost request and a lost answer, are with the group `recover`. */
+export const fault: readonly Case[] = casesOf("fault", [
+  {
+    n: 1,
+    clause: "append.lost",
+    title: "a creation whose answer was lost is acknowledged or `indeterminate`, never `conflict`, and there once",
+    needs: needs.responseLost,
+    async run({ storage, arm }) {
+      await arm("responseLost")
+      await orUnknown(create(storage, "new", linesTo(3)))
+      await expectLog(storage, "new", linesTo(3), "after the lost answer")
+    },
+  },
+  {
+    n: 2,
+    clause: "append.lost",
+    title: "after a lost answer the writer goes on behind its own lines",
+    needs: needs.responseLost,
+    async run({ storage, arm }) {
+      const head = await create(storage, "a", linesTo(2))
+      await arm("responseLost")
+      await orUnknown(storage.append("a", [line(2)], { expect: head }))
+      const { next, log } = (await storage.head("a")) as Head
+      await storage.append("a", [line(3)], { expect: { next, log } })
+      await expectLog(storage, "a", linesTo(4), "after going on")
+    },
+  },
+  {
+    n: 3,
+    clause: "append.lost",
+    title:
+      "a write that arrives late stands directly after its head, or is not there: another writer's lines keep their place",
+    needs: both(needs.late, needs.twoWriters),
+    async run({ storage, open, arm }) {
+      const other = await open()
+      const head = await create(storage, "a", linesTo(2))
+      const deliver = await arm("late")
+      const late = [line("late"), line("too")]
+      const outcome = await orUnknown(storage.append("a", late, { expect: head }))
+      const mine = [line("mine"), line("whole"), line("three")]
+      const { next, log } = (await other.head("a")) as Head
+      await other.append("a", mine, { expect: { next, log } })
+      await deliver()
+      const before = next === 2 && outcome === "unknown" ? linesTo(2) : [...linesTo(2), ...late]
+      await expectLog(other, "a", [...before, ...mine], "after the late write")
+    },
+  },
+  {
+    n: 4,
+    clause: "append.busy",
+    title:
+      "a store that asks to try again later delays an append, or makes it `unavailable`, and nothing is there twice",
+    needs: needs.busy,
+    async run({ storage, arm }) {
+      const head = await create(storage, "a", linesTo(2))
+      await arm("busy")
+      const outcome = await storage.append("a", [line(2), line(3)], { expect: head }).then(
+        () => "done",
+        (error: unknown) => error,
+      )
+      if (outcome !== "done") await rejects("unavailable", "the append", () => Promise.reject(outcome))
+      await expectLog(storage, "a", linesTo(outcome === "done" ? 4 : 2), "after the busy store's answer")
+      await goOn(storage)
+    },
+  },
+])
+
+/** The append resolves, or nobody can say. */
+async function orUnknown(append: Promise<Head>): Promise<"done" | "unknown"> {
+  try {
+    await append
+    return "done"
+  } catch (error) {
+    await rejects("indeterminate", "the append", () => Promise.reject(error))
+    return "unknown"
+  }
+}
+
+async function goOn(storage: SessionStorage): Promise<void> {
+  const { next, log } = (await storage.head("a")) as Head
+  await storage.append("a", [line(next)], { expect: { next, log } })
+  await expectLog(storage, "a", linesTo(next + 1), "after going on")
+}

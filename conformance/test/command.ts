@@ -1,0 +1,58 @@
+/** The command as it is installed, in the runtime that runs the test. */
+import { execFile } from "node:child_process"
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { fileURLToPath } from "node:url"
+
+const main = fileURLToPath(new URL("../dist/cli/main.js", import.meta.url))
+const memory = new URL("../../packages/memory/dist/index.js", import.meta.url).href
+
+const SUBJECT = `
+import { createMemoryLocation, createMemoryStorage } from ${JSON.stringify(memory)}
+const broken = process.env.BROKEN === "yes"
+export default {
+  name: "memory",
+  makeLocation: createMemoryLocation,
+  open(location: ReturnType<typeof createMemoryLocation>) {
+    const storage = createMemoryStorage({ location })
+    return broken ? { ...storage, head: async () => undefined } : storage
+  },
+}
+`
+
+interface Outcome {
+  readonly code: number
+  readonly stdout: string
+  readonly stderr: string
+}
+
+/** Rejects where the command does not keep to what its help says. `flags` stand between the runtime and the command. */
+export async function checkCommand(flags: readonly string[] = []): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), "conformance-command-"))
+  const file = join(folder, "subject.ts")
+  writeFileSync(file, SUBJECT)
+  const command = (args: readonly string[], broken = "no"): Promise<Outcome> =>
+    new Promise((resolve) => {
+      const env = { ...process.env, BROKEN: broken }
+      execFile(process.execPath, [...flags, main, ...args], { env, timeout: 60_000 }, (error, stdout, stderr) => {
+        resolve({ code: error === null ? 0 : Number(error.code), stdout, stderr })
+      })
+    })
+  try {
+    const sound = await command([file, "--seed", "5", "--runs", "10"])
+    demand(sound.code === 0 && /\n\d+ passed, 0 failed, \d+ skipped\n$/.test(sound.stdout), "a sound storage", sound)
+    demand(sound.stdout.includes("property sequential holds (seed 5)"), "its properties", sound)
+    const wrong = await command([file, "--json", "--group", "head"], "yes")
+    const { totals } = JSON.parse(wrong.stdout) as { totals: { failed: number } }
+    demand(wrong.code === 1 && totals.failed > 0, "a broken storage", wrong)
+    const misused = await command([file, "--case", "HEAD-99"])
+    demand(misused.code === 2 && misused.stderr.includes("head-99"), "wrong use", misused)
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+function demand(holds: boolean, what: string, came: Outcome): void {
+  if (!holds) throw new Error(`${what}: exit code ${came.code}\n${came.stdout}\n${came.stderr}`)
+}
