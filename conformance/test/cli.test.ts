@@ -85,7 +85,7 @@ describe("a report", () => {
   const headless = changed("headless", () => ({ head: async () => undefined }))
   const reportOf = async (subject: typeof plain, only: string[]): Promise<FullReport> => ({
     ...(await run(subject, { only })),
-    properties: await tryProperties(subject, { properties: { runs: 5, seed: 1 }, timeLimit: 5_000 }),
+    properties: await tryProperties(subject, { properties: { runs: 60, seed: 1 }, timeLimit: 5_000 }),
   })
 
   test("for people says version, runtime, capabilities, what was skipped and why, and each failure whole", async () => {

@@ -1,4 +1,4 @@
 import { test } from "node:test"
 import { checkCommand } from "./command.ts"
 
-test("the command reports on a subject in TypeScript", () => checkCommand())
+void test("the command reports on a subject in TypeScript", () => checkCommand())

@@ -76,8 +76,9 @@ describe("a failure", () => {
 
   test("of an iterable that never ends says so, and the case does not go on behind the next one", async () => {
     let rows = 0
-    const endless = changed("endless", () => ({
+    const endless = changed("endless", (real) => ({
       async *list() {
+        if ((await real.head("a")) === undefined) return
         for (;;) yield { id: `s${rows++}`, next: 1, log: "x", bytes: 3, updatedAt: 0 }
       },
     }))
@@ -145,6 +146,15 @@ describe("a subject that does not work fails its cases, one by one, and ends no 
       expect(results.map(({ failure }) => failure?.came)).toEqual([came, came])
     })
   }
+})
+
+test("a place that the subject did not empty is told as such, in every case", async () => {
+  const location = createMemoryLocation()
+  const { results } = await run({ ...memory, makeLocation: () => location }, { only: ["CREATE-01", "CREATE-03"] })
+  expect(results.map(({ failure }) => [failure?.what, failure?.came])).toEqual([
+    [undefined, undefined],
+    ["the place that the subject's makeLocation() gave", '"one with the session a"'],
+  ])
 })
 
 test("everything that a case opened is closed and taken away, also when it fails", async () => {

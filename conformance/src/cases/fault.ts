@@ -1,5 +1,5 @@
 import type { Head, SessionStorage } from "@sessions/core/storage"
-import { rejects } from "../assert.ts"
+import { equal, rejects } from "../assert.ts"
 import type { Case } from "../case.ts"
 import { casesOf } from "../case.ts"
 import { create, expectLog, line, linesTo } from "../lines.ts"
@@ -10,12 +10,18 @@ export const fault: readonly Case[] = casesOf("fault", [
   {
     n: 1,
     clause: "append.lost",
-    title: "a creation whose answer was lost is acknowledged or `indeterminate`, never `conflict`, and there once",
+    title: "a creation whose answer was lost is there whole or not at all, and refused with a code that is true",
     needs: needs.responseLost,
     async run({ storage, arm }) {
       await arm("responseLost")
-      await orUnknown(create(storage, "new", linesTo(3)))
-      await expectLog(storage, "new", linesTo(3), "after the lost answer")
+      const outcome = await create(storage, "new", linesTo(3)).then(
+        () => "done",
+        (error: unknown) => error,
+      )
+      const there = (await storage.head("new")) !== undefined
+      if (there) await expectLog(storage, "new", linesTo(3), "after the lost answer")
+      if (outcome === "done") equal(there, true, "whether the acknowledged session is there")
+      else await rejects(there ? "indeterminate" : LOST, "the creation", () => Promise.reject(outcome))
     },
   },
   {
@@ -71,6 +77,9 @@ export const fault: readonly Case[] = casesOf("fault", [
     },
   },
 ])
+
+/** What may be said of a write that is not there. */
+const LOST = ["unavailable", "indeterminate"] as const
 
 /** The append resolves, or nobody can say. */
 async function orUnknown(append: Promise<Head>): Promise<"done" | "unknown"> {

@@ -10,23 +10,23 @@ export interface PropertyResult {
 }
 
 /** The properties need `fast-check` and `@sessions/memory`; without them they are skipped with a reason. */
-export async function tryProperties(
-  subject: Subject,
+export async function tryProperties<L>(
+  subject: Subject<L>,
   { properties, timeLimit }: Pick<Arguments, "properties" | "timeLimit">,
 ): Promise<readonly PropertyResult[]> {
   if (properties === undefined) return []
   const { seed } = properties
-  let checkProperty: typeof import("../properties/index.ts").checkProperty
-  try {
-    ;({ checkProperty } = await import("../properties/index.ts"))
-  } catch (error) {
-    if ((error as { code?: unknown }).code !== "ERR_MODULE_NOT_FOUND") throw error
+  const module = await import("../properties/index.ts").catch((error: unknown) => {
+    if ((error as { code?: unknown }).code === "ERR_MODULE_NOT_FOUND") return undefined
+    throw error
+  })
+  if (module === undefined) {
     return [{ name: "properties", status: "skipped", seed, message: "needs fast-check and @sessions/memory installed" }]
   }
   const results: PropertyResult[] = []
   for (const name of ["sequential", "interleaved"] as const) {
     try {
-      await checkProperty(name, subject, { ...properties, timeLimit })
+      await module.checkProperty(name, subject, { ...properties, timeLimit })
       results.push({ name, status: "passed", seed })
     } catch (error) {
       results.push({ name, status: "failed", seed, message: error instanceof Error ? error.message : String(error) })

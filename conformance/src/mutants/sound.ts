@@ -162,8 +162,8 @@ function again(real: SessionStorage, session: string, lines: readonly string[], 
 
 /** Memory, and a second adapter on the same places with some of its methods changed. */
 export function twin(name: string, changes: Changes): Subject<MemoryLocation> {
-  const { open } = changed(name, changes)
-  return { ...changed(name, () => ({})), across: [{ name: "the twin", open }] }
+  const other = changed("the twin", changes)
+  return { ...changed(name, () => ({})), across: [other] }
 }
 
 /** Claims to survive the end of the process. `buffers`: acknowledges what a crash can still take away. */
