@@ -14,6 +14,8 @@ export type { CompactionFailureKind } from "./session/compaction/failure.ts"
 export { SessionError, httpStatus } from "./errors.ts"
 export type { ErrorCode, SessionErrorCode, SessionErrorDetails } from "./errors.ts"
 export * from "./format/index.ts"
+export { collectBlobs } from "./storage/collect.ts"
+export type { CollectedBlobs, CollectOptions } from "./storage/collect.ts"
 export { hasCode, StorageError } from "./storage/errors.ts"
 export type { StorageErrorCode, StorageErrorDetails } from "./storage/errors.ts"
 export type {

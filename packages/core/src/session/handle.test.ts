@@ -141,7 +141,7 @@ test("a session knows its bytes and parts, and its information before anything i
   await session.append(user("hello"))
   const { bytes, parts } = await session.parts()
   expect(bytes).toBeGreaterThan(0)
-  expect(parts).toEqual([{ from: 0, bytes }])
+  expect(parts).toEqual([{ number: 1, from: 0, count: 3, bytes }])
   expect(await sessions.info(session.id)).toMatchObject({ messageCount: 1, bytes, metadata: { k: 1 } })
 })
 

@@ -9,7 +9,7 @@ import type { NewEntry } from "../format/new-entry.ts"
 import type { ContentBlock } from "../format/messages.ts"
 import type { Entry, Header } from "../format/records.ts"
 import { checkSignal } from "../storage/checks.ts"
-import type { CallOptions, Head, PartInfo, Seq } from "../storage/contract.ts"
+import type { CallOptions, Head, Seq } from "../storage/contract.ts"
 import { unlessAborted } from "./aborting.ts"
 import type { Compacting } from "./compaction/run.ts"
 import type { SessionEvents } from "./events.ts"
@@ -26,6 +26,7 @@ import type {
   ContextOptions,
   MessagesOptions,
   MessagesPage,
+  SessionPart,
   Session,
   SessionTree,
   TurnContext,
@@ -189,7 +190,7 @@ export class SessionHandle implements Session {
     return readInfo(this.#open(o), o)
   }
 
-  async parts(o?: CallOptions): Promise<{ readonly bytes: number; readonly parts: readonly PartInfo[] }> {
+  async parts(o?: CallOptions): Promise<{ readonly bytes: number; readonly parts: readonly SessionPart[] }> {
     return readParts(this.#open(o), o)
   }
 

@@ -1,7 +1,7 @@
 /** What is read straight from the storage: every entry, the information, the parts. */
 import { SessionError } from "../errors.ts"
 import type { Entry } from "../format/records.ts"
-import type { CallOptions, HeadInfo, PartInfo, Seq } from "../storage/contract.ts"
+import type { CallOptions, HeadInfo, Seq } from "../storage/contract.ts"
 import { buildTree } from "../tree/nodes.ts"
 import { pathTo } from "../tree/path.ts"
 import { restoreEntries } from "./blobs.ts"
@@ -12,7 +12,7 @@ import { isUnsure } from "./info/unsure.ts"
 import { parseSlot } from "./load/parse-slots.ts"
 import { findEntry, selectAt } from "./reading.ts"
 import type { SharedSession } from "./shared-session.ts"
-import type { SessionTree } from "./types.ts"
+import type { SessionPart, SessionTree } from "./types.ts"
 
 /** Acknowledged entries from the storage, then those still pending. Lines that are no entries are left out. */
 export async function* readEntries(
@@ -82,10 +82,18 @@ export async function withModel(shared: SharedSession, fold: InfoFold, o: CallOp
 export async function readParts(
   shared: SharedSession,
   o: CallOptions = {},
-): Promise<{ readonly bytes: number; readonly parts: readonly PartInfo[] }> {
+): Promise<{ readonly bytes: number; readonly parts: readonly SessionPart[] }> {
   const head = shared.state.head === undefined ? undefined : await shared.storage.head(shared.id, o)
   if (head === undefined) return { bytes: 0, parts: [] }
-  return { bytes: head.bytes, parts: head.parts ?? [{ from: 0, bytes: head.bytes }] }
+  const parts = head.parts ?? [{ from: 0, bytes: head.bytes }]
+  return {
+    bytes: head.bytes,
+    parts: parts.map((part, index) => ({
+      ...part,
+      number: index + 1,
+      count: (parts[index + 1]?.from ?? head.next) - part.from,
+    })),
+  }
 }
 
 /** The fold that a session carries along, or one that is made now: of an opened log that waits until somebody asks. */

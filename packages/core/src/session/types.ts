@@ -99,6 +99,14 @@ export interface TurnContext {
   readonly attempt: number
 }
 
+/** One stored piece of a session's log. */
+export interface SessionPart extends PartInfo {
+  /** From 1 on. */
+  readonly number: number
+  /** Of its lines, the header among them. */
+  readonly count: number
+}
+
 /**
  * One open session. Handles that a repository has on one id share one session behind them; each has its own `close`.
  *
@@ -183,7 +191,8 @@ export interface Session extends AsyncDisposable {
 
   /** Of this session as it stands in memory. */
   info(o?: CallOptions): Promise<SessionInfo>
-  parts(o?: CallOptions): Promise<{ readonly bytes: number; readonly parts: readonly PartInfo[] }>
+  /** What is stored, by the pieces it is stored in. Nothing before the session is written. */
+  parts(o?: CallOptions): Promise<{ readonly bytes: number; readonly parts: readonly SessionPart[] }>
   on<K extends keyof SessionEvents>(event: K, listener: (event: SessionEvents[K]) => void): () => void
   /** Resolves when all that was appended is acknowledged and, where the storage can tell, on stable storage. */
   flush(o?: CallOptions): Promise<void>
