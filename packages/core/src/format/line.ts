@@ -28,6 +28,8 @@ export interface EncodableEntry extends LogRecord {
 export interface EncodedEntry {
   readonly before: string
   readonly after: string
+  /** The line at the seq that the entry had: most stay there, and are not put together once more. */
+  readonly line?: { readonly seq: number; readonly text: string }
 }
 
 /** Reads one line. Never throws. A leading BOM and a trailing CR are tolerated. */
@@ -57,10 +59,12 @@ export function encodeEntry(entry: EncodableEntry): EncodedEntry {
   const text = stringify(clean)
   // No string of the three fields before it can contain this: a quote inside a JSON string follows a backslash.
   const at = text.indexOf(',"seq":') + 7
-  return { before: text.slice(0, at), after: text.slice(text.indexOf(",", at)) }
+  const line = { seq: clean.seq as number, text }
+  return { before: text.slice(0, at), after: text.slice(text.indexOf(",", at)), line }
 }
 
 export function lineOf(encoded: EncodedEntry, seq: number): string {
+  if (encoded.line?.seq === seq) return encoded.line.text
   return encoded.before + String(seq) + encoded.after
 }
 

@@ -29,3 +29,16 @@ export function toIsoTime(at: number): string {
   if (told.at !== at) told = { at, text: new Date(at).toISOString() }
   return told.text
 }
+
+/** ISO 8601 in the one way in which times are compared and sorted as text; undefined for what is no time. */
+export function toTime(text: unknown): string | undefined {
+  if (typeof text !== "string") return undefined
+  if (text !== read.text) {
+    const at = Date.parse(text)
+    read = { text, time: Number.isNaN(at) ? undefined : new Date(at).toISOString() }
+  }
+  return read.time
+}
+
+/** What was read last: entries of one millisecond say the same. */
+let read: { readonly text: string; readonly time: string | undefined } = { text: "", time: undefined }

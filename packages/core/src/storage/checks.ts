@@ -43,6 +43,11 @@ export function utf8Length(text: string): number {
   return bytes
 }
 
+/** Whether a text has at most so many bytes. Counts only where the number of UTF-16 units leaves room for doubt. */
+export function fits(text: string, maxBytes: number): boolean {
+  return text.length * 3 <= maxBytes || (text.length <= maxBytes && utf8Length(text) <= maxBytes)
+}
+
 /** Bytes that a batch takes in the log: every line with its LF. */
 export function batchBytes(lines: readonly string[]): number {
   let bytes = 0
@@ -105,7 +110,7 @@ export function checkAppendOptions(o: AppendOptions): void {
   if (o === undefined || o === null || (o.expect !== 0 && !isHead(o.expect))) {
     throw new StorageError("invalid", "An append needs `expect`: the head it follows, or 0 to create the session.")
   }
-  if (o.info !== undefined && (typeof o.info !== "string" || utf8Length(o.info) > MAX_INFO_BYTES)) {
+  if (o.info !== undefined && (typeof o.info !== "string" || !fits(o.info, MAX_INFO_BYTES))) {
     throw new StorageError("invalid", `\`info\` must be a text of at most ${MAX_INFO_BYTES} bytes.`)
   }
 }

@@ -2,7 +2,7 @@
  * Where session information is kept, and how it is brought up to date. It rides along with appends beside the head; what is too
  * long for that place, or had to be made anew, is the document `sessions/<id>/info`. Neither is trusted over the log.
  */
-import { utf8Length } from "../../storage/checks.ts"
+import { fits } from "../../storage/checks.ts"
 import { MAX_INFO_BYTES } from "../../storage/contract.ts"
 import type { CallOptions, HeadInfo, SessionStorage } from "../../storage/contract.ts"
 import { hasCode } from "../../storage/errors.ts"
@@ -20,7 +20,7 @@ export function infoText(fold: InfoFold): string | undefined {
   // Asked with every append: what is long stays so, and is not written as JSON each time to find out.
   if (titlesLength(fold) > MAX_INFO_BYTES || longMetadata.has(fold.metadata)) return undefined
   const text = JSON.stringify(fold)
-  if (text.length * 3 <= MAX_INFO_BYTES || utf8Length(text) <= MAX_INFO_BYTES) return text
+  if (fits(text, MAX_INFO_BYTES)) return text
   if (JSON.stringify(fold.metadata).length > MAX_INFO_BYTES) longMetadata.add(fold.metadata)
   return undefined
 }

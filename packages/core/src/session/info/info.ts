@@ -8,6 +8,7 @@ import { isObject } from "../../format/shape.ts"
 import type { HeadInfo, PartInfo, Seq } from "../../storage/contract.ts"
 import { firstPromptOf, foldPrompt, PromptList } from "./first-prompt.ts"
 import type { PromptFold } from "./first-prompt.ts"
+import { toTime } from "../clock.ts"
 import { addUsage, NO_METRICS } from "./metrics.ts"
 import type { SessionMetrics } from "./metrics.ts"
 import { isValueApart } from "./unsure.ts"
@@ -90,7 +91,7 @@ export function startFold(header: Header | Readonly<Record<string, unknown>>, lo
     log,
     to: { seq: 0, id: text("id") ?? "" },
     leaf: null,
-    createdAt: isoTime(h["timestamp"]) ?? new Date(0).toISOString(),
+    createdAt: toTime(h["timestamp"]) ?? new Date(0).toISOString(),
     messageCount: 0,
     ...defined({
       headerTitle: text("title") || undefined,
@@ -214,8 +215,9 @@ export function toSessionInfo(id: string, fold: InfoFold, head: HeadInfo): Sessi
 
 function foldMessage(next: Mutable<InfoFold>, entry: Entry): void {
   next.messageCount++
-  const at = isoTime(entry.timestamp)
-  if (at !== undefined && !(Date.parse(at) < Date.parse(next.lastMessageAt ?? ""))) next.lastMessageAt = at
+  const at = toTime(entry.timestamp)
+  const last = next.lastMessageAt
+  if (at !== undefined && at !== last && !(Date.parse(at) < Date.parse(last ?? ""))) next.lastMessageAt = at
   const message = entry["message"] as Readonly<Record<string, unknown>> | undefined
   if (message?.["role"] !== "assistant") return
   next.metrics = addUsage(next.metrics, message["usage"])
@@ -268,12 +270,6 @@ function foldMetadata(next: Mutable<InfoFold>, { key, value }: Fields): void {
   if (!isText(key) || value === undefined) return
   next.metadata = withKey(next.metadata, key, value)
   if (key === "cwd" && isText(value)) next.cwd = value
-}
-
-/** Times are compared and sorted as text, so they are written in one way. */
-function isoTime(value: unknown): string | undefined {
-  const at = isText(value) ? Date.parse(value) : Number.NaN
-  return Number.isNaN(at) ? undefined : new Date(at).toISOString()
 }
 
 function isParent(value: unknown): value is ParentSession {

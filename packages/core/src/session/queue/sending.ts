@@ -31,7 +31,7 @@ export type Sent =
 export async function sendGroup(host: SendingHost, group: readonly PendingAppend[]): Promise<Sent> {
   // What may have arrived already is looked for before it is sent again.
   let send = !isDoubtful(group)
-  for (let attempt = 1; attempt <= TRIES; attempt++) {
+  for (let attempt = 1; ; attempt++) {
     if (send) {
       const outcome = await sendOnce(host, group)
       if (outcome.kind === "acknowledged") return outcome
@@ -45,9 +45,9 @@ export async function sendGroup(host: SendingHost, group: readonly PendingAppend
     } catch (error) {
       return { kind: "refused", error }
     }
+    if (attempt === TRIES) return { kind: "refused", error: stubborn(host) }
     await backoff(attempt)
   }
-  return { kind: "refused", error: stubborn(host) }
 }
 
 /** What stands at the log's end. */

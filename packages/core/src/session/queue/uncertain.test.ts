@@ -1,5 +1,5 @@
 import { createMemoryLocation } from "@sessions/memory"
-import { expect, test } from "vitest"
+import { expect, test, vi } from "vitest"
 import type { Fault } from "../../../test/faulty-storage.ts"
 import {
   assistant,
@@ -205,6 +205,15 @@ test("a storage that keeps refusing although its log has not changed is a confli
   expect(session.leafId).toBeNull()
   await session.append(user("b", "b"))
   expect(await storedIds(location)).toEqual(["b"])
+})
+
+test("who is told that a storage keeps refusing has waited between the tries, and not after the last", async () => {
+  const { session, storage } = await open()
+  storage.fail("append", "conflict", "conflict", "conflict")
+  const waits = vi.spyOn(globalThis, "setTimeout")
+  expect(await codeOf(session.append(user("a", "a")))).toBe("conflict")
+  expect(waits).toHaveBeenCalledTimes(2)
+  waits.mockRestore()
 })
 
 test("an error without a code leaves open what happened", async () => {
