@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs"
 import { join } from "node:path"
-import { newestNode, olderNode } from "../lib/runtimes.mjs"
+import { absent, newestNode, olderNode } from "../lib/runtimes.mjs"
 import { run } from "../lib/run.mjs"
 import { packages, root } from "../lib/workspace.mjs"
 import { build } from "./build.mjs"
@@ -22,34 +22,51 @@ const commands = {
  * Unlike vitest, which has the sources, they get the packages as built: what users get.
  */
 export function entries(runtime, absent) {
-  return entriesStep(runtime, absent, () => ({ files: entryFiles(`.${runtime}.ts`), command: commands[runtime] }))
+  return entriesStep(`conformance:${runtime}`, absent, () => ({
+    files: entryFiles(`.${runtime}.ts`),
+    command: commands[runtime],
+  }))
 }
 
 /** The same files on an older Node: those that say what a storage on files and a built package must do on every Node. */
 export function olderEntries(major, absent) {
   // Node strips types since 22.18 only.
   const flags = ["--import", new URL("../typescript.mjs", import.meta.url).href]
-  return entriesStep(`node${major}`, absent, () => ({
+  return entriesStep(`conformance:node${major}`, absent, () => ({
     files: ["packages/fs/test/conformance.node.ts", "runtimes/test/loads.node.ts"].map((file) => join(root, file)),
     command: (files, report) => [olderNode(major), [...flags, "--test", ...nodeReporters(report), ...files]],
   }))
 }
 
-function entriesStep(what, absent, toRun) {
+/** Tests in which processes of all runtimes meet. Node's runner holds them; what they measure is told. */
+export function processes() {
+  const folder = join(root, "runtimes", "processes")
+  const reasons = async () => (await Promise.all([absent.node(), absent.bun(), absent.deno()])).find(Boolean)
+  return entriesStep("processes", reasons, () => ({
+    files: readdirSync(folder)
+      .filter((name) => name.endsWith(".test.ts"))
+      .map((name) => join(folder, name)),
+    // One file after the other: each has as many processes as a small machine bears.
+    command: (files, report) => [newestNode(), ["--test", "--test-concurrency=1", ...nodeReporters(report), ...files]],
+  }))
+}
+
+function entriesStep(name, absent, toRun) {
   return {
-    name: `conformance:${what}`,
+    name,
     absent,
     async run() {
       const built = await build()
       if (built.code !== 0) return outcomeOf(undefined, built)
-      const report = join(root, ".reports", `entries-${what}.xml`)
+      const report = join(root, ".reports", `entries-${name.replace("conformance:", "")}.xml`)
       mkdirSync(join(root, ".reports"), { recursive: true })
       rmSync(report, { force: true })
       const { files, command: toCommand } = toRun()
       if (files.length === 0) return outcomeOf({ passed: 0, failed: 0, skipped: 0 }, { code: 0, output: "" })
       const [command, args] = toCommand(files, report)
       const result = await run(command, args)
-      return outcomeOf(existsSync(report) ? junitCounts(readFileSync(report, "utf8")) : undefined, result)
+      const counted = existsSync(report) ? junitCounts(readFileSync(report, "utf8")) : undefined
+      return { ...outcomeOf(counted, result), measured: [...result.output.matchAll(/(?<=measured: ).*/g)].flat() }
     },
   }
 }

@@ -12,6 +12,7 @@ export async function report(step, { filters, ci }) {
   console.log(
     `${outcome.failed > 0 ? "FAIL" : "ok  "}  ${step.name.padEnd(18)} ${counts(outcome).padEnd(26)} ${seconds} s`,
   )
+  for (const line of outcome.measured ?? []) console.log(`      ${line}`)
   return outcome
 }
 

@@ -2,7 +2,7 @@ import { absent, olderNodes } from "../lib/runtimes.mjs"
 import { browser } from "./browsers.mjs"
 import { buildCheck, packedChecks, scriptCheck } from "./checks.mjs"
 import { crash } from "./crash.mjs"
-import { entries, olderEntries } from "./entries.mjs"
+import { entries, olderEntries, processes } from "./entries.mjs"
 import { mutants } from "./mutants.mjs"
 import { vitest } from "./vitest.mjs"
 
@@ -10,7 +10,7 @@ import { vitest } from "./vitest.mjs"
  * What a test run consists of, in order. A step has
  * - `name`: `group:what`; `--only` takes the group or the whole name;
  * - `absent()`: why it cannot run on this machine, or undefined; without it the step runs everywhere;
- * - `run({ filters })`: its outcome, `{ passed, failed, skipped, output }`.
+ * - `run({ filters })`: its outcome, `{ passed, failed, skipped, output }`, and lines `measured` where it has figures to tell.
  */
 export const steps = [
   scriptCheck("format", "format:check"),
@@ -32,6 +32,7 @@ export const steps = [
   entries("bun", absent.bun),
   entries("deno", absent.deno),
   ...olderNodes.map((major) => olderEntries(major, absent[`node${major}`])),
+  processes(),
   crash,
 ]
 
