@@ -5,7 +5,7 @@ import { test, type TestContext } from "node:test"
 import { createSessions, type Entry } from "@sessions/core"
 import { createFileStorage } from "@sessions/fs"
 import type { Arguments, Filled } from "./commands.ts"
-import { type Hand, makeRoot, type Runtime, startHands } from "./hands.ts"
+import { type Hand, type Runtime, startHands } from "./hands.ts"
 
 const EACH = 2_000
 /** A turn of the lock takes some 50 ms: who waits so long was passed over a hundred times. */
@@ -60,11 +60,10 @@ interface Place {
 
 /** A session, and processes that all run before one begins. */
 async function openPlace(t: TestContext, runtimes: readonly Runtime[]): Promise<Place> {
-  const root = makeRoot(t)
+  const { root, hands } = startHands(t, runtimes, 400_000)
   const sessions = createSessions({ storage: createFileStorage({ root }) })
   const { id } = await sessions.create()
   await sessions.close()
-  const hands = startHands(t, runtimes, root, 400_000)
   await Promise.all(hands.map((hand) => hand.tell("list", {})))
   const names = hands.map(({ runtime }, i) => `${runtime}-${i + 1}`)
   return {

@@ -27,24 +27,23 @@ const STARTS: Readonly<Record<Runtime, readonly [string, ...string[]]>> = {
   deno: ["deno", "run", "-A", "--no-check", "--no-lock", "--cached-only"],
 }
 
-/** A folder that goes when the test ends. In memory where the system has such a place: what is tested is not the disk. */
-export function makeRoot(t: TestContext): string {
-  const root = mkdtempSync(join(existsSync("/dev/shm") ? "/dev/shm" : tmpdir(), "sessions-processes-"))
-  t.after(() => rmSync(root, { recursive: true, force: true, maxRetries: 5 }))
-  return root
-}
-
-/** A process each, which ends with the test at the latest. */
+/** Processes on a new folder. They end with the test at the latest, and then the folder goes. */
 export function startHands(
   t: TestContext,
   runtimes: readonly Runtime[],
-  root: string,
   maxPartBytes: number,
-): readonly Hand[] {
-  return runtimes.map((runtime) => startHand(t, runtime, [root, String(maxPartBytes)]))
+): { readonly root: string; readonly hands: readonly Hand[] } {
+  // In memory where the system has such a place: what is tested is not the disk.
+  const root = mkdtempSync(join(existsSync("/dev/shm") ? "/dev/shm" : tmpdir(), "sessions-processes-"))
+  const hands = runtimes.map((runtime) => startHand(runtime, [root, String(maxPartBytes)]))
+  t.after(async () => {
+    await Promise.all(hands.map(({ end }) => end()))
+    rmSync(root, { recursive: true, force: true, maxRetries: 5 })
+  })
+  return { root, hands }
 }
 
-function startHand(t: TestContext, runtime: Runtime, args: readonly string[]): Hand {
+function startHand(runtime: Runtime, args: readonly string[]): Hand {
   const [command, ...flags] = STARTS[runtime]
   const child = spawn(command, [...flags, PROGRAM, ...args], { stdio: ["pipe", "pipe", "pipe"] })
   let said = ""
@@ -58,14 +57,11 @@ function startHand(t: TestContext, runtime: Runtime, args: readonly string[]): H
     for (const { reject } of waiting) reject(new Error(`A process in ${runtime} ended with ${String(code)}: ${said}`))
   })
   const end = async (): Promise<void> => {
+    // It ends by itself with its input; one that is still at work is there because the test has failed.
+    if (waiting.length > 0) child.kill("SIGKILL")
     child.stdin.end()
     await ended
   }
-  t.after(async () => {
-    // It ends by itself with its input; one that is still at work is there because the test has failed.
-    if (waiting.length > 0) child.kill("SIGKILL")
-    await end()
-  })
   return {
     runtime,
     end,

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict"
 import { test } from "node:test"
 import type { Head } from "@sessions/core/storage"
-import { makeRoot, startHands } from "./hands.ts"
+import { startHands } from "./hands.ts"
 
 const ROUNDS = 100
 const EACH = 8
@@ -9,7 +9,7 @@ const EACH = 8
 void test("of 32 appends after one head, from four processes of three runtimes, exactly one is taken, a hundred times", {
   timeout: 240_000,
 }, async (t) => {
-  const hands = startHands(t, ["node", "node", "bun", "deno"], makeRoot(t), 10_000)
+  const { hands } = startHands(t, ["node", "node", "bun", "deno"], 10_000)
   const first = await hands[0]?.tell("append", { session: "a", lines: ["{}"] })
   assert.ok(first !== undefined && "head" in first)
   let head: Head = first.head
