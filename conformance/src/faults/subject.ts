@@ -23,7 +23,6 @@ export function withFaults<L extends object>(subject: Subject<L>): Subject<L> {
     }
   }
 
-  const { crash } = subject
   return {
     ...subject,
     name: `${subject.name} with faults`,
@@ -34,8 +33,8 @@ export function withFaults<L extends object>(subject: Subject<L>): Subject<L> {
       opened.set(location, [...(opened.get(location) ?? []), storage])
       return storage
     },
-    ...(crash !== undefined && {
-      crash: (storage: SessionStorage, location: L) => crash.call(subject, inner.get(storage) ?? storage, location),
+    ...(subject.crash !== undefined && {
+      crash: (storage: SessionStorage, location: L) => subject.crash?.(inner.get(storage) ?? storage, location),
     }),
     faults: {
       quota: (location) => arm(location, "quota"),
