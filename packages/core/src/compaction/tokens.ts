@@ -45,6 +45,13 @@ function numberOf(value: unknown): number {
   return typeof value === "number" && Number.isFinite(value) ? value : 0
 }
 
+/** UTF-16 units of content, an image as many as its tokens stand for: what a message's content takes of a context. */
+export function contentUnits(content: readonly ContentBlock[] = []): number {
+  let units = 0
+  for (const block of content) units += block.type === "image" ? TOKENS_PER_IMAGE * UNITS_PER_TOKEN : unitsOf(block)
+  return units
+}
+
 function unitsOf(block: ContentBlock): number {
   const { type, text, thinking, name, arguments: args } = block as Readonly<Record<string, unknown>>
   if (type === "text") return lengthOf(text)

@@ -15,6 +15,16 @@ export interface ContextMessage<M extends Message = Message> {
 /** What to do with a tool call that has no result, and with whatever else a model's provider would refuse. */
 export type RepairMode = "synthesize" | "drop" | "none"
 
+/** A tool result that pruning made shorter. Sizes are UTF-16 units, 4,800 for an image. */
+export interface PrunedResult {
+  readonly entryId: string
+  readonly toolCallId: string
+  /** Its middle cut out, or all of it replaced by a notice. */
+  readonly how: "trimmed" | "cleared"
+  readonly chars: number
+  readonly charsLeft: number
+}
+
 export interface SessionContext<M extends Message = ModelMessage> {
   readonly messages: readonly ContextMessage<M>[]
   readonly thinkingLevel: string
@@ -28,9 +38,11 @@ export interface SessionContext<M extends Message = ModelMessage> {
   readonly systemPromptOverride?: string
   /** The compaction that the context begins with. */
   readonly compaction?: { readonly entryId: string; readonly tokensBefore: number }
-  /** Estimated. */
+  /** What pruning made shorter, oldest first; there when it was asked for. The log has all of it. */
+  readonly pruned?: readonly PrunedResult[]
+  /** Estimated: of the messages as they stand here, and of `systemPromptOverride`. */
   readonly tokens: number
-  /** Whether `tokens` is within the window; there when a window was given. */
+  /** Whether `tokens` is within the window; there when a window was given. Where it is not, a `does_not_fit` says why. */
   readonly fits?: boolean
   readonly diagnostics: readonly Diagnostic[]
 }

@@ -34,6 +34,10 @@ export type DiagnosticCode =
   | "compaction_failed"
   /** A message that no model can get and that has no rule. Left out of the context. */
   | "left_out"
+  /** The context is larger than the window that was given; the sentence says what takes the room. */
+  | "does_not_fit"
+  /** The context ends in the same tool call, with the same arguments, three times in a row or more. */
+  | "repeated_call"
   /** An image, a string or a record that does not have the shape that its type asks for. Kept. */
   | "invalid_record"
 

@@ -1,6 +1,7 @@
 /** The lossy way to keep lines short, for stores that want no blobs of text. */
 import { BLOB_TEXT_UNITS, TRUNCATED_TEXT_UNITS, TRUNCATION_NOTICE } from "./limits.ts"
 import { getAt, setAt } from "./pointer.ts"
+import { isSealed } from "./sealed.ts"
 import { findStrings } from "./strings.ts"
 
 export interface TruncateLimits {
@@ -43,14 +44,4 @@ function countLines(text: string): number {
   let lines = 1
   for (let at = text.indexOf("\n"); at >= 0; at = text.indexOf("\n", at + 1)) lines++
   return lines
-}
-
-/** Whether an object is a block that its provider checks: `signature`, `thinkingSignature`, `encrypted_content`, a redacted thought. */
-function isSealed(holder: object): boolean {
-  if (Array.isArray(holder)) return false
-  const { type, redacted } = holder as { type?: unknown; redacted?: unknown }
-  if (type === "redacted_thinking" || redacted === true) return true
-  return Object.entries(holder).some(
-    ([key, value]) => typeof value === "string" && value !== "" && /signature$|^encrypted/i.test(key),
-  )
 }

@@ -1,5 +1,6 @@
 /** What is read from an open session: each reads back only as far as its answer needs. */
-import { assembleContext } from "../context/build.ts"
+import { assembleContext, sizesOf } from "../context/build.ts"
+import { checkWindow } from "../context/fit.ts"
 import { toModelMessages } from "../context/model-messages.ts"
 import { renderMessages, blocksOf } from "../context/render.ts"
 import { repairMessages } from "../context/repair.ts"
@@ -66,6 +67,8 @@ function pathStore({ id, storage, state }: SharedSession): PathStore {
 }
 
 export async function readContext(shared: SharedSession, o: ContextOptions = {}): Promise<SessionContext> {
+  const { window, prune = false } = o
+  checkWindow(window)
   const selection = await selectAt(shared, shared.state.leafId, o)
   const restored = await restoreSelected(shared, selection.entries, o)
   const rendered = renderMessages(restored.entries)
@@ -73,9 +76,14 @@ export async function readContext(shared: SharedSession, o: ContextOptions = {})
   const repaired = repairMessages(model.messages, o.repair ?? "synthesize")
   // Blobs that are missing are told of by rendering, which puts something in their place.
   const diagnostics = [...rendered.diagnostics, ...model.diagnostics, ...repaired.diagnostics]
-  const window = o.window === undefined ? {} : { window: o.window }
   const state = await restoreState(shared, selection, o)
-  return assembleContext({ ...selection, state }, { messages: repaired.messages, diagnostics }, window)
+  const sized = window === undefined ? {} : { window }
+  const whole = { ...selection, state }
+  if (prune === false) return assembleContext(whole, { messages: repaired.messages, diagnostics }, sized)
+  // Loaded at first use: most contexts are not pruned.
+  const { pruneMessages } = await import("../context/prune/prune.ts")
+  const pruned = pruneMessages(repaired.messages, prune, sizesOf(state, sized))
+  return assembleContext(whole, { ...pruned, diagnostics }, sized)
 }
 
 /** The state with what had left its entries' lines. */

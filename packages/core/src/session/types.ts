@@ -1,4 +1,5 @@
 /** The face: what a user of the library calls. `docs/` explains it by example; each method says what it guarantees. */
+import type { PruneOptions } from "../context/prune/settings.ts"
 import type { RepairMode, SessionContext } from "../context/types.ts"
 import type { SummaryStyle } from "../context/model-messages.ts"
 import type { Diagnostic } from "../format/diagnostics.ts"
@@ -62,6 +63,8 @@ export interface ContextOptions extends CallOptions {
   readonly window?: number
   /** Default `"synthesize"`. */
   readonly repair?: RepairMode
+  /** Old tool results made shorter, in this view only; `true`: with every default. By shares of the `window`, which it then needs. */
+  readonly prune?: boolean | PruneOptions
   readonly summaryAs?: SummaryStyle
 }
 

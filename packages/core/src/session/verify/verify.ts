@@ -50,6 +50,8 @@ const HARMLESS: ReadonlySet<DiagnosticCode> = new Set<DiagnosticCode>([
   "diverged",
   "repaired",
   "left_out",
+  "does_not_fit",
+  "repeated_call",
   "unknown_version",
 ])
 

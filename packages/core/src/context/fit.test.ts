@@ -1,0 +1,80 @@
+import { expect, test } from "vitest"
+import { assistant, chain, compaction, role, user } from "../../test/chain.ts"
+import type { Slot } from "../tree/entry-log.ts"
+import { buildSessionContext } from "./build.ts"
+import type { BuildOptions } from "./build.ts"
+
+/** A thousand tokens. */
+const FILLER = "-".repeat(4_000)
+const call = { type: "toolCall", id: "c", name: "read", arguments: {} }
+const asks = { type: "message", message: { role: "assistant", content: [call] } }
+
+function why(log: readonly Slot[], window: number, o: BuildOptions = {}): readonly [boolean | undefined, unknown[]] {
+  const { fits, diagnostics } = buildSessionContext(log, undefined, { ...o, window })
+  return [fits, diagnostics.map(({ code, entryId, message }) => [code, entryId, message])]
+}
+
+test("a context fits up to the last token of its window; then a diagnostic says by how much it does not", () => {
+  const log = chain(user(FILLER), assistant(FILLER))
+  expect(why(log, 2_000)).toEqual([true, []])
+  expect(why(log, 1_999)).toEqual([false, [["does_not_fit", undefined, expect.stringMatching(/2000 tokens .* 1999/)]]])
+})
+
+test("without a window nothing is said of it", () => {
+  const context = buildSessionContext(chain(user(FILLER)))
+  expect(context.diagnostics).toEqual([])
+  expect(context).not.toHaveProperty("fits")
+})
+
+test("a window smaller than the system prompt cannot be helped by anything that is done to the messages", () => {
+  const header = { type: "session", systemPromptOverride: FILLER } as never
+  expect(why(chain(user("hi")), 999, { header })).toEqual([
+    false,
+    [
+      [
+        "does_not_fit",
+        undefined,
+        expect.stringMatching(/system prompt alone has about 1000 tokens and the window 999/),
+      ],
+    ],
+  ])
+  expect(why(chain(role("system", { content: FILLER }), user("hi")), 999)[1]).toMatchObject([
+    ["does_not_fit", undefined, expect.stringContaining("system prompt alone")],
+  ])
+  // It counts where it fits, too.
+  expect(buildSessionContext(chain(user("hi")), undefined, { header }).tokens).toBe(1_001)
+})
+
+test("one message that is larger than the window is named", () => {
+  const large = role("toolResult", { toolCallId: "c", isError: false, content: FILLER })
+  expect(why(chain(user("hi"), asks, large), 999)[1]).toEqual([
+    ["does_not_fit", "e3", expect.stringMatching(/The tool result of entry e3 alone has about 1000 tokens/)],
+  ])
+  expect(why(chain(user(FILLER)), 999)[1]).toMatchObject([["does_not_fit", "e1", expect.stringMatching(/role user/)]])
+  expect(why(chain(compaction("e1", { summary: FILLER })), 999)[1]).toMatchObject([
+    ["does_not_fit", "e1", expect.stringMatching(/The summary of entry e1/)],
+  ])
+})
+
+test("tool results that alone exceed the window are told as such, and pruning makes room", () => {
+  const result = role("toolResult", { toolCallId: "c", isError: false, content: FILLER.repeat(2) })
+  const rounds = [asks, result, asks, result, asks, result]
+  const log = chain(user("hi"), ...rounds, assistant("a"), assistant("b"), assistant("c"))
+  const [fits, diagnostics] = why(log, 3_000)
+  expect([fits, diagnostics]).toEqual([
+    false,
+    expect.arrayContaining([
+      ["does_not_fit", undefined, expect.stringMatching(/its tool results alone have about 6000/)],
+    ]),
+  ])
+  const pruned = buildSessionContext(log, undefined, { window: 3_000, prune: true })
+  expect(pruned.fits).toBe(true)
+  expect(pruned.pruned).toHaveLength(3)
+})
+
+test("a window that is no number of tokens is refused", () => {
+  for (const window of [0, -1, Number.NaN, "5", null])
+    expect(() => buildSessionContext(chain(), undefined, { window: window as never })).toThrow(
+      expect.objectContaining({ code: "invalid" }),
+    )
+})

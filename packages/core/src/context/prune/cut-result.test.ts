@@ -1,0 +1,50 @@
+import { expect, test } from "vitest"
+import { result } from "../../../test/pruning.ts"
+import type { ContentBlock } from "../../format/messages.ts"
+import { trimResult } from "./cut-result.ts"
+
+const text = (value: string): ContentBlock => ({ type: "text", text: value })
+
+function trimmed(...blocks: readonly ContentBlock[]): readonly ContentBlock[] {
+  return trimResult(result("a", blocks), { head: 4, tail: 4 }).content ?? []
+}
+
+test("the text of all blocks is cut as one, with one notice where the first of it is missing", () => {
+  expect(trimmed(text("abcdefghijkl"))).toEqual([text("abcd\n[... 4 of 12 characters cut ...]\nijkl")])
+  expect(trimmed(text("ab"), text("cdef"), text("ghij"), text("kl"))).toEqual([
+    text("ab"),
+    text("cd\n[... 4 of 12 characters cut ...]\n"),
+    text("ij"),
+    text("kl"),
+  ])
+  expect(trimmed(text("abcd"), text("efgh"), text("ijkl"))).toEqual([
+    text("abcd"),
+    text("\n[... 4 of 12 characters cut ...]\n"),
+    text("ijkl"),
+  ])
+})
+
+test("images, signed text and blocks of unknown types stay whole, where they are, and do not count", () => {
+  const image = { type: "image", data: "aGk=", mimeType: "image/png" }
+  const signed = { type: "text", text: "s".repeat(99), textSignature: "x" }
+  const other = { type: "x_chart", text: "c".repeat(99) }
+  expect(trimmed(text("abcdef"), image, signed, other, text("ghijkl"))).toEqual([
+    text("abcd\n[... 4 of 12 characters cut ...]\n"),
+    image,
+    signed,
+    other,
+    text("ijkl"),
+  ])
+})
+
+test("no surrogate pair is parted, at neither end; what is lost with it is told", () => {
+  expect(trimmed(text(`abc😀${"-".repeat(9)}😀xyz`))).toEqual([text("abc\n[... 13 of 19 characters cut ...]\nxyz")])
+  // The halves are of no pair.
+  expect(trimmed(text(`abc\ud83d--------\ude00xyz`))).toEqual([
+    text("abc\ud83d\n[... 8 of 16 characters cut ...]\n\ude00xyz"),
+  ])
+})
+
+test("other fields of a text block stay", () => {
+  expect(trimmed({ ...text("abcdefghijkl"), cache: true })).toMatchObject([{ cache: true }])
+})

@@ -1,0 +1,188 @@
+import * as fc from "fast-check"
+import { describe, expect, test } from "vitest"
+import { conversation, options } from "../../../test/pruning.ts"
+import { holds } from "../../../test/property.ts"
+import { whyRefused } from "../../../test/sendable.ts"
+import { contentUnits, estimateMessages } from "../../compaction/tokens.ts"
+import type { ModelMessage, TextBlock } from "../../format/messages.ts"
+import { repairMessages } from "../repair.ts"
+import type { ContextMessage } from "../types.ts"
+import { CLEARED_TEXT } from "./cut-result.ts"
+import { eligibleResults, exemptResults } from "./eligible.ts"
+import { pruneMessages } from "./prune.ts"
+import { pruneSettings } from "./settings.ts"
+import type { PruneOptions, PruneSettings } from "./settings.ts"
+
+interface Case {
+  readonly before: readonly ContextMessage<ModelMessage>[]
+  readonly after: readonly ContextMessage<ModelMessage>[]
+  readonly pruned: ReturnType<typeof pruneMessages>["pruned"]
+  readonly window: number
+  readonly o: PruneOptions
+  readonly settings: PruneSettings
+}
+
+const windows = fc.oneof(fc.integer({ min: 1, max: 100_000 }), fc.integer({ min: 1, max: 2_000 }))
+const sendable = conversation.map((messages) => repairMessages(messages, "synthesize").messages)
+
+function law(check: (given: Case) => void): void {
+  holds(
+    fc.property(sendable, options, windows, (before, o, window) => {
+      const { messages: after, pruned } = pruneMessages(before, o, { window })
+      check({ before, after, pruned, window, o, settings: pruneSettings(o) })
+    }),
+    300,
+  )
+}
+
+describe("whatever the conversation, the window and the options", () => {
+  test("what is pruned can be sent, message for message, and only results are shorter", () => {
+    law(({ before, after }) => {
+      expect(whyRefused(after)).toBeUndefined()
+      expect(after).toHaveLength(before.length)
+      for (const [index, item] of after.entries()) {
+        const was = before[index] as ContextMessage<ModelMessage>
+        if (item.message === was.message) continue
+        const { content: _, ...rest } = item.message
+        const { content: __, ...wasRest } = was.message
+        expect({ ...item, message: rest }).toEqual({ ...was, message: wasRest })
+        expect(item.message.role).toBe("toolResult")
+      }
+    })
+  })
+
+  test("it never grows, and each cut makes its result shorter, as it is told", () => {
+    law(({ before, after, pruned }) => {
+      expect(tokensOf(after)).toBeLessThanOrEqual(tokensOf(before))
+      const cut = after.filter((item, index) => item.message !== before[index]?.message)
+      expect(pruned.map(({ entryId }) => entryId)).toEqual(cut.map(({ entryId }) => entryId))
+      for (const { chars, charsLeft, how } of pruned) {
+        expect(charsLeft).toBeLessThan(chars)
+        if (how === "cleared") expect(charsLeft).toBe(CLEARED_TEXT.length)
+      }
+    })
+  })
+
+  test("exempt tools, and what the protected end holds, stay as they are", () => {
+    law(({ before, after, settings }) => {
+      const view = before.map(({ message }) => message)
+      const exempt = exemptOf(before, settings)
+      const eligible = new Set(eligibleOf(before, settings))
+      const assistants = view.flatMap(({ role }, index) => (role === "assistant" ? [index] : []))
+      const recent = assistants.at(-settings.keepAssistantMessages) ?? 0
+      const inBudgetsReach = (index: number): boolean =>
+        settings.toolResultBudget !== false && index < view.length - settings.budgetKeepMessages
+      for (const [index, { message }] of after.entries()) {
+        if (message === view[index]) continue
+        expect(exempt[index]).toBe(false)
+        if (inBudgetsReach(index)) continue
+        expect(eligible.has(index)).toBe(true)
+        if (settings.keepAssistantMessages > 0) expect(index).toBeLessThan(recent)
+      }
+    })
+  })
+
+  test("what was pruned stays as it is when it is pruned again", () => {
+    law(({ after, o, window }) => {
+      const again = pruneMessages(after, o, { window })
+      expect(again.pruned).toEqual([])
+      expect(again.messages).toEqual(after)
+    })
+  })
+
+  test("a smaller window never gives a larger context", () => {
+    law(({ before, after, o, window }) => {
+      const smaller = pruneMessages(before, o, { window: window / 2 })
+      expect(tokensOf(smaller.messages)).toBeLessThanOrEqual(tokensOf(after))
+    })
+  })
+
+  test("aggressive pruning never leaves more than any other", () => {
+    law(({ before, after, o, window }) => {
+      const most = pruneMessages(before, { ...o, aggressive: true }, { window })
+      expect(tokensOf(most.messages)).toBeLessThanOrEqual(tokensOf(after))
+    })
+  })
+
+  test("below its share of the window nothing is trimmed and nothing cleared", () => {
+    law(({ before, pruned, settings, window }) => {
+      if (settings.toolResultBudget !== false) return
+      for (const [share, how] of [
+        [settings.softTrimShare, "trimmed"],
+        [settings.hardClearShare, "cleared"],
+      ] as const) {
+        if (share !== false && tokensOf(before) >= share * window) continue
+        expect(pruned.filter((one) => one.how === how)).toEqual([])
+      }
+    })
+  })
+
+  test("where the context is not below its share, nothing is left that could be cut", () => {
+    law(({ before, after, settings, window }) => {
+      const { softTrimShare: soft, hardClearShare: hard, toolResultBudget } = settings
+      const eligible = eligibleOf(before, settings)
+      const clears = toolResultBudget === false && unitsOf(eligible, before) >= settings.hardClearMinChars
+      const left = eligible.filter((index) => {
+        const { content } = (after[index] as Case["after"][number]).message
+        const trims = soft !== false && tokensOf(after) >= soft * window
+        const cleared = contentUnits(content) <= CLEARED_TEXT.length
+        const clearable = hard !== false && clears && tokensOf(after) >= hard * window && !cleared
+        return (trims && plainUnits(content) > settings.trimOverChars) || clearable
+      })
+      expect(left).toEqual([])
+    })
+  })
+
+  test("where the results are beyond the budget, nothing is left that could be cleared", () => {
+    law(({ before, after, settings }) => {
+      const { toolResultBudget, budgetKeepMessages } = settings
+      const results = after.flatMap(({ message }, index) => (message.role === "toolResult" ? [index] : []))
+      if (toolResultBudget === false || unitsOf(results, after) <= toolResultBudget) return
+      const exempt = exemptOf(before, settings)
+      for (const index of results) {
+        if (exempt[index] === true || index >= after.length - budgetKeepMessages) continue
+        expect(contentUnits(after[index]?.message.content)).toBeLessThanOrEqual(CLEARED_TEXT.length)
+      }
+    })
+  })
+
+  test("no surrogate pair is parted", () => {
+    law(({ after, pruned }) => {
+      const cut = new Set(pruned.map(({ entryId }) => entryId))
+      for (const { entryId, message } of after) {
+        if (!cut.has(entryId)) continue
+        for (const block of message.content) expect(/\p{Surrogate}/u.test((block as TextBlock).text)).toBe(false)
+      }
+    })
+  })
+})
+
+function tokensOf(messages: Case["before"]): number {
+  return estimateMessages(messages.map(({ message }) => message))
+}
+
+function exemptOf(messages: Case["before"], settings: PruneSettings): readonly boolean[] {
+  return exemptResults(
+    messages.map(({ message }) => message),
+    settings.exemptTools,
+  )
+}
+
+function eligibleOf(messages: Case["before"], settings: PruneSettings): readonly number[] {
+  return eligibleResults(
+    messages.map(({ message }) => message),
+    exemptOf(messages, settings),
+    settings,
+  )
+}
+
+function unitsOf(indexes: readonly number[], messages: Case["before"]): number {
+  return indexes.reduce((sum, index) => sum + contentUnits(messages[index]?.message.content), 0)
+}
+
+function plainUnits(content: ModelMessage["content"]): number {
+  return content.reduce(
+    (sum, block) => sum + (block.type === "text" && !("textSignature" in block) ? (block as TextBlock).text.length : 0),
+    0,
+  )
+}

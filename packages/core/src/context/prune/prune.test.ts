@@ -1,0 +1,135 @@
+import { expect, test } from "vitest"
+import { called, items, oldResults, result, said, textOf } from "../../../test/pruning.ts"
+import { CLEARED_TEXT } from "./cut-result.ts"
+import { pruneMessages } from "./prune.ts"
+import type { PruneOptions } from "./settings.ts"
+
+const SOME = "x".repeat(9_990)
+const LONG = "x".repeat(10_000)
+/** What a trimmed result of 10,000 units has. */
+const TRIMMED = `${"x".repeat(1_500)}\n[... 7000 of 10000 characters cut ...]\n${"x".repeat(1_500)}`
+
+/** Texts of the results after pruning, as "whole", "trimmed" or "cleared". */
+function fates(messages: Parameters<typeof pruneMessages>[0], window: number, o: PruneOptions = {}): string[] {
+  const { messages: pruned } = pruneMessages(messages, o, { window })
+  return pruned.flatMap((item, index) => {
+    if (item.message.role !== "toolResult") return []
+    if (item.message === messages[index]?.message) return ["whole"]
+    return [textOf(item as never) === CLEARED_TEXT ? "cleared" : "trimmed"]
+  })
+}
+
+test("from 0.3 of the window on, long results are trimmed, oldest first, until the context is below it", () => {
+  // 10,005 tokens: four results of 2,500 and a few words.
+  const log = oldResults(...["a", "b", "c", "d"].map((id) => result(id, LONG)))
+  const tokens = 10_000 + 4 * 2 + 1 + 3 * 3
+  expect(fates(log, tokens / 0.3 + 1)).toEqual(["whole", "whole", "whole", "whole"])
+  expect(fates(log, tokens / 0.3)).toEqual(["trimmed", "whole", "whole", "whole"])
+  expect(fates(log, 24_000)).toEqual(["trimmed", "trimmed", "whole", "whole"])
+  const { messages, pruned } = pruneMessages(log, true, { window: 24_000 })
+  expect(textOf(messages[2])).toBe(TRIMMED)
+  expect(pruned).toEqual([
+    { entryId: "e2", toolCallId: "a", how: "trimmed", chars: 10_000, charsLeft: TRIMMED.length },
+    { entryId: "e4", toolCallId: "b", how: "trimmed", chars: 10_000, charsLeft: TRIMMED.length },
+  ])
+})
+
+test("results of up to 4,000 characters are not trimmed", () => {
+  const log = oldResults(result("a", "x".repeat(4_000)), result("b", "x".repeat(4_001)))
+  expect(fates(log, 4_100, { hardClearShare: false })).toEqual(["whole", "trimmed"])
+})
+
+test("from 0.5 of the window on, old results are cleared, oldest first, until the context is below it", () => {
+  const log = oldResults(...Array.from({ length: 20 }, (_, index) => result(`c${index}`, "x".repeat(3_000))))
+  // 60,000 characters of results, 15,050 tokens with the rest.
+  expect(fates(log, 31_000)).toEqual(new Array(20).fill("whole"))
+  expect(fates(log, 29_000)).toEqual(["cleared", ...new Array<string>(19).fill("whole")])
+  expect(fates(log, 100)).toEqual(new Array(20).fill("cleared"))
+})
+
+test("nothing is cleared while what is eligible adds up to less than 50,000 characters, as it stands before trimming", () => {
+  const results = [result("a", "x".repeat(25_000)), result("b", "x".repeat(24_999))]
+  expect(fates(oldResults(...results), 1_000)).toEqual(["trimmed", "trimmed"])
+  expect(fates(oldResults(...results, result("c", "x")), 1_000)).toEqual(["cleared", "cleared", "whole"])
+  // 50,000 for each result gives the rule that one large result is enough.
+  const one = [result("a", "x".repeat(50_000)), result("b", "x".repeat(49_999))]
+  expect(fates(oldResults(...one), 1_000, { minResultChars: 50_000 })).toEqual(["cleared", "whole"])
+})
+
+test("results before the first user message, from the third newest assistant message on, and of exempt tools stay", () => {
+  const log = items(
+    called("early"),
+    result("early", LONG),
+    said("user"),
+    called("old"),
+    result("old", LONG),
+    called("skill", "skill"),
+    result("skill", LONG),
+    called("named", "read"),
+    result("named", LONG, { toolName: "skill" }),
+    called("third"),
+    result("third", LONG),
+    said("assistant"),
+    said("assistant"),
+  )
+  expect(fates(log, 1)).toEqual(["whole", "trimmed", "whole", "whole", "whole"])
+  expect(fates(log, 1, { exemptTools: ["read"] })).toEqual(["whole", "whole", "trimmed", "trimmed", "whole"])
+  expect(fates(log, 1, { keepAssistantMessages: 2 })).toEqual(["whole", "trimmed", "whole", "whole", "trimmed"])
+  expect(fates(log, 1, { keepAssistantMessages: 9 })).toEqual(new Array(5).fill("whole"))
+})
+
+test("aggressive: every eligible result is cleared, however small the context and whatever it adds up to", () => {
+  const log = oldResults(result("a", "x".repeat(50)), result("b", LONG), result("short", CLEARED_TEXT))
+  const { messages, pruned } = pruneMessages(log, { aggressive: true })
+  expect(messages.map(textOf).filter((text) => text === CLEARED_TEXT)).toHaveLength(3)
+  expect(pruned.map(({ toolCallId, how }) => [toolCallId, how])).toEqual([
+    ["a", "cleared"],
+    ["b", "cleared"],
+  ])
+})
+
+test("a budget over all results clears the oldest until the rest is within it; the last 6 messages stay", () => {
+  const only: PruneOptions = { softTrimShare: false, hardClearShare: false, toolResultBudget: 50_000 }
+  const log = items(said("user"), ...["a", "b", "c", "d", "e", "f"].flatMap((id) => [called(id), result(id, SOME)]))
+  expect(fates(log, 1, only)).toEqual(["cleared", "whole", "whole", "whole", "whole", "whole"])
+  expect(fates(log, 1, { ...only, toolResultBudget: 0 })).toEqual([
+    ...new Array<string>(3).fill("cleared"),
+    ...new Array<string>(3).fill("whole"),
+  ])
+  expect(fates(log, 1, { ...only, toolResultBudget: 0, exemptTools: ["read"] })).toEqual(new Array(6).fill("whole"))
+  expect(fates(log, 1, { ...only, toolResultBudget: 0, budgetKeepMessages: 0 })).toEqual(new Array(6).fill("cleared"))
+  expect(fates(log, 1, { ...only, toolResultBudget: 6 * SOME.length })).toEqual(new Array(6).fill("whole"))
+  // It needs no window.
+  expect(pruneMessages(log, only).pruned).toHaveLength(1)
+})
+
+test("what else a result says stays: whose it is, whether it failed, fields of the caller's own", () => {
+  const more = { isError: true, toolName: "read", details: { exit: 1 }, attachments: [] }
+  const log = oldResults(result("a", LONG, more))
+  for (const o of [{ hardClearShare: false }, { aggressive: true }] as const) {
+    const { message } = pruneMessages(log, o, { window: 1 }).messages[2] as (typeof log)[number]
+    expect(message).toMatchObject({ role: "toolResult", toolCallId: "a", ...more })
+  }
+})
+
+test("what is beside the messages counts", () => {
+  const log = oldResults(result("a", LONG))
+  const prune = (otherTokens: number): number => pruneMessages(log, true, { window: 10_000, otherTokens }).pruned.length
+  expect([prune(0), prune(1_000)]).toEqual([0, 1])
+})
+
+test("pruning by shares without a window is refused, and so are numbers out of their range or against each other", () => {
+  const log = oldResults(result("a", LONG))
+  const refused = (o: object, sizes: object = { window: 1 }): void =>
+    expect(() => pruneMessages(log, o as PruneOptions, sizes), JSON.stringify(o)).toThrow(
+      expect.objectContaining({ code: "invalid" }),
+    )
+  refused({}, {})
+  for (const share of [-0.1, 1.1, Number.NaN, "0.3", true, null]) refused({ softTrimShare: share })
+  for (const count of [-1, Number.NaN, "1", null, false]) refused({ trimOverChars: count })
+  refused({ toolResultBudget: true })
+  refused({ exemptTools: "skill" })
+  refused({ softTrimShare: 0.5, hardClearShare: 0.4 })
+  refused({ trimHeadChars: 2_000, trimTailChars: 1_901 })
+  expect(() => pruneMessages(log, { softTrimShare: undefined } as never, { window: 1 })).not.toThrow()
+})

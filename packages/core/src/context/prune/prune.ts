@@ -1,0 +1,106 @@
+/**
+ * Old tool results made shorter, so that a context fits for longer before it must be summarized. A view: the log keeps everything,
+ * and the next context is made from the log anew. Pure and linear.
+ */
+import { contentUnits, estimateMessage, estimateMessages } from "../../compaction/tokens.ts"
+import { SessionError } from "../../errors.ts"
+import type { Message, ToolResultMessage } from "../../format/messages.ts"
+import type { ContextMessage, PrunedResult } from "../types.ts"
+import { clearResult, isClearable, trimmableUnits, trimResult } from "./cut-result.ts"
+import { eligibleResults, exemptResults } from "./eligible.ts"
+import { pruneSettings } from "./settings.ts"
+import type { PruneOptions, PruneSettings } from "./settings.ts"
+
+export interface PruneSizes {
+  /** Tokens. Pruning by shares cannot be had without it (`invalid`). */
+  readonly window?: number
+  /** Tokens of what goes to the model beside the messages; default 0. */
+  readonly otherTokens?: number
+}
+
+export interface Pruned<M extends Message = Message> {
+  /** As many as were given, in their order; those that were not cut are the same objects. */
+  readonly messages: readonly ContextMessage<M>[]
+  /** What was cut, oldest first. */
+  readonly pruned: readonly PrunedResult[]
+}
+
+/**
+ * The budget comes first, then trimming, then clearing: so a smaller window never gives a larger context. What is pruned stays as it
+ * is when it is pruned again. It may still be too large for its window.
+ */
+export function pruneMessages<M extends Message>(
+  messages: readonly ContextMessage<M>[],
+  o: PruneOptions | true = true,
+  sizes: PruneSizes = {},
+): Pruned<M> {
+  const s = pruneSettings(o)
+  const { window = needsWindow(s) ? undefined : 0, otherTokens = 0 } = sizes
+  if (window === undefined)
+    throw new SessionError("invalid", "Pruning goes by shares of the window; say how many tokens the `window` has.")
+  const view = messages.map(({ message }) => message)
+  const exempt = exemptResults(view, s.exemptTools)
+  const eligible = eligibleResults(view, exempt, s)
+  const how = new Map<number, PrunedResult["how"]>()
+  let tokens = otherTokens + estimateMessages(view)
+  const replace = (index: number, message: M, as: PrunedResult["how"]): void => {
+    tokens += estimateMessage(message) - estimateMessage(view[index] as M)
+    view[index] = message
+    how.set(index, as)
+  }
+  const clear = (index: number): void => replace(index, clearResult(view[index] as M), "cleared")
+
+  clearOverBudget(view, exempt, s, clear)
+  let eligibleChars = 0
+  for (const index of eligible) eligibleChars += contentUnits(view[index]?.content)
+  if (s.softTrimShare !== false) {
+    for (const index of eligible) {
+      if (tokens < s.softTrimShare * window) break
+      const message = view[index] as M
+      if (trimmableUnits(message) <= s.trimOverChars) continue
+      replace(index, trimResult(message, { head: s.trimHeadChars, tail: s.trimTailChars }), "trimmed")
+    }
+  }
+  if (s.hardClearShare !== false && eligibleChars >= s.hardClearMinChars) {
+    for (const index of eligible) {
+      if (tokens < s.hardClearShare * window) break
+      if (isClearable(view[index] as M)) clear(index)
+    }
+  }
+  if (how.size === 0) return { messages, pruned: [] }
+  const changed = messages.map((item, index) => (how.has(index) ? { ...item, message: view[index] as M } : item))
+  const pruned = changed.flatMap((item, index) => {
+    const as = how.get(index)
+    return as === undefined ? [] : [told(messages[index] as ContextMessage, item, as)]
+  })
+  return { messages: changed, pruned }
+}
+
+/** Oldest first, until all results together are within the budget; the newest messages and exempt tools count and stay. */
+function clearOverBudget(
+  view: readonly Message[],
+  exempt: readonly boolean[],
+  { toolResultBudget, budgetKeepMessages }: PruneSettings,
+  clear: (index: number) => void,
+): void {
+  if (toolResultBudget === false) return
+  let sum = 0
+  for (const { role, content } of view) if (role === "toolResult") sum += contentUnits(content)
+  for (let i = 0; i < view.length - budgetKeepMessages && sum > toolResultBudget; i++) {
+    const message = view[i] as Message
+    if (message.role !== "toolResult" || exempt[i] === true || !isClearable(message)) continue
+    clear(i)
+    sum += contentUnits(view[i]?.content) - contentUnits(message.content)
+  }
+}
+
+/** Shares of 0 are reached by every context. */
+function needsWindow({ softTrimShare, hardClearShare }: PruneSettings): boolean {
+  return (softTrimShare !== false && softTrimShare > 0) || (hardClearShare !== false && hardClearShare > 0)
+}
+
+function told(before: ContextMessage, after: ContextMessage, how: PrunedResult["how"]): PrunedResult {
+  const { entryId, message } = before
+  const { toolCallId, content } = message as ToolResultMessage
+  return { entryId, toolCallId, how, chars: contentUnits(content), charsLeft: contentUnits(after.message.content) }
+}

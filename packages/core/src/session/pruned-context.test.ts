@@ -1,0 +1,73 @@
+import { createMemoryLocation, createMemoryStorage } from "@sessions/memory"
+import { expect, test } from "vitest"
+import { assistant, codeOf, storedLines, user } from "../../test/writers.ts"
+import { whyRefused } from "../../test/sendable.ts"
+import type { NewEntry } from "../format/new-entry.ts"
+import { createSessions } from "./repository/repository.ts"
+import type { Session } from "./types.ts"
+
+function round(id: string, output: string, args: Readonly<Record<string, unknown>> = { id }): NewEntry[] {
+  const call = { type: "toolCall", id, name: "read", arguments: args }
+  return [
+    { type: "message", message: { role: "assistant", content: [call] } },
+    { type: "message", message: { role: "toolResult", toolCallId: id, isError: false, content: output } },
+  ]
+}
+
+async function started(): Promise<{
+  session: Session
+  lines: () => Promise<string[]>
+  reopen: () => Promise<Session>
+}> {
+  const location = createMemoryLocation()
+  const session = await createSessions({ storage: createMemoryStorage({ location }) }).create({ id: "s" })
+  const lines = (): Promise<string[]> => storedLines(createMemoryStorage({ location }))
+  const reopen = (): Promise<Session> => createSessions({ storage: createMemoryStorage({ location }) }).open("s")
+  return { session, lines, reopen }
+}
+
+test("a pruned context fits where the whole one does not; the log and the next context have everything", async () => {
+  const { session, lines, reopen } = await started()
+  const rounds = Array.from({ length: 12 }, (_, index) => round(`c${index}`, `${index} `.repeat(10_000)))
+  await session.append([user("go"), ...rounds.flat(), assistant("a"), assistant("b"), assistant("c")])
+  const before = await lines()
+  const whole = await session.context({ window: 32_000 })
+  expect(whole.fits).toBe(false)
+  expect(whole.diagnostics.map(({ code }) => code)).toEqual(["does_not_fit"])
+  expect(whole).not.toHaveProperty("pruned")
+  for (const open of [session, await reopen()]) {
+    const { fits, messages, pruned, tokens, diagnostics } = await open.context({ window: 32_000, prune: true })
+    expect({ fits, cut: pruned?.length, diagnostics }).toEqual({ fits: true, cut: 12, diagnostics: [] })
+    expect(tokens).toBeLessThan(0.5 * 32_000)
+    expect(whyRefused(messages)).toBeUndefined()
+  }
+  expect(await lines()).toEqual(before)
+  expect(await session.context({ window: 32_000 })).toEqual(whole)
+})
+
+test("after a context-length error, aggressive pruning needs no window", async () => {
+  const { session } = await started()
+  await session.append([user("go"), ...round("c", "x".repeat(99)), assistant("a"), assistant("b"), assistant("c")])
+  const { pruned } = await session.context({ prune: { aggressive: true } })
+  expect(pruned).toMatchObject([{ toolCallId: "c", how: "cleared", chars: 99 }])
+})
+
+test("pruning without a window, with a wrong one, and with options out of their range is `invalid`", async () => {
+  const { session } = await started()
+  for (const o of [{ prune: true }, { window: 0 }, { window: 9, prune: { softTrimShare: 2 } }] as const)
+    expect(await codeOf(session.context(o))).toBe("invalid")
+  expect((await session.context({ window: 9, prune: false })).fits).toBe(true)
+})
+
+test("a context that ends in three identical calls says so, until something else happens", async () => {
+  const { session } = await started()
+  const codes = async (): Promise<string[]> => (await session.context()).diagnostics.map(({ code }) => code)
+  await session.append([user("go"), ...round("a", "no", { path: "x" }), ...round("b", "no", { path: "x" })])
+  expect(await codes()).toEqual([])
+  const { ids } = await session.append(round("c", "no", { path: "x" }))
+  expect((await session.context()).diagnostics).toEqual([
+    { code: "repeated_call", entryId: ids[0], message: expect.stringMatching(/"read" was made 3 times in a row/) },
+  ])
+  await session.append(assistant("I cannot read it."))
+  expect(await codes()).toEqual([])
+})
