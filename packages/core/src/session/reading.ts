@@ -1,6 +1,5 @@
 /** What is read from an open session: each reads back only as far as its answer needs. */
-import { assembleContext, sizesOf } from "../context/build.ts"
-import { checkWindow } from "../context/fit.ts"
+import { assembleContext, checkWindow, sizesOf } from "../context/assemble.ts"
 import { toModelMessages } from "../context/model-messages.ts"
 import { renderMessages, blocksOf } from "../context/render.ts"
 import { repairMessages } from "../context/repair.ts"
@@ -78,13 +77,15 @@ export async function readContext(shared: SharedSession, o: ContextOptions = {})
   const diagnostics = [...rendered.diagnostics, ...model.diagnostics, ...repaired.diagnostics]
   const state = await restoreState(shared, selection, o)
   const sized = window === undefined ? {} : { window }
-  const whole = { ...selection, state }
-  if (prune === false) return assembleContext(whole, { messages: repaired.messages, diagnostics }, sized)
-  // Loaded at first use: most contexts are not pruned.
-  const { pruneMessages } = await import("../context/prune/prune.ts")
-  const pruned = pruneMessages(repaired.messages, prune, sizesOf(state, sized))
-  return assembleContext(whole, { ...pruned, diagnostics }, sized)
+  const prunedOrNot =
+    prune === false ? repaired : (await loadPruning()).pruneMessages(repaired.messages, prune, sizesOf(state, sized))
+  const context = assembleContext({ ...selection, state }, { ...prunedOrNot, diagnostics }, sized)
+  return context.fits === false ? (await loadFit()).explainFit(context, window) : context
 }
+
+/** Loaded at first use: most contexts are not pruned, and fit. */
+const loadPruning = () => import("../context/prune/prune.ts")
+const loadFit = () => import("../context/fit.ts")
 
 /** The state with what had left its entries' lines. */
 export async function restoreState(shared: SharedSession, selection: Selection, o: CallOptions): Promise<ContextState> {

@@ -1,0 +1,62 @@
+/** Puts the pieces of a context together. Apart from `build.ts`, which carries pruning with it: most contexts are not pruned. */
+import { estimateMessages, UNITS_PER_TOKEN } from "../compaction/tokens.ts"
+import { SessionError } from "../errors.ts"
+import type { Diagnostic } from "../format/diagnostics.ts"
+import type { Message } from "../format/messages.ts"
+import type { ContextState } from "../format/records.ts"
+import type { PruneSizes } from "./prune/prune.ts"
+import { findRepeatedCall, repeatedCallDiagnostic } from "./repeated-call.ts"
+import type { Selection } from "./select.ts"
+import type { ContextMessage, PrunedResult, SessionContext } from "./types.ts"
+
+/** `invalid` for a window that no context could be held against. */
+export function checkWindow(window: number | undefined): void {
+  if (window === undefined || (typeof window === "number" && window > 0)) return
+  throw new SessionError("invalid", `window must be a number of tokens above 0, not ${String(window)}.`)
+}
+
+export function promptTokens({ systemPromptOverride }: Pick<ContextState, "systemPromptOverride">): number {
+  return Math.ceil((systemPromptOverride?.length ?? 0) / UNITS_PER_TOKEN)
+}
+
+/** What pruning is to know of the context beside its messages. */
+export function sizesOf(state: ContextState, { window }: { readonly window?: number }): PruneSizes {
+  return { otherTokens: promptTokens(state), ...(window === undefined ? {} : { window }) }
+}
+
+export interface ContextPieces<M extends Message> {
+  readonly messages: readonly ContextMessage<M>[]
+  /** Where the messages were pruned. */
+  readonly pruned?: readonly PrunedResult[]
+  readonly diagnostics: readonly Diagnostic[]
+}
+
+/** Where it does not fit, `explainFit` says why. */
+export function assembleContext<M extends Message>(
+  selection: Selection,
+  { messages, pruned, diagnostics }: ContextPieces<M>,
+  { window }: { readonly window?: number } = {},
+): SessionContext<M> {
+  const { modelIsExplicit: _, ...state } = selection.state
+  const model = Object.hasOwn(state.models, "default") ? state.models["default"] : undefined
+  const compaction = selection.entries.find(({ seq }) => seq === selection.compaction)?.entry
+  const before = compaction?.["tokensBefore"]
+  const tokens = promptTokens(state) + estimateMessages(messages.map(({ message }) => message))
+  const repeated = findRepeatedCall(messages)
+  return {
+    messages,
+    ...state,
+    ...(model === undefined ? {} : { model }),
+    ...(compaction === undefined
+      ? {}
+      : { compaction: { entryId: compaction.id, tokensBefore: typeof before === "number" ? before : 0 } }),
+    ...(pruned === undefined ? {} : { pruned }),
+    tokens,
+    ...(window === undefined ? {} : { fits: tokens <= window }),
+    diagnostics: [
+      ...selection.diagnostics,
+      ...diagnostics,
+      ...(repeated === undefined ? [] : [repeatedCallDiagnostic(repeated)]),
+    ],
+  }
+}
