@@ -1,6 +1,5 @@
 /** Where the kept part of a compacted context begins. Pure and linear. */
-import { callsOf } from "../context/repair.ts"
-import type { Message, ModelMessage, ToolResultMessage } from "../format/messages.ts"
+import type { Message, ToolCallBlock, ToolResultMessage } from "../format/messages.ts"
 import { estimateMessage } from "./tokens.ts"
 
 export interface CutPoint {
@@ -17,8 +16,8 @@ export interface KeepRule {
 }
 
 export interface CutOptions {
-  /** Tokens of one message; default: {@link estimateMessage}. */
-  readonly count?: (message: Message) => number
+  /** Tokens of the message at an index; default: {@link estimateMessage}. */
+  readonly tokensAt?: (index: number) => number
   /** Which messages a kept part may begin with; default: all. */
   readonly mayBegin?: (index: number) => boolean
 }
@@ -29,14 +28,11 @@ export interface CutOptions {
  * result, with no call on the one side whose result is on the other; a call at the end that still waits for its result keeps itself
  * and all that follows, whatever the rule. Undefined: nothing can be cut.
  */
-export function findCutPoint(
-  messages: readonly Message[],
-  keep: KeepRule,
-  { count = estimateMessage, mayBegin = () => true }: CutOptions = {},
-): CutPoint | undefined {
+export function findCutPoint(messages: readonly Message[], keep: KeepRule, o: CutOptions = {}): CutPoint | undefined {
+  const { tokensAt = (index) => estimateMessage(messages[index] as Message), mayBegin = () => true } = o
   const valid = validCuts(messages)
   const isValid = (place: number): boolean => valid[place] === true && (place === messages.length || mayBegin(place))
-  const wanted = wantedCut(messages, keep, count)
+  const wanted = wantedCut(messages, keep, tokensAt)
   // Tokens are about so many, so that the kept part may be smaller; but it is not empty where something was to be kept.
   const last = keep.kind === "tokens" ? Math.max(wanted, messages.length - 1) : wanted
   if (wanted === 0) return undefined
@@ -55,13 +51,13 @@ export function startsTurn(message: Message): boolean {
 }
 
 /** The newest place behind which there is what the rule keeps; 0 where that is all there is. */
-function wantedCut(messages: readonly Message[], keep: KeepRule, count: (message: Message) => number): number {
+function wantedCut(messages: readonly Message[], keep: KeepRule, tokensAt: (index: number) => number): number {
   let sum = 0
   let place = messages.length
   while (sum < keep.count && place > 0) {
-    const message = messages[--place] as Message
-    if (keep.kind === "tokens") sum += count(message)
-    else if (keep.kind === "messages" || startsTurn(message)) sum++
+    place--
+    if (keep.kind === "tokens") sum += tokensAt(place)
+    else if (keep.kind === "messages" || startsTurn(messages[place] as Message)) sum++
   }
   return sum < keep.count ? 0 : place
 }
@@ -70,30 +66,46 @@ function wantedCut(messages: readonly Message[], keep: KeepRule, count: (message
 export function validCuts(messages: readonly Message[]): readonly boolean[] {
   /** Calls that stand open after each message: a cut behind it would part them from their results. */
   const parted = new Array<number>(messages.length + 2).fill(0)
-  const open = new Map<string, { readonly call: number; results: number }>()
+  const open = new Map<string, OpenCall>()
   let lastTalk = 0
-  for (const [index, message] of messages.entries()) {
-    if (message.role === "toolResult") {
+  for (let index = 0; index < messages.length; index++) {
+    const message = messages[index] as Message
+    if (message.role === "user") lastTalk = index
+    else if (message.role === "assistant") {
+      lastTalk = index
+      openCalls(open, message, index)
+    } else if (message.role === "toolResult") {
       const { toolCallId } = message as ToolResultMessage
       const waiting = open.get(toolCallId)
       if (waiting === undefined) continue
       block(parted, waiting.call + 1, index)
       if (--waiting.results === 0) open.delete(toolCallId)
-    } else {
-      if (message.role === "user" || message.role === "assistant") lastTalk = index
-      for (const { id } of callsOf(message as ModelMessage)) {
-        const before = open.get(id)
-        if (before?.call === index) before.results++
-        else open.set(id, { call: index, results: 1 })
-      }
     }
   }
   for (const { call } of open.values()) if (call >= lastTalk) block(parted, call + 1, messages.length)
-  let depth = 0
-  return Array.from({ length: messages.length + 1 }, (_, place) => {
+  const valid = new Array<boolean>(messages.length + 1)
+  for (let place = 0, depth = 0; place <= messages.length; place++) {
     depth += parted[place] as number
-    return depth === 0 && messages[place]?.role !== "toolResult"
-  })
+    valid[place] = depth === 0 && messages[place]?.role !== "toolResult"
+  }
+  return valid
+}
+
+interface OpenCall {
+  /** Index of its message. */
+  readonly call: number
+  /** How many results it waits for: a message may have an id several times. */
+  results: number
+}
+
+/** Local models use ids again: a result belongs to the newest call of its id. */
+function openCalls(open: Map<string, OpenCall>, message: Message, index: number): void {
+  for (const { type, id } of (message.content ?? []) as readonly ToolCallBlock[]) {
+    if (type !== "toolCall") continue
+    const before = open.get(id)
+    if (before?.call === index) before.results++
+    else open.set(id, { call: index, results: 1 })
+  }
 }
 
 /** Marks the places `from` to `to`, both included, in a difference array. */

@@ -14,7 +14,7 @@ import type { Seq } from "../storage/contract.ts"
 import type { EntryLog } from "../tree/entry-log.ts"
 import { parentOf } from "../tree/path.ts"
 import { findCutPoint } from "./cut-point.ts"
-import type { CutPoint, KeepRule } from "./cut-point.ts"
+import type { CutOptions, CutPoint, KeepRule } from "./cut-point.ts"
 import { collectFiles, withoutFileLists } from "./files.ts"
 import type { FileLists } from "./files.ts"
 import { estimateMessage } from "./tokens.ts"
@@ -62,23 +62,17 @@ export function prepareCompaction(
   entries: readonly SelectedEntry[],
   o: PrepareOptions,
 ): PreparedCompaction | NothingToCut {
-  const { count = estimateMessage } = o
-  const { messages: all, seqs: places } = renderPlaced(entries)
-  const tokensBefore = contextTokens(all, o)
-  const [first] = all
-  const previous = first?.kind === "compaction" ? first : undefined
+  const { messages: all, seqs: places } = renderMessages(entries)
+  const { weights, tokens: tokensBefore } = weigh(all, o)
+  const previous = all[0]?.kind === "compaction" ? all[0] : undefined
   const from = firstOnPath(entries, places, previous === undefined ? 0 : 1)
-  const messages = all.slice(from)
-  const seqs = places.slice(from)
+  const messages = from === 0 ? all : all.slice(from)
+  const seqs = from === 0 ? places : places.slice(from)
   // The kept part begins at an id: one that a later entry has too would mean that one.
   const mayBegin = (index: number): boolean => log.find((messages[index] as ContextMessage).entryId) === seqs[index]
-  const { cut, keep } = cutWithin(
-    messages.map(({ message }) => message),
-    o,
-    mayBegin,
-  )
+  const plain = messages.map(({ message }) => message)
+  const { cut, keep } = cutWithin(plain, o, { mayBegin, tokensAt: (index) => weights[from + index] as number })
   if (cut === undefined) return { cut, keep, tokensBefore }
-  const summarized = messages.slice(0, cut.first).map(({ message }) => message)
   return {
     cut,
     keep,
@@ -87,9 +81,12 @@ export function prepareCompaction(
     kept: messages.slice(cut.first),
     firstKeptEntryId: firstKept(log, seqs, cut.first),
     previousSummary: previous === undefined ? undefined : withoutFileLists(String(previous.message["summaryText"])),
-    files: collectFiles(summarized, ...entries.slice(0, previous === undefined ? 0 : 1).map(({ entry }) => entry)),
+    files: collectFiles(
+      plain.slice(0, cut.first),
+      ...entries.slice(0, previous === undefined ? 0 : 1).map(({ entry }) => entry),
+    ),
     tokensBefore,
-    tokensSummarized: tokensOf(summarized, count),
+    tokensSummarized: sumOf(weights, from, from + cut.first),
   }
 }
 
@@ -105,32 +102,47 @@ export function tokensWithSummary(
 }
 
 /** Of what a model would get of these. */
-function contextTokens(
+function contextTokens(messages: readonly ContextMessage[], o: Pick<PrepareOptions, "count">): number {
+  return weigh(messages, o).tokens
+}
+
+/** Tokens of each message, and of what a model would get of them all. Each is counted once where that is the same. */
+function weigh(
   messages: readonly ContextMessage[],
   { count = estimateMessage }: Pick<PrepareOptions, "count">,
-): number {
+): { readonly weights: Float64Array; readonly tokens: number } {
+  const weights = new Float64Array(messages.length)
+  for (let index = 0; index < weights.length; index++)
+    weights[index] = count((messages[index] as ContextMessage).message)
   const { messages: sendable } = repairMessages(toModelMessages(messages).messages, "synthesize")
   let tokens = 0
-  for (const { message } of sendable) tokens += count(message)
-  return tokens
+  let at = 0
+  for (const item of sendable) {
+    // What a model gets is, almost always, the same messages in the same order.
+    while (at < messages.length && messages[at]?.entryId !== item.entryId) at++
+    tokens += messages[at] === item ? (weights[at] as number) : count(item.message)
+  }
+  return { weights, tokens }
 }
 
 function cutWithin(
   messages: readonly Message[],
-  { keep, giveWay, count = estimateMessage }: PrepareOptions,
-  mayBegin: (index: number) => boolean,
+  { keep, giveWay }: PrepareOptions,
+  o: Required<CutOptions>,
 ): { readonly cut: CutPoint | undefined; readonly keep: KeepRule } {
-  const cut = findCutPoint(messages, keep, { count, mayBegin })
+  const cut = findCutPoint(messages, keep, o)
   if (giveWay === undefined || keep.kind === "tokens") return { cut, keep }
-  if (tokensOf(messages.slice(cut?.first ?? 0), count) <= giveWay.window) return { cut, keep }
+  let kept = 0
+  for (let index = cut?.first ?? 0; index < messages.length; index++) kept += o.tokensAt(index)
+  if (kept <= giveWay.window) return { cut, keep }
   const instead: KeepRule = { kind: "tokens", count: giveWay.keepRecentTokens }
-  return { cut: findCutPoint(messages, instead, { count, mayBegin }), keep: instead }
+  return { cut: findCutPoint(messages, instead, o), keep: instead }
 }
 
-function tokensOf(messages: readonly Message[], count: (message: Message) => number): number {
-  let tokens = 0
-  for (const message of messages) tokens += count(message)
-  return tokens
+function sumOf(weights: Float64Array, from: number, to: number): number {
+  let sum = 0
+  for (let index = from; index < to; index++) sum += weights[index] as number
+  return sum
 }
 
 /**
@@ -143,22 +155,6 @@ function firstOnPath(entries: readonly SelectedEntry[], seqs: readonly Seq[], fr
   let first = from
   while (first < seqs.length && (seqs[first] as Seq) < reset) first++
   return first
-}
-
-/** The messages, and where the entry of each stands. */
-function renderPlaced(entries: readonly SelectedEntry[]): {
-  readonly messages: readonly ContextMessage[]
-  readonly seqs: readonly Seq[]
-} {
-  const messages: ContextMessage[] = []
-  const seqs: Seq[] = []
-  for (const one of entries) {
-    for (const message of renderMessages([one]).messages) {
-      messages.push(message)
-      seqs.push(one.seq)
-    }
-  }
-  return { messages, seqs }
 }
 
 /** The first kept message's entry, or what stands without a message just before it: changes of model or mode go with it. */

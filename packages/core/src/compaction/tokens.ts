@@ -8,6 +8,9 @@ import { isObject } from "../format/shape.ts"
 export const UNITS_PER_TOKEN = 4
 export const TOKENS_PER_IMAGE = 1_200
 
+/** What executions and summaries are told from; see `toModelMessages`. */
+const TOLD_FIELDS = ["command", "code", "output", "summaryText"] as const
+
 /** Tokens of one message. */
 export type TokenCounter = (message: Message) => number
 
@@ -25,7 +28,7 @@ export function estimateMessage(message: Message): number {
     if (block.type === "image") images++
     else units += unitsOf(block)
   }
-  for (const field of ["command", "code", "output", "summaryText"]) units += lengthOf(message[field])
+  for (const field of TOLD_FIELDS) units += lengthOf(message[field])
   return Math.ceil(units / UNITS_PER_TOKEN) + images * TOKENS_PER_IMAGE
 }
 

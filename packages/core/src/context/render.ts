@@ -3,6 +3,7 @@ import type { Diagnostic } from "../format/diagnostics.ts"
 import type { ContentBlock, Message } from "../format/messages.ts"
 import type { Entry } from "../format/records.ts"
 import { isObject } from "../format/shape.ts"
+import type { Seq } from "../storage/contract.ts"
 import { missingBlobs, withoutReferences } from "./missing-blobs.ts"
 import type { SelectedEntry } from "./select.ts"
 import type { ContextMessage } from "./types.ts"
@@ -10,6 +11,11 @@ import type { ContextMessage } from "./types.ts"
 export interface Rendered {
   readonly messages: readonly ContextMessage[]
   readonly diagnostics: readonly Diagnostic[]
+}
+
+export interface PlacedMessages extends Rendered {
+  /** Of each message: where its entry stands. */
+  readonly seqs: readonly Seq[]
 }
 
 /** Roles of the messages that stand for entries which are no messages. */
@@ -20,8 +26,9 @@ export const CUSTOM_ROLE = "custom"
 /** Roles of the messages that tell of something run beside the conversation. They say it in fields of their own, not in content. */
 export const EXECUTION_ROLES: ReadonlySet<string> = new Set(["bashExecution", "pythonExecution"])
 
-export function renderMessages(selected: readonly SelectedEntry[]): Rendered {
+export function renderMessages(selected: readonly SelectedEntry[]): PlacedMessages {
   const messages: ContextMessage[] = []
+  const seqs: Seq[] = []
   const diagnostics: Diagnostic[] = []
   for (const { seq, entry: stored, edit: storedEdit } of selected) {
     const entry = withoutReferences(stored)
@@ -36,9 +43,11 @@ export function renderMessages(selected: readonly SelectedEntry[]): Rendered {
       continue
     }
     const message = applyEdit(rendered, edit)
-    if (message !== undefined) messages.push({ entryId: entry.id, kind: rendered.kind, message })
+    if (message === undefined) continue
+    messages.push({ entryId: entry.id, kind: rendered.kind, message })
+    seqs.push(seq)
   }
-  return { messages, diagnostics }
+  return { messages, seqs, diagnostics }
 }
 
 /** What an edit puts in the place of its target: null for nothing. Undefined: the edit is not sound. */

@@ -22,7 +22,7 @@ export interface Repaired {
 export const NO_RESULT_TEXT = "No result was recorded for this tool call."
 
 export function repairMessages(messages: readonly Item[], mode: RepairMode): Repaired {
-  if (mode === "none") return { messages, diagnostics: [] }
+  if (mode === "none" || isSendable(messages)) return { messages, diagnostics: [] }
   const diagnostics: Diagnostic[] = []
   const note = (item: Item, what: string): void => {
     diagnostics.push({ code: "repaired", entryId: item.entryId, message: `Entry ${item.entryId}: ${what}.` })
@@ -47,6 +47,28 @@ export function repairMessages(messages: readonly Item[], mode: RepairMode): Rep
     for (const call of missing) if (!dropped.has(call)) out.push(synthesized(item, call, note))
   }
   return { messages: out, diagnostics }
+}
+
+/** Whether there is nothing to repair, as in most contexts: every result right behind its call, every message with content. */
+function isSendable(messages: readonly Item[]): boolean {
+  let waiting: string[] = []
+  for (const { message } of messages) {
+    if (message.role === "toolResult") {
+      const call = waiting.indexOf(message.toolCallId)
+      if (call < 0) return false
+      waiting.splice(call, 1)
+      continue
+    }
+    if (waiting.length > 0 || message.content.length === 0) return false
+    if (message.role !== "assistant") continue
+    waiting = []
+    for (const { type, id } of message.content as readonly ToolCallBlock[]) {
+      if (type !== "toolCall") continue
+      if (typeof id !== "string") return false
+      waiting.push(id)
+    }
+  }
+  return waiting.length === 0
 }
 
 export function callsOf(message: ModelMessage): readonly ToolCallBlock[] {

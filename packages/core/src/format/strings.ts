@@ -44,19 +44,20 @@ export function findStrings(entry: object, filter: StringFilter): readonly Place
 export function contentImages(entry: object): readonly Place[] {
   const { message, replacement } = entry as { message?: unknown; replacement?: unknown }
   const found: Place[] = []
-  for (const [holder, path] of [
-    [entry, ""],
-    [message, "/message"],
-    [replacement, "/replacement"],
-  ] as const) {
-    const content = isObject(holder) ? holder["content"] : undefined
-    if (!Array.isArray(content)) continue
-    for (const [index, block] of content.entries()) {
-      if (!isObject(block) || block["type"] !== "image" || typeof block["data"] !== "string") continue
-      found.push({ pointer: `${path}/content/${index}/data`, text: block["data"], image: true })
-    }
-  }
+  findImages(entry, "", found)
+  findImages(message, "/message", found)
+  findImages(replacement, "/replacement", found)
   return found
+}
+
+function findImages(holder: unknown, path: string, found: Place[]): void {
+  const content = isObject(holder) ? holder["content"] : undefined
+  if (!Array.isArray(content)) return
+  for (let index = 0; index < content.length; index++) {
+    const block: unknown = content[index]
+    if (!isObject(block) || block["type"] !== "image" || typeof block["data"] !== "string") continue
+    found.push({ pointer: `${path}/content/${index}/data`, text: block["data"], image: true })
+  }
 }
 
 /** What holds the log together: it never leaves its line. */
