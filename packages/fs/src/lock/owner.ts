@@ -17,7 +17,7 @@ export interface LockOwner {
 }
 
 export function createOwner(fence: boolean): LockOwner {
-  machine ??= { host: quietly(hostname), boot: bootId(), space: pidSpace() }
+  machine ??= { host: ownHost(), boot: bootId(), space: pidSpace() }
   return { token: randomUUID(), pid: process.pid, ...machine, fence }
 }
 
@@ -57,18 +57,30 @@ export function isDead(owner: LockOwner): boolean {
 
 let machine: { readonly host: string; readonly boot: string; readonly space: string } | undefined
 
+function ownHost(): string {
+  return quietly({ name: "sys", kind: "hostname" }, hostname)
+}
+
 function bootId(): string {
-  return quietly(() => fs.readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim())
+  return readQuietly("/proc/sys/kernel/random/boot_id", (path) => fs.readFileSync(path, "utf8").trim())
 }
 
 function pidSpace(): string {
-  return quietly(() => fs.readlinkSync("/proc/self/ns/pid"))
+  return readQuietly("/proc/self/ns/pid", (path) => fs.readlinkSync(path))
 }
 
-/** Deno asks for a permission for these, and other systems have no such files. */
-function quietly(read: () => string): string {
+function readQuietly(path: string, read: (path: string) => string): string {
+  return quietly({ name: "read", path }, () => read(path))
+}
+
+/**
+ * Empty where the system has no such thing or Deno may not tell. Deno is asked for what was granted, not for more: on a terminal it
+ * would stop in the middle of an append and ask its user.
+ */
+function quietly(permission: object, read: () => string): string {
+  const { Deno } = globalThis as { Deno?: { permissions: { querySync(of: object): { state: string } } } }
   try {
-    return read()
+    return Deno !== undefined && Deno.permissions.querySync(permission).state !== "granted" ? "" : read()
   } catch {
     return ""
   }
