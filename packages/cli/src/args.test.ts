@@ -25,7 +25,7 @@ test("what comes after -- is never an option", () => {
 
 test("an unknown command is refused, with the nearest one", async () => {
   expect(await refused("lst")).toBe('there is no command "lst"; did you mean "list"?')
-  expect(await refused("compactify")).toBe('there is no command "compactify"; "sessions --help" lists them')
+  expect(await refused("somersault")).toBe('there is no command "somersault"; "sessions --help" lists them')
 })
 
 test("an unknown option is refused, with the nearest one", async () => {

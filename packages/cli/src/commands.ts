@@ -1,4 +1,5 @@
 import type { Command } from "./command.ts"
+import { compact } from "./commands/compact.ts"
 import { context } from "./commands/context.ts"
 import { copy } from "./commands/copy.ts"
 import { exportCommand } from "./commands/export.ts"
@@ -23,6 +24,7 @@ export const COMMANDS: readonly Command[] = [
   show,
   context,
   tree,
+  compact,
   resume,
   fork,
   rename,

@@ -48,6 +48,7 @@ export const entrySchemas: EntrySchemas = {
     firstKeptSeq: count.exactOptional(),
     tokensBefore: z.number(),
     tokensSummarized: z.number().exactOptional(),
+    summaryAs: z.enum(["user", "pair"]).exactOptional(),
     readFiles: z.array(z.string()),
     modifiedFiles: z.array(z.string()),
     details: anything,

@@ -143,7 +143,7 @@ const PAYLOADS: ReadonlyMap<string, Check> = checksByName<EntryType>({
     firstKeptSeq: optional(isCount),
     tokensBefore: isNumber,
     tokensSummarized: optional(isNumber),
-    summaryAs: optional(isString),
+    summaryAs: optional(oneOf("user", "pair")),
     readFiles: arrayOf(isString),
     modifiedFiles: arrayOf(isString),
     fromExtension: optional(isBoolean),
