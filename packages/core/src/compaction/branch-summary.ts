@@ -59,7 +59,7 @@ export function prepareBranchSummary(
   return { messages: chosen, files, leftOut: messages.length - chosen.length }
 }
 
-export function branchPrompt({ messages }: AbandonedBranch, instructions?: string): string {
+export function branchPrompt({ messages }: Pick<AbandonedBranch, "messages">, instructions?: string): string {
   const conversation = serializeConversation(messages)
   return branchSummaryPrompt(instructions === undefined ? { conversation } : { conversation, instructions })
 }

@@ -4,6 +4,7 @@
  */
 import type { SummaryStyle } from "../context/model-messages.ts"
 import { SessionError } from "../errors.ts"
+import type { KeepRule } from "./cut-point.ts"
 import { PRESETS } from "./presets.ts"
 import type { CompactionPreset } from "./presets.ts"
 import type { TokenCounter } from "./tokens.ts"
@@ -68,11 +69,6 @@ export type TriggerRule =
   | { readonly kind: "reserve"; readonly tokens: number }
   | { readonly kind: "tokens"; readonly tokens: number }
   | { readonly kind: "share"; readonly share: number }
-
-export interface KeepRule {
-  readonly kind: "tokens" | "turns" | "messages"
-  readonly count: number
-}
 
 /** The settings of all levels together, checked. */
 export interface ResolvedSettings {

@@ -39,6 +39,14 @@ export interface CompactOptions extends CallOptions, CompactionSettings {
   readonly reason?: "manual" | "overflow"
 }
 
+/** For the summary of a branch that is left; see `Session.branchWithSummary`. */
+export interface BranchSummaryOptions extends CompactionSettings {
+  /** Put last in the prompt. */
+  readonly instructions?: string
+  /** Tokens of the branch that are summarized, the newest first. Default: what the summarizer's window leaves for them. */
+  readonly budget?: number
+}
+
 export type AutoCompactOptions = Omit<CompactOptions, "reason">
 
 export interface CompactionResult {

@@ -3,7 +3,13 @@ import type { SessionContext } from "../context/types.ts"
 import { SessionError } from "../errors.ts"
 import { resolveSettings } from "../compaction/settings.ts"
 import type { CompactionSettings } from "../compaction/settings.ts"
-import type { AutoCompactOptions, CompactionResult, CompactionStatus, CompactOptions } from "../compaction/types.ts"
+import type {
+  AutoCompactOptions,
+  BranchSummaryOptions,
+  CompactionResult,
+  CompactionStatus,
+  CompactOptions,
+} from "../compaction/types.ts"
 import type { Diagnostic } from "../format/diagnostics.ts"
 import type { NewEntry } from "../format/new-entry.ts"
 import type { ContentBlock } from "../format/messages.ts"
@@ -117,9 +123,13 @@ export class SessionHandle implements Session {
 
   async branchWithSummary(
     id: string | null,
-    summary: string,
+    summary: string | BranchSummaryOptions,
     o: AppendOptions & { readonly details?: unknown; readonly fromExtension?: boolean } = {},
   ): Promise<AppendResult> {
+    if (typeof summary !== "string") {
+      const { summarizeBranch } = await import("./compaction/branch.ts")
+      return this.branchWithSummary(id, ...(await summarizeBranch(this.#open(o), id, this.#compacting(), summary, o)))
+    }
     const { details, fromExtension, ...rest } = o
     const more = {
       ...(details === undefined ? {} : { details }),

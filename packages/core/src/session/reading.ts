@@ -164,7 +164,7 @@ function placeOf(log: EntryLog, name: string): Seq | undefined {
   return id !== undefined && log.at(seq)?.id === id ? seq : log.find(name)
 }
 
-function unknownEntry(shared: SharedSession, id: string | null): SessionError {
+export function unknownEntry(shared: SharedSession, id: string | null): SessionError {
   const message = `There is no entry ${JSON.stringify(id)} in session ${shared.id}.`
   return new SessionError("not_found", message, { session: shared.id })
 }

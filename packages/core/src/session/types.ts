@@ -11,7 +11,13 @@ import type { TreeNode } from "../tree/nodes.ts"
 import type { SessionEvents } from "./events.ts"
 import type { SessionInfo } from "./info/info.ts"
 import type { CompactionSettings } from "../compaction/settings.ts"
-import type { AutoCompactOptions, CompactionResult, CompactionStatus, CompactOptions } from "../compaction/types.ts"
+import type {
+  AutoCompactOptions,
+  BranchSummaryOptions,
+  CompactionResult,
+  CompactionStatus,
+  CompactOptions,
+} from "../compaction/types.ts"
 import type { CopyOptions, ExportOptions, ImportOptions, ImportResult, ImportSource } from "./transfer/types.ts"
 import type { VerifyReport } from "./verify/verify.ts"
 
@@ -154,10 +160,14 @@ export interface Session extends AsyncDisposable {
   branch(id: string, o?: AppendOptions): Promise<AppendResult>
   /** The next entry will be a root. */
   resetLeaf(o?: AppendOptions): Promise<AppendResult>
-  /** Leaves the current branch for `id` (null: the beginning), with a summary of what was left. */
+  /**
+   * Leaves the current branch for `id` (null: the beginning), with a summary of what was left: one that is given, or one that
+   * `summarize` makes of the branch's own part, whose files then stand in the entry's `details` (`readFiles`, `modifiedFiles`).
+   * `compaction_failed`, and nothing is written, where there is no whole answer, nothing to summarize, or the session went on meanwhile.
+   */
   branchWithSummary(
     id: string | null,
-    summary: string,
+    summary: string | BranchSummaryOptions,
     o?: AppendOptions & { readonly details?: unknown; readonly fromExtension?: boolean },
   ): Promise<AppendResult>
   /** Names an entry; null takes the name away. */

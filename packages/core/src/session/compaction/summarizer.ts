@@ -12,6 +12,8 @@ export interface Summarizer {
   readonly timeout: number
   readonly temperature: number | undefined
   readonly signal: AbortSignal | undefined
+  /** Says what came of it; default: that the session was not compacted. */
+  readonly fail?: typeof failed
 }
 
 /** The longest that timers can wait; beyond it they fire at once. */
@@ -39,12 +41,12 @@ const CALLS: ReadonlySet<unknown> = new Set(["toolCall", "tool_use", "tool_call"
 
 /** `compaction_failed` where no whole text comes in time; `aborted`. */
 export async function askSummarizer(to: Summarizer, prompt: string, maxTokens: number): Promise<string> {
-  const { session, temperature, signal } = to
+  const { session, temperature, signal, fail = failed } = to
   throwIfAborted(session, signal)
   const stop = new AbortController()
   const giveUp = (): void => stop.abort(signal?.reason)
   signal?.addEventListener("abort", giveUp, { once: true })
-  const late = failed(session, `the summarizer gave no answer within ${to.timeout} ms`)
+  const late = fail(session, `the summarizer gave no answer within ${to.timeout} ms`)
   const timer = setTimeout(() => stop.abort(late), Math.min(to.timeout, LONGEST_TIMEOUT))
   const request: SummarizeRequest = {
     system: SUMMARY_SYSTEM_PROMPT,
@@ -60,12 +62,12 @@ export async function askSummarizer(to: Summarizer, prompt: string, maxTokens: n
   } catch (cause) {
     throwIfAborted(session, signal)
     if (stop.signal.aborted) throw late
-    throw failed(session, `the summarizer failed: ${cause instanceof Error ? cause.message : String(cause)}`, cause)
+    throw fail(session, `the summarizer failed: ${cause instanceof Error ? cause.message : String(cause)}`, cause)
   } finally {
     clearTimeout(timer)
     signal?.removeEventListener("abort", giveUp)
   }
-  return wholeText(session, answer)
+  return wholeText(answer, (why) => fail(session, why))
 }
 
 function throwIfAborted(session: string, signal: AbortSignal | undefined): void {
@@ -77,15 +79,15 @@ async function asking(summarize: Summarize, request: SummarizeRequest): Promise<
   return summarize(request)
 }
 
-function wholeText(session: string, answer: unknown): string {
+function wholeText(answer: unknown, fail: (why: string) => Error): string {
   const { text, content, stopReason } = typeof answer === "string" ? { text: answer } : isObject(answer) ? answer : {}
   const stop = typeof stopReason === "string" ? stopReason.toLowerCase().replace(/[^a-z]/g, "") : ""
-  for (const [why, names] of BAD_STOPS) if (names.includes(stop)) throw failed(session, why)
+  for (const [why, names] of BAD_STOPS) if (names.includes(stop)) throw fail(why)
   const blocks: readonly unknown[] = Array.isArray(content) ? content : []
   if (blocks.some((block) => isObject(block) && CALLS.has(block["type"])))
-    throw failed(session, "the summarizer called a tool instead of answering; give it no tools")
+    throw fail("the summarizer called a tool instead of answering; give it no tools")
   const said = typeof text === "string" ? text : typeof content === "string" ? content : textOf(blocks)
-  if (said.trim() === "") throw failed(session, "the summarizer gave no text")
+  if (said.trim() === "") throw fail("the summarizer gave no text")
   return said.trim()
 }
 

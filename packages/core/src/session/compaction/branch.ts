@@ -1,0 +1,114 @@
+/** Has the branch that is left summarized by the caller's model. Writes nothing: what becomes of the summary is the caller's. */
+import {
+  branchPrompt,
+  commonAncestor,
+  prepareBranchSummary,
+  storedBranchSummary,
+} from "../../compaction/branch-summary.ts"
+import { resolveSettings } from "../../compaction/settings.ts"
+import type { ResolvedSettings } from "../../compaction/settings.ts"
+import { estimateMessage } from "../../compaction/tokens.ts"
+import type { BranchSummaryOptions } from "../../compaction/types.ts"
+import type { NeedsOlder, Selection } from "../../context/select.ts"
+import { SessionError } from "../../errors.ts"
+import { isObject } from "../../format/shape.ts"
+import type { CallOptions, Seq } from "../../storage/contract.ts"
+import { OLDER, ROOT } from "../../tree/path.ts"
+import { findEntry, restoreSelected, selectAt, unknownEntry } from "../reading.ts"
+import type { SharedSession } from "../shared-session.ts"
+import type { AppendOptions } from "../types.ts"
+import { windowAt } from "./fitting.ts"
+import type { Compacting } from "./run.ts"
+import { askSummarizer } from "./summarizer.ts"
+
+type BranchingOptions = AppendOptions & { readonly details?: unknown; readonly fromExtension?: boolean }
+
+/**
+ * Gives what `branchWithSummary` writes of it: the summary, and its options with the files of the branch in `details`. `target` is
+ * where the conversation goes on (null: the beginning). `compaction_failed` where the summarizer gives no whole answer, where the
+ * branch has nothing of its own to summarize, and where it went on meanwhile; `not_found`, `invalid`, `aborted`, `closed`.
+ */
+export async function summarizeBranch(
+  shared: SharedSession,
+  target: string | null,
+  by: Compacting,
+  request: BranchSummaryOptions,
+  o: BranchingOptions,
+): Promise<readonly [summary: string, o: BranchingOptions]> {
+  const { details = {}, signal } = o
+  const { instructions, budget, ...level } = request
+  const settings = resolveSettings(...by.levels, level)
+  const { summarize, timeout, temperature, maxSummaryTokens } = settings
+  if (summarize === undefined)
+    throw invalid(shared, "There is no `summarize` to ask: give one in the call, or in the settings of the sessions.")
+  if (budget !== undefined && !(budget > 0)) throw invalid(shared, `budget must be above 0, not ${String(budget)}.`)
+  if (!isObject(details))
+    throw invalid(shared, "details must be an object where the summary is made: files are put in.")
+  const reading = signal === undefined ? {} : { signal }
+  const { leafId } = shared.state
+  const selection = await selectAt(shared, leafId, reading)
+  const ancestor = await ancestorOf(shared, leafId, target, reading)
+  const { entries } = await restoreSelected(shared, selection.entries, reading)
+  const branch = prepareBranchSummary(entries, ancestor, {
+    budget: budget ?? roomFor(selection, settings, instructions),
+    ...(settings.countTokens === undefined ? {} : { count: settings.countTokens }),
+  })
+  if (branch.messages.length === 0) throw failed(shared.id, nothingIn(branch.leftOut))
+  const answer = await askSummarizer(
+    { session: shared.id, summarize, timeout, temperature, signal, fail: failed },
+    branchPrompt(branch, instructions),
+    maxSummaryTokens,
+  )
+  by.checkOpen()
+  const now = await selectAt(shared, shared.state.leafId, reading)
+  if (spoken(now) !== spoken(selection))
+    throw failed(shared.id, "moved: the session went on while its summary was made")
+  return [storedBranchSummary(answer, branch.files), { ...o, details: { ...details, ...branch.files } }]
+}
+
+/** What the summarizer's window leaves for the conversation. */
+function roomFor(selection: Selection, settings: ResolvedSettings, instructions: string | undefined): number {
+  const { summarizerWindow = windowAt(selection, settings), maxSummaryTokens, countTokens = estimateMessage } = settings
+  const around = branchPrompt({ messages: [] }, instructions)
+  return summarizerWindow - maxSummaryTokens - countTokens({ role: "user", content: [{ type: "text", text: around }] })
+}
+
+/** Where the two paths part. */
+async function ancestorOf(
+  shared: SharedSession,
+  leafId: string | null,
+  target: string | null,
+  o: CallOptions,
+): Promise<Seq> {
+  const place = target === null ? null : await findEntry(shared, target, o)
+  if (place === undefined) throw unknownEntry(shared, target)
+  if (leafId === null || place === null) return ROOT
+  const { state, store } = shared
+  const ask = (): { readonly seq: Seq } | NeedsOlder => {
+    const seq = commonAncestor(state.log, state.log.find(leafId) as Seq, place)
+    return seq === OLDER ? { older: true } : { seq }
+  }
+  const { seq } = await store.untilKnown<{ readonly seq: Seq }>(() => state.log, ask, o)
+  return seq
+}
+
+/** What of a context says something, by its places and edits: names and notes do not change what a summary tells. */
+function spoken({ entries, compaction }: Selection): string {
+  const said = entries.filter(({ entry: { type } }) => /^(?:message|custom_message|branch_summary)$/.test(type))
+  return JSON.stringify([compaction, said.map(({ seq, edit }) => [seq, edit?.id])])
+}
+
+function nothingIn(leftOut: number): string {
+  return leftOut === 0
+    ? "it has nothing of its own to summarize; go there with branch()"
+    : "not one of its messages is within the budget; raise budget, or give a larger summarizerWindow"
+}
+
+function failed(session: string, why: string, cause?: unknown): SessionError {
+  const message = `The branch that session ${session} is on was not summarized, and not left: ${why}. Nothing was written.`
+  return new SessionError("compaction_failed", message, { session, cause })
+}
+
+function invalid({ id }: SharedSession, message: string): SessionError {
+  return new SessionError("invalid", message, { session: id })
+}
