@@ -24,8 +24,31 @@ export function checkSessionId(id: unknown): asserts id is string {
   )
 }
 
-/** UTF-8 length. A lone surrogate counts as the three bytes of U+FFFD, which is what an encoder would write for it. */
+const encoder = new TextEncoder()
+/** Where texts are encoded to be measured: the engines' own encoders are a hundred times faster than a loop over characters. */
+let scratch: Uint8Array | undefined
+/** A call of the encoder costs as much as counting so many units. */
+const SHORT = 32
+/** Units of one call: Chromium copies all of a text for each, also where only its start finds room. */
+const PIECE = 16_384
+
+/** UTF-8 length. A lone surrogate counts as the three bytes of U+FFFD, which is what an encoder writes for it. */
 export function utf8Length(text: string): number {
+  if (text.length < SHORT) return countUnits(text)
+  scratch ??= new Uint8Array(3 * PIECE)
+  let bytes = 0
+  for (let at = 0; at < text.length; ) {
+    let end = Math.min(at + PIECE, text.length)
+    // A pair is not cut.
+    if (end < text.length && (text.charCodeAt(end - 1) & 0xfc00) === 0xd800) end--
+    const piece = end - at === text.length ? text : text.slice(at, end)
+    bytes += encoder.encodeInto(piece, scratch).written
+    at = end
+  }
+  return bytes
+}
+
+function countUnits(text: string): number {
   let bytes = text.length
   for (let i = 0; i < text.length; i++) {
     const unit = text.charCodeAt(i)

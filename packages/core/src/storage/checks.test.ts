@@ -1,0 +1,19 @@
+import * as fc from "fast-check"
+import { expect, test } from "vitest"
+import { holds } from "../../test/property.ts"
+import { utf8Length } from "./checks.ts"
+
+const units = fc.array(fc.constantFrom("a", "é", "€", "😀", "\ud800", "\udc00", "\n"), { maxLength: 100 })
+
+test("the length in UTF-8 is what an encoder writes, lone surrogates included, whatever the length", () => {
+  holds(
+    fc.property(units, fc.constantFrom(1, 700, 70_000), fc.nat(100), (parts, times, most) => {
+      const text = parts
+        .join("")
+        .repeat(times)
+        .slice(0, 300_000 - most)
+      expect(utf8Length(text)).toBe(new TextEncoder().encode(text).length)
+    }),
+    100,
+  )
+})
