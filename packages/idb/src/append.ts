@@ -4,7 +4,7 @@ import type { Environment } from "./environment.ts"
 import { isLost, isQuota } from "./errors.ts"
 import { foldLog } from "./fold.ts"
 import { conflict, headRow, isAt, newLog, stamp } from "./heads.ts"
-import { linesBetween } from "./read.ts"
+import { linesBetween } from "./pages.ts"
 import { endOf, toRows } from "./rows.ts"
 import { sent, writing } from "./transact.ts"
 

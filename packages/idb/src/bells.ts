@@ -14,6 +14,10 @@ export interface Bells {
 export function createBells(database: string): Bells {
   const listeners = new Map<string, Set<() => void>>()
   const channel = openChannel(`@sessions/idb:${database}`)
+  const outgoing = createOutgoing((session) => {
+    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a channel takes none; it reaches its own origin only.
+    channel?.postMessage(session)
+  })
   const tell = (session: string): void => {
     for (const listener of listeners.get(session) ?? []) listener()
   }
@@ -25,8 +29,7 @@ export function createBells(database: string): Bells {
     reachesOthers: channel !== undefined,
     ring(session) {
       tell(session)
-      // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a channel takes none; it reaches its own origin only.
-      channel?.postMessage(session)
+      outgoing.add(session)
     },
     add(session, listener) {
       const set = listeners.get(session) ?? new Set()
@@ -38,7 +41,42 @@ export function createBells(database: string): Bells {
     },
     close() {
       for (const session of listeners.keys()) tell(session)
+      outgoing.end()
       channel?.close()
+    },
+  }
+}
+
+/** A message costs a seventh of an append in Chromium. So often is soon enough for whoever watches. */
+const SPACING_MS = 20
+
+interface Outgoing {
+  /** Posts at once, or with all that come within the spacing. */
+  add(session: string): void
+  /** Posts what waits, and takes no more. */
+  end(): void
+}
+
+function createOutgoing(post: (session: string) => void): Outgoing {
+  const waiting = new Set<string>()
+  let timer: ReturnType<typeof setTimeout> | undefined
+  let ended = false
+  const flush = (): void => {
+    timer = waiting.size > 0 ? setTimeout(flush, SPACING_MS) : undefined
+    for (const session of waiting) post(session)
+    waiting.clear()
+  }
+  return {
+    add(session) {
+      if (ended) return
+      waiting.add(session)
+      if (timer === undefined) flush()
+    },
+    end() {
+      clearTimeout(timer)
+      flush()
+      clearTimeout(timer)
+      ended = true
     },
   }
 }

@@ -4,7 +4,7 @@ import type { Environment } from "./environment.ts"
 import { isLost } from "./errors.ts"
 import { conflict, headRow, isAt, newLog, stamp } from "./heads.ts"
 import { dropStaged } from "./remove.ts"
-import { type End, endOf, ROW_BYTES, toRows } from "./rows.ts"
+import { type End, endOf, toRows } from "./rows.ts"
 import { reading, sent, writing } from "./transact.ts"
 
 /** Lines that one transaction lays by. Appends to any session wait that long. */
@@ -61,7 +61,7 @@ function createStage(env: Environment, session: string, log: string): Stage {
   let bytes = 0
 
   async function flush(): Promise<void> {
-    const rows = toRows(log, written, lines, ROW_BYTES)
+    const rows = toRows(log, written, lines)
     await writing(env.connection, ["log", "staged"], env.durability, async (tx) => {
       await claim(tx, session, log, written.next === 0)
       for (const { key, row } of rows) sent(tx.objectStore("log").put(row, key))

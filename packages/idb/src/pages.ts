@@ -1,0 +1,137 @@
+/** Finding and loading the rows of a range of lines, a page at a time. */
+import { type CheckedRange, type Seq, StorageError } from "@sessions/core/storage"
+import { type HeadRow, type LogRow, type Reading, type RowKey, rowsOf, type Writing } from "./database.ts"
+import { corrupt } from "./errors.ts"
+import { headRow } from "./heads.ts"
+import { chunksOf, linesOf } from "./rows.ts"
+
+/** Whole rows that hold the lines from `from` to `to`: the first may begin before, the last end after them. */
+export interface Page {
+  readonly from: Seq
+  readonly to: Seq
+  readonly rows: readonly LogRow[]
+  readonly next?: Span
+}
+
+/** Rows that are not loaded yet: those that start from `from` on and before `end`. Both are where rows start, if they are not folded meanwhile. */
+interface Span {
+  readonly from: Seq
+  readonly end: Seq
+  /** Where the row of `from` starts in the log's bytes. */
+  readonly offset: number
+}
+
+/**
+ * What one transaction loads, in bytes, about: enough to hide the way to the database and back, little enough to hold twice. It is at
+ * most twice as much, unless a single row is larger.
+ */
+const PAGE_BYTES = 1_000_000
+
+/** The first page of a range; nothing where there is no such line. */
+export async function openLog(
+  tx: Reading,
+  session: string,
+  range: CheckedRange,
+): Promise<{ log: string; to: Seq; page: Page } | undefined> {
+  const head = await headRow(tx, session)
+  if (head === undefined) return undefined
+  const to = Math.min(range.last === undefined ? range.to : range.before, head.next)
+  const from = range.last === undefined ? range.from : Math.max(0, to - range.last)
+  if (from >= to) return undefined
+  return { log: head.log, to, page: await pageAt(tx, head, from, to) }
+}
+
+/** The page that was planned; the one after it is planned meanwhile. */
+export async function nextPage(tx: Reading, session: string, log: string, span: Span, to: Seq): Promise<Page> {
+  const head = sameLog(tx, session, log)
+  const loading = tx.objectStore("log").getAll(rowsOf(log, span.from, span.end))
+  const planned = spanAfter(tx, await head, span, to)
+  const rows = await loading
+  if (rows[0]?.from !== span.from) return pageAt(tx, await head, span.from, to)
+  return toPage(tx, await head, { from: span.from, to, span, rows, planned: await planned })
+}
+
+/** The page that begins with this line, wherever in a row it stands. */
+async function pageAt(tx: Reading, head: HeadRow, from: Seq, to: Seq): Promise<Page> {
+  const [, start, offset] = await holderOf(tx, head.log, from)
+  const span = await spanFrom(tx, head, { from: start, offset }, to)
+  const loading = tx.objectStore("log").getAll(rowsOf(head.log, span.from, span.end))
+  const planned = await spanAfter(tx, head, span, to)
+  return toPage(tx, head, { from, to, span, rows: await loading, planned })
+}
+
+interface Loaded {
+  readonly from: Seq
+  readonly to: Seq
+  readonly span: Span
+  readonly rows: readonly LogRow[]
+  /** The span behind this one; missing where this one goes to the end of the range. */
+  readonly planned: Span | undefined
+}
+
+async function toPage(tx: Reading, head: HeadRow, { from, to, span, rows, planned }: Loaded): Promise<Page> {
+  const last = rows.at(-1)
+  if (last === undefined) throw missing(from)
+  const end = last.from + linesOf(last, last.from).length
+  if (end >= to) return { from, to, rows }
+  if (planned?.from === end) return { from, to: end, rows, next: planned }
+  // The last row was folded with what followed it. What else does not fit was changed by somebody else.
+  if (end < span.end) throw missing(end)
+  const offset = rows.reduce((sum, row) => sum + row.bytes, span.offset)
+  return { from, to: end, rows, next: await spanFrom(tx, head, { from: end, offset }, to) }
+}
+
+async function spanAfter(tx: Reading, head: HeadRow, span: Span, to: Seq): Promise<Span | undefined> {
+  if (span.end >= to) return undefined
+  const [, from, offset] = await holderOf(tx, head.log, span.end)
+  return spanFrom(tx, head, { from, offset }, to)
+}
+
+/**
+ * About as many rows as make a page. Keys hold where a row starts in the log's bytes, so that looking at one tells how much lies before
+ * it; which one to look at follows from the length of the lines on average.
+ */
+async function spanFrom(
+  tx: Reading,
+  { log, next, bytes }: HeadRow,
+  { from, offset }: { from: Seq; offset: number },
+  to: Seq,
+): Promise<Span> {
+  if (bytes - offset <= 2 * PAGE_BYTES) return { from, end: to, offset }
+  let lines = Math.ceil((PAGE_BYTES * (next - from)) / (bytes - offset))
+  while (lines > 0) {
+    const [, end, at] = await holderOf(tx, log, Math.min(from + lines, next - 1))
+    if (end <= from) break
+    if (at - offset <= 2 * PAGE_BYTES) return { from, end: Math.min(end, to), offset }
+    lines = Math.floor((end - from) / 2)
+  }
+  // One row that is as large as a page.
+  return { from, end: from + 1, offset }
+}
+
+/** The lines of a log, for writers that look at it. */
+export async function linesBetween(tx: Reading | Writing, log: string, from: Seq, to: Seq): Promise<string[]> {
+  const [, start] = await holderOf(tx, log, from)
+  const rows = await tx.objectStore("log").getAll(rowsOf(log, start, to))
+  return [...chunksOf(rows, from, to)].flatMap(({ lines }) => lines)
+}
+
+export async function sameLog(tx: Reading, session: string, log: string): Promise<HeadRow> {
+  const head = await headRow(tx, session)
+  if (head?.log === log) return head
+  throw new StorageError("conflict", `The log of ${session} was deleted or replaced while it was read. Read it anew.`, {
+    session,
+  })
+}
+
+/** The key of the row that holds a line. */
+async function holderOf(tx: Reading | Writing, log: string, seq: Seq): Promise<RowKey> {
+  if (seq === 0) return [log, 0, 0]
+  const before = IDBKeyRange.bound([log], [log, seq, Number.POSITIVE_INFINITY])
+  const cursor = await tx.objectStore("log").openKeyCursor(before, "prev")
+  return cursor?.key ?? [log, 0, 0]
+}
+
+function missing(seq: Seq): StorageError {
+  return corrupt(`Line ${seq} is missing, which the head counts`, { at: `log row ${seq}` })
+}
