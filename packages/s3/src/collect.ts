@@ -92,7 +92,12 @@ async function fenceOf(
   }
   if (tail.kind !== "live") {
     const { life } = tail
-    return { bytes: createTombstone(life, token), etags, asTail: (etag) => ({ kind: "gone", etag, life }) }
+    const made = tail.kind === "gone" ? tail.made : token
+    return {
+      bytes: createTombstone({ life, token, made }),
+      etags,
+      asTail: (etag) => ({ kind: "gone", etag, life, made }),
+    }
   }
   const { lines, lastModified = 0 } = tail
   const manifest = { ...tail.manifest, fence: tail.manifest.fence + 1, at: updatedAtOf(tail.manifest, lastModified) }

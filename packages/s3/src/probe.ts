@@ -10,7 +10,7 @@ import { persistently } from "./store/persist.ts"
 import type { Manifest } from "./tail/manifest.ts"
 import type { Tail } from "./tail/tail.ts"
 import { createTombstone } from "./tail/tombstone.ts"
-import { createToken } from "./time.ts"
+import { createToken, TOKEN_LENGTH } from "./time.ts"
 
 export interface S3Probe {
   /** Whether sessions may be made in this bucket by several writers. */
@@ -98,7 +98,11 @@ async function compare(
   signal: AbortSignal | undefined,
 ): Promise<{ readonly etags: EtagForm | "none"; readonly versioned: boolean }> {
   const put = async (condition: PutCondition): Promise<PutResult | undefined> => {
-    const bytes = createTombstone(createToken(env.time), createToken(env.time))
+    const bytes = createTombstone({
+      life: createToken(env.time),
+      token: createToken(env.time),
+      made: key.slice(-TOKEN_LENGTH),
+    })
     try {
       return await once(env, signal, (within) => env.store.put(key, bytes, { condition, signal: within }))
     } catch (error) {

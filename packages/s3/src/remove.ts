@@ -5,7 +5,7 @@ import type { TailHost } from "./replace-tail.ts"
 import { replaceTail } from "./replace-tail.ts"
 import { removeObjects } from "./append/segments.ts"
 import { collectKeys } from "./store/list-all.ts"
-import { tailBytesOf } from "./tail/manifest.ts"
+import { makerOf, tailBytesOf } from "./tail/manifest.ts"
 import { createTombstone } from "./tail/tombstone.ts"
 import { createToken } from "./time.ts"
 import type { Turn } from "./turns.ts"
@@ -16,7 +16,6 @@ export async function removeSession(host: TailHost, session: string, turn: Turn)
   const { env } = host
   // The next life's name is this deletion's token, so that a tombstone is known for one's own by it.
   const life = createToken(env.time)
-  const bytes = createTombstone(life, createToken(env.time))
   const { before, done } = await replaceTail(
     host,
     session,
@@ -24,7 +23,9 @@ export async function removeSession(host: TailHost, session: string, turn: Turn)
     turn,
     async (tail) => {
       if (tail.kind !== "live") return undefined
-      return { bytes, etags: tail.manifest.etags, asTail: (etag) => ({ kind: "gone", etag, life }) }
+      const made = makerOf(tail.manifest)
+      const bytes = createTombstone({ life, token: createToken(env.time), made })
+      return { bytes, etags: tail.manifest.etags, asTail: (etag) => ({ kind: "gone", etag, life, made }) }
     },
     (tail) => tail.kind === "gone" && tail.life === life,
   )

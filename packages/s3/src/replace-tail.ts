@@ -4,7 +4,7 @@ import { storageError, toStorageError } from "./errors.ts"
 import type { Comparing } from "./probe.ts"
 import { once } from "./store/attempt.ts"
 import { ObjectStoreError } from "./store/object-store.ts"
-import { isWorthAnotherTry, startPatience } from "./store/persist.ts"
+import { isWorthAnotherTry, provesNothingDone, startPatience } from "./store/persist.ts"
 import type { Manifest } from "./tail/manifest.ts"
 import type { Tail } from "./tail/tail.ts"
 import type { Tails } from "./tail/tails.ts"
@@ -87,7 +87,7 @@ async function look(
   try {
     return await tails.fetch(session)
   } catch (error) {
-    throw uncertain ? unknown(env, session, what, failure) : error
+    throw uncertain || !provesNothingDone(failure) ? unknown(env, session, what, failure) : error
   }
 }
 

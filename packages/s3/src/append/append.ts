@@ -5,7 +5,7 @@ import { storageError, toStorageError } from "../errors.ts"
 import type { Comparing } from "../probe.ts"
 import { once } from "../store/attempt.ts"
 import { ObjectStoreError } from "../store/object-store.ts"
-import { isWorthAnotherTry, startPatience } from "../store/persist.ts"
+import { isWorthAnotherTry, provesNothingDone, startPatience } from "../store/persist.ts"
 import type { Manifest, Segment } from "../tail/manifest.ts"
 import { tailBytesOf } from "../tail/manifest.ts"
 import type { LiveTail, Tail } from "../tail/tail.ts"
@@ -184,11 +184,18 @@ async function put(
   }
 }
 
-async function lookAgain({ env, tails }: AppendHost, session: string, failure: Error, sent: Sent): Promise<Tail> {
+async function lookAgain(
+  { env, tails }: AppendHost,
+  session: string,
+  failure: ObjectStoreError,
+  { uncertain }: Sent,
+): Promise<Tail> {
   try {
     return await tails.fetch(session)
   } catch (error) {
-    if (!sent.uncertain) throw toStorageError(env, error, `append to ${session}`, { session })
+    if (!uncertain && provesNothingDone(failure)) {
+      throw toStorageError(env, failure, `append to ${session}`, { session, at: env.keys.tail(session) })
+    }
     const why = `Whether the append to ${session} was written is not known: its answer was "${failure.message}", and the tail cannot be read since (${String(error)}). Look at the log when the store can be reached.`
     throw storageError(env, "indeterminate", why, { session, at: env.keys.tail(session) }, error)
   }

@@ -47,10 +47,11 @@ function settleLive(session: string, { manifest }: LiveTail, batch: Batch, sent:
   return sent.uncertain && forgotten ? { kind: "compare", head, why } : { kind: "refused", why }
 }
 
-function settleMissing(session: string, tail: Tail, { expect }: Batch, { uncertain, base }: Sent): Verdict {
+function settleMissing(session: string, tail: Tail, { expect, token }: Batch, { any, uncertain, base }: Sent): Verdict {
   if (expect !== 0) return { kind: "refused", why: `There is no session ${session}; expect 0 creates one.` }
   const untouched = tail.kind === "absent" || (base?.kind === "gone" && tail.kind === "gone" && base.etag === tail.etag)
-  // It may have been made and deleted again: making it once more would bring a deleted session back.
-  if (uncertain && !untouched) return { kind: "refused", why: `The session ${session} was deleted meanwhile.` }
+  // It was made and deleted again, or may have been: making it once more would bring a deleted session back.
+  if ((any && tail.kind === "gone" && tail.made === token) || (uncertain && !untouched))
+    return { kind: "refused", why: `The session ${session} was deleted meanwhile.` }
   return { kind: "send" }
 }

@@ -69,7 +69,7 @@ export function createBlobs({ env, comparing, enter }: BlobsHost): BlobStore {
       checkHash(hash)
       return guarded(hash, "delete", async () => {
         const form = await comparing.known()
-        const bytes = createTombstone(createToken(time), createToken(time))
+        const bytes = createTombstone({ life: createToken(time), token: createToken(time), made: createToken(time) })
         const patience = startPatience(env)
         for (;;) {
           const found = await look(hash, o)

@@ -12,11 +12,11 @@ import { collectKeys } from "../store/list-all.ts"
 import type { PutCondition } from "../store/object-store.ts"
 import { ObjectStoreError } from "../store/object-store.ts"
 import { ChangedObject, openObject } from "../store/open-object.ts"
-import { isWorthAnotherTry, startPatience } from "../store/persist.ts"
+import { isWorthAnotherTry, provesNothingDone, startPatience } from "../store/persist.ts"
 import type { Tail } from "../tail/tail.ts"
 import { decode } from "../tail/tail.ts"
 import type { Tails } from "../tail/tails.ts"
-import { createTombstone, isTombstone, unwrap, wrap } from "../tail/tombstone.ts"
+import { createTombstone, isTombstone, parseTombstone, unwrap, wrap } from "../tail/tombstone.ts"
 import { createToken } from "../time.ts"
 
 export interface DocsHost {
@@ -59,7 +59,7 @@ export function createDocs(host: DocsHost): DocStore {
       enter(o)
       parseDocKey(key)
       demandExpectation(o.expect)
-      await swap(host, key, o, (token) => createTombstone(token, token))
+      await swap(host, key, o, (token) => createTombstone({ life: token, token, made: token }))
     },
 
     async *list(prefix = "", o) {
@@ -91,7 +91,7 @@ async function readDoc({ env }: DocsHost, key: string, at: string, o: CallOption
       if (object === undefined || object === "unchanged") return { etag: undefined, doc: undefined, token: undefined }
       const bytes = await object.whole()
       const { etag } = object
-      if (isTombstone(bytes.length)) return { etag, doc: undefined, token: /-(\w+)"/.exec(decode(bytes) ?? "")?.[1] }
+      if (isTombstone(bytes.length)) return { etag, doc: undefined, token: parseTombstone(bytes)?.token }
       const found = unwrap(bytes)
       const text = found === undefined ? undefined : decode(found.content)
       if (found === undefined || text === undefined) {
@@ -124,7 +124,7 @@ async function swap(
   let lost: ObjectStoreError | undefined
   for (;;) {
     const stored = await readDoc(host, key, at, sent ? {} : o).catch((error: unknown) => {
-      throw uncertain && lost !== undefined ? unknown(env, key, at, lost) : error
+      throw lost !== undefined && (uncertain || !provesNothingDone(lost)) ? unknown(env, key, at, lost) : error
     })
     if (sent && stored.token === token) return
     if ((stored.doc?.version ?? null) !== o.expect) throw changed(env, key, at, stored.doc, o.expect)

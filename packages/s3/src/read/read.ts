@@ -6,6 +6,7 @@ import type { Cache } from "../cache.ts"
 import type { Environment } from "../environment.ts"
 import { storageError, toStorageError } from "../errors.ts"
 import { ChangedObject } from "../store/open-object.ts"
+import type { Patience } from "../store/persist.ts"
 import { startPatience } from "../store/persist.ts"
 import type { LiveTail } from "../tail/tail.ts"
 import type { Tails } from "../tail/tails.ts"
@@ -40,7 +41,7 @@ export async function* readLog(
   let tail: LiveTail = found
   const to = Math.min(end, tail.manifest.next)
   let from = checked.last === undefined ? checked.from : Math.max(0, to - checked.last)
-  const patience = startPatience(env)
+  let patience: Patience | undefined
   let checkedEnd = true
   for (;;) {
     try {
@@ -48,6 +49,8 @@ export async function* readLog(
         checkSignal(signal)
         checkedEnd &&= !later
         from = chunk.from + chunk.lines.length
+        // However long its reader takes: what ran out of patience is a read that does not get on.
+        patience = undefined
         yield chunk
       }
       break
@@ -56,8 +59,10 @@ export async function* readLog(
       if (!moved) throw toStorageError(env, error, `read ${session}`, { session })
       const now = await stillThere(host, session, tail, signal)
       // A segment that the newest tail names is never removed.
-      if (now.etag === tail.etag || !(await patience.pause(error, signal))) throw segmentLost(env, session, error)
+      if (now.etag === tail.etag) throw segmentLost(env, session, error)
       tail = now
+      patience ??= startPatience(env)
+      if (!(await patience.pause(error, signal))) throw tooFast(env, session)
     }
   }
   if (!checkedEnd) await stillThere(host, session, tail, signal)
@@ -177,6 +182,11 @@ async function stillThere(
   if (now.kind === "live" && now.manifest.log === manifest.log) return now
   const message = `The log of ${session} was deleted or replaced while it was read. Read it anew.`
   throw storageError(env, "conflict", message, { session, at: env.keys.tail(session) })
+}
+
+function tooFast(env: Environment, session: string): Error {
+  const message = `The log of ${session} is rewritten faster than this machine reads it. Try again.`
+  return storageError(env, "unavailable", message, { session })
 }
 
 function segmentLost(env: Environment, session: string, error: Error): Error {

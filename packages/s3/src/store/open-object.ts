@@ -4,6 +4,7 @@ import type { Attempt } from "./attempt.ts"
 import { startAttempt } from "./attempt.ts"
 import type { GetOptions, ObjectInfo, StoredObject } from "./object-store.ts"
 import { ObjectStoreError } from "./object-store.ts"
+import type { Patience } from "./persist.ts"
 import { isPassing, startPatience } from "./persist.ts"
 
 export interface OpenObject extends ObjectInfo {
@@ -32,7 +33,7 @@ export async function openObject(
   const from = o.range?.from ?? 0
 
   async function* bytes(): AsyncGenerator<Uint8Array, void, undefined> {
-    const patience = startPatience(env)
+    let patience: Patience | undefined
     let current = first as Begun
     let got = 0
     for (;;) {
@@ -42,11 +43,13 @@ export async function openObject(
           const step = await current.attempt.within(iterator.next())
           if (step.done === true) break
           got += step.value.length
+          patience = undefined
           yield step.value
         }
         if (got >= length) return
         throw new ObjectStoreError("network", `the body ended after ${got} of ${length} bytes`, { certain: false })
       } catch (error) {
+        patience ??= startPatience(env)
         if (!isPassing(error) || !(await patience.pause(error, signal))) throw error
       } finally {
         current.attempt.end()

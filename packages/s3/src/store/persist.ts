@@ -20,6 +20,14 @@ export function isWorthAnotherTry(error: unknown): boolean {
   return isPassing(error) || (error instanceof ObjectStoreError && error.failure === "precondition")
 }
 
+/**
+ * Whether an answer proves by itself that a write did not take place. A condition that did not hold proves nothing: whoever sends
+ * twice, a client or a proxy, is refused for what its own first try has done.
+ */
+export function provesNothingDone({ certain, failure }: ObjectStoreError): boolean {
+  return certain && ["denied", "credentials", "bucket", "clock", "quota"].includes(failure)
+}
+
 /** Pauses between tries, until the patience is at an end. */
 export interface Patience {
   /** False, without a pause, where there is no time left for another try. */

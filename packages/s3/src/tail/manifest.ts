@@ -1,6 +1,7 @@
 /** The first line of a tail: all there is to know of a log but its lines. */
 import type { Seq } from "@sessions/core/storage"
 import type { EtagForm } from "../store/object-store.ts"
+import { TOKEN_LENGTH } from "../time.ts"
 
 /** A sealed stretch of the log: an object of its own, never changed. */
 export interface Segment {
@@ -63,6 +64,11 @@ export function parseManifest(text: string): Manifest | { readonly broken: strin
   if (wrong !== undefined) return { broken: `\`${wrong[0]}\` of its manifest is not what it should be` }
   const checked = manifest as unknown as Manifest
   return isContiguous(checked) ? checked : { broken: "its segments do not follow each other" }
+}
+
+/** The token of the write that made the log, which its identity begins with. */
+export function makerOf({ log }: Manifest): string {
+  return log.slice(0, TOKEN_LENGTH)
 }
 
 export function linesOfSegment({ pieces }: Segment): number {

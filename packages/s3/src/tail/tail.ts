@@ -18,7 +18,7 @@ export type Tail =
   /** Never made; what comes first lives under this life. */
   | { readonly kind: "absent"; readonly life: string }
   /** Deleted; what is made next lives under this life. */
-  | { readonly kind: "gone"; readonly etag: string; readonly life: string }
+  | { readonly kind: "gone"; readonly etag: string; readonly life: string; readonly made: string }
 
 /** What a tail cannot be read for. */
 export type Unreadable =
@@ -38,8 +38,9 @@ export function decodeTail(
   { etag, lastModified }: { readonly etag: string; readonly lastModified: number },
 ): Tail | Unreadable {
   if (isTombstone(bytes.length)) {
-    const life = parseTombstone(bytes)
-    return life === undefined ? broken("it is neither a tail nor a tombstone") : { kind: "gone", etag, life }
+    const tombstone = parseTombstone(bytes)
+    if (tombstone === undefined) return broken("it is neither a tail nor a tombstone")
+    return { kind: "gone", etag, life: tombstone.life, made: tombstone.made }
   }
   const end = bytes.indexOf(10)
   const manifest = end === -1 ? undefined : decodeManifest(bytes.subarray(0, end))

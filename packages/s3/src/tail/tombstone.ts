@@ -4,25 +4,34 @@
  * a listing tells the two apart without reading.
  */
 const SIZE = 64
-const PATTERN = /^\{"format":"@sessions\/s3","gone":"([0-9a-z]{12})-[0-9a-z]{12}"\} *$/
+const PATTERN = /^\{"@sessions\/s3":"([0-9a-z]{12})-([0-9a-z]{12})-([0-9a-z]{12})"\} *$/
 
 /** Before the bytes of a document or blob: makes every write's ETag its own, and what is alive longer than a tombstone. */
 export const ENVELOPE_SIZE = 65
 
 const encoder = new TextEncoder()
 
-/** `life` is that of whatever is made here next. */
-export function createTombstone(life: string, token: string): Uint8Array {
-  return encoder.encode(`{"format":"@sessions/s3","gone":"${life}-${token}"}`.padEnd(SIZE))
+export interface Tombstone {
+  /** Of whatever is made here next. */
+  readonly life: string
+  /** Of this tombstone alone. */
+  readonly token: string
+  /** Of the write that made what is gone: its maker, whose answer was lost, learns of it here. */
+  readonly made: string
+}
+
+export function createTombstone({ life, token, made }: Tombstone): Uint8Array {
+  return encoder.encode(`{"@sessions/s3":"${life}-${token}-${made}"}`.padEnd(SIZE))
 }
 
 export function isTombstone(size: number): boolean {
   return size === SIZE
 }
 
-/** Its life; undefined where somebody else made it. */
-export function parseTombstone(bytes: Uint8Array): string | undefined {
-  return PATTERN.exec(new TextDecoder().decode(bytes))?.[1]
+/** Undefined where somebody else made it. */
+export function parseTombstone(bytes: Uint8Array): Tombstone | undefined {
+  const [, life, token, made] = PATTERN.exec(new TextDecoder().decode(bytes)) ?? []
+  return life === undefined || token === undefined || made === undefined ? undefined : { life, token, made }
 }
 
 export function wrap(content: Uint8Array, token: string): Uint8Array {
