@@ -8,7 +8,7 @@ import { junitCounts } from "./junit.mjs"
 import { outcomeOf } from "./report.mjs"
 
 /** How the own test runner of each runtime takes files and where it leaves its report. */
-const commands = {
+export const commands = {
   node: (files, report) => [newestNode(), ["--test", ...nodeReporters(report), ...files]],
   bun: (files, report) => ["bun", ["test", "--reporter=junit", `--reporter-outfile=${report}`, ...files]],
   deno: (files, report) => [
@@ -51,7 +51,8 @@ export function processes() {
   }))
 }
 
-function entriesStep(name, absent, toRun) {
+/** `toRun` says which files, how the runner is called with them, and what else is in its environment. */
+export function entriesStep(name, absent, toRun) {
   return {
     name,
     absent,
@@ -61,10 +62,10 @@ function entriesStep(name, absent, toRun) {
       const report = join(root, ".reports", `entries-${name.replace("conformance:", "")}.xml`)
       mkdirSync(join(root, ".reports"), { recursive: true })
       rmSync(report, { force: true })
-      const { files, command: toCommand } = toRun()
+      const { files, command: toCommand, env } = await toRun()
       if (files.length === 0) return outcomeOf({ passed: 0, failed: 0, skipped: 0 }, { code: 0, output: "" })
       const [command, args] = toCommand(files, report)
-      const result = await run(command, args)
+      const result = await run(command, args, { env })
       const counted = existsSync(report) ? junitCounts(readFileSync(report, "utf8")) : undefined
       return { ...outcomeOf(counted, result), measured: [...result.output.matchAll(/(?<=measured: ).*/g)].flat() }
     },

@@ -4,6 +4,7 @@ import { buildCheck, packedChecks, scriptCheck } from "./checks.mjs"
 import { crash } from "./crash.mjs"
 import { entries, olderEntries, processes } from "./entries.mjs"
 import { mutants } from "./mutants.mjs"
+import { onServer, simulation } from "./s3.mjs"
 import { vitest } from "./vitest.mjs"
 
 /**
@@ -34,6 +35,10 @@ export const steps = [
   ...olderNodes.map((major) => olderEntries(major, absent[`node${major}`])),
   processes(),
   crash,
+  simulation,
+  onServer("node"),
+  onServer("bun"),
+  onServer("deno"),
 ]
 
 export function select(all, only) {

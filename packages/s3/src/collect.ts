@@ -14,7 +14,7 @@ import { collectKeys, listAll } from "./store/list-all.ts"
 import type { ListedObject } from "./store/object-store.ts"
 import type { Manifest } from "./tail/manifest.ts"
 import type { Tail } from "./tail/tail.ts"
-import { encodeTail, updatedAtOf } from "./tail/tail.ts"
+import { encodeTail, lifeOf, updatedAtOf } from "./tail/tail.ts"
 import { createTombstone } from "./tail/tombstone.ts"
 import { createToken } from "./time.ts"
 import type { Turn } from "./turns.ts"
@@ -69,7 +69,7 @@ function orphansAmong(
   tail: Tail,
   candidates: readonly ListedObject[],
 ): ListedObject[] {
-  const life = tail.kind === "live" ? tail.manifest.life : tail.life
+  const life = lifeOf(tail)
   const named = new Set(tail.kind === "live" ? tail.manifest.segments.map(({ name }) => name) : [])
   return candidates.filter(({ key }) => {
     const parts = env.keys.partsOf(key)

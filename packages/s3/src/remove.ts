@@ -6,6 +6,7 @@ import { replaceTail } from "./replace-tail.ts"
 import { removeObjects } from "./append/segments.ts"
 import { collectKeys } from "./store/list-all.ts"
 import { makerOf, tailBytesOf } from "./tail/manifest.ts"
+import { lifeOf } from "./tail/tail.ts"
 import { createTombstone } from "./tail/tombstone.ts"
 import { createToken } from "./time.ts"
 import type { Turn } from "./turns.ts"
@@ -27,7 +28,8 @@ export async function removeSession(host: TailHost, session: string, turn: Turn)
       const bytes = createTombstone({ life, token: createToken(env.time), made })
       return { bytes, etags: tail.manifest.etags, asTail: (etag) => ({ kind: "gone", etag, life, made }) }
     },
-    (tail) => tail.kind === "gone" && tail.life === life,
+    // What lives under the new life was made after this deletion, which is done then, and not meant.
+    (tail) => lifeOf(tail) === life,
   )
   if (!done) {
     // A deletion that broke off here may have left something.

@@ -32,7 +32,7 @@ export interface AppendHost {
 /** Segments that wait for the tail that names them, and what they are good for: a tail of this life that no collector has passed. */
 interface Prepared {
   readonly life: string
-  readonly fence: number
+  readonly fence: string
   readonly sealed: readonly Segment[]
   readonly merged: Merged | undefined
 }
@@ -60,7 +60,7 @@ export async function append(
       throw storageError(env, code, verdict.why, { session, at: env.keys.tail(session) })
     }
     const manifest = await manifestToFollow(host, session, tail, batch)
-    if (prepared === undefined || prepared.life !== manifest.life || prepared.fence !== manifest.fence) {
+    if (prepared === undefined || prepared.life !== manifest.life || prepared.fence !== fenceOf(tail)) {
       await discard(env, session, prepared, tail)
       prepared = await prepare(env, session, manifest, tail, batch, turn.signal)
     }
@@ -139,7 +139,8 @@ async function prepare(
   batch: Batch,
   signal: AbortSignal,
 ): Promise<Prepared> {
-  const { life, fence } = manifest
+  const { life } = manifest
+  const fence = fenceOf(tail)
   const lines = tail.kind === "live" ? [...tail.lines, ...batch.lines] : batch.lines
   const plan = planSeal(lines, tailBytesOf(manifest) + batch.bytes, manifest.from, env.settings)
   if (plan.length === 0) return { life, fence, sealed: [], merged: undefined }
@@ -217,6 +218,11 @@ async function discard(env: Environment, session: string, prepared: Prepared | u
   const made = [...sealed, ...(merged === undefined ? [] : isMerged ? merged.replaced : [merged.into])]
   const unnamed = made.filter(({ name }) => !named.has(name))
   await removeSegments(env, session, life, unnamed)
+}
+
+/** What a collector changes when it keeps writers out; where there is no log, it is the tombstone that it writes. */
+function fenceOf(tail: Tail): string {
+  return tail.kind === "live" ? `live ${tail.manifest.fence}` : `${tail.kind} ${etagOf(tail) ?? ""}`
 }
 
 function etagOf(tail: Tail): string | undefined {

@@ -13,8 +13,7 @@ import type { PutCondition } from "../store/object-store.ts"
 import { ObjectStoreError } from "../store/object-store.ts"
 import { ChangedObject, openObject } from "../store/open-object.ts"
 import { isWorthAnotherTry, provesNothingDone, startPatience } from "../store/persist.ts"
-import type { Tail } from "../tail/tail.ts"
-import { decode } from "../tail/tail.ts"
+import { decode, lifeOf } from "../tail/tail.ts"
 import type { Tails } from "../tail/tails.ts"
 import { createTombstone, isTombstone, parseTombstone, unwrap, wrap } from "../tail/tombstone.ts"
 import { createToken } from "../time.ts"
@@ -77,10 +76,6 @@ async function placeOf({ env, tails }: DocsHost, key: string, o: CallOptions | u
   if (session === undefined) return `${env.keys.docs}${name}`
   const tail = tails.recent(session, 0) ?? (await tails.fetch(session, o?.signal))
   return `${env.keys.docsOf(session, lifeOf(tail))}${name}`
-}
-
-function lifeOf(tail: Tail): string {
-  return tail.kind === "live" ? tail.manifest.life : tail.life
 }
 
 async function readDoc({ env }: DocsHost, key: string, at: string, o: CallOptions | undefined): Promise<Stored> {

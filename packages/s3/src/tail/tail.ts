@@ -58,6 +58,11 @@ export function decodeTail(
   return { kind: "live", etag, lastModified, manifest, lines }
 }
 
+/** What documents and segments of the session lie under, or will. */
+export function lifeOf(tail: Tail): string {
+  return tail.kind === "live" ? tail.manifest.life : tail.life
+}
+
 /** The manifest from the first bytes of a tail, as far as they hold it. */
 export function decodeManifest(bytes: Uint8Array): Manifest | Unreadable {
   const text = decode(bytes)

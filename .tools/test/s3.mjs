@@ -1,0 +1,36 @@
+import { readdirSync } from "node:fs"
+import { join } from "node:path"
+import { absentFromSystem, system } from "../lib/debian.mjs"
+import { absent } from "../lib/runtimes.mjs"
+import { runScript } from "../lib/run.mjs"
+import { s3Server } from "../lib/s3-server.mjs"
+import { manifest, root } from "../lib/workspace.mjs"
+import { commands, entriesStep } from "./entries.mjs"
+import { outcomeOf } from "./report.mjs"
+
+const folder = join(root, "packages", "s3", "test", "server")
+
+/** The tests that need a real S3 server: the entry files of a runtime beside each other, all on one server. */
+export function onServer(runtime) {
+  const reason = async () => (await absent[runtime]()) ?? absentFromSystem(system.s3)
+  return entriesStep(`s3:${runtime}`, reason, async () => ({
+    files: readdirSync(folder)
+      .filter((name) => name.endsWith(`.${runtime}.ts`))
+      .map((name) => join(folder, name)),
+    command: commands[runtime],
+    env: { S3_TEST_SERVER: JSON.stringify(await s3Server()) },
+  }))
+}
+
+/** A seed is no test of its own; the run is one. */
+export const simulation = {
+  name: "s3:simulation",
+  absent: absent.node,
+  async run() {
+    const result = await runScript(`${manifest.scripts["test:s3-simulation"]} --seeds 1000`)
+    const told = /^acknowledged \d+, indeterminate \d+, violations (\d+)$/m.exec(result.output)
+    const failed = told?.[1] === "0" ? 0 : 1
+    const counted = told === null ? undefined : { passed: 1 - failed, failed, skipped: 0 }
+    return { ...outcomeOf(counted, result), measured: told === null ? [] : [`${told[0]} in 1,000 seeds`] }
+  },
+}
