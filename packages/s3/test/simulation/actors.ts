@@ -89,10 +89,11 @@ export function createWriter(
     append,
     async step() {
       if (dice.chance(0.1)) await look()
-      if (o.deletes && dice.chance(0.03)) {
+      const what = o.deletes ? dice.next() : 1
+      if (what < 0.03) {
         await tell(records, () => storage.delete(SESSION))
         await look()
-      } else if (o.deletes && dice.chance(0.03) && head !== undefined) {
+      } else if (what < 0.06 && head !== undefined) {
         const expect = head
         const lines = Array.from({ length: 1 + dice.below(20) }, () => JSON.stringify({ by: name, replaced: count++ }))
         const made = await tell(records, async () => storage.replace?.(SESSION, chunks(lines), { expect }))
