@@ -1,14 +1,22 @@
-/** `pnpm bench [append|resume] [--json FILE] [--quick]`: ours beside the raw loop, in one process and run. */
+/**
+ * `pnpm bench [GROUP…] [--runtime node|bun|deno] [--json FILE] [--quick]`: ours beside the raw loop, in one run. The packages are
+ * measured as they are built.
+ */
 import { writeFileSync } from "node:fs"
 import { parseArgs } from "node:util"
-import { appendScenarios } from "./append.ts"
+import { appendScenarios } from "./files/append.ts"
+import { listScenarios } from "./files/list.ts"
+import { replayScenarios } from "./files/replay.ts"
+import { resumeScenarios } from "./files/resume.ts"
+import { memoryScenarios } from "./memory.ts"
 import { machine, table } from "./report.ts"
 import type { Result, Scenario } from "./report.ts"
-import { resumeScenarios } from "./resume.ts"
 
 const groups: Readonly<Record<string, (quick: boolean) => readonly Scenario[]>> = {
-  append: appendScenarios,
+  append: (quick) => [...appendScenarios(quick), ...memoryScenarios(quick)],
+  replay: replayScenarios,
   resume: resumeScenarios,
+  list: listScenarios,
 }
 
 const { values, positionals } = parseArgs({

@@ -1,5 +1,6 @@
 /** What a measurement gives, and how it is shown. */
 import { cpus, totalmem } from "node:os"
+import type { Pair } from "./rounds.ts"
 
 export interface Scenario {
   readonly id: string
@@ -19,6 +20,8 @@ export interface Result {
   readonly raw?: number
   /** Ours over raw as rates: 1 is the limit. */
   readonly ratio?: number
+  /** Medians of other programs that do the same, in the same unit and run. */
+  readonly peers?: Readonly<Record<string, number>>
   /** What is counted rather than timed. */
   readonly work?: Readonly<Record<string, number>>
 }
@@ -42,7 +45,7 @@ export function median(values: readonly number[]): number {
 }
 
 /** A result of times: smaller is better, so the ratio of rates is raw over ours. */
-export function timed(id: string, unit: string, ours: readonly number[], raw: readonly number[] = []): Result {
+export function timed(id: string, unit: string, { ours, raw }: Pair): Result {
   const value = median(ours)
   const base = {
     id,

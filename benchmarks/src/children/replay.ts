@@ -1,0 +1,87 @@
+/** Replays a session: ours and the raw loop in turns, or, with no rounds, ours once. */
+import { closeSync, openSync, readdirSync, readSync } from "node:fs"
+import { join } from "node:path"
+import { createSessions } from "@sessions/core"
+import { createStorage } from "../files/storage.ts"
+import { inTurns, milliseconds, verify } from "../rounds.ts"
+import { peakMemoryMB } from "../work.ts"
+
+export interface ReplayTimes {
+  /** Milliseconds. */
+  readonly ours: readonly number[]
+  readonly raw: readonly number[]
+  readonly entries: number
+  readonly peakMB: number | undefined
+}
+
+const [root = "", session = "", how = "", rounds = "0"] = process.argv.slice(2)
+let entries = 0
+if (rounds === "0") await replay()
+const pair =
+  rounds === "0"
+    ? { ours: [], raw: [] }
+    : await inTurns(
+        {
+          ours: () => milliseconds(replay),
+          async raw() {
+            const before = entries
+            const time = await milliseconds(rawLoop)
+            verify(entries === before, `the raw loop saw ${entries} entries, ours ${before}`)
+            return time
+          },
+        },
+        Number(rounds),
+      )
+const times: ReplayTimes = { ...pair, entries, peakMB: peakMemoryMB() }
+console.log(JSON.stringify(times))
+
+async function replay(): Promise<void> {
+  const sessions = createSessions({ storage: createStorage({ root, maxSessionBytes: 4e9 }) })
+  const open = await sessions.open(session)
+  if (how === "tree") {
+    const { path } = await open.tree()
+    entries = path.length
+    await open.context()
+  } else {
+    entries = 0
+    for await (const _ of open.entries()) entries++
+  }
+  await sessions.close()
+}
+
+/** Reads the parts in pieces of 256 KB into one buffer, looks for line ends and parses each line. */
+function rawLoop(): void {
+  const folder = join(root, session)
+  const parts = readdirSync(folder)
+    .filter((name) => name.endsWith(".jsonl"))
+    .sort((a, b) => firstSeq(a) - firstSeq(b))
+  const kept: unknown[] = []
+  let lines = 0
+  for (const part of parts) {
+    const decoder = new TextDecoder()
+    const buffer = new Uint8Array(262_144)
+    const fd = openSync(join(folder, part), "r")
+    let rest = ""
+    for (;;) {
+      const read = readSync(fd, buffer, 0, buffer.length, null)
+      if (read === 0) break
+      const text = rest + decoder.decode(buffer.subarray(0, read), { stream: true })
+      let from = 0
+      for (let end = text.indexOf("\n"); end !== -1; end = text.indexOf("\n", from)) {
+        const value: unknown = JSON.parse(text.slice(from, end))
+        // A tree keeps what it parsed; a stream does not.
+        if (how === "tree") kept.push(value)
+        lines++
+        from = end + 1
+      }
+      rest = text.slice(from)
+    }
+    closeSync(fd)
+  }
+  // The first line is the header.
+  entries = lines - 1
+}
+
+function firstSeq(name: string): number {
+  return Number(/\.(\d+)\.jsonl$/.exec(name)?.[1] ?? 0)
+}

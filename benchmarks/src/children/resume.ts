@@ -1,0 +1,27 @@
+/** Opens a session and gives its context, or its last 50 messages: once, timed from after the import. */
+import { createSessions } from "@sessions/core"
+import { createStorage } from "../files/storage.ts"
+import { milliseconds, verify } from "../rounds.ts"
+import { countReads } from "../work.ts"
+
+export interface ResumeTimes {
+  readonly ms: number
+  readonly messages: number
+  readonly lines: number
+  readonly bytes: number
+}
+
+const [root = "", id = "", how = ""] = process.argv.slice(2)
+const counted = countReads(createStorage({ root, maxSessionBytes: 4e9 }))
+const sessions = createSessions({ storage: counted.storage })
+let messages = 0
+const ms = await milliseconds(async () => {
+  const session = await sessions.open(id)
+  const found = how === "context" ? await session.context() : await session.messages({ limit: 50 })
+  messages = found.messages.length
+})
+verify(how === "context" ? messages > 10 : messages === 50, `${messages} messages`)
+await sessions.close()
+const { lines, bytes } = counted.counts
+const times: ResumeTimes = { ms, messages, lines, bytes }
+console.log(JSON.stringify(times))

@@ -1,0 +1,26 @@
+/** Every entry of a session of 200 MB in several parts: streamed, and as a whole tree with its context. */
+import { inNewProcess } from "../child.ts"
+import { timed } from "../report.ts"
+import type { Result, Scenario } from "../report.ts"
+import { ROUNDS } from "../rounds.ts"
+import type { ReplayTimes } from "../children/replay.ts"
+import { storedLog } from "./logs.ts"
+
+export function replayScenarios(quick: boolean): readonly Scenario[] {
+  const bytes = quick ? 20e6 : 200e6
+  const rounds = quick ? 5 : ROUNDS
+  return [
+    { id: "replay.200mb", run: () => replay("replay.200mb", "stream", bytes, rounds) },
+    { id: "replay.tree.200mb", run: () => replay("replay.tree.200mb", "tree", bytes, rounds) },
+  ]
+}
+
+async function replay(id: string, how: "stream" | "tree", bytes: number, rounds: number): Promise<Result> {
+  const { root, session } = await storedLog({ bytes, compacted: false })
+  const { ours, raw } = await inNewProcess<ReplayTimes>("replay", [root, session, how, String(rounds)])
+  // Peak memory is that of a process that replays once and does nothing else.
+  const alone = await inNewProcess<ReplayTimes>("replay", [root, session, how, "0"])
+  const work =
+    alone.peakMB === undefined ? { entries: alone.entries } : { entries: alone.entries, peakMB: alone.peakMB }
+  return { ...timed(id, "ms", { ours, raw }), work }
+}

@@ -1,0 +1,39 @@
+/**
+ * Opening and the context of a session of 200 MB, compacted, in a new process, beside one of 2 MB in turns; and the last 50 messages
+ * of one that never was compacted. Bytes and lines that came out of the storage are counted.
+ */
+import { inNewProcess } from "../child.ts"
+import type { ResumeTimes } from "../children/resume.ts"
+import { median, timed } from "../report.ts"
+import type { Result, Scenario } from "../report.ts"
+import { storedLog } from "./logs.ts"
+
+const PROCESSES = 20
+
+export function resumeScenarios(quick: boolean): readonly Scenario[] {
+  const bytes = quick ? 20e6 : 200e6
+  const processes = quick ? 5 : PROCESSES
+  return [
+    { id: "resume.compacted", run: () => resume("resume.compacted", { bytes, compacted: true }, processes) },
+    { id: "resume.last50", run: () => resume("resume.last50", { bytes, compacted: false }, processes) },
+  ]
+}
+
+async function resume(id: string, options: { bytes: number; compacted: boolean }, processes: number): Promise<Result> {
+  const large = await storedLog(options)
+  const small = await storedLog({ ...options, bytes: 2e6 })
+  const times: number[] = []
+  const twin: number[] = []
+  let last: ResumeTimes | undefined
+  const how = options.compacted ? "context" : "last50"
+  for (let process = 0; process <= processes; process++) {
+    last = await inNewProcess<ResumeTimes>("resume", [large.root, large.session, how])
+    const other = await inNewProcess<ResumeTimes>("resume", [small.root, small.session, how])
+    // The first pair fills the cache of the operating system.
+    if (process === 0) continue
+    times.push(last.ms)
+    twin.push(other.ms)
+  }
+  const { ms: _, ...work } = last as ResumeTimes
+  return { ...timed(id, "ms", { ours: times, raw: [] }), work: { ...work, twinMs: median(twin) } }
+}

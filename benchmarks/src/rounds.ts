@@ -1,0 +1,52 @@
+/** How a measurement is taken: ours and the raw loop in turns, so that a machine that drifts drifts under both. */
+import { mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+
+/** At least five are needed to speak of a spread. */
+export const ROUNDS = 7
+
+export interface Pair {
+  readonly ours: readonly number[]
+  readonly raw: readonly number[]
+}
+
+/** Each work is given the round and gives its time; the first round warms up and does not count. */
+export async function inTurns(
+  work: { readonly ours: Timed; readonly raw: Timed },
+  rounds: number = ROUNDS,
+): Promise<Pair> {
+  const ours: number[] = []
+  const raw: number[] = []
+  for (let round = 0; round <= rounds; round++) {
+    const one = await work.ours(round)
+    const other = await work.raw(round)
+    if (round === 0) continue
+    ours.push(one)
+    raw.push(other)
+  }
+  return { ours, raw }
+}
+
+type Timed = (round: number) => Promise<number> | number
+
+export async function milliseconds(work: () => unknown): Promise<number> {
+  const start = process.hrtime.bigint()
+  await work()
+  return Number(process.hrtime.bigint() - start) / 1e6
+}
+
+/** A folder of its own on the disk, gone afterwards. */
+export async function withFolder<T>(use: (folder: string) => Promise<T>): Promise<T> {
+  const folder = mkdtempSync(join(tmpdir(), "sessions-bench-"))
+  try {
+    return await use(folder)
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+/** What the set-up promised is there: a benchmark of the wrong thing is worse than none. */
+export function verify(holds: boolean, what: string): void {
+  if (!holds) throw new Error(`The benchmark measured the wrong thing: ${what}.`)
+}
