@@ -1,8 +1,12 @@
+import { PRESETS } from "@sessions/core"
 import type { RepairMode, SessionContext } from "@sessions/core"
 import { choiceOption, integerOption } from "../args.ts"
 import type { Command } from "../command.ts"
 import { defineCommand } from "../command.ts"
 import { diagnosticLines } from "../diagnostics.ts"
+import { UsageError } from "../errors.ts"
+import { fillLines } from "../fill-lines.ts"
+import { fillOf } from "../fill.ts"
 import { fit, formatCount, formatNumber } from "../format.ts"
 import { body, messageText, preview, roleSpan } from "../messages.ts"
 import type { Line, View } from "../output.ts"
@@ -20,22 +24,45 @@ export const context: Command = defineCommand({
       value: "MODE",
       help: `tool calls without a result: ${REPAIRS.join(", ")} (default synthesize)`,
     },
-    window: { type: "string", value: "N", help: "say whether it fits into N tokens" },
+    window: { type: "string", value: "N", help: "show how full a window of N tokens is, and what could be cut" },
+    prune: { type: "boolean", help: "with old tool results made shorter, as far as the window asks for it" },
+    "reserve-tokens": { type: "string", value: "N", help: "kept free for the answer (default 16384)" },
+    "keep-recent-tokens": { type: "string", value: "N", help: "newest tokens that compaction keeps (default 20000)" },
     full: { type: "boolean", help: "messages whole, not their first line" },
   },
-  examples: ["context @last", "context 01JGN3 --window 200000", "context @last --json --repair none"],
+  examples: [
+    "context @last",
+    "context 01JGN3 --window 200000",
+    "context @last --window 32000 --prune",
+    "context @last --json --repair none",
+  ],
   async run({ sessions, session: resolve, args: [ref = ""], values, call }) {
     const repair = choiceOption("repair", values.repair, REPAIRS, "synthesize")
     const window = integerOption("window", values.window, 1)
+    const isPruned = values.prune === true
+    const reserveTokens = integerOption("reserve-tokens", values["reserve-tokens"], 0) ?? DEFAULTS.reserveTokens
+    const keepRecentTokens =
+      integerOption("keep-recent-tokens", values["keep-recent-tokens"], 0) ?? DEFAULTS.keepRecentTokens
+    if (window === undefined)
+      for (const name of ["prune", "reserve-tokens", "keep-recent-tokens"] as const)
+        if (values[name] !== undefined) throw new UsageError(`--${name} goes with --window N, the tokens of the model.`)
     const id = await resolve(ref)
     const session = await sessions.open(id, call)
     try {
-      const found = await session.context({ ...call, repair, ...(window === undefined ? {} : { window }) })
+      const sized = { ...call, repair, ...(window === undefined ? {} : { window }) }
+      const whole = await session.context({ ...sized, prune: false })
+      const pruned = window === undefined ? undefined : await session.context({ ...sized, prune: true })
+      const found = isPruned && pruned !== undefined ? pruned : whole
+      const fill =
+        window === undefined || pruned === undefined
+          ? undefined
+          : fillOf({ shown: found, whole, pruned }, { window, reserveTokens, keepRecentTokens })
       const { leafId } = session
       return {
-        json: { id, leafId, ...found },
+        json: { id, leafId, ...found, ...(fill === undefined ? {} : { fill }) },
         text: (view) => [
           ...about(found, window),
+          ...(fill === undefined ? [] : fillLines(fill, view, isPruned)),
           ...diagnosticLines(found.diagnostics, SHOWN_DIAGNOSTICS),
           ...found.messages.flatMap((item, index) => messageLines(item, index, values.full === true, view)),
         ],
@@ -47,6 +74,7 @@ export const context: Command = defineCommand({
 })
 
 const SHOWN_DIAGNOSTICS = 10
+const DEFAULTS = { reserveTokens: 0, keepRecentTokens: 0, ...PRESETS.reserve }
 
 function about(
   { messages, tokens, fits, model, thinkingLevel, mode, compaction }: SessionContext,
