@@ -1,5 +1,5 @@
-import { PRESETS } from "@sessions/core"
 import type { CompactionPreset, CompactionResult, CompactOptions } from "@sessions/core"
+import { PRESETS } from "@sessions/core/compaction"
 import { integerOption } from "../args.ts"
 import type { Command } from "../command.ts"
 import { defineCommand } from "../command.ts"

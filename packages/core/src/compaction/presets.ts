@@ -1,4 +1,5 @@
 /** Four ways that agents compact, by name. */
+import { TOOL_RESULT_BUDGET } from "../context/prune/settings.ts"
 import type { CompactionSettings } from "./settings.ts"
 
 export type CompactionPreset = "reserve" | "threshold-100k" | "share-80" | "share-90"
@@ -21,6 +22,13 @@ export const PRESETS: Readonly<Record<CompactionPreset, CompactionSettings>> = {
     maxSummaryTokens: 4_096,
     temperature: 0.3,
     summaryAs: "pair",
+    prune: true,
   },
-  "share-90": { thresholdShare: 0.9, keepMessages: 10, rounds: true, temperature: 0 },
+  "share-90": {
+    thresholdShare: 0.9,
+    keepMessages: 10,
+    rounds: true,
+    temperature: 0,
+    prune: { softTrimShare: false, hardClearShare: false, toolResultBudget: TOOL_RESULT_BUDGET },
+  },
 }

@@ -24,6 +24,7 @@ test("without a word from anybody: the reserve of 16,384, 20,000 tokens kept, th
     temperature: undefined,
     summaryAs: "user",
     maxFailures: 3,
+    prune: false,
   })
   expect(resolveSettings({ preset: "reserve" })).toEqual(resolveSettings())
 })
@@ -92,6 +93,7 @@ test("a value that cannot mean anything is invalid, and the sentence names the s
     ["temperature", [-0.1, "0"]],
     ["summaryAs", ["assistant"]],
     ["maxFailures", [0, -1, 1.5]],
+    ["prune", ["yes", 1, null]],
     ["windows", [{ claude: 0 }]],
   ]
   for (const [key, values] of wrong) {
@@ -99,6 +101,10 @@ test("a value that cannot mean anything is invalid, and the sentence names the s
       expect(() => resolveSettings({ [key]: value }), `${key}: ${String(value)}`).toThrow(new RegExp(key))
     }
   }
+})
+
+test("options of pruning are held to what pruning takes", () => {
+  expect(() => resolveSettings({ prune: { softTrimShare: 2 } })).toThrow(/softTrimShare/)
 })
 
 test("a preset stands beneath what its own level says, and over what the levels before it said", () => {
@@ -125,12 +131,14 @@ test("the numbers of the presets", () => {
     maxSummaryTokens: 4_096,
     temperature: 0.3,
     summaryAs: "pair",
+    prune: true,
   })
   expect(resolveSettings({ preset: "share-90" })).toMatchObject({
     trigger: { kind: "share", share: 0.9 },
     keep: { kind: "messages", count: 10 },
     rounds: true,
     temperature: 0,
+    prune: { toolResultBudget: 50_000, softTrimShare: false, hardClearShare: false },
   })
 })
 

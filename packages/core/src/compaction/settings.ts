@@ -3,8 +3,12 @@
  * the defaults, `createSessions`, `create` or `open`, and the call.
  */
 import type { SummaryStyle } from "../context/model-messages.ts"
+import { pruneSettings } from "../context/prune/settings.ts"
+import type { PruneOptions } from "../context/prune/settings.ts"
 import { SessionError } from "../errors.ts"
 import type { KeepRule } from "./cut-point.ts"
+import { checkGroups, KEEPS, lastWord, MAX_FAILURES, TRIGGERS } from "./levels.ts"
+import type { Levels } from "./levels.ts"
 import { PRESETS } from "./presets.ts"
 import type { CompactionPreset } from "./presets.ts"
 import type { TokenCounter } from "./tokens.ts"
@@ -63,6 +67,11 @@ export interface CompactionSettings {
   readonly summaryAs?: SummaryStyle
   /** Failures in a row after which nothing is compacted by itself any more. Default 3. */
   readonly maxFailures?: number
+  /**
+   * What `context()` does to old tool results where it is not told, and what counts as the context here. By shares of the window that
+   * `context()` is given, else of this one's. Default false.
+   */
+  readonly prune?: boolean | PruneOptions
 }
 
 export type TriggerRule =
@@ -90,12 +99,12 @@ export interface ResolvedSettings {
   readonly temperature: number | undefined
   readonly summaryAs: SummaryStyle
   readonly maxFailures: number
+  readonly prune: boolean | PruneOptions
 }
 
 /** Kept free for a model's answer. */
 export const RESERVE_TOKENS = 16_384
 export const KEEP_RECENT_TOKENS = 20_000
-export const MAX_FAILURES = 3
 /** Long summaries of large models take minutes; a connection that hangs takes for ever. */
 export const SUMMARIZER_TIMEOUT = 300_000
 /** A summary must leave room in the reserve for the prompt around it; the beginning of one turn is the smaller part. */
@@ -103,10 +112,9 @@ const SUMMARY_SHARE = 0.8
 const TURN_CONTEXT_SHARE = 0.5
 
 /** The levels, the weakest first. Throws `invalid`. */
-export function resolveSettings(...levels: readonly (CompactionSettings | undefined)[]): ResolvedSettings {
+export function resolveSettings(...levels: Levels): ResolvedSettings {
   const given = levels.flatMap((level) => (level === undefined ? [] : expandPreset(checkLevel(level))))
-  const last = <K extends keyof CompactionSettings>(key: K): Defined<CompactionSettings[K]> | undefined =>
-    given.findLast((level) => level[key] !== undefined)?.[key] as Defined<CompactionSettings[K]> | undefined
+  const last = <K extends keyof CompactionSettings>(key: K): CompactionSettings[K] | undefined => lastWord(given, key)
   const reserveTokens = last("reserveTokens") ?? RESERVE_TOKENS
   const keepRecentTokens = last("keepRecentTokens") ?? KEEP_RECENT_TOKENS
   const maxSummaryTokens = last("maxSummaryTokens") ?? Math.max(1, Math.floor(SUMMARY_SHARE * reserveTokens))
@@ -128,29 +136,24 @@ export function resolveSettings(...levels: readonly (CompactionSettings | undefi
     temperature: last("temperature"),
     summaryAs: last("summaryAs") ?? "user",
     maxFailures: last("maxFailures") ?? MAX_FAILURES,
+    prune: last("prune") ?? false,
   }
 }
 
 /** Throws `invalid` for a level that cannot mean anything. */
 export function checkLevel(level: CompactionSettings): CompactionSettings {
-  for (const group of [TRIGGERS, KEEPS]) {
-    const both = group.filter((key) => level[key] !== undefined)
-    if (both.length > 1)
-      throw invalid(`${both.join(" and ")} exclude each other: give one of ${group.join(", ")} in one place.`)
-  }
+  checkGroups(level)
   for (const [key, [says, holds]] of Object.entries(RULES)) {
     const value = level[key as keyof typeof RULES] as unknown
-    if (value !== undefined && !holds(value)) throw invalid(`${key} must be ${says}, not ${shown(value)}.`)
+    if (value === undefined || holds(value)) continue
+    throw new SessionError("invalid", `${key} must be ${says}, not ${shown(value)}.`)
   }
   if (level.windows !== undefined) checkWindows(level.windows)
+  if (typeof level.prune === "object") pruneSettings(level.prune)
   return level
 }
 
-type Defined<T> = Exclude<T, undefined>
 type Rule = readonly [says: string, holds: (value: unknown) => boolean]
-
-const TRIGGERS = ["reserveTokens", "thresholdTokens", "thresholdShare"] as const
-const KEEPS = ["keepRecentTokens", "keepTurns", "keepMessages"] as const
 
 const isNumber = (value: unknown): value is number => typeof value === "number" && !Number.isNaN(value)
 const FROM_0: Rule = ["a number from 0", (value) => isNumber(value) && value >= 0]
@@ -182,6 +185,10 @@ const RULES: Readonly<Record<Exclude<keyof CompactionSettings, "windows">, Rule>
   temperature: FROM_0,
   summaryAs: ['"user" or "pair"', (value) => value === "user" || value === "pair"],
   maxFailures: WHOLE_FROM_1,
+  prune: [
+    "true, false or options of pruning",
+    (value) => typeof value === "boolean" || (typeof value === "object" && value !== null),
+  ],
 }
 
 /** A preset gives way to what its own level says, group by group. */
@@ -206,8 +213,4 @@ function keepOf(levels: readonly CompactionSettings[]): KeepRule | undefined {
 
 function shown(value: unknown): string {
   return typeof value === "string" ? JSON.stringify(value) : String(value)
-}
-
-function invalid(message: string): SessionError {
-  return new SessionError("invalid", message)
 }

@@ -1,8 +1,8 @@
 /** The handle that a user holds: checks, and short ways to say what `append` can say. */
 import type { SessionContext } from "../context/types.ts"
 import { SessionError } from "../errors.ts"
-import { resolveSettings } from "../compaction/settings.ts"
-import type { CompactionSettings } from "../compaction/settings.ts"
+import { isAutomatic, lastWord, MAX_FAILURES } from "../compaction/levels.ts"
+import type { Levels } from "../compaction/levels.ts"
 import type {
   AutoCompactOptions,
   BranchSummaryOptions,
@@ -44,7 +44,7 @@ export interface HandleOwner {
   /** Lets the last handle release what they share. */
   readonly release: () => Promise<void>
   /** Levels of settings, the weakest first. */
-  readonly compaction: readonly (CompactionSettings | undefined)[]
+  readonly compaction: Levels
   /** Made for a turn: its appends are the turn's, and it cannot start another. */
   readonly inTurn?: boolean
 }
@@ -94,7 +94,7 @@ export class SessionHandle implements Session {
   }
 
   async context(o?: ContextOptions): Promise<SessionContext> {
-    return readContext(this.#open(o), o)
+    return readContext(this.#open(o), o, this.#owner.compaction)
   }
 
   async messages(o?: MessagesOptions): Promise<MessagesPage> {
@@ -176,7 +176,11 @@ export class SessionHandle implements Session {
 
   get compactionStatus(): CompactionStatus {
     const { running, failures } = this.#shared.compaction
-    return { running, failures, breakerOpen: failures >= resolveSettings(...this.#owner.compaction).maxFailures }
+    return {
+      running,
+      failures,
+      breakerOpen: failures >= (lastWord(this.#owner.compaction, "maxFailures") ?? MAX_FAILURES),
+    }
   }
 
   resetCompactionBreaker(): void {
@@ -231,8 +235,7 @@ export class SessionHandle implements Session {
 
   /** What a turn does before and after its function: undefined where nobody is there to summarize. */
   #compactBetween({ signal }: CallOptions): (() => Promise<void>) | undefined {
-    const { enabled, summarize } = resolveSettings(...this.#owner.compaction)
-    if (!enabled || summarize === undefined) return undefined
+    if (!isAutomatic(this.#owner.compaction)) return undefined
     return async () => {
       if (this.#isClosed() || this.compactionStatus.breakerOpen) return
       const { compactIfDue } = await import("./compaction/run.ts")

@@ -1,5 +1,7 @@
 /** What is read from an open session: each reads back only as far as its answer needs. */
 import { assembleContext, checkWindow, sizesOf } from "../context/assemble.ts"
+import type { Levels } from "../compaction/levels.ts"
+import type { PruneOptions } from "../context/prune/settings.ts"
 import { toModelMessages } from "../context/model-messages.ts"
 import { renderMessages, blocksOf } from "../context/render.ts"
 import { repairMessages } from "../context/repair.ts"
@@ -65,8 +67,13 @@ function pathStore({ id, storage, state }: SharedSession): PathStore {
   return { id, storage, log: state.head?.log ?? "" }
 }
 
-export async function readContext(shared: SharedSession, o: ContextOptions = {}): Promise<SessionContext> {
-  const { window, prune = false } = o
+/** `levels`: settings that say how a context is pruned where the call does not. */
+export async function readContext(
+  shared: SharedSession,
+  o: ContextOptions = {},
+  levels: Levels = [],
+): Promise<SessionContext> {
+  const { window } = o
   checkWindow(window)
   const selection = await selectAt(shared, shared.state.leafId, o)
   const restored = await restoreSelected(shared, selection.entries, o)
@@ -77,10 +84,22 @@ export async function readContext(shared: SharedSession, o: ContextOptions = {})
   const diagnostics = [...rendered.diagnostics, ...model.diagnostics, ...repaired.diagnostics]
   const state = await restoreState(shared, selection, o)
   const sized = window === undefined ? {} : { window }
+  const asked = o.prune === undefined ? await pruningAsSet(levels, selection, window) : { prune: o.prune, ...sized }
   const prunedOrNot =
-    prune === false ? repaired : (await loadPruning()).pruneMessages(repaired.messages, prune, sizesOf(state, sized))
+    asked.prune === false
+      ? repaired
+      : (await loadPruning()).pruneMessages(repaired.messages, asked.prune, sizesOf(state, asked))
   const context = assembleContext({ ...selection, state }, { ...prunedOrNot, diagnostics }, sized)
   return context.fits === false ? (await loadFit()).explainFit(context, window) : context
+}
+
+async function pruningAsSet(
+  levels: Levels,
+  selection: Selection,
+  window: number | undefined,
+): Promise<{ readonly prune: boolean | PruneOptions; readonly window?: number }> {
+  if (levels.every((level) => level === undefined)) return { prune: false }
+  return (await import("./compaction/view.ts")).pruningOf(levels, selection, window)
 }
 
 /** Loaded at first use: most contexts are not pruned, and fit. */

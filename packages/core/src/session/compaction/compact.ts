@@ -61,7 +61,7 @@ export async function compactOnce(shared: SharedSession, run: CompactionRun): Pr
   } catch (error) {
     throw hasCode(error, "conflict") ? moved(shared.id, error) : error
   }
-  const tooLarge = tooLargeFor(window, { work, tokensAfter, promptTokens, ...countWith(run) })
+  const tooLarge = tooLargeFor(window, settings, { summary, work, promptTokens })
   tellOf(shared, id, { work, summary, tokensAfter })
   return {
     entryId: id,

@@ -1,14 +1,12 @@
 /** Whether it is time to compact a session. */
-import { estimateMessages } from "../../compaction/tokens.ts"
 import { isOver, usageAnchor } from "../../compaction/trigger.ts"
-import { toModelMessages } from "../../context/model-messages.ts"
 import { renderMessages } from "../../context/render.ts"
 import type { Selection } from "../../context/select.ts"
 import { restoreSelected, selectAt } from "../reading.ts"
 import type { SharedSession } from "../shared-session.ts"
 import { messagesSinceLast } from "./compact.ts"
 import { failed } from "./failure.ts"
-import { promptTokensOf, windowAt } from "./fitting.ts"
+import { promptTokensOf, tokensInView, windowAt } from "./fitting.ts"
 import type { CompactionRun } from "./run.ts"
 
 export async function isDue(shared: SharedSession, run: CompactionRun): Promise<boolean> {
@@ -22,19 +20,25 @@ export async function isDue(shared: SharedSession, run: CompactionRun): Promise<
     const why = `reserveTokens (${trigger.tokens}) leave nothing of the window (${window}); give a smaller reserve, or a larger contextWindow`
     throw failed(shared.id, why)
   }
-  return isOver(trigger, await contextTokens(shared, run, selection), window)
+  return isOver(trigger, await contextTokens(shared, run, selection, window), window)
 }
 
-/** What a provider has reported, and an estimate of what came after it: only that is read back from the blob store. */
-async function contextTokens(shared: SharedSession, run: CompactionRun, selection: Selection): Promise<number> {
-  const { signal } = run
+/**
+ * What a provider has reported, and an estimate of what came after it: only that is read back from the blob store. Without a report
+ * all is estimated, pruned where the settings say so; a report is of what the model got.
+ */
+async function contextTokens(
+  shared: SharedSession,
+  { settings, signal }: CompactionRun,
+  selection: Selection,
+  window: number,
+): Promise<number> {
   const o = signal === undefined ? {} : { signal }
   const anchor = usageAnchor(shared.state.log, selection)
-  const { entries } = await restoreSelected(shared, selection.entries.slice((anchor?.index ?? -1) + 1), o)
-  const { messages } = toModelMessages(renderMessages(entries).messages)
-  const estimated = estimateMessages(
-    messages.map(({ message }) => message),
-    run.settings.countTokens,
-  )
-  return estimated + (anchor?.tokens ?? (await promptTokensOf(shared, selection, o)))
+  const from = anchor === undefined ? 0 : anchor.index + 1
+  const { entries } = await restoreSelected(shared, selection.entries.slice(from), o)
+  const { messages } = renderMessages(entries)
+  if (anchor !== undefined) return anchor.tokens + tokensInView(messages, { ...settings, prune: false }, {})
+  const otherTokens = await promptTokensOf(shared, selection, o)
+  return otherTokens + tokensInView(messages, settings, { window, otherTokens })
 }

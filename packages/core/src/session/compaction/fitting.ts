@@ -1,11 +1,16 @@
-/** Windows of models, and what stands in the way where a context does not fit into one after all. */
+/** Windows of models, what is in them, and what stands in the way where a context does not fit into one after all. */
 import type { KeepRule } from "../../compaction/cut-point.ts"
 import type { PreparedCompaction } from "../../compaction/prepare.ts"
 import type { ResolvedSettings } from "../../compaction/settings.ts"
-import { estimateMessage, UNITS_PER_TOKEN } from "../../compaction/tokens.ts"
-import type { TokenCounter } from "../../compaction/tokens.ts"
+import { estimateMessage, estimateMessages } from "../../compaction/tokens.ts"
 import { windowOf } from "../../compaction/windows.ts"
+import { promptTokens } from "../../context/assemble.ts"
+import { toModelMessages } from "../../context/model-messages.ts"
+import { pruneMessages } from "../../context/prune/prune.ts"
+import type { PruneSizes } from "../../context/prune/prune.ts"
+import { COMPACTION_ROLE } from "../../context/render.ts"
 import type { Selection } from "../../context/select.ts"
+import type { ContextMessage } from "../../context/types.ts"
 import type { CallOptions } from "../../storage/contract.ts"
 import { restoreState } from "../reading.ts"
 import type { SharedSession } from "../shared-session.ts"
@@ -17,8 +22,21 @@ export function windowAt({ state }: Selection, { contextWindow, windows }: Resol
 
 /** Of the system prompt that the log names; what a caller sends besides, it does not know. */
 export async function promptTokensOf(shared: SharedSession, selection: Selection, o: CallOptions): Promise<number> {
-  const { systemPromptOverride = "" } = await restoreState(shared, selection, o)
-  return Math.ceil(systemPromptOverride.length / UNITS_PER_TOKEN)
+  return promptTokens(await restoreState(shared, selection, o))
+}
+
+/** Of messages as a model gets them, pruned where the settings say so. */
+export function tokensInView(
+  messages: readonly ContextMessage[],
+  { prune, countTokens }: Pick<ResolvedSettings, "prune" | "countTokens">,
+  sizes: PruneSizes,
+): number {
+  const { messages: model } = toModelMessages(messages)
+  const view = prune === false ? model : pruneMessages(model, prune, sizes).messages
+  return estimateMessages(
+    view.map(({ message }) => message),
+    countTokens,
+  )
 }
 
 /** A rule by the name of its setting. */
@@ -27,18 +45,20 @@ export function describeRule({ kind, count }: KeepRule): { readonly name: string
   return { name, text: `${name} (${count})` }
 }
 
-/** What keeps a compacted context from fitting; undefined where it fits. */
+/** What keeps a compacted context, pruned where the settings say so, from fitting; undefined where it fits. */
 export function tooLargeFor(
   window: number,
-  done: {
-    readonly work: PreparedCompaction
-    readonly tokensAfter: number
-    readonly promptTokens: number
-    readonly count?: TokenCounter
-  },
+  settings: ResolvedSettings,
+  done: { readonly summary: string; readonly work: PreparedCompaction; readonly promptTokens: number },
 ): string | undefined {
-  const { work, tokensAfter, promptTokens, count = estimateMessage } = done
-  const tokens = tokensAfter + promptTokens
+  const { work, promptTokens: otherTokens } = done
+  const { countTokens: count = estimateMessage, summaryAs } = settings
+  const summary: ContextMessage = {
+    entryId: "",
+    kind: "compaction",
+    message: { role: COMPACTION_ROLE, summaryText: done.summary, summaryAs },
+  }
+  const tokens = otherTokens + tokensInView([summary, ...work.kept], settings, { window, otherTokens })
   if (tokens <= window) return undefined
   let kept = 0
   let largest = { tokens: 0, what: "" }

@@ -2,8 +2,9 @@
  * Who may compact, and what becomes of a failure: by hand it rejects, by itself it is told and nothing more. One compaction at a time
  * for a session, whoever asks for it.
  */
+import type { Levels } from "../../compaction/levels.ts"
 import { resolveSettings } from "../../compaction/settings.ts"
-import type { CompactionSettings, ResolvedSettings } from "../../compaction/settings.ts"
+import type { ResolvedSettings } from "../../compaction/settings.ts"
 import type { AutoCompactOptions, CompactionResult, CompactOptions, Summarize } from "../../compaction/types.ts"
 import { SessionError } from "../../errors.ts"
 import type { SessionEvents } from "../events.ts"
@@ -24,7 +25,7 @@ export interface CompactionRun {
 
 /** A handle on a session, and the settings of its levels, the weakest first. */
 export interface Compacting {
-  readonly levels: readonly (CompactionSettings | undefined)[]
+  readonly levels: Levels
   readonly checkOpen: () => unknown
 }
 

@@ -164,6 +164,36 @@ test("a minimum of turns that alone exceeds the window gives way to keepRecentTo
   expect((await contextTexts(session)).slice(1)).toEqual(["end ".repeat(100)])
 })
 
+test("where the settings prune, context() does by itself, by the window of the model, and says nothing of fitting unless asked", async () => {
+  const { session, sessions } = await startCompacting({ compaction: { prune: true, contextWindow: 20_000 } })
+  await session.append([user("a"), ...calling(LONG.repeat(2)), ...[1, 2, 3].map((n) => assistant(`${n}`))])
+  const pruned = await session.context()
+  expect(pruned.pruned).toMatchObject([{ how: "trimmed" }])
+  expect(pruned).not.toHaveProperty("fits")
+  expect((await session.context({ prune: false })).pruned).toBeUndefined()
+  expect((await session.context({ window: 1_000_000 })).pruned).toEqual([])
+  const other = await sessions.open("s", { compaction: { prune: false } })
+  expect((await other.context()).pruned).toBeUndefined()
+  const preset = await sessions.open("s", { compaction: { preset: "share-90" } })
+  expect((await preset.context()).pruned).toEqual([])
+})
+
+test("what is pruned away does not count for the trigger, nor for whether it fits", async () => {
+  const settings = { summarize, contextWindow: 10_000, thresholdShare: 0.8, keepRecentTokens: 8_200 }
+  const { session } = await startCompacting()
+  await session.append([
+    user("a"),
+    ...calling(LONG.repeat(2)),
+    ...[1, 2, 3].map((n) => assistant(`${n}`)),
+    user(FILLER),
+  ])
+  expect(await session.autoCompact({ ...settings, prune: true })).toBeUndefined()
+  const { ids } = await session.append(user(FILLER.repeat(3)))
+  expect(ids).toHaveLength(1)
+  const done = await session.autoCompact({ ...settings, thresholdShare: 0.3, prune: true })
+  expect(done).toMatchObject({ fits: true })
+})
+
 test("where a rule keeps all of it, the error names the rule, and the window where it is passed", async () => {
   const { session, location } = await startCompacting()
   await session.append([user(FILLER), assistant(FILLER)])

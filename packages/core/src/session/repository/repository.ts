@@ -1,5 +1,5 @@
 /** All sessions of one storage: makes them, finds them, and lets handles on one id share one session. */
-import { checkLevel } from "../../compaction/settings.ts"
+import { checkGroups } from "../../compaction/levels.ts"
 import type { CompactionSettings } from "../../compaction/settings.ts"
 import { SessionError } from "../../errors.ts"
 import type { BlobLimits } from "../../format/blob-refs.ts"
@@ -80,13 +80,15 @@ class SessionRepository implements Sessions {
   readonly #options: OpeningOptions
   readonly #ulidsOnly: boolean
   readonly #hookFailed: (hook: string, error: unknown) => void
+  readonly #compaction: CompactionSettings | undefined
   readonly #open: OpenSessions
 
   constructor(o: SessionsOptions) {
     const { capabilities } = o.storage
     const now = o.now ?? Date.now
     this.storage = o.storage
-    if (o.compaction !== undefined) checkLevel(o.compaction)
+    if (o.compaction !== undefined) checkGroups(o.compaction)
+    this.#compaction = o.compaction
     this.#open = new OpenSessions(o.storage, o.compaction)
     this.pointers = createPointers(o.storage, () => this.#check())
     this.#ulidsOnly = o.ulidsOnly === true
@@ -109,7 +111,7 @@ class SessionRepository implements Sessions {
     this.#check()
     const id = o.id ?? this.#options.newId()
     this.#checkId(id)
-    if (o.compaction !== undefined) checkLevel(o.compaction)
+    await this.#checkCompaction(o)
     const { signal: _, id: __, compaction: ___, ...fields } = o
     const header = newHeader(fields, id, this.#options.now())
     const problem = headerProblem(header)
@@ -247,7 +249,7 @@ class SessionRepository implements Sessions {
   async #hold(id: string, o: OpenOptions): Promise<Held> {
     this.#check()
     this.#checkId(id)
-    if (o.compaction !== undefined) checkLevel(o.compaction)
+    await this.#checkCompaction(o)
     return this.#open.open(id, (signal) => openSession(this.storage, id, this.#options, signal), o)
   }
 
@@ -273,6 +275,13 @@ class SessionRepository implements Sessions {
   #check(): void {
     if (this.#open.closed)
       throw new SessionError("closed", "These sessions were closed. Make new ones with createSessions().")
+  }
+
+  async #checkCompaction({ compaction }: OpenOptions): Promise<void> {
+    const levels = [this.#compaction, compaction].filter((level) => level !== undefined)
+    if (levels.length === 0) return
+    const { checkLevel } = await import("../../compaction/settings.ts")
+    for (const level of levels) checkLevel(level)
   }
 
   #checkId(id: unknown): asserts id is string {

@@ -1,0 +1,34 @@
+/** What a session must know of its settings before anything is compacted. Small: a page loads it with every session. */
+import { SessionError } from "../errors.ts"
+import type { CompactionSettings } from "./settings.ts"
+
+/** Settings of which a level gives one at most: when it is time, and what is kept. */
+export const TRIGGERS = ["reserveTokens", "thresholdTokens", "thresholdShare"] as const
+export const KEEPS = ["keepRecentTokens", "keepTurns", "keepMessages"] as const
+export const MAX_FAILURES = 3
+
+/** The weakest first. */
+export type Levels = readonly (CompactionSettings | undefined)[]
+
+/** What the last level says that says anything. */
+export function lastWord<K extends keyof CompactionSettings>(
+  levels: Levels,
+  key: K,
+): CompactionSettings[K] | undefined {
+  return levels.findLast((level) => level?.[key] !== undefined)?.[key]
+}
+
+/** Whether sessions with these settings are compacted by themselves. No preset has a part in that. */
+export function isAutomatic(levels: Levels): boolean {
+  return lastWord(levels, "enabled") !== false && lastWord(levels, "summarize") !== undefined
+}
+
+/** Throws `invalid` for a level that says two things of one. */
+export function checkGroups(level: CompactionSettings): void {
+  for (const group of [TRIGGERS, KEEPS]) {
+    const both = group.filter((key) => level[key] !== undefined)
+    if (both.length < 2) continue
+    const message = `${both.join(" and ")} exclude each other: give one of ${group.join(", ")} in one place.`
+    throw new SessionError("invalid", message)
+  }
+}
