@@ -73,22 +73,23 @@ test("where it cannot be summarized nothing is written, and the branch is not le
   const [first = "", second = ""] = ids
   const summarize = async (): Promise<string> => SUMMARY
   const lines = (await storedEntries(location)).length
-  const fails: [Promise<unknown>, string, RegExp][] = [
-    [session.branchWithSummary(first, {}), "invalid", /no `summarize`/],
-    [session.branchWithSummary(first, { summarize, budget: 0 }), "invalid", /budget/],
-    [session.branchWithSummary(first, { summarize }, { details: 5 }), "invalid", /details/],
-    [session.branchWithSummary("nowhere", { summarize }), "not_found", /nowhere/],
-    [session.branchWithSummary(ids[2] as string, { summarize }), "compaction_failed", /branch\(\)/],
-    [session.branchWithSummary(first, { summarize, budget: 1 }), "compaction_failed", /budget/],
-    [session.branchWithSummary(first, { summarize: async () => " " }), "compaction_failed", /branch .* no text/s],
+  const fails: [() => Promise<unknown>, string, RegExp][] = [
+    [() => session.branchWithSummary(first, {}), "invalid", /no `summarize`/],
+    [() => session.branchWithSummary(first, { summarize, budget: 0 }), "invalid", /budget/],
+    [() => session.branchWithSummary(first, { summarize }, { details: 5 }), "invalid", /details/],
+    [() => session.branchWithSummary("nowhere", { summarize }), "not_found", /nowhere/],
+    [() => session.branchWithSummary(ids[2] as string, { summarize }), "compaction_failed", /branch\(\)/],
+    [() => session.branchWithSummary(first, { summarize, budget: 1 }), "compaction_failed", /budget/],
+    [() => session.branchWithSummary(first, { summarize: async () => " " }), "compaction_failed", /branch .* no text/s],
     [
-      session.branchWithSummary(first, { summarize: () => new Promise(() => undefined), timeout: 5 }),
+      () => session.branchWithSummary(first, { summarize: () => new Promise(() => undefined), timeout: 5 }),
       "compaction_failed",
       /5 ms/,
     ],
-    [session.branchWithSummary(first, { summarize }, { signal: AbortSignal.abort() }), "aborted", /abort/],
+    [() => session.branchWithSummary(first, { summarize }, { signal: AbortSignal.abort() }), "aborted", /abort/],
   ]
-  for (const [made, code, says] of fails) {
+  for (const [make, code, says] of fails) {
+    const made = make()
     await expect(made).rejects.toThrow(says)
     expect(await codeOf(made)).toBe(code)
   }
