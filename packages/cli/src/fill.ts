@@ -1,7 +1,7 @@
 /** How full the window of a model is, and what compaction and pruning would take out of it. Pure. */
-import { estimateMessages, shouldCompact } from "@sessions/core"
+import { estimateMessages } from "@sessions/core"
 import type { SessionContext } from "@sessions/core"
-import { findCutPoint } from "@sessions/core/compaction"
+import { findCutPoint, shouldCompact } from "@sessions/core/compaction"
 
 export interface FillOptions {
   /** Tokens, as everything here. */

@@ -1,5 +1,5 @@
-import { PRESETS } from "@sessions/core"
 import type { RepairMode, SessionContext } from "@sessions/core"
+import { PRESETS } from "@sessions/core/compaction"
 import { choiceOption, integerOption } from "../args.ts"
 import type { Command } from "../command.ts"
 import { defineCommand } from "../command.ts"
