@@ -17,15 +17,20 @@ interface Manifest {
   readonly name: string
   readonly private?: boolean
   readonly exports: Readonly<Record<string, { readonly default: string }>>
+  readonly bin?: Readonly<Record<string, string>>
 }
 
 function entriesOf(folder: URL): readonly BuiltEntry[] {
   const file = new URL("package.json", folder)
   if (!existsSync(file)) return []
-  const { name, exports, ...rest } = JSON.parse(readFileSync(file, "utf8")) as Manifest
+  const { name, exports, bin = {}, ...rest } = JSON.parse(readFileSync(file, "utf8")) as Manifest
   if (rest.private === true) return []
-  return Object.entries(exports).map(([path, built]) => ({
-    name: name + path.slice(1),
-    load: () => import(new URL(built.default, folder).href) as Promise<object>,
-  }))
+  // A command does its work when it is loaded, and ends the process.
+  const commands = new Set(Object.values(bin))
+  return Object.entries(exports)
+    .filter(([, built]) => !commands.has(built.default))
+    .map(([path, built]) => ({
+      name: name + path.slice(1),
+      load: () => import(new URL(built.default, folder).href) as Promise<object>,
+    }))
 }
