@@ -3,9 +3,15 @@ import type { Capabilities } from "@sessions/core/storage"
 import { createBunStorage } from "@sessions/bun"
 import { createSubject, type Place } from "../../fs/test/subject.ts"
 
-/** The files are those of `@sessions/fs`, and so are the powers over them. */
-export const bun: Subject<Place> = createSubject("bun", {}, createBunStorage)
-export const bunInParts: Subject<Place> = createSubject("bun in parts", { maxPartBytes: 2_000_000 }, createBunStorage)
+export const bun: Subject<Place> = subjectWith("bun", {})
+export const bunInParts: Subject<Place> = subjectWith("bun in parts", { maxPartBytes: 2_000_000 })
 
 /** What {@link bun} can do, for runners that must know before a case starts. */
 export const capabilities: Capabilities = createBunStorage({ root: "." }).capabilities
+
+/** The files are those of `@sessions/fs`: so are the powers over them, and its storages read and write the same places. */
+function subjectWith(name: string, options: { readonly maxPartBytes?: number }): Subject<Place> {
+  const fs = createSubject(name, options)
+  const across = [{ name: "fs", open: (place: Place) => fs.open(place) }]
+  return { ...createSubject(name, options, createBunStorage), across }
+}
