@@ -4,6 +4,7 @@
  */
 import { writeFileSync } from "node:fs"
 import { parseArgs } from "node:util"
+import { compactionScenarios } from "./compaction.ts"
 import { appendScenarios } from "./files/append.ts"
 import { listScenarios } from "./files/list.ts"
 import { replayScenarios } from "./files/replay.ts"
@@ -17,6 +18,7 @@ const groups: Readonly<Record<string, (quick: boolean) => readonly Scenario[]>> 
   replay: replayScenarios,
   resume: resumeScenarios,
   list: listScenarios,
+  compaction: compactionScenarios,
 }
 
 const { values, positionals } = parseArgs({

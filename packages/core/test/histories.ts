@@ -75,6 +75,8 @@ export class History {
   readonly log: EntryLog = EntryLog.of([undefined])
   leaf: string | null = null
   readonly #byId = new Map<string, Entry>()
+  /** What a tombstone anywhere names. */
+  readonly #deleted = new Set<unknown>()
   #open: string[] = []
   #calls = 0
 
@@ -86,7 +88,6 @@ export class History {
     const seq = this.log.end
     const mark = `<<${seq}>>`
     const text = `${mark}${"x".repeat(a % 7 === 0 ? b : b % 80)}`
-    const near = this.#near(a)
     switch (what) {
       case "user":
       case "assistant":
@@ -123,19 +124,11 @@ export class History {
       case "side":
         return this.#add({ type: "custom", customType: "note", data: b })
       case "edit":
-        if (near === undefined) return
-        return this.#add({ type: "context_edit", targetId: near, replacement: { content: [{ type: "text", text }] } })
       case "omit":
-        return near === undefined ? undefined : this.#add({ type: "context_edit", targetId: near, replacement: null })
       case "tombstone":
-        return near === undefined ? undefined : this.#add({ type: "tombstone", targetId: near })
       case "branch":
-        if (near !== undefined && a % 3 === 0) this.#add({ type: "leaf" }, near)
-        return
       case "branchSummary":
-        if (near !== undefined && a % 3 === 0)
-          this.#add({ type: "branch_summary", fromId: this.leaf ?? "root", summary: text }, near)
-        return
+        return this.#alter(what, a, text)
       case "reset":
         return this.#add({ type: "reset_boundary" })
     }
@@ -153,33 +146,46 @@ export class History {
     const path: Entry[] = []
     for (let id = this.leaf; id !== null; ) {
       const entry: Entry = this.#entry(id)
-      if (entry.type === "reset_boundary" && !this.#deleted().has(entry.id)) break
-      path.unshift(entry)
+      if (entry.type === "reset_boundary" && !this.#deleted.has(entry.id)) break
+      path.push(entry)
       id = entry.parentId
     }
-    return path
+    return path.reverse()
   }
 
   /** The path's messages that were neither deleted nor left out, in their order, as they read after their last edit. */
   visible(): readonly Visible[] {
-    const deleted = this.#deleted()
-    const path = this.path().filter(({ id }) => !deleted.has(id))
+    const path = this.path().filter(({ id }) => !this.#deleted.has(id))
+    const edits = new Map<unknown, Entry>()
+    for (const entry of path) if (entry.type === "context_edit") edits.set(entry["targetId"], entry)
     return path.filter(isMessageEntry).flatMap(({ id, seq }): Visible[] => {
-      const edit = path.findLast(({ type, targetId }) => type === "context_edit" && targetId === id)
+      const edit = edits.get(id)
       return edit?.["replacement"] === null ? [] : [{ id, mark: edit?.seq ?? seq }]
     })
   }
 
   /** The compaction that the path rests on. */
   latestCompaction(): Entry | undefined {
-    const deleted = this.#deleted()
-    return this.path().findLast(({ type, id }) => type === "compaction" && !deleted.has(id))
+    return this.path().findLast(({ type, id }) => type === "compaction" && !this.#deleted.has(id))
   }
 
   /** Which entry a mark tells of: an edit's target, or the message itself. */
   told(mark: number): string {
     const entry = this.log.at(mark) as Entry
     return entry.type === "context_edit" ? String(entry["targetId"]) : entry.id
+  }
+
+  /** Does something to an entry that is there already. */
+  #alter(what: "edit" | "omit" | "tombstone" | "branch" | "branchSummary", a: number, text: string): void {
+    const targetId = this.#near(a)
+    if (targetId === undefined) return
+    const branches = a % 3 === 0
+    if (what === "edit")
+      this.#add({ type: "context_edit", targetId, replacement: { content: [{ type: "text", text }] } })
+    else if (what === "omit") this.#add({ type: "context_edit", targetId, replacement: null })
+    else if (what === "tombstone") this.#add({ type: "tombstone", targetId })
+    else if (branches && what === "branch") this.#add({ type: "leaf" }, targetId)
+    else if (branches) this.#add({ type: "branch_summary", fromId: this.leaf ?? "root", summary: text }, targetId)
   }
 
   #callTools(what: "calls" | "aborted", mark: string, a: number): void {
@@ -190,14 +196,12 @@ export class History {
     if (what === "aborted") this.#open = []
   }
 
-  #deleted(): ReadonlySet<unknown> {
-    return new Set([...this.#byId.values()].flatMap((one) => (one.type === "tombstone" ? [one["targetId"]] : [])))
-  }
-
-  /** Mostly one of the last entries on the path. */
+  /** Mostly one of the last entries on the path, else any. */
   #near(n: number): string | undefined {
-    const path = this.path()
-    return n % 10 === 0 ? path[n % Math.max(1, path.length)]?.id : path.at(-1 - (n % 6))?.id
+    if (n % 10 === 0) return this.#byId.get(`e${1 + (n % Math.max(1, this.log.end - 1))}`)?.id
+    let id = this.leaf
+    for (let steps = n % 6; steps > 0 && id !== null; steps--) id = this.#entry(id).parentId
+    return id ?? undefined
   }
 
   #message(message: Fields): void {
@@ -210,6 +214,7 @@ export class History {
     const entry = { type, ...base, ...payload } as unknown as Entry
     this.log.push(entry)
     this.#byId.set(entry.id, entry)
+    if (type === "tombstone") this.#deleted.add(payload["targetId"])
     this.leaf = entry.id
   }
 

@@ -1,6 +1,5 @@
 /** Which files an agent read and changed, from its tool calls; cumulative over compactions. */
-import { callsOf } from "../context/repair.ts"
-import type { Message, ModelMessage } from "../format/messages.ts"
+import type { Message, ToolCallBlock } from "../format/messages.ts"
 
 export interface FileLists {
   /** Sorted; none of them is in `modifiedFiles`. */
@@ -28,11 +27,13 @@ export function collectFiles(messages: readonly Message[], ...summaries: readonl
     for (const path of strings(modifiedFiles)) modified.add(path)
   }
   for (const message of messages) {
-    for (const call of callsOf(message as ModelMessage)) {
-      const path = (call.arguments as Readonly<Record<string, unknown>> | undefined)?.["path"]
+    if (message.role !== "assistant") continue
+    for (const { type, name, arguments: args } of (message.content ?? []) as readonly ToolCallBlock[]) {
+      if (type !== "toolCall") continue
+      const path = (args as Readonly<Record<string, unknown>> | undefined)?.["path"]
       if (typeof path !== "string") continue
-      if (READ.has(call.name)) read.add(path)
-      else if (WRITE.has(call.name)) modified.add(path)
+      if (READ.has(name)) read.add(path)
+      else if (WRITE.has(name)) modified.add(path)
     }
   }
   return { readFiles: [...read].filter((path) => !modified.has(path)).sort(), modifiedFiles: [...modified].sort() }

@@ -65,7 +65,7 @@ export function prepareCompaction(
   const { messages: all, seqs: places } = renderMessages(entries)
   const { weights, tokens: tokensBefore } = weigh(all, o)
   const previous = all[0]?.kind === "compaction" ? all[0] : undefined
-  const from = firstOnPath(entries, places, previous === undefined ? 0 : 1)
+  const from = previous === undefined ? 0 : firstOnPath(entries, places)
   const messages = from === 0 ? all : all.slice(from)
   const seqs = from === 0 ? places : places.slice(from)
   // The kept part begins at an id: one that a later entry has too would mean that one.
@@ -146,13 +146,12 @@ function sumOf(weights: Float64Array, from: number, to: number): number {
 }
 
 /**
- * Index of the first message, from `from` on, that is no older than the last reset. A compaction that somebody else made may keep
- * what stands before one; it has no place in any later summary.
+ * Index of the first message behind the compaction that is no older than the last reset. A compaction that somebody else made may
+ * keep what stands before one; it has no place in any later summary. A reset behind the compaction has no compaction before it.
  */
-function firstOnPath(entries: readonly SelectedEntry[], seqs: readonly Seq[], from: number): number {
-  const reset = entries.findLast(({ entry }) => entry.type === "reset_boundary")?.seq
-  if (reset === undefined) return from
-  let first = from
+function firstOnPath(entries: readonly SelectedEntry[], seqs: readonly Seq[]): number {
+  const reset = entries.findLast(({ entry }) => entry.type === "reset_boundary")?.seq ?? 0
+  let first = 1
   while (first < seqs.length && (seqs[first] as Seq) < reset) first++
   return first
 }

@@ -44,7 +44,7 @@ export function renderMessages(selected: readonly SelectedEntry[]): PlacedMessag
     }
     const message = applyEdit(rendered, edit)
     if (message === undefined) continue
-    messages.push({ entryId: entry.id, kind: rendered.kind, message })
+    messages.push(message === rendered.message ? rendered : { ...rendered, message })
     seqs.push(seq)
   }
   return { messages, seqs, diagnostics }
@@ -64,55 +64,62 @@ export function blocksOf(content: unknown): readonly ContentBlock[] | undefined 
   return sound ? content : undefined
 }
 
-type RenderedEntry = Pick<ContextMessage, "kind" | "message">
-
 /** Undefined for an entry that is never in the context; a string says what is wrong with one that should be. */
-function renderEntry(entry: Entry): RenderedEntry | string | undefined {
+function renderEntry(entry: Entry): ContextMessage | string | undefined {
   switch (entry.type) {
     case "message":
-      return renderMessage(entry["message"])
+      return renderMessage(entry.id, entry["message"])
     case "custom_message": {
       const content = blocksOf(entry["content"])
       if (content === undefined) return "its content is not a list of blocks"
       const { customType, display, details } = entry as Readonly<Record<string, unknown>>
       const kept = { customType, display, ...(details === undefined ? {} : { details }) }
-      return { kind: "custom", message: { role: CUSTOM_ROLE, content, ...kept } }
+      return { entryId: entry.id, kind: "custom", message: { role: CUSTOM_ROLE, content, ...kept } }
     }
     case "branch_summary": {
       const { summary, fromId } = entry as Readonly<Record<string, unknown>>
       if (typeof summary !== "string") return "it has no summary"
-      return { kind: "branch_summary", message: { role: BRANCH_SUMMARY_ROLE, summaryText: summary, fromId } }
+      return {
+        entryId: entry.id,
+        kind: "branch_summary",
+        message: { role: BRANCH_SUMMARY_ROLE, summaryText: summary, fromId },
+      }
     }
     case "compaction": {
       const { summary, tokensBefore, summaryAs } = entry as Readonly<Record<string, unknown>>
       if (typeof summary !== "string") return "it has no summary"
       const style = summaryAs === undefined ? {} : { summaryAs }
-      return { kind: "compaction", message: { role: COMPACTION_ROLE, summaryText: summary, tokensBefore, ...style } }
+      return {
+        entryId: entry.id,
+        kind: "compaction",
+        message: { role: COMPACTION_ROLE, summaryText: summary, tokensBefore, ...style },
+      }
     }
     default:
       return undefined
   }
 }
 
-function renderMessage(message: unknown): RenderedEntry | string {
+function renderMessage(entryId: string, message: unknown): ContextMessage | string {
   if (typeof message !== "object" || message === null || typeof (message as Message).role !== "string") {
     return "it holds no message"
   }
   const { content } = message as Message
   if (content === undefined || content === null) {
     const needsContent = ["user", "assistant", "toolResult", "system"].includes((message as Message).role)
-    return needsContent ? "its message has no content" : { kind: "message", message: message as Message }
+    return needsContent ? "its message has no content" : { entryId, kind: "message", message: message as Message }
   }
   const blocks = blocksOf(content)
   if (blocks === undefined) return "its content is not a list of blocks"
   return {
+    entryId,
     kind: "message",
     message: blocks === content ? (message as Message) : { ...(message as Message), content: blocks },
   }
 }
 
 /** What is not told from its content (a branch summary, something run) becomes a plain message by an edit. */
-function applyEdit({ kind, message }: RenderedEntry, edit: Entry | undefined): Message | undefined {
+function applyEdit({ kind, message }: ContextMessage, edit: Entry | undefined): Message | undefined {
   const content = edit === undefined || kind === "compaction" ? undefined : replacementOf(edit)
   if (content === undefined) return message
   if (content === null) return undefined

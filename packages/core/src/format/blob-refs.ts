@@ -77,14 +77,16 @@ export function applyBlobs<E extends object>(entry: E, moved: readonly BlobRef[]
 
 /** Every reference of the entry: the places that `blobs` names and that hold one. A base field is never such a place. */
 export function blobRefs(entry: object, o: RefOptions = {}): readonly BlobRef[] {
+  const named = blobsOf(entry) ?? NONE
+  const images = o.foreign === true ? contentImages(entry) : []
+  // So it is with almost every entry of a long context.
+  if (named === NONE && images.length === 0) return []
   const refs: BlobRef[] = []
-  const named = blobsOf(entry) ?? {}
   for (const [pointer, encoding] of Object.entries(named)) {
     const hash = hashOf(getAt(entry, pointer))
     if (hash !== undefined && !BASE_FIELDS.has(pathOf(pointer)?.[0] ?? "")) refs.push({ pointer, encoding, hash })
   }
-  if (o.foreign !== true) return refs
-  for (const { pointer, text } of contentImages(entry)) {
+  for (const { pointer, text } of images) {
     const hash = Object.hasOwn(named, pointer) ? undefined : hashOf(text)
     if (hash !== undefined) refs.push({ pointer, encoding: "base64", hash })
   }
@@ -111,6 +113,7 @@ export function restoreBlobs<E extends object>(
   return { entry: restored as E, missing: [...missing] }
 }
 
+const NONE: Readonly<Record<string, BlobEncoding>> = {}
 const PREFIX = "blob:sha256:"
 const REFERENCE = /^blob:sha256:([0-9a-f]{64})$/
 
@@ -122,7 +125,7 @@ function hashOf(value: unknown): string | undefined {
 /** The places that an entry names; undefined where its `blobs` is something else. */
 function blobsOf(entry: object): Readonly<Record<string, BlobEncoding>> | undefined {
   const { blobs } = entry as { blobs?: unknown }
-  if (blobs === undefined) return {}
+  if (blobs === undefined) return NONE
   const ours = isObject(blobs) && Object.values(blobs).every((encoding) => encoding === "utf8" || encoding === "base64")
   return ours ? (blobs as Record<string, BlobEncoding>) : undefined
 }

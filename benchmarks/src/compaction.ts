@@ -1,0 +1,70 @@
+/**
+ * Planning a compaction: rendering, counting, the cut, and what the summary covers, over messages of 200 bytes in turns with tool
+ * calls. Beside it the loop that does nothing but add up the texts. Linear means that ten times the messages take ten times as long.
+ */
+import { EntryLog } from "@sessions/core"
+import type { Entry } from "@sessions/core"
+import { prepareCompaction } from "@sessions/core/compaction"
+import { timed } from "./report.ts"
+import type { Result, Scenario } from "./report.ts"
+import { inTurns, milliseconds, verify } from "./rounds.ts"
+
+/** Some are spent until the code is compiled: the median is of those that are not. */
+const ROUNDS = 25
+const TEXT = "-".repeat(200)
+
+export function compactionScenarios(quick: boolean): readonly Scenario[] {
+  const small = { id: "compaction.10k", run: () => measure("compaction.10k", 10_000) }
+  return quick ? [small] : [small, { id: "compaction.100k", run: () => measure("compaction.100k", 100_000) }]
+}
+
+async function measure(id: string, messages: number): Promise<Result> {
+  const slots = makeEntries(messages)
+  const log = EntryLog.of([undefined, ...slots])
+  const entries = slots.map((entry) => ({ seq: entry.seq, entry }))
+  let summarized = 0
+  let units = 0
+  const plan = (): void => {
+    summarized = prepareCompaction(log, entries, { keep: { kind: "tokens", count: 20_000 } }).cut?.first ?? 0
+  }
+  const add = (): void => {
+    units = addUp(slots)
+  }
+  const times = await inTurns({ ours: () => milliseconds(plan), raw: () => milliseconds(add) }, ROUNDS)
+  verify(summarized > messages - 1_000 && units === messages * TEXT.length, "not all of it was planned")
+  return { ...timed(id, "ms", times), work: { messages, summarized } }
+}
+
+function addUp(entries: readonly Entry[]): number {
+  let units = 0
+  for (const entry of entries) {
+    const { content } = entry["message"] as { readonly content: readonly { readonly text?: string }[] }
+    for (const { text = "" } of content) units += text.length
+  }
+  return units
+}
+
+/** A prompt, a call, its result, an answer, again and again. */
+function makeEntries(count: number): Entry[] {
+  return Array.from({ length: count }, (_, index): Entry => {
+    const id = `e${index + 1}`
+    const parentId = index === 0 ? null : `e${index}`
+    const place = { id, parentId, seq: index + 1, timestamp: "2026-01-31T09:30:00.000Z" }
+    return { type: "message", ...place, message: messageAt(index) }
+  })
+}
+
+function messageAt(index: number): object {
+  const content = [{ type: "text", text: TEXT }]
+  const call = { type: "toolCall", id: `c${index}`, name: "read", arguments: { path: `src/file-${index % 50}.ts` } }
+  switch (index % 4) {
+    case 0:
+      return { role: "user", content }
+    case 1:
+      return { role: "assistant", content: [...content, call] }
+    case 2:
+      return { role: "toolResult", toolCallId: `c${index - 1}`, isError: false, content }
+    default:
+      return { role: "assistant", content }
+  }
+}
