@@ -1,7 +1,7 @@
 /** Getting rid of folders: out of sight in one step, then removed at leisure. */
 import { randomUUID } from "node:crypto"
 import { join } from "node:path"
-import { isMissing } from "../errors.ts"
+import { errnoOf, isMissing } from "../errors.ts"
 import type { Files } from "./files.ts"
 import type { Layout } from "./layout.ts"
 import { checkInnerFolder, ensureFolder, patiently } from "./small-files.ts"
@@ -13,18 +13,26 @@ export async function moveToTrash(
   path: string,
   check: () => void = () => undefined,
 ): Promise<string> {
-  checkInnerFolder(files, layout.trash)
-  const trashed = join(layout.trash, randomUUID())
-  const move = (): void => {
-    check()
-    files.rename(path, trashed)
+  const move = async (folder: string): Promise<string> => {
+    checkInnerFolder(files, folder)
+    const trashed = join(folder, randomUUID())
+    await patiently(() => {
+      check()
+      files.rename(path, trashed)
+    })
+    return trashed
   }
   try {
-    await patiently(move)
+    return await move(layout.trash)
   } catch (error) {
     if (!isMissing(error)) throw error
-    ensureFolder(files, layout.trash)
-    await patiently(move)
   }
-  return trashed
+  try {
+    ensureFolder(files, layout.trash)
+  } catch (error) {
+    // Deleting must be possible on a full disk; this folder is there nearly always, and is swept like the other.
+    if (errnoOf(error) === "ENOSPC" || errnoOf(error) === "EDQUOT") return await move(layout.fresh)
+    throw error
+  }
+  return move(layout.trash)
 }

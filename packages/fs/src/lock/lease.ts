@@ -1,6 +1,7 @@
 /** The lock as one writer uses it: taken with the first append of a burst, kept fresh, given back after a pause or when another waits. */
 import type { Environment } from "../environment.ts"
-import { acquireLock, type Lock, tryLock } from "./lock.ts"
+import type { Lock } from "./held.ts"
+import { acquireLock, tryLock } from "./lock.ts"
 
 export interface LeaseHolder {
   /** Nothing is running or queued that needs the lock. */

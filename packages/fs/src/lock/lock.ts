@@ -9,21 +9,10 @@ import { dirname } from "node:path"
 import { StorageError } from "@sessions/core/storage"
 import { errnoOf, isMissing } from "../errors.ts"
 import type { Files } from "../disk/files.ts"
-import { createOwner, isDead, type LockOwner, parseOwner } from "./owner.ts"
-import { checkInnerFolder, createFile, discard, ensureFolder, readStart } from "../disk/small-files.ts"
+import { checkInnerFolder, createFile, discard, ensureFolder } from "../disk/small-files.ts"
+import { createLockFile, holdLock, type Lock, ownerIn, toWaitPath } from "./held.ts"
+import { createOwner, isDead, type LockOwner } from "./owner.ts"
 import { pause } from "../wait.ts"
-
-export interface Lock {
-  /** See {@link LockOwner.fence}. */
-  readonly fence: boolean
-  /** How often it was refreshed in its file. */
-  readonly refreshes: number
-  /** Whether nobody can have taken the lock over: it was refreshed a short while ago by every clock. */
-  isCertain(): boolean
-  /** Costs nothing when the last refresh is younger than {@link REFRESH_MS}. `wanted`: ours, and another writer waits for it. */
-  refresh(now?: boolean): "held" | "wanted" | "lost"
-  release(): void
-}
 
 export interface AcquireOptions {
   /** Milliseconds to wait for another holder; then `unavailable`. */
@@ -33,10 +22,8 @@ export interface AcquireOptions {
   readonly polite?: boolean
 }
 
-/** How often a holder says that it is alive, and looks whether another one waits. */
-export const REFRESH_MS = 50
 /** A lock that was not refreshed for so long belongs to a process that is stopped, swapped out or on a broken machine. */
-export const STALE_MS = 10_000
+const STALE_MS = 10_000
 
 /** Waits for the lock. Rejects with `unavailable` after the timeout and `aborted` at the signal; errors of the file system as they are. */
 export async function acquireLock(files: Files, path: string, o: AcquireOptions): Promise<Lock> {
@@ -64,8 +51,9 @@ export function tryLock(files: Files, path: string): Lock | undefined {
   checkInnerFolder(files, dirname(path))
   const owner = createOwner(false)
   const since = { wall: Date.now(), steady: performance.now() }
+  let isNamed: boolean
   try {
-    createFile(files, path, Buffer.from(JSON.stringify(owner)))
+    isNamed = createLockFile(files, path, owner)
   } catch (error) {
     if (errnoOf(error) === "EEXIST") return undefined
     if (!isMissing(error)) throw error
@@ -73,7 +61,7 @@ export function tryLock(files: Files, path: string): Lock | undefined {
     return tryLock(files, path)
   }
   discard(files, toWaitPath(path))
-  return holdLock(files, path, owner, since)
+  return holdLock(files, path, owner, since, isNamed)
 }
 
 interface Observation {
@@ -86,56 +74,10 @@ interface Observation {
 /** A writer that gave way waits so long before it asks again: longer than the others take between two looks. */
 const POLITE_MS = 8
 const MAX_POLL_MS = 10
-/** How long a holder trusts its last refresh. Far below {@link STALE_MS}, so that both sides' clocks may differ a good deal. */
-const CERTAIN_MS = 2_000
 /** A lock that looks old by its time stamp must also stand still for so long: the wall clock may have been set. */
 const STILL_MS = 500
-/** A lock whose owner is not in it: he ended between making the file and writing to it, which takes microseconds. */
+/** A lock whose owner is not in it: he ended between making the file and writing to it, or there was no room for that. */
 const NAMELESS_MS = 1_000
-/** More than the description of any owner takes. */
-const OWNER_BYTES = 4_096
-
-function toWaitPath(path: string): string {
-  return `${path}.wait`
-}
-
-/** `since`: before the lock was made, so that one who was stopped in the middle of that does not take it for fresh. */
-function holdLock(files: Files, path: string, owner: LockOwner, since: { wall: number; steady: number }): Lock {
-  let { wall, steady } = since
-  let wanted = false
-  let refreshes = 0
-  const isOurs = (): boolean => ownerIn(files, path)?.token === owner.token
-  return {
-    fence: owner.fence,
-    get refreshes() {
-      return refreshes
-    },
-    isCertain() {
-      const byWall = Date.now() - wall
-      return byWall >= 0 && byWall < CERTAIN_MS && performance.now() - steady < CERTAIN_MS
-    },
-    refresh(now = false) {
-      const at = performance.now()
-      if (!now && at - steady < REFRESH_MS && this.isCertain()) return wanted ? "wanted" : "held"
-      if (!isOurs()) return "lost"
-      const date = Date.now()
-      files.utimes(path, date)
-      wall = date
-      steady = at
-      refreshes++
-      wanted = files.lstat(toWaitPath(path)) !== undefined
-      return wanted ? "wanted" : "held"
-    },
-    release() {
-      if (isOurs()) discard(files, path)
-    },
-  }
-}
-
-function ownerIn(files: Files, path: string): LockOwner | undefined {
-  const bytes = readStart(files, path, OWNER_BYTES)
-  return bytes === undefined ? undefined : parseOwner(bytes.toString("utf8"))
-}
 
 function observe(files: Files, path: string, before: Observation | undefined): Observation | undefined {
   const stat = files.lstat(path)
@@ -158,8 +100,9 @@ function takeOver(files: Files, path: string, seen: Observation): Lock | undefin
   const dead = seen.owner !== undefined && isDead(seen.owner)
   const owner = createOwner(!dead || (seen.owner?.fence ?? false))
   const since = { wall: Date.now(), steady: performance.now() }
+  let isNamed: boolean
   try {
-    createFile(files, guard, Buffer.from(JSON.stringify(owner)))
+    isNamed = createLockFile(files, guard, owner)
   } catch (error) {
     if (errnoOf(error) !== "EEXIST") throw error
     const left = files.lstat(guard)
@@ -181,7 +124,7 @@ function takeOver(files: Files, path: string, seen: Observation): Lock | undefin
     throw error
   }
   discard(files, toWaitPath(path))
-  return holdLock(files, path, owner, since)
+  return holdLock(files, path, owner, since, isNamed)
 }
 
 function askFor(files: Files, path: string): void {

@@ -1,9 +1,9 @@
 /** Deleting a session: its folder, and all that goes with it, out of sight in one rename. */
-import type { Deleted } from "@sessions/core/storage"
+import { type Deleted, StorageError } from "@sessions/core/storage"
 import { join } from "node:path"
 import type { Environment } from "../environment.ts"
 import type { SessionPaths } from "../disk/layout.ts"
-import { acquireLock } from "../lock/lock.ts"
+import { locked } from "../lock/locked.ts"
 import { discard, removeQuietly, syncFolder } from "../disk/small-files.ts"
 import { sweepLeftovers } from "./sweep.ts"
 import { moveToTrash } from "../disk/trash.ts"
@@ -16,25 +16,32 @@ export function isThere(env: Environment, paths: SessionPaths): boolean {
 }
 
 /** Under the session's lock. Says what the log had, damaged or not. */
-export async function removeSession(
+export function removeSession(
   env: Environment,
   paths: SessionPaths,
   signal: AbortSignal | undefined,
 ): Promise<Deleted> {
-  const { files, layout } = env
-  const docs = await acquireLock(files, paths.docsLock, { timeout: env.lockTimeout, signal })
-  try {
+  const { files, layout, lockTimeout } = env
+  return locked(files, paths.docsLock, { timeout: lockTimeout, signal }, async () => {
     if (files.lstat(paths.folder)?.isDirectory() !== true) return { bytes: 0, parts: 0 }
     const deleted = measure(env, paths)
     const trashed = await moveToTrash(files, layout, paths.folder)
     discard(files, paths.rolled)
     env.bells.ring(paths.session)
-    if (env.durability === "disk") await syncFolder(files, layout.root)
+    if (env.durability === "disk") await syncRemoval(env, paths)
     await removeQuietly(files, trashed)
     await sweepLeftovers(env)
     return deleted
-  } finally {
-    docs.release()
+  })
+}
+
+/** The session is gone for everyone by now; that the disk may bring it back is no reason to call that refused. */
+async function syncRemoval({ files, layout }: Environment, { session }: SessionPaths): Promise<void> {
+  try {
+    await syncFolder(files, layout.root)
+  } catch (cause) {
+    const message = `Session ${session} was deleted, but the disk could not be made to keep that: look at the system's log.`
+    throw new StorageError("indeterminate", message, { session, cause })
   }
 }
 

@@ -16,7 +16,7 @@ import { isMissing } from "../errors.ts"
 import { CREATE } from "../disk/files.ts"
 import { createLogIdentity, storeIdentity } from "../log/identity.ts"
 import { DOCS_FOLDER, FILE_MODE, IDENTITY_FILE, type SessionPaths, toPartName } from "../disk/layout.ts"
-import { acquireLock } from "../lock/lock.ts"
+import { locked } from "../lock/locked.ts"
 import { encodeBatch, type OpenLog, toMetadata, writeBatch } from "../write/open-log.ts"
 import { saveMarks } from "../log/marks.ts"
 import { writeMetadata } from "../log/metadata.ts"
@@ -42,33 +42,38 @@ export async function replaceLog(
   chunks: AsyncIterable<Chunk>,
   o: CallOptions & { readonly expect: Head; readonly checkHeld: () => void },
 ): Promise<Head> {
-  const { files, layout } = env
+  const { files, layout, lockTimeout } = env
+  const { signal } = o
   if (!isHead(o?.expect))
     throw new StorageError("invalid", "A replace needs `expect`: the head of the log it replaces.")
   const { updatedAt } = checkExpect(env, paths.session, o.expect)
   const fresh = join(layout.fresh, randomUUID())
   checkInnerFolder(files, layout.fresh)
   ensureFolder(files, fresh)
-  const docs = await acquireLock(files, paths.docsLock, { timeout: env.lockTimeout, signal: o.signal })
   try {
-    const head = await build(env, fresh, chunks, updatedAt, o.signal)
-    await copyDocs(env, paths.folder, fresh)
-    await syncFolder(files, fresh)
-    if (loadView(files, { ...paths, folder: fresh })?.next !== head.next) {
-      throw new StorageError("corrupt", `The new log of session ${paths.session} did not come back as it was written.`)
-    }
-    checkSignal(o.signal)
-    // Once more and at the last moment: a process that stood still may have lost the lock, and others may have written since.
-    await swapIn(files, layout, paths, fresh, () => {
-      o.checkHeld()
-      checkExpect(env, paths.session, o.expect)
+    const head = await build(env, fresh, chunks, updatedAt, signal)
+    return await locked(files, paths.docsLock, { timeout: lockTimeout, signal }, async (checkDocsHeld) => {
+      await copyDocs(env, paths.folder, fresh)
+      await syncFolder(files, fresh)
+      if (loadView(files, { ...paths, folder: fresh })?.next !== head.next) {
+        throw new StorageError(
+          "corrupt",
+          `The new log of session ${paths.session} did not come back as it was written.`,
+        )
+      }
+      checkSignal(signal)
+      // Once more and at the last moment: a process that stood still may have lost a lock, and others may have written since.
+      await swapIn(files, layout, paths, fresh, () => {
+        o.checkHeld()
+        checkDocsHeld()
+        checkExpect(env, paths.session, o.expect)
+      })
+      env.bells.ring(paths.session)
+      await syncSwap(env, paths)
+      return head
     })
-    env.bells.ring(paths.session)
-    await syncSwap(env, paths)
-    return head
   } finally {
     await removeQuietly(files, fresh)
-    docs.release()
   }
 }
 

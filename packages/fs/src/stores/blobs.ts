@@ -5,7 +5,7 @@ import { type BlobInfo, type BlobStore, checkHash, checkSignal, sha256Hex, Stora
 import type { Environment } from "../environment.ts"
 import { isMissing } from "../errors.ts"
 import type { FolderEntry } from "../disk/files.ts"
-import { acquireLock } from "../lock/lock.ts"
+import { locked } from "../lock/locked.ts"
 import {
   checkInnerFolder,
   createFileSynced,
@@ -26,15 +26,12 @@ export function createBlobStore(env: Environment, checkOpen: () => void): BlobSt
   const pathOf = (hash: string): string => join(folderOf(hash), hash)
 
   /** A put makes young what a collector may be about to remove: the two take turns. */
-  const locked = async <T>(hash: string, signal: AbortSignal | undefined, work: () => Promise<T>): Promise<T> => {
-    const path = join(layout.locks, `.blobs-${hash.slice(0, 2)}.lock`)
-    const lock = await acquireLock(files, path, { timeout: env.lockTimeout, signal })
-    try {
-      return await work()
-    } finally {
-      lock.release()
-    }
-  }
+  const inTurn = <T>(
+    hash: string,
+    signal: AbortSignal | undefined,
+    work: (check: () => void) => Promise<T>,
+  ): Promise<T> =>
+    locked(files, join(layout.locks, `.blobs-${hash.slice(0, 2)}.lock`), { timeout: env.lockTimeout, signal }, work)
 
   const guarded = async <T>(hash: string, what: string, work: () => Promise<T>): Promise<T> => {
     try {
@@ -55,7 +52,7 @@ export function createBlobStore(env: Environment, checkOpen: () => void): BlobSt
       const bytes = given.slice()
       const hash = await sha256Hex(bytes)
       await guarded(hash, "put", () =>
-        locked(hash, o?.signal, async () => {
+        inTurn(hash, o?.signal, async () => {
           // Compared, not taken for right: what a broken disk left of it is put right by the next put.
           if (readWhole(files, pathOf(hash))?.equals(bytes) === true) files.utimes(pathOf(hash), Date.now())
           else await createBlob(env, folderOf(hash), pathOf(hash), bytes)
@@ -93,10 +90,13 @@ export function createBlobStore(env: Environment, checkOpen: () => void): BlobSt
       const limit = o?.ifPutBefore ?? Number.POSITIVE_INFINITY
       return guarded(hash, "delete", async () => {
         if (files.lstat(pathOf(hash)) === undefined) return false
-        return locked(hash, o?.signal, async () => {
+        return inTurn(hash, o?.signal, async (checkHeld) => {
           const stat = files.lstat(pathOf(hash))
           if (stat === undefined || !stat.isFile() || stat.mtimeMs >= limit) return false
-          await patiently(() => files.unlink(pathOf(hash)))
+          await patiently(() => {
+            checkHeld()
+            files.unlink(pathOf(hash))
+          })
           return true
         })
       })

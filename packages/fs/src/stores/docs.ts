@@ -13,7 +13,7 @@ import type { Environment } from "../environment.ts"
 import { isMissing } from "../errors.ts"
 import { fromFileName, toFileName, toSessionId } from "../disk/ids.ts"
 import { DOCS_FOLDER, toSessionPaths } from "../disk/layout.ts"
-import { acquireLock } from "../lock/lock.ts"
+import { locked } from "../lock/locked.ts"
 import {
   createFileSynced,
   discard,
@@ -22,7 +22,6 @@ import {
   notAFolder,
   patiently,
   readWhole,
-  renamePatiently,
   syncFolder,
   toTemporary,
 } from "../disk/small-files.ts"
@@ -67,30 +66,20 @@ export function createDocStore(env: Environment, checkOpen: () => void): DocStor
     const { session } = parseDocKey(key)
     const paths = session === undefined ? undefined : toSessionPaths(layout, session)
     if (paths === undefined || files.lstat(paths.swap) === undefined) return
-    const lock = await acquireLock(files, paths.lock, { timeout: env.lockTimeout, signal })
-    try {
-      await recoverSwap(files, layout, paths)
-    } finally {
-      lock.release()
-    }
+    await locked(files, paths.lock, { timeout: env.lockTimeout, signal }, () => recoverSwap(files, layout, paths))
   }
 
-  const locked = async <T>(
+  const change = async <T>(
     key: string,
     signal: AbortSignal | undefined,
-    work: (place: DocPlace) => Promise<T>,
+    work: (place: DocPlace, checkHeld: () => void) => Promise<T>,
   ): Promise<T> => {
     checkOpen()
     checkSignal(signal)
     const place = placeOf(key)
     return guarded(key, "change the document", place, async () => {
       await settleSwap(key, signal)
-      const lock = await acquireLock(files, place.lock, { timeout: env.lockTimeout, signal })
-      try {
-        return await work(place)
-      } finally {
-        lock.release()
-      }
+      return locked(files, place.lock, { timeout: env.lockTimeout, signal }, (checkHeld) => work(place, checkHeld))
     })
   }
 
@@ -116,20 +105,23 @@ export function createDocStore(env: Environment, checkOpen: () => void): DocStor
       parseDocKey(key)
       checkDocText(text)
       checkExpected(o.expect)
-      return locked(key, o.signal, async (place) => {
+      return change(key, o.signal, async (place, checkHeld) => {
         const stored = await read(place)
         if ((stored?.version ?? null) !== o.expect) throw changed(key)
-        await replaceDoc(env, place, text)
+        await replaceDoc(env, place, text, checkHeld)
         return sha256Hex(text)
       })
     },
 
     async delete(key, o) {
       checkExpected(o.expect)
-      await locked(key, o.signal, async (place) => {
+      await change(key, o.signal, async (place, checkHeld) => {
         const stored = await read(place)
         if (stored === undefined || stored.version !== o.expect) throw changed(key)
-        await patiently(() => files.unlink(place.path))
+        await patiently(() => {
+          checkHeld()
+          files.unlink(place.path)
+        })
         await syncChange(env, place)
       })
     },
@@ -154,7 +146,7 @@ interface DocPlace {
   readonly lock: string
 }
 
-async function replaceDoc(env: Environment, place: DocPlace, text: string): Promise<void> {
+async function replaceDoc(env: Environment, place: DocPlace, text: string, checkHeld: () => void): Promise<void> {
   const { files } = env
   const temporary = toTemporary(place.path)
   const bytes = Buffer.from(text, "utf8")
@@ -166,7 +158,10 @@ async function replaceDoc(env: Environment, place: DocPlace, text: string): Prom
     await createFileSynced(files, temporary, bytes)
   }
   try {
-    await renamePatiently(files, temporary, place.path)
+    await patiently(() => {
+      checkHeld()
+      files.rename(temporary, place.path)
+    })
   } catch (error) {
     discard(files, temporary)
     throw error

@@ -6,5 +6,11 @@ import type { Files } from "../disk/files.ts"
  * caught up. Half a millisecond is added, since a time that is stored in other units may come back a little smaller.
  */
 export function keepTime(files: Files, path: string, before: number): void {
-  if (Date.now() < before) files.utimes(path, Math.floor(before) + 0.5)
+  const known = Math.floor(before)
+  if (Date.now() >= known) return
+  try {
+    files.utimes(path, known + 0.5)
+  } catch {
+    // The lines are there; a listing that sorts them wrongly is no reason to say otherwise.
+  }
 }

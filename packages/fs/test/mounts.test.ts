@@ -1,0 +1,126 @@
+/** A disk that is really full, and one that is really read-only: small file systems in memory, where this user may mount them. */
+import { execFileSync } from "node:child_process"
+import * as fs from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import type { Head } from "@sessions/core/storage"
+import { expect, onTestFinished, test } from "vitest"
+import { fill, lineAt, linesOf, linesTo, openAt } from "./place.ts"
+
+const reason = whyNot()
+if (reason !== undefined) console.log(`Tests on file systems of their own are left out: ${reason}`)
+
+for (const durability of ["os", "disk"] as const) {
+  test.skipIf(reason !== undefined)(
+    `durability ${durability}: on a full disk an append is \`quota\`, nothing acknowledged is lost, and it works again once there is room`,
+    async () => {
+      const root = mountAt("size=300k")
+      fs.writeFileSync(join(root, "ballast"), new Uint8Array(50_000))
+      const { storage } = openAt(root, { durability, maxPartBytes: 100_000 })
+      let head: Head | 0 = 0
+      const lines: string[] = []
+      let refused: unknown
+      while (refused === undefined) {
+        const batch = [lineAt(lines.length, 900), lineAt(lines.length + 1, 900)]
+        try {
+          head = await storage.append("a", batch, { expect: head })
+          lines.push(...batch)
+        } catch (error) {
+          refused = error
+        }
+      }
+      expect(refused).toMatchObject({ code: "quota", session: "a" })
+      expect(lines.length).toBeGreaterThan(50)
+      expect(await linesOf(storage, "a")).toEqual(lines)
+      for (let again = 0; again < 3; again++) {
+        await expect(storage.append("a", linesTo(9, 900), { expect: head })).rejects.toMatchObject({ code: "quota" })
+      }
+      expect(await linesOf(openAt(root).storage, "a")).toEqual(lines)
+
+      fs.unlinkSync(join(root, "ballast"))
+      head = await storage.append("a", ["on"], { expect: head })
+      expect(await linesOf(openAt(root).storage, "a")).toEqual([...lines, "on"])
+      expect(await storage.head("a")).toMatchObject({ ...head, next: lines.length + 1 })
+    },
+  )
+}
+
+test.skipIf(reason !== undefined)("deleting a session makes room on a disk that has none left", async () => {
+  const root = mountAt("size=300k")
+  const first = openAt(root)
+  await fill(first.storage, "big", 60, 900)
+  await fill(first.storage, "small", 2)
+  await first.storage[Symbol.asyncDispose]()
+  fillUp(root)
+  const { storage } = openAt(root)
+  expect(await storage.delete("big")).toMatchObject({ parts: 1 })
+  const now = await storage.head("small")
+  await storage.append("small", [lineAt(2)], { expect: { next: 2, log: now?.log ?? "" } })
+  expect(await linesOf(storage, "small")).toEqual(linesTo(3))
+})
+
+test.skipIf(reason !== undefined)(
+  "a file system that is mounted read-only reads like any other, and says of writes what is wrong",
+  async () => {
+    const root = mountAt("size=1m")
+    const writer = openAt(root).storage
+    const head = await fill(writer, "a", 3)
+    await writer.docs.put("pointers", "text", { expect: null })
+    await writer[Symbol.asyncDispose]()
+    mount(["-o", "remount,ro", root])
+    const { storage } = openAt(root)
+    expect(await linesOf(storage, "a")).toEqual(linesTo(3))
+    for await (const row of storage.list()) expect(row).toMatchObject({ id: "a", ...head })
+    expect((await storage.docs.get("pointers"))?.text).toBe("text")
+    const refused = { code: "unavailable", message: expect.stringContaining("read-only") as string }
+    await expect(storage.append("a", ["x"], { expect: head })).rejects.toMatchObject(refused)
+    await expect(storage.append("b", ["x"], { expect: 0 })).rejects.toMatchObject(refused)
+    await expect(storage.delete("a")).rejects.toMatchObject(refused)
+    await expect(storage.docs.put("pointers", "new", { expect: null })).rejects.toMatchObject(refused)
+    await expect(storage.blobs.put(new Uint8Array([1]))).rejects.toMatchObject(refused)
+    expect(await linesOf(storage, "a")).toEqual(linesTo(3))
+  },
+)
+
+/** Why no file system can be mounted here. */
+function whyNot(): string | undefined {
+  if (process.platform !== "linux") return "only Linux has tmpfs"
+  if (process.getuid?.() !== 0) return "only root may mount"
+  const folder = fs.mkdtempSync(join(tmpdir(), "sessions-mount-"))
+  try {
+    mount(["-t", "tmpfs", "-o", "size=64k", "tmpfs", folder])
+    execFileSync("umount", [folder], { stdio: "ignore" })
+    return undefined
+  } catch {
+    return "this place does not let root mount"
+  } finally {
+    fs.rmdirSync(folder)
+  }
+}
+
+function mountAt(options: string): string {
+  const folder = fs.mkdtempSync(join(tmpdir(), "sessions-mount-"))
+  mount(["-t", "tmpfs", "-o", options, "tmpfs", folder])
+  onTestFinished(() => {
+    execFileSync("umount", ["-l", folder], { stdio: "ignore" })
+    fs.rmdirSync(folder)
+  })
+  return folder
+}
+
+function mount(args: readonly string[]): void {
+  execFileSync("mount", args, { stdio: "ignore" })
+}
+
+/** Until not even one byte more can be written. */
+function fillUp(root: string): void {
+  const fd = fs.openSync(join(root, "ballast"), "w")
+  for (let size = 65_536; size >= 1; ) {
+    try {
+      if (fs.writeSync(fd, new Uint8Array(size)) < size) size = Math.floor(size / 2)
+    } catch {
+      size = Math.floor(size / 2)
+    }
+  }
+  fs.closeSync(fd)
+}
