@@ -2,7 +2,8 @@
 import { StorageError, type StorageErrorCode } from "@sessions/core/storage"
 
 export interface Place {
-  readonly storage: string
+  /** Missing where the thrower does not know it: whoever does adds it. */
+  readonly storage?: string
   readonly session?: string
   readonly at?: string
 }
@@ -18,7 +19,7 @@ export function toStorageError(error: unknown, what: string, place: Place): Stor
   const known = MEANINGS[errno ?? (error instanceof Error ? error.name : "")]
   const code: StorageErrorCode = known?.code ?? "unavailable"
   const advice = known?.advice ?? "the system says no more than its code"
-  const message = `Could not ${what} at ${place.at ?? place.storage} (${errno ?? String(error)}): ${advice}.`
+  const message = `Could not ${what} at ${place.at ?? place.storage ?? "its place"} (${errno ?? String(error)}): ${advice}.`
   return new StorageError(code, message, { ...place, cause: error })
 }
 

@@ -89,7 +89,7 @@ function whyNot(): string | undefined {
   const folder = fs.mkdtempSync(join(tmpdir(), "sessions-mount-"))
   try {
     mount(["-t", "tmpfs", "-o", "size=64k", "tmpfs", folder])
-    execFileSync("umount", [folder], { stdio: "ignore" })
+    run("umount", [folder])
     return undefined
   } catch {
     return "this place does not let root mount"
@@ -102,14 +102,18 @@ function mountAt(options: string): string {
   const folder = fs.mkdtempSync(join(tmpdir(), "sessions-mount-"))
   mount(["-t", "tmpfs", "-o", options, "tmpfs", folder])
   onTestFinished(() => {
-    execFileSync("umount", ["-l", folder], { stdio: "ignore" })
+    run("umount", ["-l", folder])
     fs.rmdirSync(folder)
   })
   return folder
 }
 
 function mount(args: readonly string[]): void {
-  execFileSync("mount", args, { stdio: "ignore" })
+  run("mount", args)
+}
+
+function run(command: string, args: readonly string[]): void {
+  execFileSync(command, args, { stdio: "ignore" })
 }
 
 /** Until not even one byte more can be written. */

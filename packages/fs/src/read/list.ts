@@ -72,7 +72,17 @@ function touchedAt(env: Environment, name: string): number | undefined {
   }
 }
 
+/** One log that is damaged, or cannot be looked at, must not hide the others, nor be hidden: `head` and `read` say what it is. */
 function toRow(env: Environment, session: string, pending: PendingInfo): ListedSession | undefined {
+  try {
+    return wholeRow(env, session, pending)
+  } catch {
+    const head = damagedHead(env.files, toSessionPaths(env.layout, session).folder)
+    return head === undefined ? undefined : { id: session, ...head }
+  }
+}
+
+function wholeRow(env: Environment, session: string, pending: PendingInfo): ListedSession | undefined {
   const { folder } = toSessionPaths(env.layout, session)
   const metadata = readMetadata(env.files, folder)
   const row = metadata === undefined ? undefined : storedRow(env, folder, metadata)
@@ -80,6 +90,11 @@ function toRow(env: Environment, session: string, pending: PendingInfo): ListedS
   if (found === undefined) return undefined
   const info = pending(session, found.log) ?? (metadata?.log === found.log ? metadata.info : undefined)
   return { id: session, ...found, ...(info === undefined ? {} : { info }) }
+}
+
+function viewRow(env: Environment, session: string): Omit<ListedSession, "id" | "info"> | undefined {
+  const view = env.view(session)
+  return view === undefined ? undefined : toHeadInfo(view)
 }
 
 /** The row as `metadata.json` has it, where the last part has just the size that it had then. */
@@ -98,16 +113,6 @@ function storedRow(
     bytes,
     updatedAt: Math.floor(stat.mtimeMs),
     parts: parts.map((part) => ({ from: part.from, bytes: part.bytes, at: join(folder, part.name) })),
-  }
-}
-
-/** One log that is damaged, or cannot be looked at, must not hide the others, nor be hidden: `head` and `read` say what it is. */
-function viewRow(env: Environment, session: string): Omit<ListedSession, "id" | "info"> | undefined {
-  try {
-    const view = env.view(session)
-    return view === undefined ? undefined : toHeadInfo(view)
-  } catch {
-    return damagedHead(env.files, toSessionPaths(env.layout, session).folder)
   }
 }
 

@@ -3,7 +3,7 @@ import { join } from "node:path"
 import { isMissing } from "../errors.ts"
 import type { Files, FolderEntry } from "../disk/files.ts"
 import { DOCS_FOLDER, FIRST_PART, type Layout, type SessionPaths } from "../disk/layout.ts"
-import { ensureFolder, removeQuietly, renamePatiently } from "../disk/small-files.ts"
+import { checkInnerFolder, ensureFolder, removeQuietly, renamePatiently } from "../disk/small-files.ts"
 import { orUndo } from "../disk/undo.ts"
 import { moveToTrash } from "../disk/trash.ts"
 
@@ -15,6 +15,7 @@ const SWAP = ".swap"
  */
 export async function recoverSwap(files: Files, layout: Layout, paths: SessionPaths): Promise<void> {
   if (files.lstat(paths.swap) === undefined) return
+  checkInnerFolder(files, layout.fresh)
   if (files.lstat(join(paths.folder, FIRST_PART)) !== undefined) {
     return removeQuietly(files, await moveToTrash(files, layout, paths.swap))
   }

@@ -55,7 +55,7 @@ export function createDocStore(env: Environment, checkOpen: () => void): DocStor
   const readAnywhere = async (key: string, place: DocPlace): Promise<Doc | undefined> => {
     const found = await read(place)
     const { session, name } = parseDocKey(key)
-    if (found !== undefined || session === undefined) return found
+    if (found !== undefined || session === undefined || !isFolderOrNothing(files, layout.fresh)) return found
     const { swap } = toSessionPaths(layout, session)
     const aside = { ...place, path: join(swap, DOCS_FOLDER, toFileName(name)) }
     return (await read(aside)) ?? read(place)

@@ -79,7 +79,7 @@ export function writeBatch(files: Files, log: OpenLog, batch: Batch): void {
     written = files.write(log.fd, bytes, 0, bytes.length)
   } catch (error) {
     cutBack(files, log, error)
-    throw toStorageError(error, "append to the log", { storage: "fs", at: pathOf(log) })
+    throw toStorageError(error, "append to the log", { at: pathOf(log) })
   }
   if (written !== bytes.length) {
     const message = `Only ${written} of ${bytes.length} bytes could be written to ${pathOf(log)}: the disk is full; make room.`

@@ -1,0 +1,129 @@
+/** What must not grow: memory and descriptors with the number of appends and opens, memory with a log, a page with the root. */
+import { execFile } from "node:child_process"
+import * as fs from "node:fs"
+import { join } from "node:path"
+import { fileURLToPath } from "node:url"
+import { promisify } from "node:util"
+import { createSessions } from "@sessions/core"
+import type { Head, ListedSession } from "@sessions/core/storage"
+import { expect, test } from "vitest"
+import { createFileStorage } from "../src/index.ts"
+import { lineAt, makeRoot, openAt } from "./place.ts"
+
+const hasProc = fs.existsSync("/proc/self/fd")
+if (!hasProc) console.log("Tests of descriptors and peak memory are left out: this system has no /proc to see them in.")
+
+const SESSIONS = 10_000
+
+test("of 10,000 sessions the 50 newest come first, and only the logs of those are looked into", async () => {
+  const root = makeRoot()
+  for (let i = 0; i < SESSIONS; i++) makeSession(root, i)
+  const { storage, files } = openAt(root)
+  const opened = new Set<string>()
+  files.fault = ({ op, path }, proceed) => {
+    if (op === "open") opened.add(path.slice(root.length + 1).split("/", 1)[0] ?? "")
+    return proceed()
+  }
+  const page: ListedSession[] = []
+  for await (const row of storage.list({ limit: 50 })) page.push(row)
+  files.fault = undefined
+  expect(page.map(({ id }) => id)).toEqual(Array.from({ length: 50 }, (_, i) => idOf(SESSIONS - 1 - i)))
+  expect([...opened].sort()).toEqual(page.map(({ id }) => id).sort())
+  expect(page.at(0)).toMatchObject({ next: 2, updatedAt: timeOf(SESSIONS - 1) })
+
+  let read = 0
+  files.fault = ({ op, path }, proceed) => {
+    if (op === "open" && path.endsWith(".jsonl")) read++
+    return proceed()
+  }
+  const repository = createSessions({ storage })
+  const first = await repository.list({ limit: 50 })
+  files.fault = undefined
+  expect(first.sessions.map(({ id }) => id)).toEqual(page.map(({ id }) => id))
+  expect(read).toBeLessThan(2_000)
+})
+
+test.skipIf(!hasProc)("100,000 appends leave memory and descriptors as they were", async () => {
+  const storage = createFileStorage({ root: makeRoot(), maxPartBytes: 5_000_000 })
+  const line = lineAt(1, 150)
+  let head: Head | 0 = 0
+  const append = async (count: number): Promise<void> => {
+    for (let i = 0; i < count; i++) head = await storage.append("a", [line], { expect: head })
+  }
+  await append(10_000)
+  const before = { rss: process.memoryUsage().rss, descriptors: descriptors() }
+  await append(90_000)
+  expect(head).toMatchObject({ next: 100_000 })
+  expect(descriptors()).toBeLessThanOrEqual(before.descriptors + 2)
+  expect(process.memoryUsage().rss - before.rss).toBeLessThan(64_000_000)
+  await storage[Symbol.asyncDispose]()
+})
+
+test.skipIf(!hasProc)("1,000 opens leave memory and descriptors as they were", async () => {
+  const root = makeRoot()
+  const use = async (count: number): Promise<void> => {
+    for (let i = 0; i < count; i++) {
+      const storage = createFileStorage({ root })
+      const info = await storage.head("a")
+      const expected = info === undefined ? 0 : { next: info.next, log: info.log }
+      await storage.append("a", [lineAt(i)], { expect: expected })
+      for await (const chunk of storage.read("a", { last: 1 })) expect(chunk.lines).toEqual([lineAt(i)])
+      await storage[Symbol.asyncDispose]()
+    }
+  }
+  await use(100)
+  const before = { rss: process.memoryUsage().rss, descriptors: descriptors() }
+  await use(900)
+  expect(descriptors()).toBeLessThanOrEqual(before.descriptors + 2)
+  expect(process.memoryUsage().rss - before.rss).toBeLessThan(64_000_000)
+})
+
+test.skipIf(!hasProc)("a process that replays 200 MB in five parts never has more than 150 MB", async () => {
+  const root = makeRoot()
+  const line = JSON.stringify({ type: "message", text: "x".repeat(1_400) + "ü".repeat(250) })
+  const lines = await makeLog(root, line, { parts: 5, bytesPerPart: 40_000_000 })
+  const program = fileURLToPath(new URL("replay-process.ts", import.meta.url))
+  const { stdout } = await promisify(execFile)(process.execPath, ["--conditions=source", program, root, "big"])
+  const { peakBytes, ...told } = JSON.parse(stdout) as { lines: number; units: number; peakBytes: number }
+  expect(told).toEqual({ lines, units: lines * line.length })
+  expect(peakBytes).toBeGreaterThan(1_000_000)
+  expect(peakBytes).toBeLessThan(150_000_000)
+})
+
+function idOf(index: number): string {
+  return `s${String(index).padStart(5, "0")}`
+}
+
+function timeOf(index: number): number {
+  return 1_700_000_000_000 + index * 1_000
+}
+
+/** As a copy from elsewhere: nothing but a log. */
+function makeSession(root: string, index: number): void {
+  const folder = join(root, idOf(index))
+  fs.mkdirSync(folder)
+  const path = join(folder, "session.jsonl")
+  const timestamp = new Date(timeOf(index)).toISOString()
+  const header = { type: "session", version: 4, format: "@sessions", id: idOf(index), timestamp }
+  const message = { role: "user", content: [{ type: "text", text: `say ${index}` }] }
+  const entry = { type: "message", id: "m", parentId: null, timestamp, message }
+  fs.writeFileSync(path, `${JSON.stringify(header)}\n${JSON.stringify(entry)}\n`)
+  fs.utimesSync(path, timeOf(index) / 1000, timeOf(index) / 1000)
+}
+
+/** Gives the number of lines. */
+async function makeLog(root: string, line: string, o: { parts: number; bytesPerPart: number }): Promise<number> {
+  const folder = join(root, "big")
+  fs.mkdirSync(folder)
+  const perPart = Math.floor(o.bytesPerPart / Buffer.byteLength(`${line}\n`))
+  const part = Buffer.from(`${line}\n`.repeat(perPart), "utf8")
+  for (let number = 1; number <= o.parts; number++) {
+    const name = number === 1 ? "session.jsonl" : `session_part${number}.${(number - 1) * perPart}.jsonl`
+    await fs.promises.writeFile(join(folder, name), part)
+  }
+  return o.parts * perPart
+}
+
+function descriptors(): number {
+  return fs.readdirSync("/proc/self/fd").length
+}
