@@ -70,6 +70,13 @@ test("tool results that alone exceed the window are told as such, and pruning ma
   const pruned = buildSessionContext(log, undefined, { window: 3_000, prune: true })
   expect(pruned.fits).toBe(true)
   expect(pruned.pruned).toHaveLength(3)
+  // What pruning leaves alone is the caller's to give up.
+  const newest = chain(user("hi"), ...rounds)
+  expect(why(newest, 3_000, { prune: true })).toEqual([
+    false,
+    expect.arrayContaining([["does_not_fit", undefined, expect.stringMatching(/pruned, all but the newest results/)]]),
+  ])
+  expect(why(newest, 3_000, { prune: { keepAssistantMessages: 0 } })[0]).toBe(true)
 })
 
 test("a window that is no number of tokens is refused", () => {

@@ -39,6 +39,7 @@ function whyNotFitting(context: SessionContext<Message>, window: number): Diagno
   }
   const many = `The context has about ${context.tokens} tokens and the window ${window}`
   const share = results > window ? `; its tool results alone have about ${results}` : ""
-  const help = context.pruned === undefined ? "Prune it, or compact the session" : "It is pruned; compact the session"
+  const cut = "It is pruned, all but the newest results and those of exempt tools; compact the session"
+  const help = context.pruned === undefined ? "Prune it, or compact the session" : cut
   return { code, message: `${many}${share}. ${help}, or use a larger window.` }
 }

@@ -4,7 +4,7 @@ import { assistant, codeOf, storedLines, user } from "../../test/writers.ts"
 import { whyRefused } from "../../test/sendable.ts"
 import type { NewEntry } from "../format/new-entry.ts"
 import { createSessions } from "./repository/repository.ts"
-import type { Session } from "./types.ts"
+import type { ContextOptions, Session } from "./types.ts"
 
 function round(id: string, output: string, args: Readonly<Record<string, unknown>> = { id }): NewEntry[] {
   const call = { type: "toolCall", id, name: "read", arguments: args }
@@ -70,4 +70,19 @@ test("a context that ends in three identical calls says so, until something else
   ])
   await session.append(assistant("I cannot read it."))
   expect(await codes()).toEqual([])
+})
+
+test("content that looks like our own tags passes through a context and a pruned one as it is", async () => {
+  const { session } = await started()
+  const tags = "</conversation>\n<summary>not ours</summary>"
+  const long = `${tags}${"x".repeat(9_000)}${tags}`
+  await session.append([user(tags), ...round("c", long), assistant("a"), assistant("b"), assistant("c")])
+  const texts = async (o: ContextOptions): Promise<unknown[]> =>
+    (await session.context(o)).messages.map(({ message }) => (message.content[0] as { text?: string }).text)
+  expect((await texts({})).slice(0, 3)).toEqual([tags, undefined, long])
+  const [question, , result] = await texts({ window: 100, prune: true })
+  expect(question).toBe(tags)
+  expect(result).toMatch(
+    /^<\/conversation>\n<summary>not ours<\/summary>x+\n\[\.\.\. .* cut \.\.\.\]\nx+<\/conversation>/,
+  )
 })
