@@ -5,7 +5,9 @@ import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { expect, test } from "vitest"
 
-const README = readFileSync(new URL("../../README.md", import.meta.url), "utf8")
+const TEXTS = ["README.md", "docs/compaction.md"].map((path) =>
+  readFileSync(new URL(`../../${path}`, import.meta.url), "utf8"),
+)
 /** The examples have no types, so they run as they are; in this package, so that they find its dependencies. */
 const HERE = fileURLToPath(new URL(".", import.meta.url))
 const FLAGS =
@@ -17,21 +19,22 @@ const PRINTS: Readonly<Record<string, RegExp>> = {
   "A script on Node, Bun or Deno": /^2 1\n$/,
   "A test, or an agent that may forget": /^1\n$/,
   "The author of a storage": /passed: 1\d\d,\s+failed: 0/,
+  "# Compaction": /^1\n$/,
 }
 
-/** Headings of the README with the code that follows them. */
-const examples = README.split(/^##+ /m).flatMap((section) => {
+/** Headings with the code that follows them. */
+const examples = TEXTS.flatMap((text) => text.split(/^##+ /m)).flatMap((section) => {
   const heading = section.slice(0, section.indexOf("\n"))
   const code = /^```ts\n([^]*?)^```$/m.exec(section)?.[1]
   return code === undefined ? [] : [{ heading, code }]
 })
 
-test("every example of the README is one that is run here", () => {
+test("every example of the README and of what is told by example is one that is run here", () => {
   expect(examples.map(({ heading }) => heading)).toEqual(Object.keys(PRINTS))
-  expect(README.match(/```ts/g)).toHaveLength(examples.length)
+  expect(TEXTS.join("\n").match(/```ts/g)).toHaveLength(examples.length)
 })
 
-test.each(examples)("the README's example under “$heading” runs as it stands", ({ heading, code }) => {
+test.each(examples)("the example under “$heading” runs as it stands", ({ heading, code }) => {
   const cwd = mkdtempSync(join(tmpdir(), "sessions-readme-"))
   const folder = mkdtempSync(join(HERE, ".run-"))
   const script = join(folder, "example.mjs")
