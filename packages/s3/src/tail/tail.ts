@@ -55,6 +55,9 @@ export function decodeTail(
   if (lines.pop() !== "" || lines.length !== manifest.next - manifest.from) {
     return broken(`it has ${lines.length} lines, not ${manifest.next - manifest.from}`)
   }
+  const { line0, from } = manifest
+  if (line0 !== undefined && from === 0 && line0 !== lines[0])
+    return broken("its first line is not the one in its manifest")
   return { kind: "live", etag, lastModified, manifest, lines }
 }
 

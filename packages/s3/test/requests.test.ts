@@ -1,0 +1,108 @@
+import { createSessions } from "@sessions/core"
+import type { Head } from "@sessions/core/storage"
+import { expect, test } from "vitest"
+import { FakeBucket } from "./fake-bucket.ts"
+import { linesOf, openOn, takeCounts } from "./opened.ts"
+
+const message = (content: string) => ({ type: "message", message: { role: "user", content } }) as const
+
+test("an append is one PUT, 1.01 with rolling and merging, at 2 KB a line", async () => {
+  const { storage, store } = openOn()
+  let head: 0 | Head = 0
+  for (const line of linesOf(4_300)) head = await storage.append("a", [line], { expect: head })
+  const counts = takeCounts(store)
+  // A segment for 128 lines, and one of 8 MB for 32 segments, whose contents are read once.
+  expect(counts).toEqual({ put: 4_300 + 33 + 1, get: 32, delete: 32 })
+  expect((counts["put"] ?? 0) / 4_300).toBeLessThan(1.01)
+})
+
+test("the first session that a process makes takes the probe's six requests more, the next ones none", async () => {
+  const { storage, store } = openOn(undefined, { etags: undefined as never })
+  await storage.append("a", ["{}"], { expect: 0 })
+  expect(takeCounts(store)).toEqual({ put: 5, delete: 1 })
+  await storage.append("b", ["{}"], { expect: 0 })
+  expect(takeCounts(store)).toEqual({ put: 1 })
+})
+
+test("a resume with a context of 100 KB is one GET, the first append after it one PUT", async () => {
+  const bucket = new FakeBucket()
+  const sessions = createSessions({ storage: openOn(bucket).storage })
+  const session = await sessions.create()
+  for (let n = 0; n < 500; n++) await session.append(message("x".repeat(1_800)))
+  await session.compact({ summarize: async () => "a summary", keepRecentTokens: 0 })
+  for (let n = 0; n < 50; n++) await session.append(message("x".repeat(1_800)))
+  await sessions.close()
+
+  const { storage, store } = openOn(bucket)
+  const again = createSessions({ storage })
+  const resumed = await again.open(session.id)
+  expect((await resumed.context()).messages.length).toBeGreaterThan(50)
+  expect(takeCounts(store)).toEqual({ get: 1 })
+  await resumed.append(message("and on"))
+  expect(takeCounts(store)).toEqual({ put: 1 })
+  await again.close()
+})
+
+test("a resume with a context of 900 KB is at most 5 GETs", async () => {
+  const bucket = new FakeBucket()
+  const sessions = createSessions({ storage: openOn(bucket).storage })
+  const session = await sessions.create()
+  for (let n = 0; n < 800; n++) await session.append(message("x".repeat(1_800)))
+  await session.compact({ summarize: async () => "a summary", keepRecentTokens: 0 })
+  for (let n = 0; n < 450; n++) await session.append(message("x".repeat(1_800)))
+  await sessions.close()
+
+  const { storage, store } = openOn(bucket)
+  const again = createSessions({ storage })
+  const { messages } = await (await again.open(session.id)).context()
+  expect(JSON.stringify(messages).length).toBeGreaterThan(800_000)
+  const { get = 0, ...others } = takeCounts(store)
+  expect(others).toEqual({})
+  expect(get).toBeLessThanOrEqual(5)
+  await again.close()
+})
+
+test("a list is one LIST per 1,000 sessions and one GET a row, and nothing beyond its limit", async () => {
+  const { storage, store } = openOn()
+  for (let n = 0; n < 1_100; n++) await storage.append(`s${n}`, ["{}"], { expect: 0 })
+  await storage.delete("s0")
+  takeCounts(store)
+  let rows = 0
+  for await (const _ of storage.list()) rows++
+  expect(rows).toBe(1_099)
+  expect(takeCounts(store)).toEqual({ list: 2, get: 1_099 })
+  for await (const _ of storage.list({ limit: 20 })) rows++
+  expect(takeCounts(store)).toEqual({ list: 2, get: 20 })
+})
+
+test("a session of 200 MB is at most 60 objects, and at most 60 GETs to replay", async () => {
+  const { storage, store, bucket } = openOn()
+  let head: 0 | Head = 0
+  for (let n = 0; n < 763; n++) head = await storage.append("a", linesOf(128, n * 128), { expect: head })
+  const info = await storage.head("a")
+  expect(info?.bytes).toBeGreaterThan(200_000_000)
+  expect(bucket.objects.size).toBeLessThanOrEqual(60)
+  takeCounts(store)
+  let lines = 0
+  for await (const chunk of storage.read("a")) lines += chunk.lines.length
+  expect(lines).toBe(763 * 128)
+  const { get = 0, ...others } = takeCounts(store)
+  expect(others).toEqual({})
+  expect(get).toBeLessThanOrEqual(60)
+})
+
+test("head, and a read below the end that it gave, are one GET together", async () => {
+  const bucket = new FakeBucket()
+  await openOn(bucket).storage.append("a", linesOf(10), { expect: 0 })
+  const { storage, store } = openOn(bucket)
+  const head = await storage.head("a")
+  for await (const _ of storage.read("a", { from: 0, to: head?.next ?? 0 })) continue
+  expect(takeCounts(store)).toEqual({ get: 1 })
+  for await (const _ of storage.read("a")) continue
+  expect(takeCounts(store)).toEqual({ get: 1 })
+  const strict = openOn(bucket, { freshFor: 0 })
+  await strict.storage.head("a")
+  await new Promise((resolve) => setTimeout(resolve, 5))
+  for await (const _ of strict.storage.read("a", { from: 0, to: 5 })) continue
+  expect(takeCounts(strict.store)).toEqual({ get: 2 })
+})
