@@ -15,14 +15,19 @@ export interface Folded {
  * Folds a log, one transaction a row that it makes: appends go on in between. A crash leaves the log as it was or with some rows
  * folded. Where another tab was faster, or the log is gone, nothing is done.
  */
-export async function foldLog(env: Environment, session: string, check: () => void = () => undefined): Promise<Folded> {
+export async function foldLog(
+  env: Pick<Environment, "connection" | "durability">,
+  session: string,
+  check: () => void = () => undefined,
+  most?: number,
+): Promise<Folded> {
   const { keys, bytes } = await reading(env.connection, ["heads", "log"], async (tx) => {
     const head = await headRow(tx, session)
     if (head === undefined) return { keys: [], bytes: 0 }
     return { keys: await tx.objectStore("log").getAllKeys(rowsOf(head.log)), bytes: head.bytes }
   })
   let after = keys.length
-  for (const { first, count } of planFold(keys, bytes)) {
+  for (const { first, count } of planFold(keys, bytes, most)) {
     check()
     const group = keys.slice(first, first + count)
     const done = await writing(env.connection, ["log"], env.durability, (tx) => foldRows(tx, group))

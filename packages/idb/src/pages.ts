@@ -21,70 +21,74 @@ interface Span {
   readonly offset: number
 }
 
-/**
- * What one transaction loads, in bytes, about: enough to hide the way to the database and back, little enough to hold twice. It is at
- * most twice as much, unless a single row is larger.
- */
-const PAGE_BYTES = 1_000_000
+/** Until where a reader goes, and how much of it at a time. */
+interface Wanted {
+  readonly to: Seq
+  /** One transaction loads about as much, at most twice as much, unless a single row is larger. */
+  readonly pageBytes: number
+}
 
 /** The first page of a range; nothing where there is no such line. */
 export async function openLog(
   tx: Reading,
   session: string,
   range: CheckedRange,
-): Promise<{ log: string; to: Seq; page: Page } | undefined> {
+  pageBytes: number,
+): Promise<{ log: string; wanted: Wanted; page: Page } | undefined> {
   const head = await headRow(tx, session)
   if (head === undefined) return undefined
   const to = Math.min(range.last === undefined ? range.to : range.before, head.next)
   const from = range.last === undefined ? range.from : Math.max(0, to - range.last)
   if (from >= to) return undefined
-  return { log: head.log, to, page: await pageAt(tx, head, from, to) }
+  const wanted = { to, pageBytes }
+  return { log: head.log, wanted, page: await pageAt(tx, head, from, wanted) }
 }
 
 /** The page that was planned; the one after it is planned meanwhile. */
-export async function nextPage(tx: Reading, session: string, log: string, span: Span, to: Seq): Promise<Page> {
-  const head = sameLog(tx, session, log)
+export async function nextPage(tx: Reading, session: string, log: string, span: Span, wanted: Wanted): Promise<Page> {
+  const checking = sameLog(tx, session, log)
   const loading = tx.objectStore("log").getAll(rowsOf(log, span.from, span.end))
-  const planned = spanAfter(tx, await head, span, to)
+  const head = await checking
+  const planned = await spanAfter(tx, head, span, wanted)
   const rows = await loading
-  if (rows[0]?.from !== span.from) return pageAt(tx, await head, span.from, to)
-  return toPage(tx, await head, { from: span.from, to, span, rows, planned: await planned })
+  if (rows[0]?.from !== span.from) return pageAt(tx, head, span.from, wanted)
+  return toPage(tx, head, { from: span.from, span, rows, planned }, wanted)
 }
 
 /** The page that begins with this line, wherever in a row it stands. */
-async function pageAt(tx: Reading, head: HeadRow, from: Seq, to: Seq): Promise<Page> {
+async function pageAt(tx: Reading, head: HeadRow, from: Seq, wanted: Wanted): Promise<Page> {
   const [, start, offset] = await holderOf(tx, head.log, from)
-  const span = await spanFrom(tx, head, { from: start, offset }, to)
+  const span = await spanFrom(tx, head, { from: start, offset }, wanted)
   const loading = tx.objectStore("log").getAll(rowsOf(head.log, span.from, span.end))
-  const planned = await spanAfter(tx, head, span, to)
-  return toPage(tx, head, { from, to, span, rows: await loading, planned })
+  const planned = await spanAfter(tx, head, span, wanted)
+  return toPage(tx, head, { from, span, rows: await loading, planned }, wanted)
 }
 
 interface Loaded {
   readonly from: Seq
-  readonly to: Seq
   readonly span: Span
   readonly rows: readonly LogRow[]
   /** The span behind this one; missing where this one goes to the end of the range. */
   readonly planned: Span | undefined
 }
 
-async function toPage(tx: Reading, head: HeadRow, { from, to, span, rows, planned }: Loaded): Promise<Page> {
+async function toPage(tx: Reading, head: HeadRow, loaded: Loaded, wanted: Wanted): Promise<Page> {
+  const { from, span, rows, planned } = loaded
   const last = rows.at(-1)
-  if (last === undefined) throw missing(from)
+  if (last === undefined || (rows[0]?.from ?? 0) > from) throw missing(from)
   const end = last.from + linesOf(last, last.from).length
-  if (end >= to) return { from, to, rows }
+  if (end >= wanted.to) return { from, to: wanted.to, rows }
   if (planned?.from === end) return { from, to: end, rows, next: planned }
   // The last row was folded with what followed it. What else does not fit was changed by somebody else.
   if (end < span.end) throw missing(end)
   const offset = rows.reduce((sum, row) => sum + row.bytes, span.offset)
-  return { from, to: end, rows, next: await spanFrom(tx, head, { from: end, offset }, to) }
+  return { from, to: end, rows, next: await spanFrom(tx, head, { from: end, offset }, wanted) }
 }
 
-async function spanAfter(tx: Reading, head: HeadRow, span: Span, to: Seq): Promise<Span | undefined> {
-  if (span.end >= to) return undefined
+async function spanAfter(tx: Reading, head: HeadRow, span: Span, wanted: Wanted): Promise<Span | undefined> {
+  if (span.end >= wanted.to) return undefined
   const [, from, offset] = await holderOf(tx, head.log, span.end)
-  return spanFrom(tx, head, { from, offset }, to)
+  return spanFrom(tx, head, { from, offset }, wanted)
 }
 
 /**
@@ -95,14 +99,14 @@ async function spanFrom(
   tx: Reading,
   { log, next, bytes }: HeadRow,
   { from, offset }: { from: Seq; offset: number },
-  to: Seq,
+  { to, pageBytes }: Wanted,
 ): Promise<Span> {
-  if (bytes - offset <= 2 * PAGE_BYTES) return { from, end: to, offset }
-  let lines = Math.ceil((PAGE_BYTES * (next - from)) / (bytes - offset))
+  if (bytes - offset <= 2 * pageBytes) return { from, end: to, offset }
+  let lines = Math.ceil((pageBytes * (next - from)) / (bytes - offset))
   while (lines > 0) {
     const [, end, at] = await holderOf(tx, log, Math.min(from + lines, next - 1))
     if (end <= from) break
-    if (at - offset <= 2 * PAGE_BYTES) return { from, end: Math.min(end, to), offset }
+    if (at - offset <= 2 * pageBytes) return { from, end: Math.min(end, to), offset }
     lines = Math.floor((end - from) / 2)
   }
   // One row that is as large as a page.

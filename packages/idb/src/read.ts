@@ -4,6 +4,8 @@ import type { Reading } from "./database.ts"
 import { nextPage, openLog, type Page, sameLog } from "./pages.ts"
 import { chunksOf } from "./rows.ts"
 
+/** What a page holds, in bytes: enough to hide the way to the database and back, little enough to hold twice. */
+const PAGE_BYTES = 1_000_000
 /** Rows that are on average smaller than this, in numbers, are worth folding. */
 const SMALL_ROW_BYTES = 8_000
 const MANY_ROWS = 64
@@ -14,23 +16,25 @@ export interface ReadHooks {
   readonly enter: () => void
   /** Told when the log turned out to be in many small rows. */
   readonly scattered: () => void
+  /** Default a megabyte. */
+  readonly pageBytes?: number
 }
 
 export async function* readLog(
   session: string,
   range: CheckedRange,
-  { transaction, enter, scattered }: ReadHooks,
+  { transaction, enter, scattered, pageBytes = PAGE_BYTES }: ReadHooks,
 ): AsyncGenerator<Chunk, void, undefined> {
-  const first = await transaction((tx) => openLog(tx, session, range))
+  const first = await transaction((tx) => openLog(tx, session, range, pageBytes))
   if (first === undefined) return
-  const { log } = first
+  const { log, wanted } = first
   const seen = { chunks: 0, rows: 0, bytes: 0 }
   let page: Page | undefined = first.page
   while (page !== undefined) {
     const { rows, from, to, next }: Page = page
     enter()
     // The next page is on its way while this one is used.
-    const following: Promise<Page> | undefined = next && transaction((tx) => nextPage(tx, session, log, next, first.to))
+    const following: Promise<Page> | undefined = next && transaction((tx) => nextPage(tx, session, log, next, wanted))
     following?.catch(() => undefined)
     for (const chunk of chunksOf(rows, from, to)) {
       enter()

@@ -68,7 +68,7 @@ export function* chunksOf(rows: readonly LogRow[], seq: Seq, to: Seq): Generator
   let at = rows[0]?.from ?? seq
   for (const row of rows) {
     const own = linesOf(row, at)
-    const clipped = at < seq || at + own.length > to ? own.slice(Math.max(0, seq - at), to - at) : own
+    const clipped = at < seq || at + own.length > to ? own.slice(Math.max(0, seq - at), Math.max(0, to - at)) : own
     if (lines.length > 0 && bytes + row.bytes > MAX_CHUNK_BYTES) {
       yield { from, lines }
       from += lines.length

@@ -22,6 +22,7 @@ export interface WatchOptions {
 export function watchLog({ session, bells, signal, closed, look }: WatchOptions): AsyncIterable<Head> {
   // Looked at now, not when the first value is asked for: what is appended in between is news.
   const started = look()
+  const ringsBefore = bells.rings()
   started.catch(() => undefined)
   let ended = false
   let wake = (): void => undefined
@@ -37,7 +38,13 @@ export function watchLog({ session, bells, signal, closed, look }: WatchOptions)
     const remove = bells.add(session, ring)
     signal?.addEventListener("abort", ring)
     try {
+      const missed = bells.rings() !== ringsBefore
       let seen = await started
+      // Looking takes a while. What may have come meanwhile is told, rather too often than never.
+      if (seen !== undefined && goesOn() && (missed || rang || !bells.reachesOthers)) {
+        rang = false
+        yield { next: seen.next, log: seen.log }
+      }
       while (seen !== undefined && goesOn()) {
         await rung()
         if (!goesOn()) return

@@ -1,0 +1,248 @@
+/** What can be wrong with a database, and what becomes of one: each ends in an error that says what to do, or in none. */
+import { createIndexedDbStorage, type IndexedDbStorage } from "@sessions/idb"
+import { deleteDB, openDB } from "idb"
+import { expect, onTestFinished, test } from "vitest"
+import { createConnection } from "../src/connection.ts"
+import { UPGRADES } from "../src/database.ts"
+import { counts, newDatabase, open, raw, readAll } from "./place.ts"
+
+test("a database of a newer version is `unsupported`: reload the page", async () => {
+  const database = newDatabase()
+  const newer = await openDB(database, UPGRADES.length + 1)
+  newer.close()
+  const error = await rejection(open(database).head("a"))
+  expect(error).toMatchObject({ code: "unsupported", storage: `indexeddb:${database}` })
+  expect(error.message).toContain("newer version")
+  expect(error.message).toContain("reload the page")
+})
+
+test("another program's database of the same name and version is `corrupt`: another name", async () => {
+  const database = newDatabase()
+  const other = await openDB(database, UPGRADES.length, { upgrade: (db) => void db.createObjectStore("notes") })
+  other.close()
+  const error = await rejection(open(database).append("a", ["{}"], { expect: 0 }))
+  expect(error).toMatchObject({ code: "corrupt" })
+  expect(error.message).toContain("`database` another name")
+})
+
+test("where the browser keeps nothing, `unsupported` says what to allow", async () => {
+  const database = newDatabase()
+  const restore = replaceOpen(() => {
+    throw new DOMException("The operation is insecure.", "SecurityError")
+  })
+  try {
+    const error = await rejection(open(database).append("a", ["{}"], { expect: 0 }))
+    expect(error).toMatchObject({ code: "unsupported" })
+    expect(error.message).toContain("allow this site to store data")
+  } finally {
+    restore()
+  }
+})
+
+test("an opening that failed is tried again by the next call", async () => {
+  const storage = open(newDatabase())
+  const restore = replaceOpen(() => {
+    throw new DOMException("not now", "UnknownError")
+  })
+  expect(await rejection(storage.head("a"))).toMatchObject({ code: "unavailable" })
+  restore()
+  expect(await storage.head("a")).toBeUndefined()
+})
+
+test("a tab with an older version closes at once when a newer one upgrades, and no line is lost", async () => {
+  const database = newDatabase()
+  const old = open(database)
+  await old.append("a", ["1", "2"], { expect: 0 })
+  const step = (db: { createObjectStore(name: string): unknown }): void => void db.createObjectStore("added")
+  const upgraded = createConnection({ database, description: "newer", upgrades: [...UPGRADES, step] })
+  const db = await upgraded.get()
+  expect(db.version).toBe(UPGRADES.length + 1)
+  expect([...db.objectStoreNames]).toContain("added")
+  expect(await db.count("log")).toBe(1)
+  await upgraded.close()
+  expect(await rejection(old.head("a"))).toMatchObject({ code: "unsupported" })
+})
+
+test("each step of an upgrade runs once, in order, from the version that a database has", async () => {
+  const database = newDatabase()
+  await open(database).append("a", ["1"], { expect: 0 })
+  const ran: string[] = []
+  const steps = ["two", "three"].map((name) => () => void ran.push(name))
+  for (const upgrades of [
+    [...UPGRADES, ...steps.slice(0, 1)],
+    [...UPGRADES, ...steps],
+  ]) {
+    const connection = createConnection({ database, description: "newer", upgrades })
+    expect(await (await connection.get()).count("heads")).toBe(1)
+    await connection.close()
+  }
+  expect(ran).toEqual(["two", "three"])
+})
+
+test("a tab that does not let go of an older version makes `unavailable`: close it; then it works", async () => {
+  const database = newDatabase()
+  const stubborn = await openDB(database, 1, {
+    upgrade: (db, _from, _to, tx) => void UPGRADES[0]?.(db as never, tx as never),
+  })
+  const connection = createConnection({
+    database,
+    description: "newer",
+    upgrades: [...UPGRADES, () => undefined],
+    blockedAfter: 50,
+  })
+  const error = await rejection(connection.get())
+  expect(error).toMatchObject({ code: "unavailable" })
+  expect(error.message).toContain("close or reload")
+  stubborn.close()
+  await expect.poll(() => connection.get().then(({ version }) => version, codeOf)).toBe(UPGRADES.length + 1)
+  await connection.close()
+})
+
+test("a database that is deleted under an open storage is gone: an append is `conflict`, and a new session can be made", async () => {
+  const database = newDatabase()
+  const storage = open(database)
+  const head = await storage.append("a", ["1"], { expect: 0 })
+  await deleteDB(database)
+  const error = await rejection(storage.append("a", ["2"], { expect: head }))
+  expect(error).toMatchObject({ code: "conflict", session: "a" })
+  expect(error.message).toContain("no such session")
+  await storage.append("a", ["new"], { expect: 0 })
+  expect(await readAll(storage, "a")).toEqual(["new"])
+})
+
+test("a connection that the browser took away is opened anew, and nothing is lost", async () => {
+  const database = newDatabase()
+  const connections: IDBDatabase[] = []
+  const restore = replaceOpen((original, args) => {
+    const request = original(...args)
+    request.addEventListener("success", () => connections.push(request.result))
+    return request
+  })
+  onTestFinished(restore)
+  const storage = open(database)
+  let head = await storage.append("a", ["1"], { expect: 0 })
+  for (const event of ["close", undefined]) {
+    const last = connections.at(-1)
+    last?.close()
+    // Chromium says so; where an engine does not, the next transaction finds out.
+    if (event !== undefined) last?.dispatchEvent(new Event(event))
+    head = await storage.append("a", [`${head.next + 1}`], { expect: head })
+  }
+  expect(await readAll(storage, "a")).toEqual(["1", "2", "3"])
+  expect(connections.length).toBe(3)
+})
+
+test("rows that were damaged by hand are `corrupt` where they are read, with the place, and are left alone", async () => {
+  const damages: [name: string, damage: (tx: IDBTransaction, log: string) => IDBRequest, at: RegExp][] = [
+    ["a row is gone", (tx, log) => tx.objectStore("log").delete([log, 1, 2]), /^log row 1$/],
+    ["the last row is gone", (tx, log) => tx.objectStore("log").delete([log, 2, 4]), /^log row 2$/],
+    ["the first row is gone", (tx, log) => tx.objectStore("log").delete([log, 0, 0]), /^log row 0$/],
+    ["a row is no row", (tx, log) => tx.objectStore("log").put("text", [log, 1, 2]), /^log row 1$/],
+    [
+      "a row lost a line",
+      (tx, log) => tx.objectStore("log").put({ from: 1, bytes: 2, text: 5 }, [log, 1, 2]),
+      /^log row 1$/,
+    ],
+    ["the head is no head", (tx) => tx.objectStore("heads").put({ id: "a", log: 5 }), /^head a$/],
+  ]
+  for (const [name, damage, at] of damages) {
+    const database = newDatabase()
+    const storage = open(database)
+    let head = await storage.append("a", ["1"], { expect: 0 })
+    for (const line of ["2", "3"]) head = await storage.append("a", [line], { expect: head })
+    await raw(database, ["heads", "log"], (tx) => damage(tx, head.log))
+    const before = await counts(database)
+    expect({ name, error: await rejection(readAll(storage, "a")) }).toMatchObject({
+      name,
+      error: { code: "corrupt", at: expect.stringMatching(at) },
+    })
+    await storage.fold("a").catch(() => undefined)
+    expect({ name, ...(await counts(database)) }).toEqual({ name, ...before })
+  }
+})
+
+test("a damaged head is `corrupt` for an append and a list, too, and its session can be deleted", async () => {
+  const database = newDatabase()
+  const storage = open(database)
+  const head = await storage.append("a", ["1"], { expect: 0 })
+  await raw(database, ["heads"], (tx) => tx.objectStore("heads").put({ id: "a", updatedAt: 1, log: head.log }))
+  expect(await rejection(storage.append("a", ["2"], { expect: head }))).toMatchObject({ code: "corrupt" })
+  expect(await rejection(listed(storage))).toMatchObject({ code: "corrupt" })
+  await storage.delete("a")
+  expect(await listed(storage)).toEqual([])
+})
+
+test("a document that was damaged by hand is `corrupt`", async () => {
+  const database = newDatabase()
+  const storage = open(database)
+  await storage.docs.put("name", "text", { expect: null })
+  await raw(database, ["docs"], (tx) => tx.objectStore("docs").put({ text: 5 }, "name"))
+  expect(await rejection(storage.docs.get("name"))).toMatchObject({ code: "corrupt", at: "name" })
+})
+
+test("a delete leaves nothing of the session, also of a replace that never ended", async () => {
+  const database = newDatabase()
+  const storage = open(database)
+  const head = await storage.append("a", ["1"], { expect: 0 })
+  await storage.docs.put("sessions/a/note", "text", { expect: null })
+  let stuck = (): void => undefined
+  const reached = new Promise<void>((resolve) => {
+    stuck = resolve
+  })
+  let release = (): void => undefined
+  const held = new Promise<void>((resolve) => {
+    release = resolve
+  })
+  const replacing = storage.replace("a", slowly(stuck, held), { expect: head })
+  await reached
+  expect((await counts(database))["staged"]).toBe(1)
+  await storage.delete("a")
+  expect(await counts(database)).toEqual({ heads: 0, log: 0, staged: 0, docs: 0, blobs: 0, blobBytes: 0 })
+  release()
+  expect(await rejection(replacing)).toMatchObject({ code: "conflict" })
+  expect(await counts(database)).toEqual({ heads: 0, log: 0, staged: 0, docs: 0, blobs: 0, blobBytes: 0 })
+})
+
+test("options that are none are `invalid`, with the name of the field", () => {
+  for (const options of [{ database: "" }, { durability: "some" }, { maxBatchBytes: "1" }, { folder: "/" }]) {
+    expect(() => createIndexedDbStorage(options as object)).toThrow(
+      expect.objectContaining({ code: "invalid", message: expect.stringContaining(Object.keys(options)[0] ?? "") }),
+    )
+  }
+})
+
+async function* slowly(reached: () => void, held: Promise<void>): AsyncGenerator<{ from: number; lines: string[] }> {
+  yield { from: 0, lines: ["x".repeat(1_100_000)] }
+  reached()
+  await held
+  yield { from: 1, lines: ["x".repeat(1_100_000)] }
+}
+
+async function listed(storage: IndexedDbStorage): Promise<string[]> {
+  const ids: string[] = []
+  for await (const { id } of storage.list()) ids.push(id)
+  return ids
+}
+
+function codeOf(error: unknown): unknown {
+  return (error as { code?: unknown }).code
+}
+
+async function rejection(promise: Promise<unknown>): Promise<Error & { code?: string }> {
+  try {
+    await promise
+  } catch (error) {
+    return error as Error
+  }
+  throw new Error("It did not reject.")
+}
+
+type Open = IDBFactory["open"]
+
+function replaceOpen(open: (original: Open, args: Parameters<Open>) => IDBOpenDBRequest): () => void {
+  const original = IDBFactory.prototype.open.bind(indexedDB)
+  IDBFactory.prototype.open = (...args) => open(original, args)
+  return () => {
+    IDBFactory.prototype.open = original
+  }
+}
