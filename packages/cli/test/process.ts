@@ -13,14 +13,17 @@ export interface ProcessOptions {
   readonly env?: Readonly<Record<string, string>>
   /** Closes its end of standard output after the first piece. */
   readonly stopReading?: boolean
+  /** As this user; only root may say so. */
+  readonly user?: number | undefined
 }
 
 export function sessions(
-  { cwd, stdin = "", env = {}, stopReading = false }: ProcessOptions,
+  { cwd, stdin = "", env = {}, stopReading = false, user }: ProcessOptions,
   ...argv: string[]
 ): Promise<Result> {
   const { NODE_OPTIONS: _, ...inherited } = process.env
-  const child = spawn(process.execPath, [...flags, bin, ...argv], { cwd, env: { ...inherited, ...env } })
+  const as = user === undefined ? {} : { uid: user, gid: user }
+  const child = spawn(process.execPath, [...flags, bin, ...argv], { cwd, env: { ...inherited, ...env }, ...as })
   let stdout = ""
   let stderr = ""
   child.stdout.setEncoding("utf8").on("data", (text: string) => {
