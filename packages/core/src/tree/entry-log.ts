@@ -46,8 +46,12 @@ export class EntryLog {
   readonly #earlier = new Map<string, Seq[]>()
   /** Seqs of tombstones, ascending: they act on every branch, so a context must know them all. */
   #tombstones: Seq[] = []
-  /** What they delete, until another tombstone or an older stretch changes it. */
-  #deleted: ReadonlySet<Seq> | undefined
+  /** What they delete, as far as they were looked at. Once a target is held, nothing older can take its place. */
+  readonly #deleted = new Set<Seq>()
+  /** Tombstones that nobody has looked at yet. */
+  #unread: Seq[] = []
+  /** Tombstones whose target is not held, by its id. */
+  readonly #awaiting = new Map<string, Seq[]>()
   readonly #known = new Map<Seq, KnownPath>()
 
   constructor(from: Seq = 0) {
@@ -78,7 +82,10 @@ export class EntryLog {
 
   /** Seqs that a tombstone anywhere in what is held has deleted. Targets that lie further back are not in it. */
   get deleted(): ReadonlySet<Seq> {
-    this.#deleted ??= this.#findDeleted()
+    for (const seq of this.#unread.splice(0)) {
+      const targetId = this.at(seq)?.["targetId"]
+      if (typeof targetId === "string") this.#delete(targetId, seq)
+    }
     return this.#deleted
   }
 
@@ -104,7 +111,7 @@ export class EntryLog {
     this.#last.set(slot.id, seq)
     if (slot.type !== "tombstone") return
     this.#tombstones.push(seq)
-    this.#deleted = undefined
+    this.#unread.push(seq)
   }
 
   /** Puts older lines in front; they must end where the held ones begin. */
@@ -119,9 +126,15 @@ export class EntryLog {
       if (seqs.length > 0) this.#earlier.set(id, seqs.concat(this.#earlier.get(id) ?? []))
     }
     this.#tombstones = older.#tombstones.concat(this.#tombstones)
-    this.#deleted = undefined
+    this.#unread = older.#tombstones.concat(this.#unread)
     this.#slots = older.#slots.concat(this.#slots)
     this.#from = from
+    if (this.#awaiting.size === 0) return
+    for (const id of older.#last.keys()) {
+      const awaiting = this.#awaiting.get(id)
+      this.#awaiting.delete(id)
+      for (const seq of awaiting ?? []) this.#delete(id, seq)
+    }
   }
 
   /** Remembers what somebody who read further found of an entry's path. Ignored unless the place holds that entry. */
@@ -146,9 +159,11 @@ export class EntryLog {
       if (before === undefined) this.#last.delete(slot.id)
       else this.#last.set(slot.id, before)
     }
+    const tombstones = this.#tombstones.length
     while ((this.#tombstones.at(-1) ?? -1) >= end) this.#tombstones.pop()
+    // A target stands before its tombstone: where no tombstone is cut off, nothing that is deleted is.
+    if (this.#tombstones.length < tombstones) this.#lookAgain()
     for (const seq of this.#known.keys()) if (seq >= end) this.#known.delete(seq)
-    this.#deleted = undefined
   }
 
   /**
@@ -177,18 +192,29 @@ export class EntryLog {
 
   /** What tombstones behind a place delete. */
   deletedAfter(seq: Seq): readonly Seq[] {
-    return this.#targets(this.#tombstones.filter((tombstone) => tombstone > seq))
+    const later = this.#tombstones.filter((tombstone) => tombstone > seq)
+    return later.flatMap((tombstone) => this.#targetOf(tombstone) ?? [])
   }
 
-  #findDeleted(): ReadonlySet<Seq> {
-    return new Set(this.#targets(this.#tombstones))
+  #targetOf(tombstone: Seq): Seq | undefined {
+    const targetId = this.at(tombstone)?.["targetId"]
+    return typeof targetId === "string" ? this.find(targetId, tombstone) : undefined
   }
 
-  #targets(tombstones: readonly Seq[]): Seq[] {
-    return tombstones.flatMap((seq) => {
-      const targetId = this.at(seq)?.["targetId"]
-      return (typeof targetId === "string" ? this.find(targetId, seq) : undefined) ?? []
-    })
+  #delete(targetId: string, tombstone: Seq): void {
+    const target = this.find(targetId, tombstone)
+    if (target !== undefined) this.#deleted.add(target)
+    else {
+      const awaiting = this.#awaiting.get(targetId)
+      if (awaiting === undefined) this.#awaiting.set(targetId, [tombstone])
+      else awaiting.push(tombstone)
+    }
+  }
+
+  #lookAgain(): void {
+    this.#deleted.clear()
+    this.#awaiting.clear()
+    this.#unread = [...this.#tombstones]
   }
 }
 

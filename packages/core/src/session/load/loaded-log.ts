@@ -7,7 +7,7 @@ import type { Diagnostic } from "../../format/diagnostics.ts"
 import { parseLine } from "../../format/line.ts"
 import type { Header } from "../../format/records.ts"
 import type { LogIdentity } from "../../migrations/identify.ts"
-import { identifyLog } from "../../migrations/identify.ts"
+import { identifyLog, unknownVersion } from "../../migrations/identify.ts"
 import type { CallOptions, HeadInfo, SessionStorage, Seq } from "../../storage/contract.ts"
 import { EntryLog } from "../../tree/entry-log.ts"
 import type { Slot } from "../../tree/entry-log.ts"
@@ -91,7 +91,7 @@ async function loadOther(storage: SessionStorage, id: string, headInfo: HeadInfo
     return { ...whole, header: identity.header, log, diagnostics, imported: importedLines(identity.header) }
   }
   // Shown as far as its entries look like ours; nothing is written to it.
-  const message = `The log is of version ${identity.version}, which this program does not know. It is open for reading only; use a newer program to write to it.`
+  const message = `The log ${unknownVersion(identity.version)}. It is open for reading only; use a newer program to write to it.`
   diagnostics.unshift({ code: "unknown_version", seq: 0, message })
   const header = (parseLine(lines[0] ?? "").record ?? { type: "session" }) as Header
   return { ...whole, header, log, diagnostics, newer: { version: identity.version } }
@@ -133,9 +133,8 @@ export async function loadOlder(
   const slots = lines.slice(0, before - from).map((line, index) => parseSlot(line, from + index, note))
   noteDuplicates(log, slots, from, note)
   log.prepend(slots)
-  const later = diagnostics.splice(0)
-  // Not by spreading into one call: a damaged log may have more lines to tell of than a call takes arguments.
-  for (const diagnostic of found.concat(later)) diagnostics.push(diagnostic)
+  // Not all in one call: a damaged log may have more lines to tell of than a call takes arguments.
+  for (let end = found.length; end > 0; end -= 1_000) diagnostics.unshift(...found.slice(Math.max(0, end - 1_000), end))
 }
 
 /** Tells of each entry whose id an entry of an older stretch has: of the first held one with that id, since the others are known. */

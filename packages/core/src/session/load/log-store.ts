@@ -25,6 +25,8 @@ export class LogStore {
   readonly diagnostics: Diagnostic[]
   /** What was read, and how; undefined for a log that was made here, all of which is in memory. */
   #reading: Reading | undefined
+  /** How many lines were held when the log's end was judged; `Infinity` when no line further back can change what was found. */
+  #judged = 0
   #loading: Promise<unknown> = Promise.resolve()
 
   constructor(o: { id: string; storage: SessionStorage; reading: Reading | undefined; diagnostics: Diagnostic[] }) {
@@ -37,6 +39,7 @@ export class LogStore {
   /** The log was read anew. */
   restart(reading: Reading): void {
     this.#reading = reading
+    this.#judged = 0
   }
 
   /**
@@ -44,10 +47,14 @@ export class LogStore {
    * and only what stands before can say whether they are one path.
    */
   tellDivergence(log: EntryLog): "older" | undefined {
-    if (this.#reading === undefined || this.diagnostics.some(({ code }) => code === "diverged")) return undefined
+    const held = log.end - log.from
+    // To judge costs what is held: page by page through a long history, it is done as often as what is held has doubled.
+    const enough = this.#judged === Number.POSITIVE_INFINITY || (!log.complete && held < 2 * this.#judged)
+    if (this.#reading === undefined || enough) return undefined
     const found = divergenceOf(log, this.#reading.imported)
     if (found === "older") return found
-    if (found !== undefined) this.diagnostics.push(found)
+    this.#judged = found === undefined && !log.complete ? held : Number.POSITIVE_INFINITY
+    if (found !== undefined && this.diagnostics.every(({ code }) => code !== "diverged")) this.diagnostics.push(found)
     return undefined
   }
 

@@ -2,6 +2,7 @@
 import { SessionError } from "../../errors.ts"
 import { FORMAT, VERSION } from "../../format/records.ts"
 import type { Entry, Header } from "../../format/records.ts"
+import { unknownVersion } from "../../migrations/identify.ts"
 import type { CallOptions, Head, HeadInfo, Seq, SessionStorage } from "../../storage/contract.ts"
 import { EntryLog } from "../../tree/entry-log.ts"
 import { defaultLeaf } from "../../tree/path.ts"
@@ -126,7 +127,7 @@ function gateOf(
 ): WriteGate {
   const about = { session: id, storage: storage.description }
   if (loaded.newer !== undefined) {
-    const message = `The log of ${id} is of version ${loaded.newer.version}, which this program does not know. Use a newer program to write to it.`
+    const message = `The log of ${id} ${unknownVersion(loaded.newer.version)}. Use a newer program to write to it.`
     return { kind: "refused", error: new SessionError("newer_version", message, about) }
   }
   if (loaded.older === undefined) return { kind: "open" }
