@@ -32,7 +32,7 @@ test("an unknown option is refused, with the nearest one", async () => {
   expect(await refused("list", "--limt", "3")).toBe(
     'list has no option --limt; did you mean --limit? For its options see "sessions list --help".',
   )
-  expect(await refused("list", "-x")).toMatch(/^list has no option -x/)
+  expect(await refused("list", "-x")).toMatch(/^list has no option -x; for its options see/)
 })
 
 test("an option without its value, or with one too many, is refused", async () => {
@@ -58,7 +58,7 @@ test("numbers and words are checked before anything is done", async () => {
 
 test("an unknown kind of store is refused with the ones that are known", async () => {
   expect(await refused("list", "--store", "ftp:x")).toBe(
-    '--store ftp:x: there is no kind of store called "ftp"; known are file:, mem:.',
+    'ftp:x: there is no kind of store called "ftp"; known are file:, mem:.',
   )
 })
 

@@ -90,7 +90,9 @@ function optionProblem({ name }: Command, options: OptionSpecs, code: string, me
   const more = `see "sessions ${name} --help".`
   if (code === "ERR_PARSE_ARGS_UNKNOWN_OPTION") {
     const near = suggest(written.replace(/^-+/, ""), Object.keys(options))
-    return `${name} has no option ${written}${near === undefined ? "" : `; did you mean --${near}?`} For its options ${more}`
+    return near === undefined
+      ? `${name} has no option ${written}; for its options ${more}`
+      : `${name} has no option ${written}; did you mean --${near}? For its options ${more}`
   }
   const option = /--([a-z-]+)/.exec(message)?.[1] ?? ""
   const { type, value } = options[option] ?? { type: "string" }

@@ -39,6 +39,6 @@ test("a file store is the folder that its address names from the current one", (
 })
 
 test("a store without a place is refused", () => {
-  expect(() => openStore("file:", "/project")).toThrow("--store needs a folder")
+  expect(() => openStore("file:", "/project")).toThrow("file: needs a folder")
   expect(() => openStore("file://host/x", "/project")).toThrow("no file URL of this machine")
 })

@@ -27,16 +27,16 @@ export function openStore(
   if (open !== undefined) return open(address, cwd)
   const known = Object.keys(stores).map((name) => `${name}:`)
   throw new UsageError(
-    `--store ${url}: there is no kind of store called ${JSON.stringify(scheme)}; known are ${known.join(", ")}.`,
+    `${url}: there is no kind of store called ${JSON.stringify(scheme)}; known are ${known.join(", ")}.`,
   )
 }
 
 function folderOf(address: string, cwd: string): string {
-  if (address === "") throw new UsageError("--store needs a folder, for example file:./.sessions.")
+  if (address === "") throw new UsageError("file: needs a folder, for example file:./.sessions.")
   if (!address.startsWith("//")) return isAbsolute(address) ? address : resolve(cwd, address)
   try {
     return fileURLToPath(`file:${address}`)
   } catch {
-    throw new UsageError(`--store file:${address} is no file URL of this machine; write file:PATH.`)
+    throw new UsageError(`file:${address} is no file URL of this machine; write file:PATH.`)
   }
 }

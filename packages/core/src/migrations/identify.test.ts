@@ -1,6 +1,6 @@
 import { expect, test } from "vitest"
 import { entry, header, lines, message } from "../../test/older-logs.ts"
-import { identifyLog } from "./identify.ts"
+import { identifyLog, unknownVersion } from "./identify.ts"
 
 const pi = { kind: "older", version: 3, format: "pi" }
 const ohMyPi = { kind: "older", version: 3, format: "oh-my-pi" }
@@ -78,4 +78,9 @@ test.each([
 test("a reason never repeats more of the file than a few words", () => {
   const identity = identifyLog(lines({ type: "secret ".repeat(1000) }))
   expect(identity.kind === "foreign" ? identity.reason.length : 0).toBeLessThan(150)
+})
+
+test("a version that is not known is told apart from another program's of our number", () => {
+  expect(unknownVersion(99)).toBe("is of version 99, which this program does not know")
+  expect(unknownVersion(4)).toMatch(/^says version 4 and is no log of @sessions; .* up to version 3$/)
 })

@@ -46,6 +46,13 @@ export function identifyStart(lines: readonly string[], start: LogStart): StartI
   return identifyHeader(first)
 }
 
+/** What is to be said of a log of a newer version, as the end of a sentence. Ours of version 4 is none. */
+export function unknownVersion(version: number): string {
+  return version === VERSION
+    ? `says version ${version} and is no log of ${FORMAT}; logs of other programs are known up to version ${VERSION - 1}`
+    : `is of version ${version}, which this program does not know`
+}
+
 /** Who wrote an older log. */
 export function formatOf(start: LogStart, records: Iterable<LogRecord>): OlderFormat {
   if (start.titleSlot !== undefined) return "oh-my-pi"

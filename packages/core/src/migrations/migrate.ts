@@ -2,7 +2,7 @@ import { SessionError } from "../errors.ts"
 import type { Diagnostic } from "../format/diagnostics.ts"
 import type { LogRecord } from "../format/line.ts"
 import { type Entry, FORMAT, type Header, VERSION } from "../format/records.ts"
-import { formatOf, identifyStart } from "./identify.ts"
+import { formatOf, identifyStart, unknownVersion } from "./identify.ts"
 import { type CurrentLog, type OlderFormat, type OlderLog, type OlderVersion, type RawLine, isRawLine } from "./log.ts"
 import { type LogStart, currentProblem, olderProblem, readRecords, readStart } from "./read.ts"
 import { migrateV1ToV2 } from "./v1-to-v2.ts"
@@ -33,8 +33,7 @@ export function migrateLines(lines: readonly string[], o: MigrateOptions = {}): 
   if (identity.kind === "sessions") return currentLog(lines, start, identity.header, o.id)
   if (identity.kind === "older") return olderLog(lines, start, identity.version, o.id)
   if (identity.kind === "newer") {
-    const ours = `${FORMAT} version ${VERSION}`
-    const message = `The log is of version ${identity.version}, which this program does not know; it reads up to ${ours}.`
+    const message = `The log ${unknownVersion(identity.version)}.`
     throw new SessionError("newer_version", message)
   }
   const found = identity.kind === "empty" ? "it is empty" : identity.reason

@@ -1,7 +1,7 @@
 /** Refuses what is no session log that this program can take over. */
 import { SessionError } from "../../errors.ts"
 import type { SessionErrorDetails } from "../../errors.ts"
-import { FORMAT, VERSION } from "../../format/records.ts"
+import { unknownVersion } from "../../migrations/identify.ts"
 import type { LogIdentity } from "../../migrations/identify.ts"
 
 /** Throws `not_a_session` or `newer_version`; `what` is how the sentence begins. */
@@ -15,8 +15,7 @@ export function checkIdentity(
     case "older":
       return
     case "newer": {
-      const ours = `${FORMAT} version ${VERSION}`
-      const message = `${what} is of version ${identity.version}, which this program does not know; it reads up to ${ours}. Use a newer program.`
+      const message = `${what} ${unknownVersion(identity.version)}. Use a newer program.`
       throw new SessionError("newer_version", message, about)
     }
     case "empty":
