@@ -10,6 +10,7 @@ import { listScenarios } from "./files/list.ts"
 import { replayScenarios } from "./files/replay.ts"
 import { resumeScenarios } from "./files/resume.ts"
 import { memoryScenarios } from "./memory.ts"
+import { peerScenarios } from "./peers/index.ts"
 import { machine, table } from "./report.ts"
 import type { Result, Scenario } from "./report.ts"
 
@@ -19,6 +20,7 @@ const groups: Readonly<Record<string, (quick: boolean) => readonly Scenario[]>> 
   resume: resumeScenarios,
   list: listScenarios,
   compaction: compactionScenarios,
+  peers: peerScenarios,
 }
 
 const { values, positionals } = parseArgs({

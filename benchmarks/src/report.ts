@@ -59,17 +59,18 @@ export function timed(id: string, unit: string, { ours, raw }: Pair): Result {
 }
 
 export function table(results: readonly Result[]): string {
-  const rows = results.map(({ id, value, unit, spread, raw, ratio, work }) => [
+  const rows = results.map(({ id, value, unit, spread, raw, ratio, work, peers }) => [
     id,
     `${show(value)} ${unit}`,
     `${show(spread[0])} to ${show(spread[1])}`,
     raw === undefined ? "" : `${show(raw)} ${unit}`,
     ratio === undefined ? "" : ratio.toFixed(2),
-    Object.entries(work ?? {})
-      .map(([name, count]) => `${name} ${count}`)
-      .join(", "),
+    [
+      ...Object.entries(work ?? {}).map(([name, count]) => `${name} ${show(count)}`),
+      ...Object.entries(peers ?? {}).map(([name, time]) => `${name} ${show(time)}`),
+    ].join(", "),
   ])
-  const all = [["id", "median", "spread", "raw", "ratio", "work"], ...rows]
+  const all = [["id", "median", "spread", "raw", "ratio", "work, peers"], ...rows]
   const widths = (all[0] as string[]).map((_, column) => Math.max(...all.map((row) => (row[column] as string).length)))
   return all
     .map((row) =>

@@ -1,0 +1,86 @@
+import { mkdirSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import type { Message } from "@sessions/core"
+import { importPeer } from "./install.ts"
+import { hello } from "./ours.ts"
+import type { Peer } from "./peer.ts"
+import { SUMMARY } from "./peer.ts"
+
+interface Claude {
+  getSessionMessages(id: string, o: { dir: string }): Promise<readonly unknown[]>
+  listSessions(o: { dir: string }): Promise<readonly unknown[]>
+}
+
+const NAME = "@anthropic-ai/claude-agent-sdk"
+
+/** The Claude Agent SDK's readers of the transcripts that its program writes. They cannot append. */
+export const claude: Peer = {
+  name: "claude-agent-sdk",
+  kind: "files",
+  async open(folder, { messages, kept }) {
+    const { getSessionMessages } = await importPeer<Claude>(NAME)
+    const lines: string[] = []
+    let parentUuid: string | null = null
+    const add = (body: object, linked = true): void => {
+      const uuid = `00000000-0000-4000-8000-${String(lines.length).padStart(12, "0")}`
+      const timestamp = new Date(Date.UTC(2026, 0, 1) + lines.length).toISOString()
+      lines.push(JSON.stringify({ parentUuid: linked ? parentUuid : null, ...frame(0), ...body, uuid, timestamp }))
+      parentUuid = uuid
+    }
+    const first = kept === undefined ? 0 : messages.length - kept
+    for (const [index, message] of messages.entries()) {
+      if (index === first && kept !== undefined) {
+        add({ type: "system", subtype: "compact_boundary", content: "Conversation compacted", level: "info" }, false)
+        add({ type: "user", isCompactSummary: true, message: { role: "user", content: SUMMARY } })
+      }
+      add(inItsWords(message))
+    }
+    const dir = place(folder)
+    writeFileSync(join(dir.files, `${idOf(0)}.jsonl`), `${lines.join("\n")}\n`)
+    return async () => (await getSessionMessages(idOf(0), { dir: dir.project })).length
+  },
+  async list(folder, count) {
+    const { listSessions } = await importPeer<Claude>(NAME)
+    const dir = place(folder)
+    for (let i = 0; i < count; i++) {
+      const timestamp = new Date(Date.UTC(2026, 0, 1) + i).toISOString()
+      const body = { parentUuid: null, ...frame(i), ...inItsWords(hello(i)), uuid: idOf(i), timestamp }
+      writeFileSync(join(dir.files, `${idOf(i)}.jsonl`), `${JSON.stringify(body)}\n`)
+    }
+    return async () => (await listSessions({ dir: dir.project })).length
+  },
+}
+
+function inItsWords(message: Message): object {
+  if (message.role === "toolResult") {
+    const { toolCallId, content } = message as { toolCallId: string; content: unknown }
+    return {
+      type: "user",
+      message: { role: "user", content: [{ type: "tool_result", tool_use_id: toolCallId, content }] },
+    }
+  }
+  const content = (message.content ?? []).map((block) =>
+    block.type === "toolCall"
+      ? { type: "tool_use", id: block["id"], name: block["name"], input: block["arguments"] }
+      : block,
+  )
+  return { type: message.role, message: { role: message.role, model: "claude-sonnet-4-5", content } }
+}
+
+function frame(index: number): object {
+  return { isSidechain: false, userType: "external", cwd: "/project", sessionId: idOf(index), version: "2.1.240" }
+}
+
+function idOf(index: number): string {
+  return `22222222-2222-4222-8222-${String(index).padStart(12, "0")}`
+}
+
+/** It looks in one place of the user's home, by the project's path; `CLAUDE_CONFIG_DIR` moves that place. */
+function place(folder: string): { readonly project: string; readonly files: string } {
+  process.env["CLAUDE_CONFIG_DIR"] ??= join(tmpdir(), `sessions-bench-claude-${process.pid}`)
+  const project = `/${folder.replaceAll(/\W/g, "")}`
+  const files = join(process.env["CLAUDE_CONFIG_DIR"], "projects", project.replaceAll("/", "-"))
+  mkdirSync(files, { recursive: true })
+  return { project, files }
+}

@@ -1,0 +1,134 @@
+/** Beside what people use today, on the same conversation and in one run: files against files, memory against memory. */
+import { join } from "node:path"
+import type { Message } from "@sessions/core"
+import { turn } from "../data.ts"
+import { median, timed } from "../report.ts"
+import type { Result, Scenario } from "../report.ts"
+import { milliseconds, verify, withFolder } from "../rounds.ts"
+import { claude } from "./claude.ts"
+import { installPeers } from "./install.ts"
+import { openai } from "./openai.ts"
+import { ours, oursInMemory } from "./ours.ts"
+import type { Conversation, Peer } from "./peer.ts"
+import { pi } from "./pi.ts"
+import { plain } from "./plain.ts"
+import { sqlite } from "./sqlite.ts"
+
+const ROUNDS = 5
+/** Bytes of one turn of {@link turn}, about. */
+const TURN = 8_000
+
+export function peerScenarios(quick: boolean): readonly Scenario[] {
+  const missing = installPeers()
+  if (missing !== undefined) process.stderr.write(`left out: ${missing}\n`)
+  const installed = missing === undefined ? [pi, claude] : []
+  const files = [...installed, plain, sqlite]
+  const memory = missing === undefined ? [openai] : []
+  const size = quick ? 0.1 : 1
+  const open = (id: string, megabytes: number, own: Peer, others: readonly Peer[], kept?: number): Scenario => ({
+    id,
+    run: () => opened(id, conversation(megabytes * 1e6 * size, kept), own, others),
+  })
+  return [
+    open("peers.open.50mb", 50, ours, files),
+    open("peers.open.116mb", 116, ours, files),
+    open("peers.open.50mb.compacted", 50, ours, [...installed, sqlite], 60),
+    open("peers.open.116mb.compacted", 116, ours, [...installed, sqlite], 60),
+    ...(memory.length > 0 ? [open("peers.open.memory", 10, oursInMemory, memory)] : []),
+    { id: "peers.append", run: () => appended("peers.append", ours, files, quick ? 500 : 3_000) },
+    ...(memory.length > 0
+      ? [{ id: "peers.append.memory", run: () => appended("peers.append.memory", oursInMemory, memory, 3_000) }]
+      : []),
+    { id: "peers.list.1000", run: () => listed("peers.list.1000", files, quick ? 100 : 1_000) },
+  ]
+}
+
+async function opened(id: string, conversation: Conversation, own: Peer, others: readonly Peer[]): Promise<Result> {
+  const wanted = conversation.kept ?? conversation.messages.length
+  return compare(id, own, others, "ms", async (peer, folder) => {
+    const open = await peer.open?.(folder, conversation)
+    if (open === undefined) return undefined
+    return async () => {
+      let found = 0
+      const time = await milliseconds(async () => (found = await open()))
+      // A summary may come as one or two messages beside those that are kept, and a cut stands at the start of a turn.
+      verify(Math.abs(found - wanted) <= 4, `${peer.name} has ${found} messages in hand, not ${wanted}`)
+      return time
+    }
+  })
+}
+
+function appended(id: string, own: Peer, others: readonly Peer[], count: number): Promise<Result> {
+  const all = messages(count * TURN).slice(0, count)
+  return compare(id, own, others, "µs/message", async (peer, folder) => {
+    const append = await peer.append?.(folder)
+    if (append === undefined) return undefined
+    return async () => {
+      const time = await milliseconds(async () => {
+        for (const message of all) await append(message)
+      })
+      return (time * 1_000) / count
+    }
+  })
+}
+
+function listed(id: string, others: readonly Peer[], count: number): Promise<Result> {
+  return compare(id, ours, others, "ms", async (peer, folder) => {
+    const list = await peer.list?.(folder, count)
+    if (list === undefined) return undefined
+    return async () => {
+      let found = 0
+      const time = await milliseconds(async () => (found = await list()))
+      verify(found === count, `${peer.name} lists ${found} sessions, not ${count}`)
+      return time
+    }
+  })
+}
+
+type Prepare = (peer: Peer, folder: string) => Promise<(() => Promise<number>) | undefined>
+
+async function compare(
+  id: string,
+  own: Peer,
+  others: readonly Peer[],
+  unit: string,
+  prepare: Prepare,
+): Promise<Result> {
+  return withFolder(async (folder) => {
+    const runs = new Map<Peer, () => Promise<number>>()
+    for (const [index, peer] of [own, ...others].entries()) {
+      const run = await prepare(peer, join(folder, `peer-${index}`))
+      if (run !== undefined) runs.set(peer, run)
+    }
+    const times = new Map<Peer, number[]>()
+    for (let round = 0; round <= ROUNDS; round++) {
+      for (const [peer, run] of runs) {
+        const time = await run()
+        if (round > 0) times.set(peer, [...(times.get(peer) ?? []), time])
+      }
+    }
+    const peers = Object.fromEntries(
+      others.flatMap((peer) => {
+        const own = times.get(peer)
+        return own === undefined ? [] : [[peer.name, median(own)]]
+      }),
+    )
+    return { ...timed(id, unit, { ours: times.get(own) ?? [], raw: [] }), peers }
+  })
+}
+
+function conversation(bytes: number, kept: number | undefined): Conversation {
+  const all = messages(bytes)
+  return kept === undefined ? { messages: all } : { messages: all, kept }
+}
+
+function messages(bytes: number): readonly Message[] {
+  const turns = Math.ceil(bytes / TURN)
+  return Array.from({ length: turns }, (_, index) => turn(index))
+    .flat()
+    .map((entry) => {
+      const { message } = entry as unknown as { message: Message & { content: unknown } }
+      const { content } = message
+      return typeof content === "string" ? { ...message, content: [{ type: "text", text: content }] } : message
+    })
+}
