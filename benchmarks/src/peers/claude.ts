@@ -8,8 +8,8 @@ import type { Peer } from "./peer.ts"
 import { SUMMARY } from "./peer.ts"
 
 interface Claude {
-  getSessionMessages(id: string, o: { dir: string }): Promise<readonly unknown[]>
-  listSessions(o: { dir: string }): Promise<readonly unknown[]>
+  readonly getSessionMessages: (id: string, o: { dir: string }) => Promise<readonly unknown[]>
+  readonly listSessions: (o: { dir: string }) => Promise<readonly unknown[]>
 }
 
 const NAME = "@anthropic-ai/claude-agent-sdk"

@@ -17,7 +17,7 @@ export function installPeers(): string | undefined {
     execFileSync("npm", args, { cwd: folder, stdio: "pipe", timeout: 300_000 })
     return undefined
   } catch (error) {
-    return `the peers could not be installed: ${String((error as Error).message).split("\n")[0]}`
+    return `the peers could not be installed: ${(error as Error).message.split("\n")[0]}`
   }
 }
 

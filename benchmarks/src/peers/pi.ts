@@ -45,7 +45,7 @@ export const pi: Peer = {
     const { SessionManager } = await importPeer<Pi>(NAME)
     const manager = SessionManager.create("/project", folder)
     // It writes nothing before the first answer of a model.
-    manager.appendMessage(inItsWords({ role: "assistant", content: [{ type: "text", text: "Hello." }] } as Message, 0))
+    manager.appendMessage(inItsWords({ role: "assistant", content: [{ type: "text", text: "Hello." }] }, 0))
     let index = 1
     return async (message) => manager.appendMessage(inItsWords(message, index++))
   },
