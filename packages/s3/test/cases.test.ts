@@ -1,7 +1,8 @@
 import { expect, test } from "vitest"
 import { ObjectStoreError } from "../src/index.ts"
 import type { FakeStore, StoreFault } from "./fake-store.ts"
-import { lineOf, linesOf, openOn, readLines } from "./opened.ts"
+import { lineOf, linesOf } from "./lines.ts"
+import { openOn, readLines } from "./opened.ts"
 
 const SIZES = { tailBytes: 6_000, segmentBytes: 4_000, mergedBytes: 16_000 }
 

@@ -34,16 +34,6 @@ export function takeCounts({ calls }: FakeStore): Record<string, number> {
   return counts
 }
 
-/** A line of so many bytes with its LF. */
-export function lineOf(n: number, bytes = 2_048): string {
-  const start = `{"n":${n},"text":"`
-  return `${start}${"x".repeat(bytes - start.length - 3)}"}`
-}
-
-export function linesOf(count: number, from = 0, bytes = 2_048): string[] {
-  return Array.from({ length: count }, (_, n) => lineOf(from + n, bytes))
-}
-
 export async function readLines(storage: S3Storage, session: string, range = {}): Promise<string[]> {
   const lines: string[] = []
   for await (const chunk of storage.read(session, range)) lines.push(...chunk.lines)

@@ -1,7 +1,8 @@
 import { expect, test } from "vitest"
 import { ObjectStoreError } from "../src/index.ts"
 import { inPieces } from "./fake-store.ts"
-import { linesOf, openOn, readLines, takeCounts } from "./opened.ts"
+import { linesOf } from "./lines.ts"
+import { openOn, readLines, takeCounts } from "./opened.ts"
 
 const broken = (): ObjectStoreError => new ObjectStoreError("network", "broken off", { certain: false })
 

@@ -4,7 +4,8 @@ import type { S3Storage, StoreFailure } from "../src/index.ts"
 import { createS3Storage, ObjectStoreError } from "../src/index.ts"
 import { FakeBucket } from "./fake-bucket.ts"
 import type { Options } from "./opened.ts"
-import { linesOf, openOn, readLines } from "./opened.ts"
+import { linesOf } from "./lines.ts"
+import { openOn, readLines } from "./opened.ts"
 
 const PROBING: Options = { etags: undefined as never }
 

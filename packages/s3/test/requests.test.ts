@@ -2,7 +2,8 @@ import { createSessions } from "@sessions/core"
 import type { Head } from "@sessions/core/storage"
 import { expect, test } from "vitest"
 import { FakeBucket } from "./fake-bucket.ts"
-import { linesOf, openOn, takeCounts } from "./opened.ts"
+import { linesOf } from "./lines.ts"
+import { openOn, takeCounts } from "./opened.ts"
 
 const message = (content: string) => ({ type: "message", message: { role: "user", content } }) as const
 

@@ -8,6 +8,8 @@ export interface Server {
   readonly region: string
   readonly accessKeyId: string
   readonly secretAccessKey: string
+  /** Somebody with keys of their own, to whom nothing here belongs. */
+  readonly stranger: Pick<Server, "accessKeyId" | "secretAccessKey">
 }
 
 export const server: Server = JSON.parse(process.env["S3_TEST_SERVER"] ?? "null") as Server
@@ -37,4 +39,9 @@ export function newPrefix(): string {
 
 export function openAt(prefix: string, options: Partial<S3StorageOptions> = {}): S3Storage {
   return createS3Storage({ client, bucket: BUCKET, prefix, ...options })
+}
+
+/** From another process. */
+export function openIn(bucket: string, prefix: string): S3Storage {
+  return createS3Storage({ client, bucket, prefix })
 }

@@ -1,0 +1,3 @@
+import { checks } from "./checks.ts"
+
+for (const { name, run } of checks) Deno.test(name, run)

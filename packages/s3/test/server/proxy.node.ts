@@ -1,0 +1,78 @@
+import assert from "node:assert/strict"
+import { test } from "node:test"
+import { createSessions } from "@sessions/core"
+import type { Session } from "@sessions/core"
+import { createDice } from "../simulation/dice.ts"
+import { startFaultProxy } from "./fault-proxy.ts"
+import { createClient, makeBucket, newPrefix, openAt, server } from "./place.ts"
+
+/** Two minutes: `S3_PROXY_SECONDS=120 npm test -- --only s3:node`. */
+const SECONDS = Number(process.env["S3_PROXY_SECONDS"] ?? 10)
+const SEED = Number(process.env["SEED"] ?? Date.now() % 1_000_000)
+
+test(`two clients write one session through a proxy that loses, delays and repeats, for ${SECONDS} s`, {
+  timeout: SECONDS * 1_000 + 120_000,
+}, async () => {
+  console.info(`SEED=${SEED}`)
+  await makeBucket()
+  const prefix = newPrefix()
+  const direct = createSessions({ storage: openAt(prefix) })
+  const { id } = await direct.create()
+  const proxy = await startFaultProxy(server.endpoint, createDice(SEED).next)
+  const clients = Array.from({ length: 2 }, () => {
+    const client = createClient({ endpoint: proxy.endpoint })
+    return createSessions({ storage: openAt(prefix, { client, requestTimeout: 2_000, patience: 5_000 }) })
+  })
+  const opened = await Promise.all(clients.map((sessions) => sessions.open(id)))
+  proxy.storm(0.25)
+  const end = performance.now() + SECONDS * 1_000
+  const acknowledged: string[] = []
+  const refused: string[] = []
+  await Promise.all(opened.map((session, n) => writeUntil(session, `c${n}`, end, acknowledged, refused)))
+  proxy.storm(0)
+  // Whatever a client still has to settle, it can now.
+  for (const session of opened) await session.flush()
+  await proxy.close()
+
+  const ids: string[] = []
+  const names: string[] = []
+  for await (const chunk of openAt(prefix).read(id)) {
+    for (const line of chunk.lines) {
+      const entry = JSON.parse(line) as { id: string; seq?: number; message?: { content: { text: string }[] } }
+      ids.push(entry.id)
+      names.push(entry.message?.content[0]?.text ?? "")
+    }
+  }
+  const places = new Map(ids.map((one, seq) => [one, seq]))
+  const violations = [
+    ...acknowledged.filter((one) => !places.has(one)).map((one) => `${one} was acknowledged and is not there`),
+    ...(places.size === ids.length ? [] : ["an entry is there twice"]),
+    ...refused.filter((name) => names.includes(name)).map((name) => `${name} was refused and is there`),
+  ]
+  assert.deepEqual(violations, [])
+  assert.ok(acknowledged.length > SECONDS, `only ${acknowledged.length} entries were acknowledged`)
+  const faults = Object.values(proxy.struck).reduce((sum, count) => sum + count, 0)
+  console.info(`measured: ${acknowledged.length} acknowledged, ${faults} faults in ${SECONDS} s, 0 violations`)
+  await direct.close()
+})
+
+async function writeUntil(
+  session: Session,
+  name: string,
+  end: number,
+  acknowledged: string[],
+  refused: string[],
+): Promise<void> {
+  for (let n = 0; performance.now() < end; n++) {
+    const appends = Array.from({ length: 3 }, async (_, k) => {
+      const text = `${name} ${n} ${k}`
+      try {
+        const { ids } = await session.append({ type: "message", message: { role: "user", content: text } })
+        acknowledged.push(...ids)
+      } catch (error) {
+        if ((error as { code?: string }).code !== "indeterminate") refused.push(text)
+      }
+    })
+    await Promise.all(appends)
+  }
+}
