@@ -135,7 +135,8 @@ export const checks: readonly Check[] = [
 function createSkewedClient(): ReturnType<typeof createClient> {
   const skewed = createClient()
   const day = 86_400_000
-  Object.defineProperty(skewed.config, "systemClockOffset", { get: () => day, set: () => undefined })
+  const corrected = (): void => undefined
+  Object.defineProperty(skewed.config, "systemClockOffset", { get: () => day, set: corrected })
   return skewed
 }
 

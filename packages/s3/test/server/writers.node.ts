@@ -8,7 +8,9 @@ import { BUCKET, makeBucket, newPrefix, openAt } from "./place.ts"
 
 const WRITER = fileURLToPath(new URL("writer-process.ts", import.meta.url))
 
-test("8 processes append 500 entries each to one session: 4,000 entries, each once", { timeout: 120_000 }, async () => {
+void test("8 processes append 500 entries each to one session: 4,000 entries, each once", {
+  timeout: 120_000,
+}, async () => {
   await makeBucket()
   const prefix = newPrefix()
   const sessions = createSessions({ storage: openAt(prefix) })
