@@ -14,7 +14,7 @@ export function newestNode() {
 export const olderNodes = ["20", "22", "24"]
 
 export function olderNode(major) {
-  return join(root, "runtimes", "node_modules", `node${major}`, "bin", "node")
+  return join(root, ".tools", "runtimes", "node_modules", `node${major}`, "bin", "node")
 }
 
 /** How to tell whether a runtime is here; an answer is the reason why it cannot be used. */

@@ -10,7 +10,7 @@ export const manifest = readManifest(root)
 export function packages() {
   const inside = (parent) =>
     existsSync(join(root, parent)) ? readdirSync(join(root, parent)).map((name) => join(root, parent, name)) : []
-  const alone = ["conformance", "benchmarks", "runtimes"].map((name) => join(root, name))
+  const alone = ["conformance", "benchmarks", ".tools/runtimes"].map((name) => join(root, name))
   return [...inside("packages"), ...alone, ...inside("examples")]
     .filter((dir) => existsSync(join(dir, "package.json")))
     .map((dir) => ({ dir, manifest: readManifest(dir) }))

@@ -33,14 +33,16 @@ export function olderEntries(major, absent) {
   // Node strips types since 22.18 only.
   const flags = ["--import", new URL("../typescript.mjs", import.meta.url).href]
   return entriesStep(`conformance:node${major}`, absent, () => ({
-    files: ["packages/fs/test/conformance.node.ts", "runtimes/test/loads.node.ts"].map((file) => join(root, file)),
+    files: ["packages/fs/test/conformance.node.ts", ".tools/runtimes/test/loads.node.ts"].map((file) =>
+      join(root, file),
+    ),
     command: (files, report) => [olderNode(major), [...flags, "--test", ...nodeReporters(report), ...files]],
   }))
 }
 
 /** Tests in which processes of all runtimes meet. Node's runner holds them; what they measure is told. */
 export function processes() {
-  const folder = join(root, "runtimes", "processes")
+  const folder = join(root, ".tools", "runtimes", "processes")
   const reasons = async () => (await Promise.all([absent.node(), absent.bun(), absent.deno()])).find(Boolean)
   return entriesStep("processes", reasons, () => ({
     files: readdirSync(folder)

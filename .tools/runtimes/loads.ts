@@ -8,9 +8,9 @@ export interface BuiltEntry {
 }
 
 export function builtEntries(): readonly BuiltEntry[] {
-  const packages = new URL("../packages/", import.meta.url)
+  const packages = new URL("../../packages/", import.meta.url)
   const folders = readdirSync(packages).map((name) => new URL(`${name}/`, packages))
-  return [...folders, new URL("../conformance/", import.meta.url)].flatMap(entriesOf)
+  return [...folders, new URL("../../conformance/", import.meta.url)].flatMap(entriesOf)
 }
 
 interface Manifest {
