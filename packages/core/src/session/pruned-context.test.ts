@@ -59,6 +59,22 @@ test("pruning without a window, with a wrong one, and with options out of their 
   expect((await session.context({ window: 9, prune: false })).fits).toBe(true)
 })
 
+test("without a window in the call, pruning goes by the one of the settings, with a setting for pruning and without", async () => {
+  const compaction = { enabled: false, contextWindow: 1_000 }
+  for (const [settings, o] of [
+    [compaction, { prune: true }],
+    [{ ...compaction, prune: true }, {}],
+    [{ ...compaction, prune: { hardClearShare: 0.9 } }, { prune: true }],
+  ] as const) {
+    const sessions = createSessions({ storage: createMemoryStorage(), compaction: settings })
+    const session = await sessions.create()
+    await session.append([user("go"), ...round("c", "x".repeat(9_000)), assistant("a"), assistant("b"), assistant("c")])
+    expect((await session.context(o)).pruned).toMatchObject([{ how: "trimmed" }])
+    expect((await session.context({ ...o, window: 100_000 })).pruned).toEqual([])
+    expect(await session.context({ prune: false })).not.toHaveProperty("pruned")
+  }
+})
+
 test("a context that ends in three identical calls says so, until something else happens", async () => {
   const { session } = await started()
   const codes = async (): Promise<string[]> => (await session.context()).diagnostics.map(({ code }) => code)

@@ -84,7 +84,7 @@ export async function readContext(
   const diagnostics = [...rendered.diagnostics, ...model.diagnostics, ...repaired.diagnostics]
   const state = await restoreState(shared, selection, o)
   const sized = window === undefined ? {} : { window }
-  const asked = o.prune === undefined ? await pruningAsSet(levels, selection, window) : { prune: o.prune, ...sized }
+  const asked = await pruningOf(o, levels, selection)
   const prunedOrNot =
     asked.prune === false
       ? repaired
@@ -93,13 +93,17 @@ export async function readContext(
   return context.fits === false ? (await loadFit()).explainFit(context, window) : context
 }
 
-async function pruningAsSet(
+/** What the call says stands over the settings; without a window in the call it goes by theirs. */
+async function pruningOf(
+  { prune, window }: ContextOptions,
   levels: Levels,
   selection: Selection,
-  window: number | undefined,
 ): Promise<{ readonly prune: boolean | PruneOptions; readonly window?: number }> {
-  if (levels.every((level) => level === undefined)) return { prune: false }
-  return (await import("./compaction/view.ts")).pruningOf(levels, selection, window)
+  const given = { prune: prune ?? false, ...(window === undefined ? {} : { window }) }
+  const asSet = prune === undefined || (prune !== false && window === undefined)
+  if (!asSet || levels.every((level) => level === undefined)) return given
+  const set = (await import("./compaction/view.ts")).pruningOf(levels, selection, window)
+  return prune === undefined ? set : { ...set, prune }
 }
 
 /** Loaded at first use: most contexts are not pruned, and fit. */

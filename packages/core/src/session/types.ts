@@ -69,7 +69,10 @@ export interface ContextOptions extends CallOptions {
   readonly window?: number
   /** Default `"synthesize"`. */
   readonly repair?: RepairMode
-  /** Old tool results made shorter, in this view only; `true`: with every default. By shares of the `window`, which it then needs. */
+  /**
+   * Old tool results made shorter, in this view only; `true`: with every default. By shares of the `window`, else of the one that the
+   * settings of compaction give; without either `invalid`. Default: as those settings have it, else false.
+   */
   readonly prune?: boolean | PruneOptions
   readonly summaryAs?: SummaryStyle
 }
