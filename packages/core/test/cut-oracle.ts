@@ -7,19 +7,17 @@ import type { Message } from "../src/format/messages.ts"
 export function expectedCut(messages: readonly Message[], keep: KeepRule): number | undefined {
   const wanted = wantedCut(messages, keep)
   if (wanted === 0) return undefined
+  const pairs = pairsOf(messages)
+  const waiting = waitingCalls(messages)
+  const isValid = (place: number): boolean =>
+    messages[place]?.role !== "toolResult" &&
+    pairs.every(([call, answer]) => !(call < place && place <= answer)) &&
+    waiting.every((call) => place <= call)
   const places = Array.from({ length: messages.length + 1 }, (_, place) => place)
-  const valid = places.filter((place) => place > 0 && isValidCut(messages, place))
+  const valid = places.filter((place) => place > 0 && isValid(place))
   const behind = valid.find((place) => place >= wanted && (place < messages.length || wanted === messages.length))
   const before = valid.findLast((place) => place <= wanted)
   return keep.kind === "tokens" ? (behind ?? before) : before
-}
-
-export function isValidCut(messages: readonly Message[], place: number): boolean {
-  return (
-    messages[place]?.role !== "toolResult" &&
-    pairsOf(messages).every(([call, answer]) => !(call < place && place <= answer)) &&
-    waitingCalls(messages).every((call) => place <= call)
-  )
 }
 
 /** A result belongs to the nearest assistant message before it that has a call of its id, if that call has none yet. */

@@ -1,7 +1,7 @@
 /** What holds for every compaction of every history; the session's own part of it is in session/compaction. */
 import * as fc from "fast-check"
 import { expect, test } from "vitest"
-import { expectedCut, pairsOf } from "../../test/cut-oracle.ts"
+import { expectedCut, pairsOf, waitingCalls } from "../../test/cut-oracle.ts"
 import { History, isMessageEntry, marksIn, rounds } from "../../test/histories.ts"
 import type { Round } from "../../test/histories.ts"
 import { holds } from "../../test/property.ts"
@@ -58,6 +58,8 @@ test("law 3: no cut parts a call from its result, and what is kept begins with n
     expect(work.kept[0]?.message.role).not.toBe("toolResult")
     const { first } = work.cut
     expect(pairsOf(messages).filter(([call, result]) => call < first && first <= result)).toEqual([])
+    // A call that waits counts as one whose result comes.
+    expect(waitingCalls(messages).filter((call) => call < first)).toEqual([])
   })
 })
 

@@ -2,12 +2,17 @@ import { createMemoryStorage } from "@sessions/memory"
 import * as fc from "fast-check"
 import { expect, test } from "vitest"
 import { FILLER, startCompacting } from "../../../test/compacting.ts"
+import { expectedCut } from "../../../test/cut-oracle.ts"
+import { keepRules } from "../../../test/histories.ts"
 import { anyLog, slotsOf } from "../../../test/logs.ts"
 import { holdsAsync } from "../../../test/property.ts"
 import { STORED_ID, storeLines } from "../../../test/stored.ts"
-import { contextTexts, storedEntries } from "../../../test/writers.ts"
+import { contextTexts, storedEntries, user } from "../../../test/writers.ts"
+import type { KeepRule } from "../../compaction/cut-point.ts"
 import { escapeTags } from "../../compaction/serialize.ts"
+import { estimateMessages } from "../../compaction/tokens.ts"
 import type { SummarizeRequest } from "../../compaction/types.ts"
+import { buildSessionContext } from "../../context/build.ts"
 import { renderMessages } from "../../context/render.ts"
 import { selectContext } from "../../context/select.ts"
 import type { NewEntry } from "../../format/new-entry.ts"
@@ -16,7 +21,7 @@ import { defaultLeaf } from "../../tree/path.ts"
 import { createSessions } from "../repository/repository.ts"
 import type { Session } from "../types.ts"
 
-test("every message that shows is summarized or kept, none twice, and nothing that was taken out comes back", async () => {
+test("laws 1, 5, 6: what shows is summarized or kept, none twice, the context is shorter, and the log grew by one entry", async () => {
   await holdsAsync(
     fc.asyncProperty(scripts, fc.array(fc.nat({ max: 400 }), { minLength: 1, maxLength: 3 }), async (script, keeps) => {
       const { session, location, reopen } = await startCompacting()
@@ -25,17 +30,18 @@ test("every message that shows is summarized or kept, none twice, and nothing th
       for (const keepRecentTokens of keeps) {
         const shown = markersOf(await contextOf(session))
         const leftOut = await strays(session)
-        const lines = (await storedEntries(location)).length
+        const log = await storedEntries(location)
         const asked: SummarizeRequest[] = []
         const summarize = async (request: SummarizeRequest): Promise<string> => (asked.push(request), "short")
         const done = await session.compact({ summarize, keepRecentTokens }).catch((error: unknown) => error as Error)
-        const grown = (await storedEntries(location)).length - lines
+        const grown = await storedEntries(location)
         if (done instanceof Error) {
           expect(done).toMatchObject({ code: "compaction_failed" })
-          expect(grown).toBe(0)
+          expect(grown).toEqual(log)
           continue
         }
-        expect(grown).toBe(1)
+        expect(grown.slice(0, -1)).toEqual(log)
+        expect(grown.at(-1)).toMatchObject({ id: done.entryId, type: "compaction" })
         const summarized = markersOf(asked.map(({ prompt }) => prompt).join())
         const context = await session.context()
         const kept = markersOf(await contextOf(session))
@@ -55,6 +61,52 @@ test("every message that shows is summarized or kept, none twice, and nothing th
     }),
     120,
   )
+})
+
+test("law 8: the context fits, or it is said which kept minimum prevents it; one that alone fills the window gives way", async () => {
+  const names = { tokens: "keepRecentTokens", turns: "keepTurns", messages: "keepMessages" }
+  const newest: KeepRule = { kind: "tokens", count: 30 }
+  await holdsAsync(
+    fc.asyncProperty(scripts, keepRules, fc.integer({ min: 20, max: 600 }), async (script, asked, contextWindow) => {
+      const { session, location } = await startCompacting({ compaction: { keepRecentTokens: newest.count } })
+      await play(session, script)
+      const { messages } = buildSessionContext([undefined, ...(await storedEntries(location))], session.leafId)
+      const { tokens } = await session.context()
+      const plain = messages.map(({ message }) => message)
+      const alone = estimateMessages(plain.slice(expectedCut(plain, asked) ?? 0))
+      const rule = asked.kind !== "tokens" && alone > contextWindow ? newest : asked
+      const said = `${names[rule.kind]} (${rule.count}) keeps`
+      const settings = { summarize: async () => "short", contextWindow, [names[asked.kind]]: asked.count }
+      const done = await session.compact(settings).catch((error: unknown) => error as Error)
+      const first = expectedCut(plain, rule)
+      if (done instanceof Error) {
+        if (first === undefined) expect(done.message).toContain(said)
+        if (first === undefined && tokens > contextWindow) expect(done.message).toMatch(/the window \d+; lower keep/)
+        return
+      }
+      const [, ...kept] = (await session.context({ repair: "none" })).messages
+      expect(kept.map(({ entryId }) => entryId)).toEqual(messages.slice(first).map(({ entryId }) => entryId))
+      expect((await session.context({ window: contextWindow })).fits).toBe(done.fits)
+      if (done.fits) expect(done.tooLarge).toBeUndefined()
+      else expect(done.tooLarge).toContain(said)
+    }),
+    200,
+  )
+})
+
+test("a call that waits is counted with the result that is made up for it when it is said whether the context fits", async () => {
+  const compacted = async (contextWindow: number) => {
+    const { session } = await startCompacting()
+    const content = [{ type: "toolCall", id: "c", name: "bash", arguments: {} }]
+    await session.append([user(FILLER), { type: "message", message: { role: "assistant", content } }])
+    return session.compact({ summarize: async () => "short", contextWindow, keepMessages: 0 })
+  }
+  const { tokensAfter } = await compacted(100_000)
+  expect(await compacted(tokensAfter)).toMatchObject({ fits: true })
+  expect(await compacted(tokensAfter - 1)).toMatchObject({
+    fits: false,
+    tooLarge: expect.stringMatching(/keepMessages/),
+  })
 })
 
 test("of a log in any state, what is kept is the end of what showed, and the rest was summarized", async () => {

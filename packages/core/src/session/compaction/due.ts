@@ -6,7 +6,7 @@ import { restoreSelected, selectAt } from "../reading.ts"
 import type { SharedSession } from "../shared-session.ts"
 import { messagesSinceLast } from "./compact.ts"
 import { failed } from "./failure.ts"
-import { promptTokensOf, tokensInView, windowAt } from "./fitting.ts"
+import { promptTokensOf, tokensInView, tokensOfRest, windowAt } from "./fitting.ts"
 import type { CompactionRun } from "./run.ts"
 
 export async function isDue(shared: SharedSession, run: CompactionRun): Promise<boolean> {
@@ -38,7 +38,7 @@ async function contextTokens(
   const from = anchor === undefined ? 0 : anchor.index + 1
   const { entries } = await restoreSelected(shared, selection.entries.slice(from), o)
   const { messages } = renderMessages(entries)
-  if (anchor !== undefined) return anchor.tokens + tokensInView(messages, { ...settings, prune: false }, {})
+  if (anchor !== undefined) return anchor.tokens + tokensOfRest(messages, settings.countTokens)
   const otherTokens = await promptTokensOf(shared, selection, o)
   return otherTokens + tokensInView(messages, settings, { window, otherTokens })
 }

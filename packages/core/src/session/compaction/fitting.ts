@@ -3,12 +3,14 @@ import type { KeepRule } from "../../compaction/cut-point.ts"
 import type { PreparedCompaction } from "../../compaction/prepare.ts"
 import type { ResolvedSettings } from "../../compaction/settings.ts"
 import { estimateMessage, estimateMessages } from "../../compaction/tokens.ts"
+import type { TokenCounter } from "../../compaction/tokens.ts"
 import { windowOf } from "../../compaction/windows.ts"
 import { promptTokens } from "../../context/assemble.ts"
 import { toModelMessages } from "../../context/model-messages.ts"
 import { pruneMessages } from "../../context/prune/prune.ts"
 import type { PruneSizes } from "../../context/prune/prune.ts"
 import { COMPACTION_ROLE } from "../../context/render.ts"
+import { repairMessages } from "../../context/repair.ts"
 import type { Selection } from "../../context/select.ts"
 import type { ContextMessage } from "../../context/types.ts"
 import type { CallOptions } from "../../storage/contract.ts"
@@ -25,16 +27,24 @@ export async function promptTokensOf(shared: SharedSession, selection: Selection
   return promptTokens(await restoreState(shared, selection, o))
 }
 
-/** Of messages as a model gets them, pruned where the settings say so. */
+/** Of a whole context as a model gets it: repaired, and pruned where the settings say so. */
 export function tokensInView(
   messages: readonly ContextMessage[],
   { prune, countTokens }: Pick<ResolvedSettings, "prune" | "countTokens">,
   sizes: PruneSizes,
 ): number {
-  const { messages: model } = toModelMessages(messages)
-  const view = prune === false ? model : pruneMessages(model, prune, sizes).messages
+  const { messages: sendable } = repairMessages(toModelMessages(messages).messages, "synthesize")
+  return tokensOf(prune === false ? sendable : pruneMessages(sendable, prune, sizes).messages, countTokens)
+}
+
+/** Of the end of a context: its first results may belong to calls that are not in it. */
+export function tokensOfRest(messages: readonly ContextMessage[], countTokens: TokenCounter | undefined): number {
+  return tokensOf(toModelMessages(messages).messages, countTokens)
+}
+
+function tokensOf(messages: readonly ContextMessage[], countTokens: TokenCounter | undefined): number {
   return estimateMessages(
-    view.map(({ message }) => message),
+    messages.map(({ message }) => message),
     countTokens,
   )
 }
