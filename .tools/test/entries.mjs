@@ -53,21 +53,22 @@ export function processes() {
   }))
 }
 
-/** `toRun` says which files, how the runner is called with them, and what else is in its environment. */
+/** `toRun` says which files, how the runner is called with them, and what gives the rest of its environment. */
 export function entriesStep(name, absent, toRun) {
   return {
     name,
     absent,
-    async run() {
+    async run({ filters }) {
       const built = await build()
       if (built.code !== 0) return outcomeOf(undefined, built)
       const report = join(root, ".reports", `entries-${name.replace("conformance:", "")}.xml`)
       mkdirSync(join(root, ".reports"), { recursive: true })
       rmSync(report, { force: true })
-      const { files, command: toCommand, env } = await toRun()
-      if (files.length === 0) return outcomeOf({ passed: 0, failed: 0, skipped: 0 }, { code: 0, output: "" })
+      const { files: all, command: toCommand, env } = await toRun()
+      const files = all.filter((file) => filters.every((filter) => file.includes(filter)))
+      if (files.length === 0) return { passed: 0, failed: 0, skipped: 0, output: "" }
       const [command, args] = toCommand(files, report)
-      const result = await run(command, args, { env })
+      const result = await run(command, args, { env: await env?.() })
       const counted = existsSync(report) ? junitCounts(readFileSync(report, "utf8")) : undefined
       return { ...outcomeOf(counted, result), measured: [...result.output.matchAll(/(?<=measured: ).*/g)].flat() }
     },

@@ -1,14 +1,26 @@
 const ATTRIBUTES = `(?:[^<>"']|"[^"]*"|'[^']*')*`
-const TEST_CASE = new RegExp(`<testcase\\b${ATTRIBUTES}?(?:/>|>([\\s\\S]*?)</testcase>)`, "g")
+const TEST_CASE = new RegExp(`<testcase\\b(${ATTRIBUTES}?)(?:/>|>([\\s\\S]*?)</testcase>)`, "g")
 
-/** Counts the test cases of a JUnit report: the attributes of its suites differ between runners, the cases do not. */
+/** The test cases of a JUnit report, `{ title, verdict }`: the attributes of its suites differ between runners, the cases do not. */
+export function junitCases(xml) {
+  return Array.from(xml.matchAll(TEST_CASE), ([, attributes = "", body = ""]) => ({
+    title: unescaped(/\bname="([^"]*)"/.exec(attributes)?.[1] ?? ""),
+    verdict: verdict(body),
+  }))
+}
+
 export function junitCounts(xml) {
   const counts = { passed: 0, failed: 0, skipped: 0 }
-  for (const [, body = ""] of xml.matchAll(TEST_CASE)) counts[verdict(body)]++
+  for (const { verdict } of junitCases(xml)) counts[verdict]++
   return counts
 }
 
 function verdict(body) {
   if (/<(failure|error)\b/.test(body)) return "failed"
   return /<skipped\b/.test(body) ? "skipped" : "passed"
+}
+
+function unescaped(text) {
+  const named = { lt: "<", gt: ">", quot: '"', apos: "'", amp: "&" }
+  return text.replace(/&(lt|gt|quot|apos|amp);/g, (_, name) => named[name])
 }

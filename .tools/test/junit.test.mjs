@@ -1,5 +1,5 @@
 import { expect, test } from "vitest"
-import { junitCounts } from "./junit.mjs"
+import { junitCases, junitCounts } from "./junit.mjs"
 
 test("counts cases by what they contain, whatever their attributes hold", () => {
   const xml = `<testsuites><testsuite name="a > b">
@@ -14,4 +14,9 @@ test("counts cases by what they contain, whatever their attributes hold", () => 
 
 test("a report without cases counts nothing", () => {
   expect(junitCounts(`<testsuites tests="0"></testsuites>`)).toEqual({ passed: 0, failed: 0, skipped: 0 })
+})
+
+test("a title is what the runner was given", () => {
+  const xml = `<testcase classname="x" name="fs &quot;a&quot; &lt; &amp;amp; b" time="1"/>`
+  expect(junitCases(xml)).toEqual([{ title: 'fs "a" < &amp; b', verdict: "passed" }])
 })

@@ -13,12 +13,12 @@ const folder = join(root, "packages", "s3", "test", "server")
 /** The tests that need a real S3 server: the entry files of a runtime beside each other, all on one server. */
 export function onServer(runtime) {
   const reason = async () => (await absent[runtime]()) ?? absentFromSystem(system.s3)
-  return entriesStep(`s3:${runtime}`, reason, async () => ({
+  return entriesStep(`s3:${runtime}`, reason, () => ({
     files: readdirSync(folder)
       .filter((name) => name.endsWith(`.${runtime}.ts`))
       .map((name) => join(folder, name)),
     command: commands[runtime],
-    env: { S3_TEST_SERVER: JSON.stringify(await s3Server()) },
+    env: async () => ({ S3_TEST_SERVER: JSON.stringify(await s3Server()) }),
   }))
 }
 

@@ -3,6 +3,7 @@ import { browser } from "./browsers.mjs"
 import { buildCheck, packedChecks, scriptCheck } from "./checks.mjs"
 import { crash } from "./crash.mjs"
 import { entries, olderEntries, processes } from "./entries.mjs"
+import { matrix } from "./matrix.mjs"
 import { mutants } from "./mutants.mjs"
 import { onServer, simulation } from "./s3.mjs"
 import { vitest } from "./vitest.mjs"
@@ -39,6 +40,7 @@ export const steps = [
   onServer("node"),
   onServer("bun"),
   onServer("deno"),
+  matrix,
 ]
 
 export function select(all, only) {

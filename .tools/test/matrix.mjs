@@ -1,0 +1,30 @@
+import { readFileSync } from "node:fs"
+import { join } from "node:path"
+import { conformanceCounts, matrixTable, missingReports } from "../lib/matrix.mjs"
+import { root } from "../lib/workspace.mjs"
+
+const BEGIN = "<!-- conformance: written by `pnpm test:conformance --readme` -->"
+const END = "<!-- /conformance -->"
+
+/** The README says of each adapter what the suite said of it in this run. */
+export const matrix = {
+  name: "matrix",
+  absent: () => {
+    const missing = missingReports()
+    return missing.length === 0 ? undefined : `not all of the suite was run: ${missing.join(", ")} missing`
+  },
+  async run() {
+    const readme = readFileSync(join(root, "README.md"), "utf8")
+    const came = matrixTable(conformanceCounts())
+    const right = inReadme(readme, came) === readme
+    const output = `The README's matrix is not what this run gave. \`pnpm test:conformance --readme\` writes it:\n${came}`
+    return { passed: right ? 1 : 0, failed: right ? 0 : 1, skipped: 0, output }
+  },
+}
+
+/** The text with the table between its marks. */
+export function inReadme(text, table) {
+  const [from, to] = [text.indexOf(BEGIN), text.indexOf(END)]
+  if (from === -1 || to < from) throw new Error(`The README lacks the marks ${BEGIN} and ${END}.`)
+  return `${text.slice(0, from)}${BEGIN}\n\n${table}\n\n${text.slice(to)}`
+}
