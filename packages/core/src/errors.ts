@@ -12,7 +12,7 @@
  * | `newer_version` | 422 | written by a newer program: open for reading only |
  * | `read_only` | 403 | an older log that may not be migrated, or a store that cannot |
  * | `closed` | 409 | the session or the repository was closed |
- * | `compaction_failed` | 502 | the summarizer failed; nothing was written |
+ * | `compaction_failed` | 502 | the session was not compacted, and nothing was written; the sentence says why |
  */
 import type { StorageErrorCode } from "./storage/errors.ts"
 

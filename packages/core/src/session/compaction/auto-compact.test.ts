@@ -101,36 +101,52 @@ test("autoCompact by hand tells what it did, or that there was nothing to do", a
   expect(told[0]).toEqual(["compact_start", { reason: "threshold" }])
   // Nothing was said since.
   expect(await session.autoCompact({ ...SMALL, thresholdTokens: 1 })).toBe(undefined)
+  expect(names(told)).toEqual(["compact_start", "compact_complete"])
 })
 
 test("autoCompact waits for the running turn, and within one it is invalid", async () => {
-  const { session, told } = await startCompacting({ compaction: SMALL })
+  let inTurn = false
+  const asked: boolean[] = []
+  const summarize = async (): Promise<string> => (asked.push(inTurn), SUMMARY)
+  const { session } = await startCompacting()
   await session.turn(async (turn) => {
-    expect(await codeOf(turn.autoCompact())).toBe("invalid")
+    await expect(turn.autoCompact({ ...SMALL, summarize })).rejects.toThrow(/between the turns/)
+    await turn.append(TALK)
   })
-  let end = (): void => undefined
-  let running: Promise<unknown> = Promise.resolve()
-  await new Promise<void>((reached) => {
-    running = session.turn(async (turn) => {
-      await turn.append(TALK)
-      reached()
-      await new Promise<void>((resolve) => (end = resolve))
-    })
+  let reached = (): void => undefined
+  const running = session.turn(async () => {
+    inTurn = true
+    reached()
+    // Long enough for whoever does not wait.
+    for (let n = 0; n < 100 && asked.length === 0; n++) await new Promise((resolve) => setImmediate(resolve))
+    inTurn = false
   })
-  const waiting = session.autoCompact()
-  await session.flush()
-  expect(told).toEqual([])
-  end()
+  await new Promise<void>((resolve) => (reached = resolve))
+  const waiting = session.autoCompact({ ...SMALL, summarize })
   await running
   await waiting
-  expect(names(told)).toEqual(["compact_start", "compact_complete"])
+  expect(asked).toEqual([false])
 })
 
-test("what the provider reported decides, before any estimate", async () => {
-  const { session, told } = await startCompacting({ compaction: { ...SMALL, thresholdTokens: 100_000 } })
-  const reported = { role: "assistant", content: "short", usage: { input: 99_000, output: 1_000 } }
-  await session.turn((turn) => turn.append([user(FILLER), { type: "message", message: reported }]))
-  expect(names(told)).toEqual(["compact_start", "compact_complete"])
+test("what the provider reported decides, before any estimate: neither more nor less than that and what came later", async () => {
+  const reported = { role: "assistant", content: FILLER, usage: { input: 99_000, output: 1_000 } }
+  for (const [thresholdTokens, due] of [
+    [101_000, true],
+    [101_001, false],
+  ] as const) {
+    const { session } = await startCompacting()
+    await session.append([user(FILLER), { type: "message", message: reported }, user(FILLER)])
+    expect((await session.autoCompact({ ...SMALL, thresholdTokens })) !== undefined).toBe(due)
+  }
+})
+
+test("where all is estimated, the system prompt in the log counts", async () => {
+  const { sessions } = await startCompacting()
+  const session = await sessions.create({ id: "t", systemPromptOverride: FILLER })
+  await session.append(TALK)
+  const settings = { ...SMALL, contextWindow: 9_000 }
+  expect(await session.autoCompact({ ...settings, thresholdTokens: 3_001 })).toBeUndefined()
+  expect(await session.autoCompact({ ...settings, thresholdTokens: 3_000 })).toBeDefined()
 })
 
 test("the window is that of the model in force: by the caller's rows, by the table, by what the caller says", async () => {
@@ -155,9 +171,12 @@ test("fewer messages since the last compaction than minMessages: nothing is done
   expect(told).toEqual([])
   await expect(session.compact()).rejects.toThrow(/fewer than minMessages \(3\)/)
   await session.append(user("third"))
-  expect(await session.autoCompact()).toBeDefined()
+  expect(await session.autoCompact({ keepMessages: 2 })).toBeDefined()
+  // What was kept is older than the compaction.
   await session.append(TALK)
+  expect((await session.context()).messages).toHaveLength(5)
   expect(await session.autoCompact()).toBe(undefined)
+  expect(told).toHaveLength(3)
 })
 
 test("a reserve that leaves nothing of the window is told, and not compacted for ever", async () => {

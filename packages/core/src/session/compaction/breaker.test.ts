@@ -1,8 +1,10 @@
 import { expect, test } from "vitest"
+import { STORED_ID, storeLines } from "../../../test/stored.ts"
 import { FILLER, startCompacting, SUMMARY } from "../../../test/compacting.ts"
 import { assistant, codeOf, createWriter, storedEntries, user } from "../../../test/writers.ts"
 import type { CompactionSettings } from "../../compaction/settings.ts"
 import type { Summarize } from "../../compaction/types.ts"
+import { createSessions } from "../repository/repository.ts"
 
 const TALK = [user(FILLER), assistant(FILLER)]
 const failing: Summarize = async () => Promise.reject(new Error("overloaded"))
@@ -129,6 +131,25 @@ test("a storage that fails is told too, by itself and by hand", async () => {
   expect(await session.autoCompact()).toBeDefined()
 })
 
+test("a session that can be read only is not summarized in vain", async () => {
+  const header = {
+    type: "session",
+    format: "@sessions",
+    version: 99,
+    id: STORED_ID,
+    timestamp: "2026-01-31T09:30:00.000Z",
+  }
+  const said = { type: "message", id: "a", parentId: null, seq: 1, timestamp: header.timestamp }
+  const message = { role: "user", content: [{ type: "text", text: FILLER.repeat(3) }] }
+  const storage = await storeLines([header, { ...said, message }].map((record) => JSON.stringify(record)))
+  const session = await createSessions({ storage }).open(STORED_ID)
+  let asked = 0
+  const summarize: Summarize = async () => String(asked++)
+  expect(await codeOf(session.compact(settings(summarize)))).toBe("newer_version")
+  expect(await session.autoCompact(settings(summarize))).toBeUndefined()
+  expect(asked).toBe(0)
+})
+
 test("while one is under way, by itself or by hand, autoCompact does nothing and compact says so", async () => {
   const { session, told } = await startCompacting()
   await session.append(TALK)
@@ -152,6 +173,15 @@ test("a turn that is aborted ends its compaction, which leaves no trace", async 
   expect(told.at(-1)).toMatchObject(["compact_failed", { kind: "stopped", failures: 0 }])
   expect(session.diagnostics).toEqual([])
   expect((await storedEntries(location)).map(({ type }) => type)).toEqual(["message", "message"])
+})
+
+test("a turn that is aborted after its end has ended all the same", async () => {
+  const stop = new AbortController()
+  const aborting: Summarize = async () => (stop.abort(), new Promise(() => undefined))
+  const { session, told } = await startCompacting({ compaction: settings(aborting) })
+  const turn = session.turn(async (inner) => (await inner.append(TALK), "done"), { signal: stop.signal })
+  expect(await turn).toBe("done")
+  expect(told.at(-1)).toMatchObject(["compact_failed", { kind: "stopped" }])
 })
 
 test("one that hangs before a turn is given up after its time, and the turn runs", async () => {

@@ -20,6 +20,8 @@ import { askSummarizer } from "./summarizer.ts"
 /** Only a compaction that was written changes anything. Everything between the last look and the append happens at once. */
 export async function compactOnce(shared: SharedSession, run: CompactionRun): Promise<CompactionResult> {
   const { settings, signal } = run
+  // Nobody is paid for a summary that cannot be written.
+  if (shared.gate.kind === "refused") throw shared.gate.error
   const { leafId } = shared.state
   const o = signal === undefined ? {} : { signal }
   const selection = await selectAt(shared, leafId, o)
