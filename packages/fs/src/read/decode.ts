@@ -8,8 +8,8 @@ import { isAscii, isUtf8 } from "node:buffer"
 export type DecodeLines = (bytes: Uint8Array) => string[] | undefined
 
 /**
- * Runs of ASCII are decoded as a whole and then split, which is several times faster than line by line; elsewhere each line is a
- * text of its own, so that one `ü` does not make 256 KB of text twice as large.
+ * Runs of ASCII are decoded as a whole and then split, which is several times faster than line by line; elsewhere a few lines at a
+ * time are, so that one emoji does not make 256 KB of text twice as large.
  */
 export const decodeLines: DecodeLines = (piece) => {
   const bytes = Buffer.from(piece.buffer, piece.byteOffset, piece.length)
@@ -32,12 +32,15 @@ export function findBroken(bytes: Buffer): number {
 
 const LF = 10
 
-/** Below this, looking for ASCII costs more than it saves. */
-const RUN_BYTES = 8_192
+/** Below this, looking for ASCII costs more than it saves, and what an emoji costs is bounded. */
+const RUN_BYTES = 32_768
 
 function decodeInto(lines: string[], bytes: Buffer): void {
   const middle = bytes.length > RUN_BYTES ? bytes.indexOf(LF, bytes.length >> 1) : -1
-  if (middle < 0) return eachInto(lines, bytes)
+  if (middle < 0) {
+    for (const line of bytes.toString("utf8").split("\n")) lines.push(line)
+    return
+  }
   for (const half of [bytes.subarray(0, middle), bytes.subarray(middle + 1)]) {
     if (isAscii(half)) splitInto(lines, half)
     else decodeInto(lines, half)
@@ -46,13 +49,4 @@ function decodeInto(lines: string[], bytes: Buffer): void {
 
 function splitInto(lines: string[], bytes: Buffer): void {
   for (const line of bytes.toString("latin1").split("\n")) lines.push(line)
-}
-
-function eachInto(lines: string[], bytes: Buffer): void {
-  let start = 0
-  for (let end = bytes.indexOf(LF); end >= 0; end = bytes.indexOf(LF, start)) {
-    lines.push(bytes.toString("utf8", start, end))
-    start = end + 1
-  }
-  lines.push(bytes.toString("utf8", start))
 }
