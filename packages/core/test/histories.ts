@@ -141,16 +141,22 @@ export class History {
     return id
   }
 
-  /** Entries from the last reset on to the leaf. */
-  path(): readonly Entry[] {
+  /** Entries from the root to the leaf. */
+  wholePath(): readonly Entry[] {
     const path: Entry[] = []
     for (let id = this.leaf; id !== null; ) {
       const entry: Entry = this.#entry(id)
-      if (entry.type === "reset_boundary" && !this.#deleted.has(entry.id)) break
       path.push(entry)
       id = entry.parentId
     }
     return path.reverse()
+  }
+
+  /** Of them, those behind the last reset. */
+  path(): readonly Entry[] {
+    const path = this.wholePath()
+    const isReset = ({ type, id }: Entry): boolean => type === "reset_boundary" && !this.#deleted.has(id)
+    return path.slice(path.findLastIndex(isReset) + 1)
   }
 
   /** The path's messages that were neither deleted nor left out, in their order, as they read after their last edit. */

@@ -150,7 +150,8 @@ function playAll(
       }
       const summary = storedSummary(answers, prepared)
       if (tokensWithSummary(summary, prepared.kept) >= prepared.tokensBefore) return undefined
-      const path = history.path()
+      // Also what was reset then: where that reset is deleted later, it stands in front of the summary all the same.
+      const path = history.wholePath()
       const place = path.findIndex(({ id }) => id === prepared.firstKeptEntryId)
       const before = (place < 0 ? path : path.slice(0, place)).filter(isMessageEntry).map(({ id }) => id)
       covers.set(history.compacted(summary, prepared.firstKeptEntryId, { ...prepared.files }), new Set(before))
