@@ -182,7 +182,9 @@ export class SharedSession implements QueueHost {
 
   #toItem(fresh: readonly Prepared[], o: AppendOptions, turn: RunningTurn | undefined): PendingAppend {
     const talks = fresh.some(({ pending }) => isTalk(pending))
-    const opens = talks && turn?.phase === "unopened" ? turn : undefined
+    // A compaction within a turn is none of what the turn says: what it says first may still start it over.
+    const says = fresh.some(({ pending }) => isTalk(pending) && pending.type !== "compaction")
+    const opens = says && turn?.phase === "unopened" ? turn : undefined
     const policy = o.onConflict ?? (opens === undefined ? this.options.onConflict : "retry-turn")
     if (turn !== undefined && talks && o.onConflict === undefined && (turn.conflicted || (opens && turn.stale))) {
       turn.conflicted = true

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest"
 import { STORED_ID, storeLines } from "../../../test/stored.ts"
 import { FILLER, startCompacting, SUMMARY } from "../../../test/compacting.ts"
-import { assistant, codeOf, createWriter, storedEntries, user } from "../../../test/writers.ts"
+import { assistant, codeOf, createWriter, storedEntries, twoWriters, user } from "../../../test/writers.ts"
 import type { CompactionSettings } from "../../compaction/settings.ts"
 import type { Summarize } from "../../compaction/types.ts"
 import { createSessions } from "../repository/repository.ts"
@@ -191,6 +191,27 @@ test("one that hangs before a turn is given up after its time, and the turn runs
   await session.append(TALK)
   expect(await session.turn(() => "ran")).toBe("ran")
   expect(session.diagnostics.at(-1)?.message).toMatch(/no answer within 5 ms/)
+})
+
+test("a compaction does not open the turn that it is made in: where another writer speaks after it, the turn starts over", async () => {
+  const { one, two, location } = await twoWriters({}, TALK)
+  const attempts: number[] = []
+  await one.turn(async (turn, { attempt }) => {
+    attempts.push(attempt)
+    if (attempt === 0) {
+      await turn.compact(settings(async () => SUMMARY))
+      await two.append(user("meanwhile"))
+    }
+    await turn.append(user("mine"))
+  })
+  expect(attempts).toEqual([0, 1])
+  expect((await storedEntries(location)).map(({ type }) => type)).toEqual([
+    "message",
+    "message",
+    "compaction",
+    "message",
+    "message",
+  ])
 })
 
 test("within a turn a context that was refused as too long is compacted by hand, and says why it was", async () => {
