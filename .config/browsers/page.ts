@@ -1,6 +1,6 @@
 /** A page in a browser with no test runner, and a server on loopback for it. */
 import { createServer } from "node:http"
-import { chromium, firefox, type Page as PlaywrightPage } from "playwright"
+import { chromium, firefox, type LaunchOptions, type Page as PlaywrightPage } from "playwright"
 import { chromiumOptions, firefoxOptions } from "./launch.ts"
 import { startWebKit } from "./webkit.ts"
 
@@ -13,16 +13,30 @@ export interface Page {
   close(): Promise<void>
 }
 
-export async function openBrowser(engine: Engine, { profile }: { profile?: string } = {}): Promise<Page> {
+export interface BrowserOptions {
+  /** A folder that keeps what pages store; else nothing outlives the browser. */
+  readonly profile?: string
+  /** As in a private window, which playwright's Chromium and a driven WebKitGTK are always, unless they have a profile. */
+  readonly private?: boolean
+}
+
+export async function openBrowser(engine: Engine, o: BrowserOptions = {}): Promise<Page> {
   if (engine === "webkit") return startWebKit()
   const type = engine === "chromium" ? chromium : firefox
-  const options = engine === "chromium" ? chromiumOptions : firefoxOptions
+  const options = engine === "chromium" ? chromiumOptions : firefoxOptionsFor(o)
+  const { profile } = o
   if (profile !== undefined) {
     const context = await type.launchPersistentContext(profile, options)
     return toPage(context.pages()[0] ?? (await context.newPage()), () => context.close())
   }
   const browser = await type.launch(options)
   return toPage(await browser.newPage(), () => browser.close())
+}
+
+function firefoxOptionsFor(o: BrowserOptions): LaunchOptions {
+  if (o.private !== true) return firefoxOptions
+  const firefoxUserPrefs = { ...firefoxOptions.firefoxUserPrefs, "browser.privatebrowsing.autostart": true }
+  return { ...firefoxOptions, firefoxUserPrefs }
 }
 
 function toPage(page: PlaywrightPage, close: () => Promise<void>): Page {

@@ -1,9 +1,10 @@
-import { rmSync } from "node:fs"
+import { existsSync, readFileSync, rmSync } from "node:fs"
 import { join } from "node:path"
 import { absentFromSystem, system } from "../lib/debian.mjs"
 import { newestNode } from "../lib/runtimes.mjs"
-import { run } from "../lib/run.mjs"
-import { root } from "../lib/workspace.mjs"
+import { run, runScript } from "../lib/run.mjs"
+import { manifest, root } from "../lib/workspace.mjs"
+import { junitCounts } from "./junit.mjs"
 import { outcomeOf } from "./report.mjs"
 import { countsOf, program } from "./vitest.mjs"
 
@@ -35,6 +36,46 @@ export function browser(engine) {
         { timeout: 5 * 60_000 },
       )
       return outcomeOf(countsOf(file), result)
+    },
+  }
+}
+
+/** What a page does without a test runner: `test/page/*.page.ts`, run by Node's own, which drives the browser. */
+export function page(engine) {
+  return {
+    name: `page:${engine}`,
+    absent: () => absentFromSystem(system[engine]),
+    async run() {
+      const file = join(root, ".reports", `page-${engine}.xml`)
+      rmSync(file, { force: true })
+      const result = await run(
+        newestNode(),
+        [
+          "--conditions=source",
+          "--import",
+          new URL("../typescript.mjs", import.meta.url).href,
+          "--test",
+          "--test-reporter=spec",
+          "--test-reporter-destination=stdout",
+          "--test-reporter=junit",
+          `--test-reporter-destination=${file}`,
+          "packages/*/test/page/*.page.ts",
+        ],
+        { env: { ENGINE: engine }, timeout: 5 * 60_000 },
+      )
+      return outcomeOf(existsSync(file) ? junitCounts(readFileSync(file, "utf8")) : undefined, result)
+    },
+  }
+}
+
+/** A few rounds of what `pnpm test:browser-crash` does for as many as one likes. */
+export function browserCrash() {
+  return {
+    name: "page:crash",
+    absent: () => absentFromSystem(system.chromium),
+    async run() {
+      const { code, output } = await runScript(`${manifest.scripts["test:browser-crash"]} --rounds 2`)
+      return { passed: code === 0 ? 1 : 0, failed: code === 0 ? 0 : 1, skipped: 0, output }
     },
   }
 }

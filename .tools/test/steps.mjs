@@ -1,5 +1,5 @@
 import { absent, olderNodes } from "../lib/runtimes.mjs"
-import { browser } from "./browsers.mjs"
+import { browser, browserCrash, page } from "./browsers.mjs"
 import { buildCheck, packedChecks, scriptCheck } from "./checks.mjs"
 import { crash } from "./crash.mjs"
 import { entries, olderEntries, processes } from "./entries.mjs"
@@ -30,6 +30,10 @@ export const steps = [
   browser("chromium"),
   browser("firefox"),
   browser("webkit"),
+  page("chromium"),
+  page("firefox"),
+  page("webkit"),
+  browserCrash(),
   entries("node", absent.node),
   entries("bun", absent.bun),
   entries("deno", absent.deno),

@@ -1,0 +1,56 @@
+/** Functions of a worker of any kind, called from its page: each call brings a port for its answer. */
+
+export type Functions = Readonly<Record<string, (...args: never[]) => Promise<unknown>>>
+
+interface Call {
+  readonly name: string
+  readonly args: unknown[]
+}
+
+type Answer = { readonly value: unknown } | { readonly error: string }
+
+export interface Callable {
+  postMessage(message: unknown, transfer: Transferable[]): void
+}
+
+export function call(where: Callable, name: string, ...args: unknown[]): Promise<unknown> {
+  const { port1, port2 } = new MessageChannel()
+  return new Promise((resolve, reject) => {
+    port1.addEventListener("message", ({ data }: MessageEvent<Answer>) => {
+      port1.close()
+      if ("error" in data) reject(new Error(data.error))
+      else resolve(data.value)
+    })
+    port1.start()
+    where.postMessage({ name, args } satisfies Call, [port2])
+  })
+}
+
+/** In a dedicated, shared or service worker. */
+export function answerCalls(functions: Functions): void {
+  const listen = (target: EventTarget): void =>
+    target.addEventListener("message", (event) => void answer(functions, event as ExtendableMessage))
+  listen(globalThis as unknown as EventTarget)
+  globalThis.addEventListener("connect", (event) => {
+    for (const port of (event as MessageEvent).ports) {
+      listen(port)
+      port.start()
+    }
+  })
+}
+
+/** A service worker lives on while what it was told to wait for goes on. */
+interface ExtendableMessage extends MessageEvent<Call> {
+  waitUntil?(work: Promise<unknown>): void
+}
+
+async function answer(functions: Functions, event: ExtendableMessage): Promise<void> {
+  const { name, args } = event.data
+  const work = functions[name]?.(...(args as never[])) ?? Promise.reject(new Error(`There is no ${name}.`))
+  const told = work.then(
+    (value): Answer => ({ value }),
+    (error: unknown): Answer => ({ error: String(error) }),
+  )
+  event.waitUntil?.(told)
+  event.ports[0]?.postMessage(await told)
+}

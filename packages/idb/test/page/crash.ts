@@ -1,0 +1,131 @@
+/**
+ * `pnpm test:browser-crash [--rounds N] [--seed N]`: a page appends in Chromium, with its profile on disk; the browser and all its
+ * processes are killed at a random moment; the next one must find every line that was acknowledged, and nothing but whole lines in
+ * order behind them.
+ */
+import { type ChildProcess, spawn } from "node:child_process"
+import { mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { setTimeout as sleep } from "node:timers/promises"
+import { fileURLToPath } from "node:url"
+import { parseArgs } from "node:util"
+import { type Browser, chromium, type Page } from "playwright"
+import { bundle } from "../../../../.config/browsers/bundle.ts"
+import { chromiumOptions } from "../../../../.config/browsers/launch.ts"
+import { serve } from "../../../../.config/browsers/page.ts"
+import type { Durability } from "./crash-page.ts"
+
+const { values } = parseArgs({ options: { rounds: { type: "string" }, seed: { type: "string" } } })
+const rounds = Number(values.rounds ?? 50)
+const seed = Number(values.seed ?? Date.now() % 2 ** 31)
+const random = createRandom(seed)
+console.log(`SEED=${seed}`)
+
+const script = await bundle(fileURLToPath(new URL("crash-page.ts", import.meta.url)))
+const html = '<!doctype html><meta charset="utf-8"><title>crash</title><script src="page.js"></script>'
+const server = await serve({ "/": html, "/page.js": script })
+const profile = mkdtempSync(join(tmpdir(), "sessions-crash-"))
+const problems: string[] = []
+try {
+  for (const durability of ["strict", "relaxed"] as const) {
+    let acknowledged = 0
+    let found = 0
+    for (let round = 1; round <= rounds; round++) {
+      const outcome = await crash(durability, 50 + random() * 600)
+      acknowledged = outcome.acknowledged
+      found = await lookAfter(durability, acknowledged, `${durability}, round ${round}`)
+    }
+    console.log(`${durability}: killed ${rounds} times, ${acknowledged} lines acknowledged at last, ${found} found`)
+  }
+} finally {
+  await server.close()
+  rmSync(profile, { recursive: true, force: true, maxRetries: 5 })
+}
+for (const problem of problems) console.error(problem)
+process.exitCode = problems.length > 0 ? 1 : 0
+
+/** Lets the page append until the browser is killed; says what it had acknowledged by then. */
+async function crash(durability: Durability, after: number): Promise<{ acknowledged: number }> {
+  const { page, kill } = await start()
+  let acknowledged = 0
+  let begun = (): void => undefined
+  const first = new Promise<void>((resolve) => {
+    begun = resolve
+  })
+  await page.exposeFunction("acknowledged", (next: number) => {
+    acknowledged = next
+    begun()
+  })
+  await page.goto(server.url)
+  await page.evaluate(`page.appendForEver(${JSON.stringify(durability)})`)
+  await first
+  await sleep(after)
+  await kill()
+  return { acknowledged }
+}
+
+async function lookAfter(durability: Durability, acknowledged: number, name: string): Promise<number> {
+  const { page, kill } = await start()
+  await page.goto(server.url)
+  const lines = (await page.evaluate(`page.lines(${JSON.stringify(durability)})`)) as string[]
+  await kill()
+  if (lines.length < acknowledged)
+    problems.push(`${name}: ${acknowledged} lines were acknowledged, ${lines.length} are there`)
+  const strange = lines.findIndex((line, seq) => (JSON.parse(line) as { seq: number }).seq !== seq)
+  if (strange >= 0) problems.push(`${name}: line ${strange} is ${lines[strange]}`)
+  return lines.length
+}
+
+interface Started {
+  readonly page: Page
+  /** Ends the browser and all that it started, at once. */
+  kill(): Promise<void>
+}
+
+async function start(): Promise<Started> {
+  const args = [
+    ...(chromiumOptions.args ?? []),
+    "--headless",
+    "--remote-debugging-port=0",
+    `--user-data-dir=${profile}`,
+  ]
+  // A group of its own, so that its helpers die with it.
+  const child = spawn(chromiumOptions.executablePath ?? "chromium", [...args, "about:blank"], {
+    detached: true,
+    stdio: ["ignore", "ignore", "pipe"],
+  })
+  const exited = new Promise<void>((resolve) => child.once("exit", () => resolve()))
+  const browser: Browser = await chromium.connectOverCDP(await endpointOf(child))
+  const context = browser.contexts()[0] ?? (await browser.newContext())
+  return {
+    page: context.pages()[0] ?? (await context.newPage()),
+    async kill() {
+      if (child.pid !== undefined) process.kill(-child.pid, "SIGKILL")
+      await exited
+      await browser.close().catch(() => undefined)
+    },
+  }
+}
+
+function endpointOf(child: ChildProcess): Promise<string> {
+  return new Promise((resolve, reject) => {
+    let text = ""
+    child.once("error", reject)
+    child.once("exit", (code) => reject(new Error(`Chromium ended with ${code}: ${text}`)))
+    child.stderr?.setEncoding("utf8").on("data", (chunk: string) => {
+      text += chunk
+      const found = /DevTools listening on (ws:\S+)/.exec(text)?.[1]
+      if (found !== undefined) resolve(found)
+    })
+  })
+}
+
+/** Numbers from 0 to 1 that a seed repeats. */
+function createRandom(seed: number): () => number {
+  let state = seed
+  return () => {
+    state = (state * 1_103_515_245 + 12_345) % 2 ** 31
+    return state / 2 ** 31
+  }
+}

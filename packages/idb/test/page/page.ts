@@ -1,0 +1,77 @@
+/** What runs in the page itself. */
+import { run } from "@sessions/conformance"
+import { createIndexedDbStorage } from "@sessions/idb"
+import { deleteDB } from "idb"
+import { indexedDb } from "../subject.ts"
+import { type Callable, call } from "./calls.ts"
+import { type Summary, summaryOf } from "./summary.ts"
+
+export type WorkerKind = "Worker" | "SharedWorker" | "ServiceWorker"
+
+export interface Race {
+  /** Rounds that did not have exactly one winner and conflicts for all others, in words. */
+  readonly wrong: readonly string[]
+  /** Lines of the log after it, and those that were not the winners' in order. */
+  readonly lines: number
+  readonly strange: number
+}
+
+/** What the driver calls. */
+export interface PageTests {
+  conformance(): Promise<Summary>
+  /** A part of the suite in a worker; a text says why this engine has none. */
+  inWorker(kind: WorkerKind, only: readonly string[]): Promise<Summary | string>
+  race(contexts: number, rounds: number): Promise<Race>
+}
+
+const tests: PageTests = {
+  conformance: async () => summaryOf(await run(indexedDb, { sizes: { limitBytes: 8_000_000 } })),
+
+  async inWorker(kind, only) {
+    const worker = await start(kind)
+    return typeof worker === "string" ? worker : ((await call(worker, "conformance", only)) as Summary)
+  },
+
+  async race(contexts, rounds) {
+    const database = `race-${Date.now()}`
+    const storage = createIndexedDbStorage({ database })
+    let head = await storage.append("a", ["start"], { expect: 0 })
+    const workers = Array.from({ length: contexts }, () => new Worker("worker.js"))
+    await Promise.all(workers.map((worker) => call(worker, "open", database, "a")))
+    const wrong: string[] = []
+    const winners = ["start"]
+    for (let round = 0; round < rounds; round++) {
+      const expect = head
+      const lines = workers.map((_, index) => `{"round":${round},"by":${index}}`)
+      const answers = await Promise.all(
+        workers.map((worker, index) => call(worker, "append", "a", lines[index], expect)),
+      )
+      const won = answers.flatMap((answer, index) => (typeof answer === "object" ? [index] : []))
+      const conflicts = answers.filter((answer) => answer === "conflict").length
+      if (won.length !== 1 || conflicts !== contexts - 1) wrong.push(`${round}: ${JSON.stringify(answers)}`)
+      winners.push(...won.map((index) => lines[index] ?? ""))
+      head = (await storage.head("a")) ?? head
+    }
+    const came: string[] = []
+    for await (const chunk of storage.read("a")) came.push(...chunk.lines)
+    for (const worker of workers) worker.terminate()
+    await storage[Symbol.asyncDispose]()
+    await deleteDB(database)
+    return { wrong, lines: came.length, strange: came.filter((line, index) => line !== winners[index]).length }
+  },
+}
+
+async function start(kind: WorkerKind): Promise<Callable | string> {
+  if (kind === "Worker") return new Worker("worker.js")
+  if (kind === "SharedWorker") {
+    if (typeof SharedWorker === "undefined") return "this engine has no shared workers"
+    return new SharedWorker("worker.js").port
+  }
+  const container = (navigator as Partial<Navigator>).serviceWorker
+  if (container === undefined) return "this engine lets the page have no service worker"
+  await container.register("worker.js")
+  const { active } = await container.ready
+  return active ?? "the service worker did not become active"
+}
+
+Object.assign(globalThis, { tests })

@@ -1,0 +1,27 @@
+/** What runs in workers of the page: a part of the suite, and one racer of many. */
+import { run } from "@sessions/conformance"
+import type { Head } from "@sessions/core/storage"
+import { createIndexedDbStorage, type IndexedDbStorage } from "@sessions/idb"
+import { indexedDb } from "../subject.ts"
+import { answerCalls } from "./calls.ts"
+import { summaryOf } from "./summary.ts"
+
+let storage: IndexedDbStorage | undefined
+
+answerCalls({
+  conformance: async (only: string[]) => summaryOf(await run(indexedDb, { only })),
+
+  async open(database: string, session: string) {
+    storage = createIndexedDbStorage({ database })
+    return storage.head(session)
+  },
+
+  /** The head after it, or the code with which it was refused. */
+  async append(session: string, line: string, expect: Head) {
+    try {
+      return await storage?.append(session, [line], { expect })
+    } catch (error) {
+      return (error as { code?: string }).code ?? String(error)
+    }
+  },
+})
