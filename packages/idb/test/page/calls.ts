@@ -30,7 +30,7 @@ export function call(where: Callable, name: string, ...args: unknown[]): Promise
 export function answerCalls(functions: Functions): void {
   const listen = (target: EventTarget): void =>
     target.addEventListener("message", (event) => void answer(functions, event as ExtendableMessage))
-  listen(globalThis as unknown as EventTarget)
+  listen(globalThis)
   globalThis.addEventListener("connect", (event) => {
     for (const port of (event as MessageEvent).ports) {
       listen(port)

@@ -68,7 +68,7 @@ async function crash(durability: Durability, after: number): Promise<{ acknowled
 async function lookAfter(durability: Durability, acknowledged: number, name: string): Promise<number> {
   const { page, kill } = await start()
   await page.goto(server.url)
-  const lines = (await page.evaluate(`page.lines(${JSON.stringify(durability)})`)) as string[]
+  const lines = await page.evaluate<string[]>(`page.lines(${JSON.stringify(durability)})`)
   await kill()
   if (lines.length < acknowledged)
     problems.push(`${name}: ${acknowledged} lines were acknowledged, ${lines.length} are there`)
@@ -80,7 +80,7 @@ async function lookAfter(durability: Durability, acknowledged: number, name: str
 interface Started {
   readonly page: Page
   /** Ends the browser and all that it started, at once. */
-  kill(): Promise<void>
+  readonly kill: () => Promise<void>
 }
 
 async function start(): Promise<Started> {

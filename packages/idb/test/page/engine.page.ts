@@ -16,7 +16,7 @@ let opened: Promise<Driven> | undefined
 const page = (): Promise<Driven> => (opened ??= drive(engine, "page.ts"))
 after(async () => (await opened)?.close())
 
-test(`${engine}: the suite passes in a private window, without a runner`, async () => {
+void test(`${engine}: the suite passes in a private window, without a runner`, async () => {
   const window = await drive(engine, "page.ts", { private: true })
   try {
     const { passed, failures } = await window.call<Summary>("tests", "conformance")
@@ -28,7 +28,7 @@ test(`${engine}: the suite passes in a private window, without a runner`, async 
 })
 
 for (const kind of ["Worker", "SharedWorker", "ServiceWorker"] satisfies WorkerKind[]) {
-  test(`${engine}: the part of the suite that depends on it passes in a ${kind}`, async (context) => {
+  void test(`${engine}: the part of the suite that depends on it passes in a ${kind}`, async (context) => {
     const summary = await (await page()).call<Summary | string>("tests", "inWorker", kind, PART)
     if (typeof summary === "string") {
       console.log(`${engine}: no ${kind}: ${summary}`)
@@ -39,7 +39,7 @@ for (const kind of ["Worker", "SharedWorker", "ServiceWorker"] satisfies WorkerK
   })
 }
 
-test(`${engine}: of ${CONTEXTS} workers that append on one head exactly one wins, ${RACES} times`, async () => {
+void test(`${engine}: of ${CONTEXTS} workers that append on one head exactly one wins, ${RACES} times`, async () => {
   const race = await (await page()).call<Race>("tests", "race", CONTEXTS, RACES)
   assert.deepEqual(race, { wrong: [], lines: RACES + 1, strange: 0 })
 })
