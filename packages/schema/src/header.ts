@@ -1,9 +1,7 @@
 import type { Header, Origin } from "@sessions/core"
 import * as z from "zod"
 import { count, parentSession } from "./common.ts"
-
-/** 1-128 characters, a letter or digit first and last, no "..". */
-const SESSION_ID = /^(?!.*\.\.)[A-Za-z0-9](?:[A-Za-z0-9._-]{0,126}[A-Za-z0-9])?$/
+import { SESSION_ID } from "./session-id.ts"
 
 const origin: z.ZodType<Origin> = z.looseObject({
   format: z.string(),

@@ -5,6 +5,7 @@ import type * as z from "zod"
 import { blockProblem, entryProblem, headerProblem, messageProblem } from "../../core/src/format/guards.ts"
 import { holds } from "../../core/test/property.ts"
 import * as any from "../../core/test/records.ts"
+import { type Mutation, mutate, mutations, placesIn } from "../test/mutations.ts"
 import {
   blockSchema,
   entrySchema,
@@ -122,47 +123,3 @@ test("session information has a schema of its own", () => {
     })
   }
 })
-
-/** A change at some place of a record: the place is counted among all that it has. */
-interface Mutation {
-  readonly at: number
-  readonly kind: "replace" | "remove" | "add" | "swap"
-  /** With `add`. */
-  readonly key?: string
-  /** With `add` and `replace`. */
-  readonly value?: unknown
-}
-
-const mutations: fc.Arbitrary<readonly Mutation[]> = fc.array(
-  fc.record({
-    at: fc.nat({ max: 1_000 }),
-    kind: fc.constantFrom<Mutation["kind"][]>("replace", "replace", "remove", "add", "swap"),
-    key: fc.oneof(any.key, fc.constantFrom("role", "attachments", "cost", "total", "blobs", "text", "ref")),
-    value: fc.oneof(any.json, fc.constantFrom(-1, 0.5, "", "session", "user", 2 ** 53, {}, []), any.block),
-  }),
-  { minLength: 0, maxLength: 2 },
-)
-
-function mutate(record: unknown, { at, kind, key = "", value }: Mutation): unknown {
-  const copy: unknown = JSON.parse(JSON.stringify(record))
-  const places = placesIn(copy)
-  const place = places[at % places.length]
-  if (place === undefined) return value
-  const [holder, name] = place
-  const other = places[(at * 7) % places.length]?.[1]
-  if (kind === "remove" && !Array.isArray(holder)) delete holder[name]
-  else define(holder, kind === "add" && !Array.isArray(holder) ? key : name, kind === "swap" ? other : value)
-  return copy
-}
-
-type Holder = Record<string, unknown>
-
-function placesIn(value: unknown): (readonly [Holder, string])[] {
-  if (typeof value !== "object" || value === null) return []
-  const holder = value as Holder
-  return Object.keys(holder).flatMap((name) => [[holder, name] as const, ...placesIn(holder[name])])
-}
-
-function define(holder: Holder, name: string, value: unknown): void {
-  Object.defineProperty(holder, name, { value, enumerable: true, writable: true, configurable: true })
-}
