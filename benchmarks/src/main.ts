@@ -6,6 +6,7 @@ import { writeFileSync } from "node:fs"
 import { parseArgs } from "node:util"
 import { compactionScenarios } from "./compaction.ts"
 import { appendScenarios } from "./files/append.ts"
+import { curveScenarios } from "./files/curves.ts"
 import { listScenarios } from "./files/list.ts"
 import { replayScenarios } from "./files/replay.ts"
 import { resumeScenarios } from "./files/resume.ts"
@@ -20,6 +21,7 @@ const groups: Readonly<Record<string, (quick: boolean) => readonly Scenario[]>> 
   resume: resumeScenarios,
   list: listScenarios,
   compaction: compactionScenarios,
+  curves: curveScenarios,
   peers: peerScenarios,
 }
 

@@ -24,6 +24,8 @@ export interface Result {
   readonly peers?: Readonly<Record<string, number>>
   /** What is counted rather than timed. */
   readonly work?: Readonly<Record<string, number>>
+  /** Curves, for plots: pairs of what was varied and what came, by name. */
+  readonly series?: Readonly<Record<string, readonly (readonly [number, number])[]>>
 }
 
 export function machine(): Readonly<Record<string, unknown>> {

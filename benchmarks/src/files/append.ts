@@ -92,7 +92,8 @@ async function writeAndSync(path: string, count: number, together: number): Prom
 
 const fixed = { id: "01J00000000000000000000000", parentId: "01J00000000000000000000000" }
 
-function lineOf(seq: number): string {
+/** The line that a message of the benchmark becomes. */
+export function lineOf(seq: number): string {
   const { type, ...payload } = message(seq)
   return `${JSON.stringify({ type, ...fixed, seq, timestamp: new Date().toISOString(), ...payload })}\n`
 }
