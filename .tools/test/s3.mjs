@@ -8,15 +8,17 @@ import { manifest, root } from "../lib/workspace.mjs"
 import { commands, entriesStep } from "./entries.mjs"
 import { outcomeOf } from "./report.mjs"
 
-const folder = join(root, "packages", "s3", "test", "server")
+const folders = ["packages/s3", "examples/serverless"].map((place) => join(root, place, "test", "server"))
 
 /** The tests that need a real S3 server: the entry files of a runtime beside each other, all on one server. */
 export function onServer(runtime) {
   const reason = async () => (await absent[runtime]()) ?? absentFromSystem(system.s3)
   return entriesStep(`s3:${runtime}`, reason, () => ({
-    files: readdirSync(folder)
-      .filter((name) => name.endsWith(`.${runtime}.ts`))
-      .map((name) => join(folder, name)),
+    files: folders.flatMap((folder) =>
+      readdirSync(folder)
+        .filter((name) => name.endsWith(`.${runtime}.ts`))
+        .map((name) => join(folder, name)),
+    ),
     command: commands[runtime],
     env: async () => ({ S3_TEST_SERVER: JSON.stringify(await s3Server()) }),
   }))

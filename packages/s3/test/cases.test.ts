@@ -128,6 +128,27 @@ test("deleted and made again, an old head is a conflict at the same length, and 
   expect((await storage.head("a"))?.info).toBeUndefined()
 })
 
+test("documents are gone with their session at once, also where nothing of them could be removed", async () => {
+  const { storage, store, bucket } = openOn()
+  await storage.append("a", linesOf(1), { expect: 0 })
+  await storage.docs.put("sessions/a/x", "old", { expect: null })
+  store.fault = (call, proceed) => (call.method === "delete" ? lost() : proceed())
+  await storage.delete("a")
+  expect([...bucket.objects.keys()].some((key) => key.startsWith("session-docs/"))).toBe(true)
+  const other = openOn(bucket).storage
+  for (const expected of [[], ["sessions/a/y"]]) {
+    const keys: string[] = []
+    for await (const key of other.docs.list()) keys.push(key)
+    expect(keys).toEqual(expected)
+    expect(await other.docs.get("sessions/a/x")).toBeUndefined()
+    if (expected.length > 0) continue
+    await other.append("a", linesOf(1), { expect: 0 })
+    await other.docs.put("sessions/a/y", "new", { expect: null })
+  }
+  expect((await other.collect()).objects).toBe(1)
+  expect((await other.docs.get("sessions/a/y"))?.text).toBe("new")
+})
+
 test("a collector keeps out whoever is about to name what it takes, also where nothing is there yet", async () => {
   for (const begin of ["absent", "deleted", "there"] as const) {
     const { storage, store, bucket } = openOn(undefined, SIZES)
@@ -193,6 +214,25 @@ test("appends of others while segments are merged are kept, and the merge too", 
   const { next = 0, parts = [] } = (await storage.head("a")) ?? {}
   expect(await readLines(openOn(bucket).storage, "a")).toEqual(linesOf(next))
   expect(parts.length).toBeLessThan(next / 4)
+})
+
+test("an append that is aborted while it looks asks no further, sends nothing and holds up nobody", async () => {
+  const { storage, bucket } = openOn()
+  const head = await storage.append("a", linesOf(1), { expect: 0 })
+  const fresh = openOn(bucket, { requestTimeout: 60_000 })
+  const controller = new AbortController()
+  let asked: AbortSignal | undefined
+  fresh.store.fault = (_call, _proceed, signal) => {
+    asked = signal
+    fresh.store.fault = undefined
+    controller.abort()
+    return new Promise(() => undefined)
+  }
+  const append = fresh.storage.append("a", [lineOf(1)], { expect: head, signal: controller.signal })
+  await expect(append).rejects.toMatchObject({ code: "aborted", sent: undefined })
+  expect(await fresh.storage.append("a", [lineOf(1)], { expect: head })).toMatchObject({ next: 2 })
+  expect(asked?.aborted).toBe(true)
+  expect(await readLines(storage, "a")).toEqual(linesOf(2))
 })
 
 test("a store that asks for patience is asked again, each time later", async () => {

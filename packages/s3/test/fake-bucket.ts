@@ -4,8 +4,8 @@ import { ObjectStoreError } from "../src/index.ts"
 
 export interface BucketOptions {
   readonly now?: () => number
-  /** How it wants the ETag of a condition; with the other form it never matches. `"none"`: it ignores conditions. */
-  readonly etags?: EtagForm | "none"
+  /** How it wants the ETag of a condition; with the other form it never matches. `"none"`: it ignores conditions, `"ignored"` those with an ETag. */
+  readonly etags?: EtagForm | "none" | "ignored"
   readonly versioned?: boolean
   readonly pageSize?: number
 }
@@ -17,7 +17,7 @@ interface Stored extends ObjectInfo {
 export class FakeBucket {
   readonly objects: Map<string, Stored> = new Map()
   readonly #now: () => number
-  readonly #etags: EtagForm | "none"
+  readonly #etags: EtagForm | "none" | "ignored"
   readonly #versioned: boolean
   readonly #pageSize: number
 
@@ -52,7 +52,7 @@ export class FakeBucket {
   #holds(key: string, condition: PutCondition): boolean {
     const stored = this.objects.get(key)
     if (condition.kind === "absent") return stored === undefined
-    return stored?.etag === condition.etag && condition.form === this.#etags
+    return this.#etags === "ignored" || (stored?.etag === condition.etag && condition.form === this.#etags)
   }
 }
 

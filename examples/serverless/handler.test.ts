@@ -1,0 +1,130 @@
+import { createSessions, isUlid } from "@sessions/core"
+import type { SessionStorage } from "@sessions/core"
+import { createMemoryLocation, createMemoryStorage } from "@sessions/memory"
+import { expect, test } from "vitest"
+import type { Ask } from "./answer.ts"
+import { createHandler } from "./handler.ts"
+import { toLambda } from "./lambda.ts"
+
+const ASKED = "01K8ZQ4Y9G3V5N7B2M6X0CTRPZ"
+const echo: Ask = async (messages) => ({
+  role: "assistant",
+  content: [{ type: "text", text: `answer ${messages.length}` }],
+})
+
+function open(storage: SessionStorage = createMemoryStorage(), ask: Ask = echo) {
+  const handle = createHandler({ sessions: createSessions({ storage, ulidsOnly: true }), ask, maxBodyBytes: 1_000 })
+  return async (method: string, path: string, body?: unknown) => {
+    const text = typeof body === "string" ? body : JSON.stringify(body)
+    const response = await handle(
+      new Request(`https://agent.example${path}`, { method, ...(body !== undefined && { body: text }) }),
+    )
+    return { status: response.status, body: (await response.json()) as Record<string, unknown> }
+  }
+}
+
+async function made(send: ReturnType<typeof open>): Promise<string> {
+  const { status, body } = await send("POST", "/sessions")
+  expect(status).toBe(201)
+  return String(body["id"])
+}
+
+test("a session is made, asked and shown", async () => {
+  const send = open()
+  const id = await made(send)
+  expect(isUlid(id)).toBe(true)
+  const asked = await send("POST", `/sessions/${id}/turns`, { id: ASKED, text: "hello" })
+  expect(asked).toMatchObject({ status: 200, body: { repeated: false, message: { content: [{ text: "answer 1" }] } } })
+  const shown = await send("GET", `/sessions/${id}`)
+  expect((shown.body["messages"] as { id: string }[]).map((one) => one.id)).toContain(ASKED)
+})
+
+test("the same request again gives the same answer, and doubles nothing", async () => {
+  const send = open()
+  const id = await made(send)
+  const ask = () => send("POST", `/sessions/${id}/turns`, { id: ASKED, text: "hello" })
+  const first = await ask()
+  const again = await ask()
+  expect(again.body["message"]).toEqual(first.body["message"])
+  expect(again.body["repeated"]).toBe(true)
+  expect((await send("GET", `/sessions/${id}`)).body["messages"]).toHaveLength(2)
+})
+
+test("a request whose first function died after its first append is finished by the next", async () => {
+  const storage = createMemoryStorage()
+  let died = false
+  const send = open(storage, async (messages) => {
+    if (died) return echo(messages)
+    died = true
+    throw new Error("out of time")
+  })
+  const id = await made(send)
+  const ask = () => send("POST", `/sessions/${id}/turns`, { id: ASKED, text: "hello" })
+  expect((await ask()).status).toBe(500)
+  expect((await ask()).body).toMatchObject({ repeated: false, message: { content: [{ text: "answer 1" }] } })
+  expect((await send("GET", `/sessions/${id}`)).body["messages"]).toHaveLength(2)
+})
+
+test("what is wrong has its status", async () => {
+  const send = open()
+  const id = await made(send)
+  const turns = `/sessions/${id}/turns`
+  const cases: readonly (readonly [number, string, string, unknown?])[] = [
+    [400, "GET", "/sessions/not-a-ulid"],
+    [400, "POST", "/sessions/..%2Fx/turns", { id: ASKED, text: "x" }],
+    [400, "POST", turns, { id: "mine", text: "x" }],
+    [400, "POST", turns, { id: ASKED }],
+    [400, "POST", turns, "{"],
+    [404, "GET", "/sessions/01K8ZQ4Y9G3V5N7B2M6X0CTRPZ"],
+    [404, "POST", "/sessions/01K8ZQ4Y9G3V5N7B2M6X0CTRPZ/turns", { id: ASKED, text: "x" }],
+    [404, "DELETE", `/sessions/${id}`],
+    [404, "GET", "/elsewhere"],
+    [413, "POST", turns, { id: ASKED, text: "x".repeat(2_000) }],
+  ]
+  for (const [status, method, path, body] of cases) {
+    const answered = await send(method, path, body)
+    expect(answered, `${method} ${path}`).toMatchObject({ status, body: { error: { message: expect.any(String) } } })
+  }
+  expect((await send("GET", `/sessions/${id}`)).body["messages"]).toEqual([])
+})
+
+test("where another function is always faster, it is 409, and nothing of the turn is written", async () => {
+  const location = createMemoryLocation()
+  const other = createSessions({ storage: createMemoryStorage({ location }) })
+  const storage = createMemoryStorage({ location })
+  let faster = 0
+  const raced: SessionStorage = {
+    ...storage,
+    async append(session, lines, o) {
+      if (o.expect !== 0) {
+        faster++
+        const there = await other.open(session)
+        await there.append({ type: "message", message: { role: "user", content: `faster ${faster}` } })
+        await there.close()
+      }
+      return storage.append(session, lines, o)
+    },
+  }
+  const send = open(raced)
+  const id = await made(send)
+  const { status, body } = await send("POST", `/sessions/${id}/turns`, { id: ASKED, text: "hello" })
+  expect({ status, body }).toMatchObject({ status: 409, body: { error: { code: "conflict" } } })
+  expect(faster).toBe(4)
+  const shown = await open(storage)("GET", `/sessions/${id}`)
+  expect((shown.body["messages"] as unknown[]).length).toBe(4)
+})
+
+test("the shape of Lambda says the same", async () => {
+  const handler = toLambda(async (request) =>
+    Response.json({ method: request.method, url: request.url, text: await request.text() }, { status: 201 }),
+  )
+  const requestContext = { domainName: "agent.example", http: { method: "POST" } }
+  const headers = { "content-type": "application/json", missing: undefined }
+  const result = await handler({ rawPath: "/sessions", rawQueryString: "a=1", headers, body: "é", requestContext })
+  expect(result.statusCode).toBe(201)
+  expect(JSON.parse(result.body)).toEqual({ method: "POST", url: "https://agent.example/sessions?a=1", text: "é" })
+  const encoded = await handler({ rawPath: "/", body: btoa("hello"), isBase64Encoded: true, requestContext })
+  expect(JSON.parse(encoded.body)).toMatchObject({ text: "hello" })
+  const empty = await handler({ rawPath: "/", requestContext: { ...requestContext, http: { method: "GET" } } })
+  expect(JSON.parse(empty.body)).toMatchObject({ method: "GET", text: "" })
+})

@@ -1,0 +1,23 @@
+/** An instance of the function: `function-process.ts SHAPE METHOD PATH [BODY]`. */
+import main, { handler } from "../../main.ts"
+
+const [shape, method = "GET", path = "/", body] = process.argv.slice(2)
+
+async function answer(): Promise<{ readonly status: number; readonly body: unknown }> {
+  if (shape === "lambda") {
+    const requestContext = { domainName: "agent.example", http: { method } }
+    const { statusCode, body: text } = await handler({
+      rawPath: path,
+      requestContext,
+      ...(body !== undefined && { body }),
+    })
+    return { status: statusCode, body: JSON.parse(text) as unknown }
+  }
+  const request = new Request(`https://agent.example${path}`, { method, ...(body !== undefined && { body }) })
+  const response = await main.fetch(request)
+  return { status: response.status, body: await response.json() }
+}
+
+process.stdout.write(JSON.stringify(await answer()))
+// An instance ends with its request; what it keeps open is nobody's.
+process.exit()

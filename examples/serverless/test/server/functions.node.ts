@@ -1,0 +1,59 @@
+/** What is deployed, on the real server: functions that start cold and run at once. */
+import assert from "node:assert/strict"
+import { execFile } from "node:child_process"
+import { test } from "node:test"
+import { fileURLToPath } from "node:url"
+import { promisify } from "node:util"
+import { CreateBucketCommand, S3Client } from "@aws-sdk/client-s3"
+
+const server = JSON.parse(process.env["S3_TEST_SERVER"] ?? "{}") as Record<string, string>
+const FUNCTION = fileURLToPath(new URL("function-process.ts", import.meta.url))
+const BUCKET = `functions-${crypto.randomUUID().slice(0, 8)}`
+const env = {
+  ...process.env,
+  BUCKET,
+  AWS_REGION: server["region"],
+  AWS_ENDPOINT_URL_S3: server["endpoint"],
+  AWS_ACCESS_KEY_ID: server["accessKeyId"],
+  AWS_SECRET_ACCESS_KEY: server["secretAccessKey"],
+}
+
+/** A function that starts cold, serves one request and ends. */
+async function call(shape: "fetch" | "lambda", method: string, path: string, body?: unknown): Promise<Answered> {
+  const args = [FUNCTION, shape, method, path, ...(body === undefined ? [] : [JSON.stringify(body)])]
+  const { stdout } = await promisify(execFile)(process.execPath, args, { env })
+  return JSON.parse(stdout) as Answered
+}
+
+interface Answered {
+  readonly status: number
+  readonly body: { readonly id?: string; readonly repeated?: boolean; readonly messages?: readonly { id: string }[] }
+}
+
+void test("functions of both shapes share a session, and a repeated request doubles nothing", {
+  timeout: 60_000,
+}, async () => {
+  const { endpoint, region, accessKeyId = "", secretAccessKey = "" } = server
+  const credentials = { accessKeyId, secretAccessKey }
+  const client = new S3Client({ endpoint: endpoint ?? "", region: region ?? "", forcePathStyle: true, credentials })
+  await client.send(new CreateBucketCommand({ Bucket: BUCKET }))
+  const { status, body } = await call("fetch", "POST", "/sessions")
+  assert.equal(status, 201)
+  const turns = `/sessions/${body.id}/turns`
+  const question = (n: number): object => ({ id: `01K8ZQ4Y9G3V5N7B2M6X0CTR${n}0`, text: `question ${n}` })
+
+  assert.equal((await call("lambda", "POST", turns, question(1))).body.repeated, false)
+  assert.equal((await call("fetch", "POST", turns, question(1))).body.repeated, true)
+  // At once: two different ones, and one of them twice.
+  const racing = [call("fetch", "POST", turns, question(2)), call("lambda", "POST", turns, question(3))]
+  const answers = await Promise.all([...racing, call("lambda", "POST", turns, question(2))])
+  for (const answered of answers) assert.ok([200, 409].includes(answered.status), JSON.stringify(answered))
+  for (const n of [2, 3]) assert.equal((await call("fetch", "POST", turns, question(n))).status, 200)
+
+  const shown = await call("lambda", "GET", `/sessions/${body.id}`)
+  const ids = (shown.body.messages ?? []).map(({ id }) => id)
+  assert.equal(new Set(ids).size, ids.length)
+  for (const n of [1, 2, 3]) assert.ok(ids.includes(`01K8ZQ4Y9G3V5N7B2M6X0CTR${n}0`))
+  assert.equal((await call("lambda", "GET", "/sessions/01K8ZQ4Y9G3V5N7B2M6X0CTRPZ")).status, 404)
+  assert.equal((await call("lambda", "GET", "/sessions/x")).status, 400)
+})
