@@ -3,7 +3,7 @@ import * as fs from "node:fs"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { promisify } from "node:util"
-import type { Head } from "@sessions/core/storage"
+import type { Chunk, Head } from "@sessions/core/storage"
 import { expect, test, vi } from "vitest"
 import { isLogWrite } from "./faulty-files.ts"
 import { fill, lineAt, linesOf, linesTo, makeRoot, openAt } from "./place.ts"
@@ -12,12 +12,12 @@ import { killOwners } from "./subject.ts"
 const WRITER = fileURLToPath(new URL("writer-process.ts", import.meta.url))
 const lockOf = (root: string): string => join(root, ".locks", "a.lock")
 
-test("of many appends after one head exactly one stands, whoever makes them", async () => {
+test("of 32 appends after one head exactly one stands, whoever makes them, a hundred times", async () => {
   const root = makeRoot()
   const { storage } = openAt(root)
   const storages = [storage, openAt(root).storage, openAt(root).storage]
   let head: Head | undefined = await fill(storage, "a", 1)
-  for (let round = 0; round < 20; round++) {
+  for (let round = 0; round < 100; round++) {
     const expected = head as Head
     const racing = Array.from({ length: 32 }, async (_, i) => {
       try {
@@ -32,7 +32,7 @@ test("of many appends after one head exactly one stands, whoever makes them", as
     expect(new Set(outcomes.filter((outcome) => typeof outcome !== "object"))).toEqual(new Set(["conflict"]))
     head = winners[0]
   }
-  expect(await linesOf(storage, "a")).toHaveLength(21)
+  expect(await linesOf(storage, "a")).toHaveLength(101)
 })
 
 test("of many creations exactly one stands", async () => {
@@ -242,6 +242,31 @@ test("a part that was made by a writer that had lost the lock meanwhile does not
   fs.writeFileSync(join(root, "a", "session_part2.4.jsonl"), `${lineAt(4)}\n`)
   fs.writeFileSync(join(root, "a", "session_part2.3.jsonl"), "late\n")
   expect(await linesOf(openAt(root).storage, "a")).toEqual(linesTo(5))
+})
+
+test("a replace whose lock was taken over while it was built leaves the log alone, and so does a document", async () => {
+  const root = makeRoot()
+  const { storage, files } = openAt(root)
+  const head = await fill(storage, "a", 2)
+  const other = JSON.stringify({ token: "other", pid: 1, host: "elsewhere", boot: "", space: "" })
+  async function* chunks(): AsyncGenerator<Chunk> {
+    fs.writeFileSync(lockOf(root), other)
+    yield { from: 0, lines: ["new"] }
+  }
+  await expect(storage.replace?.("a", chunks(), { expect: head })).rejects.toMatchObject({ code: "unavailable" })
+  expect(await linesOf(storage, "a")).toEqual(linesTo(2))
+  fs.unlinkSync(lockOf(root))
+
+  const docsLock = join(root, ".locks", ".docs.lock")
+  files.fault = ({ op, path }, proceed) => {
+    if (op === "fdatasync" && path.includes(".docs")) fs.writeFileSync(docsLock, other)
+    return proceed()
+  }
+  await expect(storage.docs.put("pointers", "late", { expect: null })).rejects.toMatchObject({ code: "unavailable" })
+  files.fault = undefined
+  expect(await storage.docs.get("pointers")).toBeUndefined()
+  expect(fs.existsSync(docsLock)).toBe(true)
+  fs.unlinkSync(docsLock)
 })
 
 /** Who holds the lock ends his work and gives it back, once somebody waits for it. */
