@@ -1,7 +1,7 @@
 /** Sessions that are compacted, and what they tell of it. */
 import { createMemoryLocation, createMemoryStorage } from "@sessions/memory"
 import type { MemoryLocation } from "@sessions/memory"
-import { SUMMARY_HEADINGS } from "../src/compaction/prompts.ts"
+import { SUMMARY_HEADINGS } from "../src/compaction/summary/prompts.ts"
 import type { SessionEvents } from "../src/session/events.ts"
 import { createSessions } from "../src/session/repository/repository.ts"
 import type { SessionsOptions } from "../src/session/repository/repository.ts"

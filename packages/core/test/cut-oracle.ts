@@ -1,5 +1,5 @@
 /** Where a history may be cut, told in the plainest way. */
-import type { KeepRule } from "../src/compaction/cut-point.ts"
+import type { KeepRule } from "../src/compaction/plan/cut-point.ts"
 import { estimateMessage } from "../src/compaction/tokens.ts"
 import type { Message } from "../src/format/messages.ts"
 

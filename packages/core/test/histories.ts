@@ -3,7 +3,7 @@
  * and every edit says its own place (`<<17>>`), so that it can be found again in whatever is made of it.
  */
 import * as fc from "fast-check"
-import type { KeepRule } from "../src/compaction/cut-point.ts"
+import type { KeepRule } from "../src/compaction/plan/cut-point.ts"
 import type { Entry } from "../src/format/records.ts"
 import { EntryLog } from "../src/tree/entry-log.ts"
 

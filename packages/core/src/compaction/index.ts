@@ -3,17 +3,17 @@
  * answer. `Session.compact()` does all of it. An entry of its own, because a bundle has whatever its entries name, and a page that
  * opens sessions loads this when it compacts.
  */
-export { branchPrompt, commonAncestor, prepareBranchSummary, storedBranchSummary } from "./branch-summary.ts"
-export type { AbandonedBranch } from "./branch-summary.ts"
-export { findCutPoint } from "./cut-point.ts"
-export type { CutOptions, CutPoint, KeepRule } from "./cut-point.ts"
-export type { FileLists } from "./files.ts"
-export { halveGroup, joinGroups, planGroups, roundsOf } from "./groups.ts"
-export type { MessageGroup } from "./groups.ts"
-export { prepareCompaction, tokensWithSummary } from "./prepare.ts"
-export type { NothingToCut, PreparedCompaction, PrepareOptions } from "./prepare.ts"
-export { PRESETS } from "./presets.ts"
-export type { CompactionPreset } from "./presets.ts"
+export { branchPrompt, commonAncestor, prepareBranchSummary, storedBranchSummary } from "./summary/branch-summary.ts"
+export type { AbandonedBranch } from "./summary/branch-summary.ts"
+export { findCutPoint } from "./plan/cut-point.ts"
+export type { CutOptions, CutPoint, KeepRule } from "./plan/cut-point.ts"
+export type { FileLists } from "./summary/files.ts"
+export { halveGroup, joinGroups, planGroups, roundsOf } from "./summary/groups.ts"
+export type { MessageGroup } from "./summary/groups.ts"
+export { prepareCompaction, tokensWithSummary } from "./plan/prepare.ts"
+export type { NothingToCut, PreparedCompaction, PrepareOptions } from "./plan/prepare.ts"
+export { PRESETS } from "./settings/presets.ts"
+export type { CompactionPreset } from "./settings/presets.ts"
 export {
   BRANCH_SUMMARY_PROMPT,
   FIRST_SUMMARY_PROMPT,
@@ -22,13 +22,13 @@ export {
   SUMMARY_SYSTEM_PROMPT,
   TURN_PREFIX_PROMPT,
   UPDATE_SUMMARY_PROMPT,
-} from "./prompts.ts"
-export { askForSummaries, compactionPrompts, storedSummary } from "./requests.ts"
-export type { AskSummarizer, GroupOptions, SummaryPart, SummaryParts } from "./requests.ts"
-export { serializeConversation } from "./serialize.ts"
-export type { CompactionSettings } from "./settings.ts"
+} from "./summary/prompts.ts"
+export { askForSummaries, compactionPrompts, storedSummary } from "./summary/requests.ts"
+export type { AskSummarizer, GroupOptions, SummaryPart, SummaryParts } from "./summary/requests.ts"
+export { serializeConversation } from "./summary/serialize.ts"
+export type { CompactionSettings } from "./settings/settings.ts"
 export type { TokenCounter } from "./tokens.ts"
-export { isTooLong } from "./too-long.ts"
-export { shouldCompact } from "./trigger.ts"
-export { windowOf, WINDOWS } from "./windows.ts"
-export type { WindowTable } from "./windows.ts"
+export { isTooLong } from "./summary/too-long.ts"
+export { shouldCompact } from "./plan/trigger.ts"
+export { windowOf, WINDOWS } from "./settings/windows.ts"
+export type { WindowTable } from "./settings/windows.ts"

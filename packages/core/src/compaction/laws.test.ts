@@ -13,9 +13,9 @@ import { selectContext } from "../context/select.ts"
 import type { Selection } from "../context/select.ts"
 import type { ContextMessage } from "../context/types.ts"
 import type { Entry } from "../format/records.ts"
-import { prepareCompaction, tokensWithSummary } from "./prepare.ts"
-import type { PreparedCompaction } from "./prepare.ts"
-import { compactionPrompts, storedSummary } from "./requests.ts"
+import { prepareCompaction, tokensWithSummary } from "./plan/prepare.ts"
+import type { PreparedCompaction } from "./plan/prepare.ts"
+import { compactionPrompts, storedSummary } from "./summary/requests.ts"
 import { estimateMessages } from "./tokens.ts"
 
 /** Histories for each law, others for each: 7,000 in all. */

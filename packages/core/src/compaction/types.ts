@@ -1,7 +1,7 @@
 /** What a compaction is asked for and what it gives. */
 import type { ContentBlock } from "../format/messages.ts"
 import type { CallOptions } from "../storage/contract.ts"
-import type { CompactionSettings } from "./settings.ts"
+import type { CompactionSettings } from "./settings/settings.ts"
 
 export interface SummarizeRequest {
   readonly system: string

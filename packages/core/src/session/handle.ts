@@ -1,8 +1,8 @@
 /** The handle that a user holds: checks, and short ways to say what `append` can say. */
 import type { SessionContext } from "../context/types.ts"
 import { SessionError } from "../errors.ts"
-import { isAutomatic, lastWord, MAX_FAILURES } from "../compaction/levels.ts"
-import type { Levels } from "../compaction/levels.ts"
+import { isAutomatic, lastWord, MAX_FAILURES } from "../compaction/settings/levels.ts"
+import type { Levels } from "../compaction/settings/levels.ts"
 import type {
   AutoCompactOptions,
   BranchSummaryOptions,

@@ -1,6 +1,6 @@
 /** What is read from an open session: each reads back only as far as its answer needs. */
 import { assembleContext, checkWindow, sizesOf } from "../context/assemble.ts"
-import type { Levels } from "../compaction/levels.ts"
+import type { Levels } from "../compaction/settings/levels.ts"
 import type { PruneOptions } from "../context/prune/settings.ts"
 import { toModelMessages } from "../context/model-messages.ts"
 import { renderMessages, blocksOf } from "../context/render.ts"

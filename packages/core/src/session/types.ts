@@ -10,7 +10,7 @@ import type { CallOptions, Deleted, Head, PartInfo, Seq, SessionStorage } from "
 import type { TreeNode } from "../tree/nodes.ts"
 import type { SessionEvents } from "./events.ts"
 import type { SessionInfo } from "./info/info.ts"
-import type { CompactionSettings } from "../compaction/settings.ts"
+import type { CompactionSettings } from "../compaction/settings/settings.ts"
 import type {
   AutoCompactOptions,
   BranchSummaryOptions,

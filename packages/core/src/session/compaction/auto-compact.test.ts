@@ -2,7 +2,7 @@ import { expect, test } from "vitest"
 import { FILLER, startCompacting, SUMMARY } from "../../../test/compacting.ts"
 import type { Told } from "../../../test/compacting.ts"
 import { assistant, codeOf, contextTexts, storedEntries, user } from "../../../test/writers.ts"
-import type { CompactionSettings } from "../../compaction/settings.ts"
+import type { CompactionSettings } from "../../compaction/settings/settings.ts"
 
 /** A thousand tokens of FILLER fill half of it. */
 const SMALL: CompactionSettings = {

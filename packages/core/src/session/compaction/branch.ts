@@ -4,9 +4,9 @@ import {
   commonAncestor,
   prepareBranchSummary,
   storedBranchSummary,
-} from "../../compaction/branch-summary.ts"
-import { resolveSettings } from "../../compaction/settings.ts"
-import type { ResolvedSettings } from "../../compaction/settings.ts"
+} from "../../compaction/summary/branch-summary.ts"
+import { resolveSettings } from "../../compaction/settings/settings.ts"
+import type { ResolvedSettings } from "../../compaction/settings/settings.ts"
 import { estimateMessage } from "../../compaction/tokens.ts"
 import type { BranchSummaryOptions } from "../../compaction/types.ts"
 import type { NeedsOlder, Selection } from "../../context/select.ts"

@@ -2,7 +2,7 @@ import { expect, test } from "vitest"
 import { STORED_ID, storeLines } from "../../../test/stored.ts"
 import { FILLER, startCompacting, SUMMARY } from "../../../test/compacting.ts"
 import { assistant, codeOf, createWriter, storedEntries, twoWriters, user } from "../../../test/writers.ts"
-import type { CompactionSettings } from "../../compaction/settings.ts"
+import type { CompactionSettings } from "../../compaction/settings/settings.ts"
 import type { Summarize } from "../../compaction/types.ts"
 import { createSessions } from "../repository/repository.ts"
 

@@ -3,7 +3,7 @@ import { expect, test } from "vitest"
 import { FILLER, startCompacting, SUMMARY } from "../../../test/compacting.ts"
 import { createCountingStorage } from "../../../test/counting-storage.ts"
 import { assistant, codeOf, contextTexts, storedEntries, user } from "../../../test/writers.ts"
-import { SUMMARY_HEADINGS, SUMMARY_SYSTEM_PROMPT } from "../../compaction/prompts.ts"
+import { SUMMARY_HEADINGS, SUMMARY_SYSTEM_PROMPT } from "../../compaction/summary/prompts.ts"
 import type { SummarizeRequest } from "../../compaction/types.ts"
 import { createSessions } from "../repository/repository.ts"
 

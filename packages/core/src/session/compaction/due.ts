@@ -1,5 +1,5 @@
 /** Whether it is time to compact a session. */
-import { isOver, usageAnchor } from "../../compaction/trigger.ts"
+import { isOver, usageAnchor } from "../../compaction/plan/trigger.ts"
 import { renderMessages } from "../../context/render.ts"
 import type { Selection } from "../../context/select.ts"
 import { restoreSelected, selectAt } from "../reading.ts"

@@ -2,9 +2,9 @@
  * Who may compact, and what becomes of a failure: by hand it rejects, by itself it is told and nothing more. One compaction at a time
  * for a session, whoever asks for it.
  */
-import type { Levels } from "../../compaction/levels.ts"
-import { resolveSettings } from "../../compaction/settings.ts"
-import type { ResolvedSettings } from "../../compaction/settings.ts"
+import type { Levels } from "../../compaction/settings/levels.ts"
+import { resolveSettings } from "../../compaction/settings/settings.ts"
+import type { ResolvedSettings } from "../../compaction/settings/settings.ts"
 import type { AutoCompactOptions, CompactionResult, CompactOptions, Summarize } from "../../compaction/types.ts"
 import { SessionError } from "../../errors.ts"
 import type { SessionEvents } from "../events.ts"

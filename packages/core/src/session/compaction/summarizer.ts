@@ -1,5 +1,5 @@
 /** Asks the caller's model, and takes no half answer for a whole one. */
-import { SUMMARY_SYSTEM_PROMPT } from "../../compaction/prompts.ts"
+import { SUMMARY_SYSTEM_PROMPT } from "../../compaction/summary/prompts.ts"
 import type { Summarize, SummarizeRequest } from "../../compaction/types.ts"
 import { isObject } from "../../format/shape.ts"
 import { unlessAborted } from "../aborting.ts"

@@ -1,6 +1,6 @@
 /** How the settings would have a context seen. */
-import type { Levels } from "../../compaction/levels.ts"
-import { resolveSettings } from "../../compaction/settings.ts"
+import type { Levels } from "../../compaction/settings/levels.ts"
+import { resolveSettings } from "../../compaction/settings/settings.ts"
 import type { PruneOptions } from "../../context/prune/settings.ts"
 import type { Selection } from "../../context/select.ts"
 import { windowAt } from "./fitting.ts"

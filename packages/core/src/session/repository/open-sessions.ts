@@ -1,5 +1,5 @@
 /** The sessions that a repository has open: handles on one id share one session behind them, and the last one releases it. */
-import type { CompactionSettings } from "../../compaction/settings.ts"
+import type { CompactionSettings } from "../../compaction/settings/settings.ts"
 import { SessionError } from "../../errors.ts"
 import type { CallOptions, Seq, SessionStorage } from "../../storage/contract.ts"
 import { unlessAborted } from "../aborting.ts"

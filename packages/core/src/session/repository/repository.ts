@@ -1,6 +1,6 @@
 /** All sessions of one storage: makes them, finds them, and lets handles on one id share one session. */
-import { checkGroups } from "../../compaction/levels.ts"
-import type { CompactionSettings } from "../../compaction/settings.ts"
+import { checkGroups } from "../../compaction/settings/levels.ts"
+import type { CompactionSettings } from "../../compaction/settings/settings.ts"
 import { SessionError } from "../../errors.ts"
 import type { BlobLimits } from "../../format/blob-refs.ts"
 import { createIds, isUlid } from "../../format/ids.ts"
@@ -280,7 +280,7 @@ class SessionRepository implements Sessions {
   async #checkCompaction({ compaction }: OpenOptions): Promise<void> {
     const levels = [this.#compaction, compaction].filter((level) => level !== undefined)
     if (levels.length === 0) return
-    const { checkLevel } = await import("../../compaction/settings.ts")
+    const { checkLevel } = await import("../../compaction/settings/settings.ts")
     for (const level of levels) checkLevel(level)
   }
 

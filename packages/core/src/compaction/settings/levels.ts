@@ -1,5 +1,5 @@
 /** What a session must know of its settings before anything is compacted. Small: a page loads it with every session. */
-import { SessionError } from "../errors.ts"
+import { SessionError } from "../../errors.ts"
 import type { CompactionSettings } from "./settings.ts"
 
 /** Settings of which a level gives one at most: when it is time, and what is kept. */

@@ -1,9 +1,9 @@
 import * as fc from "fast-check"
 import { expect, test } from "vitest"
-import { expectedCut, pairsOf, waitingCalls } from "../../test/cut-oracle.ts"
-import { keepRules } from "../../test/histories.ts"
-import { holds } from "../../test/property.ts"
-import type { Message } from "../format/messages.ts"
+import { expectedCut, pairsOf, waitingCalls } from "../../../test/cut-oracle.ts"
+import { keepRules } from "../../../test/histories.ts"
+import { holds } from "../../../test/property.ts"
+import type { Message } from "../../format/messages.ts"
 import { findCutPoint, startsTurn } from "./cut-point.ts"
 import type { KeepRule } from "./cut-point.ts"
 

@@ -6,16 +6,16 @@
  * without need loses some of it, and a second request would be paid for that. So it stays in front, word for word; the next
  * compaction has a history again, the rest of that turn at least, and merges all of it.
  */
-import type { ContextMessage } from "../context/types.ts"
+import type { ContextMessage } from "../../context/types.ts"
 import { withFileLists, withoutFileLists } from "./files.ts"
 import { halveGroup, joinGroups, planGroups } from "./groups.ts"
 import type { MessageGroup } from "./groups.ts"
-import type { PreparedCompaction } from "./prepare.ts"
+import type { PreparedCompaction } from "../plan/prepare.ts"
 import { summaryPrompt, TURN_CONTEXT_TITLE, turnPrefixPrompt } from "./prompts.ts"
 import type { PromptParts } from "./prompts.ts"
 import { escapeTags, serializeConversation } from "./serialize.ts"
-import { estimateMessage } from "./tokens.ts"
-import type { TokenCounter } from "./tokens.ts"
+import { estimateMessage } from "../tokens.ts"
+import type { TokenCounter } from "../tokens.ts"
 import { isTooLong } from "./too-long.ts"
 
 /** The history, and the beginning of a split turn: each has its own prompt and its own answer. Undefined where it has nothing new. */

@@ -1,9 +1,9 @@
 /** A conversation as flat text for a summarizer. */
-import { callsOf } from "../context/repair.ts"
-import { toModelMessages } from "../context/model-messages.ts"
-import type { ContextMessage } from "../context/types.ts"
-import type { ContentBlock, ModelMessage } from "../format/messages.ts"
-import { isObject } from "../format/shape.ts"
+import { callsOf } from "../../context/repair.ts"
+import { toModelMessages } from "../../context/model-messages.ts"
+import type { ContextMessage } from "../../context/types.ts"
+import type { ContentBlock, ModelMessage } from "../../format/messages.ts"
+import { isObject } from "../../format/shape.ts"
 
 /** A tool result goes on for pages; its start says what it was. */
 export const RESULT_UNITS = 2_000

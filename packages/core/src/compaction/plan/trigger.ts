@@ -1,11 +1,11 @@
 /** When it is time to compact. */
-import type { EntryLog } from "../tree/entry-log.ts"
-import { parentOf } from "../tree/path.ts"
-import type { SelectedEntry, Selection } from "../context/select.ts"
-import type { Seq } from "../storage/contract.ts"
-import { resolveSettings } from "./settings.ts"
-import type { CompactionSettings, TriggerRule } from "./settings.ts"
-import { reportedTokens } from "./tokens.ts"
+import type { EntryLog } from "../../tree/entry-log.ts"
+import { parentOf } from "../../tree/path.ts"
+import type { SelectedEntry, Selection } from "../../context/select.ts"
+import type { Seq } from "../../storage/contract.ts"
+import { resolveSettings } from "../settings/settings.ts"
+import type { CompactionSettings, TriggerRule } from "../settings/settings.ts"
+import { reportedTokens } from "../tokens.ts"
 
 /**
  * Whether a context of so many tokens is to be compacted before it goes on, under these settings and for a model with this window.

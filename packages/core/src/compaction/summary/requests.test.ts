@@ -1,5 +1,5 @@
 import { expect, test } from "vitest"
-import type { ContextMessage } from "../context/types.ts"
+import type { ContextMessage } from "../../context/types.ts"
 import { askForSummaries, compactionPrompts, storedSummary } from "./requests.ts"
 import type { SummaryPart } from "./requests.ts"
 

@@ -1,5 +1,5 @@
 /** Four ways that agents compact, by name. */
-import { TOOL_RESULT_BUDGET } from "../context/prune/settings.ts"
+import { TOOL_RESULT_BUDGET } from "../../context/prune/settings.ts"
 import type { CompactionSettings } from "./settings.ts"
 
 export type CompactionPreset = "reserve" | "threshold-100k" | "share-80" | "share-90"

@@ -1,8 +1,8 @@
 import * as fc from "fast-check"
 import { expect, test } from "vitest"
-import { holds } from "../../test/property.ts"
-import type { ContextMessage } from "../context/types.ts"
-import type { Message } from "../format/messages.ts"
+import { holds } from "../../../test/property.ts"
+import type { ContextMessage } from "../../context/types.ts"
+import type { Message } from "../../format/messages.ts"
 import { halveGroup, joinGroups, planGroups, roundsOf } from "./groups.ts"
 import { serializeConversation } from "./serialize.ts"
 

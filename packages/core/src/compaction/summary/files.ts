@@ -1,5 +1,5 @@
 /** Which files an agent read and changed, from its tool calls; cumulative over compactions. */
-import type { Message, ToolCallBlock } from "../format/messages.ts"
+import type { Message, ToolCallBlock } from "../../format/messages.ts"
 
 export interface FileLists {
   /** Sorted; none of them is in `modifiedFiles`. */

@@ -2,22 +2,22 @@
  * What a compaction would do, from the entries of a context: where it cuts, what its summary covers and builds on, what stays. Pure
  * and linear in messages; `Session.compact` asks the caller's model and writes what comes of it.
  */
-import { toModelMessages } from "../context/model-messages.ts"
-import type { SummaryStyle } from "../context/model-messages.ts"
-import { COMPACTION_ROLE, renderMessages } from "../context/render.ts"
-import { repairMessages } from "../context/repair.ts"
-import type { SelectedEntry } from "../context/select.ts"
-import type { ContextMessage } from "../context/types.ts"
-import type { Message } from "../format/messages.ts"
-import type { Entry } from "../format/records.ts"
-import type { Seq } from "../storage/contract.ts"
-import type { EntryLog } from "../tree/entry-log.ts"
-import { parentOf } from "../tree/path.ts"
+import { toModelMessages } from "../../context/model-messages.ts"
+import type { SummaryStyle } from "../../context/model-messages.ts"
+import { COMPACTION_ROLE, renderMessages } from "../../context/render.ts"
+import { repairMessages } from "../../context/repair.ts"
+import type { SelectedEntry } from "../../context/select.ts"
+import type { ContextMessage } from "../../context/types.ts"
+import type { Message } from "../../format/messages.ts"
+import type { Entry } from "../../format/records.ts"
+import type { Seq } from "../../storage/contract.ts"
+import type { EntryLog } from "../../tree/entry-log.ts"
+import { parentOf } from "../../tree/path.ts"
 import { findCutPoint } from "./cut-point.ts"
 import type { CutOptions, CutPoint, KeepRule } from "./cut-point.ts"
-import { collectFiles, withoutFileLists } from "./files.ts"
-import type { FileLists } from "./files.ts"
-import { estimateMessage } from "./tokens.ts"
+import { collectFiles, withoutFileLists } from "../summary/files.ts"
+import type { FileLists } from "../summary/files.ts"
+import { estimateMessage } from "../tokens.ts"
 
 export interface PrepareOptions {
   readonly keep: KeepRule

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest"
-import type { Message } from "../format/messages.ts"
-import type { Entry } from "../format/records.ts"
+import type { Message } from "../../format/messages.ts"
+import type { Entry } from "../../format/records.ts"
 import { collectFiles, withFileLists, withoutFileLists } from "./files.ts"
 
 test("files are what the tools read and changed, sorted; one that was changed is only there", () => {

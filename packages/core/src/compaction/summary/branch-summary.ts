@@ -1,18 +1,18 @@
 /** What is summarized of a branch that is left: its own part, from where it parted from the place that the conversation goes to. */
-import { BRANCH_SUMMARY_ROLE, renderMessages } from "../context/render.ts"
-import type { SelectedEntry } from "../context/select.ts"
-import type { ContextMessage } from "../context/types.ts"
-import type { Message } from "../format/messages.ts"
-import { isObject } from "../format/shape.ts"
-import type { Seq } from "../storage/contract.ts"
-import type { EntryLog } from "../tree/entry-log.ts"
-import { parentOf, ROOT } from "../tree/path.ts"
+import { BRANCH_SUMMARY_ROLE, renderMessages } from "../../context/render.ts"
+import type { SelectedEntry } from "../../context/select.ts"
+import type { ContextMessage } from "../../context/types.ts"
+import type { Message } from "../../format/messages.ts"
+import { isObject } from "../../format/shape.ts"
+import type { Seq } from "../../storage/contract.ts"
+import type { EntryLog } from "../../tree/entry-log.ts"
+import { parentOf, ROOT } from "../../tree/path.ts"
 import { collectFiles, withFileLists, withoutFileLists } from "./files.ts"
 import type { FileLists, FileSource } from "./files.ts"
 import { branchSummaryPrompt } from "./prompts.ts"
 import { serializeConversation } from "./serialize.ts"
-import { estimateMessage } from "./tokens.ts"
-import type { TokenCounter } from "./tokens.ts"
+import { estimateMessage } from "../tokens.ts"
+import type { TokenCounter } from "../tokens.ts"
 
 export interface AbandonedBranch {
   /** In the order of the path; the newest that are within the budget, and what a compaction on the branch had summarized. */

@@ -1,12 +1,12 @@
 import * as fc from "fast-check"
 import { expect, test } from "vitest"
-import { assistant, chain, compaction, textsOf, user } from "../../test/chain.ts"
-import { slotsOf, steps, writeLog } from "../../test/logs.ts"
-import { holds } from "../../test/property.ts"
-import { selectContext } from "../context/select.ts"
-import { EntryLog } from "../tree/entry-log.ts"
-import type { Slot } from "../tree/entry-log.ts"
-import { pathTo, ROOT } from "../tree/path.ts"
+import { assistant, chain, compaction, textsOf, user } from "../../../test/chain.ts"
+import { slotsOf, steps, writeLog } from "../../../test/logs.ts"
+import { holds } from "../../../test/property.ts"
+import { selectContext } from "../../context/select.ts"
+import { EntryLog } from "../../tree/entry-log.ts"
+import type { Slot } from "../../tree/entry-log.ts"
+import { pathTo, ROOT } from "../../tree/path.ts"
 import {
   BRANCH_PREAMBLE,
   branchPrompt,

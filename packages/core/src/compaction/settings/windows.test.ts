@@ -1,5 +1,5 @@
 import { expect, test } from "vitest"
-import { codeOf } from "../../test/writers.ts"
+import { codeOf } from "../../../test/writers.ts"
 import { checkWindows, windowOf } from "./windows.ts"
 
 test("a model's window is the longest row that its name begins with, 200,000 without one", () => {

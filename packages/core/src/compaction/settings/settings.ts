@@ -2,17 +2,17 @@
  * When a session is compacted, and what is kept. The same settings stand on four levels, each of which overrides the one before it:
  * the defaults, `createSessions`, `create` or `open`, and the call.
  */
-import type { SummaryStyle } from "../context/model-messages.ts"
-import { pruneSettings } from "../context/prune/settings.ts"
-import type { PruneOptions } from "../context/prune/settings.ts"
-import { SessionError } from "../errors.ts"
-import type { KeepRule } from "./cut-point.ts"
+import type { SummaryStyle } from "../../context/model-messages.ts"
+import { pruneSettings } from "../../context/prune/settings.ts"
+import type { PruneOptions } from "../../context/prune/settings.ts"
+import { SessionError } from "../../errors.ts"
+import type { KeepRule } from "../plan/cut-point.ts"
 import { checkGroups, KEEPS, lastWord, MAX_FAILURES, TRIGGERS } from "./levels.ts"
 import type { Levels } from "./levels.ts"
 import { PRESETS } from "./presets.ts"
 import type { CompactionPreset } from "./presets.ts"
-import type { TokenCounter } from "./tokens.ts"
-import type { Summarize } from "./types.ts"
+import type { TokenCounter } from "../tokens.ts"
+import type { Summarize } from "../types.ts"
 import { checkWindows } from "./windows.ts"
 import type { WindowTable } from "./windows.ts"
 

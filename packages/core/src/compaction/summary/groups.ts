@@ -2,11 +2,11 @@
  * A long conversation in pieces that a summarizer can take. The pieces are made of rounds, so that none of them parts a call from its
  * result: what was said, the answer, and the results of its calls.
  */
-import type { ContextMessage } from "../context/types.ts"
-import { validCuts } from "./cut-point.ts"
+import type { ContextMessage } from "../../context/types.ts"
+import { validCuts } from "../plan/cut-point.ts"
 import { serializeConversation } from "./serialize.ts"
-import { estimateMessage } from "./tokens.ts"
-import type { TokenCounter } from "./tokens.ts"
+import { estimateMessage } from "../tokens.ts"
+import type { TokenCounter } from "../tokens.ts"
 
 /** Messages that are summarized in one request. */
 export type MessageGroup = readonly ContextMessage[]

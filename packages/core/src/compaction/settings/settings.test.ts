@@ -1,5 +1,5 @@
 import { expect, test } from "vitest"
-import { codeOf } from "../../test/writers.ts"
+import { codeOf } from "../../../test/writers.ts"
 import { resolveSettings } from "./settings.ts"
 import type { CompactionSettings } from "./settings.ts"
 
