@@ -3,8 +3,7 @@ import * as fs from "node:fs"
 import { join } from "node:path"
 import type { Head, SessionStorage } from "@sessions/core/storage"
 import { expect, test } from "vitest"
-import type { FileCall } from "./faulty-files.ts"
-import { systemError } from "./faulty-files.ts"
+import { isChange, systemError } from "./faulty-files.ts"
 import { chunked, fill, lineAt, linesOf, linesTo, makeRoot, openAt } from "./place.ts"
 
 /** What a folder says of session `a` and of its document. */
@@ -146,23 +145,6 @@ test("durability disk: what another writer left unsynced is synced before the fi
   files.fault = undefined
   expect(steps).toEqual(["fdatasync", "write", "fdatasync"])
 })
-
-/** Everything that asks the disk for more than to be read. */
-const CHANGES: ReadonlySet<string> = new Set([
-  "write",
-  "truncate",
-  "rename",
-  "unlink",
-  "mkdir",
-  "remove",
-  "fsync",
-  "fdatasync",
-  "utimes",
-])
-
-function isChange({ op }: FileCall): boolean {
-  return CHANGES.has(op)
-}
 
 async function prepare(root: string, { lines, doc }: State): Promise<void> {
   const { storage } = openAt(root, { maxPartBytes: 130 })

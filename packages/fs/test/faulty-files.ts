@@ -70,6 +70,23 @@ export function isLogWrite({ op, path }: FileCall): boolean {
   return op === "write" && (path.endsWith(".jsonl") || path.includes(".tmp-"))
 }
 
+/** Whether a call asks the disk for more than to be read, so that it may fail, or a process end before it, with consequences. */
+export function isChange({ op }: FileCall): boolean {
+  return CHANGES.has(op)
+}
+
+const CHANGES: ReadonlySet<string> = new Set([
+  "write",
+  "truncate",
+  "rename",
+  "unlink",
+  "mkdir",
+  "remove",
+  "fsync",
+  "fdatasync",
+  "utimes",
+])
+
 /** A process that ended: nothing it asks for happens any more, and nothing it waits for comes. */
 export function dead(): Fault {
   return ({ op }) => {
