@@ -10,8 +10,15 @@ export interface Page {
   open(url: string): Promise<void>
   /** What the body of an asynchronous function returns, run in the page; its error as an error. */
   evaluate(body: string): Promise<unknown>
+  /** Chromium's own tools. */
+  readonly devTools?: DevTools
   close(): Promise<void>
 }
+
+export type DevTools = (
+  method: "Storage.overrideQuotaForOrigin",
+  params: { origin: string; quotaSize?: number },
+) => Promise<unknown>
 
 export interface BrowserOptions {
   /** A folder that keeps what pages store; else nothing outlives the browser. */
@@ -27,10 +34,10 @@ export async function openBrowser(engine: Engine, o: BrowserOptions = {}): Promi
   const { profile } = o
   if (profile !== undefined) {
     const context = await type.launchPersistentContext(profile, options)
-    return toPage(context.pages()[0] ?? (await context.newPage()), () => context.close())
+    return toPage(engine, context.pages()[0] ?? (await context.newPage()), () => context.close())
   }
   const browser = await type.launch(options)
-  return toPage(await browser.newPage(), () => browser.close())
+  return toPage(engine, await browser.newPage(), () => browser.close())
 }
 
 function firefoxOptionsFor(o: BrowserOptions): LaunchOptions {
@@ -39,10 +46,12 @@ function firefoxOptionsFor(o: BrowserOptions): LaunchOptions {
   return { ...firefoxOptions, firefoxUserPrefs }
 }
 
-function toPage(page: PlaywrightPage, close: () => Promise<void>): Page {
+async function toPage(engine: Engine, page: PlaywrightPage, close: () => Promise<void>): Promise<Page> {
+  const tools = engine === "chromium" ? await page.context().newCDPSession(page) : undefined
   return {
     open: async (url) => void (await page.goto(url)),
     evaluate: (body) => page.evaluate(`(async () => { ${body} })()`),
+    ...(tools !== undefined && { devTools: (method, params) => tools.send(method, params) }),
     close,
   }
 }

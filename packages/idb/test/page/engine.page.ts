@@ -3,7 +3,7 @@ import assert from "node:assert/strict"
 import { after, test } from "node:test"
 import type { Engine } from "../../../../.config/browsers/page.ts"
 import { type Driven, drive } from "./driver.ts"
-import type { Race, WorkerKind } from "./page.ts"
+import type { Filled, Race, WorkerKind } from "./page.ts"
 import type { Summary } from "./summary.ts"
 
 const engine = (process.env["ENGINE"] ?? "chromium") as Engine
@@ -42,4 +42,27 @@ for (const kind of ["Worker", "SharedWorker", "ServiceWorker"] satisfies WorkerK
 void test(`${engine}: of ${CONTEXTS} workers that append on one head exactly one wins, ${RACES} times`, async () => {
   const race = await (await page()).call<Race>("tests", "race", CONTEXTS, RACES)
   assert.deepEqual(race, { wrong: [], lines: RACES + 1, strange: 0 })
+})
+
+void test(`${engine}: with the origin's quota used up an append is "quota", nothing is lost, and it works when there is room`, async (context) => {
+  // A browser of its own: Chromium remembers for half a minute how much room there was.
+  const window = await drive(engine, "page.ts")
+  try {
+    if (window.devTools === undefined) {
+      const reason = `${engine} has no tool that sets a quota; the suite's fault stands in for it`
+      console.log(reason)
+      return context.skip(reason)
+    }
+    const origin = String(await window.evaluate("return location.origin"))
+    await window.devTools("Storage.overrideQuotaForOrigin", { origin, quotaSize: 4_000_000 })
+    const { code, message, acknowledged, found } = await window.call<Filled>("tests", "fill")
+    assert.equal(code, "quota")
+    assert.match(message, /delete sessions or free space/)
+    assert.ok(acknowledged > 1, `${acknowledged} lines were acknowledged`)
+    assert.deepEqual(found, [acknowledged, acknowledged])
+    await window.devTools("Storage.overrideQuotaForOrigin", { origin, quotaSize: 100_000_000 })
+    assert.equal(await window.call<number>("tests", "goOn"), acknowledged + 1)
+  } finally {
+    await window.close()
+  }
 })

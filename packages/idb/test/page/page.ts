@@ -16,15 +16,54 @@ export interface Race {
   readonly strange: number
 }
 
+export interface Filled {
+  /** What the append was refused with that found no room. */
+  readonly code: string | undefined
+  readonly message: string
+  readonly acknowledged: number
+  /** Lines that are there, by the storage that wrote them and by another. */
+  readonly found: readonly [number, number]
+}
+
 /** What the driver calls. */
 export interface PageTests {
   conformance(): Promise<Summary>
   /** A part of the suite in a worker; a text says why this engine has none. */
   inWorker(kind: WorkerKind, only: readonly string[]): Promise<Summary | string>
   race(contexts: number, rounds: number): Promise<Race>
+  /** Appends until there is no room. */
+  fill(): Promise<Filled>
+  /** Deletes half of it, and says how many lines there are after one more append. */
+  goOn(): Promise<number>
 }
 
 const tests: PageTests = {
+  async fill() {
+    const storage = createIndexedDbStorage({ database: FULL })
+    await storage.append("ballast", [noise(), noise(), noise(), noise()], { expect: 0 })
+    let head = await storage.append("a", ["first"], { expect: 0 })
+    let refused: { code?: string; message: string } = { message: "nothing was refused" }
+    for (let n = 0; n < 100 && refused.code === undefined; n++) {
+      try {
+        head = await storage.append("a", [noise()], { expect: head })
+      } catch (error) {
+        refused = error as Error & { code: string }
+      }
+    }
+    let count = 0
+    for await (const { lines } of storage.read("a")) count += lines.length
+    const { code, message } = refused
+    return { code, message, acknowledged: head.next, found: [count, await linesOf("a")] }
+  },
+
+  async goOn() {
+    const storage = createIndexedDbStorage({ database: FULL })
+    await storage.delete("ballast")
+    const head = await storage.head("a")
+    await storage.append("a", ["after"], { expect: head ?? 0 })
+    return linesOf("a")
+  },
+
   conformance: async () => summaryOf(await run(indexedDb, { sizes: { limitBytes: 8_000_000 } })),
 
   async inWorker(kind, only) {
@@ -60,6 +99,21 @@ const tests: PageTests = {
     return { wrong, lines: came.length, strange: came.filter((line, index) => line !== winners[index]).length }
   },
 }
+
+async function linesOf(session: string): Promise<number> {
+  const storage = createIndexedDbStorage({ database: FULL })
+  let count = 0
+  for await (const { lines } of storage.read(session)) count += lines.length
+  await storage[Symbol.asyncDispose]()
+  return count
+}
+
+/** A line of 200 KB that no compression makes disappear. */
+function noise(): string {
+  return JSON.stringify(Array.from({ length: 20_000 }, () => Math.random().toString(36).slice(2, 12)).join(""))
+}
+
+const FULL = "full"
 
 async function start(kind: WorkerKind): Promise<Callable | string> {
   if (kind === "Worker") return new Worker("worker.js")
