@@ -22,8 +22,8 @@ const PRINTS: Readonly<Record<string, RegExp>> = {
   "# Compaction": /^1\n$/,
 }
 
-/** What needs a server runs where there is one. */
-const ELSEWHERE: ReadonlySet<string> = new Set(["A serverless function"])
+/** What needs a server or a browser runs where there is one. */
+const ELSEWHERE: ReadonlySet<string> = new Set(["A serverless function", "A page in a browser"])
 
 /** Headings with the code that follows them. */
 const all = TEXTS.flatMap((text) => text.split(/^##+ /m)).flatMap((section) => {
