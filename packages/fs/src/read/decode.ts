@@ -13,10 +13,10 @@ export type DecodeLines = (bytes: Uint8Array) => string[] | undefined
  */
 export const decodeLines: DecodeLines = (piece) => {
   const bytes = Buffer.from(piece.buffer, piece.byteOffset, piece.length)
+  if (isAscii(bytes)) return bytes.toString("latin1").split("\n")
+  if (!isUtf8(bytes)) return undefined
   const lines: string[] = []
-  if (isAscii(bytes)) splitInto(lines, bytes)
-  else if (isUtf8(bytes)) decodeInto(lines, bytes)
-  else return undefined
+  decodeInto(lines, bytes)
   return lines
 }
 
@@ -42,11 +42,7 @@ function decodeInto(lines: string[], bytes: Buffer): void {
     return
   }
   for (const half of [bytes.subarray(0, middle), bytes.subarray(middle + 1)]) {
-    if (isAscii(half)) splitInto(lines, half)
-    else decodeInto(lines, half)
+    if (!isAscii(half)) decodeInto(lines, half)
+    else for (const line of half.toString("latin1").split("\n")) lines.push(line)
   }
-}
-
-function splitInto(lines: string[], bytes: Buffer): void {
-  for (const line of bytes.toString("latin1").split("\n")) lines.push(line)
 }
