@@ -4,11 +4,8 @@ import type { EtagForm, ObjectStore } from "@sessions/s3"
 import { createObjectStorage, createS3ObjectStore, ObjectStoreError } from "@sessions/s3"
 import { BUCKET, client, makeBucket, newPrefix, openAt } from "./place.ts"
 
-/**
- * Limits that are tried at once; the sizes of everything else as users have them. A storage that died in a test waits for its
- * server no longer than a busy machine needs to answer.
- */
-const OPTIONS = { maxLineBytes: 500_000, maxBatchBytes: 4_000_000, requestTimeout: 3_000, patience: 5_000 }
+/** Limits that are tried at once; the sizes of everything else as users have them. */
+const OPTIONS = { maxLineBytes: 500_000, maxBatchBytes: 4_000_000 }
 
 export interface ServerPlace {
   readonly prefix: string
@@ -71,7 +68,11 @@ function fail(failure: "quota" | "network", certain: boolean): never {
 
 function linked(link: Link, open: ServerPlace["open"]): ObjectStore {
   const store = createS3ObjectStore(client, BUCKET)
-  const alive = <T>(send: () => Promise<T>): Promise<T> => (link.dead ? new Promise<never>(() => undefined) : send())
+  // Nothing of a dead process reaches the server any more, and nothing of it waits.
+  const alive = async <T>(send: () => Promise<T>): Promise<T> => {
+    if (link.dead) throw new ObjectStoreError("refused", "the process is dead", { certain: false })
+    return send()
+  }
   return {
     get: (key, o) => alive(() => store.get(key, o)),
     head: (key, o) => alive(() => store.head(key, o)),
