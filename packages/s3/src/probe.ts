@@ -25,6 +25,13 @@ export interface S3Probe {
 
 export interface Comparing {
   readonly unsafe: boolean
+  /**
+   * A condition was refused although it holds: the objects have come from another store, which wants its ETags otherwise. Tries it
+   * out anew, and goes by that from then on.
+   */
+  correct(): Promise<void>
+  /** What to write into a manifest that said this. */
+  corrected(etags: Manifest["etags"]): Manifest["etags"]
   /** How to compare in this bucket; probes where nobody has told. `unsupported` where the bucket is not to be used. */
   known(signal?: AbortSignal): Promise<Manifest["etags"]>
   condition(base: Tail, etags: Manifest["etags"]): PutCondition | undefined
@@ -43,6 +50,8 @@ export interface ComparingOptions {
 
 export function createComparing(env: Environment, options: ComparingOptions): Comparing {
   let probing: Promise<Manifest["etags"]> | undefined
+  let correction: EtagForm | undefined
+  const corrected = (etags: Manifest["etags"]): Manifest["etags"] => (etags === "none" ? etags : (correction ?? etags))
 
   async function demand(): Promise<Manifest["etags"]> {
     const { safe, etags, problem } = await probe(env, options)
@@ -52,8 +61,13 @@ export function createComparing(env: Environment, options: ComparingOptions): Co
 
   return {
     unsafe: options.unsafeSingleWriter,
+    corrected,
+    async correct() {
+      const etags = await demand()
+      if (etags !== "none") correction = etags
+    },
     async known() {
-      const told = options.etags ?? options.told()
+      const told = correction ?? options.etags ?? options.told()
       if (told !== undefined) return told
       probing ??= demand().catch((error: unknown) => {
         // A store that was out of reach is asked again.
@@ -64,7 +78,8 @@ export function createComparing(env: Environment, options: ComparingOptions): Co
     },
     condition(base, etags) {
       if (etags === "none") return undefined
-      return base.kind === "absent" ? { kind: "absent" } : { kind: "match", etag: base.etag, form: etags }
+      if (base.kind === "absent") return { kind: "absent" }
+      return { kind: "match", etag: base.etag, form: correction ?? etags }
     },
     probe: (o) => probe(env, options, o?.signal),
     refusal(session) {

@@ -7,6 +7,7 @@ import { ObjectStoreError } from "./store/object-store.ts"
 import { isWorthAnotherTry, provesNothingDone, startPatience } from "./store/persist.ts"
 import type { Manifest } from "./tail/manifest.ts"
 import type { Tail } from "./tail/tail.ts"
+import { etagOf } from "./tail/tail.ts"
 import type { Tails } from "./tail/tails.ts"
 import type { Turn } from "./turns.ts"
 
@@ -67,8 +68,9 @@ export async function replaceTail(
       uncertain ||= !failure.certain
       base = tail
       tail = await look(env, tails, session, what, failure, uncertain)
-      const moved =
-        tail.kind !== base.kind || (tail.kind !== "absent" && base.kind !== "absent" && tail.etag !== base.etag)
+      const moved = etagOf(tail) !== etagOf(base)
+      // Nobody wrote, and the condition was refused all the same.
+      if (!moved && failure.failure === "precondition") await comparing.correct().catch(() => undefined)
       if (moved || (isWorthAnotherTry(failure) && (await patience.pause(failure)))) continue
       if (!uncertain) throw toStorageError(env, failure, `${what} ${session}`, { session, at: key })
       throw unknown(env, session, what, failure)

@@ -82,6 +82,21 @@ test.each(["quoted", "bare"] as const)(
   },
 )
 
+test("a bucket whose objects came from a store that compares otherwise is tried out anew, and remembers", async () => {
+  const { storage, bucket } = openOn()
+  const head = await storage.append("a", linesOf(1), { expect: 0 })
+  await storage.append("b", linesOf(1), { expect: 0 })
+  const moved = new FakeBucket({ etags: "bare" })
+  for (const [key, object] of bucket.objects) moved.objects.set(key, object)
+  const { storage: there } = openOn(moved, PROBING)
+  const next = await there.append("a", linesOf(1, 1), { expect: head })
+  const { storage: later, store } = openOn(moved, PROBING)
+  await later.append("a", linesOf(1, 2), { expect: next })
+  expect(store.calls.map(({ method }) => method)).toEqual(["get", "put"])
+  expect(await openOn(moved, PROBING).storage.delete("b")).toMatchObject({ parts: 1 })
+  expect(await readLines(later, "a")).toEqual(linesOf(3))
+})
+
 test("a versioned bucket is refused, unless somebody has thought of its versions", async () => {
   const bucket = new FakeBucket({ versioned: true })
   const { storage } = openOn(bucket, PROBING)

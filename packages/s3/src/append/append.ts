@@ -9,7 +9,7 @@ import { isWorthAnotherTry, provesNothingDone, startPatience } from "../store/pe
 import type { Manifest, Segment } from "../tail/manifest.ts"
 import { tailBytesOf } from "../tail/manifest.ts"
 import type { LiveTail, Tail } from "../tail/tail.ts"
-import { ABSENT, encodeTail } from "../tail/tail.ts"
+import { ABSENT, encodeTail, etagOf } from "../tail/tail.ts"
 import type { Tails } from "../tail/tails.ts"
 import { createToken } from "../time.ts"
 import type { Turn } from "../turns.ts"
@@ -75,6 +75,7 @@ export async function append(
     const now = await lookAgain(host, session, failure, sent)
     // The store answered, and the log is where it was: only what passes is worth another try.
     const untouched = etagOf(now) === etagOf(tail)
+    if (untouched && failure.failure === "precondition") await correctForm(host, session, failure, sent)
     if (untouched && !(isWorthAnotherTry(failure) && (await patience.pause(failure)))) {
       await discard(env, session, sent.uncertain ? undefined : prepared, tail)
       throw unwritten(env, session, failure, sent)
@@ -124,7 +125,7 @@ async function manifestToFollow(
 ): Promise<Manifest> {
   if (tail.kind === "live") {
     if (tail.manifest.etags === "none" && !comparing.unsafe) throw comparing.refusal(session)
-    return tail.manifest
+    return { ...tail.manifest, etags: comparing.corrected(tail.manifest.etags) }
   }
   const etags = await comparing.known()
   return emptyManifest(`${batch.token}${createToken(env.time)}`, tail.life, etags)
@@ -202,6 +203,20 @@ async function lookAgain(
   }
 }
 
+/** Nobody wrote, and the condition was refused all the same. */
+async function correctForm(
+  { env, comparing }: AppendHost,
+  session: string,
+  failure: ObjectStoreError,
+  sent: Sent,
+): Promise<void> {
+  try {
+    await comparing.correct()
+  } catch {
+    throw unwritten(env, session, failure, sent)
+  }
+}
+
 function unwritten(env: Environment, session: string, failure: ObjectStoreError, { uncertain }: Sent): Error {
   const place = { session, at: env.keys.tail(session) }
   if (!uncertain) return toStorageError(env, failure, `append to ${session}`, place)
@@ -223,8 +238,4 @@ async function discard(env: Environment, session: string, prepared: Prepared | u
 /** What a collector changes when it keeps writers out; where there is no log, it is the tombstone that it writes. */
 function fenceOf(tail: Tail): string {
   return tail.kind === "live" ? `live ${tail.manifest.fence}` : `${tail.kind} ${etagOf(tail) ?? ""}`
-}
-
-function etagOf(tail: Tail): string | undefined {
-  return tail.kind === "absent" ? undefined : tail.etag
 }

@@ -61,6 +61,10 @@ export function decodeTail(
   return { kind: "live", etag, lastModified, manifest, lines }
 }
 
+export function etagOf(tail: Tail): string | undefined {
+  return tail.kind === "absent" ? undefined : tail.etag
+}
+
 /** What documents and segments of the session lie under, or will. */
 export function lifeOf(tail: Tail): string {
   return tail.kind === "live" ? tail.manifest.life : tail.life
