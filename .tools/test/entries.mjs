@@ -83,7 +83,7 @@ function entryFiles(suffix) {
     .filter((file) => file.endsWith(suffix))
 }
 
-function nodeReporters(report) {
+export function nodeReporters(report) {
   return [
     "--test-reporter=spec",
     "--test-reporter-destination=stdout",

@@ -4,6 +4,7 @@ import { buildCheck, packedChecks, scriptCheck } from "./checks.mjs"
 import { crash } from "./crash.mjs"
 import { entries, olderEntries, processes } from "./entries.mjs"
 import { matrix } from "./matrix.mjs"
+import { browserAgent } from "./examples.mjs"
 import { mutants } from "./mutants.mjs"
 import { onServer, simulation } from "./s3.mjs"
 import { vitest } from "./vitest.mjs"
@@ -34,6 +35,7 @@ export const steps = [
   page("firefox"),
   page("webkit"),
   browserCrash(),
+  browserAgent,
   entries("node", absent.node),
   entries("bun", absent.bun),
   entries("deno", absent.deno),

@@ -1,0 +1,23 @@
+import { existsSync, mkdirSync, readFileSync, rmSync } from "node:fs"
+import { join } from "node:path"
+import { absentFromSystem, system } from "../lib/debian.mjs"
+import { absent, newestNode } from "../lib/runtimes.mjs"
+import { run } from "../lib/run.mjs"
+import { root } from "../lib/workspace.mjs"
+import { nodeReporters } from "./entries.mjs"
+import { junitCounts } from "./junit.mjs"
+import { outcomeOf } from "./report.mjs"
+
+/** The example page, built from the sources and used in Chromium. */
+export const browserAgent = {
+  name: "example:browser-agent",
+  absent: async () => (await absent.node()) ?? absentFromSystem(system.chromium),
+  async run() {
+    const report = join(root, ".reports", "example-browser-agent.xml")
+    mkdirSync(join(root, ".reports"), { recursive: true })
+    rmSync(report, { force: true })
+    const file = join("examples", "browser-agent", "test", "page.browser.test.ts")
+    const result = await run(newestNode(), ["--test", ...nodeReporters(report), file], { timeout: 3 * 60_000 })
+    return outcomeOf(existsSync(report) ? junitCounts(readFileSync(report, "utf8")) : undefined, result)
+  },
+}

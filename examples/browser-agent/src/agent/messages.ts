@@ -1,0 +1,27 @@
+/** Looking into messages. */
+import type { ContentBlock, Message, TextBlock, ToolCallBlock, ToolResultMessage } from "@sessions/core"
+
+export function textOf(content: readonly ContentBlock[] | undefined): string {
+  return (content ?? [])
+    .filter((block): block is TextBlock => block.type === "text")
+    .map(({ text }) => text)
+    .join("\n")
+}
+
+export function callsOf({ role, content }: Message): readonly ToolCallBlock[] {
+  return role === "assistant"
+    ? (content ?? []).filter((block): block is ToolCallBlock => block.type === "toolCall")
+    : []
+}
+
+/** Calls of the last answer that have no result. */
+export function openCalls(messages: readonly Message[]): readonly ToolCallBlock[] {
+  const last = messages.findLastIndex(({ role }) => role === "assistant")
+  const answer = messages[last]
+  if (answer === undefined) return []
+  const after = messages.slice(last + 1)
+  // Whoever said something else since has given up on them.
+  if (after.some(({ role }) => role !== "toolResult")) return []
+  const answered = new Set(after.map((message) => (message as ToolResultMessage).toolCallId))
+  return callsOf(answer).filter(({ id }) => !answered.has(id))
+}

@@ -1,0 +1,55 @@
+/** The tree in few rows: what was asked, what was summarized, and every place where the conversation parts. */
+import type { Message } from "@sessions/core"
+import { textOf } from "../agent/messages.ts"
+import { messageOf } from "./lines.ts"
+import { newestBelow, pathTo, type ShownNode, type ShownTree, siblingsOf } from "./tree.ts"
+
+export interface OutlineRow {
+  readonly id: string
+  /** The newest leaf of the branch. */
+  readonly leaf: string
+  /** How often the conversation has parted above it. */
+  readonly depth: number
+  readonly text: string
+  readonly kind: "user" | "assistant" | "summary"
+  /** One of several. */
+  readonly forked: boolean
+  readonly onPath: boolean
+}
+
+export function outlineOf(tree: ShownTree, leaf: string | null): readonly OutlineRow[] {
+  const path = new Set(pathTo(tree, leaf))
+  const rows: OutlineRow[] = []
+  const left = tree.roots.toReversed().map((node) => ({ node, depth: tree.roots.length > 1 ? 1 : 0 }))
+  for (let next = left.pop(); next !== undefined; next = left.pop()) {
+    const { node, depth } = next
+    const forked = siblingsOf(tree, node).length > 1
+    const kind = kindOf(node)
+    if (forked || kind !== "assistant") {
+      rows.push({
+        id: node.entry.id,
+        leaf: newestBelow(node).tip,
+        depth,
+        text: labelOf(node),
+        kind,
+        forked,
+        onPath: path.has(node),
+      })
+    }
+    const below = node.children.length > 1 ? depth + 1 : depth
+    for (const child of node.children.toReversed()) left.push({ node: child, depth: below })
+  }
+  return rows
+}
+
+function kindOf({ entry }: ShownNode): OutlineRow["kind"] {
+  if (entry.type === "compaction" || entry.type === "branch_summary") return "summary"
+  return messageOf(entry)?.role === "user" ? "user" : "assistant"
+}
+
+function labelOf(node: ShownNode): string {
+  if (kindOf(node) === "summary") return node.entry.type === "compaction" ? "Summarized" : "Summary of a branch"
+  const message = messageOf(node.entry) ?? { content: node.entry["content"] as Message["content"] }
+  const text = textOf(message.content).trim().replace(/\s+/g, " ").slice(0, 120)
+  return text === "" ? "(no text)" : text
+}

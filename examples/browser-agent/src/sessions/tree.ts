@@ -1,0 +1,73 @@
+/** The tree of what is shown: messages and summaries. Entries that say nothing (titles, leaves, labels) stand between them in the log. */
+import type { Entry, SessionTree, TreeNode } from "@sessions/core"
+
+export interface ShownNode {
+  readonly entry: Entry
+  readonly seq: number
+  readonly parent: ShownNode | undefined
+  /** In log order. */
+  readonly children: ShownNode[]
+  /** The last entry that stands on it with no other shown one between: where a conversation that ends here goes on. */
+  tip: string
+}
+
+export interface ShownTree {
+  readonly roots: readonly ShownNode[]
+  /** By the id of any entry: the shown node that it is, or stands on. */
+  readonly at: ReadonlyMap<string, ShownNode | undefined>
+  /** All entries of the log by their place in it. */
+  readonly entries: readonly (Entry | undefined)[]
+}
+
+const SHOWN: ReadonlySet<string> = new Set(["message", "custom_message", "compaction", "branch_summary"])
+
+export function shownTree({ roots }: SessionTree): ShownTree {
+  const shownRoots: ShownNode[] = []
+  const at = new Map<string, ShownNode | undefined>()
+  const entries: (Entry | undefined)[] = []
+  // A long conversation is a deep tree: no recursion.
+  const left: { readonly node: TreeNode; readonly above: ShownNode | undefined }[] = []
+  const push = (nodes: readonly TreeNode[], above: ShownNode | undefined): void => {
+    for (const node of nodes.toReversed()) left.push({ node, above })
+  }
+  push(roots, undefined)
+  for (let next = left.pop(); next !== undefined; next = left.pop()) {
+    const { node, above } = next
+    const { entry, seq } = node
+    let here = above
+    if (SHOWN.has(entry.type) && node.deleted !== true && entry["display"] !== false) {
+      here = { entry, seq, parent: above, children: [], tip: entry.id }
+      ;(above?.children ?? shownRoots).push(here)
+    } else if (here !== undefined) {
+      here.tip = entry.id
+    }
+    entries[seq] = entry
+    at.set(entry.id, here)
+    push(node.children, here)
+  }
+  // A title may stand between two questions, and its children come with its own place.
+  for (const node of [undefined, ...at.values()]) (node?.children ?? shownRoots).sort((a, b) => a.seq - b.seq)
+  return { roots: shownRoots, at, entries: Array.from(entries) }
+}
+
+/** From the root to the node that the leaf stands on. */
+export function pathTo(tree: ShownTree, leaf: string | null): readonly ShownNode[] {
+  const path: ShownNode[] = []
+  for (let node = leaf === null ? undefined : tree.at.get(leaf); node !== undefined; node = node.parent) path.push(node)
+  return path.reverse()
+}
+
+export function siblingsOf(tree: ShownTree, node: ShownNode): readonly ShownNode[] {
+  return node.parent?.children ?? tree.roots
+}
+
+/** What was said last on the branch: of the node and all below it, the newest. */
+export function newestBelow(node: ShownNode): ShownNode {
+  let newest = node
+  const left = [node]
+  for (let next = left.pop(); next !== undefined; next = left.pop()) {
+    if (next.seq > newest.seq) newest = next
+    left.push(...next.children)
+  }
+  return newest
+}

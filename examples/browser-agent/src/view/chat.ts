@@ -1,0 +1,99 @@
+import type { App } from "../app/app.ts"
+import type { State } from "../app/state.ts"
+import { button } from "./buttons.ts"
+import { h, reconcile, setText } from "./dom.ts"
+import { lineElement, type LineItem } from "./line.ts"
+import { prose } from "./prose.ts"
+import type { View } from "./view.ts"
+import { createWelcome } from "./welcome.ts"
+
+/** The conversation on the branch that is looked at, and what the agent is doing now. */
+export function createChat(app: App, suggest: (text: string) => void): View {
+  const lines = h("ol", { class: "lines", "aria-label": "Conversation" })
+  const live = h("div", { class: "line assistant live", "aria-hidden": "true" })
+  const status = h("p", { class: "spoken", role: "status" })
+  const after = h("div", { class: "after" })
+  const welcome = createWelcome(suggest)
+  const element = h("div", { class: "chat scroll", tabindex: -1 }, welcome, lines, live, after, status)
+  let shown: string | undefined
+  let drawn = ""
+
+  function drawLive(state: State): void {
+    const doing = state.openId === undefined ? undefined : state.turns.get(state.openId)
+    live.hidden = doing === undefined || doing.kind === "calling"
+    if (doing?.kind === "answering") live.replaceChildren(h("div", { class: "body" }, prose(doing.text)))
+    else live.replaceChildren(h("div", { class: "body thinking" }, "Thinking …"))
+    setText(status, statusOf(state))
+  }
+
+  return {
+    element,
+    update(state) {
+      const { conversation, openId } = state
+      const atEnd = element.scrollHeight - element.scrollTop - element.clientHeight < 120
+      welcome.hidden = openId !== undefined && (conversation === undefined || conversation.lines.length > 0)
+      reconcile(lines, itemsOf(state), { keyOf: ({ id }) => id, make: (line) => lineElement(line, app) })
+      drawLive(state)
+      const asides = asidesOf(state)
+      const key = JSON.stringify(asides.map(({ text, act }) => [text, act?.name]))
+      if (key !== drawn) after.replaceChildren(...asides.map((aside) => asideElement(aside, app)))
+      drawn = key
+      const other = conversation?.id !== shown
+      shown = conversation?.id
+      if (other || atEnd) element.scrollTop = element.scrollHeight
+    },
+  }
+}
+
+function itemsOf({ conversation, turns, elsewhere, compacting }: State): readonly LineItem[] {
+  if (conversation === undefined) return []
+  const doing = turns.get(conversation.id)
+  const locked = doing !== undefined || compacting || conversation.readOnly !== undefined
+  const calling = doing?.kind === "calling" ? doing.call : undefined
+  return conversation.lines.map((line, index) => ({
+    ...line,
+    goesOn: line.kind === "assistant" && conversation.lines[index + 1]?.kind === "assistant",
+    continued: line.kind === "assistant" && conversation.lines[index - 1]?.kind === "assistant",
+    calling: line.calls.some(({ call }) => call.id === calling) ? calling : undefined,
+    locked: locked || elsewhere,
+  }))
+}
+
+interface Aside {
+  readonly text: string
+  readonly act?: { readonly name: string; readonly run: (app: App) => Promise<void> }
+}
+
+/** What is to be known of the end of the conversation. */
+function asidesOf({ conversation, turns, elsewhere, compacting }: State): readonly Aside[] {
+  if (conversation === undefined || turns.has(conversation.id)) return []
+  const { unfinished, otherLeaf, readOnly } = conversation
+  const asides: Aside[] = []
+  if (readOnly !== undefined) asides.push({ text: `${readOnly} It can be read and exported here, but not continued.` })
+  if (elsewhere) asides.push({ text: "Another tab has the agent at work on this session. What it says appears here." })
+  else if (unfinished !== undefined && readOnly === undefined && !compacting) {
+    const { why, from } = unfinished
+    asides.push({ text: `${why} Everything above is saved.`, act: { name: "Continue", run: (app) => app.goOn(from) } })
+  }
+  if (otherLeaf !== undefined) {
+    const text = "Another tab went on from here at the same moment. Both branches are kept."
+    asides.push({ text, act: { name: "Look at the other", run: (app) => app.view(otherLeaf) } })
+  }
+  return asides
+}
+
+function asideElement({ text, act }: Aside, app: App): HTMLElement {
+  const run = act && button(undefined, act.name, () => void act.run(app), { class: "plain small" })
+  return h("div", { class: "aside", role: "note" }, h("span", {}, text), run)
+}
+
+function statusOf({ openId, turns, compacting }: State): string {
+  const doing = openId === undefined ? undefined : turns.get(openId)
+  if (compacting) return "Summarizing."
+  if (doing === undefined) return openId === undefined ? "" : "Ready."
+  return {
+    thinking: "The agent is thinking.",
+    answering: "The agent is answering.",
+    calling: "The agent is using a tool.",
+  }[doing.kind]
+}
