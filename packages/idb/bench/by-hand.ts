@@ -1,4 +1,4 @@
-/** The plainest thing that does what the storage does: get the head, compare it, add a row, put the head; read rows by pages. */
+/** The plainest thing that writes the same rows: get the head, compare it, add a row, put the head; read rows by pages. */
 
 export interface ByHand {
   /** Batches number `from` to `from + times`. */
@@ -9,7 +9,8 @@ export interface ByHand {
 }
 
 interface Head {
-  next: number
+  readonly next: number
+  readonly bytes: number
 }
 
 /** As the storage does: rows of just under 64 KB, pages of a megabyte. */
@@ -50,13 +51,17 @@ function append(
     const tx = db.transaction(["heads", "log"], "readwrite", { durability })
     const get = tx.objectStore("heads").get(session)
     get.onsuccess = () => {
-      const head = get.result as Head | undefined
-      if ((head?.next ?? 0) !== expect) return tx.abort()
+      const head = (get.result ?? { next: 0, bytes: 0 }) as Head
+      if (head.next !== expect) return tx.abort()
+      let { bytes } = head
       for (let i = 0; i < batch.length; i += LINES_A_ROW) {
         const text = batch.slice(i, i + LINES_A_ROW).join("\n")
-        tx.objectStore("log").add({ from: expect + i, text }, [session, expect + i])
+        const row = { from: expect + i, bytes: text.length + 1, text }
+        tx.objectStore("log").add(row, [session, row.from, bytes])
+        bytes += row.bytes
       }
-      tx.objectStore("heads").put({ next: expect + batch.length }, session)
+      const next = expect + batch.length
+      tx.objectStore("heads").put({ id: session, log: session, next, bytes, updatedAt: Date.now() }, session)
     }
     tx.oncomplete = () => resolve()
     tx.onabort = () => reject(tx.error)

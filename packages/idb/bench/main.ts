@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url"
 import { parseArgs } from "node:util"
 import { bundle } from "../../../.config/browsers/bundle.ts"
 import { type Engine, openBrowser, serve } from "../../../.config/browsers/page.ts"
-import { type BenchOptions, type Figures, SLICES } from "./page.ts"
+import type { BenchOptions, Figures } from "./page.ts"
 
 const { positionals, values } = parseArgs({ allowPositionals: true, options: { rounds: { type: "string" } } })
 const engines = (positionals.length > 0 ? positionals : ["chromium", "firefox", "webkit"]) as Engine[]
@@ -41,9 +41,9 @@ function print(engine: Engine, { durability, appends, lines }: BenchOptions, fig
   console.log(
     `${engine}, ${durability}: ${appends} appends of ${lines} lines of 2 KB; lines a second, median of ${rounds} rounds`,
   )
-  row("append", appends * lines, figures.append)
-  row("replay", SLICES * appends * lines, figures.replay)
-  row("replay, folded", SLICES * appends * lines, figures.folded)
+  row("append", figures.lines.append, figures.append)
+  row("replay", figures.lines.replay, figures.replay)
+  row("replay, folded", figures.lines.replay, figures.folded)
 }
 
 function row(name: string, lines: number, { ours, byHand }: Figures["append"]): void {

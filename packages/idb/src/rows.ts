@@ -20,7 +20,10 @@ export interface End {
   readonly bytes: number
 }
 
-/** Rows for the lines of a batch, in as few as {@link ROW_BYTES} allows; a longer line has a row of its own. */
+/**
+ * Rows for the lines of a batch, each of at most {@link ROW_BYTES} UTF-16 units, so at most three times as many bytes, which a chunk still
+ * holds; a longer line has a row of its own.
+ */
 export function toRows(log: string, at: End, lines: readonly string[], most: number = ROW_BYTES): NewRow[] {
   const rows: NewRow[] = []
   let { next, bytes: offset } = at
@@ -28,17 +31,19 @@ export function toRows(log: string, at: End, lines: readonly string[], most: num
   let size = 0
   const close = (): void => {
     if (pending.length === 0) return
-    rows.push({ key: [log, next, offset], row: { from: next, bytes: size, text: pending.join("\n") } })
+    const text = pending.join("\n")
+    const bytes = utf8Length(text) + 1
+    rows.push({ key: [log, next, offset], row: { from: next, bytes, text } })
     next += pending.length
-    offset += size
+    offset += bytes
     pending = []
     size = 0
   }
   for (const line of lines) {
-    const bytes = utf8Length(line) + 1
-    if (size + bytes > most) close()
+    // Units, not bytes: measuring each line by itself took a tenth of the time of an append.
+    if (size + line.length + 1 > most) close()
     pending.push(line)
-    size += bytes
+    size += line.length + 1
   }
   close()
   return rows
