@@ -1,5 +1,5 @@
 /** Puts the pieces of a context together. Apart from `build.ts`, which carries pruning with it: most contexts are not pruned. */
-import { estimateMessages, UNITS_PER_TOKEN } from "../compaction/tokens.ts"
+import { estimateMessage, UNITS_PER_TOKEN } from "../compaction/tokens.ts"
 import { SessionError } from "../errors.ts"
 import type { Diagnostic } from "../format/diagnostics.ts"
 import type { Message } from "../format/messages.ts"
@@ -41,7 +41,8 @@ export function assembleContext<M extends Message>(
   const model = Object.hasOwn(state.models, "default") ? state.models["default"] : undefined
   const compaction = selection.entries.find(({ seq }) => seq === selection.compaction)?.entry
   const before = compaction?.["tokensBefore"]
-  const tokens = promptTokens(state) + estimateMessages(messages.map(({ message }) => message))
+  let tokens = promptTokens(state)
+  for (const { message } of messages) tokens += estimateMessage(message)
   const repeated = findRepeatedCall(messages)
   return {
     messages,

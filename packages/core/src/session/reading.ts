@@ -197,8 +197,10 @@ export async function restoreSelected(
   selected: readonly SelectedEntry[],
   o: CallOptions,
 ): Promise<{ entries: readonly SelectedEntry[]; diagnostics: readonly Diagnostic[] }> {
-  const flat = selected.flatMap(({ entry, edit }) => (edit === undefined ? [entry] : [entry, edit]))
   const foreign = shared.gate.kind !== "open"
+  const hasNone = ({ entry, edit }: SelectedEntry): boolean => entry.blobs === undefined && edit?.blobs === undefined
+  if (!foreign && selected.every(hasNone)) return { entries: selected, diagnostics: [] }
+  const flat = selected.flatMap(({ entry, edit }) => (edit === undefined ? [entry] : [entry, edit]))
   const signal = o.signal === undefined ? {} : { signal: o.signal }
   const { entries, diagnostics } = await restoreEntries(shared.storage, flat, { ...signal, foreign })
   let at = 0

@@ -8,7 +8,7 @@ import { SIDE_ENTRY_TYPES } from "../format/records.ts"
 import type { Entry } from "../format/records.ts"
 import type { Seq } from "../storage/contract.ts"
 import type { EntryLog } from "./entry-log.ts"
-import { OLDER, ROOT, defaultLeaf, parentOf } from "./path.ts"
+import { OLDER, defaultLeaf, parentOf } from "./path.ts"
 
 /**
  * Looks at the held end of the log, but not at its first `imported` lines, whose branches were made elsewhere. "older": the path
@@ -17,28 +17,29 @@ import { OLDER, ROOT, defaultLeaf, parentOf } from "./path.ts"
 export function divergenceOf(log: EntryLog, imported: Seq): Diagnostic | "older" | undefined {
   const leaf = defaultLeaf(log)
   if (leaf === undefined || leaf === null) return undefined
-  const path = new Set<Seq>()
-  let choice: Seq = ROOT
-  let first: Seq = leaf
   let seq: Seq = leaf
-  for (; seq >= 0; seq = parentOf(log, seq)) {
-    first = seq
-    path.add(seq)
-    if (choice === ROOT && isChoice(log.at(seq) as Entry)) choice = seq
+  while (seq >= imported && !isChoice(log.at(seq) as Entry)) {
+    const parent = parentOf(log, seq)
+    // What stands between an entry and its parent is off the path; parents stand ever further back.
+    const other = lastTalk(log, Math.max(log.from, imported, parent + 1), seq)
+    // Beyond what is held it may be on the path, where that goes on there.
+    if (other !== undefined) return parent === OLDER ? "older" : diverged(log, leaf, other)
+    seq = parent
   }
-  const other = lastTalkOff(log, path, Math.max(imported, choice))
-  if (other === undefined) return undefined
-  if (seq === OLDER && other < first) return "older"
+  return undefined
+}
+
+function diverged(log: EntryLog, leaf: Seq, other: Seq): Diagnostic {
   const ids = { leaf: (log.at(leaf) as Entry).id, otherLeaf: (log.at(other) as Entry).id }
   const message = `Two writers continued this session at once: the log ends in the leaves ${ids.leaf}, which is the current one, and ${ids.otherLeaf}. Branch to the one to go on with.`
   return { code: "diverged", seq: other, ...ids, message }
 }
 
-/** The last conversation entry from `from` on that is not on the path. */
-function lastTalkOff(log: EntryLog, path: ReadonlySet<Seq>, from: Seq): Seq | undefined {
-  for (let seq = log.end - 1; seq >= Math.max(log.from, from); seq--) {
+/** The last conversation entry of a range. */
+function lastTalk(log: EntryLog, from: Seq, to: Seq): Seq | undefined {
+  for (let seq = to - 1; seq >= from; seq--) {
     const entry = log.at(seq)
-    if (entry !== undefined && !path.has(seq) && !SIDE_ENTRY_TYPES.has(entry.type)) return seq
+    if (entry !== undefined && !SIDE_ENTRY_TYPES.has(entry.type)) return seq
   }
   return undefined
 }

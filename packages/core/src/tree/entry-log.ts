@@ -114,26 +114,39 @@ export class EntryLog {
     this.#unread.push(seq)
   }
 
-  /** Puts older lines in front; they must end where the held ones begin. */
-  prepend(slots: readonly Slot[]): void {
+  /**
+   * Puts older lines in front; they must end where the held ones begin. Tells of each older entry whose id a later one has, with the
+   * place of the next one that has it, the last of them first.
+   */
+  prepend(slots: readonly Slot[], onRepeated?: (seq: Seq, again: Seq) => void): void {
     const from = this.#from - slots.length
-    const older = EntryLog.of(slots, from)
-    for (const [id, seq] of older.#last) {
-      const known = this.#last.has(id)
-      if (!known) this.#last.set(id, seq)
-      const seqs = older.#earlier.get(id) ?? []
-      if (known) seqs.push(seq)
-      if (seqs.length > 0) this.#earlier.set(id, seqs.concat(this.#earlier.get(id) ?? []))
+    /** What is new among the seqs of ids that occur more than once, descending. */
+    const repeated = new Map<string, Seq[]>()
+    const tombstones: Seq[] = []
+    for (let index = slots.length - 1; index >= 0; index--) {
+      const slot = slots[index]
+      if (slot === undefined) continue
+      const { id } = slot
+      if (slot.type === "tombstone") tombstones.push(from + index)
+      if (!this.#last.has(id)) {
+        this.#last.set(id, from + index)
+        continue
+      }
+      const seqs = repeated.get(id)
+      onRepeated?.(from + index, seqs?.at(-1) ?? (this.first(id) as Seq))
+      if (seqs === undefined) repeated.set(id, [from + index])
+      else seqs.push(from + index)
     }
-    this.#tombstones = older.#tombstones.concat(this.#tombstones)
-    this.#unread = older.#tombstones.concat(this.#unread)
-    this.#slots = older.#slots.concat(this.#slots)
+    for (const [id, seqs] of repeated) this.#earlier.set(id, seqs.reverse().concat(this.#earlier.get(id) ?? []))
+    tombstones.reverse()
+    this.#tombstones = tombstones.concat(this.#tombstones)
+    this.#unread = tombstones.concat(this.#unread)
+    this.#slots = (slots as (Slot | LazySlot)[]).concat(this.#slots)
     this.#from = from
-    if (this.#awaiting.size === 0) return
-    for (const id of older.#last.keys()) {
-      const awaiting = this.#awaiting.get(id)
+    for (const [id, awaiting] of this.#awaiting) {
+      if (!this.#last.has(id) || (this.first(id) as Seq) >= from + slots.length) continue
       this.#awaiting.delete(id)
-      for (const seq of awaiting ?? []) this.#delete(id, seq)
+      for (const seq of awaiting) this.#delete(id, seq)
     }
   }
 
@@ -171,6 +184,8 @@ export class EntryLog {
    * unless the log is {@link complete}.
    */
   find(id: string, before: Seq = this.end): Seq | undefined {
+    // Most references mean the entry before: no map needs to be asked.
+    if (this.#slots[before - 1 - this.#from]?.id === id) return before - 1
     const last = this.#last.get(id)
     if (last === undefined || last < before) return last
     const earlier = this.#earlier.get(id)

@@ -17,27 +17,30 @@ export interface TreeNode {
 /** The roots, in log order. The log must be whole. */
 export function buildTree(log: EntryLog): readonly TreeNode[] {
   const labels = labelsOf(log)
-  const children = new Map<Seq, TreeNode[]>()
+  const { deleted } = log
+  const nodes: (Growing | undefined)[] = []
   const roots: TreeNode[] = []
   for (let seq = 0; seq < log.end; seq++) {
     const entry = log.at(seq)
-    if (entry === undefined) continue
-    const below: TreeNode[] = []
-    children.set(seq, below)
+    const node: Growing | undefined = entry === undefined ? undefined : { entry, seq, children: NONE }
+    nodes.push(node)
+    if (node === undefined) continue
     const label = labels.get(seq)
-    const node: TreeNode = {
-      entry,
-      seq,
-      children: below,
-      ...(label === undefined ? {} : { label }),
-      ...(log.deleted.has(seq) ? { deleted: true } : {}),
-    }
-    // A parent stands before its children, so its list is there already.
-    const parent = parentOf(log, seq)
-    ;(children.get(parent) ?? roots).push(node)
+    if (label !== undefined) node.label = label
+    if (deleted.has(seq)) node.deleted = true
+    // A parent stands before its children.
+    const parent = nodes[parentOf(log, seq)]
+    if (parent === undefined) roots.push(node)
+    else if (parent.children === NONE) parent.children = [node]
+    else (parent.children as TreeNode[]).push(node)
   }
   return roots
 }
+
+type Growing = { -readonly [K in keyof TreeNode]: TreeNode[K] }
+
+/** Most entries have one child, and a list that is made for more takes as much memory as the node. */
+const NONE: readonly TreeNode[] = Object.freeze([])
 
 /** The last label of each entry, in log order; one without text clears. */
 export function labelsOf(log: EntryLog): ReadonlyMap<Seq, string> {

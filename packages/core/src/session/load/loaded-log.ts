@@ -5,7 +5,7 @@
 import { SessionError } from "../../errors.ts"
 import type { Diagnostic } from "../../format/diagnostics.ts"
 import { parseLine } from "../../format/line.ts"
-import type { Header } from "../../format/records.ts"
+import type { Entry, Header } from "../../format/records.ts"
 import type { LogIdentity } from "../../migrations/identify.ts"
 import { identifyLog, unknownVersion } from "../../migrations/identify.ts"
 import type { CallOptions, HeadInfo, SessionStorage, Seq } from "../../storage/contract.ts"
@@ -122,38 +122,46 @@ export async function loadOlder(
   const furthest = Math.min(headInfo.next, before + FURTHEST_KNOWN)
   while (known < furthest && log.at(known) === undefined) known++
   const overlap = known < furthest ? known - before + 1 : 0
-  const { from, lines } = await readPiece(storage, id, { before, overlap, hint, exactly: o.exactly }, pace, o)
-  const again = overlap === 0 ? undefined : parseLine(lines.at(-1) ?? "").record?.["id"]
-  if (lines.length !== before - from + overlap || again !== log.at(known)?.id) {
+  const taking = (): SlotTaker => new SlotTaker(before)
+  const where = { before, overlap, hint, exactly: o.exactly }
+  const { from, taker } = await readPiece(storage, id, where, pace, taking, o)
+  const { slots, found } = taker
+  const again = overlap === 0 ? undefined : slots.at(-1)?.id
+  if (slots.length !== before - from + overlap || again !== log.at(known)?.id) {
     const message = `The log of ${id} was replaced or deleted while it was read. Open the session again.`
     throw new SessionError("conflict", message, { session: id, storage: storage.description })
   }
-  const found: Diagnostic[] = []
-  const note = (diagnostic: Diagnostic): unknown => found.push(diagnostic)
-  const slots = lines.slice(0, before - from).map((line, index) => parseSlot(line, from + index, note))
-  noteDuplicates(log, slots, from, note)
-  log.prepend(slots)
+  slots.length = before - from
+  log.prepend(slots, (seq, again) => found.push(duplicateId((slots[seq - from] as Entry).id, seq, again)))
   // Not all in one call: a damaged log may have more lines to tell of than a call takes arguments.
   for (let end = found.length; end > 0; end -= 1_000) diagnostics.unshift(...found.slice(Math.max(0, end - 1_000), end))
 }
 
-/** Tells of each entry whose id an entry of an older stretch has: of the first held one with that id, since the others are known. */
-function noteDuplicates(
-  log: EntryLog,
-  slots: readonly Slot[],
-  from: Seq,
-  note: (diagnostic: Diagnostic) => unknown,
-): void {
-  const first = new Map<string, Seq>()
-  for (let index = slots.length - 1; index >= 0; index--) {
-    const id = slots[index]?.id
-    if (id === undefined) continue
-    const seq = first.get(id) ?? log.first(id)
-    first.set(id, from + index)
-    if (seq === undefined) continue
-    const message = `Entry ${id} (line ${seq}) has the id of line ${from + index}; a reference means the nearest one before it.`
-    note({ code: "duplicate_id", seq, entryId: id, message })
+/** Parses lines as they come; what is wrong with those from `before` on was told of when they were read first. */
+class SlotTaker {
+  readonly slots: Slot[] = []
+  readonly found: Diagnostic[] = []
+  readonly #before: Seq
+
+  constructor(before: Seq) {
+    this.#before = before
   }
+
+  take(lines: readonly string[], from: Seq): void {
+    for (let index = 0; index < lines.length; index++) {
+      this.slots.push(parseSlot(lines[index] as string, from + index, this.#note))
+    }
+  }
+
+  readonly #note = (diagnostic: Diagnostic): void => {
+    if ((diagnostic.seq ?? 0) < this.#before) this.found.push(diagnostic)
+  }
+}
+
+/** The entry at `again` has the id of an older one; those that had it before are known. */
+function duplicateId(id: string, seq: Seq, again: Seq): Diagnostic {
+  const message = `Entry ${id} (line ${again}) has the id of line ${seq}; a reference means the nearest one before it.`
+  return { code: "duplicate_id", seq: again, entryId: id, message }
 }
 
 export function notFound(storage: SessionStorage, id: string): SessionError {

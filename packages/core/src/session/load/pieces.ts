@@ -35,11 +35,16 @@ export function startPace(head: HeadInfo, sizes: PieceSizes = PIECE_SIZES): Pace
   return { sizes, step, units: 0, lines: 0 }
 }
 
+/** Takes lines one chunk after the other. One attempt to read has one of its own. */
+export interface Taker {
+  take(lines: readonly string[], from: Seq): void
+}
+
 /**
- * The lines before `before`, at least back to `hint` where that is further than a piece, and `overlap` lines from `before` on;
- * with `exactly`, back to the hint and no further. Fewer where the log has ended meanwhile.
+ * Gives the lines before `before`, at least back to `hint` where that is further than a piece, and `overlap` lines from `before` on;
+ * with `exactly`, back to the hint and no further. Fewer where the log has ended meanwhile. Gives the taker that took them all.
  */
-export async function readPiece(
+export async function readPiece<T extends Taker>(
   storage: SessionStorage,
   id: string,
   where: {
@@ -49,22 +54,23 @@ export async function readPiece(
     readonly exactly?: boolean | undefined
   },
   pace: Pace,
+  taking: () => T,
   o: CallOptions = {},
-): Promise<{ readonly from: Seq; readonly lines: string[] }> {
+): Promise<{ readonly from: Seq; readonly taker: T }> {
   const { before, overlap, hint = before } = where
   const budget = budgetOf(pace)
   for (;;) {
     const from = Math.max(0, where.exactly === true ? hint : Math.min(hint, before - pace.step))
     // What a hint asks for is needed, however long it is.
     const most = hint <= from || pace.step <= FEW_LINES ? Number.POSITIVE_INFINITY : 2 * budget
-    const piece = await persistently(() => readRange(storage, id, { from, to: before + overlap }, most, o))
+    const piece = await persistently(() => readRange(storage, id, { from, to: before + overlap }, most, taking(), o))
     if (!piece.stopped) {
       pace.units += piece.units
-      pace.lines += piece.lines.length
+      pace.lines += piece.lines
       pace.step = Math.min(2 * pace.step, linesOf(budgetOf(pace), pace.units, pace.lines))
-      return { from, lines: piece.lines }
+      return { from, taker: piece.taker }
     }
-    const fitting = linesOf(budget, piece.units, piece.lines.length)
+    const fitting = linesOf(budget, piece.units, piece.lines)
     pace.step = Math.max(1, Math.min(fitting, pace.step >> 3))
   }
 }
@@ -76,35 +82,49 @@ export async function readLines(
   range: { readonly from?: Seq; readonly to?: Seq },
   o: CallOptions = {},
 ): Promise<string[]> {
-  return (await readRange(storage, id, range, Number.POSITIVE_INFINITY, o)).lines
+  const lines: string[] = []
+  const take = (more: readonly string[]): void => {
+    for (const line of more) lines.push(line)
+  }
+  await readRange(storage, id, range, Number.POSITIVE_INFINITY, { take }, o)
+  return lines
 }
 
-interface Piece {
-  readonly lines: string[]
+interface Piece<T> {
+  readonly taker: T
   readonly units: number
+  readonly lines: number
   /** It became longer than it may be before it was whole. */
   readonly stopped: boolean
 }
 
-async function readRange(
+async function readRange<T extends Taker>(
   storage: SessionStorage,
   id: string,
   range: { readonly from?: Seq; readonly to?: Seq },
   most: number,
+  taker: T,
   o: CallOptions,
-): Promise<Piece> {
+): Promise<Piece<T>> {
   const { from = 0, to = Number.POSITIVE_INFINITY } = range
-  const lines: string[] = []
+  /** A piece that may be left unread is held back until it is whole; of one that is needed, no text is held longer than its turn. */
+  const waiting: (readonly string[])[] = []
   let units = 0
+  let lines = 0
   const signal = o.signal === undefined ? {} : { signal: o.signal }
   for await (const chunk of storage.read(id, range, signal)) {
-    for (const line of chunk.lines) {
-      lines.push(line)
-      units += line.length + 1
-    }
-    if (units > most && lines.length < to - from) return { lines, units, stopped: true }
+    if (most === Number.POSITIVE_INFINITY) taker.take(chunk.lines, from + lines)
+    else waiting.push(chunk.lines)
+    for (const line of chunk.lines) units += line.length + 1
+    lines += chunk.lines.length
+    if (units > most && lines < to - from) return { taker, units, lines, stopped: true }
   }
-  return { lines, units, stopped: false }
+  let seq = from
+  for (const held of waiting) {
+    taker.take(held, seq)
+    seq += held.length
+  }
+  return { taker, units, lines, stopped: false }
 }
 
 /** As much again as there is, so that reading to the beginning takes few pieces and what is read too much stays in proportion. */
