@@ -2,6 +2,7 @@
 import { SessionError } from "../errors.ts"
 import type { Entry } from "../format/records.ts"
 import type { CallOptions, HeadInfo, Seq } from "../storage/contract.ts"
+import type { Slot } from "../tree/entry-log.ts"
 import { buildTree } from "../tree/nodes.ts"
 import { pathTo } from "../tree/path.ts"
 import { restoreEntries } from "./blobs.ts"
@@ -10,16 +11,26 @@ import { foldInfo, foldLog, startFold, toSessionInfo, withState } from "./info/i
 import type { InfoFold, SessionInfo } from "./info/info.ts"
 import { isUnsure } from "./info/unsure.ts"
 import { parseSlot } from "./load/parse-slots.ts"
+import { oneByOne } from "./one-by-one.ts"
 import { findEntry, selectAt } from "./reading.ts"
 import type { SharedSession } from "./shared-session.ts"
 import type { SessionPart, SessionTree } from "./types.ts"
 
 /** Acknowledged entries from the storage, then those still pending. Lines that are no entries are left out. */
-export async function* readEntries(
+export function readEntries(shared: SharedSession, range: EntryRange, o: CallOptions): AsyncIterable<Entry> {
+  return oneByOne(readRuns(shared, range, o))
+}
+
+interface EntryRange {
+  readonly from?: Seq
+  readonly to?: Seq
+}
+
+async function* readRuns(
   shared: SharedSession,
-  range: { readonly from?: Seq; readonly to?: Seq },
+  range: EntryRange,
   o: CallOptions,
-): AsyncIterable<Entry> {
+): AsyncGenerator<readonly Entry[], void, undefined> {
   const { state } = shared
   const { from = 0, to = Number.MAX_SAFE_INTEGER } = range
   const signal = o.signal === undefined ? {} : { signal: o.signal }
@@ -27,16 +38,34 @@ export async function* readEntries(
   const stored = shared.gate.kind === "open" && state.head !== undefined ? Math.min(state.acked, to) : 0
   if (from < stored) {
     for await (const chunk of shared.storage.read(shared.id, { from, to: stored }, signal)) {
-      for (const [index, line] of chunk.lines.entries()) {
-        const entry = parseSlot(line, chunk.from + index, ignore)
-        if (entry !== undefined) yield wholeEntry(shared, entry, o)
-      }
+      const slots = chunk.lines.map((line, index) => parseSlot(line, chunk.from + index, ignore))
+      yield* wholeRuns(shared, slots, o)
     }
   }
   for (let seq = Math.max(from, stored, state.log.from); seq < Math.min(to, state.log.end); seq++) {
-    const entry = state.log.at(seq)
-    if (entry !== undefined) yield wholeEntry(shared, entry, o)
+    yield* wholeRuns(shared, [state.log.at(seq)], o)
   }
+}
+
+/** Entries that are whole as they are go together; of the others one at a time is restored. */
+async function* wholeRuns(
+  shared: SharedSession,
+  slots: readonly Slot[],
+  o: CallOptions,
+): AsyncGenerator<readonly Entry[], void, undefined> {
+  const foreign = shared.gate.kind !== "open"
+  let run: Entry[] = []
+  for (const entry of slots) {
+    if (entry === undefined) continue
+    if (entry.blobs === undefined && !foreign) {
+      run.push(entry)
+      continue
+    }
+    if (run.length > 0) yield run
+    run = []
+    yield [await wholeEntry(shared, entry, o)]
+  }
+  if (run.length > 0) yield run
 }
 
 export async function readEntry(shared: SharedSession, id: string, o: CallOptions = {}): Promise<Entry | undefined> {
