@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs"
-import { clauses } from "@sessions/conformance"
+import { cases, clauses } from "@sessions/conformance"
 import { expect, test } from "vitest"
 
 const page = new URL("../../docs/contract.md", import.meta.url)
@@ -14,4 +14,11 @@ test("the contract's page states every clause once, in the words that a failure 
   const wanted = Object.entries(clauses).map(([id, words]) => ({ id, words }))
   expect(stated.length).toBe(wanted.length)
   expect(stated).toEqual(expect.arrayContaining(wanted))
+})
+
+test("the guide speaks of cases that there are", () => {
+  const guide = readFileSync(new URL("../../docs/writing-an-adapter.md", import.meta.url), "utf8")
+  const named = Array.from(guide.matchAll(/`([A-Z]+-\d\d)`/g), ([, id = ""]) => id)
+  expect(named.length).toBeGreaterThan(20)
+  expect(named.filter((id) => cases.every((one) => one.id !== id))).toEqual([])
 })
