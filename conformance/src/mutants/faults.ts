@@ -78,6 +78,7 @@ export const faultsMutants: readonly Mutant[] = [
       "OPEN 04 06 08, CREATE 05, APPEND 01 02 04 06 07 08 09 10 11 12 13 14 15, CAS 01 02 03 04 05 06 07 08, HEAD 02 05 06, READ 02 03 08, LIST 03, DELETE 02 04 05 07 08 09, DOCS 01 02 03 05 06 07 08 09 10 11, SYNC 01, RECOVER 01 02, WATCH 01 02 03, REPLACE 01 03 04 08 10",
     ),
   },
+  { subject: tearingBatches("says that a batch is whole, and leaves half of it in a crash"), fails: ["RECOVER-02"] },
   wrong("reports a conflict for its own retry", ["RECOVER-04", "FAULT-01", "FAULT-02"], { settle: anothers }),
   wrong("writes again what it did not hear of", ["RECOVER-04", "FAULT-01", "FAULT-02"], {
     settle: async (real, session, lines) => real.append(session, lines, { expect: await current(real, session) }),
@@ -222,6 +223,33 @@ async function overridden(
 ): Promise<SessionStorage> {
   const real = createMemoryStorage({ location })
   return { ...(await subject.open(location)), ...Object.fromEntries(methods.map((name) => [name, real[name]])) }
+}
+
+/** Writes a batch in two steps; a crash finds it between them. */
+function tearingBatches(name: string): Subject<MemoryLocation> {
+  const sound = crashing(name, false)
+  const crashed = perLocation(() => ({ yes: false }))
+  return {
+    ...sound,
+    async open(location) {
+      const storage = await sound.open(location)
+      return {
+        ...storage,
+        async append(session, lines, o) {
+          if (o.expect === 0 || lines.length < 100) return storage.append(session, lines, o)
+          const half = lines.length / 2
+          const expect = await storage.append(session, lines.slice(0, half), o)
+          await new Promise((resolve) => setTimeout(resolve, 0))
+          if (crashed(location).yes) return new Promise<never>(() => {})
+          return storage.append(session, lines.slice(half), { expect })
+        },
+      }
+    },
+    async crash(storage, location) {
+      await sound.crash?.(storage, location)
+      crashed(location).yes = true
+    },
+  }
 }
 
 function wrong(name: string, fails: readonly string[], ways: Ways): Mutant {
