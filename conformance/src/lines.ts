@@ -13,6 +13,7 @@ export const exactLines: readonly string[] = [
   '{"t":"👩‍👩‍👧 \u{10FFFF} \uFFFD \uFFFF \u007F"}',
   '{"t":"é is not e\u0301"}',
   '{"t":"\\u0000 \\ud800 escaped"}',
+  '{"t":"\0 as it is, which ends a text in some stores"}',
   '{"__proto__":{"a":1},"constructor":null,"toString":0}',
   '{"n":1e400,"m":-0,"o":12345678901234567890,"p":0.10,"q":1E+2}',
   '{"twice":1,"twice":2}',

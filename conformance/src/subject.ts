@@ -51,7 +51,10 @@ export interface Faults<L> {
   readonly responseLost?: (location: L) => void | Promise<void>
   /** The write reaches the store later than its caller was told that nobody knows: when the function that this gives is called. */
   readonly late?: (location: L) => Deliver | Promise<Deliver>
-  /** The store asks to try again later (429, 503, a lock that is held), once or a few times, and then works. */
+  /**
+   * The store asks to try again later (429, 503, a lock that is held), once or a few times, and then works: no more often than
+   * one append tries, because the append after it must succeed.
+   */
   readonly busy?: (location: L) => void | Promise<void>
 }
 

@@ -186,6 +186,7 @@ const texts: readonly string[] = [
   '\uFEFF{"bom":1}',
   '{"t":"\u2028\r\n\n é👍"}\r\n',
   '{"__proto__":1}',
+  "a\0b",
   JSON.stringify({ long: "é".repeat(60_000) }),
 ]
 

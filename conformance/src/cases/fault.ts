@@ -4,6 +4,7 @@ import type { Case } from "../case.ts"
 import { casesOf } from "../case.ts"
 import { create, expectLog, line, linesTo } from "../lines.ts"
 import { both, needs } from "../needs.ts"
+import { came } from "../result.ts"
 
 /** Stores that answer late, wrongly or not now. The plain ones, a lost request and a lost answer, are with the group `recover`. */
 export const fault: readonly Case[] = casesOf("fault", [
@@ -94,6 +95,7 @@ async function orUnknown(append: Promise<Head>): Promise<"done" | "unknown"> {
 
 async function goOn(storage: SessionStorage): Promise<void> {
   const { next, log } = (await storage.head("a")) as Head
-  await storage.append("a", [line(next)], { expect: { next, log } })
+  const outcome = storage.append("a", [line(next)], { expect: { next, log } }).then(() => "success", came)
+  equal(await outcome, "success", "the append after the one that the fault was for")
   await expectLog(storage, "a", linesTo(next + 1), "after going on")
 }

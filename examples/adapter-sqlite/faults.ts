@@ -1,0 +1,51 @@
+import type { Driver } from "./src/driver.ts"
+import { openDriver } from "./src/driver.ts"
+
+/** How often something is to go wrong, in the next transactions that write. */
+export interface Faults {
+  busy?: number
+  full?: number
+  /** The COMMIT fails before it is carried out, and after. */
+  lostBefore?: number
+  lostAfter?: number
+}
+
+/** Opens the runtime's own SQLite so that it fails when it is told to, as SQLite does, and not at all once the process is dead. */
+export function faulty(faults: Faults, process: { readonly dead: boolean }): (path: string) => Promise<Driver> {
+  return async (path) => {
+    const driver = await openDriver(path)
+    const fail = (fault: keyof Faults, code: number, message: string): void => {
+      if ((faults[fault] ?? 0) === 0) return
+      faults[fault] = (faults[fault] ?? 0) - 1
+      // As the libraries tell it: Node and Deno in `errcode`, Bun in `errno`.
+      throw Object.assign(new Error(message), { errcode: code, errno: code })
+    }
+    const before = (sql: string): void => {
+      if (process.dead) throw new Error("the process is dead")
+      if (sql.startsWith("BEGIN")) fail("busy", 5, "database is locked")
+      if (sql.startsWith("INSERT INTO lines")) fail("full", 13, "database or disk is full")
+      if (sql === "COMMIT") fail("lostBefore", 10, "disk I/O error")
+    }
+    const after = (sql: string): void => {
+      if (sql === "COMMIT") fail("lostAfter", 10, "disk I/O error")
+    }
+    return {
+      prepare(sql) {
+        const statement = driver.prepare(sql)
+        return {
+          all(...values) {
+            before(sql)
+            return statement.all(...values)
+          },
+          run(...values) {
+            before(sql)
+            const result = statement.run(...values)
+            after(sql)
+            return result
+          },
+        }
+      },
+      close: () => driver.close(),
+    }
+  }
+}
