@@ -6,10 +6,14 @@ export const seed: number = Number(process.env["SEED"] ?? Date.now() % 2 ** 31)
 /** How often each property is tried; `FC_RUNS=…` stands over what the tests ask for. */
 const manyRuns: string | undefined = process.env["FC_RUNS"]
 
-/** Checks a property with the run's seed, and says which it was. Properties of the same values see others with another `shift`. */
-export function holds<Ts>(property: fc.IProperty<Ts>, runs = 100, shift = 0): void {
+/**
+ * Checks a property with the run's seed, and says which it was. Properties of the same values see others with another `shift`;
+ * `found` are those that it failed with once, which come first.
+ */
+export function holds<Ts>(property: fc.IProperty<Ts>, runs = 100, shift = 0, found: readonly Ts[] = []): void {
   console.info(`SEED=${seed}`)
-  fc.assert(property, { seed: seed + shift, numRuns: Number(manyRuns ?? runs) })
+  const numRuns = Number(manyRuns ?? runs) + found.length
+  fc.assert(property, { seed: seed + shift, numRuns, examples: [...found] })
 }
 
 export async function holdsAsync<Ts>(property: fc.IAsyncProperty<Ts>, runs = 100): Promise<void> {

@@ -24,7 +24,7 @@ export {
   UPDATE_SUMMARY_PROMPT,
 } from "./summary/prompts.ts"
 export { askForSummaries, compactionPrompts, storedSummary } from "./summary/requests.ts"
-export type { AskSummarizer, GroupOptions, SummaryPart, SummaryParts } from "./summary/requests.ts"
+export type { AskSummarizer, RequestOptions, SummaryPart, SummaryParts } from "./summary/requests.ts"
 export { serializeConversation } from "./summary/serialize.ts"
 export type { CompactionSettings } from "./settings/settings.ts"
 export type { TokenCounter } from "./tokens.ts"

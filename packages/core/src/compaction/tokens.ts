@@ -2,6 +2,7 @@
  * Token estimates without a tokenizer: four UTF-16 units a token, the rule of thumb that providers give for English and code, and
  * a flat count for an image, which is what a large one costs with today's vision models.
  */
+import { SessionError } from "../errors.ts"
 import type { AssistantMessage, ContentBlock, Message } from "../format/messages.ts"
 import { isObject } from "../format/shape.ts"
 
@@ -13,6 +14,16 @@ const TOLD_FIELDS = ["command", "code", "output", "summaryText"] as const
 
 /** Tokens of one message. */
 export type TokenCounter = (message: Message) => number
+
+/** `invalid` at the first number that nothing can be measured with. */
+export function checkedCounter(count: TokenCounter): TokenCounter {
+  return (message) => {
+    const tokens = count(message)
+    if (typeof tokens === "number" && tokens >= 0 && tokens < Number.POSITIVE_INFINITY) return tokens
+    const wrong = `countTokens must give a number of tokens from 0, at once, not ${Object.prototype.toString.call(tokens)} ${String(tokens)}.`
+    throw new SessionError("invalid", wrong)
+  }
+}
 
 export function estimateMessages(messages: readonly Message[], count: TokenCounter = estimateMessage): number {
   let tokens = 0

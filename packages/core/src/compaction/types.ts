@@ -1,5 +1,5 @@
 /** What a compaction is asked for and what it gives. */
-import type { ContentBlock } from "../format/messages.ts"
+import type { ContentBlock, Usage } from "../format/messages.ts"
 import type { CallOptions } from "../storage/contract.ts"
 import type { CompactionSettings } from "./settings/settings.ts"
 
@@ -23,6 +23,8 @@ export interface SummaryAnswer {
   readonly content?: string | readonly ContentBlock[]
   /** In the words of any of the common providers: `"stop"`, `"end_turn"`, `"length"`, `"max_tokens"`, `"toolUse"`, `"refusal"`, … */
   readonly stopReason?: string
+  /** What it cost; stored with the summary, of several requests the sum. */
+  readonly usage?: Usage
 }
 
 /**

@@ -1,5 +1,6 @@
 /** Puts the pieces of a context together. Apart from `build.ts`, which carries pruning with it: most contexts are not pruned. */
-import { estimateMessage, UNITS_PER_TOKEN } from "../compaction/tokens.ts"
+import { estimateMessage } from "../compaction/tokens.ts"
+import type { TokenCounter } from "../compaction/tokens.ts"
 import { SessionError } from "../errors.ts"
 import type { Diagnostic } from "../format/diagnostics.ts"
 import type { Message } from "../format/messages.ts"
@@ -15,13 +16,27 @@ export function checkWindow(window: number | undefined): void {
   throw new SessionError("invalid", `window must be a number of tokens above 0, not ${String(window)}.`)
 }
 
-export function promptTokens({ systemPromptOverride }: Pick<ContextState, "systemPromptOverride">): number {
-  return Math.ceil((systemPromptOverride?.length ?? 0) / UNITS_PER_TOKEN)
+export function promptTokens(
+  { systemPromptOverride: text = "" }: Pick<ContextState, "systemPromptOverride">,
+  count: TokenCounter = estimateMessage,
+): number {
+  return text === "" ? 0 : count({ role: "system", content: [{ type: "text", text }] })
+}
+
+/** What a context is measured with. */
+export interface Measure {
+  readonly window?: number
+  /** Default: an estimate. */
+  readonly count?: TokenCounter
 }
 
 /** What pruning is to know of the context beside its messages. */
-export function sizesOf(state: ContextState, { window }: { readonly window?: number }): PruneSizes {
-  return { otherTokens: promptTokens(state), ...(window === undefined ? {} : { window }) }
+export function sizesOf(state: ContextState, { window, count }: Measure): PruneSizes {
+  return {
+    otherTokens: promptTokens(state, count),
+    ...(window === undefined ? {} : { window }),
+    ...(count === undefined ? {} : { count }),
+  }
 }
 
 export interface ContextPieces<M extends Message> {
@@ -35,14 +50,14 @@ export interface ContextPieces<M extends Message> {
 export function assembleContext<M extends Message>(
   selection: Selection,
   { messages, pruned, diagnostics }: ContextPieces<M>,
-  { window }: { readonly window?: number } = {},
+  { window, count = estimateMessage }: Measure = {},
 ): SessionContext<M> {
   const { modelIsExplicit: _, ...state } = selection.state
   const model = Object.hasOwn(state.models, "default") ? state.models["default"] : undefined
   const compaction = selection.entries.find(({ seq }) => seq === selection.compaction)?.entry
   const before = compaction?.["tokensBefore"]
-  let tokens = promptTokens(state)
-  for (const { message } of messages) tokens += estimateMessage(message)
+  let tokens = promptTokens(state, count)
+  for (const { message } of messages) tokens += count(message)
   const repeated = findRepeatedCall(messages)
   return {
     messages,

@@ -1,4 +1,6 @@
 /** The context of a leaf, from entries in memory. Pure; `Session.context()` does the same over a log that it reads on demand. */
+import { checkedCounter } from "../compaction/tokens.ts"
+import type { TokenCounter } from "../compaction/tokens.ts"
 import { SessionError } from "../errors.ts"
 import type { Message } from "../format/messages.ts"
 import type { Header } from "../format/records.ts"
@@ -20,6 +22,8 @@ export interface BuildOptions {
   readonly window?: number
   /** Old tool results made shorter, as `Session.context()` does it. */
   readonly prune?: boolean | PruneOptions
+  /** Tokens of one message; default: an estimate, four UTF-16 units a token. */
+  readonly countTokens?: TokenCounter
 }
 
 /**
@@ -43,6 +47,11 @@ export function buildSessionContext(
   checkWindow(o.window)
   const { messages, diagnostics } = renderMessages(selection.entries)
   const { prune = false } = o
-  const shown = prune === false ? { messages } : pruneMessages(messages, prune, sizesOf(selection.state, o))
-  return explainFit(assembleContext(selection, { ...shown, diagnostics }, o), o.window)
+  const { window, countTokens } = o
+  const measure = {
+    ...(window === undefined ? {} : { window }),
+    ...(countTokens === undefined ? {} : { count: checkedCounter(countTokens) }),
+  }
+  const shown = prune === false ? { messages } : pruneMessages(messages, prune, sizesOf(selection.state, measure))
+  return explainFit(assembleContext(selection, { ...shown, diagnostics }, measure), measure)
 }

@@ -1,26 +1,28 @@
 /** Whether a context fits into its window, and where it does not, what a person can do about it. */
 import { estimateMessage } from "../compaction/tokens.ts"
+import type { TokenCounter } from "../compaction/tokens.ts"
 import type { Diagnostic } from "../format/diagnostics.ts"
 import type { Message } from "../format/messages.ts"
 import { promptTokens } from "./assemble.ts"
+import type { Measure } from "./assemble.ts"
 import type { ContextMessage, SessionContext } from "./types.ts"
 
 /** The context, and where it is larger than its window a `does_not_fit` that says why. */
 export function explainFit<M extends Message>(
   context: SessionContext<M>,
-  window: number | undefined,
+  { window, count = estimateMessage }: Measure,
 ): SessionContext<M> {
   if (window === undefined || context.fits !== false) return context
-  return { ...context, diagnostics: [...context.diagnostics, whyNotFitting(context, window)] }
+  return { ...context, diagnostics: [...context.diagnostics, whyNotFitting(context, window, count)] }
 }
 
 /** The first that applies: the prompt leaves no room; one message alone is too large; the tool results are; all of it is. */
-function whyNotFitting(context: SessionContext<Message>, window: number): Diagnostic {
-  let prompt = promptTokens(context)
+function whyNotFitting(context: SessionContext<Message>, window: number, count: TokenCounter): Diagnostic {
+  let prompt = promptTokens(context, count)
   let results = 0
   let largest: { readonly item: ContextMessage; readonly tokens: number } | undefined
   for (const item of context.messages) {
-    const tokens = estimateMessage(item.message)
+    const tokens = count(item.message)
     if (item.message.role === "system") prompt += tokens
     else if (tokens > (largest?.tokens ?? 0)) largest = { item, tokens }
     if (item.message.role === "toolResult") results += tokens

@@ -54,6 +54,9 @@ test("a field gets its value, and reads so", () => {
   )
 })
 
+/** Two texts of one value: no number is as large, and what is none reads as null. */
+const FOUND: readonly [string, string[]][] = [['{"":{"a":{"a":null},"0":1e400}}', ["", "0"]]]
+
 test("a value anywhere inside is changed there and nowhere else", () => {
   holds(
     fc.property(text, fc.array(key, { minLength: 2, maxLength: 4 }), (before, path) => {
@@ -71,6 +74,8 @@ test("a value anywhere inside is changed there and nowhere else", () => {
       expect(onlyDifference(before, after, own(holder, last))).toBe(true)
     }),
     1_000,
+    0,
+    FOUND,
   )
 })
 

@@ -12,7 +12,7 @@ import type {
 } from "../compaction/types.ts"
 import type { Diagnostic } from "../format/diagnostics.ts"
 import type { NewEntry } from "../format/new-entry.ts"
-import type { ContentBlock } from "../format/messages.ts"
+import type { ContentBlock, Usage } from "../format/messages.ts"
 import type { Entry, Header } from "../format/records.ts"
 import { checkSignal } from "../storage/checks.ts"
 import type { CallOptions, Head, Seq } from "../storage/contract.ts"
@@ -124,14 +124,15 @@ export class SessionHandle implements Session {
   async branchWithSummary(
     id: string | null,
     summary: string | BranchSummaryOptions,
-    o: AppendOptions & { readonly details?: unknown; readonly fromExtension?: boolean } = {},
+    o: AppendOptions & { readonly details?: unknown; readonly fromExtension?: boolean; readonly usage?: Usage } = {},
   ): Promise<AppendResult> {
     if (typeof summary !== "string") {
       const { summarizeBranch } = await import("./compaction/branch.ts")
       return this.branchWithSummary(id, ...(await summarizeBranch(this.#open(o), id, this.#compacting(), summary, o)))
     }
-    const { details, fromExtension, ...rest } = o
+    const { details, fromExtension, usage, ...rest } = o
     const more = {
+      ...(usage === undefined ? {} : { usage }),
       ...(details === undefined ? {} : { details }),
       ...(fromExtension === undefined ? {} : { fromExtension }),
     }
@@ -184,7 +185,9 @@ export class SessionHandle implements Session {
   }
 
   resetCompactionBreaker(): void {
-    this.#open().compaction.failures = 0
+    const { compaction } = this.#open()
+    compaction.failures = 0
+    compaction.stuck = undefined
   }
 
   async compact(o: CompactOptions = {}): Promise<CompactionResult> {
@@ -221,7 +224,10 @@ export class SessionHandle implements Session {
   }
 
   close(): Promise<void> {
-    this.#closing ??= this.#owner.release()
+    if (this.#closing === undefined) {
+      this.#closing = this.#owner.release()
+      for (const look of this.#shared.asking) look()
+    }
     return this.#closing
   }
 

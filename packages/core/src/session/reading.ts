@@ -1,5 +1,6 @@
 /** What is read from an open session: each reads back only as far as its answer needs. */
 import { assembleContext, checkWindow, sizesOf } from "../context/assemble.ts"
+import { counterOf } from "../compaction/settings/levels.ts"
 import type { Levels } from "../compaction/settings/levels.ts"
 import type { PruneOptions } from "../context/prune/settings.ts"
 import { toModelMessages } from "../context/model-messages.ts"
@@ -67,7 +68,7 @@ function pathStore({ id, storage, state }: SharedSession): PathStore {
   return { id, storage, log: state.head?.log ?? "" }
 }
 
-/** `levels`: settings that say how a context is pruned where the call does not. */
+/** `levels`: settings that say how tokens are counted, and how a context is pruned where the call does not. */
 export async function readContext(
   shared: SharedSession,
   o: ContextOptions = {},
@@ -83,14 +84,16 @@ export async function readContext(
   // Blobs that are missing are told of by rendering, which puts something in their place.
   const diagnostics = [...rendered.diagnostics, ...model.diagnostics, ...repaired.diagnostics]
   const state = await restoreState(shared, selection, o)
-  const sized = window === undefined ? {} : { window }
+  const count = counterOf(levels)
+  const counting = count === undefined ? {} : { count }
+  const measure = { ...counting, ...(window === undefined ? {} : { window }) }
   const asked = await pruningOf(o, levels, selection)
   const prunedOrNot =
     asked.prune === false
       ? repaired
-      : (await loadPruning()).pruneMessages(repaired.messages, asked.prune, sizesOf(state, asked))
-  const context = assembleContext({ ...selection, state }, { ...prunedOrNot, diagnostics }, sized)
-  return context.fits === false ? (await loadFit()).explainFit(context, window) : context
+      : (await loadPruning()).pruneMessages(repaired.messages, asked.prune, sizesOf(state, { ...counting, ...asked }))
+  const context = assembleContext({ ...selection, state }, { ...prunedOrNot, diagnostics }, measure)
+  return context.fits === false ? (await loadFit()).explainFit(context, measure) : context
 }
 
 /** What the call says stands over the settings; without a window in the call it goes by theirs. */

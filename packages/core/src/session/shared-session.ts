@@ -61,8 +61,13 @@ export class SharedSession implements QueueHost {
   readonly turns: TurnLock = new TurnLock()
   readonly diagnostics: Diagnostic[]
   gate: WriteGate
-  /** One compaction at a time; `failures` in a row. */
-  readonly compaction: { running: boolean; failures: number } = { running: false, failures: 0 }
+  /** One compaction at a time; `failures` in a row; the rule of which it was told that it keeps all there is. */
+  readonly compaction: { running: boolean; failures: number; stuck?: string | undefined } = {
+    running: false,
+    failures: 0,
+  }
+  /** Called where a handle is closed: each looks whether it was its own. */
+  readonly asking: Set<() => void> = new Set()
   /** Loads the log anew; set by whoever opened it. */
   readonly #reload: (shared: SharedSession, head: HeadInfo) => Promise<boolean>
   readonly #queue: WriteQueue

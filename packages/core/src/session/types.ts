@@ -4,7 +4,7 @@ import type { RepairMode, SessionContext } from "../context/types.ts"
 import type { SummaryStyle } from "../context/model-messages.ts"
 import type { Diagnostic } from "../format/diagnostics.ts"
 import type { NewEntry } from "../format/new-entry.ts"
-import type { ContentBlock, Message } from "../format/messages.ts"
+import type { ContentBlock, Message, Usage } from "../format/messages.ts"
 import type { Entry, Header, ParentSession } from "../format/records.ts"
 import type { CallOptions, Deleted, Head, PartInfo, Seq, SessionStorage } from "../storage/contract.ts"
 import type { TreeNode } from "../tree/nodes.ts"
@@ -171,7 +171,7 @@ export interface Session extends AsyncDisposable {
   branchWithSummary(
     id: string | null,
     summary: string | BranchSummaryOptions,
-    o?: AppendOptions & { readonly details?: unknown; readonly fromExtension?: boolean },
+    o?: AppendOptions & { readonly details?: unknown; readonly fromExtension?: boolean; readonly usage?: Usage },
   ): Promise<AppendResult>
   /** Names an entry; null takes the name away. */
   label(id: string, label: string | null, o?: AppendOptions): Promise<AppendResult>

@@ -3,6 +3,7 @@ import type { EntryLog } from "../../tree/entry-log.ts"
 import { parentOf } from "../../tree/path.ts"
 import type { SelectedEntry, Selection } from "../../context/select.ts"
 import type { Seq } from "../../storage/contract.ts"
+import { inWindow, timeAt } from "../settings/in-window.ts"
 import { resolveSettings } from "../settings/settings.ts"
 import type { CompactionSettings, TriggerRule } from "../settings/settings.ts"
 import { reportedTokens } from "../tokens.ts"
@@ -16,20 +17,14 @@ export function shouldCompact(
   contextWindow: number,
   settings: CompactionSettings = {},
 ): boolean {
-  const { enabled, trigger } = resolveSettings(settings)
+  const { enabled, trigger } = inWindow(resolveSettings(settings), contextWindow)
   return enabled && isOver(trigger, contextTokens, contextWindow)
 }
 
 /** The reserve is passed only by more than fills the rest; the other two say where it is time, and there it is. */
 export function isOver(trigger: TriggerRule, contextTokens: number, contextWindow: number): boolean {
-  switch (trigger.kind) {
-    case "reserve":
-      return contextTokens > contextWindow - trigger.tokens
-    case "tokens":
-      return contextTokens >= trigger.tokens
-    case "share":
-      return contextTokens >= trigger.share * contextWindow
-  }
+  const time = timeAt(trigger, contextWindow)
+  return trigger.kind === "reserve" ? contextTokens > time : contextTokens >= time
 }
 
 /**

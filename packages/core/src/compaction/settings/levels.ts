@@ -1,5 +1,7 @@
 /** What a session must know of its settings before anything is compacted. Small: a page loads it with every session. */
 import { SessionError } from "../../errors.ts"
+import { checkedCounter } from "../tokens.ts"
+import type { TokenCounter } from "../tokens.ts"
 import type { CompactionSettings } from "./settings.ts"
 
 /** Settings of which a level gives one at most: when it is time, and what is kept. */
@@ -16,6 +18,12 @@ export function lastWord<K extends keyof CompactionSettings>(
   key: K,
 ): CompactionSettings[K] | undefined {
   return levels.findLast((level) => level?.[key] !== undefined)?.[key]
+}
+
+/** The caller's, which must be able to count. */
+export function counterOf(levels: Levels): TokenCounter | undefined {
+  const count = lastWord(levels, "countTokens")
+  return count === undefined ? undefined : checkedCounter(count)
 }
 
 /** Whether sessions with these settings are compacted by themselves. No preset has a part in that. */

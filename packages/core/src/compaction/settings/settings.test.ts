@@ -1,12 +1,13 @@
 import { expect, test } from "vitest"
 import { codeOf } from "../../../test/writers.ts"
+import { inWindow } from "./in-window.ts"
 import { resolveSettings } from "./settings.ts"
 import type { CompactionSettings } from "./settings.ts"
 
 const resolving = (...levels: readonly CompactionSettings[]) => codeOf((async () => resolveSettings(...levels))())
 
 test("without a word from anybody: the reserve of 16,384, 20,000 tokens kept, three failures", () => {
-  expect(resolveSettings()).toEqual({
+  expect(inWindow(resolveSettings(), 200_000)).toEqual({
     enabled: true,
     summarize: undefined,
     timeout: 300_000,
@@ -14,6 +15,7 @@ test("without a word from anybody: the reserve of 16,384, 20,000 tokens kept, th
     windows: {},
     countTokens: undefined,
     trigger: { kind: "reserve", tokens: 16_384 },
+    reserveTokens: undefined,
     keep: { kind: "tokens", count: 20_000 },
     keepRecentTokens: 20_000,
     minMessages: 0,
@@ -50,7 +52,10 @@ test("of a group the last level that names one of it decides, whichever it names
   expect(resolveSettings({ keepTurns: 2 }, { keepMessages: 0 }).keep).toEqual({ kind: "messages", count: 0 })
   expect(resolveSettings({ keepTurns: 2 }, { keepRecentTokens: 0 }).keep).toEqual({ kind: "tokens", count: 0 })
   // What another rule falls back on, and what the size of a summary comes from, stay.
-  const mixed = resolveSettings({ keepRecentTokens: 5, reserveTokens: 1_000 }, { keepTurns: 2, thresholdTokens: 9 })
+  const mixed = inWindow(
+    resolveSettings({ keepRecentTokens: 5, reserveTokens: 1_000 }, { keepTurns: 2, thresholdTokens: 9 }),
+    200_000,
+  )
   expect(mixed).toMatchObject({ keepRecentTokens: 5, maxSummaryTokens: 800, maxTurnContextTokens: 500 })
 })
 
@@ -118,7 +123,7 @@ test("a preset stands beneath what its own level says, and over what the levels 
 })
 
 test("the numbers of the presets", () => {
-  expect(resolveSettings({ preset: "threshold-100k" })).toMatchObject({
+  expect(inWindow(resolveSettings({ preset: "threshold-100k" }), 200_000)).toMatchObject({
     trigger: { kind: "tokens", tokens: 100_000 },
     keep: { kind: "messages", count: 0 },
     maxSummaryTokens: 4_096,
@@ -140,11 +145,6 @@ test("the numbers of the presets", () => {
     temperature: 0,
     prune: { toolResultBudget: 50_000, softTrimShare: false, hardClearShare: false },
   })
-})
-
-test("whoever names the summarizer's window has what does not fit it summarized round by round, unless it is said not to", () => {
-  expect(resolveSettings({ summarizerWindow: 8_000 })).toMatchObject({ rounds: true, summarizerWindow: 8_000 })
-  expect(resolveSettings({ summarizerWindow: 8_000 }, { rounds: false }).rounds).toBe(false)
 })
 
 test("windows are gathered over the levels, row by row", () => {

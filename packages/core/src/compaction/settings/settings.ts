@@ -7,7 +7,7 @@ import { pruneSettings } from "../../context/prune/settings.ts"
 import type { PruneOptions } from "../../context/prune/settings.ts"
 import { SessionError } from "../../errors.ts"
 import type { KeepRule } from "../plan/cut-point.ts"
-import { checkGroups, KEEPS, lastWord, MAX_FAILURES, TRIGGERS } from "./levels.ts"
+import { checkGroups, counterOf, KEEPS, lastWord, MAX_FAILURES, TRIGGERS } from "./levels.ts"
 import type { Levels } from "./levels.ts"
 import { PRESETS } from "./presets.ts"
 import type { CompactionPreset } from "./presets.ts"
@@ -34,7 +34,7 @@ export interface CompactionSettings {
   readonly countTokens?: TokenCounter
 
   // One of these three a level: when it is time.
-  /** Tokens kept free for the answer: it is time when the context has more than the window less these. Default 16,384. */
+  /** Tokens kept free for the answer: it is time when the context has more than the window less these. Default 16,384, in a small window no more than a quarter of it. */
   readonly reserveTokens?: number
   /** It is time when the context has so many tokens. */
   readonly thresholdTokens?: number
@@ -42,21 +42,28 @@ export interface CompactionSettings {
   readonly thresholdShare?: number
 
   // One of these three a level: what stays as it is.
-  /** At least so many of the newest tokens. Default 20,000; 0 keeps nothing. */
+  /**
+   * At least so many of the newest tokens. Default 20,000, but no more than a third of what the context has when it is time; 0 keeps
+   * nothing.
+   */
   readonly keepRecentTokens?: number
   /** At least so many of the newest turns. 0 keeps nothing. */
   readonly keepTurns?: number
   /** At least so many of the newest messages. 0 keeps nothing. */
   readonly keepMessages?: number
 
-  /** Messages since the last compaction below which nothing is done. Default 0. */
+  /** Messages since the last compaction below which nothing is compacted by itself. Default 0. */
   readonly minMessages?: number
-  /** Asked of the summarizer. Default: 0.8 of `reserveTokens`, rounded down; a split turn's beginning gets 0.5 of it at most. */
+  /**
+   * Asked of the summarizer. Default: 0.8 of `reserveTokens`, or of half the summarizer's window where that is less; a split turn's
+   * beginning gets 0.5 of it at most.
+   */
   readonly maxSummaryTokens?: number
   /**
-   * Whether what is old is summarized in several requests where it does not fit the summarizer's window, or where the summarizer says
-   * so: cut between rounds (what was said, the answer, the results of its calls), each summary in a `<context_summary>` block.
-   * Default: false; with a `summarizerWindow`, true.
+   * How what does not fit the summarizer's window is summarized, or what the summarizer finds too long; either way it is cut between
+   * rounds (what was said, the answer, the results of its calls) into as many requests as it takes. False: one summary, which each
+   * request brings up to date with its messages. True: each request gives a summary of its own messages, in a `<context_summary>`
+   * block, also where there is only one. Default false.
    */
   readonly rounds?: boolean
   /** Tokens that the summarizer takes, its answer among them. Default: the window of the session's model. */
@@ -79,7 +86,7 @@ export type TriggerRule =
   | { readonly kind: "tokens"; readonly tokens: number }
   | { readonly kind: "share"; readonly share: number }
 
-/** The settings of all levels together, checked. */
+/** The settings of all levels together, checked; undefined is what nobody has said. See `inWindow`. */
 export interface ResolvedSettings {
   readonly enabled: boolean
   readonly summarize: Summarize | undefined
@@ -87,13 +94,12 @@ export interface ResolvedSettings {
   readonly contextWindow: number | undefined
   readonly windows: WindowTable
   readonly countTokens: TokenCounter | undefined
-  readonly trigger: TriggerRule
-  readonly keep: KeepRule
-  /** What a minimum of turns or messages gives way to where it alone is more than the window. */
-  readonly keepRecentTokens: number
+  readonly trigger: TriggerRule | undefined
+  readonly reserveTokens: number | undefined
+  readonly keep: KeepRule | undefined
+  readonly keepRecentTokens: number | undefined
   readonly minMessages: number
-  readonly maxSummaryTokens: number
-  readonly maxTurnContextTokens: number
+  readonly maxSummaryTokens: number | undefined
   readonly rounds: boolean
   readonly summarizerWindow: number | undefined
   readonly temperature: number | undefined
@@ -102,36 +108,26 @@ export interface ResolvedSettings {
   readonly prune: boolean | PruneOptions
 }
 
-/** Kept free for a model's answer. */
-export const RESERVE_TOKENS = 16_384
-export const KEEP_RECENT_TOKENS = 20_000
 /** Long summaries of large models take minutes; a connection that hangs takes for ever. */
 export const SUMMARIZER_TIMEOUT = 300_000
-/** A summary must leave room in the reserve for the prompt around it; the beginning of one turn is the smaller part. */
-const SUMMARY_SHARE = 0.8
-const TURN_CONTEXT_SHARE = 0.5
-
 /** The levels, the weakest first. Throws `invalid`. */
 export function resolveSettings(...levels: Levels): ResolvedSettings {
   const given = levels.flatMap((level) => (level === undefined ? [] : expandPreset(checkLevel(level))))
   const last = <K extends keyof CompactionSettings>(key: K): CompactionSettings[K] | undefined => lastWord(given, key)
-  const reserveTokens = last("reserveTokens") ?? RESERVE_TOKENS
-  const keepRecentTokens = last("keepRecentTokens") ?? KEEP_RECENT_TOKENS
-  const maxSummaryTokens = last("maxSummaryTokens") ?? Math.max(1, Math.floor(SUMMARY_SHARE * reserveTokens))
   return {
     enabled: last("enabled") ?? true,
     summarize: last("summarize"),
     timeout: last("timeout") ?? SUMMARIZER_TIMEOUT,
     contextWindow: last("contextWindow"),
     windows: Object.assign({}, ...given.map(({ windows }) => windows)) as WindowTable,
-    countTokens: last("countTokens"),
-    trigger: triggerOf(given) ?? { kind: "reserve", tokens: reserveTokens },
-    keep: keepOf(given) ?? { kind: "tokens", count: keepRecentTokens },
-    keepRecentTokens,
+    countTokens: counterOf(given),
+    trigger: triggerOf(given),
+    reserveTokens: saidOf(given, "reserveTokens"),
+    keep: keepOf(given),
+    keepRecentTokens: saidOf(given, "keepRecentTokens"),
     minMessages: last("minMessages") ?? 0,
-    maxSummaryTokens,
-    maxTurnContextTokens: Math.min(maxSummaryTokens, Math.max(1, Math.floor(TURN_CONTEXT_SHARE * reserveTokens))),
-    rounds: last("rounds") ?? last("summarizerWindow") !== undefined,
+    maxSummaryTokens: last("maxSummaryTokens"),
+    rounds: last("rounds") ?? false,
     summarizerWindow: last("summarizerWindow"),
     temperature: last("temperature"),
     summaryAs: last("summaryAs") ?? "user",
@@ -196,19 +192,31 @@ function expandPreset(level: CompactionSettings): CompactionSettings[] {
   return level.preset === undefined ? [level] : [PRESETS[level.preset], level]
 }
 
+/** The numbers of the preset that has none of its own are the defaults. */
+function isSaid(level: CompactionSettings | undefined): level is CompactionSettings {
+  return level !== undefined && level !== PRESETS.reserve
+}
+
+function saidOf(levels: readonly CompactionSettings[], key: "reserveTokens" | "keepRecentTokens"): number | undefined {
+  const level = levels.findLast((one) => one[key] !== undefined)
+  return isSaid(level) ? level[key] : undefined
+}
+
 /** The last level that says when decides by which of the three rules. */
 function triggerOf(levels: readonly CompactionSettings[]): TriggerRule | undefined {
   const level = levels.findLast((one) => TRIGGERS.some((key) => one[key] !== undefined))
-  if (level?.reserveTokens !== undefined) return { kind: "reserve", tokens: level.reserveTokens }
-  if (level?.thresholdTokens !== undefined) return { kind: "tokens", tokens: level.thresholdTokens }
-  return level?.thresholdShare === undefined ? undefined : { kind: "share", share: level.thresholdShare }
+  if (!isSaid(level)) return undefined
+  if (level.reserveTokens !== undefined) return { kind: "reserve", tokens: level.reserveTokens }
+  if (level.thresholdTokens !== undefined) return { kind: "tokens", tokens: level.thresholdTokens }
+  return level.thresholdShare === undefined ? undefined : { kind: "share", share: level.thresholdShare }
 }
 
 function keepOf(levels: readonly CompactionSettings[]): KeepRule | undefined {
   const level = levels.findLast((one) => KEEPS.some((key) => one[key] !== undefined))
-  if (level?.keepRecentTokens !== undefined) return { kind: "tokens", count: level.keepRecentTokens }
-  if (level?.keepTurns !== undefined) return { kind: "turns", count: level.keepTurns }
-  return level?.keepMessages === undefined ? undefined : { kind: "messages", count: level.keepMessages }
+  if (!isSaid(level)) return undefined
+  if (level.keepRecentTokens !== undefined) return { kind: "tokens", count: level.keepRecentTokens }
+  if (level.keepTurns !== undefined) return { kind: "turns", count: level.keepTurns }
+  return level.keepMessages === undefined ? undefined : { kind: "messages", count: level.keepMessages }
 }
 
 function shown(value: unknown): string {

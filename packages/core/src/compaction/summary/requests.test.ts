@@ -37,72 +37,142 @@ test("a stored summary ends with the file lists, once, whatever the summarizer p
   expect(storedSummary(answers, { previousSummary: undefined, files })).toBe(`done${lists}`)
 })
 
-test("rounds that do not fit the summarizer's window are asked for group by group, the previous summary with the first", async () => {
+test("with rounds, what does not fit the summarizer's window is asked for group by group, the previous summary with the first", async () => {
   const history = Array.from({ length: 6 }, (_, n) => turn(`<${n}>`, 400)).flat()
   const work = { history, turnPrefix: said("beginning"), previousSummary: "PREVIOUS" }
   const asked: string[] = []
   const ask = async (_: SummaryPart, prompt: string): Promise<string> => (asked.push(prompt), `answer ${asked.length}`)
-  const { history: answer, turnPrefix } = await askForSummaries(work, ask, {
-    groups: { window: 1_600, maxSummaryTokens: 900 },
-    instructions: "Mind the tests.",
-  })
+  const o = { rounds: true, window: 1_600, maxSummaryTokens: 850, instructions: "Mind the tests." }
+  const { history: answer, turnPrefix } = await askForSummaries(work, ask, o)
   expect(asked.length).toBeGreaterThan(2)
-  expect(asked.map((prompt) => [...prompt.matchAll(/<(\d)>/g)].map(([, n]) => n)).flat()).toEqual(Array.from("012345"))
+  expect(toldIn(asked)).toEqual(Array.from("012345"))
   expect(asked.map((prompt) => prompt.includes("PREVIOUS"))).toEqual(asked.map((_, index) => index === 0))
   expect(asked.every((prompt) => prompt.endsWith("Mind the tests."))).toBe(true)
-  for (const prompt of asked) expect(prompt.length / 4).toBeLessThanOrEqual(700)
+  for (const prompt of asked) expect(prompt.length / 4).toBeLessThanOrEqual(750)
   const blocks = asked.slice(0, -1).map((_, index) => `<context_summary>\nanswer ${index + 1}\n</context_summary>`)
   expect(answer).toBe(blocks.join("\n\n"))
   expect(turnPrefix).toBe(`<context_summary>\nanswer ${asked.length}\n</context_summary>`)
 })
 
-test("what fits is one group", async () => {
+test("without rounds each request brings the summary of those before it up to date, and one summary comes of it", async () => {
+  const history = Array.from({ length: 6 }, (_, n) => turn(`<${n}>`, 1_600)).flat()
+  const work = { history, turnPrefix: [], previousSummary: "PREVIOUS" }
   const asked: string[] = []
-  const work = { history: turn("one", 10), turnPrefix: [], previousSummary: undefined }
-  const answers = await askForSummaries(work, async (_, prompt) => (asked.push(prompt), "all"), {
-    groups: { window: 200_000, maxSummaryTokens: 4_096 },
-  })
-  expect(asked).toHaveLength(1)
-  expect(answers).toEqual({ history: "<context_summary>\nall\n</context_summary>", turnPrefix: undefined })
+  const ask = async (_: SummaryPart, prompt: string): Promise<string> => (asked.push(prompt), `answer ${asked.length}.`)
+  const { history: answer } = await askForSummaries(work, ask, { window: 2_000, maxSummaryTokens: 300 })
+  expect(asked.length).toBeGreaterThan(2)
+  expect(toldIn(asked)).toEqual(Array.from("012345"))
+  const previous = asked.map((prompt) => /<previous-summary>\n([^]*)\n<\/previous-summary>/.exec(prompt)?.[1])
+  expect(previous).toEqual(["PREVIOUS", ...asked.slice(1).map((_, index) => `answer ${index + 1}.`)])
+  for (const prompt of asked) expect(prompt.length / 4).toBeLessThanOrEqual(1_700)
+  expect(answer).toBe(`answer ${asked.length}.`)
 })
 
-test("a group that the summarizer finds too long is halved, by rounds, by messages, by its text, and nothing is lost", async () => {
-  const history = [...turn("<0>", 300), ...turn("<1>", 300), ...said(`<2>${"x".repeat(6_000)}<3>`)]
-  const fits = 2_500
-  const asked: string[] = []
-  const ask = async (_: SummaryPart, prompt: string): Promise<string> => {
-    const conversation = /<conversation>\n([^]*)\n<\/conversation>/.exec(prompt)?.[1] ?? ""
-    if (conversation.length > fits) throw new Error("wrapped", { cause: new Error("prompt is too long") })
-    asked.push(prompt)
-    return `answer ${asked.length}`
+test("a turn's beginning that takes several requests stands in blocks", async () => {
+  const work = { history: [], turnPrefix: turn("<0>", 6_000), previousSummary: "PREVIOUS" }
+  let asked = 0
+  const ask = async (): Promise<string> => `answer ${++asked}`
+  const { turnPrefix } = await askForSummaries(work, ask, { window: 1_500, maxSummaryTokens: 100 })
+  expect(asked).toBeGreaterThan(1)
+  expect(turnPrefix?.match(/<context_summary>/g)).toHaveLength(asked)
+})
+
+test("what fits is one request; with rounds its answer is a block all the same", async () => {
+  const work = { history: turn("one", 10), turnPrefix: [], previousSummary: undefined }
+  for (const rounds of [false, true]) {
+    const asked: string[] = []
+    const o = { rounds, window: 200_000, maxSummaryTokens: 4_096 }
+    const { history } = await askForSummaries(work, async (_, prompt) => (asked.push(prompt), "all"), o)
+    expect(asked).toHaveLength(1)
+    expect(history).toBe(rounds ? "<context_summary>\nall\n</context_summary>" : "all")
   }
+})
+
+test("a request that the summarizer finds too long is halved, by rounds, by messages, by its text, and nothing is lost", async () => {
+  const history = [...turn("<0>", 300), ...turn("<1>", 300), ...said(`<2>${"x".repeat(6_000)}<3>`)]
   const work = { history, turnPrefix: [], previousSummary: "PREVIOUS" }
-  const groups = { window: 1_000_000, maxSummaryTokens: 1 }
-  const { history: answer } = await askForSummaries(work, ask, { groups })
-  expect(asked.flatMap((prompt) => [...prompt.matchAll(/<(\d)>/g)].map(([, n]) => n))).toEqual(Array.from("0123"))
-  expect(asked.reduce((sum, prompt) => sum + (prompt.match(/x/g)?.length ?? 0), 0)).toBeGreaterThanOrEqual(6_000)
-  expect(asked.map((prompt) => prompt.includes("PREVIOUS"))).toEqual(asked.map((_, index) => index === 0))
-  expect(answer?.match(/<context_summary>/g)).toHaveLength(asked.length)
+  for (const rounds of [false, true]) {
+    const asked: string[] = []
+    const ask = async (_: SummaryPart, prompt: string): Promise<string> => {
+      if (conversationOf(prompt).length > 2_500) throw new Error("wrapped", { cause: new Error("prompt is too long") })
+      asked.push(prompt)
+      return `answer ${asked.length}`
+    }
+    const { history: answer } = await askForSummaries(work, ask, { rounds })
+    expect(toldIn(asked)).toEqual(Array.from("0123"))
+    expect(asked.reduce((sum, prompt) => sum + (prompt.match(/x/g)?.length ?? 0), 0)).toBeGreaterThanOrEqual(6_000)
+    expect(asked.map((prompt) => prompt.includes("PREVIOUS"))).toEqual(asked.map((_, index) => index === 0))
+    if (rounds) expect(answer?.match(/<context_summary>/g)).toHaveLength(asked.length)
+    else expect(answer).toBe(`answer ${asked.length}`)
+  }
+})
+
+test("a previous summary that leaves no room beside it is summarized first, in pieces, all of it", async () => {
+  const previousSummary = Array.from({ length: 50 }, (_, n) => `«${n}»${"p".repeat(200)}`).join(" ")
+  const work = { history: turn("<0>", 400), turnPrefix: [], previousSummary }
+  const window = 2_000
+  for (const known of [{ window, maxSummaryTokens: 200 }, {}]) {
+    const asked: string[] = []
+    const ask = async (_: SummaryPart, prompt: string): Promise<string> => {
+      if (prompt.length / 4 > window) throw new Error("too many tokens")
+      asked.push(prompt)
+      return `answer ${asked.length}`
+    }
+    const { history } = await askForSummaries(work, ask, known)
+    const marks = asked.flatMap((prompt) => [...prompt.matchAll(/«(\d+)»/g)].map(([, n]) => Number(n)))
+    expect(new Set(marks).size).toBe(50)
+    expect(toldIn(asked)).toEqual(["0"])
+    expect(asked.at(-1)).toContain(`<previous-summary>\nanswer ${asked.length - 1}\n</previous-summary>`)
+    expect(history).toBe(`answer ${asked.length}`)
+  }
+})
+
+test("blocks that together leave no room for a next compaction become one", async () => {
+  const history = Array.from({ length: 8 }, (_, n) => turn(`<${n}>`, 3_000)).flat()
+  const asked: string[] = []
+  const ask = async (_: SummaryPart, prompt: string): Promise<string> => (asked.push(prompt), "s".repeat(1_200))
+  const work = { history, turnPrefix: [], previousSummary: undefined }
+  const answers = await askForSummaries(work, ask, { rounds: true, window: 2_000, maxSummaryTokens: 300 })
+  expect(answers.history?.match(/<context_summary>/g)).toHaveLength(1)
+  for (const prompt of asked) expect(prompt.length / 4).toBeLessThanOrEqual(1_700)
+})
+
+test("a window that has no room for a conversation is told before anything is asked", async () => {
+  const work = { history: turn("one", 4_000), turnPrefix: [], previousSummary: undefined }
+  let asked = 0
+  const answers = askForSummaries(work, async () => String(asked++), { window: 4_096, maxSummaryTokens: 4_000 })
+  await expect(answers).rejects.toThrow(/\(4096 tokens\) has no room .* answer may take 4000.* Lower maxSummaryTokens/)
+  await expect(answers).rejects.toMatchObject({ code: "compaction_failed" })
+  expect(asked).toBe(0)
 })
 
 test("a summarizer that finds everything too long, or fails for another reason, fails the whole", async () => {
-  const work = { history: turn("one", 4_000), turnPrefix: [], previousSummary: undefined }
-  const groups = { window: 1_000, maxSummaryTokens: 100 }
+  const work = { history: turn("one", 4_000), turnPrefix: [], previousSummary: "PREVIOUS" }
   let tries = 0
   const refuse = (message: string) => async (): Promise<string> => {
     tries++
     throw new Error(message)
   }
-  await expect(askForSummaries(work, refuse("prompt is too long"), { groups })).rejects.toThrow("too long")
-  expect(tries).toBe(2)
+  await expect(askForSummaries(work, refuse("prompt is too long"))).rejects.toThrow("too long")
+  expect(tries).toBeLessThan(5)
   tries = 0
-  await expect(askForSummaries(work, refuse("overloaded"), { groups })).rejects.toThrow("overloaded")
+  await expect(askForSummaries(work, refuse("overloaded"))).rejects.toThrow("overloaded")
   expect(tries).toBe(1)
   tries = 0
-  const never = { ...groups, tooLong: () => false }
-  await expect(askForSummaries(work, refuse("prompt is too long"), { groups: never })).rejects.toThrow("too long")
+  await expect(askForSummaries(work, refuse("prompt is too long"), { tooLong: () => false })).rejects.toThrow(
+    "too long",
+  )
   expect(tries).toBe(1)
 })
+
+function conversationOf(prompt: string): string {
+  return /<conversation>\n([^]*)\n<\/conversation>/.exec(prompt)?.[1] ?? ""
+}
+
+/** The marks of the messages that the requests told, in their order. */
+function toldIn(prompts: readonly string[]): (string | undefined)[] {
+  return prompts.flatMap((prompt) => [...conversationOf(prompt).matchAll(/<(\d)>/g)].map(([, n]) => n))
+}
 
 function said(text: string, role = "user"): ContextMessage[] {
   return [{ entryId: text, kind: "message", message: { role, content: [{ type: "text", text }] } }]

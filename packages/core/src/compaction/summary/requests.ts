@@ -6,16 +6,16 @@
  * without need loses some of it, and a second request would be paid for that. So it stays in front, word for word; the next
  * compaction has a history again, the rest of that turn at least, and merges all of it.
  */
-import type { ContextMessage } from "../../context/types.ts"
-import { withFileLists, withoutFileLists } from "./files.ts"
-import { halveGroup, joinGroups, planGroups } from "./groups.ts"
-import type { MessageGroup } from "./groups.ts"
+import { SessionError } from "../../errors.ts"
 import type { PreparedCompaction } from "../plan/prepare.ts"
-import { summaryPrompt, TURN_CONTEXT_TITLE, turnPrefixPrompt } from "./prompts.ts"
-import type { PromptParts } from "./prompts.ts"
-import { escapeTags, serializeConversation } from "./serialize.ts"
 import { estimateMessage } from "../tokens.ts"
 import type { TokenCounter } from "../tokens.ts"
+import { withFileLists, withoutFileLists } from "./files.ts"
+import { joinGroups } from "./groups.ts"
+import { halvesOf, pieceOf, piecesWithin, SHORTEST_PIECE, textWithin, tokensOfText } from "./pieces.ts"
+import type { Piece } from "./pieces.ts"
+import { summaryPrompt, TURN_CONTEXT_TITLE, turnPrefixPrompt } from "./prompts.ts"
+import { escapeTags, serializeConversation } from "./serialize.ts"
 import { isTooLong } from "./too-long.ts"
 
 /** The history, and the beginning of a split turn: each has its own prompt and its own answer. Undefined where it has nothing new. */
@@ -29,12 +29,15 @@ export type SummaryPart = keyof SummaryParts
 /** Gives the summarizer's answer, checked; rejects where there is none. */
 export type AskSummarizer = (part: SummaryPart, prompt: string) => Promise<string>
 
-/** Round by round, where the messages do not fit the summarizer's own window. */
-export interface GroupOptions {
-  /** Tokens that the summarizer takes, its answer among them. */
-  readonly window: number
-  /** Tokens of its answer. */
-  readonly maxSummaryTokens: number
+export interface RequestOptions {
+  /** Put last in every prompt. */
+  readonly instructions?: string
+  /** Tokens that the summarizer takes, its answer among them. Default: as many as there are, until it says that it is too much. */
+  readonly window?: number
+  /** Tokens of its answer, which the window must have room for. Default 0. */
+  readonly maxSummaryTokens?: number
+  /** Each request gives a summary of its own messages, in a `<context_summary>` block. Default false. */
+  readonly rounds?: boolean
   readonly count?: TokenCounter
   /** Whether an error says that a request was too long; default {@link isTooLong}. */
   readonly tooLong?: (error: unknown) => boolean
@@ -45,27 +48,31 @@ type Summarized = Pick<PreparedCompaction, "history" | "turnPrefix" | "previousS
 /** At least one of the two is there. `instructions` stand last in both. */
 export function compactionPrompts(work: Summarized, instructions?: string): SummaryParts {
   const promptOf = (part: SummaryPart): string | undefined =>
-    work[part].length === 0 ? undefined : partPrompt(work, part, serializeConversation(work[part]), instructions)
+    work[part].length === 0
+      ? undefined
+      : partPrompt(
+          part,
+          serializeConversation(work[part]),
+          takesPrevious(work) === part ? work.previousSummary : undefined,
+          instructions,
+        )
   return { history: promptOf("history"), turnPrefix: promptOf("turnPrefix") }
 }
 
 /**
- * Asks for each part in one request, one part after the other. With `groups`, a part may take several: each has as many rounds as
- * fit the summarizer's window, and one that the summarizer finds too long all the same is asked for in halves; the answers stand in
- * `<context_summary>` blocks. The previous summary goes with the first.
+ * Asks for each part, one after the other: in one request where that fits the summarizer's window, else in several, each of which has
+ * as many rounds as fit. One that the summarizer finds too long all the same is asked for in halves. Each answer of the history is
+ * merged into the one before it, so that one summary comes of them; with `rounds`, and for a turn's beginning, each stands in a
+ * `<context_summary>` block. A previous summary that leaves no room beside it is first summarized again, in pieces.
+ * `compaction_failed` where the window has no room for any of it.
  */
 export async function askForSummaries(
   work: Summarized,
   ask: AskSummarizer,
-  o: { readonly instructions?: string; readonly groups?: GroupOptions } = {},
+  o: RequestOptions = {},
 ): Promise<SummaryParts> {
-  const { groups, instructions } = o
-  const prompts = groups === undefined ? compactionPrompts(work, instructions) : undefined
-  const answerOf = async (part: SummaryPart): Promise<string | undefined> => {
-    if (work[part].length === 0) return undefined
-    if (groups !== undefined) return askByGroups(work, part, ask, { ...o, groups })
-    return ask(part, prompts?.[part] as string)
-  }
+  const answerOf = async (part: SummaryPart): Promise<string | undefined> =>
+    work[part].length === 0 ? undefined : askForPart(work, part, ask, o)
   return { history: await answerOf("history"), turnPrefix: await answerOf("turnPrefix") }
 }
 
@@ -86,67 +93,91 @@ function takesPrevious(work: Summarized): SummaryPart {
 }
 
 function partPrompt(
-  work: Summarized,
   part: SummaryPart,
   conversation: string,
+  previousSummary: string | undefined,
   instructions: string | undefined,
-  first = true,
 ): string {
-  const previous =
-    work.previousSummary !== undefined && first && takesPrevious(work) === part
-      ? { previousSummary: escapeTags(work.previousSummary) }
-      : {}
-  const parts: PromptParts = { conversation, ...previous, ...(instructions === undefined ? {} : { instructions }) }
+  const parts = {
+    conversation,
+    ...(previousSummary === undefined ? {} : { previousSummary: escapeTags(previousSummary) }),
+    ...(instructions === undefined ? {} : { instructions }),
+  }
   return part === "history" ? summaryPrompt(parts) : turnPrefixPrompt(parts)
 }
 
-async function askByGroups(
-  work: Summarized,
+async function askForPart(work: Summarized, part: SummaryPart, ask: AskSummarizer, o: RequestOptions): Promise<string> {
+  const { rounds = false, count = estimateMessage } = o
+  const previous = takesPrevious(work) === part ? work.previousSummary : undefined
+  const whole = pieceOf(work[part])
+  const room = roomFor(part, o)
+  const taken = previous === undefined ? 0 : tokensOfText(escapeTags(previous), count)
+  const fits = tokensOfText(whole.conversation, count) + taken <= room
+  const merges = part === "history" && !rounds
+  const carried = fits || taken <= room / 2 ? previous : await condensed(previous ?? "", ask, o)
+  // Whatever the answers are merged into takes its room too.
+  const beside = Math.max(
+    carried === undefined ? 0 : tokensOfText(escapeTags(carried), count),
+    merges ? Math.min(o.maxSummaryTokens ?? 0, room / 2) : 0,
+  )
+  const pieces = fits ? [whole] : piecesWithin(work[part], room - beside, count)
+  const answers = await askInTurn(part, pieces, carried, merges, ask, o)
+  if (answers.length === 1 && !rounds) return answers[0] as string
+  const joined = joinGroups(answers)
+  // The next compaction could not go on with it.
+  return tokensOfText(joined, count) <= room / 2 ? joined : joinGroups([await condensed(joined, ask, o)])
+}
+
+/** What the window has beside the answer and what every prompt says. */
+function roomFor(part: SummaryPart, o: RequestOptions): number {
+  const { window = Number.POSITIVE_INFINITY, maxSummaryTokens = 0, count = estimateMessage, instructions } = o
+  const prompt = tokensOfText(partPrompt(part, "", "", instructions), count)
+  const room = window - maxSummaryTokens - prompt
+  if (room >= tokensOfText("x".repeat(SHORTEST_PIECE), count)) return room
+  const message = `The summarizer's window (${window} tokens) has no room for a conversation: its answer may take ${maxSummaryTokens}, and what it is asked takes about ${prompt}. Lower maxSummaryTokens, or give a larger summarizerWindow.`
+  throw new SessionError("compaction_failed", message)
+}
+
+/** One after the other; where they merge, the last answer is there for all. */
+async function askInTurn(
   part: SummaryPart,
+  pieces: readonly Piece[],
+  previous: string | undefined,
+  merges: boolean,
   ask: AskSummarizer,
-  o: { readonly instructions?: string; readonly groups: GroupOptions },
-): Promise<string> {
-  const { window, maxSummaryTokens, count = estimateMessage, tooLong = isTooLong } = o.groups
-  const around = count(said(partPrompt(work, part, "", o.instructions)))
-  const pieces = planGroups(work[part], window - maxSummaryTokens - around, count).map(toPiece)
-  const telling = pieces.filter(({ conversation }) => conversation !== "")
-  const waiting = telling.length === 0 ? pieces.slice(0, 1) : telling
-  const answers: string[] = []
+  o: RequestOptions,
+): Promise<readonly string[]> {
+  const { tooLong = isTooLong } = o
+  const waiting = [...pieces]
+  let carried = previous
+  let answers: string[] = []
   for (let piece = waiting.shift(); piece !== undefined; piece = waiting.shift()) {
-    const prompt = partPrompt(work, part, piece.conversation, o.instructions, answers.length === 0)
     try {
-      answers.push(await ask(part, prompt))
+      const answer = await ask(part, partPrompt(part, piece.conversation, carried, o.instructions))
+      answers = merges ? [answer] : [...answers, answer]
+      carried = merges ? answer : undefined
     } catch (error) {
-      const halves = tooLong(error) ? halvesOf(piece) : undefined
+      if (!tooLong(error)) throw error
+      // The summary beside the messages may be what is too long.
+      if (carried !== undefined && carried === previous && carried.length > piece.conversation.length) {
+        carried = await condensed(carried, ask, o)
+        waiting.unshift(piece)
+        continue
+      }
+      const halves = halvesOf(piece)
       if (halves === undefined) throw error
       waiting.unshift(...halves)
     }
   }
-  return joinGroups(answers)
+  return answers
 }
 
-/** What one request is about; a single message that was too long is left as the halves of its text. */
-interface Piece {
-  readonly conversation: string
-  readonly group?: MessageGroup
-}
-
-/** Shorter than this it is not the conversation that is too long. */
-const SHORTEST_PIECE = 1_000
-
-function toPiece(group: readonly ContextMessage[]): Piece {
-  return { group, conversation: serializeConversation(group) }
-}
-
-function halvesOf({ group, conversation }: Piece): readonly Piece[] | undefined {
-  if (conversation.length < SHORTEST_PIECE) return undefined
-  const halves = group === undefined ? undefined : halveGroup(group)
-  if (halves !== undefined) return halves.map(toPiece)
-  const middle = conversation.length >> 1
-  const place = /[\uDC00-\uDFFF]/.test(conversation.charAt(middle)) ? middle - 1 : middle
-  return [{ conversation: conversation.slice(0, place) }, { conversation: conversation.slice(place) }]
-}
-
-function said(text: string): { role: "user"; content: [{ type: "text"; text: string }] } {
-  return { role: "user", content: [{ type: "text", text }] }
+/** A summary that is too long to stand beside anything, summarized as what it tells of. */
+async function condensed(summary: string, ask: AskSummarizer, o: RequestOptions): Promise<string> {
+  const { count = estimateMessage, maxSummaryTokens = 0 } = o
+  const room = roomFor("history", o)
+  const budget = Math.max(room - Math.min(maxSummaryTokens, room / 2), 1)
+  const pieces = textWithin(`[Summary so far]: ${escapeTags(summary)}`, budget, count)
+  const [answer] = await askInTurn("history", pieces, undefined, true, ask, o)
+  return answer as string
 }

@@ -3,6 +3,7 @@
  * and the next context is made from the log anew. Pure and linear.
  */
 import { contentUnits, estimateMessage, estimateMessages } from "../../compaction/tokens.ts"
+import type { TokenCounter } from "../../compaction/tokens.ts"
 import { SessionError } from "../../errors.ts"
 import type { Message, ToolResultMessage } from "../../format/messages.ts"
 import type { ContextMessage, PrunedResult } from "../types.ts"
@@ -16,6 +17,8 @@ export interface PruneSizes {
   readonly window?: number
   /** Tokens of what goes to the model beside the messages; default 0. */
   readonly otherTokens?: number
+  /** Tokens of one message; default: an estimate. */
+  readonly count?: TokenCounter
 }
 
 export interface Pruned<M extends Message = Message> {
@@ -35,16 +38,16 @@ export function pruneMessages<M extends Message>(
   sizes: PruneSizes = {},
 ): Pruned<M> {
   const s = pruneSettings(o)
-  const { window = needsWindow(s) ? undefined : 0, otherTokens = 0 } = sizes
+  const { window = needsWindow(s) ? undefined : 0, otherTokens = 0, count = estimateMessage } = sizes
   if (window === undefined)
     throw new SessionError("invalid", "Pruning goes by shares of the window; say how many tokens the `window` has.")
   const view = messages.map(({ message }) => message)
   const exempt = exemptResults(view, s.exemptTools)
   const eligible = eligibleResults(view, exempt, s)
   const how = new Map<number, PrunedResult["how"]>()
-  let tokens = otherTokens + estimateMessages(view)
+  let tokens = otherTokens + estimateMessages(view, count)
   const replace = (index: number, message: M, as: PrunedResult["how"]): void => {
-    tokens += estimateMessage(message) - estimateMessage(view[index] as M)
+    tokens += count(message) - count(view[index] as M)
     view[index] = message
     how.set(index, as)
   }

@@ -5,12 +5,14 @@ import {
   prepareBranchSummary,
   storedBranchSummary,
 } from "../../compaction/summary/branch-summary.ts"
+import { inWindow } from "../../compaction/settings/in-window.ts"
+import type { SettingsInWindow } from "../../compaction/settings/in-window.ts"
 import { resolveSettings } from "../../compaction/settings/settings.ts"
-import type { ResolvedSettings } from "../../compaction/settings/settings.ts"
 import { estimateMessage } from "../../compaction/tokens.ts"
 import type { BranchSummaryOptions } from "../../compaction/types.ts"
 import type { NeedsOlder, Selection } from "../../context/select.ts"
 import { SessionError } from "../../errors.ts"
+import type { Usage } from "../../format/messages.ts"
 import { isObject } from "../../format/shape.ts"
 import type { CallOptions, Seq } from "../../storage/contract.ts"
 import { OLDER, ROOT } from "../../tree/path.ts"
@@ -18,10 +20,15 @@ import { findEntry, restoreSelected, selectAt, unknownEntry } from "../reading.t
 import type { SharedSession } from "../shared-session.ts"
 import type { AppendOptions } from "../types.ts"
 import { windowAt } from "./fitting.ts"
+import { whileOpen } from "./closing.ts"
 import type { Compacting } from "./run.ts"
 import { askSummarizer } from "./summarizer.ts"
 
-type BranchingOptions = AppendOptions & { readonly details?: unknown; readonly fromExtension?: boolean }
+type BranchingOptions = AppendOptions & {
+  readonly details?: unknown
+  readonly fromExtension?: boolean
+  readonly usage?: Usage
+}
 
 /**
  * Gives what `branchWithSummary` writes of it: the summary, and its options with the files of the branch in `details`. `target` is
@@ -37,8 +44,8 @@ export async function summarizeBranch(
 ): Promise<readonly [summary: string, o: BranchingOptions]> {
   const { details = {}, signal } = o
   const { instructions, budget, ...level } = request
-  const settings = resolveSettings(...by.levels, level)
-  const { summarize, timeout, temperature, maxSummaryTokens } = settings
+  const resolved = resolveSettings(...by.levels, level)
+  const { summarize, timeout, temperature } = resolved
   if (summarize === undefined)
     throw invalid(shared, "There is no `summarize` to ask: give one in the call, or in the settings of the sessions.")
   if (budget !== undefined && !(budget > 0)) throw invalid(shared, `budget must be above 0, not ${String(budget)}.`)
@@ -47,28 +54,33 @@ export async function summarizeBranch(
   const reading = signal === undefined ? {} : { signal }
   const { leafId } = shared.state
   const selection = await selectAt(shared, leafId, reading)
+  const window = windowAt(selection, resolved)
+  const settings = inWindow(resolved, window)
   const ancestor = await ancestorOf(shared, leafId, target, reading)
   const { entries } = await restoreSelected(shared, selection.entries, reading)
   const branch = prepareBranchSummary(entries, ancestor, {
-    budget: budget ?? roomFor(selection, settings, instructions),
+    budget: budget ?? roomFor(window, settings, instructions),
     ...(settings.countTokens === undefined ? {} : { count: settings.countTokens }),
   })
   if (branch.messages.length === 0) throw failed(shared.id, nothingIn(branch.leftOut))
-  const answer = await askSummarizer(
-    { session: shared.id, summarize, timeout, temperature, signal, fail: failed },
-    branchPrompt(branch, instructions),
-    maxSummaryTokens,
+  const { text, usage } = await whileOpen(shared, by.checkOpen, reading, (stop) =>
+    askSummarizer(
+      { session: shared.id, summarize, timeout, temperature, signal: stop, fail: failed },
+      branchPrompt(branch, instructions),
+      settings.maxSummaryTokens,
+    ),
   )
   by.checkOpen()
   const now = await selectAt(shared, shared.state.leafId, reading)
   if (spoken(now) !== spoken(selection))
     throw failed(shared.id, "moved: the session went on while its summary was made")
-  return [storedBranchSummary(answer, branch.files), { ...o, details: { ...details, ...branch.files } }]
+  const more = usage === undefined ? {} : { usage }
+  return [storedBranchSummary(text, branch.files), { ...o, ...more, details: { ...details, ...branch.files } }]
 }
 
 /** What the summarizer's window leaves for the conversation. */
-function roomFor(selection: Selection, settings: ResolvedSettings, instructions: string | undefined): number {
-  const { summarizerWindow = windowAt(selection, settings), maxSummaryTokens, countTokens = estimateMessage } = settings
+function roomFor(window: number, settings: SettingsInWindow, instructions: string | undefined): number {
+  const { summarizerWindow = window, maxSummaryTokens, countTokens = estimateMessage } = settings
   const around = branchPrompt({ messages: [] }, instructions)
   return summarizerWindow - maxSummaryTokens - countTokens({ role: "user", content: [{ type: "text", text: around }] })
 }

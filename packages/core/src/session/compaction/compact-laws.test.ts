@@ -76,7 +76,12 @@ test("law 8: the context fits, or it is said which kept minimum prevents it; one
       const alone = estimateMessages(plain.slice(expectedCut(plain, asked) ?? 0))
       const rule = asked.kind !== "tokens" && alone > contextWindow ? newest : asked
       const said = `${names[rule.kind]} (${rule.count}) keeps`
-      const settings = { summarize: async () => "short", contextWindow, [names[asked.kind]]: asked.count }
+      const settings = {
+        summarize: async () => "short",
+        contextWindow,
+        summarizerWindow: 90_000,
+        [names[asked.kind]]: asked.count,
+      }
       const done = await session.compact(settings).catch((error: unknown) => error as Error)
       const first = expectedCut(plain, rule)
       if (done instanceof Error) {
@@ -99,7 +104,7 @@ test("a call that waits is counted with the result that is made up for it when i
     const { session } = await startCompacting()
     const content = [{ type: "toolCall", id: "c", name: "bash", arguments: {} }]
     await session.append([user(FILLER), { type: "message", message: { role: "assistant", content } }])
-    return session.compact({ summarize: async () => "short", contextWindow, keepMessages: 0 })
+    return session.compact({ summarize: async () => "short", contextWindow, summarizerWindow: 9_000, keepMessages: 0 })
   }
   const { tokensAfter } = await compacted(100_000)
   expect(await compacted(tokensAfter)).toMatchObject({ fits: true })

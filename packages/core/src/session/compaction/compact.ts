@@ -3,9 +3,12 @@ import { prepareCompaction, tokensWithSummary } from "../../compaction/plan/prep
 import type { PreparedCompaction } from "../../compaction/plan/prepare.ts"
 import { missingHeadings } from "../../compaction/summary/prompts.ts"
 import { askForSummaries, compactionPrompts, storedSummary } from "../../compaction/summary/requests.ts"
-import type { GroupOptions, SummaryPart } from "../../compaction/summary/requests.ts"
+import type { RequestOptions, SummaryPart } from "../../compaction/summary/requests.ts"
+import { inWindow, timeAt } from "../../compaction/settings/in-window.ts"
+import type { SettingsInWindow } from "../../compaction/settings/in-window.ts"
 import type { CompactionResult } from "../../compaction/types.ts"
 import type { Selection } from "../../context/select.ts"
+import type { Usage } from "../../format/messages.ts"
 import type { NewEntry } from "../../format/new-entry.ts"
 import { hasCode } from "../../storage/errors.ts"
 import { runHook } from "../hooks.ts"
@@ -16,27 +19,29 @@ import { describeRule, promptTokensOf, tooLargeFor, windowAt } from "./fitting.t
 import { checkNotMoved, firstAfter } from "./moved.ts"
 import type { CompactionRun } from "./run.ts"
 import { askSummarizer } from "./summarizer.ts"
+import { sumOfUsage } from "./usage.ts"
 
 /** Only a compaction that was written changes anything. Everything between the last look and the append happens at once. */
 export async function compactOnce(shared: SharedSession, run: CompactionRun): Promise<CompactionResult> {
-  const { settings, signal } = run
+  const { signal } = run
   // Nobody is paid for a summary that cannot be written.
   if (shared.gate.kind === "refused") throw shared.gate.error
   const { leafId } = shared.state
   const o = signal === undefined ? {} : { signal }
   const selection = await selectAt(shared, leafId, o)
-  const window = windowAt(selection, settings)
-  const promptTokens = await promptTokensOf(shared, selection, o)
+  const window = windowAt(selection, run.settings)
+  const settings = inWindow(run.settings, window)
+  const promptTokens = await promptTokensOf(shared, selection, settings, o)
   if (promptTokens >= window) {
     const why = `the system prompt alone has about ${promptTokens} tokens and the window ${window}, so that no context fits; shorten the prompt, or give a larger contextWindow`
     throw failed(shared.id, why)
   }
-  const work = await prepare(shared, run, selection, window)
+  const work = await prepare(shared, run, selection, { settings, window })
   const prompts = compactionPrompts(work, run.instructions)
   for (const { compact: hook } of shared.options.hooks)
     await hook?.before?.({ session: shared.id, prompt: prompts.history ?? prompts.turnPrefix ?? "" })
   shared.events.emit("compact_start", { reason: run.reason })
-  const summary = await summarize(shared, run, work, window)
+  const { summary, usage } = await summarize(shared, run, work, { settings, window })
   // What waits for its hooks will stand before the compaction, so it must be seen.
   await shared.drain()
   run.checkOpen()
@@ -56,6 +61,7 @@ export async function compactOnce(shared: SharedSession, run: CompactionRun): Pr
     tokensBefore: work.tokensBefore,
     tokensSummarized: work.tokensSummarized,
     ...style,
+    ...(usage === undefined ? {} : { usage }),
     ...work.files,
   }
   try {
@@ -80,15 +86,9 @@ async function prepare(
   shared: SharedSession,
   run: CompactionRun,
   selection: Selection,
-  window: number,
+  { settings, window }: InWindow,
 ): Promise<PreparedCompaction> {
-  const { keep, keepRecentTokens, minMessages } = run.settings
-  const messages = messagesSinceLast(selection)
-  if (messages < minMessages)
-    throw nothingToCut(
-      shared.id,
-      `${messages} messages since the last compaction are fewer than minMessages (${minMessages})`,
-    )
+  const { keep, keepRecentTokens, trigger } = settings
   const { entries } = await restoreSelected(
     shared,
     selection.entries,
@@ -98,8 +98,14 @@ async function prepare(
   const work = prepareCompaction(shared.state.log, entries, { keep, giveWay, ...countWith(run) })
   if (work.cut !== undefined) return work
   const rule = describeRule(work.keep)
-  const large = `, though it has about ${work.tokensBefore} tokens and the window ${window}; lower ${rule.name}`
-  throw nothingToCut(shared.id, `${rule.text} keeps all of it${work.tokensBefore > window ? large : ""}`)
+  const has = `, though it has about ${work.tokensBefore} tokens and`
+  const why =
+    work.tokensBefore > window
+      ? `${has} the window ${window}; lower ${rule.name}`
+      : run.reason === "threshold"
+        ? `${has} it is time from ${Math.floor(timeAt(trigger, window))} on; lower ${rule.name}, or have it later`
+        : ""
+  throw nothingToCut(shared.id, rule.text, `keeps all of it${why}`)
 }
 
 /** On the path, behind the compaction that the context begins with. */
@@ -107,27 +113,37 @@ export function messagesSinceLast({ entries, compaction = -1 }: Selection): numb
   return entries.filter(({ seq, entry }) => seq > compaction && entry.type === "message").length
 }
 
+interface InWindow {
+  readonly settings: SettingsInWindow
+  /** Tokens. */
+  readonly window: number
+}
+
+/** `usage`: of all requests that it took. */
 async function summarize(
   shared: SharedSession,
-  { settings, summarize: ask, instructions, signal }: CompactionRun,
+  { summarize: ask, instructions, signal }: CompactionRun,
   work: PreparedCompaction,
-  window: number,
-): Promise<string> {
+  { settings, window }: InWindow,
+): Promise<{ readonly summary: string; readonly usage: Usage | undefined }> {
   const { timeout, temperature, maxSummaryTokens, maxTurnContextTokens, rounds, summarizerWindow, countTokens } =
     settings
   const to = { session: shared.id, summarize: ask, timeout, temperature, signal }
-  const answer = (part: SummaryPart, prompt: string): Promise<string> =>
-    askSummarizer(to, prompt, part === "history" ? maxSummaryTokens : maxTurnContextTokens)
-  const groups: GroupOptions = {
+  let usage: Usage | undefined
+  const answer = async (part: SummaryPart, prompt: string): Promise<string> => {
+    const got = await askSummarizer(to, prompt, part === "history" ? maxSummaryTokens : maxTurnContextTokens)
+    usage = sumOfUsage(usage, got.usage)
+    return got.text
+  }
+  const o: RequestOptions = {
     window: summarizerWindow ?? window,
     maxSummaryTokens,
+    rounds,
     ...(countTokens === undefined ? {} : { count: countTokens }),
-  }
-  const answers = await askForSummaries(work, answer, {
     ...(instructions === undefined ? {} : { instructions }),
-    ...(rounds ? { groups } : {}),
-  })
-  return storedSummary(answers, work)
+  }
+  const summary = storedSummary(await askForSummaries(work, answer, o), work)
+  return { summary, usage }
 }
 
 function tellOf(

@@ -1,5 +1,6 @@
 /** Whether it is time to compact a session. */
 import { isOver, usageAnchor } from "../../compaction/plan/trigger.ts"
+import { inWindow } from "../../compaction/settings/in-window.ts"
 import { renderMessages } from "../../context/render.ts"
 import type { Selection } from "../../context/select.ts"
 import { restoreSelected, selectAt } from "../reading.ts"
@@ -11,10 +12,10 @@ import type { CompactionRun } from "./run.ts"
 
 export async function isDue(shared: SharedSession, run: CompactionRun): Promise<boolean> {
   const { settings, signal } = run
-  const { trigger } = settings
   const selection = await selectAt(shared, shared.state.leafId, signal === undefined ? {} : { signal })
   if (messagesSinceLast(selection) < Math.max(1, settings.minMessages)) return false
   const window = windowAt(selection, settings)
+  const { trigger } = inWindow(settings, window)
   // It would be time again after every compaction.
   if (trigger.kind === "reserve" && trigger.tokens >= window) {
     const why = `reserveTokens (${trigger.tokens}) leave nothing of the window (${window}); give a smaller reserve, or a larger contextWindow`
@@ -39,6 +40,6 @@ async function contextTokens(
   const { entries } = await restoreSelected(shared, selection.entries.slice(from), o)
   const { messages } = renderMessages(entries)
   if (anchor !== undefined) return anchor.tokens + tokensOfRest(messages, settings.countTokens)
-  const otherTokens = await promptTokensOf(shared, selection, o)
+  const otherTokens = await promptTokensOf(shared, selection, settings, o)
   return otherTokens + tokensInView(messages, settings, { window, otherTokens })
 }

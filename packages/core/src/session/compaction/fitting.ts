@@ -23,8 +23,13 @@ export function windowAt({ state }: Selection, { contextWindow, windows }: Resol
 }
 
 /** Of the system prompt that the log names; what a caller sends besides, it does not know. */
-export async function promptTokensOf(shared: SharedSession, selection: Selection, o: CallOptions): Promise<number> {
-  return promptTokens(await restoreState(shared, selection, o))
+export async function promptTokensOf(
+  shared: SharedSession,
+  selection: Selection,
+  { countTokens }: Pick<ResolvedSettings, "countTokens">,
+  o: CallOptions,
+): Promise<number> {
+  return promptTokens(await restoreState(shared, selection, o), countTokens)
 }
 
 /** Of a whole context as a model gets it: repaired, and pruned where the settings say so. */
@@ -34,7 +39,8 @@ export function tokensInView(
   sizes: PruneSizes,
 ): number {
   const { messages: sendable } = repairMessages(toModelMessages(messages).messages, "synthesize")
-  return tokensOf(prune === false ? sendable : pruneMessages(sendable, prune, sizes).messages, countTokens)
+  const counting = { ...sizes, ...(countTokens === undefined ? {} : { count: countTokens }) }
+  return tokensOf(prune === false ? sendable : pruneMessages(sendable, prune, counting).messages, countTokens)
 }
 
 /** Of the end of a context: its first results may belong to calls that are not in it. */

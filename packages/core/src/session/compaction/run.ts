@@ -10,8 +10,9 @@ import { SessionError } from "../../errors.ts"
 import type { SessionEvents } from "../events.ts"
 import type { SharedSession } from "../shared-session.ts"
 import { compactOnce } from "./compact.ts"
+import { whileOpen } from "./closing.ts"
 import { isDue } from "./due.ts"
-import { failed, kindOf } from "./failure.ts"
+import { failed, kindOf, stuckIn } from "./failure.ts"
 
 export interface CompactionRun {
   readonly settings: ResolvedSettings
@@ -43,7 +44,7 @@ export async function compactByHand(
     throw invalid(shared, `reason must be "manual" or "overflow", not ${String(reason)}.`)
   const run = toRun(shared, by, o, reason)
   if (shared.compaction.running) throw failed(shared.id, "another compaction of it is under way; wait for that one")
-  return attempt(shared, run, () => compactOnce(shared, run))
+  return attempt(shared, run, (signal) => compactOnce(shared, { ...run, signal }))
 }
 
 /** Undefined where it was not time, or where it failed: that is an event and a diagnostic. `invalid`, `aborted`, `closed`. */
@@ -56,35 +57,44 @@ export async function compactIfDue(
   const { running, failures } = shared.compaction
   if (!run.settings.enabled || running || failures >= run.settings.maxFailures) return undefined
   try {
-    return await attempt(shared, run, async () => ((await isDue(shared, run)) ? compactOnce(shared, run) : undefined))
+    return await attempt(shared, run, async (signal) =>
+      (await isDue(shared, { ...run, signal })) ? compactOnce(shared, { ...run, signal }) : undefined,
+    )
   } catch (error) {
     const kind = kindOf(error)
     if (kind === "stopped") throw error
     const message = error instanceof Error ? error.message : String(error)
-    if (kind !== "moved") shared.note({ code: "compaction_failed", message })
+    const rule = stuckIn(error)
+    const isNews = rule === undefined || rule !== shared.compaction.stuck
+    shared.compaction.stuck = rule
+    if (kind !== "moved" && isNews) shared.note({ code: "compaction_failed", message })
     return undefined
   }
 }
 
 async function attempt<T extends CompactionResult | undefined>(
   shared: SharedSession,
-  { settings }: CompactionRun,
-  act: () => Promise<T>,
+  { settings, signal, checkOpen, reason }: CompactionRun,
+  act: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
   const { compaction } = shared
   compaction.running = true
   try {
-    const result = await act()
+    const result = await whileOpen(shared, checkOpen, signal === undefined ? {} : { signal }, act)
     if (result !== undefined) {
       compaction.failures = 0
+      compaction.stuck = undefined
       shared.forget("compaction_failed")
     }
     return result
   } catch (error) {
     const kind = kindOf(error)
     if (kind === "failed") compaction.failures++
-    const { failures } = compaction
-    shared.events.emit("compact_failed", { error, kind, failures, breakerOpen: failures >= settings.maxFailures })
+    const { failures, stuck } = compaction
+    // By itself it would be told of the same rule at every turn.
+    const isNews = reason !== "threshold" || stuck === undefined || stuckIn(error) !== stuck
+    const breakerOpen = failures >= settings.maxFailures
+    if (isNews) shared.events.emit("compact_failed", { error, kind, failures, breakerOpen })
     throw error
   } finally {
     compaction.running = false

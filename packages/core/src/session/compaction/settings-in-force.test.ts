@@ -101,6 +101,7 @@ test("with rounds, what does not fit the summarizer's window is summarized in se
     keepRecentTokens: 0,
     maxSummaryTokens: 100,
     summarizerWindow: 5_500,
+    rounds: true,
   })
   expect(prompts.length).toBeGreaterThan(1)
   expect(summary).toContain(
@@ -108,15 +109,38 @@ test("with rounds, what does not fit the summarizer's window is summarized in se
   )
 })
 
-test("a summarizer that finds the request too long is asked for its halves, where rounds are asked for", async () => {
-  const { session } = await startCompacting({ compaction: { rounds: true } })
+test("a history that is longer than the summarizer's window is summarized all the same, and no request passes the window", async () => {
+  const { session, told } = await startCompacting({ compaction: { contextWindow: 20_000 } })
+  const turns = Array.from({ length: 60 }, (_, n) => [user(`«${n}» ${FILLER}`), assistant(FILLER)])
+  await session.append(turns.flat())
+  const asked: SummarizeRequest[] = []
+  const asking = async (request: SummarizeRequest): Promise<string> => {
+    if (request.prompt.length / 4 + request.maxTokens > 20_000) throw new Error("prompt is too long")
+    asked.push(request)
+    return `${SUMMARY}\n${asked.length}`
+  }
+  const { summary, fits } = await session.compact({ summarize: asking, keepTurns: 3 })
+  expect(asked.length).toBeGreaterThan(5)
+  expect(summary).toBe(`${SUMMARY}\n${asked.length}`)
+  expect(fits).toBe(true)
+  const marks = asked.flatMap(({ prompt }) => [...prompt.matchAll(/«(\d+)»/g)].map(([, n]) => Number(n)))
+  const kept = (await contextTexts(session)).slice(1).flatMap((text) => /«(\d+)»/.exec(text)?.[1] ?? [])
+  expect([...marks, ...kept.map(Number)]).toEqual(Array.from({ length: 60 }, (_, n) => n))
+  expect(told.at(-1)).toMatchObject(["compact_complete", { missingHeadings: [] }])
+})
+
+test("a summarizer that finds the request too long is asked for its halves", async () => {
+  const { session } = await startCompacting()
   await session.append([user(FILLER), assistant(FILLER), user(FILLER), assistant(FILLER)])
   const asking = async ({ prompt }: SummarizeRequest): Promise<string> => {
     if (prompt.length > 3 * FILLER.length) throw new Error("prompt is too long")
     return "half"
   }
   const { summary } = await session.compact({ summarize: asking, keepRecentTokens: 0 })
-  expect(summary.match(/<context_summary>\nhalf\n/g)).toHaveLength(2)
+  expect(summary).toBe("half")
+  await session.append([user(FILLER), assistant(FILLER), user(FILLER), assistant(FILLER)])
+  const again = await session.compact({ summarize: asking, keepRecentTokens: 0, rounds: true })
+  expect(again.summary.match(/<context_summary>\nhalf\n/g)).toHaveLength(2)
 })
 
 test("a system prompt that fills the window is told before anybody is asked, and nothing is written", async () => {
@@ -197,7 +221,7 @@ test("what is pruned away does not count for the trigger, nor for whether it fit
 test("where a rule keeps all of it, the error names the rule, and the window where it is passed", async () => {
   const { session, location } = await startCompacting()
   await session.append([user(FILLER), assistant(FILLER)])
-  await expect(session.compact({ summarize, contextWindow: 1_500 })).rejects.toThrow(
+  await expect(session.compact({ summarize, contextWindow: 1_500, keepRecentTokens: 20_000 })).rejects.toThrow(
     /nothing to cut: keepRecentTokens \(20000\) keeps all of it, though it has about 2000 tokens and the window 1500; lower keepRecentTokens/,
   )
   await expect(session.compact({ summarize, keepTurns: 5 })).rejects.toThrow(

@@ -3,7 +3,10 @@ import { codeOf } from "../../../test/writers.ts"
 import type { Summarize, SummarizeRequest } from "../../compaction/types.ts"
 import { askSummarizer } from "./summarizer.ts"
 
-const asked = (summarize: unknown, o: { timeout?: number; signal?: AbortSignal; temperature?: number } = {}) =>
+const asked = async (summarize: unknown, o: { timeout?: number; signal?: AbortSignal; temperature?: number } = {}) =>
+  (await asking(summarize, o)).text
+
+const asking = (summarize: unknown, o: { timeout?: number; signal?: AbortSignal; temperature?: number } = {}) =>
   askSummarizer(
     {
       session: "s",
@@ -109,4 +112,22 @@ test("it gets the prompts, how long the answer may be, and a temperature only wh
   expect(requests[0]?.system).toContain("summarize")
   expect(requests.map((request) => request.temperature)).toEqual([undefined, 0])
   expect("temperature" in (requests[0] as object)).toBe(false)
+})
+
+test("what an answer cost comes with it, as far as it is numbers", async () => {
+  const cases: readonly (readonly [unknown, unknown])[] = [
+    [
+      { input: 10, output: 2, cost: 0.5 },
+      { input: 10, output: 2, cost: 0.5 },
+    ],
+    [
+      { totalTokens: 12, cost: { total: 0.5, input: 0.1 } },
+      { totalTokens: 12, cost: 0.5 },
+    ],
+    [{ input: "10", output: Number.NaN, cacheRead: 3, service: "x" }, { cacheRead: 3 }],
+    [{ input: "10" }, undefined],
+    ["10", undefined],
+  ]
+  for (const [usage, kept] of cases) expect((await asking(async () => ({ text: "said", usage }))).usage).toEqual(kept)
+  expect((await asking(async () => "said")).usage).toBeUndefined()
 })

@@ -1,9 +1,11 @@
 /** Asks the caller's model, and takes no half answer for a whole one. */
 import { SUMMARY_SYSTEM_PROMPT } from "../../compaction/summary/prompts.ts"
 import type { Summarize, SummarizeRequest } from "../../compaction/types.ts"
+import type { Usage } from "../../format/messages.ts"
 import { isObject } from "../../format/shape.ts"
 import { unlessAborted } from "../aborting.ts"
 import { aborted, failed } from "./failure.ts"
+import { usageOf } from "./usage.ts"
 
 export interface Summarizer {
   readonly session: string
@@ -39,8 +41,14 @@ const BAD_STOPS: readonly (readonly [why: string, names: readonly string[]])[] =
 /** Block types that are a call, in the words of this format and of the common providers. */
 const CALLS: ReadonlySet<unknown> = new Set(["toolCall", "tool_use", "tool_call", "function_call", "server_tool_use"])
 
+export interface Summary {
+  readonly text: string
+  /** As far as it can be stored. */
+  readonly usage: Usage | undefined
+}
+
 /** `compaction_failed` where no whole text comes in time; `aborted`. */
-export async function askSummarizer(to: Summarizer, prompt: string, maxTokens: number): Promise<string> {
+export async function askSummarizer(to: Summarizer, prompt: string, maxTokens: number): Promise<Summary> {
   const { session, temperature, signal, fail = failed } = to
   throwIfAborted(session, signal)
   const stop = new AbortController()
@@ -67,7 +75,8 @@ export async function askSummarizer(to: Summarizer, prompt: string, maxTokens: n
     clearTimeout(timer)
     signal?.removeEventListener("abort", giveUp)
   }
-  return wholeText(answer, (why) => fail(session, why))
+  const text = wholeText(answer, (why) => fail(session, why))
+  return { text, usage: isObject(answer) ? usageOf(answer["usage"]) : undefined }
 }
 
 function throwIfAborted(session: string, signal: AbortSignal | undefined): void {

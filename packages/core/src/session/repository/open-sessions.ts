@@ -99,7 +99,9 @@ export class OpenSessions {
       places.map(async (place) => {
         place.abort.abort()
         const session = await place.opening.catch(() => undefined)
-        if (session !== undefined) await settle(session, place.from)
+        if (session === undefined) return
+        for (const look of session.asking) look()
+        await settle(session, place.from)
       }),
     )
     await this.#storage[Symbol.asyncDispose]()

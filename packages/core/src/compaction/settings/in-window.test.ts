@@ -1,0 +1,69 @@
+import * as fc from "fast-check"
+import { expect, test } from "vitest"
+import { holds } from "../../../test/property.ts"
+import { inWindow, timeAt } from "./in-window.ts"
+import { resolveSettings } from "./settings.ts"
+import type { CompactionSettings } from "./settings.ts"
+
+const within = (window: number, ...levels: readonly CompactionSettings[]) =>
+  inWindow(resolveSettings(...levels), window)
+
+test("a window with room for them has the defaults", () => {
+  for (const window of [80_000, 128_000, 200_000, 1_000_000]) {
+    expect(within(window)).toMatchObject({
+      trigger: { kind: "reserve", tokens: 16_384 },
+      keep: { kind: "tokens", count: 20_000 },
+      maxSummaryTokens: 13_107,
+      maxTurnContextTokens: 8_192,
+    })
+  }
+})
+
+test("in a small window the reserve is a quarter of it, and what is kept a third of what there is when it is time", () => {
+  const small = {
+    trigger: { kind: "reserve", tokens: 8_000 },
+    keep: { kind: "tokens", count: 8_000 },
+    maxSummaryTokens: 6_400,
+    maxTurnContextTokens: 4_000,
+  }
+  expect(within(32_000)).toMatchObject(small)
+  expect(within(32_000, { preset: "reserve" })).toMatchObject(small)
+  expect(within(32_000, { reserveTokens: 5, keepRecentTokens: 5 }, { preset: "reserve" })).toMatchObject(small)
+})
+
+test("also where it is time early in a large window", () => {
+  expect(within(200_000, { thresholdTokens: 6_000 }).keep).toEqual({ kind: "tokens", count: 2_000 })
+  expect(within(200_000, { thresholdShare: 0.15 }).keep).toEqual({ kind: "tokens", count: 10_000 })
+  expect(within(200_000, { thresholdShare: 0.8 }).keep).toEqual({ kind: "tokens", count: 20_000 })
+  expect(within(32_000, { reserveTokens: 29_000 }).keep).toEqual({ kind: "tokens", count: 1_000 })
+})
+
+test("what somebody has said stands, whether it fits or not", () => {
+  expect(within(8_000, { reserveTokens: 16_384, keepRecentTokens: 20_000, maxSummaryTokens: 9_000 })).toMatchObject({
+    trigger: { kind: "reserve", tokens: 16_384 },
+    keep: { kind: "tokens", count: 20_000 },
+    maxSummaryTokens: 9_000,
+    maxTurnContextTokens: 2_000,
+  })
+})
+
+test("an answer has no more than a part of the summarizer's own window", () => {
+  expect(within(200_000, { summarizerWindow: 8_000 })).toMatchObject({
+    trigger: { kind: "reserve", tokens: 16_384 },
+    maxSummaryTokens: 3_200,
+    maxTurnContextTokens: 2_000,
+  })
+})
+
+test("without a word from anybody the kept part and a summary leave a fifth of the window before it is time again", () => {
+  holds(
+    fc.property(fc.integer({ min: 1_000, max: 2_000_000 }), (window) => {
+      const { trigger, keepRecentTokens, maxSummaryTokens, maxTurnContextTokens } = within(window)
+      const time = timeAt(trigger, window)
+      expect(time).toBeGreaterThanOrEqual(0.75 * window)
+      expect(keepRecentTokens + maxSummaryTokens + maxTurnContextTokens).toBeLessThan(0.8 * time)
+      expect(keepRecentTokens + maxSummaryTokens).toBeLessThan(time - 0.2 * window)
+    }),
+    300,
+  )
+})

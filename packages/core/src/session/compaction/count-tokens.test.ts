@@ -1,0 +1,72 @@
+/** A token counter of the caller's counts wherever tokens are said. */
+import { expect, test } from "vitest"
+import { FILLER, startCompacting, SUMMARY } from "../../../test/compacting.ts"
+import { assistant, codeOf, user } from "../../../test/writers.ts"
+import { buildSessionContext } from "../../context/build.ts"
+import type { Message } from "../../format/messages.ts"
+
+const summarize = async (): Promise<string> => SUMMARY
+/** Ten times what is estimated. */
+const count = ({ content }: Message): number => Math.ceil((JSON.stringify(content ?? "").length / 4) * 10)
+
+test("context() says its tokens by it, and whether they fit, the system prompt counted in, and why not", async () => {
+  const { sessions } = await startCompacting({ compaction: { countTokens: () => 100 } })
+  const session = await sessions.create({ id: "t", systemPromptOverride: "x" })
+  await session.append([user("a"), assistant("b")])
+  expect(await session.context({ window: 300 })).toMatchObject({ tokens: 300, fits: true })
+  const { fits, diagnostics } = await session.context({ window: 250 })
+  expect(fits).toBe(false)
+  expect(diagnostics.at(-1)).toMatchObject({ code: "does_not_fit", message: expect.stringMatching(/about 300 tokens/) })
+  expect((await session.context({ window: 99 })).diagnostics.at(-1)?.message).toMatch(
+    /system prompt alone has about 100/,
+  )
+})
+
+test("pruning by shares of the window goes by it", async () => {
+  const { session, sessions } = await startCompacting()
+  const content = [{ type: "toolCall", id: "c", name: "bash", arguments: {} }]
+  await session.append([
+    user("a"),
+    { type: "message", message: { role: "assistant", content } },
+    { type: "message", message: { role: "toolResult", toolCallId: "c", isError: false, content: FILLER.repeat(2) } },
+    ...[1, 2, 3].map((n) => assistant(`${n}`)),
+  ])
+  const view = { window: 20_000, prune: true }
+  expect((await session.context(view)).pruned).toEqual([])
+  const counting = await sessions.open("s", { compaction: { countTokens: count } })
+  expect((await counting.context(view)).pruned).toMatchObject([{ how: "trimmed" }])
+})
+
+test("what a compaction says is by it, and what context() says after it is the same", async () => {
+  const { session } = await startCompacting({ compaction: { countTokens: count } })
+  await session.append([user(FILLER), assistant(FILLER), user("c")])
+  const before = (await session.context()).tokens
+  const { tokensBefore, tokensAfter } = await session.compact({ summarize, keepRecentTokens: 1 })
+  expect(tokensBefore).toBe(before)
+  expect((await session.context()).tokens).toBe(tokensAfter)
+})
+
+test("one that gives no number is told, wherever it counts", async () => {
+  for (const wrong of [Number.NaN, -1, Number.POSITIVE_INFINITY, undefined, "7", Promise.resolve(7)]) {
+    const { session } = await startCompacting({ compaction: { countTokens: () => wrong as never } })
+    await session.append([user(FILLER), assistant(FILLER)])
+    expect(await codeOf(session.context())).toBe("invalid")
+    expect(await codeOf(session.compact({ summarize, keepRecentTokens: 0 }))).toBe("invalid")
+  }
+  await expect(
+    (async () => buildSessionContext([undefined, ENTRY], undefined, { countTokens: () => Number.NaN }))(),
+  ).rejects.toThrow(/countTokens must give a number/)
+  expect(buildSessionContext([undefined, ENTRY], undefined, { countTokens: () => 7, window: 6 })).toMatchObject({
+    tokens: 7,
+    fits: false,
+  })
+})
+
+const ENTRY = {
+  type: "message",
+  id: "a",
+  parentId: null,
+  seq: 1,
+  timestamp: "",
+  message: { role: "user", content: [] },
+} as const

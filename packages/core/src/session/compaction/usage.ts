@@ -1,0 +1,38 @@
+/** What summarizers report that they cost. */
+import type { Usage } from "../../format/messages.ts"
+import { isObject } from "../../format/shape.ts"
+
+const COUNTS = ["input", "output", "cacheRead", "cacheWrite", "totalTokens"] as const
+
+/** The numbers of a report; a summary that was paid for is not lost because its report is odd. */
+export function usageOf(report: unknown): Usage | undefined {
+  if (!isObject(report)) return undefined
+  const counts = COUNTS.flatMap((key) => (isNumber(report[key]) ? [[key, report[key]] as const] : []))
+  const { cost } = report
+  const paid = isObject(cost) ? cost["total"] : cost
+  const usage = { ...Object.fromEntries(counts), ...(isNumber(paid) ? { cost: paid } : {}) }
+  return Object.keys(usage).length === 0 ? undefined : usage
+}
+
+/** Of two calls of a model together. A total that only one of them has counts for the other as the sum of its four. */
+export function sumOfUsage(one: Usage | undefined, other: Usage | undefined): Usage | undefined {
+  if (one === undefined || other === undefined) return one ?? other
+  const sum: Record<string, number> = {}
+  for (const key of [...COUNTS, "cost"] as const) {
+    const values = key === "totalTokens" ? totals(one, other) : [one[key], other[key]].filter(isNumber)
+    if (values.length > 0) sum[key] = values.reduce((all, value) => all + value, 0)
+  }
+  return sum
+}
+
+function totals(...usages: readonly Usage[]): readonly number[] {
+  if (usages.every(({ totalTokens }) => totalTokens === undefined)) return []
+  return usages.map(
+    ({ totalTokens, input = 0, output = 0, cacheRead = 0, cacheWrite = 0 }) =>
+      totalTokens ?? input + output + cacheRead + cacheWrite,
+  )
+}
+
+function isNumber(value: unknown): value is number {
+  return typeof value === "number" && Number.isFinite(value)
+}
