@@ -29,17 +29,22 @@ export async function* readLines(
   let seq = range.last === undefined ? range.from : Math.max(0, to - range.last)
   if (seq >= to) return
   const guard = createGuard(env, session, view)
+  // Where the folder is was just seen; nothing is waited for until the first part is open.
+  let folder: string | undefined = view.folder
   for (const part of view.parts) {
     if (part.end.seq <= seq) continue
     if (part.from >= to) break
     if (part.from > seq) break
-    for await (const chunk of readPart({ env, session, guard, signal }, part, seq, Math.min(to, part.end.seq))) {
+    const reading = { env, session, guard, signal, folder }
+    for await (const chunk of readPart(reading, part, seq, Math.min(to, part.end.seq))) {
       seq = chunk.from + chunk.lines.length
       yield chunk
     }
+    folder = undefined
   }
   // A batch that was in flight when the read began may have failed and been cut off since.
-  if (seq < Math.min(to, guard.checkAll().next)) throw missingLine(session, seq, view.folder)
+  if (seq >= to) guard.check()
+  else if (seq < Math.min(to, guard.checkAll().next)) throw missingLine(session, seq, view.folder)
 }
 
 interface Reading {
@@ -47,6 +52,8 @@ interface Reading {
   readonly session: string
   readonly guard: Guard
   readonly signal: AbortSignal | undefined
+  /** Where the log lies, if that was looked at in this very turn. */
+  readonly folder: string | undefined
 }
 
 async function* readPart(reading: Reading, part: Part, from: Seq, to: Seq): AsyncGenerator<Chunk, void, undefined> {
@@ -70,8 +77,8 @@ async function* readPart(reading: Reading, part: Part, from: Seq, to: Seq): Asyn
 }
 
 /** The folder may have moved since it was looked at, and what is opened under its name may be another log's. */
-function openPart({ env, session, guard }: Reading, part: Part): { fd: number; path: string } {
-  const path = join(guard.checkAll().folder, part.name)
+function openPart({ env, session, guard, folder }: Reading, part: Part): { fd: number; path: string } {
+  const path = join(folder ?? guard.checkAll().folder, part.name)
   let fd: number
   try {
     fd = env.files.open(path, READ)
