@@ -21,7 +21,10 @@ export interface S3Tuning {
   readonly requestTimeout?: number
   /** How long a store that does not answer is asked again; default 20,000. */
   readonly patience?: number
-  /** How long a read below the end that `head` gave is answered from what `head` read; default 2,000. */
+  /**
+   * How long a read below the end that `head` gave is answered from what `head` read; default 2,000. It may be of a log that
+   * another process has deleted or replaced since. With 0 each read asks the store.
+   */
   readonly freshFor?: number
   /** The longest line; default 49,999,999. */
   readonly maxLineBytes?: number

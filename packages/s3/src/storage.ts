@@ -158,7 +158,7 @@ export function createObjectStorage(options: ObjectStorageOptions): S3Storage {
     async head(session, o) {
       enter(o)
       checkSessionId(session)
-      const tail = await tails.fetch(session, o?.signal)
+      const tail = await tails.fetchForReads(session, o?.signal)
       return tail.kind === "live" ? headInfoOf(env, session, tail.manifest, tail.lastModified ?? 0) : undefined
     },
 

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest"
 import { ObjectStoreError } from "../src/index.ts"
+import { realTime } from "../src/time.ts"
 import type { FakeStore, StoreFault } from "./fake-store.ts"
 import { lineOf, linesOf } from "./lines.ts"
 import { openOn, readLines } from "./opened.ts"
@@ -270,4 +271,52 @@ test("a put of a blob is not undone by a collector that looked before it", async
   const looked = Date.now() + 1_500
   expect(await storage.blobs.delete(hash, { ifPutBefore: looked })).toBe(false)
   expect(await storage.blobs.get(hash)).toEqual(bytes)
+})
+
+test("a read that no head came before does not see what another process has deleted, however soon", async () => {
+  const { storage, bucket } = openOn()
+  await storage.append("a", linesOf(3), { expect: 0 })
+  const other = openOn(bucket).storage
+  await other.delete("a")
+  expect(await readLines(storage, "a", { from: 0, to: 2 })).toEqual([])
+})
+
+test("after a head, neither a deletion nor another log of the same length outlives the time that it is fresh for", async () => {
+  let now = 0
+  const { storage, bucket } = openOn(undefined, { time: { ...realTime, now: () => now } })
+  await storage.append("a", linesOf(3), { expect: 0 })
+  await storage.head("a")
+  const other = openOn(bucket).storage
+  await other.delete("a")
+  await other.append("a", linesOf(3, 50), { expect: 0 })
+  now = 2_001
+  expect(await readLines(storage, "a", { from: 0, to: 3 })).toEqual(linesOf(3, 50))
+})
+
+test("a document goes to the session that is there now, though this process knows the one before it", async () => {
+  const { storage, bucket } = openOn()
+  await storage.append("a", linesOf(1), { expect: 0 })
+  await storage.head("a")
+  const other = openOn(bucket).storage
+  await other.delete("a")
+  await other.append("a", linesOf(1, 50), { expect: 0 })
+  await storage.docs.put("sessions/a/x", "kept", { expect: null })
+  expect((await other.docs.get("sessions/a/x"))?.text).toBe("kept")
+})
+
+test("a document that was written, lost its answer and was replaced by another is no conflict, but unknown", async () => {
+  const { storage, store, bucket } = openOn()
+  const other = openOn(bucket).storage
+  instead(
+    store,
+    async (_, proceed) => {
+      proceed()
+      const made = await other.docs.get("x")
+      await other.docs.put("x", "second", { expect: made?.version ?? null })
+      return lost()
+    },
+    "docs/",
+  )
+  await expect(storage.docs.put("x", "first", { expect: null })).rejects.toMatchObject({ code: "indeterminate" })
+  expect((await other.docs.get("x"))?.text).toBe("second")
 })

@@ -54,21 +54,21 @@ export async function append(
     const verdict = await decide(host, session, tail, batch, sent)
     if (verdict.kind !== "send") {
       // Where nobody knows, they may be named yet.
-      if (verdict.kind !== "unknown") await discard(env, session, prepared, tail)
+      if (verdict.kind !== "unknown") await discard(env, session, prepared, manifestOf(tail))
       if (verdict.kind === "written") return verdict.head
       const code = verdict.kind === "refused" ? "conflict" : "indeterminate"
       throw storageError(env, code, verdict.why, { session, at: env.keys.tail(session) })
     }
     const manifest = await manifestToFollow(host, session, tail, batch)
     if (prepared === undefined || prepared.life !== manifest.life || prepared.fence !== fenceOf(tail)) {
-      await discard(env, session, prepared, tail)
+      await discard(env, session, prepared, manifestOf(tail))
       prepared = await prepare(env, session, manifest, tail, batch, turn.signal)
     }
     const next = follow(manifest, tail, batch, prepared)
     turn.send()
     const failure = await put(host, session, tail, next)
     if (failure === undefined) {
-      if (prepared.merged !== undefined) await removeSegments(env, session, manifest.life, prepared.merged.replaced)
+      await discard(env, session, prepared, next.manifest)
       return { next: next.manifest.next, log: next.manifest.log }
     }
     sent = { any: true, uncertain: sent.uncertain || !failure.certain, base: tail }
@@ -77,7 +77,7 @@ export async function append(
     const untouched = etagOf(now) === etagOf(tail)
     if (untouched && failure.failure === "precondition") await correctForm(host, session, failure, sent)
     if (untouched && !(isWorthAnotherTry(failure) && (await patience.pause(failure)))) {
-      await discard(env, session, sent.uncertain ? undefined : prepared, tail)
+      await discard(env, session, sent.uncertain ? undefined : prepared, manifestOf(tail))
       throw unwritten(env, session, failure, sent)
     }
     tail = now
@@ -224,15 +224,24 @@ function unwritten(env: Environment, session: string, failure: ObjectStoreError,
   return storageError(env, "indeterminate", why, place, failure)
 }
 
-/** Segments that the tail does not name, and that no other tail can any more. */
-async function discard(env: Environment, session: string, prepared: Prepared | undefined, tail: Tail): Promise<void> {
+/** Removes what of this append's segments, and of those it merged, the log does not name: no other tail can name them any more. */
+async function discard(
+  env: Environment,
+  session: string,
+  prepared: Prepared | undefined,
+  manifest: Manifest | undefined,
+): Promise<void> {
   if (prepared === undefined) return
   const { life, sealed, merged } = prepared
-  const named = new Set(tail.kind === "live" ? tail.manifest.segments.map(({ name }) => name) : [])
+  const named = new Set(manifest?.segments.map(({ name }) => name))
   const isMerged = merged !== undefined && named.has(merged.into.name)
   const made = [...sealed, ...(merged === undefined ? [] : isMerged ? merged.replaced : [merged.into])]
   const unnamed = made.filter(({ name }) => !named.has(name))
   await removeSegments(env, session, life, unnamed)
+}
+
+function manifestOf(tail: Tail): Manifest | undefined {
+  return tail.kind === "live" ? tail.manifest : undefined
 }
 
 /** What a collector changes when it keeps writers out; where there is no log, it is the tombstone that it writes. */

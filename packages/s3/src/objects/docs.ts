@@ -74,8 +74,8 @@ export function createDocs(host: DocsHost): DocStore {
 async function placeOf({ env, tails }: DocsHost, key: string, o: CallOptions | undefined): Promise<string> {
   const { session, name } = parseDocKey(key)
   if (session === undefined) return `${env.keys.docs}${name}`
-  const tail = tails.recent(session, 0) ?? (await tails.fetch(session, o?.signal))
-  return `${env.keys.docsOf(session, lifeOf(tail))}${name}`
+  // Asked each time: under a life that was over before, a document would be acknowledged and never found.
+  return `${env.keys.docsOf(session, lifeOf(await tails.fetch(session, o?.signal)))}${name}`
 }
 
 async function readDoc({ env }: DocsHost, key: string, at: string, o: CallOptions | undefined): Promise<Stored> {
@@ -122,7 +122,11 @@ async function swap(
       throw lost !== undefined && (uncertain || !provesNothingDone(lost)) ? unknown(env, key, at, lost) : error
     })
     if (sent && stored.token === token) return
-    if ((stored.doc?.version ?? null) !== o.expect) throw changed(env, key, at, stored.doc, o.expect)
+    if ((stored.doc?.version ?? null) !== o.expect) {
+      // It may have been written, and replaced by whoever followed it.
+      if (lost !== undefined && uncertain) throw unknown(env, key, at, lost)
+      throw changed(env, key, at, stored.doc, o.expect)
+    }
     if (lost !== undefined && !(isWorthAnotherTry(lost) && (await patience.pause(lost)))) {
       throw uncertain ? unknown(env, key, at, lost) : toStorageError(env, lost, `write the document ${key}`, { at })
     }

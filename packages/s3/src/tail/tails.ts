@@ -13,9 +13,14 @@ import { ABSENT, decodeTail, isUnreadable } from "./tail.ts"
 export interface Tails {
   /** As it stands. `corrupt` and `unsupported` where it cannot be understood. */
   fetch(session: string, signal?: AbortSignal): Promise<Tail>
+  /** The same for a `head`, with which a series of reads begins. */
+  fetchForReads(session: string, signal?: AbortSignal): Promise<Tail>
   /** As it was seen last, however long ago: good to write against, since a write says what it expects. */
   known(session: string): Tail | undefined
-  /** Seen a moment ago and reaching up to `next`: lines below that are what they were. */
+  /**
+   * Of the log that a `head` told of a moment ago, reaching up to `next`: lines below that are what they were. What an append or
+   * a read has seen is no such promise: whoever has not asked for a head wants the log as it is now.
+   */
   recent(session: string, next: number): LiveTail | undefined
   remember(session: string, tail: Tail): void
   /** How this bucket compares ETags, where a tail told. */
@@ -24,26 +29,36 @@ export interface Tails {
 
 export function createTails(env: Environment): Tails {
   const { settings, time } = env
-  const seen: Cache<{ readonly tail: Tail; readonly at: number }> = createCache(settings.cacheBytes)
+  const seen: Cache<Seen> = createCache(settings.cacheBytes)
   let etags: EtagForm | undefined
 
   function remember(session: string, tail: Tail): void {
     if (tail.kind === "live" && tail.manifest.etags !== "none") etags = tail.manifest.etags
     if (tail.kind === "absent") return seen.delete(session)
-    seen.set(session, { tail, at: time.now() }, tail.kind === "live" ? 2_000 + 2 * tailBytesOf(tail.manifest) : 1_000)
+    const before = seen.get(session)
+    const headAt = before !== undefined && isSameLog(before.tail, tail) ? before.headAt : undefined
+    seen.set(session, { tail, headAt }, tail.kind === "live" ? 2_000 + 2 * tailBytesOf(tail.manifest) : 1_000)
+  }
+
+  async function fetch(session: string, signal?: AbortSignal): Promise<Tail> {
+    const tail = await readTail(env, session, seen.get(session)?.tail, signal)
+    remember(session, tail)
+    return tail
   }
 
   return {
-    async fetch(session, signal) {
-      const known = seen.get(session)?.tail
-      const tail = await readTail(env, session, known, signal)
-      remember(session, tail)
+    fetch,
+    async fetchForReads(session, signal) {
+      const tail = await fetch(session, signal)
+      const entry = seen.get(session)
+      if (entry !== undefined) entry.headAt = time.now()
       return tail
     },
     known: (session) => seen.get(session)?.tail,
     recent(session, next) {
       const entry = seen.get(session)
-      if (entry?.tail.kind !== "live" || time.now() - entry.at > settings.freshFor) return undefined
+      if (entry?.tail.kind !== "live" || entry.headAt === undefined) return undefined
+      if (time.now() - entry.headAt >= settings.freshFor) return undefined
       return next <= entry.tail.manifest.next ? entry.tail : undefined
     },
     remember,
@@ -51,6 +66,16 @@ export function createTails(env: Environment): Tails {
       return etags
     },
   }
+}
+
+interface Seen {
+  readonly tail: Tail
+  /** When a `head` told of this log. */
+  headAt: number | undefined
+}
+
+function isSameLog(one: Tail, other: Tail): boolean {
+  return one.kind === "live" && other.kind === "live" && one.manifest.log === other.manifest.log
 }
 
 async function readTail(

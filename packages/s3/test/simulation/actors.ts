@@ -108,11 +108,18 @@ export function createWriter(
 export function createReader(storage: Simulated, dice: Dice, clock: Clock, records: Records, view: View): Actor {
   return {
     async step() {
-      const committed = new Map(view.lengths())
+      const all = new Map(view.lengths())
       const before = view.current()
       const lines: string[] = []
+      // As a session is opened: what is read below a head is the log that the head told of.
+      const head = dice.chance(0.5) ? await tell(records, () => storage.head(SESSION)) : undefined
+      if (head !== undefined && dice.chance(0.3)) {
+        await new Promise<void>((resolve) => void clock.at(dice.below(4_000), resolve))
+      }
+      const committed = head === undefined ? all : new Map([[head.log, head.next]])
+      const range = head === undefined ? undefined : { from: 0, to: head.next }
       const done = await tell(records, async () => {
-        for await (const chunk of storage.read(SESSION)) {
+        for await (const chunk of storage.read(SESSION, range)) {
           if (chunk.from !== lines.length) records.problems.push(`a chunk starts at ${chunk.from}, not ${lines.length}`)
           lines.push(...chunk.lines)
           if (dice.chance(0.3)) await new Promise<void>((resolve) => void clock.at(dice.below(3_000), resolve))
