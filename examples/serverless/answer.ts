@@ -1,8 +1,10 @@
 /** One request of a conversation: the user's message and the model's answer, each in the log once, however often it is asked for. */
 import type { Message, Session, SessionContext } from "@sessions/core"
 
-/** Your model: gets messages, answers with one. */
-export type Ask = (messages: SessionContext["messages"]) => Promise<Message>
+type ModelMessage = SessionContext["messages"][number]["message"]
+
+/** Your model: gets messages, the question last, and answers with one. */
+export type Ask = (messages: readonly ModelMessage[]) => Promise<Message>
 
 export interface Question {
   /** A ULID of the caller's; the same for every repetition of the request. */
@@ -14,8 +16,9 @@ export interface Question {
 const LOOKED_AT = 50
 
 /**
- * The answer, and whether it was there already. Where another function answers something else at the same time, the turn starts
- * over behind it; `conflict` after three more tries.
+ * The answer as it stands in the log, and whether it was there before the model was asked. Question and answer are written together:
+ * a function that dies leaves neither, and nothing of others comes between them. Where another function was faster, the turn starts
+ * over behind what it wrote; `conflict` after three more tries.
  */
 export async function answer(
   session: Session,
@@ -23,15 +26,22 @@ export async function answer(
   ask: Ask,
 ): Promise<{ readonly message: Message; readonly repeated: boolean }> {
   const answerId = following(id)
+  const find = async (turn: Pick<Session, "messages">): Promise<Message | undefined> => {
+    const { messages } = await turn.messages({ limit: LOOKED_AT })
+    return messages.find(({ entryId }) => entryId === answerId)?.message
+  }
   return session.turn(async (turn) => {
-    const { messages: recent } = await turn.messages({ limit: LOOKED_AT })
-    const known = recent.find(({ entryId }) => entryId === answerId)
-    if (known !== undefined) return { message: known.message, repeated: true }
-    // One whose first request died here is in the log already: its id is acknowledged, and written once.
-    await turn.append({ id, type: "message", message: { role: "user", content: text } })
-    const message = await ask((await turn.context()).messages)
-    await turn.append({ id: answerId, type: "message", message })
-    return { message, repeated: false }
+    const known = await find(turn)
+    if (known !== undefined) return { message: known, repeated: true }
+    const question: ModelMessage = { role: "user", content: [{ type: "text", text }] }
+    const { messages } = await turn.context()
+    const message = await ask([...messages.map((one) => one.message), question])
+    await turn.append([
+      { id, type: "message", message: question },
+      { id: answerId, type: "message", message },
+    ])
+    // The same request may have been answered elsewhere at the same time: the ids are in the log then, and nothing was written.
+    return { message: (await find(turn)) ?? message, repeated: false }
   })
 }
 

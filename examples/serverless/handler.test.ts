@@ -50,7 +50,7 @@ test("the same request again gives the same answer, and doubles nothing", async 
   expect((await send("GET", `/sessions/${id}`)).body["messages"]).toHaveLength(2)
 })
 
-test("a request whose first function died after its first append is finished by the next", async () => {
+test("a function that dies while it answers leaves nothing, and the next one does it all", async () => {
   const storage = createMemoryStorage()
   let died = false
   const send = open(storage, async (messages) => {
@@ -61,8 +61,55 @@ test("a request whose first function died after its first append is finished by 
   const id = await made(send)
   const ask = () => send("POST", `/sessions/${id}/turns`, { id: ASKED, text: "hello" })
   expect((await ask()).status).toBe(500)
+  expect((await send("GET", `/sessions/${id}`)).body["messages"]).toEqual([])
   expect((await ask()).body).toMatchObject({ repeated: false, message: { content: [{ text: "answer 1" }] } })
   expect((await send("GET", `/sessions/${id}`)).body["messages"]).toHaveLength(2)
+})
+
+/** Functions over the same sessions; their models answer only when all of them have been asked. */
+function openTogether(count: number): readonly ReturnType<typeof open>[] {
+  const location = createMemoryLocation()
+  let asked = 0
+  let release = (): void => undefined
+  const all = new Promise<void>((resolve) => {
+    release = resolve
+  })
+  return Array.from({ length: count }, (_, n) =>
+    open(createMemoryStorage({ location }), async (messages) => {
+      if (++asked === count) release()
+      await all
+      return { role: "assistant", content: [{ type: "text", text: `${n} has read ${messages.length}` }] }
+    }),
+  )
+}
+
+test("the same request twice at once is written once, and both are given what is written", async () => {
+  const functions = openTogether(2)
+  const [first = open()] = functions
+  const id = await made(first)
+  const ask = (send: typeof first) => send("POST", `/sessions/${id}/turns`, { id: ASKED, text: "hello" })
+  const answers = await Promise.all(functions.map(ask))
+  const shown = (await first("GET", `/sessions/${id}`)).body["messages"] as { message: unknown }[]
+  expect(shown).toHaveLength(2)
+  for (const { status, body } of answers)
+    expect({ status, body }).toMatchObject({ status: 200, body: { message: shown[1]?.message } })
+})
+
+test("different requests at once stand one after the other, each with its answer, and a repetition finds it", async () => {
+  const functions = openTogether(3)
+  const [first = open()] = functions
+  const id = await made(first)
+  const questions = functions.map((_, n) => `01K8ZQ4Y9G3V5N7B2M6X0CTR${n}0`)
+  const ask = (send: typeof first, n: number) =>
+    send("POST", `/sessions/${id}/turns`, { id: questions[n], text: `question ${n}` })
+  const answers = await Promise.all(functions.map(ask))
+  const shown = (await first("GET", `/sessions/${id}`)).body["messages"] as { id: string; message: unknown }[]
+  expect(shown).toHaveLength(6)
+  for (const [n, { status, body }] of answers.entries()) {
+    expect(status).toBe(200)
+    expect(shown[shown.findIndex((one) => one.id === questions[n]) + 1]?.message).toEqual(body["message"])
+    expect((await ask(first, n)).body).toEqual({ message: body["message"], repeated: true })
+  }
 })
 
 test("what is wrong has its status", async () => {

@@ -53,7 +53,13 @@ void test("functions of both shapes share a session, and a repeated request doub
   const shown = await call("lambda", "GET", `/sessions/${body.id}`)
   const ids = (shown.body.messages ?? []).map(({ id }) => id)
   assert.equal(new Set(ids).size, ids.length)
-  for (const n of [1, 2, 3]) assert.ok(ids.includes(`01K8ZQ4Y9G3V5N7B2M6X0CTR${n}0`))
+  // Each question once, and its answer behind it.
+  assert.equal(ids.length, 6)
+  for (const n of [1, 2, 3]) {
+    const at = ids.indexOf(`01K8ZQ4Y9G3V5N7B2M6X0CTR${n}0`)
+    assert.equal(at % 2, 0)
+    assert.equal(ids[at + 1], `01K8ZQ4Y9G3V5N7B2M6X0CTR${n}1`)
+  }
   assert.equal((await call("lambda", "GET", "/sessions/01K8ZQ4Y9G3V5N7B2M6X0CTRPZ")).status, 404)
   assert.equal((await call("lambda", "GET", "/sessions/x")).status, 400)
 })
