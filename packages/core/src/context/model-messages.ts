@@ -59,14 +59,18 @@ function contentOf({ kind, message }: ContextMessage): readonly ContentBlock[] |
   }
   if (kind === "branch_summary" && message.role === BRANCH_SUMMARY_ROLE) {
     const summary = String(message["summaryText"])
-    return summary.trim() === "" ? [] : text(`${BRANCH_SUMMARY_INTRO}\n\n<summary>\n${summary}\n</summary>`)
+    return summary.trim() === "" ? [] : text(`${BRANCH_SUMMARY_INTRO}\n\n${framed(summary)}`)
   }
   return message.content
 }
 
+/** A summary cannot close its own frame: what a model wrote, or what it was made to write, would stand as the user's words. */
+function framed(summary: string): string {
+  return `<summary>\n${summary.replace(/<(?=\s*\/\s*summary\b)/gi, "&lt;")}\n</summary>`
+}
+
 function compactionMessages(summary: string, style: SummaryStyle): ModelMessage[] {
-  if (style === "user")
-    return [{ role: "user", content: text(`${COMPACTION_INTRO}\n\n<summary>\n${summary}\n</summary>`) }]
+  if (style === "user") return [{ role: "user", content: text(`${COMPACTION_INTRO}\n\n${framed(summary)}`) }]
   const made = { synthetic: true, summary: true } as const
   return [
     { role: "user", content: text(PAIR_INTRO), ...made },

@@ -52,6 +52,11 @@ export async function compactOnce(shared: SharedSession, run: CompactionRun): Pr
     const why = `its summary and kept part (${tokensAfter} tokens) would not be shorter than what there is (${work.tokensBefore})`
     throw failed(shared.id, why)
   }
+  const alone = promptTokens + tokensWithSummary(summary, [], { ...countWith(run), ...style })
+  if (alone > window) {
+    const why = `its summary alone, with the system prompt, has about ${alone} tokens and the window ${window}, so that no context fits; ask for a shorter one, or use a larger window`
+    throw failed(shared.id, why)
+  }
   const id = shared.options.newId()
   const entry: NewEntry = {
     type: "compaction",
@@ -67,7 +72,11 @@ export async function compactOnce(shared: SharedSession, run: CompactionRun): Pr
   try {
     await shared.append([entry], { onConflict: "fail", ...o })
   } catch (error) {
-    throw hasCode(error, "conflict") ? moved(shared.id, error) : error
+    if (hasCode(error, "conflict")) throw moved(shared.id, error)
+    if (!hasCode(error, "aborted")) throw error
+    // It may be on its way already. Whoever gave up is told what has become of it.
+    await shared.drain()
+    if (shared.state.log.find(id) === undefined) throw error
   }
   const tooLarge = tooLargeFor(window, settings, { summary, work, promptTokens })
   tellOf(shared, id, { work, summary, tokensAfter })

@@ -175,7 +175,7 @@ test("what fits says so, the system prompt counted in", async () => {
   expect({ tokensAfter, fits }).toEqual({ tokensAfter, fits: true })
   expect(rest).not.toHaveProperty("tooLarge")
   await session.append([user(FILLER), assistant("kept ".repeat(40))])
-  const again = await session.compact({ summarize, keepRecentTokens: 1, contextWindow: 1_100 })
+  const again = await session.compact({ summarize, keepRecentTokens: 1, contextWindow: 1_250 })
   expect(again).toMatchObject({ fits: false })
   expect(again.tooLarge).toMatch(/Lower keepRecentTokens/)
 })
