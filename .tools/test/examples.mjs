@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, rmSync } from "node:fs"
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs"
 import { join } from "node:path"
 import { absentFromSystem, system } from "../lib/debian.mjs"
 import { absent, newestNode } from "../lib/runtimes.mjs"
@@ -16,8 +16,16 @@ export const browserAgent = {
     const report = join(root, ".reports", "example-browser-agent.xml")
     mkdirSync(join(root, ".reports"), { recursive: true })
     rmSync(report, { force: true })
-    const file = join("examples", "browser-agent", "test", "page.browser.test.ts")
-    const result = await run(newestNode(), ["--test", ...nodeReporters(report), file], { timeout: 3 * 60_000 })
+    const folder = join("examples", "browser-agent", "test")
+    const files = readdirSync(join(root, folder)).filter((name) => name.endsWith(".browser.test.ts"))
+    // All in one process, so that they share one browser.
+    const args = [
+      "--test",
+      "--test-isolation=none",
+      ...nodeReporters(report),
+      ...files.map((name) => join(folder, name)),
+    ]
+    const result = await run(newestNode(), args, { timeout: 3 * 60_000 })
     return outcomeOf(existsSync(report) ? junitCounts(readFileSync(report, "utf8")) : undefined, result)
   },
 }

@@ -15,6 +15,8 @@ addEventListener("hashchange", () => {
   if (named() !== app.store.get().openId) void app.show(named())
 })
 addEventListener("focus", () => void app.refresh())
+// "5 min. ago" becomes 6.
+setInterval(() => document.visibilityState === "visible" && void app.refresh(), 60_000)
 
 await app.refresh()
 await app.show(named())

@@ -8,6 +8,17 @@ export function textOf(content: readonly ContentBlock[] | undefined): string {
     .join("\n")
 }
 
+/** For people: also of what has no text, and of roles that this page does not know. */
+export function shownText(message: Message): string {
+  const shown = (message.content ?? []).map((block) => {
+    if (block.type === "text") return (block as TextBlock).text
+    if (block.type === "toolCall" || block.type === "thinking") return ""
+    return `[${block.type}, which this page does not show]`
+  })
+  const ran = [message["command"], message["code"], message["output"]].filter((text) => typeof text === "string")
+  return [...shown, ...ran].filter((text) => text !== "").join("\n")
+}
+
 export function callsOf({ role, content }: Message): readonly ToolCallBlock[] {
   return role === "assistant"
     ? (content ?? []).filter((block): block is ToolCallBlock => block.type === "toolCall")

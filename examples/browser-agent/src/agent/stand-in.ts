@@ -12,8 +12,8 @@ const MS_A_WORD = 22
 const WINDOW = 4_000
 
 export const standIn: Model = {
-  provider: "stand-in",
-  name: "scripted-1",
+  provider: "browser-agent",
+  name: "stand-in",
   window: WINDOW,
   async answer({ messages, onText, signal }) {
     const asked = messages.findLastIndex(({ role }) => role === "user")

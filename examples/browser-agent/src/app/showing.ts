@@ -38,7 +38,7 @@ export function createShowing({ sessions, store, attempt, model }: Context, list
     opened = undefined
     viewed = undefined
     latest++
-    store.set({ openId: id, conversation: undefined, elsewhere: false, compacting: false, notice: undefined })
+    store.set({ openId: id, conversation: undefined, elsewhere: false, compacting: false })
     if (id === undefined) return
     const isShown = (): boolean => store.get().openId === id
     const session = await attempt("open the session", () =>

@@ -7,7 +7,10 @@ import { noticeOf } from "./sentences.ts"
 import type { Showing } from "./showing.ts"
 
 export interface Talking {
-  /** Says it at the leaf that is shown, or after `from`. False where it could not be stored: it is still the caller's to keep. */
+  /**
+   * Says it at the leaf that is shown, or after `from`. Resolves as soon as it is stored; false where it could not be: then it is
+   * still the caller's to keep.
+   */
   readonly send: (prompt: string, from?: string | null) => Promise<boolean>
   /** Takes up a turn that was cut off, or answers once more. */
   readonly goOn: (from: string | null) => Promise<void>
@@ -26,36 +29,48 @@ export function createTalking(context: Context, showing: Showing, listing: Listi
     store.set({ turns })
   }
 
-  async function turn(from: string | null, prompt?: string): Promise<boolean> {
+  /** Resolves when the prompt is stored, or cannot be; the turn goes on. */
+  function turn(from: string | null, prompt?: string): Promise<boolean> {
+    return new Promise((resolve) => {
+      run(from, prompt, () => resolve(true))
+        .catch((error: unknown) => store.set({ notice: noticeOf(error, "finish the turn") }))
+        .finally(() => resolve(false))
+    })
+  }
+
+  async function run(from: string | null, prompt: string | undefined, onStored: () => void): Promise<void> {
     const opened = showing.current()
-    if (opened === undefined || stops.has(opened.id)) return false
+    if (opened === undefined || stops.has(opened.id)) return
     const { id } = opened
     const stop = new AbortController()
     stops.set(id, stop)
     store.set({ notice: undefined })
     tell(id, { kind: "thinking" })
     const stay = showing.followLeaf(id)
-    let stored = prompt === undefined
+    let doing = prompt === undefined ? "finish the turn" : "send the message"
+    const told = {
+      tell: (what: Doing) => tell(id, what),
+      onStored() {
+        doing = "finish the turn"
+        onStored()
+      },
+    }
+    const said = prompt === undefined ? {} : { prompt }
     try {
       await withTurnTold(id, () =>
-        opened.run(async (session) => {
-          try {
-            const said = { onStored: () => (stored = true), tell: (doing: Doing) => tell(id, doing) }
-            const what = prompt === undefined ? {} : { prompt }
-            await runTurn(session, { model: model(), from, signal: stop.signal, ...what, ...said })
-          } finally {
-            stay(session)
-          }
-        }),
+        opened.run((session) =>
+          runTurn(session, { model: model(), from, signal: stop.signal, ...said, ...told }).finally(() =>
+            stay(session),
+          ),
+        ),
       )
     } catch (error) {
-      if (!stop.signal.aborted) store.set({ notice: noticeOf(error, stored ? "finish the turn" : "send the message") })
+      if (!stop.signal.aborted) store.set({ notice: noticeOf(error, doing) })
     } finally {
       stops.delete(id)
       tell(id, undefined)
       await listing.changed()
     }
-    return stored
   }
 
   return {

@@ -1,8 +1,8 @@
 /** What is shown of a session, seen from one of its leaves. */
 import type { Entry, Session } from "@sessions/core"
 import { type ContextBar, contextBar } from "./context-bar.ts"
-import { type Line, linesOf, type Unfinished, unfinishedOf } from "./lines.ts"
-import { newestBelow, pathTo, type ShownTree, shownTree } from "./tree.ts"
+import { type Line, linesOf, messageOf, type Unfinished, unfinishedOf } from "./lines.ts"
+import { newestBelow, pathTo, type ShownNode, type ShownTree, shownTree } from "./tree.ts"
 
 export interface Conversation {
   readonly id: string
@@ -31,12 +31,6 @@ export async function readConversation(
   const entries = tree.entries.slice()
   for (const { seq, entry } of path) entries[seq] = await whole(session, entry)
   const bar = contextBar(entries, leaf, { header: session.header, window })
-  const diverged = session.diagnostics.find(({ code }) => code === "diverged")
-  const seen = new Set(path)
-  const onPath = (id: string): boolean => {
-    const node = tree.at.get(id)
-    return node === undefined || seen.has(node)
-  }
   return {
     id: session.id,
     leaf,
@@ -45,8 +39,21 @@ export async function readConversation(
     bar,
     unfinished: unfinishedOf(path, entries, leaf),
     readOnly: session.diagnostics.find(({ code }) => code === "unknown_version")?.message,
-    otherLeaf: [diverged?.leaf, diverged?.otherLeaf].find((id) => id !== undefined && !onPath(id)),
+    otherLeaf: otherLeafOf(session, tree, path),
   }
+}
+
+/** Told until the conversation has gone on here. */
+function otherLeafOf(session: Session, tree: ShownTree, path: readonly ShownNode[]): string | undefined {
+  const diverged = session.diagnostics.find(({ code }) => code === "diverged")
+  for (const id of [diverged?.leaf, diverged?.otherLeaf]) {
+    if (id === undefined || !tree.at.has(id)) continue
+    const there = new Set(pathTo(tree, id))
+    const apart = path.filter((node) => !there.has(node))
+    const asked = apart.filter(({ entry }) => messageOf(entry)?.role === "user").length
+    if (!there.has(path.at(-1) as ShownNode) && apart.length > 0 && asked <= 1) return id
+  }
+  return undefined
 }
 
 function leafFrom(tree: ShownTree, current: string | null, from: string | null | undefined): string | null {

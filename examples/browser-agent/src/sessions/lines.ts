@@ -1,6 +1,6 @@
 /** A path through the tree as lines to show: a tool's result stands with its call, a summary where it takes the place of what it tells. */
-import type { Entry, Message, ToolCallBlock, ToolResultMessage } from "@sessions/core"
-import { callsOf, openCalls, textOf } from "../agent/messages.ts"
+import type { ContentBlock, Entry, Message, ToolCallBlock, ToolResultMessage } from "@sessions/core"
+import { callsOf, openCalls, shownText, textOf } from "../agent/messages.ts"
 import type { ContextBar } from "./context-bar.ts"
 import { newestBelow, type ShownNode, type ShownTree, siblingsOf } from "./tree.ts"
 
@@ -57,7 +57,7 @@ export function linesOf(
     lines.push({
       id: entry.id,
       kind: summary ? "summary" : message?.role === "user" || message?.role === "assistant" ? message.role : "other",
-      text: summary ? String(entry["summary"]) : textOf(message?.content ?? (entry["content"] as Message["content"])),
+      text: summary ? String(entry["summary"]) : shownText(message ?? { role: "custom", content: contentOf(entry) }),
       calls: (message === undefined ? [] : callsOf(message)).map((call) => ({
         call,
         result: results.of(entry.id, call),
@@ -98,6 +98,10 @@ export function unfinishedOf(
 
 export function messageOf(entry: Entry): Message | undefined {
   return entry.type === "message" ? (entry["message"] as Message) : undefined
+}
+
+function contentOf(entry: Entry): readonly ContentBlock[] {
+  return Array.isArray(entry["content"]) ? (entry["content"] as readonly ContentBlock[]) : []
 }
 
 /** The summary in force goes before what it leaves standing, which is older than itself. */

@@ -69,7 +69,10 @@ export async function openFollowed(
   }
 
   async function follow(): Promise<void> {
-    for await (const _ of storage.watch?.(id, { signal: ended.signal }) ?? []) {
+    const heads = storage.watch?.(id, { signal: ended.signal }) ?? []
+    // What came between the opening and the watch.
+    await catchUp()
+    for await (const _ of heads) {
       if (await hasTurn(id)) void told()
       await catchUp()
     }
@@ -90,7 +93,7 @@ export async function openFollowed(
     if (!ended.signal.aborted) follower.failed(error)
   }
   follower.changed(session)
-  follow().catch(report)
+  follow().catch((error: unknown) => (hasCode(error, "not_found") ? follower.gone() : report(error)))
   if (await hasTurn(id)) told().catch(report)
 
   const release = async (): Promise<void> => {

@@ -30,7 +30,7 @@ export function outlineOf(tree: ShownTree, leaf: string | null): readonly Outlin
         id: node.entry.id,
         leaf: newestBelow(node).tip,
         depth,
-        text: labelOf(node),
+        text: labelOf(tree, node),
         kind,
         forked,
         onPath: path.has(node),
@@ -47,7 +47,9 @@ function kindOf({ entry }: ShownNode): OutlineRow["kind"] {
   return messageOf(entry)?.role === "user" ? "user" : "assistant"
 }
 
-function labelOf(node: ShownNode): string {
+function labelOf(tree: ShownTree, node: ShownNode): string {
+  // Answers to one question begin alike: their number tells them apart.
+  if (kindOf(node) === "assistant") return `Answer ${siblingsOf(tree, node).indexOf(node) + 1}`
   if (kindOf(node) === "summary") return node.entry.type === "compaction" ? "Summarized" : "Summary of a branch"
   const message = messageOf(node.entry) ?? { content: node.entry["content"] as Message["content"] }
   const text = textOf(message.content).trim().replace(/\s+/g, " ").slice(0, 120)

@@ -1,5 +1,6 @@
 import type { App } from "../app/app.ts"
 import type { State } from "../app/state.ts"
+import type { Conversation } from "../sessions/conversation.ts"
 import { button } from "./buttons.ts"
 import { h, reconcile, setText } from "./dom.ts"
 import { lineElement, type LineItem } from "./line.ts"
@@ -26,13 +27,36 @@ export function createChat(app: App, suggest: (text: string) => void): View {
     setText(status, statusOf(state))
   }
 
+  let last: State | undefined
+  /** Who reads at the end stays there; who has scrolled back is left alone. */
+  let stuck = true
+  const stick = (): void => {
+    if (stuck) element.scrollTop = element.scrollHeight
+  }
+  element.addEventListener("scroll", () => {
+    stuck = element.scrollHeight - element.scrollTop - element.clientHeight < 40
+  })
+  new ResizeObserver(stick).observe(element)
+
   return {
     element,
     update(state) {
-      const { conversation, openId } = state
-      const atEnd = element.scrollHeight - element.scrollTop - element.clientHeight < 120
+      const { conversation, openId, turns } = state
       welcome.hidden = openId !== undefined && (conversation === undefined || conversation.lines.length > 0)
-      reconcile(lines, itemsOf(state), { keyOf: ({ id }) => id, make: (line) => lineElement(line, app) })
+      const calling = callingOf(state)
+      // While an answer comes word by word, nothing else changes.
+      if (conversation !== last?.conversation || calling !== (last && callingOf(last))) {
+        reconcile(lines, itemsOf(conversation, calling), {
+          keyOf: ({ id }) => id,
+          make: (line) => lineElement(line, app),
+        })
+      }
+      // Whoever says something wants to see what comes of it.
+      stuck ||= turns.has(openId ?? "") && last?.turns.has(openId ?? "") !== true
+      last = state
+      const locked =
+        turns.has(openId ?? "") || state.compacting || state.elsewhere || conversation?.readOnly !== undefined
+      for (const button of lines.querySelectorAll<HTMLButtonElement>("button.writes")) button.disabled = locked
       drawLive(state)
       const asides = asidesOf(state)
       const key = JSON.stringify(asides.map(({ text, act }) => [text, act?.name]))
@@ -40,23 +64,31 @@ export function createChat(app: App, suggest: (text: string) => void): View {
       drawn = key
       const other = conversation?.id !== shown
       shown = conversation?.id
-      if (other || atEnd) element.scrollTop = element.scrollHeight
+      stuck ||= other
+      stick()
     },
   }
 }
 
-function itemsOf({ conversation, turns, elsewhere, compacting }: State): readonly LineItem[] {
+function callingOf({ conversation, turns }: State): string | undefined {
+  const doing = turns.get(conversation?.id ?? "")
+  return doing?.kind === "calling" ? doing.call : undefined
+}
+
+function itemsOf(conversation: Conversation | undefined, calling: string | undefined): readonly LineItem[] {
   if (conversation === undefined) return []
-  const doing = turns.get(conversation.id)
-  const locked = doing !== undefined || compacting || conversation.readOnly !== undefined
-  const calling = doing?.kind === "calling" ? doing.call : undefined
-  return conversation.lines.map((line, index) => ({
-    ...line,
-    goesOn: line.kind === "assistant" && conversation.lines[index + 1]?.kind === "assistant",
-    continued: line.kind === "assistant" && conversation.lines[index - 1]?.kind === "assistant",
-    calling: line.calls.some(({ call }) => call.id === calling) ? calling : undefined,
-    locked: locked || elsewhere,
-  }))
+  const { lines, leaf } = conversation
+  return lines.map((line, index) => {
+    const rest = line.kind === "assistant" ? lines.slice(index + 1).findIndex(({ kind }) => kind !== "assistant") : 0
+    const end = rest < 0 ? lines.length - 1 : index + rest
+    return {
+      ...line,
+      continued: line.kind === "assistant" && lines[index - 1]?.kind === "assistant",
+      // With the results of its last calls, where those are the end.
+      forkAt: end === lines.length - 1 && leaf !== null ? leaf : (lines[end]?.id ?? line.id),
+      calling: line.calls.some(({ call }) => call.id === calling) ? calling : undefined,
+    }
+  })
 }
 
 interface Aside {
@@ -90,7 +122,7 @@ function asideElement({ text, act }: Aside, app: App): HTMLElement {
 function statusOf({ openId, turns, compacting }: State): string {
   const doing = openId === undefined ? undefined : turns.get(openId)
   if (compacting) return "Summarizing."
-  if (doing === undefined) return openId === undefined ? "" : "Ready."
+  if (doing === undefined) return openId === undefined ? "" : "The agent is ready."
   return {
     thinking: "The agent is thinking.",
     answering: "The agent is answering.",

@@ -33,14 +33,12 @@ export function createComposer(app: App): Composer {
   async function send(text: string): Promise<void> {
     const { openId, turns } = app.store.get()
     if (text.trim() === "" || blocked || turns.has(openId ?? "")) return
-    setDraft("")
-    // A message that could not be stored is not lost: it goes back where it was typed.
-    if (!(await app.send(text.trim())) && field.value === "") setDraft(text)
-  }
-
-  function setDraft(text: string): void {
-    field.value = text
+    // Until it is stored it stays a draft, whatever happens to the tab; what could not be stored goes back where it was typed.
+    field.value = ""
     keep(text)
+    const stored = await app.send(text.trim())
+    if (!stored && field.value === "") field.value = text
+    keep(field.value)
   }
 
   field.addEventListener("input", () => keep(field.value))

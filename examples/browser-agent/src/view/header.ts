@@ -83,7 +83,9 @@ export function createHeader(
       text: `${count(info.messageCount, "message")} on all branches. This cannot be undone; export the session first if you may want it back.`,
       yes: "Delete",
     })
-    if (sure && (await app.remove(info.id))) await app.show(undefined)
+    if (!sure) return
+    app.stop()
+    if (await app.remove(info.id)) await app.show(undefined)
   }
 
   return {

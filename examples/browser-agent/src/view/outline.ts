@@ -1,4 +1,5 @@
 import type { App } from "../app/app.ts"
+import type { Conversation } from "../sessions/conversation.ts"
 import { type OutlineRow, outlineOf } from "../sessions/outline.ts"
 import { h, reconcile } from "./dom.ts"
 import type { View } from "./view.ts"
@@ -9,6 +10,7 @@ export function createOutline(app: App, onChosen: (line: string) => void): View 
     class: "tree",
     role: "tree",
     "aria-label": "Branches",
+    "aria-multiselectable": "true",
     onkeydown: (event: KeyboardEvent) => move(tree, event),
   })
   const hint = h("p", { class: "hint" })
@@ -16,6 +18,7 @@ export function createOutline(app: App, onChosen: (line: string) => void): View 
     if (!row.onPath) await app.view(row.leaf)
     onChosen(row.id)
   }
+  let drawn: Conversation | undefined
   return {
     element: h(
       "section",
@@ -25,6 +28,8 @@ export function createOutline(app: App, onChosen: (line: string) => void): View 
       tree,
     ),
     update({ conversation }) {
+      if (conversation === drawn && conversation !== undefined) return
+      drawn = conversation
       const rows = conversation === undefined ? [] : outlineOf(conversation.tree, conversation.leaf)
       reconcile(tree, rows, { keyOf: ({ id }) => id, make: (row) => rowElement(row, (row) => void choose(row)) })
       hint.textContent = hintOf(rows)

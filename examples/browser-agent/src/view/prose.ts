@@ -29,6 +29,9 @@ function blockOf(block: string): readonly Node[] {
     if (heading !== undefined) {
       end()
       blocks.push(h("p", { class: "heading" }, ...inline(heading)))
+    } else if (/^\s*(?:-{3,}|\*{3,})\s*$/.test(line)) {
+      end()
+      blocks.push(h("hr"))
     } else if (ITEM.test(line)) {
       if (said.length > 0) end()
       items.push(h("li", {}, ...inline(line.replace(ITEM, ""))))

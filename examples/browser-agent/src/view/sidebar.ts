@@ -29,7 +29,8 @@ export function createSidebar(app: App, o: { readonly onChosen: () => void; read
   const storage = createStorageView(app)
   const model = button("model", "Model", o.openModel, { class: "quiet wide" })
   const choose = (id: string | undefined): void => {
-    void app.show(id)
+    app.store.set({ notice: undefined })
+    if (id === undefined || id !== app.store.get().openId) void app.show(id)
     o.onChosen()
   }
   const element = h(

@@ -1,0 +1,159 @@
+import assert from "node:assert/strict"
+import { describe } from "node:test"
+import type { Page } from "playwright"
+import { openEndpoint } from "./endpoint.ts"
+import { answered, ask, check, questions, ready, send, sessionId, titles } from "./harness.ts"
+
+const alert = (page: Page, text: string | RegExp): Promise<void> => page.getByRole("alert").getByText(text).waitFor()
+
+async function useEndpoint(page: Page, url: string, key: string): Promise<void> {
+  await page.getByRole("button", { name: /^Model: / }).click()
+  await page.getByLabel("Address").fill(url)
+  await page.getByRole("textbox", { name: "Model", exact: true }).fill("some-model")
+  await page.getByLabel("Key").fill(key)
+  await page.getByRole("button", { name: "Use it" }).click()
+}
+
+void describe("what can go wrong", { concurrency: 4 }, () => {
+  check("a model behind an address: streamed, with tools, asked only when something is sent", async (open) => {
+    const args = ['{"na', 'me":"tabs"}'].map((piece) => ({
+      tool_calls: [{ index: 0, function: { arguments: piece } }],
+    }))
+    const call = {
+      tool_calls: [{ index: 0, id: "c1", type: "function", function: { name: "read_note", arguments: "" } }],
+    }
+    const endpoint = await openEndpoint((results) =>
+      results === 0
+        ? { deltas: [{ content: "I look." }, call, ...args], finish: "tool_calls" }
+        : { deltas: [{ content: "Two tabs " }, { content: "are fine." }], finish: "stop" },
+    )
+    const page = await open()
+    await useEndpoint(page, endpoint.url, "secret-1")
+    assert.equal(endpoint.asked.length, 0)
+    await ask(page, "May I use two tabs?", /^Two tabs are fine\.$/)
+    assert.equal(endpoint.asked.length, 2)
+    assert.ok(endpoint.asked.every(({ key }) => key === "Bearer secret-1"))
+    assert.deepEqual(
+      endpoint.asked[1]?.body.messages.map(({ role }) => role),
+      ["user", "assistant", "tool"],
+    )
+    await page
+      .locator(".call", { hasText: "read_note" })
+      .locator("pre", { hasText: "Neither turn is thrown away" })
+      .waitFor({ state: "attached" })
+    assert.equal(await page.evaluate(() => localStorage.length), 0)
+    await endpoint.close()
+  })
+
+  check(
+    "a server that refuses is quoted, and the question is answered when it is asked again",
+    async (open) => {
+      const endpoint = await openEndpoint(() =>
+        endpoint.asked.length === 1
+          ? { status: 503, text: "busy" }
+          : { deltas: [{ content: "Here." }], finish: "stop" },
+      )
+      const page = await open()
+      await useEndpoint(page, endpoint.url, "")
+      await send(page, "Are you there?")
+      await alert(page, /Could not finish the turn\. .* answered 503: busy/)
+      await page.getByText("This turn was cut off before it was answered.").waitFor()
+      await page.getByRole("button", { name: "Continue" }).click()
+      await answered(page, "Here.")
+      assert.equal(endpoint.asked[1]?.key, undefined)
+      assert.deepEqual(await questions(page), ["Are you there?"])
+      await endpoint.close()
+      // The browser itself writes a line about every answer of this kind.
+    },
+    { expected: /status of 503/ },
+  )
+
+  check("no room: a sentence says so, what was typed is still there, and works when there is room", async (open) => {
+    const page = await open()
+    await ask(page, "How do branches work?", /Looking writes nothing/)
+    await page.evaluate(fillUp)
+    await send(page, "What is in storage?")
+    await alert(page, "The browser has no room left for this site.")
+    assert.equal(await page.getByRole("textbox", { name: "Message" }).inputValue(), "What is in storage?")
+    assert.deepEqual(await questions(page), ["How do branches work?"])
+    await page.evaluate(() => dispatchEvent(new Event("room")))
+    await page.keyboard.press("Enter")
+    await answered(page, "A browser may clear")
+    await ready(page)
+  })
+
+  check("a browser that stores nothing is told of, and what was typed is still there", async (open, context) => {
+    await context.addInitScript(() => {
+      IDBFactory.prototype.open = () => {
+        throw new DOMException("The user denied permission.", "SecurityError")
+      }
+    })
+    const page = await open()
+    await alert(page, "Could not list the sessions. The browser lets this page store nothing")
+    await send(page, "Hello?")
+    await alert(page, "Could not make a session.")
+    assert.equal(await page.getByRole("textbox", { name: "Message" }).inputValue(), "Hello?")
+  })
+
+  check("a session of a newer version can be read, and not be continued", async (open) => {
+    const page = await open()
+    await ask(page, "How do branches work?", /Looking writes nothing/)
+    await page.evaluate(madeNewer)
+    await page.reload()
+    await answered(page, "Looking writes nothing")
+    await page.getByText("It can be read and exported here, but not continued.").waitFor()
+    assert.ok(await page.getByRole("textbox", { name: "Message" }).isDisabled())
+    assert.ok(await page.getByRole("button", { name: "Edit and send again" }).isDisabled())
+  })
+
+  check("a session that another tab deletes is put away, with a word of why", async (open) => {
+    const one = await open()
+    await ask(one, "How do branches work?", /Looking writes nothing/)
+    const two = await open(`#${sessionId(one)}`)
+    await answered(two, "Looking writes nothing")
+    await one.getByRole("button", { name: "Delete" }).click()
+    await one.getByRole("alertdialog").getByRole("button", { name: "Delete" }).click()
+    await alert(two, "The session was deleted in another tab.")
+    await two.locator(".sessions li").waitFor({ state: "detached" })
+    assert.deepEqual(await titles(two), [])
+  })
+})
+
+/** Every write to a log ends as it does where the disk is full, until the event `room`. The browser's own limit cannot be had so low. */
+function fillUp(): void {
+  const prototype: { add: (this: IDBObjectStore, value: unknown, key?: IDBValidKey) => IDBRequest<IDBValidKey> } =
+    IDBObjectStore.prototype
+  const original = prototype.add
+  prototype.add = function (value, key) {
+    const request = original.call(this, value, key)
+    if (this.name !== "log") return request
+    Object.defineProperty(this.transaction, "error", { value: new DOMException("full", "QuotaExceededError") })
+    this.transaction.abort()
+    return request
+  }
+  addEventListener("room", () => (prototype.add = original))
+}
+
+/** Every stored header is of a version that this program does not know. */
+async function madeNewer(): Promise<void> {
+  const db = await new Promise<IDBDatabase>((resolve, reject) => {
+    const opening = indexedDB.open("browser-agent")
+    opening.addEventListener("success", () => resolve(opening.result))
+    opening.addEventListener("error", () => reject(opening.error as DOMException))
+  })
+  const tx = db.transaction("log", "readwrite")
+  const rows = tx.objectStore("log").openCursor()
+  rows.addEventListener("success", () => {
+    const cursor = rows.result
+    if (cursor === null) return
+    const row = cursor.value as Record<string, unknown>
+    const changed = Object.entries(row).map(([key, value]) => [
+      key,
+      typeof value === "string" ? value.replace('"version":4', '"version":9') : value,
+    ])
+    cursor.update(Object.fromEntries(changed) as typeof row)
+    cursor.continue()
+  })
+  await new Promise((resolve) => tx.addEventListener("complete", resolve))
+  db.close()
+}
