@@ -231,7 +231,10 @@ export interface ListOptions extends CallOptions {
 export interface SessionPage {
   readonly sessions: readonly SessionInfo[]
   readonly next?: string
-  /** Logs of the storage that are no sessions, or could not be read: met on the way to this page, and left as they are. */
+  /**
+   * Logs of the storage that are no sessions, or could not be read: met on the way to this page, and left as they are. One that is
+   * `unavailable` is among them where the storage answers otherwise; where it does not, the page rejects.
+   */
   readonly unreadable: readonly { readonly id: string; readonly error: unknown }[]
 }
 

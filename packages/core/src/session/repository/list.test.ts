@@ -244,17 +244,25 @@ test("a log that is replaced while it is listed is looked at again", async () =>
   expect(page).toMatchObject({ sessions: [{ title: "after" }], unreadable: [] })
 })
 
-test("a storage that is out of reach fails the list; it is no session's fault", async () => {
-  const { storage } = fresh()
-  await storage.append("a", ["{}"], { expect: 0 })
-  const away: SessionStorage = {
-    ...storage,
-    // oxlint-disable-next-line require-yield
-    async *read() {
-      throw new StorageError("unavailable", "Nobody answers.")
-    },
+test("one session that is out of reach is told of beside the others; a storage that is out of reach fails the list", async () => {
+  const { sessions, storage } = fresh()
+  await sessions.create({ id: "a" })
+  await storage.append("b", ["{}"], { expect: 0 })
+  const refused = (): never => {
+    throw new StorageError("unavailable", "Nobody answers.")
   }
-  expect(await codeOf(createSessions({ storage: away }).list())).toBe("unavailable")
+  let isAway = false
+  const disturbed: SessionStorage = {
+    ...storage,
+    head: (id, o) => (isAway ? refused() : storage.head(id, o)),
+    read: (id, range, o) => (isAway || id === "b" ? refused() : storage.read(id, range, o)),
+  }
+  const listed = createSessions({ storage: disturbed })
+  const page = await listed.list()
+  expect(page.sessions.map(({ id }) => id)).toEqual(["a"])
+  expect(page.unreadable).toMatchObject([{ id: "b", error: { code: "unavailable" } }])
+  isAway = true
+  expect(await codeOf(listed.list())).toBe("unavailable")
 })
 
 function fresh(pretend: Partial<Capabilities> = {}) {

@@ -42,7 +42,8 @@ export async function listSessions(
       const info = await infoOf(storage, id, head, options, signal)
       if (matches(info, o) && (after === undefined || compare(info, after) > 0)) insert(rows, info, limit)
     } catch (error) {
-      if (hasCode(error, "aborted") || hasCode(error, "closed") || hasCode(error, "unavailable")) throw error
+      if (hasCode(error, "aborted") || hasCode(error, "closed")) throw error
+      if (hasCode(error, "unavailable") && !(await isInReach(storage, options, signal))) throw error
       // Deleted between the listing and here: not a session any more. Anything else is told of, and hides nothing else.
       if (!hasCode(error, "not_found")) unreadable.push({ id, error })
     }
@@ -50,6 +51,17 @@ export async function listSessions(
   const sessions = rows.slice(0, limit)
   const last = sessions.at(-1)
   return { sessions, ...(rows.length > limit && last !== undefined ? { next: cursorOf(last) } : {}), unreadable }
+}
+
+/** Whether it is the one session that cannot be had, or the storage: asked for another, which nobody made, it answers in one look. */
+async function isInReach(storage: SessionStorage, { newId }: OpeningOptions, o: CallOptions): Promise<boolean> {
+  try {
+    await storage.head(newId(), o)
+    return true
+  } catch (error) {
+    if (hasCode(error, "unavailable")) return false
+    throw error
+  }
 }
 
 /** How often a log that is replaced under its reader is looked at again. */
