@@ -72,6 +72,7 @@ const MEANINGS: Readonly<Record<string, { readonly code: StorageErrorCode; reado
     code: "unavailable",
     advice: "a file stands where a folder should be; move it away or choose another root",
   },
+  EISDIR: { code: "unavailable", advice: "a folder stands where a file should be; move it away" },
   ELOOP: { code: "unavailable", advice: "a symbolic link stands there, and links are not followed; remove it" },
   NotCapable: {
     code: "unavailable",
@@ -80,6 +81,14 @@ const MEANINGS: Readonly<Record<string, { readonly code: StorageErrorCode; reado
   EEXIST: {
     code: "unavailable",
     advice: "something of that name stands in the way; move it away, then repeat the call",
+  },
+  ERR_STRING_TOO_LONG: {
+    code: "corrupt",
+    advice: "a line there is longer than any text of this runtime; it is left as it is",
+  },
+  ERR_FS_FILE_TOO_LARGE: {
+    code: "corrupt",
+    advice: "no file that belongs there is so large; look at it, and move it away",
   },
   EBUSY: { code: "unavailable", advice: "another program holds it; close that program or repeat the call" },
 }

@@ -5,13 +5,25 @@ import { errnoOf, isNoFile } from "../errors.ts"
 import { APPEND, CREATE, type Files, READ } from "./files.ts"
 import { FILE_MODE, FOLDER_MODE } from "./layout.ts"
 
-/** The bytes of a file; undefined where there is none, or no regular one. */
+/** The bytes of a file; undefined where there is none, or no regular one. One that is larger than memory should hold is an error. */
 export function readWhole(files: Files, path: string): Buffer | undefined {
-  return readStart(files, path, Number.POSITIVE_INFINITY)
+  return readFile(files, path, (size) => {
+    if (size <= LARGEST_BYTES) return size
+    throw Object.assign(new Error(`${path} is too large to be read at once`), { code: "ERR_FS_FILE_TOO_LARGE" })
+  })
+}
+
+/** The same of a file that can be made anew: one that is larger than any such is none. */
+export function readDerived(files: Files, path: string): Buffer | undefined {
+  return readFile(files, path, (size) => (size <= LARGEST_DERIVED_BYTES ? size : undefined))
 }
 
 /** The first bytes of a file, as many as there are up to `most`; undefined as for {@link readWhole}. */
 export function readStart(files: Files, path: string, most: number): Buffer | undefined {
+  return readFile(files, path, (size) => Math.min(size, most))
+}
+
+function readFile(files: Files, path: string, toLength: (size: number) => number | undefined): Buffer | undefined {
   let fd: number
   try {
     fd = files.open(path, READ)
@@ -21,8 +33,8 @@ export function readStart(files: Files, path: string, most: number): Buffer | un
   }
   try {
     const stat = files.fstat(fd)
-    if (!stat.isFile()) return undefined
-    return readFully(files, fd, 0, Math.min(stat.size, most))
+    const length = stat.isFile() ? toLength(stat.size) : undefined
+    return length === undefined ? undefined : readFully(files, fd, 0, length)
   } finally {
     files.close(fd)
   }
@@ -63,10 +75,23 @@ export function createFile(files: Files, path: string, bytes: Uint8Array): void 
 }
 
 /** The same, on stable storage when it resolves (the name is so once the folder is synced). */
-export async function createFileSynced(files: Files, path: string, bytes: Uint8Array): Promise<void> {
+export function createFileSynced(files: Files, path: string, bytes: Uint8Array): Promise<void> {
+  return createSynced(files, path, (fd) => writeFully(files, fd, bytes))
+}
+
+/** The same with bytes of another file, which need not fit into memory. */
+export function copySynced(files: Files, path: string, from: number, range: ByteRange): Promise<void> {
+  return createSynced(files, path, (fd) => {
+    for (let at = range.start; at < range.end; at += COPY_BYTES) {
+      writeFully(files, fd, readFully(files, from, at, Math.min(COPY_BYTES, range.end - at)))
+    }
+  })
+}
+
+async function createSynced(files: Files, path: string, write: (fd: number) => void): Promise<void> {
   const fd = files.open(path, CREATE, FILE_MODE)
   try {
-    writeFully(files, fd, bytes)
+    write(fd)
     await files.fdatasync(fd)
   } catch (error) {
     files.close(fd)
@@ -183,6 +208,17 @@ export function discard(files: Files, path: string): void {
     // It stays as litter under a name that nobody reads.
   }
 }
+
+interface ByteRange {
+  readonly start: number
+  readonly end: number
+}
+
+/** What Node reads at once, too. */
+const LARGEST_BYTES = 2 ** 31 - 1
+/** Those of a log in a hundred thousand parts, several times. */
+const LARGEST_DERIVED_BYTES = 33_554_432
+const COPY_BYTES = 1_048_576
 
 /** About half a second in all: 1, 2, 4, … 256 ms. */
 const BUSY_RETRIES = 9

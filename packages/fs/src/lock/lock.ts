@@ -121,6 +121,8 @@ function takeOver(files: Files, path: string, seen: Observation): Lock | undefin
   } catch (error) {
     // Stopped for so long that another one took the guard for left behind, and the lock.
     if (isMissing(error)) return undefined
+    // Something that is no file stands in the lock's place.
+    discard(files, guard)
     throw error
   }
   discard(files, toWaitPath(path))
@@ -136,7 +138,10 @@ function askFor(files: Files, path: string): void {
 }
 
 function timedOut(path: string, seen: Observation | undefined, waited: number): StorageError {
-  const owner = seen?.owner === undefined ? "another writer" : `process ${seen.owner.pid} on ${seen.owner.host}`
+  // Whoever made the file chose the name: nothing in it may move a terminal's cursor.
+  const host = seen?.owner?.host.replaceAll(/\p{C}/gu, "?") ?? ""
+  const owner =
+    seen?.owner === undefined ? "another writer" : `process ${seen.owner.pid}${host === "" ? "" : ` on ${host}`}`
   return new StorageError(
     "unavailable",
     `Waited ${Math.round(waited)} ms for the lock at ${path}, which ${owner} holds: repeat the call, or raise lockTimeout.`,

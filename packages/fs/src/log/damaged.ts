@@ -8,7 +8,7 @@ import { listParts } from "./view.ts"
 
 /**
  * Parts, sizes and times as the folder shows them, nothing of it counted: `next` is the seq that the last part begins with, since
- * its name says so. Undefined where there is no part at all.
+ * its name says so. Undefined where there is no part at all, unless the folder cannot be looked into.
  */
 export function damagedHead(files: Files, folder: string): Omit<HeadInfo, "info"> | undefined {
   const parts = quietly(() => listParts(files, folder)) ?? []
@@ -18,7 +18,7 @@ export function damagedHead(files: Files, folder: string): Omit<HeadInfo, "info"
     return { from: part.from, bytes: stat?.size ?? 0, at, updatedAt: Math.floor(stat?.mtimeMs ?? 0) }
   })
   const last = found.at(-1)
-  if (last === undefined) return undefined
+  if (last === undefined) return hiddenHead(files, folder)
   const log = quietly(() => readStart(files, join(folder, IDENTITY_FILE), IDENTITY_BYTES)?.toString("utf8").trim())
   return {
     next: last.from,
@@ -30,6 +30,14 @@ export function damagedHead(files: Files, folder: string): Omit<HeadInfo, "info"
 }
 
 const IDENTITY_BYTES = 4_096
+
+/** A folder that nobody may look into may hold a session, and blobs that it refers to are not to be collected. */
+function hiddenHead(files: Files, folder: string): Omit<HeadInfo, "info"> | undefined {
+  if (quietly(() => files.readdir(folder)) !== undefined) return undefined
+  const stat = quietly(() => files.lstat(folder))
+  if (stat?.isDirectory() !== true) return undefined
+  return { next: 0, log: "", bytes: 0, updatedAt: Math.floor(stat.mtimeMs), parts: [] }
+}
 
 /** What the system refuses to tell is not known. */
 function quietly<T>(look: () => T): T | undefined {

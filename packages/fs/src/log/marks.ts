@@ -6,7 +6,7 @@ import { join } from "node:path"
 import type { Seq } from "@sessions/core/storage"
 import { type Files, READ } from "../disk/files.ts"
 import { toMarksName } from "../disk/layout.ts"
-import { readFully, readWhole, replaceFile } from "../disk/small-files.ts"
+import { readDerived, readFully, replaceFile } from "../disk/small-files.ts"
 
 /** The line `seq` starts at byte `offset` of its part. */
 export interface Mark {
@@ -54,7 +54,7 @@ export function checksum(bytes: Uint8Array): number {
  */
 export function loadMarks(files: Files, folder: string, part: string, from: Seq, fd: number, size: number): Mark[] {
   const first: Mark = { offset: 0, seq: from }
-  const stored = parseMarks(readWhole(files, join(folder, toMarksName(part)))?.toString("utf8"))
+  const stored = parseMarks(readDerived(files, join(folder, toMarksName(part)))?.toString("utf8"))
   const within = stored.filter((mark) => mark.offset <= size)
   const last = within.at(-1)
   if (last === undefined || !isAscending(first, within)) return [first]

@@ -1,12 +1,12 @@
 /**
- * `metadata.json`: what a listing shows of a session without opening its log. Derived and written behind: it belongs to a log only
- * where its identity and the size of the last part fit, and is never needed for more than speed and for `info`.
+ * `metadata.json`: what a listing shows of a session without opening its log. Derived and written behind: a row is taken from
+ * it only where the size of the last part fits, `info` only where the identity does; nothing else needs it.
  */
 import { join } from "node:path"
 import type { Seq } from "@sessions/core/storage"
 import type { Files } from "../disk/files.ts"
-import { METADATA_FILE } from "../disk/layout.ts"
-import { readWhole, replaceFile } from "../disk/small-files.ts"
+import { METADATA_FILE, parsePartName } from "../disk/layout.ts"
+import { readDerived, replaceFile } from "../disk/small-files.ts"
 
 export interface StoredInfo {
   readonly text: string
@@ -23,7 +23,7 @@ export interface Metadata {
 
 /** Undefined where there is none, or one that nobody of us wrote. */
 export function readMetadata(files: Files, folder: string): Metadata | undefined {
-  const bytes = readWhole(files, join(folder, METADATA_FILE))
+  const bytes = readDerived(files, join(folder, METADATA_FILE))
   if (bytes === undefined) return undefined
   try {
     const value = JSON.parse(bytes.toString("utf8")) as Metadata
@@ -47,11 +47,18 @@ export function writeMetadata(files: Files, folder: string, metadata: Metadata):
 function isMetadata(value: Metadata | null): value is Metadata {
   return (
     typeof value?.log === "string" &&
-    Number.isSafeInteger(value.next) &&
-    Number.isSafeInteger(value.bytes) &&
+    isCount(value.next) &&
+    isCount(value.bytes) &&
     Array.isArray(value.parts) &&
     value.parts.length > 0 &&
-    value.parts.every((part) => typeof part?.name === "string" && Number.isSafeInteger(part.bytes)) &&
-    (value.info === undefined || (typeof value.info?.text === "string" && Number.isSafeInteger(value.info.next)))
+    // A name that no part has may lead out of the folder.
+    value.parts.every(
+      (part) => typeof part?.name === "string" && isCount(part.bytes) && parsePartName(part.name)?.from === part.from,
+    ) &&
+    (value.info === undefined || (typeof value.info?.text === "string" && isCount(value.info.next)))
   )
+}
+
+function isCount(value: number): boolean {
+  return Number.isSafeInteger(value) && value >= 0
 }

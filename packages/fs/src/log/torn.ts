@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto"
 import { join } from "node:path"
 import { APPEND, type Files, READ } from "../disk/files.ts"
 import { FILE_MODE } from "../disk/layout.ts"
-import { createFileSynced, readFully } from "../disk/small-files.ts"
+import { copySynced } from "../disk/small-files.ts"
 import { type LogView, lastPart } from "./view.ts"
 
 /** Nothing is lost: the bytes are on stable storage in a file of their own before they are cut. */
@@ -24,11 +24,10 @@ export async function cutTorn(files: Files, view: LogView): Promise<void> {
 /** Copies the bytes from `offset` on to `<part>.<random>.torn`. */
 export async function keepAside(files: Files, path: string, offset: number, length: number): Promise<void> {
   const fd = files.open(path, READ)
-  let bytes: Uint8Array
   try {
-    bytes = readFully(files, fd, offset, length)
+    const aside = `${path}.${randomUUID().slice(0, 8)}.torn`
+    await copySynced(files, aside, fd, { start: offset, end: offset + length })
   } finally {
     files.close(fd)
   }
-  await createFileSynced(files, `${path}.${randomUUID().slice(0, 8)}.torn`, bytes)
 }

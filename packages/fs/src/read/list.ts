@@ -5,6 +5,7 @@ import type { Environment } from "../environment.ts"
 import { errnoOf } from "../errors.ts"
 import { toSessionId } from "../disk/ids.ts"
 import { FIRST_PART, toSessionPaths } from "../disk/layout.ts"
+import { isFolderOrNothing } from "../disk/small-files.ts"
 import { type Metadata, readMetadata, type StoredInfo } from "../log/metadata.ts"
 import { interruptedSwaps } from "../session/swap.ts"
 import { damagedHead } from "../log/damaged.ts"
@@ -44,7 +45,9 @@ async function newestFirst(
   pending: PendingInfo,
 ): Promise<Candidate[]> {
   const rolled = new Set(namesIn(env, env.layout.rolled))
-  const aside = interruptedSwaps(namesIn(env, env.layout.fresh))
+  const aside = interruptedSwaps(namesIn(env, env.layout.fresh)).filter((name) =>
+    isFolderOrNothing(env.files, `${env.layout.root}${sep}${name}`),
+  )
   for (const name of aside) rolled.add(name)
   const found: Candidate[] = []
   let looked = 0

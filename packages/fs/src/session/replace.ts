@@ -166,6 +166,7 @@ async function nextPart(env: Environment, log: OpenLog): Promise<OpenLog> {
 
 async function copyDocs(env: Environment, from: string, to: string): Promise<void> {
   const { files } = env
+  checkInnerFolder(files, join(from, DOCS_FOLDER))
   let entries: ReturnType<typeof files.readdir>
   try {
     entries = files.readdir(join(from, DOCS_FOLDER))

@@ -14,8 +14,9 @@ const SWAP = ".swap"
  * step that counts), else it is dropped: nobody was told that it was in place.
  */
 export async function recoverSwap(files: Files, layout: Layout, paths: SessionPaths): Promise<void> {
-  if (files.lstat(paths.swap) === undefined) return
   checkInnerFolder(files, layout.fresh)
+  if (files.lstat(paths.swap)?.isDirectory() !== true) return
+  checkInnerFolder(files, paths.folder)
   if (files.lstat(join(paths.folder, FIRST_PART)) !== undefined) {
     return removeQuietly(files, await moveToTrash(files, layout, paths.swap))
   }
@@ -53,6 +54,7 @@ export function interruptedSwaps(entries: Iterable<string>): string[] {
 /** Documents that were put while the log stood aside belong to it; the folder they made gives way. */
 async function moveDocs(files: Files, layout: Layout, paths: SessionPaths): Promise<void> {
   const [from, to] = [join(paths.folder, DOCS_FOLDER), join(paths.swap, DOCS_FOLDER)]
+  for (const folder of [from, to]) checkInnerFolder(files, folder)
   ensureFolder(files, to)
   for (const entry of entriesOf(files, from)) await renamePatiently(files, join(from, entry.name), join(to, entry.name))
   await removeQuietly(files, await moveToTrash(files, layout, paths.folder))

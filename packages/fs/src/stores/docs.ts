@@ -57,7 +57,9 @@ export function createDocStore(env: Environment, checkOpen: () => void): DocStor
     const { session, name } = parseDocKey(key)
     if (found !== undefined || session === undefined || !isFolderOrNothing(files, layout.fresh)) return found
     const { swap } = toSessionPaths(layout, session)
-    const aside = { ...place, path: join(swap, DOCS_FOLDER, toFileName(name)) }
+    const folder = join(swap, DOCS_FOLDER)
+    if (!isFolderOrNothing(files, swap) || !isFolderOrNothing(files, folder)) return found
+    const aside = { ...place, path: join(folder, toFileName(name)) }
     return (await read(aside)) ?? read(place)
   }
 
@@ -129,9 +131,13 @@ export function createDocStore(env: Environment, checkOpen: () => void): DocStor
     async *list(prefix = "", o) {
       checkOpen()
       const keys: string[] = []
-      for (const key of allKeys(env, prefix)) {
-        checkSignal(o?.signal)
-        if (key.startsWith(prefix)) keys.push(key)
+      try {
+        for (const key of allKeys(env, prefix)) {
+          checkSignal(o?.signal)
+          if (key.startsWith(prefix) && isDocKey(key)) keys.push(key)
+        }
+      } catch (error) {
+        throw env.error(error, "list the documents")
       }
       yield* keys.sort((a, b) => (a < b ? -1 : 1))
     },
@@ -188,7 +194,7 @@ function* allKeys(env: Environment, prefix: string): Generator<string> {
   const aside = interruptedSwaps(foldersIn(env, layout.fresh)).filter((name) => one === undefined || folders.has(name))
   for (const folder of folders) {
     const session = toSessionId(folder)
-    if (session === undefined) continue
+    if (session === undefined || !isFolderOrNothing(env.files, join(layout.root, folder))) continue
     for (const name of namesIn(env, join(layout.root, folder, DOCS_FOLDER))) yield `sessions/${session}/${name}`
   }
   for (const folder of aside) {
@@ -219,6 +225,16 @@ function entriesOf(env: Environment, folder: string): ReturnType<Environment["fi
   } catch (error) {
     if (isMissing(error)) return []
     throw env.error(error, "list the documents", undefined, folder)
+  }
+}
+
+/** Files of other names are foreign, and left alone. */
+function isDocKey(key: string): boolean {
+  try {
+    parseDocKey(key)
+    return true
+  } catch {
+    return false
   }
 }
 

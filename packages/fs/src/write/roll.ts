@@ -1,7 +1,8 @@
 /** Going on in a new part. */
 import { join } from "node:path"
+import { StorageError } from "@sessions/core/storage"
 import { CREATE } from "../disk/files.ts"
-import { FILE_MODE, type SessionPaths, toPartName } from "../disk/layout.ts"
+import { FILE_MODE, parsePartName, type PartName, type SessionPaths, toPartName } from "../disk/layout.ts"
 import { syncFolder } from "../disk/small-files.ts"
 import type { Environment } from "../environment.ts"
 import { saveMarks } from "../log/marks.ts"
@@ -21,7 +22,7 @@ export async function rollPart(
   info: StoredInfo | undefined,
 ): Promise<OpenLog> {
   const { files } = env
-  const part = toPartName(log.part.number + 1, log.next)
+  const part = nextPart(log)
   const closed = [...log.closed, { name: log.part.name, from: log.part.from, bytes: log.size }]
   const next = { ...log, part, closed, marks: [{ offset: 0, seq: log.next }], size: 0 }
   saveMarks(files, log.folder, log.part.name, [...log.marks, { offset: log.size, seq: log.next }])
@@ -38,4 +39,13 @@ export async function rollPart(
   }
   files.close(log.fd)
   return { ...next, fd }
+}
+
+/** A number that no part has, since of two with one number only one counts; they need not ascend where somebody renamed them. */
+function nextPart(log: OpenLog): PartName {
+  const numbers = log.closed.map(({ name }) => parsePartName(name)?.number ?? 1)
+  const part = toPartName(numbers.reduce((most, number) => Math.max(most, number), log.part.number) + 1, log.next)
+  if (parsePartName(part.name) !== undefined) return part
+  const message = `The log in ${log.folder} cannot go on after a part called ${log.part.name}: give its parts lower numbers.`
+  throw new StorageError("corrupt", message, { at: pathOf(log) })
 }
