@@ -1,7 +1,7 @@
 /**
  * `pnpm test:browser-crash [--rounds N] [--seed N]`: a page appends in Chromium, with its profile on disk; the browser and all its
- * processes are killed at a random moment; the next one must find every line that was acknowledged, and nothing but whole lines in
- * order behind them.
+ * processes are killed at a random moment. With durability strict the next one must find every line that was acknowledged; with
+ * relaxed, which promises no more than the end of the tab, a clean beginning of them. Behind them stand whole lines in order only.
  */
 import { type ChildProcess, spawn } from "node:child_process"
 import { mkdtempSync, rmSync } from "node:fs"
@@ -70,7 +70,7 @@ async function lookAfter(durability: Durability, acknowledged: number, name: str
   await page.goto(server.url)
   const lines = await page.evaluate<string[]>(`page.lines(${JSON.stringify(durability)})`)
   await kill()
-  if (lines.length < acknowledged)
+  if (durability === "strict" && lines.length < acknowledged)
     problems.push(`${name}: ${acknowledged} lines were acknowledged, ${lines.length} are there`)
   const strange = lines.findIndex((line, seq) => (JSON.parse(line) as { seq: number }).seq !== seq)
   if (strange >= 0) problems.push(`${name}: line ${strange} is ${lines[strange]}`)
