@@ -1,7 +1,7 @@
 // `pnpm test:conformance [--adapter NAME] [--runtime NAME]`: the conformance suite, of one adapter or all, on one runtime or all, each
 // under its own test runner. Ends with `N passed, N failed, N skipped`. `--readme` writes what came into the README's matrix.
 import { readFileSync, rmSync, writeFileSync } from "node:fs"
-import { join } from "node:path"
+import { basename, join } from "node:path"
 import { parseArgs } from "node:util"
 import { install } from "./lib/install.mjs"
 import { conformanceCounts, matrixTable } from "./lib/matrix.mjs"
@@ -16,13 +16,14 @@ const { values } = parseArgs({
 const groups = ["conformance", "browser", "s3"]
 const suites = steps.filter(({ name }) => groups.includes(name.split(":")[0]) && name !== "s3:simulation")
 const wanted = suites.filter(({ name }) => values.runtime === undefined || name.endsWith(`:${values.runtime}`))
-const adapters = packages().map(({ dir }) => dir.split("/").at(-1))
+// An adapter is called as its folder is, an example of one without the word.
+const folders = new Map(packages().map(({ dir }) => [basename(dir).replace(/^adapter-/, ""), basename(dir)]))
 if (wanted.length === 0) refuse("runtime", values.runtime, [...new Set(suites.map(({ name }) => name.split(":")[1]))])
-if (values.adapter !== undefined && !adapters.includes(values.adapter)) refuse("adapter", values.adapter, adapters)
+if (values.adapter !== undefined && !folders.has(values.adapter)) refuse("adapter", values.adapter, [...folders.keys()])
 
 rmSync(join(root, ".reports"), { recursive: true, force: true })
 let failed = (await install()) ? 0 : 1
-const filters = values.adapter === undefined ? [] : [`/${values.adapter}/`]
+const filters = values.adapter === undefined ? [] : [`/${folders.get(values.adapter)}/`]
 for (const step of failed > 0 ? [] : wanted) {
   const outcome = await report(step, { filters, ci: process.env.CI === "true" })
   failed += outcome.failed
