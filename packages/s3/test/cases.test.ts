@@ -320,3 +320,18 @@ test("a document that was written, lost its answer and was replaced by another i
   await expect(storage.docs.put("x", "first", { expect: null })).rejects.toMatchObject({ code: "indeterminate" })
   expect((await other.docs.get("x"))?.text).toBe("second")
 })
+
+test("a deletion of a blob whose answer is lost says that the blob was deleted", async () => {
+  const { storage, store } = openOn()
+  const hash = await storage.blobs.put(new Uint8Array(3))
+  instead(
+    store,
+    (_, proceed) => {
+      proceed()
+      return lost()
+    },
+    "blobs/",
+  )
+  expect(await storage.blobs.delete(hash)).toBe(true)
+  expect(await storage.blobs.delete(hash)).toBe(false)
+})

@@ -97,6 +97,21 @@ test("a bucket whose objects came from a store that compares otherwise is tried 
   expect(await readLines(later, "a")).toEqual(linesOf(3))
 })
 
+test("documents and blobs of a bucket that was moved are tried out anew, too", async () => {
+  const { storage, bucket } = openOn()
+  await storage.append("a", linesOf(1), { expect: 0 })
+  const version = await storage.docs.put("x", "{}", { expect: null })
+  const hash = await storage.blobs.put(new Uint8Array(3))
+  const moved = new FakeBucket({ etags: "bare" })
+  for (const [key, object] of bucket.objects) moved.objects.set(key, object)
+  const { storage: writer } = openOn(moved)
+  await writer.docs.put("x", "[]", { expect: version })
+  expect((await openOn(moved).storage.docs.get("x"))?.text).toBe("[]")
+  expect(await openOn(moved).storage.blobs.delete(hash)).toBe(true)
+  expect(await storage.blobs.has(hash)).toBe(true)
+  expect(await writer.blobs.has(hash)).toBe(false)
+})
+
 test("a versioned bucket is refused, unless somebody has thought of its versions", async () => {
   const bucket = new FakeBucket({ versioned: true })
   const { storage } = openOn(bucket, PROBING)

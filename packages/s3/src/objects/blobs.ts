@@ -10,6 +10,7 @@ import type { Comparing } from "../probe.ts"
 import { once } from "../store/attempt.ts"
 import { listAll } from "../store/list-all.ts"
 import type { ObjectInfo } from "../store/object-store.ts"
+import { ObjectStoreError } from "../store/object-store.ts"
 import { ChangedObject, openObject } from "../store/open-object.ts"
 import { isWorthAnotherTry, persistently, startPatience } from "../store/persist.ts"
 import { createTombstone, ENVELOPE_SIZE, isTombstone, unwrap, wrap } from "../tail/tombstone.ts"
@@ -68,12 +69,20 @@ export function createBlobs({ env, comparing, enter }: BlobsHost): BlobStore {
       enter(o)
       checkHash(hash)
       return guarded(hash, "delete", async () => {
-        const form = await comparing.known()
+        let form = await comparing.known()
         const bytes = createTombstone({ life: createToken(time), token: createToken(time), made: createToken(time) })
         const patience = startPatience(env)
+        let failed: { readonly etag: string; readonly error: unknown } | undefined
         for (;;) {
           const found = await look(hash, o)
-          if (found === undefined || !isOlder(found, o?.ifPutBefore)) return false
+          // Gone since this deletion was sent: its answer was lost, or another one was faster.
+          if (found === undefined) return failed !== undefined
+          if (!isOlder(found, o?.ifPutBefore)) return false
+          // Nobody wrote, and the condition was refused all the same.
+          if (failed?.etag === found.etag && isRefusedCondition(failed.error)) {
+            await comparing.correct().catch(() => undefined)
+            form = await comparing.known()
+          }
           try {
             await once(env, o?.signal, (signal) =>
               store.put(keys.blob(hash), bytes, {
@@ -84,6 +93,7 @@ export function createBlobs({ env, comparing, enter }: BlobsHost): BlobStore {
             return true
           } catch (error) {
             if (!isWorthAnotherTry(error) || !(await patience.pause(error, o?.signal))) throw error
+            failed = { etag: found.etag, error }
           }
         }
       })
@@ -126,4 +136,8 @@ async function readBlob(env: Environment, hash: string, o: CallOptions | undefin
 /** S3 tells whole seconds: a put counts as made at the end of its second. */
 function isOlder({ lastModified }: ObjectInfo, limit: number = Number.POSITIVE_INFINITY): boolean {
   return Math.floor(lastModified / 1000) * 1000 + 999 < limit
+}
+
+function isRefusedCondition(error: unknown): boolean {
+  return error instanceof ObjectStoreError && error.failure === "precondition"
 }

@@ -109,7 +109,7 @@ async function swap(
   make: (token: string) => Uint8Array,
 ): Promise<void> {
   const { env, comparing, enter } = host
-  const form = await comparing.known(o.signal)
+  let form = await comparing.known(o.signal)
   const at = await placeOf(host, key, o)
   const token = createToken(env.time)
   const bytes = make(token)
@@ -117,6 +117,7 @@ async function swap(
   let sent = false
   let uncertain = false
   let lost: ObjectStoreError | undefined
+  let against: string | undefined
   for (;;) {
     const stored = await readDoc(host, key, at, sent ? {} : o).catch((error: unknown) => {
       throw lost !== undefined && (uncertain || !provesNothingDone(lost)) ? unknown(env, key, at, lost) : error
@@ -130,8 +131,14 @@ async function swap(
     if (lost !== undefined && !(isWorthAnotherTry(lost) && (await patience.pause(lost)))) {
       throw uncertain ? unknown(env, key, at, lost) : toStorageError(env, lost, `write the document ${key}`, { at })
     }
+    // Nobody wrote, and the condition was refused all the same.
+    if (lost?.failure === "precondition" && stored.etag !== undefined && stored.etag === against) {
+      await comparing.correct().catch(() => undefined)
+      form = await comparing.known()
+    }
     if (!sent) enter(o)
     sent = true
+    against = stored.etag
     const condition: PutCondition | undefined =
       form === "none"
         ? undefined
