@@ -13,15 +13,15 @@ export interface Opened {
 
 export type Options = Partial<Omit<ObjectStorageOptions, "store" | "name">>
 
-/** Patience for a store that fails is short here: nobody waits for it to come back. */
+/** Patience for a store that fails is short here, since nobody waits for it to come back; and long enough for a busy machine. */
 export function openOn(bucket: FakeBucket = new FakeBucket(), options: Options = {}): Opened {
   const store = createFakeStore(bucket)
   const storage = createObjectStorage({
     store,
     name: "s3:test",
     etags: "quoted",
-    requestTimeout: 200,
-    patience: 400,
+    requestTimeout: 1_000,
+    patience: 1_500,
     ...options,
   })
   return { bucket, store, storage }

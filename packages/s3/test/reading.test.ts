@@ -52,7 +52,7 @@ test("a body that stops coming is given up after the time for a request, and ask
 test("a tail that is replaced while its body comes is read anew, never mixed", async () => {
   const { bucket, storage } = openOn()
   let head = await storage.append("a", linesOf(10), { expect: 0 })
-  const fresh = openOn(bucket)
+  const fresh = openOn(bucket, { patience: 20_000 })
   let times = 0
   fresh.store.body = async function* (bytes) {
     yield bytes.subarray(0, 3_000)
