@@ -1,4 +1,4 @@
-/** `bun --conditions=source packages/bun/bench/main.ts [read|append|hash] [--rounds N] [--in FOLDER]`: what Bun's own calls gain through the contract. */
+/** `bun --conditions=source packages/bun/bench/main.ts [read|append|hash] [--rounds N] [--cpu] [--in FOLDER]`: what Bun's own calls gain through the contract. */
 import { existsSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { fileURLToPath } from "node:url"
@@ -16,6 +16,7 @@ const { values, positionals } = parseArgs({
     rounds: { type: "string", default: "15" },
     // In memory where the system has such a place: what is measured is not the disk.
     in: { type: "string", default: existsSync("/dev/shm") ? "/dev/shm" : tmpdir() },
+    cpu: { type: "boolean", default: false },
     serve: { type: "boolean", default: false },
   },
 })
@@ -26,11 +27,16 @@ if (values.serve) {
     .flat()
     .find((group) => group.title === title)
   const way = group?.ways(root).find((way) => way.name === name)
-  if (way !== undefined) serve(way)
+  if (way !== undefined) serve(way, values.cpu)
 } else {
   const groups = Object.entries(kinds).flatMap(([kind, all]) =>
     positionals.length === 0 || positionals.includes(kind) ? all : [],
   )
-  const o = { program: fileURLToPath(import.meta.url), rounds: Number(values.rounds), folder: values.in }
+  const o = {
+    program: fileURLToPath(import.meta.url),
+    rounds: Number(values.rounds),
+    folder: values.in,
+    cpu: values.cpu,
+  }
   for (const group of groups) process.stdout.write(`${await measure(group, o)}\n`)
 }
