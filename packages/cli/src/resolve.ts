@@ -37,7 +37,11 @@ export function folder(path: string, cwd: string): string {
 }
 
 async function lastSession(sessions: Sessions): Promise<string> {
-  const [info] = (await sessions.list({ limit: 1 })).sessions
+  const page = await sessions.list({ limit: 1 })
+  // It may be the last one: another must not silently be taken for it.
+  const away = page.unreadable.find(({ error }) => hasCode(error, "unavailable"))
+  if (away !== undefined) throw away.error
+  const [info] = page.sessions
   if (info !== undefined) return info.id
   throw new CommandError(
     `${sessions.storage.description} has no session yet, so there is no @last; "sessions import FILE" makes one.`,

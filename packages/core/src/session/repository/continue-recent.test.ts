@@ -1,4 +1,5 @@
 import { createMemoryStorage } from "@sessions/memory"
+import { StorageError } from "../../storage/errors.ts"
 import { expect, test } from "vitest"
 import { codeOf, user } from "../../../test/writers.ts"
 import { createSessions } from "./repository.ts"
@@ -19,6 +20,28 @@ test("a pointer of another cwd, or of none, does not count; the newest of the cw
   expect((await sessions.continueRecent({ cwd: "/x" })).id).toBe("newer")
   await sessions.move("newer", { cwd: "/z" })
   expect((await sessions.continueRecent({ cwd: "/x" })).id).toBe("older")
+})
+
+test("no session takes the place of one that is out of reach, and none is made", async () => {
+  const { storage } = await three()
+  const away = createSessions({
+    storage: {
+      ...storage,
+      head(id, o) {
+        if (id === "newer") throw new StorageError("unavailable", "It does not answer.")
+        return storage.head(id, o)
+      },
+      async *list(o) {
+        for await (const { info: _, ...row } of storage.list(o)) yield row
+      },
+      read(id, range, o) {
+        if (id === "newer") throw new StorageError("unavailable", "It does not answer.")
+        return storage.read(id, range, o)
+      },
+    },
+  })
+  expect(await codeOf(away.continueRecent({ cwd: "/x" }))).toBe("unavailable")
+  expect((await away.list()).sessions.map(({ id }) => id).toSorted()).toEqual(["elsewhere", "older"])
 })
 
 test("a pointer to a session that is gone, or is none, gives way to the newest", async () => {

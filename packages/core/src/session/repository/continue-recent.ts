@@ -33,6 +33,9 @@ async function pointed(
 async function newest(sessions: Sessions, cwd: string, o: OpenOptions): Promise<Session | undefined> {
   for (let cursor: string | undefined; ; ) {
     const page = await sessions.list({ ...o, cwd, limit: 10, ...(cursor === undefined ? {} : { cursor }) })
+    // It may be the very one: an older session must not silently take its place.
+    const away = page.unreadable.find(({ error }) => hasCode(error, "unavailable"))
+    if (away !== undefined) throw away.error
     // A session that was cut off while it was copied is not where anybody left off.
     for (const info of page.sessions) {
       const session = info.incomplete === true ? undefined : await openIfThere(sessions, info.id, o)
