@@ -14,8 +14,8 @@ type Answer =
   | { readonly status: number; readonly text: string }
   | { readonly deltas: readonly object[]; readonly finish: string }
 
-/** `answer` is told how many results of tools it has got. */
-export async function openEndpoint(answer: (results: number) => Answer): Promise<Endpoint> {
+/** `answer` is told how many results of tools it has got, and whether a summary is asked for. */
+export async function openEndpoint(answer: (results: number, summary: boolean) => Answer): Promise<Endpoint> {
   const asked: Endpoint["asked"] = []
   const server = createServer((request, response) => {
     const open = { "access-control-allow-origin": "*", "access-control-allow-headers": "*" }
@@ -25,7 +25,10 @@ export async function openEndpoint(answer: (results: number) => Answer): Promise
     request.on("end", () => {
       const body = JSON.parse(text) as Endpoint["asked"][number]["body"]
       asked.push({ key: request.headers.authorization, body })
-      const said = answer(body.messages.filter(({ role }) => role === "tool").length)
+      const said = answer(
+        body.messages.filter(({ role }) => role === "tool").length,
+        body.messages[0]?.role === "system",
+      )
       if ("status" in said) return void response.writeHead(said.status, open).end(said.text)
       response.writeHead(200, { ...open, "content-type": "text/event-stream" })
       for (const delta of said.deltas) response.write(`data: ${JSON.stringify({ choices: [{ delta }] })}\n\n`)

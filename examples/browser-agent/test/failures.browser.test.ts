@@ -6,11 +6,12 @@ import { answered, ask, check, questions, ready, send, sessionId, titles } from 
 
 const alert = (page: Page, text: string | RegExp): Promise<void> => page.getByRole("alert").getByText(text).waitFor()
 
-async function useEndpoint(page: Page, url: string, key: string): Promise<void> {
+async function useEndpoint(page: Page, url: string, key: string, window = 128_000): Promise<void> {
   await page.getByRole("button", { name: /^Model: / }).click()
   await page.getByLabel("Address").fill(url)
   await page.getByRole("textbox", { name: "Model", exact: true }).fill("some-model")
   await page.getByLabel("Key").fill(key)
+  await page.getByLabel("Context window, in tokens").fill(String(window))
   await page.getByRole("button", { name: "Use it" }).click()
 }
 
@@ -64,6 +65,23 @@ void describe("what can go wrong", { concurrency: 4 }, () => {
       assert.deepEqual(await questions(page), ["Are you there?"])
       await endpoint.close()
       // The browser itself writes a line about every answer of this kind.
+    },
+    { expected: /status of 503/ },
+  )
+
+  check(
+    "a summary that fails when it is time is told of, and the turn stands",
+    async (open) => {
+      const endpoint = await openEndpoint((_, summary) =>
+        summary ? { status: 503, text: "busy" } : { deltas: [{ content: "Here." }], finish: "stop" },
+      )
+      const page = await open()
+      await useEndpoint(page, endpoint.url, "", 1_000)
+      await ask(page, "words ".repeat(300), /Here\./)
+      await send(page, "words ".repeat(400))
+      await page.getByText(/The session could not be summarized\. .*503: busy/).waitFor()
+      assert.equal((await questions(page)).length, 2)
+      await endpoint.close()
     },
     { expected: /status of 503/ },
   )

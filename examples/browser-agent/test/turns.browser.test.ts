@@ -23,6 +23,20 @@ void describe("turns", { concurrency: 4 }, () => {
     },
   )
 
+  check("a reload while a tool runs: the turn goes on with the call, and has one result of it", async (open) => {
+    const page = await open()
+    await atOnce(page, { selector: ".call .state", text: "running" }, "reload")
+    await send(page, "How do branches work?")
+    await page.getByText("This turn was cut off while it waited for a tool.").waitFor()
+    await page.locator(".call .state", { hasText: "no result" }).waitFor()
+    await page.getByRole("button", { name: "Continue" }).click()
+    await answered(page, "Looking writes nothing")
+    await ready(page)
+    const log = (await exported(page)).trimEnd().split("\n")
+    assert.equal(log.filter((line) => line.includes('"role":"toolResult"')).length, 2)
+    assert.equal(log.filter((line) => line.includes('"role":"user"')).length, 1)
+  })
+
   check("an answer that is stopped is kept as far as it came, and is asked for anew beside it", async (open) => {
     const page = await open()
     await atOnce(page, { selector: ".live", text: "I am a stand-in" }, "stop")

@@ -14,6 +14,8 @@ export interface Conversation {
   readonly unfinished: Unfinished | undefined
   /** Why it can be read only: a sentence. */
   readonly readOnly: string | undefined
+  /** Why it could not be summarized when it was time: a sentence. */
+  readonly notSummarized: string | undefined
   /** Of another tab's branch that was written at the same moment as this one. */
   readonly otherLeaf: string | undefined
 }
@@ -39,6 +41,7 @@ export async function readConversation(
     bar,
     unfinished: unfinishedOf(path, entries, leaf),
     readOnly: session.diagnostics.find(({ code }) => code === "unknown_version")?.message,
+    notSummarized: session.diagnostics.find(({ code }) => code === "compaction_failed")?.message,
     otherLeaf: otherLeafOf(session, tree, path),
   }
 }

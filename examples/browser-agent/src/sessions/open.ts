@@ -43,7 +43,11 @@ export async function openFollowed(
       }),
       opened.on("compact_start", () => follower.compacting(true)),
       opened.on("compact_complete", () => follower.compacting(false)),
-      opened.on("compact_failed", () => follower.compacting(false)),
+      opened.on("compact_failed", () => {
+        follower.compacting(false)
+        // It is among the session's diagnostics.
+        if (!ended.signal.aborted) follower.changed(opened)
+      }),
     ]
     return () => {
       for (const stop of stops) stop()

@@ -99,7 +99,7 @@ interface Aside {
 /** What is to be known of the end of the conversation. */
 function asidesOf({ conversation, turns, elsewhere, compacting }: State): readonly Aside[] {
   if (conversation === undefined || turns.has(conversation.id)) return []
-  const { unfinished, otherLeaf, readOnly } = conversation
+  const { unfinished, otherLeaf, readOnly, notSummarized } = conversation
   const asides: Aside[] = []
   if (readOnly !== undefined) asides.push({ text: `${readOnly} It can be read and exported here, but not continued.` })
   if (elsewhere) asides.push({ text: "Another tab has the agent at work on this session. What it says appears here." })
@@ -107,6 +107,7 @@ function asidesOf({ conversation, turns, elsewhere, compacting }: State): readon
     const { why, from } = unfinished
     asides.push({ text: `${why} Everything above is saved.`, act: { name: "Continue", run: (app) => app.goOn(from) } })
   }
+  if (notSummarized !== undefined) asides.push({ text: `The session could not be summarized. ${notSummarized}` })
   if (otherLeaf !== undefined) {
     const text = "Another tab went on from here at the same moment. Both branches are kept."
     asides.push({ text, act: { name: "Look at the other", run: (app) => app.view(otherLeaf) } })
