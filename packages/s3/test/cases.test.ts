@@ -304,21 +304,43 @@ test("a document goes to the session that is there now, though this process know
   expect((await other.docs.get("sessions/a/x"))?.text).toBe("kept")
 })
 
-test("a document that was written, lost its answer and was replaced by another is no conflict, but unknown", async () => {
+test("a document that lost its answer and was replaced is known to have been written; replaced twice, nobody can say", async () => {
+  for (const times of [1, 2]) {
+    const { storage, store, bucket } = openOn()
+    const other = openOn(bucket).storage
+    instead(
+      store,
+      async (_, proceed) => {
+        proceed()
+        for (let n = 0; n < times; n++) {
+          const made = await other.docs.get("x")
+          await other.docs.put("x", `after ${n}`, { expect: made?.version ?? null })
+        }
+        return lost()
+      },
+      "docs/",
+    )
+    const putting = storage.docs.put("x", "first", { expect: null })
+    if (times === 1) expect(await putting).toMatch(/^[0-9a-f]{64}$/)
+    else await expect(putting).rejects.toMatchObject({ code: "indeterminate" })
+    expect((await other.docs.get("x"))?.text).toBe(`after ${times - 1}`)
+  }
+})
+
+test("a document whose request was lost, while another was put in its place, is a conflict", async () => {
   const { storage, store, bucket } = openOn()
   const other = openOn(bucket).storage
+  const version = await other.docs.put("x", "before", { expect: null })
   instead(
     store,
-    async (_, proceed) => {
-      proceed()
-      const made = await other.docs.get("x")
-      await other.docs.put("x", "second", { expect: made?.version ?? null })
+    async () => {
+      await other.docs.put("x", "another", { expect: version })
       return lost()
     },
     "docs/",
   )
-  await expect(storage.docs.put("x", "first", { expect: null })).rejects.toMatchObject({ code: "indeterminate" })
-  expect((await other.docs.get("x"))?.text).toBe("second")
+  await expect(storage.docs.put("x", "mine", { expect: version })).rejects.toMatchObject({ code: "conflict" })
+  expect((await other.docs.get("x"))?.text).toBe("another")
 })
 
 test("a deletion of a blob whose answer is lost says that the blob was deleted", async () => {

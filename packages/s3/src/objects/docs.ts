@@ -33,7 +33,11 @@ interface Stored {
   readonly doc: Doc | undefined
   /** Of the write that made it. */
   readonly token: string | undefined
+  /** Of the write that made what it replaced; undefined where there was nothing. */
+  readonly replaced: string | undefined
 }
+
+const NOTHING: Stored = { etag: undefined, doc: undefined, token: undefined, replaced: undefined }
 
 export function createDocs(host: DocsHost): DocStore {
   const { enter } = host
@@ -50,7 +54,7 @@ export function createDocs(host: DocsHost): DocStore {
       checkDocText(text)
       demandExpectation(o.expect)
       const content = new TextEncoder().encode(text)
-      await swap(host, key, o, (token) => wrap(content, token))
+      await swap(host, key, o, (token, replaced) => wrap(content, token, replaced))
       return sha256Hex(text)
     },
 
@@ -58,7 +62,7 @@ export function createDocs(host: DocsHost): DocStore {
       enter(o)
       parseDocKey(key)
       demandExpectation(o.expect)
-      await swap(host, key, o, (token) => createTombstone({ life: token, token, made: token }))
+      await swap(host, key, o, (token, replaced = token) => createTombstone({ life: token, token, made: replaced }))
     },
 
     async *list(prefix = "", o) {
@@ -83,17 +87,21 @@ async function readDoc({ env }: DocsHost, key: string, at: string, o: CallOption
   for (;;) {
     try {
       const object = await openObject(env, at, {}, o?.signal)
-      if (object === undefined || object === "unchanged") return { etag: undefined, doc: undefined, token: undefined }
+      if (object === undefined || object === "unchanged") return NOTHING
       const bytes = await object.whole()
       const { etag } = object
-      if (isTombstone(bytes.length)) return { etag, doc: undefined, token: parseTombstone(bytes)?.token }
+      if (isTombstone(bytes.length)) {
+        const { token, made } = parseTombstone(bytes) ?? {}
+        return { etag, doc: undefined, token, replaced: made }
+      }
       const found = unwrap(bytes)
       const text = found === undefined ? undefined : decode(found.content)
       if (found === undefined || text === undefined) {
         const message = `${at} is no document of @sessions/s3. It is left as it is; delete it by hand.`
         throw storageError(env, "corrupt", message, { at })
       }
-      return { etag, doc: { text, version: await sha256Hex(text) }, token: found.token }
+      const { token, replaced } = found
+      return { etag, doc: { text, version: await sha256Hex(text) }, token, replaced }
     } catch (error) {
       if (error instanceof ChangedObject && (await patience.pause(error, o?.signal))) continue
       throw toStorageError(env, error, `read the document ${key}`, { at })
@@ -106,39 +114,40 @@ async function swap(
   host: DocsHost,
   key: string,
   o: CallOptions & { readonly expect: string | null },
-  make: (token: string) => Uint8Array,
+  make: (token: string, replaced: string | undefined) => Uint8Array,
 ): Promise<void> {
   const { env, comparing, enter } = host
   let form = await comparing.known(o.signal)
   const at = await placeOf(host, key, o)
   const token = createToken(env.time)
-  const bytes = make(token)
   const patience = startPatience(env)
   let sent = false
   let uncertain = false
   let lost: ObjectStoreError | undefined
-  let against: string | undefined
+  let against: Stored | undefined
   for (;;) {
     const stored = await readDoc(host, key, at, sent ? {} : o).catch((error: unknown) => {
       throw lost !== undefined && (uncertain || !provesNothingDone(lost)) ? unknown(env, key, at, lost) : error
     })
-    if (sent && stored.token === token) return
-    if ((stored.doc?.version ?? null) !== o.expect) {
-      // It may have been written, and replaced by whoever followed it.
-      if (lost !== undefined && uncertain) throw unknown(env, key, at, lost)
-      throw changed(env, key, at, stored.doc, o.expect)
+    // Whoever came directly after ours says so, too.
+    if (sent && (stored.token === token || stored.replaced === token)) return
+    if (lost !== undefined && stored.token !== against?.token) {
+      // What came directly after the one that ours would have replaced is not ours: ours never was there, and never will be.
+      if (form !== "none" && stored.replaced === against?.token) uncertain = false
+      if (uncertain) throw unknown(env, key, at, lost)
     }
+    if ((stored.doc?.version ?? null) !== o.expect) throw changed(env, key, at, stored.doc, o.expect)
     if (lost !== undefined && !(isWorthAnotherTry(lost) && (await patience.pause(lost)))) {
       throw uncertain ? unknown(env, key, at, lost) : toStorageError(env, lost, `write the document ${key}`, { at })
     }
     // Nobody wrote, and the condition was refused all the same.
-    if (lost?.failure === "precondition" && stored.etag !== undefined && stored.etag === against) {
+    if (lost?.failure === "precondition" && stored.etag !== undefined && stored.etag === against?.etag) {
       await comparing.correct().catch(() => undefined)
       form = await comparing.known()
     }
     if (!sent) enter(o)
     sent = true
-    against = stored.etag
+    against = stored
     const condition: PutCondition | undefined =
       form === "none"
         ? undefined
@@ -147,7 +156,7 @@ async function swap(
           : { kind: "match", etag: stored.etag, form }
     try {
       await once(env, undefined, (signal) =>
-        env.store.put(at, bytes, { signal, ...(condition !== undefined && { condition }) }),
+        env.store.put(at, make(token, stored.token), { signal, ...(condition !== undefined && { condition }) }),
       )
       return
     } catch (error) {

@@ -34,19 +34,30 @@ export function parseTombstone(bytes: Uint8Array): Tombstone | undefined {
   return life === undefined || token === undefined || made === undefined ? undefined : { life, token, made }
 }
 
-export function wrap(content: Uint8Array, token: string): Uint8Array {
+/** `replaced`: the token of what stood there before, so that a write whose answer was lost can tell that it never was there. */
+export function wrap(content: Uint8Array, token: string, replaced = ""): Uint8Array {
   const bytes = new Uint8Array(ENVELOPE_SIZE + content.length)
-  bytes.set(encoder.encode(`${`{"format":"@sessions/s3","v":1,"t":"${token}"}`.padEnd(ENVELOPE_SIZE - 1)}\n`))
+  bytes.set(
+    encoder.encode(`${`{"format":"@sessions/s3","v":1,"t":"${token}${replaced}"}`.padEnd(ENVELOPE_SIZE - 1)}\n`),
+  )
   bytes.set(content, ENVELOPE_SIZE)
   return bytes
 }
 
-const ENVELOPE = /^\{"format":"@sessions\/s3","v":(\d+),"t":"([0-9a-z]{12})"\} *\n$/
+const ENVELOPE = /^\{"format":"@sessions\/s3","v":(\d+),"t":"([0-9a-z]{12})([0-9a-z]{12})?"\} *\n$/
 
-/** What a document or blob holds, and the token it was written with; undefined where it is none. */
-export function unwrap(bytes: Uint8Array): { readonly content: Uint8Array; readonly token: string } | undefined {
+export interface Wrapped {
+  readonly content: Uint8Array
+  /** It was written with this one. */
+  readonly token: string
+  /** What it replaced was written with this one; undefined where nothing stood there. */
+  readonly replaced: string | undefined
+}
+
+/** What a document or blob holds; undefined where it is none. */
+export function unwrap(bytes: Uint8Array): Wrapped | undefined {
   if (bytes.length < ENVELOPE_SIZE) return undefined
   const found = ENVELOPE.exec(new TextDecoder().decode(bytes.subarray(0, ENVELOPE_SIZE)))
   if (found?.[1] !== "1") return undefined
-  return { content: bytes.subarray(ENVELOPE_SIZE), token: found[2] as string }
+  return { content: bytes.subarray(ENVELOPE_SIZE), token: found[2] as string, replaced: found[3] }
 }
