@@ -17,7 +17,7 @@ void test("8 processes append 500 entries each to one session: 4,000 entries, ea
   const { id } = await sessions.create()
   const started = performance.now()
   const run = async (n: number): Promise<string[]> => {
-    const args = [WRITER, BUCKET, prefix, id, `w${n}`, "20", "25"]
+    const args = [WRITER, BUCKET, prefix, id, `w${n}`, "500", "64"]
     const { stdout } = await promisify(execFile)(process.execPath, args, { maxBuffer: 10_000_000 })
     return JSON.parse(stdout) as string[]
   }
