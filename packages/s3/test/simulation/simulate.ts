@@ -55,7 +55,7 @@ export async function simulate(design: Design, seed: number): Promise<Outcome> {
   if (!(await clock.until(() => running === 0))) records.problems.push(`${running} actors wait for ever`)
   weather.risk = 0
   await clock.until(() => weather.late === 0)
-  const last = await calm(writers, clock, dice, records)
+  const last = await calm(writers, clock, records, (log) => witness === undefined || log === witness.current?.log)
   const storage = design.open(createFakeStore(bucket), clock.machine(dice, 0))
   const violations = await finish(clock, () => brokenRules(storage, records, last, witness))
   const acknowledged = records.appends.filter(({ outcome }) => outcome !== undefined && "head" in outcome).length
@@ -76,18 +76,21 @@ async function repeat(actor: { step(): Promise<void> }, times: number): Promise<
   for (let n = 0; n < times; n++) await actor.step()
 }
 
-/** Nothing latches: in good weather everybody who is alone can append at once, or after one look. */
+/**
+ * Nothing latches: in good weather everybody who is alone can append at once, or after one look. One who sends again what nobody
+ * could tell of is told that it was written, also where its log has ended since; the next append is to the log that is there.
+ */
 async function calm(
   writers: readonly { append(): Promise<MadeAppend> }[],
   clock: Clock,
-  _dice: Dice,
   records: Records,
+  isThere: (log: string) => boolean,
 ): Promise<readonly MadeAppend[]> {
   const last: MadeAppend[] = []
   for (const writer of writers) {
     for (let tries = 0; ; tries++) {
       const made = await finish(clock, () => writer.append())
-      if (made.outcome !== undefined && "head" in made.outcome) {
+      if (made.outcome !== undefined && "head" in made.outcome && isThere(made.outcome.head.log)) {
         last.push(made)
         break
       }
