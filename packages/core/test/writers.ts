@@ -7,8 +7,8 @@ import { createSessions } from "../src/session/repository/repository.ts"
 import type { SessionsOptions } from "../src/session/repository/repository.ts"
 import type { Session, Sessions } from "../src/session/types.ts"
 import type { SessionStorage } from "../src/storage/contract.ts"
-import { createFaultyStorage } from "./faulty-storage.ts"
-import type { FaultyOptions, FaultyStorage } from "./faulty-storage.ts"
+import { createFaultyStorage } from "@sessions/conformance/faults"
+import type { FaultyOptions, FaultyStorage } from "@sessions/conformance/faults"
 
 export interface Writer {
   readonly storage: FaultyStorage

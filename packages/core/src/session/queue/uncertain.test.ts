@@ -1,6 +1,6 @@
 import { createMemoryLocation } from "@sessions/memory"
 import { expect, test, vi } from "vitest"
-import type { Fault } from "../../../test/faulty-storage.ts"
+import type { Fault } from "@sessions/conformance/faults"
 import {
   assistant,
   codeOf,

@@ -1,7 +1,7 @@
 import { createMemoryLocation, createMemoryStorage } from "@sessions/memory"
 import { expect, test } from "vitest"
 import { createCountingStorage } from "../../../test/counting-storage.ts"
-import { createFaultyStorage } from "../../../test/faulty-storage.ts"
+import { createFaultyStorage } from "@sessions/conformance/faults"
 import { twoRepositories } from "../../../test/repositories.ts"
 import { assistant, codeOf, contextTexts, user } from "../../../test/writers.ts"
 import type { SessionStorage } from "../../storage/contract.ts"

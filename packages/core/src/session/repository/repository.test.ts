@@ -1,6 +1,6 @@
 import { createMemoryStorage } from "@sessions/memory"
 import { expect, test } from "vitest"
-import { createFaultyStorage } from "../../../test/faulty-storage.ts"
+import { createFaultyStorage } from "@sessions/conformance/faults"
 import { twoRepositories } from "../../../test/repositories.ts"
 import { codeOf, contextTexts, storedLines, user } from "../../../test/writers.ts"
 import { httpStatus } from "../../errors.ts"

@@ -1,6 +1,6 @@
 import { createMemoryStorage } from "@sessions/memory"
 import { expect, test } from "vitest"
-import { createFaultyStorage } from "../../../test/faulty-storage.ts"
+import { createFaultyStorage } from "@sessions/conformance/faults"
 import { codeOf, linesIn, smallBatches } from "../../../test/transfer.ts"
 import { parseLine } from "../../format/line.ts"
 import type { HeadInfo, SessionStorage } from "../../storage/contract.ts"

@@ -1,1 +1,0 @@
-export * from "@sessions/conformance/faults"
