@@ -5,7 +5,10 @@ import { armed } from "./faults.ts"
 
 export const indexedDb: Subject<string> = createSubject("idb", {})
 /** Small limits, so that they are tried at once. */
-export const strict: Subject<string> = createSubject("idb strict", { durability: "strict", maxBatchBytes: 4_000_000 })
+export const relaxed: Subject<string> = createSubject("idb relaxed", {
+  durability: "relaxed",
+  maxBatchBytes: 4_000_000,
+})
 
 let made = 0
 
