@@ -1,14 +1,14 @@
 import type { ExportOptions } from "@sessions/core"
-import { choiceOption } from "../args.ts"
-import { blobFolderOf, writeBlobs } from "../blob-folder.ts"
-import type { Command, Invocation, Outcome } from "../command.ts"
-import { defineCommand } from "../command.ts"
-import { UsageError } from "../errors.ts"
-import { writeNewFile } from "../files.ts"
-import { formatBytes, formatCount } from "../format.ts"
+import { choiceOption } from "../run/args.ts"
+import { blobFolderOf, writeBlobs } from "../store/blob-folder.ts"
+import type { Command, Invocation, Outcome } from "../run/command.ts"
+import { defineCommand } from "../run/command.ts"
+import { UsageError } from "../run/errors.ts"
+import { writeNewFile } from "../store/files.ts"
+import { formatBytes, formatCount } from "../show/format.ts"
 import type { Sink } from "../io.ts"
-import type { Progress } from "../progress.ts"
-import { cleanJson, cleanLine } from "../terminal.ts"
+import type { Progress } from "../show/progress.ts"
+import { cleanJson, cleanLine } from "../show/terminal.ts"
 
 const FORMATS = ["jsonl", "markdown"] as const
 

@@ -1,6 +1,6 @@
-import type { Command } from "../command.ts"
-import { defineCommand } from "../command.ts"
-import { newId } from "../resolve.ts"
+import type { Command } from "../run/command.ts"
+import { defineCommand } from "../run/command.ts"
+import { newId } from "../store/resolve.ts"
 
 export const fork: Command = defineCommand({
   name: "fork",

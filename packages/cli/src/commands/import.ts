@@ -1,13 +1,13 @@
 import type { ImportFormat } from "@sessions/core"
-import { choiceOption } from "../args.ts"
-import { blobFolderOf, readBlobs } from "../blob-folder.ts"
-import type { Command } from "../command.ts"
-import { defineCommand } from "../command.ts"
-import { diagnosticLines } from "../diagnostics.ts"
-import { openFile } from "../files.ts"
-import { formatBytes, formatNumber } from "../format.ts"
-import { writeLines } from "../output.ts"
-import { newId } from "../resolve.ts"
+import { choiceOption } from "../run/args.ts"
+import { blobFolderOf, readBlobs } from "../store/blob-folder.ts"
+import type { Command } from "../run/command.ts"
+import { defineCommand } from "../run/command.ts"
+import { diagnosticLines } from "../show/diagnostics.ts"
+import { openFile } from "../store/files.ts"
+import { formatBytes, formatNumber } from "../show/format.ts"
+import { writeLines } from "../show/output.ts"
+import { newId } from "../store/resolve.ts"
 
 const FORMATS: readonly ImportFormat[] = ["auto", "sessions", "pi", "oh-my-pi"]
 

@@ -1,13 +1,13 @@
 import type { ListOptions, SessionInfo, SessionPage, Sessions } from "@sessions/core"
-import { integerOption } from "../args.ts"
-import type { Command } from "../command.ts"
-import { defineCommand } from "../command.ts"
-import { UsageError } from "../errors.ts"
-import { fit, formatAge, formatBytes, formatNumber, table } from "../format.ts"
-import { preview } from "../messages.ts"
-import type { Line, Span, View } from "../output.ts"
-import { styled } from "../output.ts"
-import { folder } from "../resolve.ts"
+import { integerOption } from "../run/args.ts"
+import type { Command } from "../run/command.ts"
+import { defineCommand } from "../run/command.ts"
+import { UsageError } from "../run/errors.ts"
+import { fit, formatAge, formatBytes, formatNumber, table } from "../show/format.ts"
+import { preview } from "../show/messages.ts"
+import type { Line, Span, View } from "../show/output.ts"
+import { styled } from "../show/output.ts"
+import { folder } from "../store/resolve.ts"
 
 export const list: Command = defineCommand({
   name: "list",

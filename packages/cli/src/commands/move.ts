@@ -1,6 +1,6 @@
-import type { Command } from "../command.ts"
-import { defineCommand } from "../command.ts"
-import { folder } from "../resolve.ts"
+import type { Command } from "../run/command.ts"
+import { defineCommand } from "../run/command.ts"
+import { folder } from "../store/resolve.ts"
 
 export const move: Command = defineCommand({
   name: "move",

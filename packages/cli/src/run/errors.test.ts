@@ -1,5 +1,5 @@
 import { expect, test } from "vitest"
-import { captured, createCli } from "../test/harness.ts"
+import { captured, createCli } from "../../test/harness.ts"
 import { toFailure } from "./errors.ts"
 import { run } from "./run.ts"
 

@@ -5,7 +5,7 @@
 import { blobRefs } from "@sessions/core"
 import type { Entry, Header } from "@sessions/core"
 import type { SessionStorage } from "@sessions/core/storage"
-import { CommandError } from "./errors.ts"
+import { CommandError } from "../run/errors.ts"
 import { filesIn, makeFolder, writeNewFile } from "./files.ts"
 
 export function blobFolderOf(file: string): string {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest"
-import { createCli } from "../test/harness.ts"
+import { createCli } from "../../test/harness.ts"
 import { choiceOption, integerOption, splitCommand } from "./args.ts"
 
 const cli = createCli()

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest"
-import { createCli } from "../test/harness.ts"
+import { createCli } from "../../test/harness.ts"
 import { COMMANDS } from "./commands.ts"
 import { parseCommand, splitCommand } from "./args.ts"
 

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest"
-import { createCli } from "../test/harness.ts"
-import type { Cli } from "../test/harness.ts"
+import { createCli } from "../../test/harness.ts"
+import type { Cli } from "../../test/harness.ts"
 import type { Fill } from "./fill.ts"
 
 interface Context {

@@ -2,7 +2,7 @@
  * What a command prints, as data: lines of plain and styled pieces. Making them text happens here alone, so that no stored text
  * reaches a terminal with its control characters.
  */
-import type { Io, Sink } from "./io.ts"
+import type { Io, Sink } from "../io.ts"
 import { cleanJson, cleanLine } from "./terminal.ts"
 
 export type Style = "bold" | "dim" | "red" | "green" | "yellow" | "blue" | "cyan"

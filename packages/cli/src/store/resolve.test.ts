@@ -1,5 +1,5 @@
 import { expect, test } from "vitest"
-import { createCli } from "../test/harness.ts"
+import { createCli } from "../../test/harness.ts"
 import { folder } from "./resolve.ts"
 
 const said = (text: string, timestamp: string) =>

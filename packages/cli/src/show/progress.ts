@@ -1,4 +1,4 @@
-import type { Sink } from "./io.ts"
+import type { Sink } from "../io.ts"
 import { cleanLine } from "./terminal.ts"
 
 export interface Progress {
