@@ -72,7 +72,6 @@ test("a title's escape sequences reach no terminal, as text or as JSON", async (
   await cli.use((store) => store.rename("one", "evil\u001b]0;owned\u0007\u009b2J"))
   const { stdout } = await cli.with({ terminal: 200, env: { NO_COLOR: "1" } }, "list")
   expect(stdout).toContain("evil␛]0;owned␇\\u009b2J")
-  // oxlint-disable-next-line no-control-regex
   const control = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/
   expect(stdout).not.toMatch(control)
   const json = (await cli("list", "--json")).stdout

@@ -127,7 +127,6 @@ test("a terminal is spared the control characters of an export, a pipe gets the 
     await session.append({ type: "message", message: { role: "user", content: "x\u009b2Jy\u001b[1m" } })
     await session.close()
   })
-  // oxlint-disable-next-line no-control-regex
   const control = /[\u001b\u0080-\u009f]/
   expect((await cli("export", "a")).stdout).toContain("\u009b2J")
   const shown = (await cli.with({ terminal: 80 }, "export", "a")).stdout

@@ -3,7 +3,6 @@ import { expect, test } from "vitest"
 import { cleanJson, cleanLine, cleanLines } from "./terminal.ts"
 
 const seed = Number(process.env["SEED"] ?? Date.now() % 1_000_000)
-// oxlint-disable-next-line no-control-regex
 const control = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/
 
 /** From the ranges where the controls are. */

@@ -141,7 +141,6 @@ test("with --json every command prints one JSON value and nothing else", async (
 })
 
 /** Whatever a terminal would take for more than a character. */
-// oxlint-disable-next-line no-control-regex
 const UNSAFE = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/
 const EVIL =
   "\u001b[2J\u001b]8;;http://evil\u0007click\u001b]8;;\u0007\u009b31m\u202eevil\u2066\r\nsecond\u0008\u007f\u0000"

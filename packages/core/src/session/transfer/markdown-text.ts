@@ -51,5 +51,4 @@ export function neutralized(text: string): string {
 const SWALLOWING = /<(?=!--|!\[CDATA|\?|\/?(?:details|summary|script|style|pre|textarea|title|iframe|template|svg)\b)/gi
 
 // C0 but tab and LF, DEL, C1, and the marks of direction.
-// oxlint-disable-next-line no-control-regex
 const CONTROLS = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g
