@@ -1,27 +1,5 @@
-/** What decides in a simulation: dice, and a scheduler that lets one of those who wait go on at a time. */
-export interface Dice {
-  below(n: number): number
-  chance(probability: number): boolean
-  pick<T>(options: readonly T[]): T
-}
-
-/** mulberry32. */
-export function createDice(seed: number): Dice {
-  let state = seed >>> 0
-  const next = (): number => {
-    state = (state + 0x6d2b79f5) >>> 0
-    let t = state
-    t = Math.imul(t ^ (t >>> 15), t | 1)
-    t ^= t + Math.imul(t ^ (t >>> 7), t | 61)
-    return ((t ^ (t >>> 14)) >>> 0) / 4294967296
-  }
-  const below = (n: number): number => Math.floor(next() * n)
-  return {
-    below,
-    chance: (probability) => next() < probability,
-    pick: (options) => options[below(options.length)] as never,
-  }
-}
+/** Lets one of those who wait go on at a time, as the dice say. */
+import type { Dice } from "./dice.ts"
 
 export interface Scheduler {
   /** Resolves when the dice say so. */

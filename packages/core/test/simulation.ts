@@ -8,8 +8,10 @@ import type { AppendResult, ConflictPolicy, PersistAfter, Session } from "../src
 import type { BlobStore } from "../src/storage/contract.ts"
 import { createActions, outcomeOf } from "./actions.ts"
 import type { Call, Fault } from "@sessions/conformance/faults"
-import { createDice, createScheduler } from "./scheduler.ts"
-import type { Dice, Scheduler } from "./scheduler.ts"
+import { createDice } from "./dice.ts"
+import type { Dice } from "./dice.ts"
+import { createScheduler } from "./scheduler.ts"
+import type { Scheduler } from "./scheduler.ts"
 import { assistant, createWriter } from "./writers.ts"
 import type { Writer } from "./writers.ts"
 

@@ -4,7 +4,7 @@ import { hasCode } from "@sessions/core/storage"
 import type { Clock } from "./clock.ts"
 import { SESSION } from "./designs.ts"
 import type { Simulated } from "./designs.ts"
-import type { Dice } from "./dice.ts"
+import type { Dice } from "../../../core/test/dice.ts"
 
 /** One append, and what its caller was told. */
 export interface MadeAppend {

@@ -1,6 +1,6 @@
 /** Time that passes only when everybody waits. */
 import type { Time } from "../../src/index.ts"
-import type { Dice } from "./dice.ts"
+import type { Dice } from "../../../core/test/dice.ts"
 
 export interface Clock {
   now(): number

@@ -5,7 +5,7 @@ import type { FakeBucket } from "../fake-bucket.ts"
 import type { StoreFault } from "../fake-store.ts"
 import { createFakeStore, inPieces } from "../fake-store.ts"
 import type { Clock } from "./clock.ts"
-import type { Dice } from "./dice.ts"
+import type { Dice } from "../../../core/test/dice.ts"
 
 export interface Weather {
   /** How likely a request fares badly. */
