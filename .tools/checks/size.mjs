@@ -1,54 +1,68 @@
-// What a page downloads for what it uses of a package, bundled and gzipped: `first` with the import itself, `later` by its
-// `import()`s.
+// What a page downloads for what it uses of a package, bundled by Rolldown as Vite does it, minified and gzipped: `first` with the
+// import itself, `later` by its `import()`s. With `--modules` it tells what `first` is made of, in bytes before compression.
 import { gzipSync } from "node:zlib"
 import { readFileSync } from "node:fs"
-import { join } from "node:path"
-import { build } from "esbuild"
+import { join, relative } from "node:path"
+import { rolldown } from "rolldown"
 import { root } from "../lib/workspace.mjs"
 
 const budgets = JSON.parse(readFileSync(join(root, ".config", "size.json"), "utf8"))
 
 for (const [name, budget] of Object.entries(budgets)) {
-  const { first, later } = await sizes(name, budget.use)
+  const { first, later, rooms, modules } = await sizes(budget)
   const over = first > budget.first || later > budget.later
   if (over) process.exitCode = 1
   console.log(
     `${over ? "TOO BIG" : "ok"}  ${name}: ${first} bytes first (of ${budget.first}), ${later} later (of ${budget.later})`,
   )
+  for (const [room, bytes] of rooms) console.log(`      ${bytes} with ${room}`)
+  if (process.argv.includes("--modules")) for (const [file, bytes] of modules) console.log(`      ${bytes} ${file}`)
 }
 
-async function sizes(name, use) {
-  const { outputFiles, metafile } = await build({
-    stdin: { contents: `export { ${use} } from "${name}"`, resolveDir: join(root, "conformance") },
-    logOverride: { "ignored-bare-import": "silent" },
-    bundle: true,
-    minify: true,
-    format: "esm",
-    target: "es2022",
-    splitting: true,
-    outdir: join(root, ".reports", "size"),
-    write: false,
-    metafile: true,
-    absWorkingDir: root,
+async function sizes({ in: folder, use }) {
+  const page = Object.entries(use).map(([name, what]) => `export { ${what} } from "${name}"`)
+  const build = await rolldown({
+    cwd: join(root, folder),
+    input: "page",
+    platform: "browser",
+    transform: { target: "es2022" },
+    plugins: [
+      {
+        name: "page",
+        resolveId: (id) => (id === "page" ? "\0page" : undefined),
+        load: (id) => (id === "\0page" ? page.join("\n") : undefined),
+      },
+    ],
   })
-  const bytes = new Map(outputFiles.map((file) => [file.path, gzipSync(file.contents).length]))
-  const eager = staticallyImported(metafile.outputs)
-  let first = 0
-  let later = 0
-  for (const [path, size] of bytes) {
-    if (eager.has(path)) first += size
-    else later += size
+  const { output } = await build.generate({ format: "esm", minify: true })
+  await build.close()
+  const chunks = new Map(output.filter(({ type }) => type === "chunk").map((chunk) => [chunk.fileName, chunk]))
+  const bytes = (files) => [...files].reduce((sum, file) => sum + gzipSync(chunks.get(file).code).length, 0)
+  const entry = [...chunks.values()].find(({ isEntry }) => isEntry)
+  const first = atOnce(chunks, [entry.fileName])
+  const all = [...chunks.keys()]
+  const asked = [...first].flatMap((file) => chunks.get(file).dynamicImports)
+  const rooms = [...new Set(asked)].map((file) => {
+    const own = [...atOnce(chunks, [file])].filter((one) => !first.has(one))
+    return [chunks.get(file).name, bytes(own)]
+  })
+  const modules = [...first].flatMap((file) =>
+    Object.entries(chunks.get(file).modules).map(([id, { renderedLength }]) => [relative(root, id), renderedLength]),
+  )
+  return {
+    first: bytes(first),
+    later: bytes(all.filter((file) => !first.has(file))),
+    rooms,
+    modules: modules.sort(([, a], [, b]) => b - a),
   }
-  return { first, later }
 }
 
-function staticallyImported(outputs) {
-  const reached = new Set()
-  const visit = (path) => {
-    if (reached.has(join(root, path))) return
-    reached.add(join(root, path))
-    for (const { path: next, kind } of outputs[path].imports) if (kind === "import-statement") visit(next)
+/** These and all that they import, but for what they import later. */
+function atOnce(chunks, files, reached = new Set()) {
+  for (const file of files) {
+    if (reached.has(file)) continue
+    reached.add(file)
+    atOnce(chunks, chunks.get(file).imports, reached)
   }
-  visit(Object.keys(outputs).find((path) => path.endsWith("stdin.js")))
   return reached
 }
