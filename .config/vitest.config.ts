@@ -13,6 +13,7 @@ export default defineConfig({
       "packages/*/{src,test}/**/*.test.ts",
       "conformance/**/*.test.ts",
       "examples/**/*.test.ts",
+      "benchmarks/src/**/*.test.ts",
       ".tools/**/*.test.mjs",
     ],
     exclude: ["**/node_modules/**", "**/dist/**", "**/*.browser.test.ts"],

@@ -1,35 +1,102 @@
-// `pnpm bench [GROUP…] [--runtime node|bun|deno] …`: builds the packages, so that what is measured is what users get, and runs the
-// benchmarks in the runtime that is asked for.
+// `pnpm bench [GROUP…] [--runtime node|bun|deno|chromium|firefox|webkit] [--json FILE] [--quick]`: builds the packages, so that what is
+// measured is what users get, starts what a group needs beside the runtime, and runs the benchmarks. Without a group all of them.
 import { spawn } from "node:child_process"
+import { rmSync } from "node:fs"
 import { join } from "node:path"
+import { parseArgs } from "node:util"
+import { planOf } from "./lib/bench-plan.mjs"
+import { absentFromSystem, system } from "./lib/debian.mjs"
 import { install } from "./lib/install.mjs"
-import { newestNode } from "./lib/runtimes.mjs"
+import { absent, newestNode } from "./lib/runtimes.mjs"
 import { runScript } from "./lib/run.mjs"
+import { s3Server } from "./lib/s3-server.mjs"
 import { manifest, root } from "./lib/workspace.mjs"
 
-const runtimes = {
-  node: [newestNode(), []],
-  bun: [join(root, "node_modules", ".bin", "bun"), []],
-  deno: [join(root, "node_modules", ".bin", "deno"), ["run", "-A", "--no-lock", "--cached-only"]],
+const commands = {
+  node: [newestNode()],
+  bun: [join(root, "node_modules", ".bin", "bun")],
+  deno: [join(root, "node_modules", ".bin", "deno"), "run", "-A", "--no-lock", "--cached-only"],
 }
+/** Whatever hangs is ended: a run of everything takes a quarter of an hour. */
+const TIMEOUT = 30 * 60_000
 
-const args = process.argv.slice(2)
-const at = args.indexOf("--runtime")
-const [name] = at === -1 ? ["node"] : args.splice(at, 2).slice(1)
-const runtime = runtimes[name]
-if (runtime === undefined) {
-  console.error(`bench: there is no runtime ${name}; choose from ${Object.keys(runtimes).join(", ")}`)
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { runtime: { type: "string" }, json: { type: "string" }, quick: { type: "boolean", default: false } },
+})
+const plan = planOf(positionals, values.runtime)
+if (typeof plan === "string") {
+  console.error(`bench: ${plan}`)
   process.exit(2)
 }
-
 if (!(await install())) process.exit(1)
 const built = await runScript(manifest.scripts.build)
 if (built.code !== 0) {
   console.error(built.output)
   process.exit(1)
 }
-const [command, flags] = runtime
-const child = spawn(command, [...flags, join(root, "benchmarks", "src", "main.ts"), ...args], { stdio: "inherit" })
-child.on("close", (code) => {
-  process.exitCode = code ?? 1
-})
+// A run of everything leaves nothing of an older one; that of a group replaces what is of that group.
+if (values.json !== undefined && positionals.length === 0 && values.runtime === undefined) {
+  rmSync(values.json, { force: true })
+}
+let failed = false
+for (const run of plan) {
+  const code = await bench(run)
+  failed ||= code !== 0
+}
+// At once: a server that was started ends with this process.
+process.exit(failed ? 1 : 0)
+
+async function bench({ runtime, groups: wanted, engine }) {
+  const reason = await absent[runtime]()
+  if (reason !== undefined) return leaveOut(`${runtime} (${wanted.join(", ")})`, reason)
+  const env = {}
+  const here = []
+  for (const name of wanted) {
+    const lacking = await prepare(name, engine, env)
+    if (lacking === undefined) here.push(name)
+    else leaveOut(name, lacking)
+  }
+  if (here.length === 0) return 0
+  const flags = [...(values.json === undefined ? [] : ["--json", values.json]), ...(values.quick ? ["--quick"] : [])]
+  const args = [join(root, "benchmarks", "src", "main.ts"), ...here, "--engine", engine, ...flags]
+  return runHere([...commands[runtime], ...args], env)
+}
+
+/** What a group needs of the system; the reason where it cannot be had. */
+async function prepare(group, engine, env) {
+  if (group === "browser") return absentFromSystem(system[engine], [system[engine]])
+  if (group !== "s3") return undefined
+  const lacking = await absentFromSystem(system.s3, [system.s3])
+  if (lacking !== undefined) return lacking
+  try {
+    env.S3_BENCH_SERVER = JSON.stringify(await s3Server())
+    return undefined
+  } catch (error) {
+    return `the server did not start: ${error.message}`
+  }
+}
+
+/** What a machine lacks is no failure of the benchmarks. */
+function leaveOut(what, reason) {
+  console.error(`left out: ${what}: ${reason}`)
+  return 0
+}
+
+/** The exit code. Asked to end, the benchmarks close what they have started; only then are they made to. */
+function runHere([command, ...args], env) {
+  return new Promise((resolve) => {
+    const child = spawn(command, args, { stdio: "inherit", env: { ...process.env, ...env } })
+    const late = setTimeout(() => {
+      console.error(`bench: ended after ${TIMEOUT / 60_000} minutes`)
+      child.kill("SIGTERM")
+      setTimeout(() => child.kill("SIGKILL"), 10_000).unref()
+    }, TIMEOUT)
+    const ended = (code) => {
+      clearTimeout(late)
+      resolve(code ?? 1)
+    }
+    child.on("error", () => ended(1))
+    child.on("close", ended)
+  })
+}

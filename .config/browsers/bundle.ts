@@ -1,8 +1,15 @@
 import { dirname } from "node:path"
 import { build } from "esbuild"
 
-/** A script for a page or worker, with all that it imports, from the sources. */
-export async function bundle(entry: string, { minify = false } = {}): Promise<string> {
+interface BundleOptions {
+  readonly minify?: boolean
+  /** Of the packages' `exports`; by default those that lead to the sources, with none to what is built. */
+  readonly conditions?: readonly string[]
+}
+
+/** A script for a page or worker, with all that it imports. */
+export async function bundle(entry: string, o: BundleOptions = {}): Promise<string> {
+  const { minify = false, conditions = ["source"] } = o
   const { outputFiles } = await build({
     entryPoints: [entry],
     absWorkingDir: dirname(entry),
@@ -10,7 +17,7 @@ export async function bundle(entry: string, { minify = false } = {}): Promise<st
     minify,
     format: "iife",
     target: "es2022",
-    conditions: ["source"],
+    conditions: [...conditions],
     write: false,
     logLevel: "silent",
   })

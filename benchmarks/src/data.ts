@@ -38,6 +38,14 @@ export function message(index: number): NewEntry {
   return { type: "message", message: { role: "user", content: [{ type: "text", text: words(index, 260) }] } }
 }
 
+const fixed = { id: "01J00000000000000000000000", parentId: "01J00000000000000000000000" }
+
+/** The line that {@link message} becomes, with its end. */
+export function lineOf(seq: number): string {
+  const { type, ...payload } = message(seq)
+  return `${JSON.stringify({ type, ...fixed, seq, timestamp: new Date().toISOString(), ...payload })}\n`
+}
+
 const WORDS =
   "the session log keeps every turn of an agent and opens at once from its end without reading history".split(" ")
 

@@ -1,9 +1,7 @@
-/**
- * `pnpm bench [GROUP…] [--runtime node|bun|deno] [--json FILE] [--quick]`: ours beside the raw loop, in one run. The packages are
- * measured as they are built.
- */
-import { writeFileSync } from "node:fs"
+/** What `pnpm bench` runs in a runtime, for some of the groups: ours beside the raw loop. The packages are measured as they are built. */
+import { existsSync, readFileSync, writeFileSync } from "node:fs"
 import { parseArgs } from "node:util"
+import type { Engine } from "../../.config/browsers/page.ts"
 import { compactionScenarios } from "./compaction.ts"
 import { appendScenarios } from "./files/append.ts"
 import { curveScenarios } from "./files/curves.ts"
@@ -11,37 +9,55 @@ import { listScenarios } from "./files/list.ts"
 import { replayScenarios } from "./files/replay.ts"
 import { resumeScenarios } from "./files/resume.ts"
 import { memoryScenarios } from "./memory.ts"
-import { peerScenarios } from "./peers/index.ts"
+import { isOfSameMachine, merge } from "./merge.ts"
+import type { Report } from "./merge.ts"
 import { machine, table } from "./report.ts"
 import type { Result, Scenario } from "./report.ts"
 
-const groups: Readonly<Record<string, (quick: boolean) => readonly Scenario[]>> = {
+type Group = (quick: boolean) => readonly Scenario[] | Promise<readonly Scenario[]>
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    engine: { type: "string", default: "chromium" },
+    json: { type: "string" },
+    quick: { type: "boolean", default: false },
+  },
+})
+
+/** What only one group needs is loaded with it. */
+const groups: Readonly<Record<string, Group>> = {
   append: (quick) => [...appendScenarios(quick), ...memoryScenarios(quick)],
   replay: replayScenarios,
   resume: resumeScenarios,
   list: listScenarios,
   compaction: compactionScenarios,
   curves: curveScenarios,
-  peers: peerScenarios,
+  peers: async (quick) => (await import("./peers/index.ts")).peerScenarios(quick),
+  s3: async (quick) => (await import("./s3/index.ts")).s3Scenarios(quick),
+  browser: async (quick) => (await import("./browser/index.ts")).browserScenarios(quick, values.engine as Engine),
 }
 
-const { values, positionals } = parseArgs({
-  allowPositionals: true,
-  options: { json: { type: "string" }, quick: { type: "boolean", default: false } },
-})
-const wanted = positionals.length === 0 ? Object.keys(groups) : positionals
-const unknown = wanted.filter((name) => groups[name] === undefined)
-if (unknown.length > 0) {
-  process.stderr.write(`bench: there is no ${unknown.join(", ")}; choose from ${Object.keys(groups).join(", ")}\n`)
-  process.exit(2)
-}
 const results: Result[] = []
-for (const name of wanted) {
-  for (const scenario of groups[name]?.(values.quick) ?? []) {
-    process.stderr.write(`${scenario.id} …\n`)
-    results.push(await scenario.run())
+for (const name of positionals) {
+  for (const { id, run } of (await groups[name]?.(values.quick)) ?? []) {
+    process.stderr.write(`${id} …\n`)
+    try {
+      results.push(await run())
+    } catch (error) {
+      process.stderr.write(`${id} failed: ${error instanceof Error ? error.stack : String(error)}\n`)
+      process.exitCode = 1
+    }
   }
+  // After each group, so that what was measured is there whatever the next one meets.
+  if (values.json !== undefined) save(values.json, { machine: machine(), results })
 }
 process.stdout.write(`${table(results)}\n`)
-if (values.json !== undefined)
-  writeFileSync(values.json, `${JSON.stringify({ machine: machine(), results }, null, 2)}\n`)
+
+function save(file: string, report: Report): void {
+  const older = existsSync(file) ? (JSON.parse(readFileSync(file, "utf8")) as Report) : undefined
+  if (older !== undefined && !isOfSameMachine(older, report)) {
+    process.stderr.write(`${file} is of another machine and begun anew.\n`)
+  }
+  writeFileSync(file, `${JSON.stringify(merge(older, report), null, 2)}\n`)
+}

@@ -1,5 +1,5 @@
 /** What a measurement gives, and how it is shown. */
-import { cpus, totalmem } from "node:os"
+import { cpus, release, totalmem, type } from "node:os"
 import type { Pair } from "./rounds.ts"
 
 export interface Scenario {
@@ -28,9 +28,11 @@ export interface Result {
   readonly series?: Readonly<Record<string, readonly (readonly [number, number])[]>>
 }
 
+/** The same in whichever runtime it is asked. */
 export function machine(): Readonly<Record<string, unknown>> {
   const all = cpus()
-  return { cpu: all[0]?.model.trim(), cores: all.length, memoryGB: Math.round(totalmem() / 1e9), runtime: runtime() }
+  const system = `${type()} ${release().split("-")[0] ?? ""}`
+  return { cpu: all[0]?.model.trim(), cores: all.length, memoryGB: Math.round(totalmem() / 1e9), system }
 }
 
 export function runtime(): string {

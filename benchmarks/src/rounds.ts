@@ -1,7 +1,4 @@
-/** How a measurement is taken: ours and the raw loop in turns, so that a machine that drifts drifts under both. */
-import { mkdtempSync, rmSync } from "node:fs"
-import { tmpdir } from "node:os"
-import { join } from "node:path"
+/** How a measurement is taken, in a page as in a process: ours and the raw loop in turns, so that a machine that drifts drifts under both. */
 
 /** At least five are needed to speak of a spread. */
 export const ROUNDS = 7
@@ -31,19 +28,9 @@ export async function inTurns(
 type Timed = (round: number) => Promise<number> | number
 
 export async function milliseconds(work: () => unknown): Promise<number> {
-  const start = process.hrtime.bigint()
+  const start = performance.now()
   await work()
-  return Number(process.hrtime.bigint() - start) / 1e6
-}
-
-/** A folder of its own on the disk, gone afterwards. */
-export async function withFolder<T>(use: (folder: string) => Promise<T>): Promise<T> {
-  const folder = mkdtempSync(join(tmpdir(), "sessions-bench-"))
-  try {
-    return await use(folder)
-  } finally {
-    rmSync(folder, { recursive: true, force: true })
-  }
+  return performance.now() - start
 }
 
 /** What the set-up promised is there: a benchmark of the wrong thing is worse than none. */

@@ -8,10 +8,11 @@ import { promisify } from "node:util"
 import { createSessions } from "@sessions/core"
 import type { Session } from "@sessions/core"
 import { createStorage } from "./storage.ts"
-import { message } from "../data.ts"
+import { lineOf, message } from "../data.ts"
+import { withFolder } from "../folder.ts"
 import { timed } from "../report.ts"
 import type { Result, Scenario } from "../report.ts"
-import { inTurns, milliseconds, verify, withFolder } from "../rounds.ts"
+import { inTurns, milliseconds, verify } from "../rounds.ts"
 
 export function appendScenarios(quick: boolean): readonly Scenario[] {
   const os = quick ? 2_000 : 10_000
@@ -88,12 +89,4 @@ async function writeAndSync(path: string, count: number, together: number): Prom
     await sync(fd)
   }
   closeSync(fd)
-}
-
-const fixed = { id: "01J00000000000000000000000", parentId: "01J00000000000000000000000" }
-
-/** The line that a message of the benchmark becomes. */
-export function lineOf(seq: number): string {
-  const { type, ...payload } = message(seq)
-  return `${JSON.stringify({ type, ...fixed, seq, timestamp: new Date().toISOString(), ...payload })}\n`
 }

@@ -2,9 +2,10 @@
 import { inNewProcess } from "../child.ts"
 import type { ListTimes } from "../children/list.ts"
 import { message } from "../data.ts"
+import { withFolder } from "../folder.ts"
 import { median, timed } from "../report.ts"
 import type { Result, Scenario } from "../report.ts"
-import { ROUNDS, withFolder } from "../rounds.ts"
+import { ROUNDS } from "../rounds.ts"
 import { createSessions } from "@sessions/core"
 import { createStorage } from "./storage.ts"
 

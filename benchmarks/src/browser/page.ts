@@ -1,0 +1,118 @@
+/** What runs in the page: appends and a replay through a session, and the same transactions by hand in turns. */
+import { createSessions } from "@sessions/core"
+import type { SessionStorage } from "@sessions/core"
+import { createIndexedDbStorage } from "@sessions/idb"
+import { lineOf, message } from "../data.ts"
+import { inTurns, milliseconds, verify } from "../rounds.ts"
+import type { Pair } from "../rounds.ts"
+import { createByHand, replayByHand } from "./by-hand.ts"
+
+export interface PageFigures {
+  /** Milliseconds of a round. */
+  readonly pair: Pair
+  readonly work: Readonly<Record<string, number>>
+  /** What the browser says it is. */
+  readonly userAgent: string
+}
+
+export interface PageBenchmarks {
+  append(o: { readonly count: number; readonly rounds: number }): Promise<PageFigures>
+  replay(o: { readonly bytes: number; readonly rounds: number }): Promise<PageFigures>
+}
+
+const LINES_A_BATCH = 100
+
+const benchmarks: PageBenchmarks = {
+  async append({ count, rounds }) {
+    const storage = createIndexedDbStorage({ database: "append" })
+    const sessions = createSessions({ storage })
+    const byHand = await createByHand("append-by-hand", durabilityOf(storage))
+    const counted = { ours: 0, raw: 0 }
+    const pair = await inTurns(
+      {
+        async ours() {
+          const session = await sessions.create()
+          const before = transactions
+          const time = await milliseconds(async () => {
+            for (let i = 0; i < count; i++) await session.append(message(i))
+          })
+          counted.ours = transactions - before
+          verify((await session.info()).messageCount === count, "not every message is in its log")
+          return time
+        },
+        async raw(round) {
+          const before = transactions
+          const time = await milliseconds(async () => {
+            for (let i = 0; i < count; i++) await byHand.append(`s${round}`, lineOf(i).slice(0, -1), i)
+          })
+          counted.raw = transactions - before
+          verify((await byHand.next(`s${round}`)) === count, "not every line is in its log")
+          return time
+        },
+      },
+      rounds,
+    )
+    await sessions.close()
+    byHand.close()
+    const work = { "transactions/append": counted.ours / count, "transactions/append raw": counted.raw / count }
+    return { pair, work, userAgent: navigator.userAgent }
+  },
+
+  async replay({ bytes, rounds }) {
+    const storage = createIndexedDbStorage({ database: "replay" })
+    const sessions = createSessions({ storage })
+    const session = await sessions.create()
+    for (let i = 0; (await session.parts()).bytes < bytes; i += LINES_A_BATCH) {
+      await session.append(Array.from({ length: LINES_A_BATCH }, (_, k) => message(i + k)))
+    }
+    // As it is two seconds later in any case.
+    await storage.fold(session.id)
+    const counted = { entries: 0, ours: 0, raw: 0 }
+    const pair = await inTurns(
+      {
+        async ours() {
+          const before = transactions
+          let entries = 0
+          const time = await milliseconds(async () => {
+            for await (const _ of session.entries()) entries++
+          })
+          counted.ours = transactions - before
+          counted.entries = entries
+          return time
+        },
+        async raw() {
+          const before = transactions
+          let lines = 0
+          const time = await milliseconds(async () => {
+            lines = await replayByHand("replay", session.id)
+          })
+          counted.raw = transactions - before
+          // The first line is the header.
+          verify(lines === counted.entries + 1, `${lines} lines by hand, ${counted.entries} entries`)
+          return time
+        },
+      },
+      rounds,
+    )
+    await sessions.close()
+    const work = { entries: counted.entries, transactions: counted.ours, "transactions raw": counted.raw }
+    return { pair, work, userAgent: navigator.userAgent }
+  },
+}
+
+let transactions = 0
+Object.defineProperty(IDBDatabase.prototype, "transaction", {
+  value: new Proxy(Reflect.get(IDBDatabase.prototype, "transaction") as (...args: unknown[]) => IDBTransaction, {
+    apply(begin, db, args) {
+      transactions++
+      return Reflect.apply(begin, db, args)
+    },
+  }),
+})
+
+/** By hand as the storage does by default. */
+function durabilityOf({ capabilities }: SessionStorage): "relaxed" | "strict" {
+  return capabilities.durability === "disk" ? "strict" : "relaxed"
+}
+
+Object.assign(globalThis, { benchmarks })

@@ -1,0 +1,53 @@
+import { expect, test } from "vitest"
+import { merge } from "./merge.ts"
+import type { Report } from "./merge.ts"
+import { machine, timed } from "./report.ts"
+import type { Result } from "./report.ts"
+
+const result = (id: string, runtime: string, value: number): Result => ({
+  id,
+  runtime,
+  value,
+  unit: "ms",
+  spread: [value, value],
+  rounds: 5,
+})
+const reportOf = (...results: Result[]): Report => ({ machine: { cpu: "one" }, results })
+
+test("a result has its id, runtime, value, unit, raw and ratio, and what tells how sure it is", () => {
+  const made = timed("replay.200mb", "ms", { ours: [12, 10, 20], raw: [9, 8, 7] })
+  expect(made).toEqual({
+    id: "replay.200mb",
+    runtime: expect.stringMatching(/^(node|bun|deno) \d+\./),
+    value: 12,
+    unit: "ms",
+    spread: [10, 20],
+    rounds: 3,
+    raw: 8,
+    // As rates: what takes longer is below 1.
+    ratio: 8 / 12,
+  })
+  expect(timed("resume.last50", "ms", { ours: [1, 2, 3], raw: [] })).not.toHaveProperty("ratio")
+})
+
+test("a machine is the same in whichever runtime it is asked", () => {
+  expect(Object.keys(machine())).toEqual(["cpu", "cores", "memoryGB", "system"])
+})
+
+test("a later run replaces what measured the same and leaves the rest where it is", () => {
+  const older = reportOf(result("a", "node 26.10.0", 1), result("b", "node 26.10.0", 2), result("a", "bun 1.4.5", 3))
+  const newer = reportOf(result("a", "node 26.11.0", 10), result("c", "node 26.11.0", 30))
+  expect(merge(older, newer).results.map(({ id, runtime, value }) => `${id} ${runtime} ${value}`)).toEqual([
+    "a node 26.11.0 10",
+    "b node 26.10.0 2",
+    "a bun 1.4.5 3",
+    "c node 26.11.0 30",
+  ])
+  expect(merge(undefined, newer)).toEqual(newer)
+})
+
+test("figures of two machines do not stand beside each other", () => {
+  const older = { machine: { cpu: "another" }, results: [result("b", "node 26.10.0", 2)] }
+  const newer = reportOf(result("a", "node 26.10.0", 1))
+  expect(merge(older, newer)).toEqual(newer)
+})
