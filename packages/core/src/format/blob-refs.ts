@@ -49,7 +49,8 @@ export interface Restored<E> {
 export function mayHoldBlobs(encoded: EncodedEntry, limits: BlobLimits = {}): boolean {
   const units = encoded.before.length + encoded.after.length
   if (units > (limits.textUnits ?? BLOB_TEXT_UNITS)) return true
-  return units >= (limits.imageChars ?? BLOB_IMAGE_CHARS) && encoded.after.includes('"image"')
+  // V8 looks for seven characters or more by a way that prepares itself first, and for these six in a third of the time.
+  return units >= (limits.imageChars ?? BLOB_IMAGE_CHARS) && encoded.after.includes('"image')
 }
 
 /**

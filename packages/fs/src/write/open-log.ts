@@ -124,7 +124,8 @@ export function encodeBatch(lines: readonly string[]): Batch {
 const LF = 10
 /** Of one UTF-16 unit. */
 const MAX_UTF8_BYTES = 3
-const scratch = Buffer.allocUnsafeSlow(65_536)
+/** Room for what many who append at once send together; of pages that were never used the system gives none. */
+const scratch = Buffer.allocUnsafeSlow(1_048_576)
 
 function cutBack(files: Files, log: OpenLog, cause: unknown): void {
   try {

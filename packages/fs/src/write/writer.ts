@@ -119,13 +119,16 @@ export class SessionWriter {
         return await this.#create(lines, o)
       }
       let log = checkExpect(this.#log, o.expect, this.#session)
-      const batch = encodeBatch(lines)
-      if (!this.#fits(log, batch)) log = await this.#roll(log)
+      let batch = encodeBatch(lines)
+      if (!this.#fits(log, batch)) {
+        log = await this.#roll(log)
+        // Encoded anew: another session's append may have used the buffer while this one waited.
+        batch = encodeBatch(lines)
+      }
       checkSignal(o.signal)
       fate.sent = true
       const before = { size: log.size, next: log.next, info: this.#behind.info }
-      // Encoded anew: another session's append may have used the buffer while this one waited.
-      const head = this.#write(log, encodeBatch(lines), o)
+      const head = this.#write(log, batch, o)
       if (head === undefined) return await this.#settle(lines, { next: before.next, log: log.log })
       if (this.#env.durability === "disk") await this.#sync(log, before)
       this.#env.bells.ring(this.#session)
