@@ -18,7 +18,7 @@ import { type Files, nodeFiles } from "./disk/files.ts"
 import { toLayout, toSessionPaths } from "./disk/layout.ts"
 import { type DecodeLines, decodeLines as decodeOnNode } from "./read/decode.ts"
 import { listSessions } from "./read/list.ts"
-import { readInfo, type StoredInfo } from "./log/metadata.ts"
+import { infoIn, readMetadata, type StoredInfo } from "./log/metadata.ts"
 import { readLines } from "./read/reader.ts"
 import { isThere, removeSession } from "./session/remove.ts"
 import { replaceLog } from "./session/replace.ts"
@@ -103,7 +103,9 @@ export function createFileStorage(o: FileStorageOptions): SessionStorage {
       return translated(env, session, "look at the log", () => {
         const view = env.view(session)
         if (view === undefined) return undefined
-        const info = pendingInfo(session, view.log) ?? readInfo(env.files, view.folder, view.log, view.next)
+        const info =
+          pendingInfo(session, view.log) ??
+          infoIn(view.metadata ?? readMetadata(env.files, view.folder), view.log, view.next)
         return { ...toHeadInfo(view), ...(info === undefined ? {} : { info }) }
       })
     },

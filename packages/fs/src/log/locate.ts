@@ -3,7 +3,7 @@ import type { Seq } from "@sessions/core/storage"
 import { countLines, findBack } from "./count.ts"
 import type { Files } from "../disk/files.ts"
 import { type Mark, markBefore } from "./marks.ts"
-import type { Part } from "./view.ts"
+import type { CountedPart } from "./view.ts"
 
 export interface ByteRange {
   readonly start: number
@@ -15,7 +15,7 @@ export interface ByteRange {
  * part's own ends are known, what lies shortly before the end is found from there, and so is what lies beside the range before: a
  * log that is read backwards, piece by piece, would count the same lines again for each piece.
  */
-export function locate(files: Files, fd: number, part: Part, from: Seq, to: Seq): ByteRange {
+export function locate(files: Files, fd: number, part: CountedPart, from: Seq, to: Seq): ByteRange {
   const end = to >= part.end.seq ? part.end.offset : toOffset(files, fd, part, to)
   const place = placeBefore(part, from)
   // Whichever way is shorter: on from the place, or back from the end, over what is about to be read anyway.
@@ -30,15 +30,15 @@ export function locate(files: Files, fd: number, part: Part, from: Seq, to: Seq)
 }
 
 /** The ends of the last range of a part. Its lines never move: a part that was cut or replaced is another `Part`. */
-const found = new WeakMap<Part, readonly [Mark, Mark]>()
+const found = new WeakMap<CountedPart, readonly [Mark, Mark]>()
 
-function toOffset(files: Files, fd: number, part: Part, seq: Seq): number {
+function toOffset(files: Files, fd: number, part: CountedPart, seq: Seq): number {
   const start = placeBefore(part, seq)
   return start.seq === seq ? start.offset : countLines(files, fd, { start, end: part.end.offset, until: seq }).offset
 }
 
 /** The nearest place at or before a seq that is known. */
-function placeBefore(part: Part, seq: Seq): Mark {
+function placeBefore(part: CountedPart, seq: Seq): Mark {
   const mark = markBefore(part.marks, seq)
   return (found.get(part) ?? []).reduce(
     (best, place) => (place.seq <= seq && place.seq > best.seq ? place : best),

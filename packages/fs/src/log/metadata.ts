@@ -1,6 +1,7 @@
 /**
  * `metadata.json`: what a listing shows of a session without opening its log. Derived and written behind: a row is taken from
- * it only where the size of the last part fits, `info` only where the identity does; nothing else needs it.
+ * it only where the size of the last part fits, `info` only where the identity does, and the end of a part that another one follows
+ * only where its size is just that; nothing needs it.
  */
 import { join } from "node:path"
 import type { Seq } from "@sessions/core/storage"
@@ -35,7 +36,10 @@ export function readMetadata(files: Files, folder: string): Metadata | undefined
 
 /** The information that was given with an append to this very log, if any is stored. */
 export function readInfo(files: Files, folder: string, log: string, next: Seq): StoredInfo | undefined {
-  const metadata = readMetadata(files, folder)
+  return infoIn(readMetadata(files, folder), log, next)
+}
+
+export function infoIn(metadata: Metadata | undefined, log: string, next: Seq): StoredInfo | undefined {
   const info = metadata?.log === log ? metadata.info : undefined
   return info !== undefined && info.next <= next ? info : undefined
 }

@@ -4,6 +4,7 @@ import { StorageError } from "@sessions/core/storage"
 import type { Environment } from "../environment.ts"
 import type { FileStat } from "../disk/files.ts"
 import { FIRST_PART, IDENTITY_FILE } from "../disk/layout.ts"
+import { isSameFile } from "../log/still.ts"
 import type { LogView } from "../log/view.ts"
 
 export interface Guard {
@@ -16,7 +17,7 @@ export interface Guard {
 export function createGuard(env: Environment, session: string, view: LogView): Guard {
   const path = (folder: string): string => join(folder, view.stored ? IDENTITY_FILE : FIRST_PART)
   let folder = view.folder
-  let seen = env.files.lstat(path(folder))
+  let seen = view.stored ? view.place.identity : env.files.lstat(path(folder))
 
   const checkAll = (): LogView => {
     const now = env.view(session)
@@ -31,7 +32,9 @@ export function createGuard(env: Environment, session: string, view: LogView): G
   return {
     check() {
       const stat = env.files.lstat(path(folder))
-      if (stat !== undefined && seen !== undefined && isSameFile(stat, seen, view.stored)) return
+      // Where the log itself stands in for its identity, its times change.
+      const isSame = view.stored ? isSameFile : hasSameNumber
+      if (stat !== undefined && seen !== undefined && isSame(stat, seen)) return
       checkAll()
       seen = stat
     },
@@ -39,7 +42,6 @@ export function createGuard(env: Environment, session: string, view: LogView): G
   }
 }
 
-/** A number of a removed file may come again, but not with its times. The log itself, where it stands in for its identity, changes. */
-function isSameFile(a: FileStat, b: FileStat, constant: boolean): boolean {
-  return a.ino === b.ino && (!constant || (a.ctimeMs === b.ctimeMs && a.mtimeMs === b.mtimeMs))
+function hasSameNumber(a: FileStat, b: FileStat): boolean {
+  return a.ino === b.ino
 }

@@ -1,5 +1,6 @@
 /** The bytes of a file from a line's start to a line's end, in pieces of whole lines, the next one being read while one is in use. */
 import type { Files } from "../disk/files.ts"
+import { readFully } from "../disk/small-files.ts"
 
 export interface Piece {
   /** Where in the file it starts. */
@@ -8,7 +9,10 @@ export interface Piece {
   readonly bytes: Buffer
 }
 
-/** Each piece has at most `maxBytes`, or is one longer line. Ends early where the file does. */
+/**
+ * Each piece has at most `maxBytes`, or is one longer line. Ends early where the file does. What fits into one piece is read at once:
+ * a promise would take several times as long, and more than that where it is the first of its process.
+ */
 export async function* readPieces(
   files: Files,
   fd: number,
@@ -16,6 +20,12 @@ export async function* readPieces(
   maxBytes: number,
 ): AsyncGenerator<Piece, void, undefined> {
   const { start, end } = range
+  if (end - start <= maxBytes) {
+    const have = readFully(files, fd, start, end - start)
+    const last = have.lastIndexOf(LF)
+    if (last >= 0) yield { at: start, bytes: have.subarray(0, last) }
+    return
+  }
   const spare: Buffer[] = []
   const begin = (at: number, size: number): Reading => {
     const length = Math.min(size, end - at)

@@ -14,7 +14,7 @@ import { READ } from "../disk/files.ts"
 import { createGuard, type Guard } from "./guard.ts"
 import { locate } from "../log/locate.ts"
 import { readPieces } from "./pieces.ts"
-import type { Part } from "../log/view.ts"
+import { type Part, partUpTo } from "../log/view.ts"
 
 /** The lines of a range in log order. See `SessionStorage.read`. */
 export async function* readLines(
@@ -59,14 +59,15 @@ interface Reading {
 async function* readPart(reading: Reading, part: Part, from: Seq, to: Seq): AsyncGenerator<Chunk, void, undefined> {
   const { env, session, guard, signal } = reading
   const { files } = env
-  const { fd, path } = openPart(reading, part)
+  const { fd, folder } = openPart(reading, part)
   try {
     let seq = from
-    for await (const { at, bytes } of readPieces(files, fd, locate(files, fd, part, from, to), MAX_CHUNK_BYTES)) {
+    const range = locate(files, fd, partUpTo(files, folder, part, to), from, to)
+    for await (const { at, bytes } of readPieces(files, fd, range, MAX_CHUNK_BYTES)) {
       checkSignal(signal)
       guard.check()
       const lines = env.decodeLines(bytes)
-      if (lines === undefined) throw notUtf8(session, path, at + findBroken(bytes))
+      if (lines === undefined) throw notUtf8(session, join(folder, part.name), at + findBroken(bytes))
       yield { from: seq, lines }
       seq += lines.length
     }
@@ -77,8 +78,9 @@ async function* readPart(reading: Reading, part: Part, from: Seq, to: Seq): Asyn
 }
 
 /** The folder may have moved since it was looked at, and what is opened under its name may be another log's. */
-function openPart({ env, session, guard, folder }: Reading, part: Part): { fd: number; path: string } {
-  const path = join(folder ?? guard.checkAll().folder, part.name)
+function openPart({ env, session, guard, folder }: Reading, part: Part): { fd: number; folder: string } {
+  const place = folder ?? guard.checkAll().folder
+  const path = join(place, part.name)
   let fd: number
   try {
     fd = env.files.open(path, READ)
@@ -92,7 +94,7 @@ function openPart({ env, session, guard, folder }: Reading, part: Part): { fd: n
     env.files.close(fd)
     throw error
   }
-  return { fd, path }
+  return { fd, folder: place }
 }
 
 function notUtf8(session: string, path: string, offset: number): StorageError {

@@ -6,7 +6,7 @@ import { readFully } from "../disk/small-files.ts"
 import type { Environment } from "../environment.ts"
 import { countLines } from "../log/count.ts"
 import { markBefore } from "../log/marks.ts"
-import type { LogView } from "../log/view.ts"
+import { countPart, type LogView } from "../log/view.ts"
 
 /**
  * The new head where all lines stand directly after `expect`; `conflict` where none of them stands anywhere from there on;
@@ -35,8 +35,9 @@ export function unsettled(session: string, cause?: unknown): StorageError {
 
 function linesFrom(env: Environment, view: LogView, seq: number): string[] {
   const lines: string[] = []
-  for (const part of view.parts) {
-    if (part.end.seq <= seq) continue
+  for (const found of view.parts) {
+    if (found.end.seq <= seq) continue
+    const part = countPart(env.files, view.folder, found)
     const fd = env.files.open(join(view.folder, part.name), READ)
     try {
       const start = countLines(env.files, fd, { start: markBefore(part.marks, seq), end: part.end.offset, until: seq })

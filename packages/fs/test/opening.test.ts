@@ -1,0 +1,162 @@
+/** What looking at a log costs in operations on files, and that nothing is missed by looking less. */
+import * as fs from "node:fs"
+import { join } from "node:path"
+import type { SessionStorage } from "@sessions/core/storage"
+import { expect, test } from "vitest"
+import { chunked, fill, lineAt, linesOf, linesTo, makeRoot, type Opened, openAt } from "./place.ts"
+
+const PART = { maxPartBytes: 20_000 }
+
+test("a log in many parts is opened by looking into the last one: each of the others costs one look at its size", async () => {
+  const costs: number[] = []
+  for (const lines of [60, 212]) {
+    const root = await filled(lines)
+    makeOld(root)
+    const parts = fs.readdirSync(join(root, "a")).filter((name) => name.endsWith(".jsonl")).length
+    const opened = openAt(root, PART)
+    const calls = countCalls(opened)
+    expect(await opened.storage.head("a")).toMatchObject({ next: lines })
+    expect(await linesOf(opened.storage, "a", { from: 0, to: 1 })).toEqual([lineAt(0, 1_000)])
+    expect(await linesOf(opened.storage, "a", { last: 3 })).toEqual(linesTo(lines, 1_000).slice(-3))
+    expect(calls.filter((call) => call.startsWith("open") && /\.(?:jsonl|marks)$/.test(call)).length).toBeLessThan(6)
+    costs.push(calls.length - parts)
+    expect(calls.length - parts).toBeLessThan(40)
+  }
+  expect(costs[0]).toBe(costs[1])
+})
+
+test("a log whose folder stands still is read without listing its parts or reading its identity again", async () => {
+  const { root, ...opened } = await still(60)
+  const { storage } = opened
+  const calls = countCalls(opened)
+  for (const last of [1, 2, 3]) {
+    calls.length = 0
+    expect(await linesOf(storage, "a", { last })).toEqual(linesTo(60, 1_000).slice(-last))
+    expect(calls).not.toContain(`readdir ${join(root, "a")}`)
+    expect(calls).not.toContain(`open ${join(root, "a", "log.id")}`)
+    expect(calls.length).toBeLessThan(20)
+  }
+})
+
+test.each<readonly [string, (other: SessionStorage, root: string) => Promise<readonly string[]>]>([
+  [
+    "grows",
+    async (other) => {
+      await append(other, 1)
+      return linesTo(61, 1_000)
+    },
+  ],
+  [
+    "grows by several parts",
+    async (other) => {
+      await append(other, 60)
+      return linesTo(120, 1_000)
+    },
+  ],
+  [
+    "is deleted and made anew",
+    async (other) => {
+      await other.delete("a")
+      await fill(other, "a", 60, 1_000)
+      return linesTo(60, 1_000)
+    },
+  ],
+  [
+    "is replaced",
+    async (other) => {
+      const { next, log } = (await other.head("a")) ?? { next: 0, log: "" }
+      await other.replace?.("a", chunked(["one", "two"]), { expect: { next, log } })
+      return ["one", "two"]
+    },
+  ],
+  [
+    "loses its last line to a hand with an editor",
+    async (_, root) => {
+      const last = fs.readdirSync(join(root, "a")).filter((name) => name.endsWith(".jsonl"))
+      const path = join(root, "a", last.sort((a, b) => partOf(a) - partOf(b)).at(-1) ?? "")
+      fs.truncateSync(path, fs.statSync(path).size - lineAt(59, 1_000).length - 1)
+      return linesTo(59, 1_000)
+    },
+  ],
+])("a log that stood still for long and %s is read as it is now", async (_, change) => {
+  const { storage, root } = await still(60)
+  expect(await linesOf(storage, "a")).toEqual(linesTo(60, 1_000))
+  const other = openAt(root, PART).storage
+  const expected = await change(other, root)
+  expect(await storage.head("a")).toMatchObject({ next: expected.length })
+  expect(await linesOf(storage, "a")).toEqual(expected)
+  expect(await storage.head("a")).toEqual(await openAt(root, PART).storage.head("a"))
+})
+
+test("a part that has other bytes than were kept of it is counted: lines of a late writer behind its end are void", async () => {
+  const root = await filled(60)
+  const before = await openAt(root, PART).storage.head("a")
+  fs.appendFileSync(join(root, "a", "session.jsonl"), `${lineAt(1_000)}\n`)
+  const { storage } = openAt(root, PART)
+  expect(await storage.head("a")).toEqual(before)
+  expect(await linesOf(storage, "a")).toEqual(linesTo(60, 1_000))
+})
+
+test("sizes that were kept of another log, or of parts that ended elsewhere, are not believed", async () => {
+  const root = await filled(60)
+  const before = await openAt(root, PART).storage.head("a")
+  const path = join(root, "a", "metadata.json")
+  const kept = JSON.parse(fs.readFileSync(path, "utf8")) as { parts: { from: number }[] }
+  const late = join(root, "a", "session.jsonl")
+  fs.appendFileSync(late, `${lineAt(1_000)}\n`)
+  const bytes = fs.statSync(late).size
+  const [first, second, ...rest] = kept.parts
+  for (const wrong of [
+    { ...kept, log: "another", parts: [{ ...first, bytes }, second, ...rest] },
+    { ...kept, parts: [{ ...first, bytes }, ...rest] },
+  ]) {
+    fs.writeFileSync(path, JSON.stringify(wrong))
+    const { storage } = openAt(root, PART)
+    expect({ ...(await storage.head("a")), info: undefined }).toEqual({ ...before, info: undefined })
+    expect(await linesOf(storage, "a")).toEqual(linesTo(60, 1_000))
+  }
+})
+
+async function filled(lines: number): Promise<string> {
+  const root = makeRoot()
+  const { storage } = openAt(root, PART)
+  await fill(storage, "a", lines, 1_000)
+  await storage[Symbol.asyncDispose]()
+  return root
+}
+
+/** A storage that has looked at a log which nobody had touched for long. */
+async function still(lines: number): Promise<Opened & { readonly root: string }> {
+  const root = await filled(lines)
+  makeOld(root)
+  const opened = openAt(root, PART)
+  await opened.storage.head("a")
+  return { ...opened, root }
+}
+
+/** Time stamps of now may not tell whether something has changed since. */
+function makeOld(root: string): void {
+  for (const name of ["", ...fs.readdirSync(join(root, "a"))]) {
+    fs.utimesSync(join(root, "a", name), 1_000_000, 1_000_000)
+  }
+}
+
+function countCalls({ files }: Opened): string[] {
+  const calls: string[] = []
+  files.fault = ({ op, path }, proceed) => {
+    calls.push(`${op} ${path}`)
+    return proceed()
+  }
+  return calls
+}
+
+async function append(storage: SessionStorage, count: number): Promise<void> {
+  for (let i = 0; i < count; i++) {
+    const { next, log } = (await storage.head("a")) ?? { next: 0, log: "" }
+    await storage.append("a", [lineAt(next, 1_000)], { expect: { next, log } })
+  }
+}
+
+function partOf(name: string): number {
+  return Number(/part(\d+)/.exec(name)?.[1] ?? 1)
+}
