@@ -3,13 +3,12 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import type { Message } from "@sessions/core"
 import { importPeer } from "./install.ts"
-import { hello } from "./ours.ts"
 import type { Peer } from "./peer.ts"
-import { SUMMARY } from "./peer.ts"
+import { helloOf, SUMMARY } from "./peer.ts"
 
 interface Claude {
   readonly getSessionMessages: (id: string, o: { dir: string }) => Promise<readonly unknown[]>
-  readonly listSessions: (o: { dir: string }) => Promise<readonly unknown[]>
+  readonly listSessions: (o: { dir: string }) => Promise<readonly { readonly firstPrompt?: string }[]>
 }
 
 const NAME = "@anthropic-ai/claude-agent-sdk"
@@ -18,7 +17,9 @@ const NAME = "@anthropic-ai/claude-agent-sdk"
 export const claude: Peer = {
   name: "claude-agent-sdk",
   kind: "files",
-  async open(folder, { messages, kept }) {
+  async open(folder, conversation) {
+    const { kept } = conversation
+    const messages = conversation.messages()
     const { getSessionMessages } = await importPeer<Claude>(NAME)
     const lines: string[] = []
     let parentUuid: string | null = null
@@ -38,17 +39,23 @@ export const claude: Peer = {
     }
     const dir = place(folder)
     writeFileSync(join(dir.files, `${idOf(0)}.jsonl`), `${lines.join("\n")}\n`)
-    return async () => (await getSessionMessages(idOf(0), { dir: dir.project })).length
+    return async () => ({ messages: (await getSessionMessages(idOf(0), { dir: dir.project })).length })
   },
   async list(folder, count) {
     const { listSessions } = await importPeer<Claude>(NAME)
     const dir = place(folder)
     for (let i = 0; i < count; i++) {
       const timestamp = new Date(Date.UTC(2026, 0, 1) + i).toISOString()
-      const body = { parentUuid: null, ...frame(i), ...inItsWords(hello(i)), uuid: idOf(i), timestamp }
-      writeFileSync(join(dir.files, `${idOf(i)}.jsonl`), `${JSON.stringify(body)}\n`)
+      const bodies = helloOf(i).map((message, index) => {
+        const place = { parentUuid: index === 0 ? null : idOf(0), uuid: idOf(index), timestamp }
+        return JSON.stringify({ ...place, ...frame(i), ...inItsWords(message) })
+      })
+      writeFileSync(join(dir.files, `${idOf(i)}.jsonl`), `${bodies.join("\n")}\n`)
     }
-    return async () => (await listSessions({ dir: dir.project })).length
+    return async () => {
+      const rows = await listSessions({ dir: dir.project })
+      return { rows: rows.length, firstPrompt: rows[0]?.firstPrompt, messageCount: undefined }
+    }
   },
 }
 

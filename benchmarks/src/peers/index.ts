@@ -5,19 +5,17 @@ import { turn } from "../data.ts"
 import { withFolder } from "../folder.ts"
 import { median, timed } from "../report.ts"
 import type { Result, Scenario } from "../report.ts"
-import { milliseconds, verify } from "../rounds.ts"
+import { verify } from "../rounds.ts"
 import { claude } from "./claude.ts"
 import { installPeers } from "./install.ts"
 import { openai } from "./openai.ts"
-import { ours, oursInMemory } from "./ours.ts"
+import { ours, oursInMemory, oursOpenedInMemory } from "./ours.ts"
 import type { Conversation, Peer } from "./peer.ts"
 import { pi } from "./pi.ts"
 import { plain } from "./plain.ts"
 import { sqlite } from "./sqlite.ts"
 
-const ROUNDS = 5
-/** Bytes of one turn of {@link turn}, about. */
-const TURN = 8_000
+const ROUNDS = 8
 
 export function peerScenarios(quick: boolean): readonly Scenario[] {
   const missing = installPeers()
@@ -35,7 +33,7 @@ export function peerScenarios(quick: boolean): readonly Scenario[] {
     open("peers.open.116mb", 116, ours, files),
     open("peers.open.50mb.compacted", 50, ours, [...installed, sqlite], 60),
     open("peers.open.116mb.compacted", 116, ours, [...installed, sqlite], 60),
-    ...(memory.length > 0 ? [open("peers.open.memory", 10, oursInMemory, memory)] : []),
+    ...(memory.length > 0 ? [open("peers.open.memory", 10, oursInMemory, [...memory, oursOpenedInMemory])] : []),
     { id: "peers.append", run: () => appended("peers.append", ours, files, quick ? 500 : 3_000) },
     ...(memory.length > 0
       ? [{ id: "peers.append.memory", run: () => appended("peers.append.memory", oursInMemory, memory, 3_000) }]
@@ -45,14 +43,15 @@ export function peerScenarios(quick: boolean): readonly Scenario[] {
 }
 
 async function opened(id: string, conversation: Conversation, own: Peer, others: readonly Peer[]): Promise<Result> {
-  const wanted = conversation.kept ?? conversation.messages.length
+  const wanted = conversation.kept ?? conversation.messages().length
   return compare(id, own, others, "ms", async (peer, folder) => {
     const open = await peer.open?.(folder, conversation)
     if (open === undefined) return undefined
     return async () => {
-      let found = 0
-      const time = await milliseconds(async () => (found = await open()))
+      const { time, result } = await timeOf(open)
+      await result.close?.()
       // A summary may come as one or two messages beside those that are kept, and a cut stands at the start of a turn.
+      const { messages: found } = result
       verify(Math.abs(found - wanted) <= 4, `${peer.name} has ${found} messages in hand, not ${wanted}`)
       return time
     }
@@ -60,12 +59,14 @@ async function opened(id: string, conversation: Conversation, own: Peer, others:
 }
 
 function appended(id: string, own: Peer, others: readonly Peer[], count: number): Promise<Result> {
-  const all = messages(count * TURN).slice(0, count)
+  const all = Array.from({ length: Math.ceil(count / 4) }, (_, index) => messagesOf(index))
+    .flat()
+    .slice(0, count)
   return compare(id, own, others, "µs/message", async (peer, folder) => {
     const append = await peer.append?.(folder)
     if (append === undefined) return undefined
     return async () => {
-      const time = await milliseconds(async () => {
+      const { time } = await timeOf(async () => {
         for (const message of all) await append(message)
       })
       return (time * 1_000) / count
@@ -78,12 +79,23 @@ function listed(id: string, others: readonly Peer[], count: number): Promise<Res
     const list = await peer.list?.(folder, count)
     if (list === undefined) return undefined
     return async () => {
-      let found = 0
-      const time = await milliseconds(async () => (found = await list()))
-      verify(found === count, `${peer.name} lists ${found} sessions, not ${count}`)
+      const { time, result } = await timeOf(list)
+      const { rows, firstPrompt, messageCount = 2 } = result
+      await result.close?.()
+      verify(rows === count, `${peer.name} lists ${rows} sessions, not ${count}`)
+      verify(
+        firstPrompt?.startsWith("Hello ") === true && messageCount === 2,
+        `${peer.name} lists a session of ${messageCount} messages that begins with ${firstPrompt}`,
+      )
       return time
     }
   })
+}
+
+async function timeOf<T>(act: () => Promise<T>): Promise<{ readonly time: number; readonly result: T }> {
+  const start = performance.now()
+  const result = await act()
+  return { time: performance.now() - start, result }
 }
 
 type Prepare = (peer: Peer, folder: string) => Promise<(() => Promise<number>) | undefined>
@@ -103,33 +115,48 @@ async function compare(
     }
     const times = new Map<Peer, number[]>()
     for (let round = 0; round <= ROUNDS; round++) {
-      for (const [peer, run] of runs) {
+      // Whoever comes after another meets what that one has left on the heap: each of them once.
+      const order = [...runs]
+      for (const [peer, run] of [...order.slice(round % order.length), ...order.slice(0, round % order.length)]) {
         const time = await run()
         if (round > 0) times.set(peer, [...(times.get(peer) ?? []), time])
       }
     }
-    const peers = Object.fromEntries(
-      others.flatMap((peer) => {
-        const own = times.get(peer)
-        return own === undefined ? [] : [[peer.name, median(own)]]
-      }),
-    )
-    return { ...timed(id, unit, { ours: times.get(own) ?? [], raw: [] }), peers }
+    const medians = (which: readonly Peer[]): Readonly<Record<string, number>> =>
+      Object.fromEntries(
+        which.flatMap((peer) => {
+          const taken = times.get(peer)
+          return taken === undefined ? [] : [[peer.name, median(taken)]]
+        }),
+      )
+    return {
+      ...timed(id, unit, { ours: times.get(own) ?? [], raw: [] }),
+      peers: medians(others.filter((peer) => peer !== oursOpenedInMemory)),
+      work: medians([oursOpenedInMemory]),
+    }
   })
 }
 
+/** Of so many bytes as JSON. */
 function conversation(bytes: number, kept: number | undefined): Conversation {
-  const all = messages(bytes)
-  return kept === undefined ? { messages: all } : { messages: all, kept }
+  const messages = (): readonly Message[] => {
+    const all: Message[] = []
+    for (let size = 0, index = 0; size < bytes; index++) {
+      for (const message of messagesOf(index)) {
+        all.push(message)
+        size += JSON.stringify(message).length
+      }
+    }
+    return all
+  }
+  return kept === undefined ? { messages } : { messages, kept }
 }
 
-function messages(bytes: number): readonly Message[] {
-  const turns = Math.ceil(bytes / TURN)
-  return Array.from({ length: turns }, (_, index) => turn(index))
-    .flat()
-    .map((entry) => {
-      const { message } = entry as unknown as { message: Message & { content: unknown } }
-      const { content } = message
-      return typeof content === "string" ? { ...message, content: [{ type: "text", text: content }] } : message
-    })
+/** Of one turn, in the form that all of them take. */
+function messagesOf(index: number): readonly Message[] {
+  return turn(index).map((entry) => {
+    const { message } = entry as unknown as { message: Message & { content: unknown } }
+    const { content } = message
+    return typeof content === "string" ? { ...message, content: [{ type: "text", text: content }] } : message
+  })
 }

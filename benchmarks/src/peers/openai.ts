@@ -15,12 +15,14 @@ interface OpenAi {
 export const openai: Peer = {
   name: "openai-agents",
   kind: "memory",
-  async open(_, { messages, kept }) {
+  async open(_, conversation) {
+    const { kept } = conversation
+    const messages = conversation.messages()
     if (kept !== undefined) throw new TypeError("It has no compaction.")
     const { MemorySession } = await importPeer<OpenAi>("@openai/agents")
     const session = new MemorySession()
     await session.addItems(messages.map(inItsWords))
-    return async () => (await session.getItems()).length
+    return async () => ({ messages: (await session.getItems()).length })
   },
   async append() {
     const { MemorySession } = await importPeer<OpenAi>("@openai/agents")

@@ -1,16 +1,29 @@
 import { createSessions } from "@sessions/core"
-import type { Message, Sessions } from "@sessions/core"
+import type { SessionInfo, Sessions } from "@sessions/core"
 import { createMemoryLocation, createMemoryStorage } from "@sessions/memory"
 import { createStorage } from "../files/storage.ts"
 import type { Conversation, Peer } from "./peer.ts"
-import { SUMMARY } from "./peer.ts"
+import { helloOf, SUMMARY } from "./peer.ts"
 
 export const ours: Peer = peerOn("ours", "files", (root) => createStorage({ root, maxSessionBytes: 4e9 }))
 
 const location = createMemoryLocation()
-export const oursInMemory: Peer = peerOn("ours in memory", "memory", () =>
+const inMemory = peerOn("ours in memory", "memory", () =>
   createMemoryStorage({ location, limits: { maxSessionBytes: 4e9 } }),
 )
+
+/** What another session object in memory is asked for: the messages of a session that is open. */
+export const oursInMemory: Peer = {
+  ...inMemory,
+  async open(_, { messages }) {
+    const session = await createSessions({ storage: createMemoryStorage() }).create()
+    await session.append(messages().map((message) => ({ type: "message" as const, message })))
+    return async () => ({ messages: (await session.context()).messages.length })
+  },
+}
+
+/** By a repository that knows nothing of it yet: all its lines are parsed. */
+export const oursOpenedInMemory: Peer = { ...inMemory, name: "opened anew" }
 
 type Storage = Parameters<typeof createSessions>[0]["storage"]
 
@@ -25,8 +38,7 @@ function peerOn(name: string, kind: Peer["kind"], storageOn: (folder: string) =>
         const sessions = on(folder)
         const session = await sessions.open(id)
         const { messages } = await session.context()
-        await sessions.close()
-        return messages.length
+        return { messages: messages.length, close: () => sessions.close() }
       }
     },
     async append(folder) {
@@ -35,24 +47,27 @@ function peerOn(name: string, kind: Peer["kind"], storageOn: (folder: string) =>
     },
     async list(folder, count) {
       const sessions = on(folder)
-      for (let i = 0; i < count; i++) await write(sessions, { messages: [hello(i)] })
+      for (let i = 0; i < count; i++) await write(sessions, { messages: () => helloOf(i) })
+      await sessions.close()
       return async () => {
-        let listed = 0
-        let cursor: string | undefined
         const fresh = on(folder)
+        const rows: SessionInfo[] = []
+        let cursor: string | undefined
         do {
           const page = await fresh.list({ limit: 200, ...(cursor !== undefined && { cursor }) })
-          listed += page.sessions.length
+          rows.push(...page.sessions)
           cursor = page.next
         } while (cursor !== undefined)
-        await fresh.close()
-        return listed
+        const [{ firstPrompt, messageCount } = {}] = rows as Partial<SessionInfo>[]
+        return { rows: rows.length, firstPrompt, messageCount, close: () => fresh.close() }
       }
     },
   }
 }
 
-async function write(sessions: Sessions, { messages, kept }: Conversation): Promise<string> {
+async function write(sessions: Sessions, conversation: Conversation): Promise<string> {
+  const { kept } = conversation
+  const messages = conversation.messages()
   const session = await sessions.create({ cwd: "/project" })
   for (let i = 0; i < messages.length; i += 1_000) {
     await session.append(messages.slice(i, i + 1_000).map((message) => ({ type: "message" as const, message })))
@@ -60,8 +75,4 @@ async function write(sessions: Sessions, { messages, kept }: Conversation): Prom
   if (kept !== undefined) await session.compact({ summarize: async () => SUMMARY, keepMessages: kept })
   await session.close()
   return session.id
-}
-
-export function hello(index: number): Message {
-  return { role: "user", content: [{ type: "text", text: `Hello ${index}` }] }
 }

@@ -2,15 +2,17 @@ import { appendFileSync, mkdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import type { Message } from "@sessions/core"
 import { importPeer } from "./install.ts"
-import { hello } from "./ours.ts"
 import type { Peer } from "./peer.ts"
-import { SUMMARY } from "./peer.ts"
+import { helloOf, SUMMARY } from "./peer.ts"
 
 interface Pi {
   readonly SessionManager: {
     create(cwd: string, folder: string): Manager
     open(path: string, folder?: string): Manager
-    list(cwd: string, folder: string): Promise<readonly unknown[]>
+    list(
+      cwd: string,
+      folder: string,
+    ): Promise<readonly { readonly firstMessage: string; readonly messageCount: number }[]>
   }
 }
 interface Manager {
@@ -24,7 +26,9 @@ const NAME = "@earendil-works/pi-coding-agent"
 export const pi: Peer = {
   name: "pi",
   kind: "files",
-  async open(folder, { messages, kept }) {
+  async open(folder, conversation) {
+    const { kept } = conversation
+    const messages = conversation.messages()
     const { SessionManager } = await importPeer<Pi>(NAME)
     const file = fileIn(folder, 0)
     writeFileSync(file, header(0))
@@ -39,7 +43,7 @@ export const pi: Peer = {
       const body = { type: "compaction", summary: SUMMARY, firstKeptEntryId, tokensBefore: 100_000 }
       appendFileSync(file, line(messages.length, body))
     }
-    return async () => SessionManager.open(file, folder).buildSessionContext().messages.length
+    return async () => ({ messages: SessionManager.open(file, folder).buildSessionContext().messages.length })
   },
   async append(folder) {
     const { SessionManager } = await importPeer<Pi>(NAME)
@@ -52,11 +56,21 @@ export const pi: Peer = {
   async list(folder, count) {
     const { SessionManager } = await importPeer<Pi>(NAME)
     for (let i = 0; i < count; i++) {
-      const message = { ...inItsWords(hello(i), i) }
-      const entry = { type: "message", id: "00000000", parentId: null, timestamp: stamp(i), message }
-      writeFileSync(fileIn(folder, i), `${header(i)}${JSON.stringify(entry)}\n`)
+      const entries = helloOf(i).map((message, index) =>
+        JSON.stringify({
+          type: "message",
+          id: `0000000${index}`,
+          parentId: index === 0 ? null : "00000000",
+          timestamp: stamp(i),
+          message: inItsWords(message, i),
+        }),
+      )
+      writeFileSync(fileIn(folder, i), `${header(i)}${entries.join("\n")}\n`)
     }
-    return async () => (await SessionManager.list("/project", folder)).length
+    return async () => {
+      const rows = await SessionManager.list("/project", folder)
+      return { rows: rows.length, firstPrompt: rows[0]?.firstMessage, messageCount: rows[0]?.messageCount }
+    }
   },
 }
 

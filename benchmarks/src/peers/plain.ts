@@ -1,23 +1,22 @@
-import { appendFileSync, mkdirSync, readFileSync } from "node:fs"
+import { appendFileSync, mkdirSync, readFileSync, statSync } from "node:fs"
 import { appendFile, readdir } from "node:fs/promises"
 import { join } from "node:path"
-import { hello } from "./ours.ts"
+import type { Message } from "@sessions/core"
 import type { Peer } from "./peer.ts"
+import { helloOf } from "./peer.ts"
 
 /** What people write themselves: a line of JSON a message, appended; the file as one text, split and parsed. */
 export const plain: Peer = {
   name: "appendFile + JSON.parse",
   kind: "files",
-  async open(folder, { messages, kept }) {
+  async open(folder, conversation) {
+    const { kept } = conversation
+    const messages = conversation.messages()
     if (kept !== undefined) throw new TypeError("It has no compaction.")
     mkdirSync(folder, { recursive: true })
     const file = join(folder, "session.jsonl")
     for (const message of messages) appendFileSync(file, `${JSON.stringify(message)}\n`)
-    return async () =>
-      readFileSync(file, "utf8")
-        .split("\n")
-        .filter((line) => line !== "")
-        .map((line) => JSON.parse(line) as unknown).length
+    return async () => ({ messages: messagesOf(file).length })
   },
   async append(folder) {
     mkdirSync(folder, { recursive: true })
@@ -26,13 +25,31 @@ export const plain: Peer = {
   },
   async list(folder, count) {
     mkdirSync(folder, { recursive: true })
-    for (let i = 0; i < count; i++) appendFileSync(join(folder, `${i}.jsonl`), `${JSON.stringify(hello(i))}\n`)
+    for (let i = 0; i < count; i++) {
+      for (const message of helloOf(i)) appendFileSync(join(folder, `${i}.jsonl`), `${JSON.stringify(message)}\n`)
+    }
     return async () => {
-      const rows = (await readdir(folder)).map((name) => ({
-        name,
-        messages: readFileSync(join(folder, name), "utf8").trimEnd().split("\n").length,
-      }))
-      return rows.length
+      const rows = (await readdir(folder)).map((name) => {
+        const file = join(folder, name)
+        const messages = messagesOf(file)
+        const [block] = messages.find(({ role }) => role === "user")?.content ?? []
+        const { mtimeMs } = statSync(file)
+        return {
+          name,
+          updatedAt: mtimeMs,
+          messageCount: messages.length,
+          firstPrompt: (block as { text: string }).text,
+        }
+      })
+      rows.sort((a, b) => b.updatedAt - a.updatedAt)
+      return { rows: rows.length, firstPrompt: rows[0]?.firstPrompt, messageCount: rows[0]?.messageCount }
     }
   },
+}
+
+function messagesOf(file: string): Message[] {
+  return readFileSync(file, "utf8")
+    .split("\n")
+    .filter((line) => line !== "")
+    .map((line) => JSON.parse(line) as Message)
 }
