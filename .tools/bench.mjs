@@ -17,7 +17,7 @@ const commands = {
   bun: [join(root, "node_modules", ".bin", "bun")],
   deno: [join(root, "node_modules", ".bin", "deno"), "run", "-A", "--no-lock", "--cached-only"],
 }
-/** Whatever hangs is ended: a run of everything takes a quarter of an hour. */
+/** Whatever hangs is ended: a run of everything takes some minutes. */
 const TIMEOUT = 30 * 60_000
 
 const { values, positionals } = parseArgs({

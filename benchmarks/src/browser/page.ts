@@ -32,20 +32,20 @@ const benchmarks: PageBenchmarks = {
       {
         async ours() {
           const session = await sessions.create()
-          const before = transactions
+          const before = transactionsOf("append")
           const time = await milliseconds(async () => {
             for (let i = 0; i < count; i++) await session.append(message(i))
           })
-          counted.ours = transactions - before
+          counted.ours = transactionsOf("append") - before
           verify((await session.info()).messageCount === count, "not every message is in its log")
           return time
         },
         async raw(round) {
-          const before = transactions
+          const before = transactionsOf("append-by-hand")
           const time = await milliseconds(async () => {
             for (let i = 0; i < count; i++) await byHand.append(`s${round}`, lineOf(i).slice(0, -1), i)
           })
-          counted.raw = transactions - before
+          counted.raw = transactionsOf("append-by-hand") - before
           verify((await byHand.next(`s${round}`)) === count, "not every line is in its log")
           return time
         },
@@ -71,22 +71,22 @@ const benchmarks: PageBenchmarks = {
     const pair = await inTurns(
       {
         async ours() {
-          const before = transactions
+          const before = transactionsOf("replay")
           let entries = 0
           const time = await milliseconds(async () => {
             for await (const _ of session.entries()) entries++
           })
-          counted.ours = transactions - before
+          counted.ours = transactionsOf("replay") - before
           counted.entries = entries
           return time
         },
         async raw() {
-          const before = transactions
+          const before = transactionsOf("replay")
           let lines = 0
           const time = await milliseconds(async () => {
             lines = await replayByHand("replay", session.id)
           })
-          counted.raw = transactions - before
+          counted.raw = transactionsOf("replay") - before
           // The first line is the header.
           verify(lines === counted.entries + 1, `${lines} lines by hand, ${counted.entries} entries`)
           return time
@@ -100,15 +100,20 @@ const benchmarks: PageBenchmarks = {
   },
 }
 
-let transactions = 0
+/** By the name of the database. */
+const transactions = new Map<string, number>()
 Object.defineProperty(IDBDatabase.prototype, "transaction", {
   value: new Proxy(Reflect.get(IDBDatabase.prototype, "transaction") as (...args: unknown[]) => IDBTransaction, {
-    apply(begin, db, args) {
-      transactions++
+    apply(begin, db: IDBDatabase, args) {
+      transactions.set(db.name, transactionsOf(db.name) + 1)
       return Reflect.apply(begin, db, args)
     },
   }),
 })
+
+function transactionsOf(name: string): number {
+  return transactions.get(name) ?? 0
+}
 
 /** By hand as the storage does by default. */
 function durabilityOf({ capabilities }: SessionStorage): "relaxed" | "strict" {

@@ -9,7 +9,9 @@ import { withFolder } from "../folder.ts"
 import { median, timed } from "../report.ts"
 import type { Result, Scenario } from "../report.ts"
 import { inTurns, milliseconds, verify } from "../rounds.ts"
+import type { Pair } from "../rounds.ts"
 import { storedLog } from "./logs.ts"
+import type { LogOptions } from "./logs.ts"
 import { createStorage } from "./storage.ts"
 
 type Point = readonly [number, number]
@@ -55,9 +57,10 @@ async function batches(root: string, count: number): Promise<Result> {
   const ours: Point[] = []
   const raw: Point[] = []
   const sessions = createSessions({ storage: createStorage({ root: join(root, "store"), maxSessionBytes: 4e9 }) })
-  const perSecond = (times: readonly number[]): number => (count / median(times)) * 1_000
+  const perSecond = (ms: number): number => (count / ms) * 1_000
+  let pair: Pair = { ours: [], raw: [] }
   for (const size of BATCHES) {
-    const pair = await inTurns(
+    pair = await inTurns(
       {
         async ours() {
           const session = await sessions.create()
@@ -80,32 +83,46 @@ async function batches(root: string, count: number): Promise<Result> {
       },
       5,
     )
-    ours.push([size, perSecond(pair.ours)])
-    raw.push([size, perSecond(pair.raw)])
+    ours.push([size, perSecond(median(pair.ours))])
+    raw.push([size, perSecond(median(pair.raw))])
   }
   await sessions.close()
-  const [, value] = ours.at(-1) as Point
-  const [, best] = raw.at(-1) as Point
-  const base = timed("append.batch", "messages/s", { ours: [value], raw: [] })
-  return { ...base, rounds: 5, raw: best, ratio: value / best, series: { ours, "one write a batch": raw } }
+  // The figure is that of the largest batch.
+  const { value, spread, ...rest } = timed("append.batch", "messages/s", pair)
+  return {
+    ...rest,
+    value: perSecond(value),
+    spread: [perSecond(spread[1]), perSecond(spread[0])],
+    raw: perSecond(median(pair.raw)),
+    series: { ours, "one write a batch": raw },
+  }
 }
 
 async function history(sizes: readonly number[], processes: number): Promise<Result> {
-  const series: Record<string, Point[]> = { "compacted: context": [], "not compacted: last 50": [] }
+  const context: Point[] = []
+  const last50: Point[] = []
+  let longest: readonly number[] = []
   for (const bytes of sizes) {
-    for (const compacted of [true, false]) {
-      const { root, session } = await storedLog({ bytes, compacted })
-      const times: number[] = []
-      for (let process = 0; process <= processes; process++) {
-        const how = compacted ? "context" : "last50"
-        const { ms } = await inNewProcess<ResumeTimes>("resume", [root, session, how])
-        if (process > 0) times.push(ms)
-      }
-      series[compacted ? "compacted: context" : "not compacted: last 50"]?.push([bytes / 1e6, median(times)])
-    }
+    const compacted = await resumes({ bytes, compacted: true }, "context", processes)
+    const plain = await resumes({ bytes, compacted: false }, "last50", processes)
+    context.push([bytes / 1e6, median(compacted)])
+    last50.push([bytes / 1e6, median(plain)])
+    longest = compacted
   }
-  const largest = Object.values(series).map((points) => points.at(-1)?.[1] ?? 0)
-  return { ...timed("resume.history", "ms", { ours: largest, raw: [] }), rounds: processes, series }
+  // The figure is that of the longest history, compacted.
+  const series = { "compacted: context": context, "not compacted: last 50": last50 }
+  return { ...timed("resume.history", "ms", { ours: longest, raw: [] }), series }
+}
+
+async function resumes(log: LogOptions, how: string, processes: number): Promise<readonly number[]> {
+  const { root, session } = await storedLog(log)
+  const times: number[] = []
+  for (let process = 0; process <= processes; process++) {
+    const { ms } = await inNewProcess<ResumeTimes>("resume", [root, session, how])
+    // The first one fills the cache of the operating system.
+    if (process > 0) times.push(ms)
+  }
+  return times
 }
 
 function batch<T>(from: number, size: number, make: (index: number) => T): T[] {

@@ -1,0 +1,211 @@
+/** What each figure is, how it is taken, and how good it must be. */
+import type { Result } from "./report.ts"
+
+export interface Target {
+  readonly id: string
+  readonly what: string
+  /** The loop beside it. */
+  readonly raw?: string
+  readonly options: string
+  readonly checks: readonly Check[]
+  /** Said where a check does not hold: what keeps the figure from it. */
+  readonly bound?: string
+}
+
+export interface Check {
+  readonly label: string
+  /** Undefined: this result says nothing of it. */
+  readonly holds: (result: Result) => boolean | undefined
+}
+
+/** The outcome of all checks of a result; nothing where none is for it. */
+export function outcomesOf(result: Result): readonly { readonly label: string; readonly holds: boolean }[] {
+  const checks = targets.find(({ id }) => id === result.id)?.checks ?? []
+  return checks.flatMap(({ label, holds }) => {
+    const outcome = holds(result)
+    return outcome === undefined ? [] : [{ label, holds: outcome }]
+  })
+}
+
+const files = "createFileStorage({ root })"
+
+export const targets: readonly Target[] = [
+  {
+    id: "append.os.awaited",
+    what: "a message of 2 KB at a time, each awaited",
+    raw: "stringify, writeSync and fstatSync on an open file",
+    options: `${files}: durability "os"`,
+    checks: [ratio(0.5, "bun", "deno")],
+  },
+  {
+    id: "append.os.pipelined",
+    what: "the same, 64 in flight",
+    raw: "the same loop",
+    options: `${files}: durability "os"`,
+    checks: [ratio(0.8, "bun", "deno")],
+  },
+  {
+    id: "append.disk.serial",
+    what: "each awaited, on the disk",
+    raw: "writeSync and an awaited fdatasync",
+    options: 'durability: "disk"',
+    checks: [ratio(0.85, "bun", "deno")],
+  },
+  {
+    id: "append.disk.concurrent64",
+    what: "64 appenders on one session, on the disk",
+    raw: "a writeSync and an awaited fdatasync for every 64 lines",
+    options: 'durability: "disk"',
+    checks: [ratio(0.8, "bun", "deno")],
+  },
+  {
+    id: "memory.append",
+    what: "lines of 200 bytes through the storage's own append, 64 in flight",
+    options: "createMemoryStorage()",
+    checks: [{ label: "at least 300,000 a second", holds: ({ value }) => value >= 300_000 }],
+  },
+  {
+    id: "replay.200mb",
+    what: "every entry of 200 MB in several parts",
+    raw: "read 256 KB, look for line ends, JSON.parse",
+    options: "maxSessionBytes: 4e9",
+    checks: [ratio(0.9), most("peakMB", 150, "MB of memory at most", "node")],
+  },
+  {
+    id: "replay.tree.200mb",
+    what: "the same into a tree, with its context",
+    raw: "the same loop, which keeps what it parsed",
+    options: "maxSessionBytes: 4e9",
+    checks: [ratio(0.7)],
+  },
+  {
+    id: "resume.compacted",
+    what: "open and context of a compacted session of 200 MB, in a new process",
+    options: "maxSessionBytes: 4e9",
+    checks: [
+      { label: "10 ms or less", holds: ({ value }) => value <= 10 },
+      {
+        label: "at most 1.3 times a session of 2 MB",
+        holds: ({ value, work }) => (work?.["twinMs"] === undefined ? undefined : value <= 1.3 * work["twinMs"]),
+      },
+    ],
+  },
+  {
+    id: "resume.last50",
+    what: "the last 50 messages of one that never was compacted, in a new process",
+    options: "maxSessionBytes: 4e9",
+    checks: [{ label: "5 ms or less", holds: ({ value }) => value <= 5 }],
+  },
+  {
+    id: "list.10k",
+    what: "the newest 50 of 10,000 sessions, in a new process; then again",
+    raw: "readdir and one stat each",
+    options: files,
+    checks: [
+      { label: "150 ms or less", holds: ({ value }) => value <= 150 },
+      most("againMs", 60, "ms at most, again"),
+      ratio(0.7),
+    ],
+  },
+  {
+    id: "compaction.100k",
+    what: "cut point and preparation over 100,000 messages of 200 bytes",
+    raw: "adding up their texts",
+    options: "keepRecentTokens 20,000, the default",
+    checks: [{ label: "50 ms or less", holds: ({ value }) => value <= 50 }],
+  },
+  {
+    id: "idb.append",
+    what: "a message of 2 KB at a time, each awaited",
+    raw: "stringify, and a transaction with the same durability: get the head, add a row, put the head",
+    options: "createIndexedDbStorage(): its default durability; Chromium's profile on disk",
+    checks: [ratio(0.85, "firefox", "webkit")],
+  },
+  {
+    id: "idb.replay.200mb",
+    what: "every entry of 199 MB",
+    raw: "getAll of 16 rows, the next ones asked for meanwhile, split, JSON.parse",
+    options: "createIndexedDbStorage(); Chromium's profile on disk",
+    checks: [ratio(0.85, "firefox", "webkit")],
+  },
+  {
+    id: "s3.append",
+    what: "a message of 2 KB at a time, each awaited",
+    raw: "PUTs of the same bytes with the same client",
+    options: "createS3Storage({ client, bucket })",
+    checks: [ratio(0.9), most("requests/append", 1.02, "requests an append at most")],
+  },
+  {
+    id: "s3.resume",
+    what: "open and context of a compacted session",
+    raw: "a GET of its tail with the same client",
+    options: "createS3Storage({ client, bucket })",
+    checks: [ratio(0.9), most("requests", 1, "request")],
+    bound:
+      "The server answers from its memory on the same machine, in a millisecond or two; finding and parsing 70 messages in 150 KB takes half of that again. Where a request takes 10 ms and more, it does not show.",
+  },
+  {
+    id: "s3.replay.200mb",
+    what: "every entry of 199 MB",
+    raw: "four GETs of the same objects at once, JSON.parse of their lines in order",
+    options: "createS3Storage({ client, bucket })",
+    checks: [ratio(0.8), most("requests", 60, "requests at most")],
+  },
+  peers("peers.open.50mb", "open until the messages of 50 MB are in hand"),
+  peers("peers.open.116mb", "open until the messages of 116 MB are in hand"),
+  peers("peers.open.50mb.compacted", "the same, with a compaction behind which 60 messages are live"),
+  peers("peers.open.116mb.compacted", "the same, with a compaction behind which 60 messages are live"),
+  peers("peers.open.memory", "the messages of a session of 10 MB in memory"),
+  peers("peers.append", "a message of 1.6 KB at a time, until the program says that it has it"),
+  peers("peers.append.memory", "the same in memory"),
+  peers("peers.list.1000", "1,000 sessions with time, prompt and number of messages, newest first"),
+  {
+    id: "append.latency",
+    what: "appends one by one, each awaited: the distribution",
+    raw: "stringify, writeSync and fstatSync on an open file",
+    options: `${files}: durability "os"`,
+    checks: [],
+  },
+  {
+    id: "append.batch",
+    what: "1,024 messages in one append",
+    raw: "a writeSync and an fstatSync for the same lines",
+    options: `${files}: durability "os"`,
+    checks: [],
+  },
+  {
+    id: "resume.history",
+    what: "open and context of a compacted session of 200 MB, in a new process",
+    options: "maxSessionBytes: 4e9",
+    checks: [],
+  },
+]
+
+function ratio(least: number, ...notIn: readonly string[]): Check {
+  return {
+    label: `ratio at least ${least}`,
+    holds: (result) => (isIn(result, notIn) || result.ratio === undefined ? undefined : result.ratio >= least),
+  }
+}
+
+function most(name: string, limit: number, label: string, ...only: readonly string[]): Check {
+  return {
+    label: `${limit} ${label}`,
+    holds: (result) => {
+      const count = result.work?.[name]
+      return count === undefined || (only.length > 0 && !isIn(result, only)) ? undefined : count <= limit
+    },
+  }
+}
+
+function peers(id: string, what: string): Target {
+  const ahead: Check = {
+    label: "ahead in each",
+    holds: ({ value, peers: others = {} }) => Object.values(others).every((other) => value < other),
+  }
+  return { id, what, options: 'each as it is by default; ours with durability "os"', checks: [ahead] }
+}
+
+function isIn({ runtime }: Result, names: readonly string[]): boolean {
+  return names.some((name) => runtime.startsWith(name))
+}
