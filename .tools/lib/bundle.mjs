@@ -1,10 +1,11 @@
-import { readFileSync, readdirSync, rmSync } from "node:fs"
+import { existsSync, readFileSync, readdirSync, rmSync } from "node:fs"
 import { join } from "node:path"
 import { rolldown } from "rolldown"
 
 /**
  * The JavaScript of one package. What its main entry loads at once is one file, since bundlers and runtimes take files as they are:
- * a page with thirty small ones loads thirty, and pays for the compression of each. Only what is importable alone stands apart.
+ * a page with thirty small ones loads thirty, and pays for the compression of each. What is importable alone stands apart, and so
+ * does what the main entry exports beside `src/main.ts`, where there is one: parts of it are loaded later by who does not ask for it.
  */
 export async function bundle(dir) {
   const manifest = JSON.parse(readFileSync(join(dir, "package.json"), "utf8"))
@@ -23,7 +24,12 @@ export async function bundle(dir) {
     },
   })
   clean(join(dir, "dist"))
-  const alone = sources["./storage"]
+  const groups = {
+    contract: "src/storage/index.ts",
+    main: "src/main.ts",
+    rest: "src/session/rooms/rest.ts",
+    more: sources["."],
+  }
   await build.write({
     dir: join(dir, "dist"),
     format: "esm",
@@ -33,10 +39,10 @@ export async function bundle(dir) {
     // Chunks carry a hash in their name.
     chunkFileNames: "chunks/[name]-[hash].js",
     codeSplitting: {
-      groups: [
-        ...(alone === undefined ? [] : [group("contract", join(dir, alone))]),
-        group("main", join(dir, sources["."])),
-      ],
+      groups: Object.entries(groups)
+        .map(([chunk, file]) => [chunk, join(dir, file)])
+        .filter(([, file]) => existsSync(file))
+        .map(([chunk, file]) => group(chunk, file)),
     },
   })
   await build.close()

@@ -2,7 +2,7 @@ import assert from "node:assert/strict"
 import { describe } from "node:test"
 import type { Page } from "playwright"
 import { openEndpoint } from "./endpoint.ts"
-import { answered, ask, check, questions, ready, send, sessionId, titles } from "./harness.ts"
+import { answered, ask, check, questions, ready, send, sessionId, titles, typedAgain } from "./harness.ts"
 
 const alert = (page: Page, text: string | RegExp): Promise<void> => page.getByRole("alert").getByText(text).waitFor()
 
@@ -92,7 +92,7 @@ void describe("what can go wrong", { concurrency: 4 }, () => {
     await page.evaluate(fillUp)
     await send(page, "What is in storage?")
     await alert(page, "The browser has no room left for this site.")
-    assert.equal(await page.getByRole("textbox", { name: "Message" }).inputValue(), "What is in storage?")
+    await typedAgain(page, "What is in storage?")
     assert.deepEqual(await questions(page), ["How do branches work?"])
     await page.evaluate(() => dispatchEvent(new Event("room")))
     await page.keyboard.press("Enter")
@@ -110,7 +110,7 @@ void describe("what can go wrong", { concurrency: 4 }, () => {
     await alert(page, "Could not list the sessions. The browser lets this page store nothing")
     await send(page, "Hello?")
     await alert(page, "Could not make a session.")
-    assert.equal(await page.getByRole("textbox", { name: "Message" }).inputValue(), "Hello?")
+    await typedAgain(page, "Hello?")
   })
 
   check("a session of a newer version can be read, and not be continued", async (open) => {

@@ -100,6 +100,13 @@ export function atOnce(
   )
 }
 
+/** What could not be stored goes back where it was typed, when all is told. */
+export async function typedAgain(page: Page, text: string): Promise<void> {
+  const field = (expected: string): boolean =>
+    document.querySelector<HTMLTextAreaElement>(".composer textarea")?.value === expected
+  await page.waitForFunction(field, text)
+}
+
 export function ready(page: Page): Promise<void> {
   return page.getByRole("button", { name: "Send", exact: true }).waitFor()
 }

@@ -1,5 +1,5 @@
 /** The sessions of AI agents, kept as append-only logs. Start with {@link createSessions}. */
-export { createSessions } from "./session/repository/repository.ts"
+export { createSessions, hasCode, SessionError, StorageError } from "./main.ts"
 export type { SessionsOptions } from "./session/repository/repository.ts"
 export type { PieceSizes } from "./session/load/pieces.ts"
 export type * from "./session/types.ts"
@@ -11,12 +11,11 @@ export type { VerifyReport } from "./session/verify/verify.ts"
 export type * from "./session/transfer/types.ts"
 export type * from "./compaction/types.ts"
 export type { CompactionFailureKind } from "./session/compaction/failure.ts"
-export { SessionError, httpStatus } from "./errors.ts"
+export { httpStatus } from "./errors.ts"
 export type { ErrorCode, SessionErrorCode, SessionErrorDetails } from "./errors.ts"
 export * from "./format/index.ts"
 export { collectBlobs } from "./storage/collect.ts"
 export type { CollectedBlobs, CollectOptions } from "./storage/collect.ts"
-export { hasCode, StorageError } from "./storage/errors.ts"
 export type { StorageErrorCode, StorageErrorDetails } from "./storage/errors.ts"
 export type {
   CallOptions,

@@ -4,7 +4,6 @@ import type { ContentBlock, Message } from "../format/messages.ts"
 import type { Entry } from "../format/records.ts"
 import { isObject } from "../format/shape.ts"
 import type { Seq } from "../storage/contract.ts"
-import { missingBlobs, withoutReferences } from "./missing-blobs.ts"
 import type { SelectedEntry } from "./select.ts"
 import type { ContextMessage } from "./types.ts"
 
@@ -26,7 +25,17 @@ export const CUSTOM_ROLE = "custom"
 /** Roles of the messages that tell of something run beside the conversation. They say it in fields of their own, not in content. */
 export const EXECUTION_ROLES: ReadonlySet<string> = new Set(["bashExecution", "pythonExecution"])
 
-export function renderMessages(selected: readonly SelectedEntry[]): PlacedMessages {
+/** What stands in the place of blobs that are not there. */
+export interface Substitutes {
+  readonly withoutReferences: (entry: Entry) => Entry
+  readonly missingBlobs: (entry: Entry) => readonly Diagnostic[]
+}
+
+/** Without substitutes: for entries of which none refers to a blob. */
+export function renderSelected(
+  selected: readonly SelectedEntry[],
+  { withoutReferences, missingBlobs }: Substitutes = NO_SUBSTITUTES,
+): PlacedMessages {
   const messages: ContextMessage[] = []
   const seqs: Seq[] = []
   const diagnostics: Diagnostic[] = []
@@ -49,6 +58,8 @@ export function renderMessages(selected: readonly SelectedEntry[]): PlacedMessag
   }
   return { messages, seqs, diagnostics }
 }
+
+const NO_SUBSTITUTES: Substitutes = { withoutReferences: (entry) => entry, missingBlobs: () => [] }
 
 /** What an edit puts in the place of its target: null for nothing. Undefined: the edit is not sound. */
 export function replacementOf(edit: Entry): readonly ContentBlock[] | null | undefined {

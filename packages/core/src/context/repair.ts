@@ -10,6 +10,7 @@ import type {
   ToolCallBlock,
   ToolResultMessage,
 } from "../format/messages.ts"
+import { callsOf, isSendable } from "./sendable.ts"
 import type { ContextMessage, RepairMode } from "./types.ts"
 
 type Item = ContextMessage<ModelMessage>
@@ -47,33 +48,6 @@ export function repairMessages(messages: readonly Item[], mode: RepairMode): Rep
     for (const call of missing) if (!dropped.has(call)) out.push(synthesized(item, call, note))
   }
   return { messages: out, diagnostics }
-}
-
-/** Whether there is nothing to repair, as in most contexts: every result right behind its call, every message with content. */
-function isSendable(messages: readonly Item[]): boolean {
-  let waiting: string[] = []
-  for (const { message } of messages) {
-    if (message.role === "toolResult") {
-      const call = waiting.indexOf(message.toolCallId)
-      if (call < 0) return false
-      waiting.splice(call, 1)
-      continue
-    }
-    if (waiting.length > 0 || message.content.length === 0) return false
-    if (message.role !== "assistant") continue
-    waiting = []
-    for (const { type, id } of message.content as readonly ToolCallBlock[]) {
-      if (type !== "toolCall") continue
-      if (typeof id !== "string") return false
-      waiting.push(id)
-    }
-  }
-  return waiting.length === 0
-}
-
-export function callsOf(message: ModelMessage): readonly ToolCallBlock[] {
-  if (message.role !== "assistant") return []
-  return message.content.filter((block): block is ToolCallBlock => block.type === "toolCall")
 }
 
 /**

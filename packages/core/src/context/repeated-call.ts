@@ -1,7 +1,7 @@
 /** The loop that models fall into: the same tool call again and again, without anything learned from its result. */
 import type { Diagnostic } from "../format/diagnostics.ts"
 import type { ModelMessage, ToolCallBlock } from "../format/messages.ts"
-import { callsOf } from "./repair.ts"
+import { callsOf } from "./sendable.ts"
 import type { ContextMessage } from "./types.ts"
 
 /** How many identical calls in a row are a loop. Two are often a sound second try. */

@@ -4,11 +4,13 @@
  */
 import { isWellFormed } from "../storage/checks.ts"
 import { fromBase64, toBase64 } from "./base64.ts"
-import type { EncodedEntry } from "./line.ts"
+import { PREFIX } from "./blob-signs.ts"
 import { BLOB_IMAGE_CHARS, BLOB_TEXT_UNITS } from "./limits.ts"
 import { getAt, pathOf, setAt } from "./pointer.ts"
 import { isObject } from "./shape.ts"
 import { BASE_FIELDS, contentImages, findStrings, type Place } from "./strings.ts"
+
+export { mayHoldBlobs } from "./blob-signs.ts"
 
 export type BlobEncoding = "utf8" | "base64"
 
@@ -43,14 +45,6 @@ export interface Restored<E> {
   readonly entry: E
   /** Hashes of the blobs that are not there, or are not what their place asks for. Their references stay. */
   readonly missing: readonly string[]
-}
-
-/** Whether an encoded entry can hold anything for {@link planBlobs}: cheap, and no for almost every entry. */
-export function mayHoldBlobs(encoded: EncodedEntry, limits: BlobLimits = {}): boolean {
-  const units = encoded.before.length + encoded.after.length
-  if (units > (limits.textUnits ?? BLOB_TEXT_UNITS)) return true
-  // V8 looks for seven characters or more by a way that prepares itself first, and for these six in a third of the time.
-  return units >= (limits.imageChars ?? BLOB_IMAGE_CHARS) && encoded.after.includes('"image')
 }
 
 /**
@@ -115,7 +109,6 @@ export function restoreBlobs<E extends object>(
 }
 
 const NONE: Readonly<Record<string, BlobEncoding>> = {}
-const PREFIX = "blob:sha256:"
 const REFERENCE = /^blob:sha256:([0-9a-f]{64})$/
 
 function hashOf(value: unknown): string | undefined {

@@ -20,8 +20,9 @@ import { unlessAborted } from "./aborting.ts"
 import type { Compacting } from "./compaction/run.ts"
 import type { SessionEvents } from "./events.ts"
 import type { SessionInfo } from "./info/info.ts"
-import { readEntries, readEntry, readInfo, readParts, readTree } from "./reading-log.ts"
-import { findEntry, readContext, readMessages } from "./reading.ts"
+import { oneByOne } from "./one-by-one.ts"
+import { findEntry, readContext } from "./reading.ts"
+import { branchSummaries, compaction, history } from "./rooms/rooms.ts"
 import { BRANCH_TARGET } from "./shared-session.ts"
 import type { SharedSession } from "./shared-session.ts"
 import { nestedTurn } from "./turn-lock.ts"
@@ -98,19 +99,23 @@ export class SessionHandle implements Session {
   }
 
   async messages(o?: MessagesOptions): Promise<MessagesPage> {
-    return readMessages(this.#open(o), o)
+    const shared = this.#open(o)
+    return (await history.load()).readMessages(shared, o)
   }
 
   entries(range: { readonly from?: Seq; readonly to?: Seq } = {}, o: CallOptions = {}): AsyncIterable<Entry> {
-    return readEntries(this.#open(o), range, o)
+    const shared = this.#open(o)
+    return oneByOne(entryRuns(shared, range, o))
   }
 
   async entry(id: string, o?: CallOptions): Promise<Entry | undefined> {
-    return readEntry(this.#open(o), id, o)
+    const shared = this.#open(o)
+    return (await history.load()).readEntry(shared, id, o)
   }
 
   async tree(o: CallOptions = {}): Promise<SessionTree> {
-    return readTree(this.#open(o), o)
+    const shared = this.#open(o)
+    return (await history.load()).readTree(shared, o)
   }
 
   branch(id: string, o?: AppendOptions): Promise<AppendResult> {
@@ -127,7 +132,7 @@ export class SessionHandle implements Session {
     o: AppendOptions & { readonly details?: unknown; readonly fromExtension?: boolean; readonly usage?: Usage } = {},
   ): Promise<AppendResult> {
     if (typeof summary !== "string") {
-      const { summarizeBranch } = await import("./compaction/branch.ts")
+      const { summarizeBranch } = await branchSummaries.load()
       return this.branchWithSummary(id, ...(await summarizeBranch(this.#open(o), id, this.#compacting(), summary, o)))
     }
     const { details, fromExtension, usage, ...rest } = o
@@ -192,23 +197,25 @@ export class SessionHandle implements Session {
 
   async compact(o: CompactOptions = {}): Promise<CompactionResult> {
     this.#open(o)
-    const { compactByHand } = await import("./compaction/run.ts")
+    const { compactByHand } = await compaction.load()
     return compactByHand(this.#open(), this.#compacting(), o)
   }
 
   async autoCompact(o: AutoCompactOptions = {}): Promise<CompactionResult | undefined> {
     const { turns } = this.#open(o)
     if (this.#owner.inTurn === true || turns.isInside) throw notInTurn(this.id)
-    const { compactIfDue } = await import("./compaction/run.ts")
+    const { compactIfDue } = await compaction.load()
     return turns.run(() => compactIfDue(this.#open(), this.#compacting(), o), this.id, o.signal)
   }
 
   async info(o?: CallOptions): Promise<SessionInfo> {
-    return readInfo(this.#open(o), o)
+    const shared = this.#open(o)
+    return (await history.load()).readInfo(shared, o)
   }
 
   async parts(o?: CallOptions): Promise<{ readonly bytes: number; readonly parts: readonly SessionPart[] }> {
-    return readParts(this.#open(o), o)
+    const shared = this.#open(o)
+    return (await history.load()).readParts(shared, o)
   }
 
   on<K extends keyof SessionEvents>(event: K, listener: (event: SessionEvents[K]) => void): () => void {
@@ -244,7 +251,7 @@ export class SessionHandle implements Session {
     if (!isAutomatic(this.#owner.compaction)) return undefined
     return async () => {
       if (this.#isClosed() || this.compactionStatus.breakerOpen) return
-      const { compactIfDue } = await import("./compaction/run.ts")
+      const { compactIfDue } = await compaction.load()
       const due = compactIfDue(this.#shared, this.#compacting(), signal === undefined ? {} : { signal })
       // It has been told of. What is left is that the turn was aborted, which it says itself, or that its session was closed.
       await due.catch(() => undefined)
@@ -281,6 +288,15 @@ export class SessionHandle implements Session {
   ): Promise<AppendResult> {
     return this.append({ type, ...payload, [BRANCH_TARGET]: target } as unknown as NewEntry, o)
   }
+}
+
+/** Items come one by one without a turn of their own each; their code is loaded when the first is asked for. */
+async function* entryRuns(
+  shared: SharedSession,
+  range: { readonly from?: Seq; readonly to?: Seq },
+  o: CallOptions,
+): AsyncGenerator<readonly Entry[], void, undefined> {
+  yield* (await history.load()).readEntryRuns(shared, range, o)
 }
 
 function notInTurn(session: string): SessionError {

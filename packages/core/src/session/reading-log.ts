@@ -6,29 +6,19 @@ import type { Slot } from "../tree/entry-log.ts"
 import { buildTree } from "../tree/nodes.ts"
 import { pathTo } from "../tree/path.ts"
 import { restoreEntries } from "./blobs.ts"
-import { currentFold } from "./info/info-store.ts"
+import { currentFold } from "./info/current-fold.ts"
 import { foldInfo, foldLog, startFold, toSessionInfo, withState } from "./info/info.ts"
 import type { InfoFold, SessionInfo } from "./info/info.ts"
 import { isUnsure } from "./info/unsure.ts"
 import { parseSlot } from "./load/parse-slots.ts"
-import { oneByOne } from "./one-by-one.ts"
 import { findEntry, selectAt } from "./reading.ts"
 import type { SharedSession } from "./shared-session.ts"
 import type { SessionPart, SessionTree } from "./types.ts"
 
 /** Acknowledged entries from the storage, then those still pending. Lines that are no entries are left out. */
-export function readEntries(shared: SharedSession, range: EntryRange, o: CallOptions): AsyncIterable<Entry> {
-  return oneByOne(readRuns(shared, range, o))
-}
-
-interface EntryRange {
-  readonly from?: Seq
-  readonly to?: Seq
-}
-
-async function* readRuns(
+export async function* readEntryRuns(
   shared: SharedSession,
-  range: EntryRange,
+  range: { readonly from?: Seq; readonly to?: Seq },
   o: CallOptions,
 ): AsyncGenerator<readonly Entry[], void, undefined> {
   const { state } = shared

@@ -9,23 +9,21 @@ import { encodeHeader } from "../format/line.ts"
 import type { NewEntry } from "../format/new-entry.ts"
 import type { Entry } from "../format/records.ts"
 import { utf8Length } from "../storage/checks.ts"
-import type { Head, HeadInfo, Seq, SessionStorage } from "../storage/contract.ts"
-import { putBlobs } from "./blobs.ts"
+import type { Head, Seq, SessionStorage } from "../storage/contract.ts"
 import { waitFor } from "./queue/callers.ts"
 import { Emitter } from "./events.ts"
 import { copyEntries, runAppendHooks, runHook } from "./hooks.ts"
 import type { Hooks } from "./hooks.ts"
 import { infoText } from "./info/info-store.ts"
 import type { LogStore } from "./load/log-store.ts"
+import type { PieceSizes } from "./load/pieces.ts"
 import type { PendingAppend } from "./queue/pending.ts"
-import { entriesOf } from "./queue/pending.ts"
+import { entriesOf, isTalk } from "./queue/pending.ts"
 import { placeAppend } from "./queue/placing.ts"
-import { withBlobs } from "./queue/prepare.ts"
 import type { Prepared } from "./queue/prepare.ts"
 import { aborted, otherWriter } from "./queue/queue-errors.ts"
-import { isTalk } from "./queue/reconcile.ts"
-import { persistently } from "./retry.ts"
 import { checkSizes, checkWaiting, entriesBytes } from "./queue/room.ts"
+import { rest } from "./rooms/rooms.ts"
 import type { SessionState } from "./session-state.ts"
 import { TurnLock } from "./turn-lock.ts"
 import type { RunningTurn } from "./turn-lock.ts"
@@ -40,6 +38,8 @@ export interface SharedOptions {
   readonly maxSessionBytes: number
   readonly blobs: BlobLimits
   readonly oversize: "blobs" | "truncate"
+  /** How much of a log is read at a time. */
+  readonly pieces: PieceSizes
   readonly newId: () => string
   readonly now: () => number
 }
@@ -60,7 +60,7 @@ export class SharedSession implements QueueHost {
   readonly events: Emitter = new Emitter()
   readonly turns: TurnLock = new TurnLock()
   readonly diagnostics: Diagnostic[]
-  gate: WriteGate
+  gate: WriteGate = { kind: "open" }
   /** One compaction at a time; `failures` in a row; the rule of which it was told that it keeps all there is. */
   readonly compaction: { running: boolean; failures: number; stuck?: string | undefined } = {
     running: false,
@@ -68,8 +68,6 @@ export class SharedSession implements QueueHost {
   }
   /** Called where a handle is closed: each looks whether it was its own. */
   readonly asking: Set<() => void> = new Set()
-  /** Loads the log anew; set by whoever opened it. */
-  readonly #reload: (shared: SharedSession, head: HeadInfo) => Promise<boolean>
   readonly #queue: WriteQueue
   /** Appends that wait in memory for the message that creates their session. */
   #waiting: PendingAppend[] = []
@@ -78,21 +76,13 @@ export class SharedSession implements QueueHost {
   #hooked: Promise<void> = Promise.resolve()
   #hookedCount = 0
 
-  constructor(o: {
-    state: SessionState
-    store: LogStore
-    options: SharedOptions
-    gate: WriteGate
-    reload: (shared: SharedSession, head: HeadInfo) => Promise<boolean>
-  }) {
+  constructor(o: { state: SessionState; store: LogStore; options: SharedOptions }) {
     this.id = o.store.id
     this.storage = o.store.storage
     this.state = o.state
     this.store = o.store
     this.options = o.options
     this.diagnostics = o.store.diagnostics
-    this.gate = o.gate
-    this.#reload = o.reload
     this.#queue = new WriteQueue(this)
   }
 
@@ -105,8 +95,8 @@ export class SharedSession implements QueueHost {
     try {
       const direct = this.gate.kind === "open" && this.options.hooks.every((hook) => hook.append === undefined)
       // Whoever comes later must not overtake those that still wait for their hooks.
-      if (direct && this.#hookedCount === 0) return this.#place(entries, o, turn)
-      return this.#placeAfterHooks(copyEntries(entries), o, turn)
+      const placed = direct && this.#hookedCount === 0 ? this.#place(entries, o, turn) : undefined
+      return placed ?? this.#placeLater(copyEntries(entries), o, turn)
     } catch (error) {
       return Promise.reject(error)
     }
@@ -122,11 +112,8 @@ export class SharedSession implements QueueHost {
     return this.turns.running?.phase === "written"
   }
 
-  #placeAfterHooks(
-    entries: readonly NewEntry[],
-    o: AppendOptions,
-    turn: RunningTurn | undefined,
-  ): Promise<AppendResult> {
+  /** After the hooks, and when there is all that placing needs. */
+  #placeLater(entries: readonly NewEntry[], o: AppendOptions, turn: RunningTurn | undefined): Promise<AppendResult> {
     return new Promise((resolve, reject) => {
       const abort = (): void => reject(aborted(this.id, o.signal as AbortSignal, false))
       o.signal?.addEventListener("abort", abort, { once: true })
@@ -135,7 +122,10 @@ export class SharedSession implements QueueHost {
         if (this.gate.kind === "refused") throw this.gate.error
         if (this.gate.kind === "migrate") await this.gate.migrate()
         const changed = await runAppendHooks(this.options.hooks, entries, this.id)
-        resolve(this.#place(changed, o, turn))
+        const placed = this.#place(changed, o, turn)
+        if (placed !== undefined) return resolve(placed)
+        await rest.load()
+        resolve(this.#place(changed, o, turn) as Promise<AppendResult>)
       }
       const done = (): void => {
         this.#hookedCount--
@@ -146,10 +136,19 @@ export class SharedSession implements QueueHost {
     })
   }
 
-  /** Gives entries their place in memory, and queues them. Throws before anything has changed. */
-  #place(inputs: readonly NewEntry[], o: AppendOptions, turn: RunningTurn | undefined): Promise<AppendResult> {
+  /**
+   * Gives entries their place in memory, and queues them. Throws before anything has changed; undefined, with nothing changed, where
+   * some may be too large for a line and the code for that is not loaded.
+   */
+  #place(
+    inputs: readonly NewEntry[],
+    o: AppendOptions,
+    turn: RunningTurn | undefined,
+  ): Promise<AppendResult> | undefined {
     if (o.signal?.aborted === true) throw aborted(this.id, o.signal, false)
-    const { ids, fresh } = placeAppend(this.id, this.state, inputs, this.options)
+    const placed = placeAppend(this.id, this.state, inputs, this.options, rest.now)
+    if (placed === undefined) return undefined
+    const { ids, fresh } = placed
     if (fresh.length === 0) return this.#alreadyThere(ids, o)
     const sized = fresh.map((one) => one.sized)
     const wait = this.#mustWait(fresh)
@@ -209,7 +208,8 @@ export class SharedSession implements QueueHost {
       opens,
       diverged: undefined,
     }
-    if (fresh.some(({ blobs }) => blobs.length > 0)) item.putBlobs = () => this.#putBlobs(item, fresh)
+    if (fresh.some(({ blobs }) => blobs.length > 0))
+      item.putBlobs = async () => (await rest.load()).putPlanned(this.storage, item, fresh)
     return item
   }
 
@@ -219,18 +219,6 @@ export class SharedSession implements QueueHost {
       const role = entry.type === "message" ? (entry["message"] as { role?: unknown }).role : undefined
       return role === "assistant" || (role === "user" && this.options.persistAfter === "user")
     })
-  }
-
-  async #putBlobs(item: PendingAppend, fresh: readonly Prepared[]): Promise<void> {
-    for (const { pending, blobs } of fresh) {
-      if (blobs.length === 0) continue
-      const refs = await persistently(() => putBlobs(this.storage, blobs))
-      const entry = item.entries.find((one) => one.id === pending.id)
-      // Its parent may have changed meanwhile; that part stands before the seq.
-      if (entry !== undefined) entry.stored = { before: entry.full.before, after: withBlobs(pending.full, refs).after }
-    }
-    item.putBlobs = undefined
-    item.ready = undefined
   }
 
   #waitFor(item: PendingAppend, ids: readonly string[], { signal }: AppendOptions): Promise<AppendResult> {
@@ -292,8 +280,9 @@ export class SharedSession implements QueueHost {
     if (known >= 0) this.diagnostics.splice(known, 1)
   }
 
-  reload(head: HeadInfo): Promise<boolean> {
-    return this.#reload(this, head)
+  /** Loads the log that now stands in its place, if it is this session's own; says whether it was. */
+  async reload(): Promise<boolean> {
+    return (await rest.load()).reload(this)
   }
 }
 

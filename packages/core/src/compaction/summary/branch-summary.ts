@@ -1,5 +1,6 @@
 /** What is summarized of a branch that is left: its own part, from where it parted from the place that the conversation goes to. */
-import { BRANCH_SUMMARY_ROLE, renderMessages } from "../../context/render.ts"
+import { renderMessages } from "../../context/render-messages.ts"
+import { BRANCH_SUMMARY_ROLE } from "../../context/render.ts"
 import type { SelectedEntry } from "../../context/select.ts"
 import type { ContextMessage } from "../../context/types.ts"
 import type { Message } from "../../format/messages.ts"

@@ -1,7 +1,7 @@
 /** Which tool results pruning may touch. Pure and linear. */
 import { contentUnits } from "../../compaction/tokens.ts"
 import type { AssistantMessage, Message, ToolResultMessage } from "../../format/messages.ts"
-import { callsOf } from "../repair.ts"
+import { callsOf } from "../sendable.ts"
 import type { PruneSettings } from "./settings.ts"
 
 /**

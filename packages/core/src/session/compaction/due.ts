@@ -1,9 +1,10 @@
 /** Whether it is time to compact a session. */
 import { isOver, usageAnchor } from "../../compaction/plan/trigger.ts"
 import { inWindow } from "../../compaction/settings/in-window.ts"
-import { renderMessages } from "../../context/render.ts"
+import { renderMessages } from "../../context/render-messages.ts"
 import type { Selection } from "../../context/select.ts"
-import { restoreSelected, selectAt } from "../reading.ts"
+import { selectAt } from "../reading.ts"
+import { restoreSelected } from "../restoring.ts"
 import type { SharedSession } from "../shared-session.ts"
 import { messagesSinceLast } from "./compact.ts"
 import { failed } from "./failure.ts"

@@ -14,7 +14,7 @@ import { repairMessages } from "../../context/repair.ts"
 import type { Selection } from "../../context/select.ts"
 import type { ContextMessage } from "../../context/types.ts"
 import type { CallOptions } from "../../storage/contract.ts"
-import { restoreState } from "../reading.ts"
+import { restoreState } from "../restoring.ts"
 import type { SharedSession } from "../shared-session.ts"
 
 /** The given window, else that of the model that is in force. */

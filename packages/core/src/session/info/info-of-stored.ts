@@ -1,23 +1,22 @@
 /** The information of a stored log, whoever wrote it: from what is kept of it, else from its end, else from all of it. */
-import { identifyLog } from "../../migrations/identify.ts"
 import type { CallOptions, HeadInfo, SessionStorage } from "../../storage/contract.ts"
 import type { InfoFold } from "./info.ts"
-import { currentFold, isCurrent, keepFold, keptFold } from "./info-store.ts"
-import { readLines } from "../load/loaded-log.ts"
+import { currentFold } from "./current-fold.ts"
+import { keepFold } from "./keep-fold.ts"
+import { currentHeader, readLines } from "../load/loaded-log.ts"
 import { openSession } from "../load/opening.ts"
 import type { OpeningOptions } from "../load/opening.ts"
 import { foldOfMemory, withModel } from "../reading-log.ts"
 
-/** `not_a_session`, and whatever the storage says. */
+/** Where what is `kept` of it does not do. `not_a_session`, and whatever the storage says. */
 export async function foldOfStored(
   storage: SessionStorage,
   id: string,
   head: HeadInfo,
+  kept: InfoFold | undefined,
   options: OpeningOptions,
   o: CallOptions,
 ): Promise<InfoFold> {
-  const kept = await keptFold(storage, id, head, o)
-  if (kept !== undefined && isCurrent(kept, head) && kept.modelUnknown !== true) return kept
   // Where something is kept that goes on being folded, the log is of this version. Else it may be anybody's.
   if (kept === undefined && !(await isOurs(storage, id, o))) return foldOfOther(storage, id, head, options, o)
   const fold = await currentFold(storage, id, head, o)
@@ -25,7 +24,8 @@ export async function foldOfStored(
 }
 
 async function isOurs(storage: SessionStorage, id: string, o: CallOptions): Promise<boolean> {
-  return identifyLog(await readLines(storage, id, { from: 0, to: 1 }, o)).kind === "sessions"
+  const [first] = await readLines(storage, id, { from: 0, to: 1 }, o)
+  return currentHeader(first) !== undefined
 }
 
 /** A log of an older version is migrated to be read, all of it, so what it folds to is kept. */

@@ -76,7 +76,9 @@ async function readable(
 ): Promise<Entry | undefined> {
   if (entry === undefined || !(isValueApart(entry) || isPromptApart(fold, entry))) return entry
   const { entries } = await restoreEntries(storage, [entry], o)
-  return withoutReferences(entries[0] as Entry)
+  // Nothing of it is apart any more, whatever it says.
+  const { blobs: _, ...whole } = withoutReferences(entries[0] as Entry)
+  return whole
 }
 
 function isPromptApart(fold: InfoFold, entry: Entry): boolean {

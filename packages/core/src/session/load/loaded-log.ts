@@ -1,13 +1,12 @@
 /**
  * A stored log, as far as it has been read: its header, its end, and as much before that as somebody needed. Reads backwards in
- * growing pieces. Logs of older versions are read whole and migrated in memory.
+ * growing pieces. `other-log.ts` has the logs of other versions.
  */
 import { SessionError } from "../../errors.ts"
 import type { Diagnostic } from "../../format/diagnostics.ts"
 import { parseLine } from "../../format/line.ts"
+import { FORMAT, VERSION } from "../../format/records.ts"
 import type { Entry, Header } from "../../format/records.ts"
-import type { LogIdentity } from "../../migrations/identify.ts"
-import { identifyLog, unknownVersion } from "../../migrations/identify.ts"
 import type { CallOptions, HeadInfo, SessionStorage, Seq } from "../../storage/contract.ts"
 import { EntryLog } from "../../tree/entry-log.ts"
 import type { Slot } from "../../tree/entry-log.ts"
@@ -15,6 +14,7 @@ import { parseSlot } from "./parse-slots.ts"
 import { readLines, readPiece, startPace } from "./pieces.ts"
 import type { Pace, PieceSizes } from "./pieces.ts"
 import { persistently } from "../retry.ts"
+import { rest } from "../rooms/rooms.ts"
 
 export { readLines } from "./pieces.ts"
 
@@ -49,9 +49,16 @@ export async function loadLog(storage: SessionStorage, id: string, o: LoadOption
   const first = headInfo === undefined ? [] : await persistently(() => readLines(storage, id, { from: 0, to: 1 }, o))
   // A log that was there a moment ago and has no line now was deleted between the two.
   if (headInfo === undefined || first.length === 0) throw notFound(storage, id)
-  const identity = identifyLog(first)
-  if (identity.kind === "sessions") return loadCurrent(storage, id, headInfo, identity.header, o)
-  return loadOther(storage, id, headInfo, o)
+  const header = currentHeader(first[0])
+  if (header !== undefined) return loadCurrent(storage, id, headInfo, header, o)
+  return (await rest.load()).loadOther(storage, id, headInfo, o)
+}
+
+/** The header of a log of this version that begins with it, as all do that were written here. */
+export function currentHeader(line: string | undefined): Header | undefined {
+  const { record } = parseLine(line ?? "")
+  const ours = record?.type === "session" && record["format"] === FORMAT && record["version"] === VERSION
+  return ours ? (record as Header) : undefined
 }
 
 async function loadCurrent(
@@ -73,32 +80,8 @@ async function loadCurrent(
   return loaded
 }
 
-/** Logs of other versions, and those whose header is not where it should be, are read whole. */
-async function loadOther(storage: SessionStorage, id: string, headInfo: HeadInfo, o: LoadOptions): Promise<LoadedLog> {
-  const lines = await persistently(() => readLines(storage, id, {}, o))
-  const identity = identifyLog(lines)
-  const whole = { headInfo, pace: startPace(headInfo, o.pieces), imported: lines.length }
-  const diagnostics = tornTail(headInfo)
-  if (identity.kind === "older") {
-    const { isRawLine, migrateLines } = await import("../../migrations/index.ts")
-    const { header, records, from, diagnostics: found } = migrateLines(lines, { id })
-    const log = EntryLog.of([undefined, ...records.map((record) => (isRawLine(record) ? undefined : record))])
-    return { ...whole, header, log, diagnostics: diagnostics.concat(found), older: from }
-  }
-  if (identity.kind !== "newer" && identity.kind !== "sessions") throw notASession(storage, id, identity)
-  const log = EntryLog.of(lines.map((line, seq) => parseSlot(line, seq, (found) => diagnostics.push(found))))
-  if (identity.kind === "sessions") {
-    return { ...whole, header: identity.header, log, diagnostics, imported: importedLines(identity.header) }
-  }
-  // Shown as far as its entries look like ours; nothing is written to it.
-  const message = `The log ${unknownVersion(identity.version)}. It is open for reading only; use a newer program to write to it.`
-  diagnostics.unshift({ code: "unknown_version", seq: 0, message })
-  const header = (parseLine(lines[0] ?? "").record ?? { type: "session" }) as Header
-  return { ...whole, header, log, diagnostics, newer: { version: identity.version } }
-}
-
 /** Headers are taken as they come, so a field of them may hold anything. */
-function importedLines({ origin }: Header): Seq {
+export function importedLines({ origin }: Header): Seq {
   const lines: unknown = origin?.lines
   return typeof lines === "number" ? lines : 0
 }
@@ -171,19 +154,7 @@ export function notFound(storage: SessionStorage, id: string): SessionError {
   })
 }
 
-function notASession(storage: SessionStorage, id: string, identity: LogIdentity): SessionError {
-  const why = identity.kind === "foreign" ? identity.reason : "it has no header"
-  return new SessionError(
-    "not_a_session",
-    `${id} in ${storage.description} is not a session log: ${why}. It was left as it is.`,
-    {
-      session: id,
-      storage: storage.description,
-    },
-  )
-}
-
-function tornTail({ torn = 0 }: HeadInfo): Diagnostic[] {
+export function tornTail({ torn = 0 }: HeadInfo): Diagnostic[] {
   if (torn === 0) return []
   const message = `The log ends in ${torn} bytes of a line that was never finished. They are ignored, and kept aside at the next append.`
   return [{ code: "torn_tail", bytes: torn, message }]

@@ -1,28 +1,24 @@
 /** From a stored log, or from nothing, to an open session. */
-import { SessionError } from "../../errors.ts"
 import { FORMAT, VERSION } from "../../format/records.ts"
 import type { Entry, Header } from "../../format/records.ts"
-import { unknownVersion } from "../../migrations/identify.ts"
-import type { CallOptions, Head, HeadInfo, Seq, SessionStorage } from "../../storage/contract.ts"
+import type { CallOptions, Head, Seq, SessionStorage } from "../../storage/contract.ts"
 import { EntryLog } from "../../tree/entry-log.ts"
 import { defaultLeaf } from "../../tree/path.ts"
 import { keptFold } from "../info/info-store.ts"
 import { fitsLog, foldInfo, foldLog, startFold } from "../info/info.ts"
 import type { InfoFold } from "../info/info.ts"
 import { isUnsure } from "../info/unsure.ts"
-import { loadLog, loadOlder } from "./loaded-log.ts"
+import { loadLog } from "./loaded-log.ts"
 import type { LoadedLog } from "./loaded-log.ts"
 import { LogStore } from "./log-store.ts"
-import type { PieceSizes } from "./pieces.ts"
+import { rest } from "../rooms/rooms.ts"
 import { SessionState } from "../session-state.ts"
 import { SharedSession } from "../shared-session.ts"
-import type { SharedOptions, WriteGate } from "../shared-session.ts"
+import type { SharedOptions } from "../shared-session.ts"
 import type { CreateOptions } from "../types.ts"
 
 export interface OpeningOptions extends SharedOptions {
   readonly migrateOnWrite: boolean
-  /** How much of a log is read at a time. */
-  readonly pieces: PieceSizes
 }
 
 export function newHeader(o: CreateOptions, id: string, now: number): Header {
@@ -48,7 +44,7 @@ export function newSession(
     bytes: 3 * JSON.stringify(header).length,
   })
   const store = new LogStore({ id: header.id, storage, reading: undefined, diagnostics: [] })
-  return new SharedSession({ state, store, options, gate: { kind: "open" }, reload: reloader(storage, options) })
+  return new SharedSession({ state, store, options })
 }
 
 /** `not_found`, `not_a_session`, and whatever the storage says. Reads the header and the last piece of the log. */
@@ -69,10 +65,9 @@ export async function openSession(
     fold: await foldOf(storage, id, loaded, o),
     bytes: loaded.headInfo.bytes,
   })
-  let migrating: Promise<void> | undefined
-  const migrate = (): Promise<void> => (migrating ??= migrateOpen(shared).finally(() => (migrating = undefined)))
-  const gate = gateOf(storage, id, loaded, options, migrate)
-  const shared: SharedSession = new SharedSession({ state, store, options, gate, reload: reloader(storage, options) })
+  const shared = new SharedSession({ state, store, options })
+  if (loaded.older !== undefined || loaded.newer !== undefined)
+    shared.gate = (await rest.load()).gateOf(shared, loaded, options)
   return shared
 }
 
@@ -90,7 +85,7 @@ async function leafOf(log: EntryLog, store: LogStore, o: CallOptions): Promise<s
 }
 
 /** The kept fold brought up to date from what is loaded; undefined where that would mean reading further. */
-async function foldOf(
+export async function foldOf(
   storage: SessionStorage,
   id: string,
   loaded: LoadedLog,
@@ -116,67 +111,4 @@ function foldRange(start: InfoFold, log: EntryLog, from: number): InfoFold {
   let fold = start
   for (let seq = from; seq < log.end; seq++) fold = foldInfo(fold, log.at(seq), seq)
   return fold
-}
-
-function gateOf(
-  storage: SessionStorage,
-  id: string,
-  loaded: LoadedLog,
-  options: OpeningOptions,
-  migrate: () => Promise<void>,
-): WriteGate {
-  const about = { session: id, storage: storage.description }
-  if (loaded.newer !== undefined) {
-    const message = `The log of ${id} ${unknownVersion(loaded.newer.version)}. Use a newer program to write to it.`
-    return { kind: "refused", error: new SessionError("newer_version", message, about) }
-  }
-  if (loaded.older === undefined) return { kind: "open" }
-  if (options.migrateOnWrite && storage.capabilities.replace) return { kind: "migrate", migrate }
-  const why = options.migrateOnWrite ? `${storage.description} cannot replace a log` : "migrateOnWrite is off"
-  const message = `The log of ${id} is of the older version ${loaded.older.version}, and ${why}: it is open for reading only. Fork it to go on.`
-  return { kind: "refused", error: new SessionError("read_only", message, about) }
-}
-
-/** Writes the migrated log in the older one's place; the session goes on in it. */
-async function migrateOpen(shared: SharedSession): Promise<void> {
-  const { migrateStored } = await import("../transfer/migrate.ts")
-  await migrateStored(shared.storage, shared.id, { blobs: shared.options.blobs })
-  const head = await shared.storage.head(shared.id)
-  if (head === undefined || !(await shared.reload(head))) {
-    throw new SessionError(
-      "conflict",
-      `The log of ${shared.id} changed while it was migrated. Open the session again.`,
-      { session: shared.id },
-    )
-  }
-  shared.gate = { kind: "open" }
-}
-
-/** Loads the log that now stands in the session's place, if it is this session's own: it has what was acknowledged. */
-function reloader(
-  storage: SessionStorage,
-  { pieces }: OpeningOptions,
-): (shared: SharedSession, head: HeadInfo) => Promise<boolean> {
-  return async (shared) => {
-    const { state, id } = shared
-    const loaded = await loadLog(storage, id, { pieces })
-    if (loaded.older !== undefined || loaded.newer !== undefined) return false
-    const known = state.ackedLeafId ?? state.lastAckedId
-    while (known !== null && loaded.log.find(known) === undefined && !loaded.log.complete) {
-      await loadOlder(storage, id, loaded, undefined)
-    }
-    const ours =
-      known === null ? loaded.header.timestamp === state.header.timestamp : loaded.log.find(known) !== undefined
-    if (!ours) return false
-    // All at once, so that nobody who reads meanwhile sees half of each log.
-    const fold = await foldOf(storage, id, loaded, {})
-    state.header = loaded.header
-    state.log = loaded.log
-    state.head = { next: loaded.headInfo.next, log: loaded.headInfo.log }
-    state.acked = loaded.log.end
-    state.bytesAtMost = loaded.headInfo.bytes
-    state.fold = fold
-    shared.store.restart(loaded)
-    return true
-  }
 }

@@ -59,7 +59,12 @@ export interface PendingAppend {
 }
 
 export function isSide(item: PendingAppend): boolean {
-  return item.entries.every((entry) => SIDE_ENTRY_TYPES.has(entry.type))
+  return !item.entries.some(isTalk)
+}
+
+/** Whether an entry is conversation, not naming or counting. */
+export function isTalk(entry: { readonly type: string }): boolean {
+  return !SIDE_ENTRY_TYPES.has(entry.type)
 }
 
 type Find = (id: string) => Seq | undefined

@@ -1,16 +1,14 @@
 /** Gives what a caller appends its ids, its parents and its places behind what a session has in memory. Changes nothing. */
 import { selectContext } from "../../context/select.ts"
-import { truncateOversize } from "../../format/truncate.ts"
 import { inState } from "../../context/state-blobs.ts"
 import { foldState } from "../../context/state.ts"
 import { SessionError } from "../../errors.ts"
-import type { BlobLimits } from "../../format/blob-refs.ts"
 import type { EntryPayload, NewEntry } from "../../format/new-entry.ts"
 import { normalizeNewEntry } from "../../format/normalize.ts"
 import { toIsoTime } from "../clock.ts"
 import { prepareEntry } from "./prepare.ts"
-import type { Prepared } from "./prepare.ts"
-import { isTalk } from "./reconcile.ts"
+import type { Outside, PrepareOptions, Prepared } from "./prepare.ts"
+import { isTalk } from "./pending.ts"
 import type { SessionState } from "../session-state.ts"
 
 /** Carries a branch target from `branch` to the place where parents are given; no caller can spell it. */
@@ -23,20 +21,19 @@ export interface Placed {
   readonly fresh: readonly Prepared[]
 }
 
-interface PlacingOptions {
+interface PlacingOptions extends PrepareOptions {
   readonly newId: () => string
   readonly now: () => number
-  readonly blobs: BlobLimits
-  readonly oversize: "blobs" | "truncate"
 }
 
-/** Throws `invalid`. */
+/** Throws `invalid`. Undefined: one of them may hold what is too large for a line, and `outside` is missing. */
 export function placeAppend(
   session: string,
   state: SessionState,
   inputs: readonly NewEntry[],
   o: PlacingOptions,
-): Placed {
+  outside: Outside | undefined,
+): Placed | undefined {
   if (inputs.length === 0) throw new SessionError("invalid", "There is no entry to append.", { session })
   const payloads = inputs.map(normalizeNewEntry)
   const ids = uniqueIds(session, payloads, o.newId)
@@ -59,8 +56,9 @@ export function placeAppend(
       timestamp: payload.timestamp ?? timestamp,
     }
     const complete = payload.type === "compaction" ? withState(payload, state, fresh) : payload
-    const kept = o.oversize === "truncate" ? truncateOversize(complete, o.blobs) : complete
-    fresh.push(prepareEntry(kept, place, end !== undefined, o.blobs))
+    const prepared = prepareEntry(complete, place, { aside: end !== undefined, outside }, o)
+    if (prepared === undefined) return undefined
+    fresh.push(prepared)
     if (end === undefined) leafId = id
     else end = id
   }

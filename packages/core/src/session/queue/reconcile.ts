@@ -2,12 +2,11 @@
  * What becomes of pending appends when the log has lines that this writer did not know: its own, which had arrived after all, and
  * another writer's. Pure decisions; the queue carries them out. `docs/contract.md`, "Two writers", says why.
  */
-import { SIDE_ENTRY_TYPES } from "../../format/records.ts"
 import type { Entry } from "../../format/records.ts"
 import type { Seq } from "../../storage/contract.ts"
 import type { EntryLog, Slot } from "../../tree/entry-log.ts"
 import { parentOf } from "../../tree/path.ts"
-import { isSide, reparent } from "./pending.ts"
+import { isSide, isTalk, reparent } from "./pending.ts"
 import type { PendingAppend, PendingEntry } from "./pending.ts"
 
 export interface Arrived {
@@ -65,10 +64,6 @@ export function decide(
   const onlySides = items.slice(0, refuseFrom).every(isSide)
   const follow = onlySides && !o.midTurn && (o.continues || refused >= 0)
   return { refuseFrom, follow, diverged: talked && !(follow && o.continues) }
-}
-
-export function isTalk(entry: { readonly type: string }): boolean {
-  return !SIDE_ENTRY_TYPES.has(entry.type)
 }
 
 /**

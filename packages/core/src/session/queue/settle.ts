@@ -1,6 +1,6 @@
 /** Looks at the end of a stored log where an append was refused, or where nobody could say whether it arrived. */
 import { encodeHeader, parseLine } from "../../format/line.ts"
-import type { Head, HeadInfo, Seq, SessionStorage } from "../../storage/contract.ts"
+import type { Head, Seq, SessionStorage } from "../../storage/contract.ts"
 import type { EntryLog, Slot } from "../../tree/entry-log.ts"
 import { readLines } from "../load/loaded-log.ts"
 import { parseSlot } from "../load/parse-slots.ts"
@@ -12,7 +12,7 @@ export interface SettleHost {
   readonly storage: SessionStorage
   readonly state: SessionState
   /** The log under the session is another one. Loads it if it is this session's own, rewritten; says whether it was. */
-  reload(head: HeadInfo): Promise<boolean>
+  reload(): Promise<boolean>
 }
 
 /** Entries that were not known before. */
@@ -43,7 +43,7 @@ export async function lookAtEnd(host: SettleHost): Promise<Found> {
   const head = await storage.head(id)
   if (state.head === undefined) return head === undefined ? { kind: "nothing" } : lookAtMade(host, head)
   if (head === undefined) return { kind: "gone" }
-  if (head.log !== state.head.log) return lookAtOther(host, head)
+  if (head.log !== state.head.log) return lookAtOther(host)
   const lines = await readLines(storage, id, { from: state.acked - 1 })
   const known = lines.shift()
   if (known === undefined || !isAt(state.log, state.acked - 1, known)) return lookAtCut(host, head)
@@ -69,11 +69,11 @@ async function lookAtCut({ id, storage, state }: SettleHost, head: Head): Promis
   return toFound(lines.slice(same), from + same, head, { changed: from + same < state.acked })
 }
 
-async function lookAtOther(host: SettleHost, head: HeadInfo): Promise<Found> {
+async function lookAtOther(host: SettleHost): Promise<Found> {
   const { state } = host
   const { log, acked } = state
   // A log without entries has nothing by which it could be told from one that was made anew.
-  if (state.lastAckedId === null || !(await host.reload(head))) return { kind: "gone" }
+  if (state.lastAckedId === null || !(await host.reload())) return { kind: "gone" }
   let from = state.acked
   for (; from > state.log.from; from--) {
     const id = state.log.at(from - 1)?.id

@@ -8,12 +8,12 @@ import type { Entry } from "../../format/records.ts"
 import { utf8Length } from "../../storage/checks.ts"
 import type { Head, Seq } from "../../storage/contract.ts"
 import { hasCode } from "../../storage/errors.ts"
-import { takeArrived } from "./arrival.ts"
 import { eventLoopTurn } from "../clock.ts"
 import { acknowledge, entriesOf, leafAfter, refuse, requeue } from "./pending.ts"
 import type { Caller, PendingAppend } from "./pending.ts"
 import { behindUnknown, gone, otherWriter, taken, unknownFate } from "./queue-errors.ts"
 import { persistently } from "../retry.ts"
+import { rest } from "../rooms/rooms.ts"
 import { batchOf, refusal, surelyFits } from "./room.ts"
 import { isDoubtful, look, sendGroup } from "./sending.ts"
 import type { SendingHost } from "./sending.ts"
@@ -158,7 +158,7 @@ export class WriteQueue {
     try {
       const head = await persistently(() => storage.head(id))
       if (head?.log === state.head.log) state.count(head.bytes)
-      else this.#take(await look(this.#host))
+      else await this.#take(await look(this.#host))
     } catch (error) {
       this.#giveUp(error)
     }
@@ -190,13 +190,14 @@ export class WriteQueue {
     )
   }
 
-  #take(found: Found): void {
+  async #take(found: Found): Promise<void> {
     const host = this.#host
     if (found.kind === "nothing") return
     if (found.kind === "gone" || found.kind === "taken") {
       for (const item of this.#items) requeue(item)
       return this.#fail(0, found.kind === "gone" ? gone(host) : taken(host), { waited: true })
     }
+    const { takeArrived } = await rest.load()
     const arrival = takeArrived(host.state, this.#items, found, host.midTurn)
     const { landed, refused, ownSeqs, foreign, divergence } = arrival
     this.#items = [...arrival.pending]

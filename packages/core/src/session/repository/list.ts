@@ -2,11 +2,12 @@
 import { SessionError } from "../../errors.ts"
 import type { CallOptions, HeadInfo, SessionStorage } from "../../storage/contract.ts"
 import { hasCode } from "../../storage/errors.ts"
+import { isCurrent, keptFold } from "../info/info-store.ts"
 import { toSessionInfo } from "../info/info.ts"
-import type { SessionInfo } from "../info/info.ts"
-import { foldOfStored } from "../info/info-of-stored.ts"
+import type { InfoFold, SessionInfo } from "../info/info.ts"
 import { notFound } from "../load/loaded-log.ts"
 import type { OpeningOptions } from "../load/opening.ts"
+import { rest } from "../rooms/rooms.ts"
 import type { ListOptions, SessionPage } from "../types.ts"
 
 /** `not_found` where there is no such session; `not_a_session` where its log is something else. */
@@ -77,7 +78,7 @@ async function infoOf(
   let head = listed
   for (let attempt = 1; ; attempt++) {
     try {
-      return toSessionInfo(id, await foldOfStored(storage, id, head, options, o), head)
+      return toSessionInfo(id, await foldOf(storage, id, head, options, o), head)
     } catch (error) {
       if (!hasCode(error, "conflict") || attempt === TRIES) throw error
       const now = await storage.head(id, o)
@@ -85,6 +86,19 @@ async function infoOf(
       head = now
     }
   }
+}
+
+/** What is kept of it, where that says all there is to say. */
+async function foldOf(
+  storage: SessionStorage,
+  id: string,
+  head: HeadInfo,
+  options: OpeningOptions,
+  o: CallOptions,
+): Promise<InfoFold> {
+  const kept = await keptFold(storage, id, head, o)
+  if (kept !== undefined && isCurrent(kept, head) && kept.modelUnknown !== true) return kept
+  return (await rest.load()).foldOfStored(storage, id, head, kept, options, o)
 }
 
 function matches(info: SessionInfo, o: ListOptions): boolean {

@@ -4,8 +4,9 @@ import { SessionError } from "../../errors.ts"
 import type { CallOptions, Seq, SessionStorage } from "../../storage/contract.ts"
 import { unlessAborted } from "../aborting.ts"
 import { SessionHandle } from "../handle.ts"
-import { infoText, keepFold } from "../info/info-store.ts"
+import { infoText } from "../info/info-store.ts"
 import { taken } from "../queue/queue-errors.ts"
+import { rest } from "../rooms/rooms.ts"
 import type { SharedSession } from "../shared-session.ts"
 import type { OpenOptions } from "../types.ts"
 
@@ -165,7 +166,10 @@ async function settle(session: SharedSession, from: Seq): Promise<void> {
   await session.drain()
   if (state.head === undefined || state.head.next === from) return
   if (storage.capabilities.sync) await storage.sync?.(id)
-  if (state.fold !== undefined && infoText(state.fold) === undefined) await keepFold(storage, id, state.fold)
+  if (state.fold === undefined || infoText(state.fold) !== undefined) return
+  // A cache: where its code cannot be had, the next reader makes it.
+  const loaded = await rest.load().catch(() => undefined)
+  await loaded?.keepFold(storage, id, state.fold)
 }
 
 function aborted(session: string): { readonly session: string; readonly message: string } {

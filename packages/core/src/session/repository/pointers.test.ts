@@ -3,7 +3,7 @@ import { expect, test } from "vitest"
 import { codeOf } from "../../../test/writers.ts"
 import type { SessionStorage } from "../../storage/contract.ts"
 import { StorageError } from "../../storage/errors.ts"
-import { createPointers } from "./pointers.ts"
+import { createSessions } from "./repository.ts"
 
 test("a pointer is set, read, set again and deleted", async () => {
   const pointers = pointersIn(createMemoryStorage())
@@ -57,5 +57,5 @@ test("a store that answers every write with a conflict is told of, not asked for
 })
 
 function pointersIn(storage: SessionStorage) {
-  return createPointers(storage, () => undefined)
+  return createSessions({ storage }).pointers
 }

@@ -3,32 +3,36 @@ import { SessionError } from "../../errors.ts"
 import { checkSessionId } from "../../storage/checks.ts"
 import type { CallOptions, Doc, SessionStorage } from "../../storage/contract.ts"
 import { hasCode } from "../../storage/errors.ts"
-import type { Pointer, Pointers } from "../types.ts"
+import type { Pointer } from "../types.ts"
 
-export function createPointers(storage: SessionStorage, check: () => void): Pointers {
-  return {
-    async set(name, pointer, o = {}) {
-      check()
-      const { session, cwd } = pointer
-      checkSessionId(session)
-      if (cwd !== undefined && typeof cwd !== "string") throw new SessionError("invalid", "A pointer's cwd is a text.")
-      const text = JSON.stringify({ session, ...(cwd === undefined ? {} : { cwd }) })
-      await untilWritten(storage, keyOf(name), o, (doc) =>
-        storage.docs.put(keyOf(name), text, { ...o, expect: doc?.version ?? null }),
-      )
-    },
-    async get(name, o = {}) {
-      check()
-      const doc = await storage.docs.get(keyOf(name), o)
-      return doc === undefined ? undefined : parsePointer(doc.text)
-    },
-    async delete(name, o = {}) {
-      check()
-      await untilWritten(storage, keyOf(name), o, async (doc) => {
-        if (doc !== undefined) await storage.docs.delete(keyOf(name), { ...o, expect: doc.version })
-      })
-    },
-  }
+export async function setPointer(
+  storage: SessionStorage,
+  name: string,
+  pointer: Pointer,
+  o: CallOptions = {},
+): Promise<void> {
+  const { session, cwd } = pointer
+  checkSessionId(session)
+  if (cwd !== undefined && typeof cwd !== "string") throw new SessionError("invalid", "A pointer's cwd is a text.")
+  const text = JSON.stringify({ session, ...(cwd === undefined ? {} : { cwd }) })
+  await untilWritten(storage, keyOf(name), o, (doc) =>
+    storage.docs.put(keyOf(name), text, { ...o, expect: doc?.version ?? null }),
+  )
+}
+
+export async function getPointer(
+  storage: SessionStorage,
+  name: string,
+  o: CallOptions = {},
+): Promise<Pointer | undefined> {
+  const doc = await storage.docs.get(keyOf(name), o)
+  return doc === undefined ? undefined : parsePointer(doc.text)
+}
+
+export async function deletePointer(storage: SessionStorage, name: string, o: CallOptions = {}): Promise<void> {
+  await untilWritten(storage, keyOf(name), o, async (doc) => {
+    if (doc !== undefined) await storage.docs.delete(keyOf(name), { ...o, expect: doc.version })
+  })
 }
 
 /** More writers in a row than that are no race, but a store that refuses. */

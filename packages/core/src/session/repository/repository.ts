@@ -9,7 +9,6 @@ import type { Header } from "../../format/records.ts"
 import type { CallOptions, Deleted, SessionStorage } from "../../storage/contract.ts"
 import { isSessionId } from "../../storage/checks.ts"
 import { hasCode } from "../../storage/errors.ts"
-import { continueRecent } from "./continue-recent.ts"
 import { createSession } from "./creating.ts"
 import { runHook } from "../hooks.ts"
 import type { Hooks } from "../hooks.ts"
@@ -21,7 +20,17 @@ import { newHeader, openSession } from "../load/opening.ts"
 import type { OpeningOptions } from "../load/opening.ts"
 import { PIECE_SIZES } from "../load/pieces.ts"
 import type { PieceSizes } from "../load/pieces.ts"
-import { createPointers } from "./pointers.ts"
+import {
+  compactionSettings,
+  copying,
+  exporting,
+  forking,
+  history,
+  importing,
+  migrating,
+  prefetchRest,
+  verifying,
+} from "../rooms/rooms.ts"
 import type { ExportOptions, ImportOptions, ImportResult, ImportSource } from "../transfer/types.ts"
 import type {
   ConflictPolicy,
@@ -90,7 +99,11 @@ class SessionRepository implements Sessions {
     if (o.compaction !== undefined) checkGroups(o.compaction)
     this.#compaction = o.compaction
     this.#open = new OpenSessions(o.storage, o.compaction)
-    this.pointers = createPointers(o.storage, () => this.#check())
+    this.pointers = {
+      set: async (name, pointer, call) => (await this.#history()).setPointer(o.storage, name, pointer, call),
+      get: async (name, call) => (await this.#history()).getPointer(o.storage, name, call),
+      delete: async (name, call) => (await this.#history()).deletePointer(o.storage, name, call),
+    }
     this.#ulidsOnly = o.ulidsOnly === true
     this.#hookFailed = o.onHookFailed ?? ((): void => undefined)
     this.#options = {
@@ -111,6 +124,7 @@ class SessionRepository implements Sessions {
     this.#check()
     const id = o.id ?? this.#options.newId()
     this.#checkId(id)
+    prefetchRest()
     await this.#checkCompaction(o)
     const { signal: _, id: __, compaction: ___, ...fields } = o
     const header = newHeader(fields, id, this.#options.now())
@@ -181,7 +195,7 @@ class SessionRepository implements Sessions {
     const forkId = o.id ?? this.#options.newId()
     this.#checkId(forkId)
     await this.#with(id, o, async ({ shared, handle }) => {
-      const { forkSession } = await import("../transfer/fork.ts")
+      const { forkSession } = await forking.load()
       await forkSession(shared, handle, forkId, this.#options, o)
     })
     const fork = await this.open(forkId, o)
@@ -191,14 +205,14 @@ class SessionRepository implements Sessions {
 
   async continueRecent(o: OpenOptions & { readonly cwd: string; readonly pointer?: string }): Promise<Session> {
     this.#check()
-    return continueRecent(this, o)
+    return (await history.load()).continueRecent(this, o)
   }
 
   async import(source: ImportSource, o: ImportOptions = {}): Promise<ImportResult> {
     this.#check()
     const id = o.id ?? this.#options.newId()
     this.#checkId(id)
-    const { importSession } = await import("../transfer/import.ts")
+    const { importSession } = await importing.load()
     const { result, header } = await importSession(this.storage, source, id, this.#options, o)
     this.#tellMade(id, header)
     return result
@@ -208,7 +222,7 @@ class SessionRepository implements Sessions {
     this.#check()
     this.#checkId(id)
     await this.#flush(id)
-    const { exportSession } = await import("../transfer/export.ts")
+    const { exportSession } = await exporting.load()
     yield* exportSession(this, id, o)
   }
 
@@ -216,7 +230,7 @@ class SessionRepository implements Sessions {
     this.#check()
     this.#checkId(id)
     await this.#flush(id)
-    const { copySession } = await import("../transfer/copy.ts")
+    const { copySession } = await copying.load()
     return copySession(this.storage, id, to, o)
   }
 
@@ -226,7 +240,7 @@ class SessionRepository implements Sessions {
   ): Promise<{ readonly migrated: boolean; readonly from: { format: string; version: number } }> {
     this.#check()
     this.#checkId(id)
-    const { migrateStored } = await import("../transfer/migrate.ts")
+    const { migrateStored } = await migrating.load()
     return migrateStored(this.storage, id, { ...o, blobs: this.#options.blobs })
   }
 
@@ -234,7 +248,7 @@ class SessionRepository implements Sessions {
     this.#check()
     this.#checkId(id)
     await this.#flush(id)
-    const { verifySession } = await import("../verify/verify.ts")
+    const { verifySession } = await verifying.load()
     return verifySession(this.storage, id, o)
   }
 
@@ -246,9 +260,15 @@ class SessionRepository implements Sessions {
     return this.close()
   }
 
+  #history(): ReturnType<typeof history.load> {
+    this.#check()
+    return history.load()
+  }
+
   async #hold(id: string, o: OpenOptions): Promise<Held> {
     this.#check()
     this.#checkId(id)
+    prefetchRest()
     await this.#checkCompaction(o)
     return this.#open.open(id, (signal) => openSession(this.storage, id, this.#options, signal), o)
   }
@@ -280,7 +300,7 @@ class SessionRepository implements Sessions {
   async #checkCompaction({ compaction }: OpenOptions): Promise<void> {
     const levels = [this.#compaction, compaction].filter((level) => level !== undefined)
     if (levels.length === 0) return
-    const { checkLevel } = await import("../../compaction/settings/settings.ts")
+    const { checkLevel } = await compactionSettings.load()
     for (const level of levels) checkLevel(level)
   }
 

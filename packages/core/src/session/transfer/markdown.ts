@@ -4,7 +4,7 @@ import type { CallOptions, Seq, SessionStorage } from "../../storage/contract.ts
 import type { EntryLog } from "../../tree/entry-log.ts"
 import { defaultLeaf, pathTo } from "../../tree/path.ts"
 import { restoreEntries } from "../blobs.ts"
-import { currentFold } from "../info/info-store.ts"
+import { currentFold } from "../info/current-fold.ts"
 import { foldLog, startFold } from "../info/info.ts"
 import type { InfoFold } from "../info/info.ts"
 import { entryToMarkdown } from "./markdown-entry.ts"

@@ -1,0 +1,78 @@
+/** The messages of a session's path, a page at a time. */
+import { blocksOf } from "../context/render.ts"
+import type { NeedsOlder, SelectedEntry } from "../context/select.ts"
+import { SessionError } from "../errors.ts"
+import type { Message } from "../format/messages.ts"
+import type { Entry } from "../format/records.ts"
+import { isObject } from "../format/shape.ts"
+import type { Seq } from "../storage/contract.ts"
+import type { EntryLog } from "../tree/entry-log.ts"
+import { OLDER, parentOf } from "../tree/path.ts"
+import { unknownEntry } from "./reading.ts"
+import { restoreSelected } from "./restoring.ts"
+import type { SharedSession } from "./shared-session.ts"
+import type { HistoryMessage, MessagesOptions, MessagesPage } from "./types.ts"
+
+/** A page of the path's messages, read backwards from the leaf or from `before`. */
+export async function readMessages(shared: SharedSession, o: MessagesOptions = {}): Promise<MessagesPage> {
+  const { limit = 50, before } = o
+  if (!Number.isInteger(limit) || limit < 1 || limit > 1000) {
+    throw new SessionError("invalid", `limit must be a whole number from 1 to 1000, not ${String(limit)}.`, {
+      session: shared.id,
+    })
+  }
+  const { state } = shared
+  const { leafId } = state
+  const ask = (): Page | NeedsOlder => {
+    const { log } = state
+    if (before === undefined && leafId === null) return { entries: [] }
+    const start = before === undefined ? log.find(leafId ?? "") : placeOf(log, before)
+    if (start !== undefined) return collectMessages(log, before === undefined ? start : parentOf(log, start), limit)
+    if (log.complete) throw unknownEntry(shared, before ?? leafId)
+    return { older: true }
+  }
+  const page = await shared.store.untilKnown(() => state.log, ask, o)
+  const restored = await restoreSelected(shared, page.entries, o)
+  const messages = restored.entries.map(({ seq, entry }): HistoryMessage => {
+    const message = entry["message"] as Message
+    const content = message.content === undefined ? undefined : blocksOf(message.content)
+    const whole = content === undefined ? message : { ...message, content }
+    return { entryId: entry.id, seq, timestamp: entry.timestamp, message: whole }
+  })
+  return page.before === undefined ? { messages } : { messages, before: page.before }
+}
+
+interface Page {
+  readonly entries: readonly SelectedEntry[]
+  readonly before?: string
+}
+
+/** Messages from a place back, one more than asked for, which tells whether there is a page before. */
+function collectMessages(log: EntryLog, start: Seq, limit: number): Page | NeedsOlder {
+  const entries: SelectedEntry[] = []
+  let seq = start
+  for (; seq >= 0; seq = parentOf(log, seq)) {
+    const entry = log.at(seq) as Entry
+    if (entry.type !== "message" || log.deleted.has(seq) || !isMessage(entry["message"])) continue
+    const oldest = entries[limit - 1]
+    if (oldest !== undefined) return { entries: entries.reverse(), before: cursorOf(log, oldest.seq) }
+    entries.push({ seq, entry })
+  }
+  return seq === OLDER ? { older: true, lines: limit + 1 - entries.length } : { entries: entries.reverse() }
+}
+
+function isMessage(value: unknown): boolean {
+  return isObject(value) && typeof value["role"] === "string"
+}
+
+/** The name of a place: its entry's id and, where damage gave a later entry the same id, the place itself. */
+function cursorOf(log: EntryLog, seq: Seq): string {
+  const { id } = log.at(seq) as Entry
+  return log.find(id) === seq ? id : `${id}@${seq}`
+}
+
+function placeOf(log: EntryLog, name: string): Seq | undefined {
+  const [, id, digits] = /^(.+)@(\d+)$/s.exec(name) ?? []
+  const seq = Number(digits)
+  return id !== undefined && log.at(seq)?.id === id ? seq : log.find(name)
+}
