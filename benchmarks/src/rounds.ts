@@ -8,7 +8,10 @@ export interface Pair {
   readonly raw: readonly number[]
 }
 
-/** Each work is given the round and gives its time; the first round warms up and does not count. */
+/**
+ * Each work is given the round and gives its time; the first round warms up and does not count. Ours comes first in that one, and after
+ * it in every other: what one leaves to do for the machine is met by either.
+ */
 export async function inTurns(
   work: { readonly ours: Timed; readonly raw: Timed },
   rounds: number = ROUNDS,
@@ -16,11 +19,14 @@ export async function inTurns(
   const ours: number[] = []
   const raw: number[] = []
   for (let round = 0; round <= rounds; round++) {
-    const one = await work.ours(round)
-    const other = await work.raw(round)
-    if (round === 0) continue
-    ours.push(one)
-    raw.push(other)
+    const sides = [
+      { times: ours, take: work.ours },
+      { times: raw, take: work.raw },
+    ]
+    for (const { times, take } of round % 2 === 0 ? sides : sides.toReversed()) {
+      const time = await take(round)
+      if (round > 0) times.push(time)
+    }
   }
   return { ours, raw }
 }
