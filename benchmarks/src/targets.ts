@@ -158,7 +158,7 @@ export const targets: readonly Target[] = [
   peers("peers.open.memory", "the messages of a session of 10 MB in memory"),
   peers("peers.append", "a message of 1.6 KB at a time, until the program says that it has it"),
   peers("peers.append.memory", "the same in memory"),
-  peers("peers.list.1000", "1,000 sessions with time, prompt and number of messages, newest first"),
+  peers("peers.list.1000", "1,000 sessions of 50 KB with time, prompt and number of messages, newest first"),
   {
     id: "append.latency",
     what: "appends one by one, each awaited: the distribution",

@@ -2,9 +2,10 @@ import { mkdirSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import type { Message } from "@sessions/core"
+import { listedSession } from "./conversation.ts"
 import { importPeer } from "./install.ts"
 import type { Peer } from "./peer.ts"
-import { helloOf, SUMMARY } from "./peer.ts"
+import { SUMMARY } from "./peer.ts"
 
 interface Claude {
   readonly getSessionMessages: (id: string, o: { dir: string }) => Promise<readonly unknown[]>
@@ -46,8 +47,8 @@ export const claude: Peer = {
     const dir = place(folder)
     for (let i = 0; i < count; i++) {
       const timestamp = new Date(Date.UTC(2026, 0, 1) + i).toISOString()
-      const bodies = helloOf(i).map((message, index) => {
-        const place = { parentUuid: index === 0 ? null : idOf(0), uuid: idOf(index), timestamp }
+      const bodies = listedSession(i).map((message, index) => {
+        const place = { parentUuid: index === 0 ? null : idOf(index - 1), uuid: idOf(index), timestamp }
         return JSON.stringify({ ...place, ...frame(i), ...inItsWords(message) })
       })
       writeFileSync(join(dir.files, `${idOf(i)}.jsonl`), `${bodies.join("\n")}\n`)

@@ -1,12 +1,11 @@
 /** Beside what people use today, on the same conversation and in one run: files against files, memory against memory. */
 import { join } from "node:path"
-import type { Message } from "@sessions/core"
-import { turn } from "../data.ts"
 import { withFolder } from "../folder.ts"
 import { median, timed } from "../report.ts"
 import type { Result, Scenario } from "../report.ts"
 import { verify } from "../rounds.ts"
 import { claude } from "./claude.ts"
+import { conversation, LISTED_MESSAGES, messagesOf } from "./conversation.ts"
 import { installPeers } from "./install.ts"
 import { openai } from "./openai.ts"
 import { ours, oursInMemory, oursOpenedInMemory } from "./ours.ts"
@@ -80,11 +79,11 @@ function listed(id: string, others: readonly Peer[], count: number): Promise<Res
     if (list === undefined) return undefined
     return async () => {
       const { time, result } = await timeOf(list)
-      const { rows, firstPrompt, messageCount = 2 } = result
+      const { rows, firstPrompt, messageCount = LISTED_MESSAGES } = result
       await result.close?.()
       verify(rows === count, `${peer.name} lists ${rows} sessions, not ${count}`)
       verify(
-        firstPrompt?.startsWith("Hello ") === true && messageCount === 2,
+        firstPrompt?.startsWith("Hello ") === true && messageCount === LISTED_MESSAGES,
         `${peer.name} lists a session of ${messageCount} messages that begins with ${firstPrompt}`,
       )
       return time
@@ -134,29 +133,5 @@ async function compare(
       peers: medians(others.filter((peer) => peer !== oursOpenedInMemory)),
       work: medians([oursOpenedInMemory]),
     }
-  })
-}
-
-/** Of so many bytes as JSON. */
-function conversation(bytes: number, kept: number | undefined): Conversation {
-  const messages = (): readonly Message[] => {
-    const all: Message[] = []
-    for (let size = 0, index = 0; size < bytes; index++) {
-      for (const message of messagesOf(index)) {
-        all.push(message)
-        size += JSON.stringify(message).length
-      }
-    }
-    return all
-  }
-  return kept === undefined ? { messages } : { messages, kept }
-}
-
-/** Of one turn, in the form that all of them take. */
-function messagesOf(index: number): readonly Message[] {
-  return turn(index).map((entry) => {
-    const { message } = entry as unknown as { message: Message & { content: unknown } }
-    const { content } = message
-    return typeof content === "string" ? { ...message, content: [{ type: "text", text: content }] } : message
   })
 }

@@ -2,8 +2,9 @@ import { createSessions } from "@sessions/core"
 import type { SessionInfo, Sessions } from "@sessions/core"
 import { createMemoryLocation, createMemoryStorage } from "@sessions/memory"
 import { createStorage } from "../files/storage.ts"
+import { listedSession } from "./conversation.ts"
 import type { Conversation, Peer } from "./peer.ts"
-import { helloOf, SUMMARY } from "./peer.ts"
+import { SUMMARY } from "./peer.ts"
 
 export const ours: Peer = peerOn("ours", "files", (root) => createStorage({ root, maxSessionBytes: 4e9 }))
 
@@ -47,7 +48,7 @@ function peerOn(name: string, kind: Peer["kind"], storageOn: (folder: string) =>
     },
     async list(folder, count) {
       const sessions = on(folder)
-      for (let i = 0; i < count; i++) await write(sessions, { messages: () => helloOf(i) })
+      for (let i = 0; i < count; i++) await write(sessions, { messages: () => listedSession(i) })
       await sessions.close()
       return async () => {
         const fresh = on(folder)

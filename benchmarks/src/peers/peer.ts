@@ -9,7 +9,7 @@ export interface Peer {
   readonly open?: (folder: string, conversation: Conversation) => Promise<() => Promise<Opened>>
   /** What it gives appends one message, until the program says that it has it. */
   readonly append?: (folder: string) => Promise<(message: Message) => Promise<unknown>>
-  /** Writes sessions of two messages each; what it gives lists them all, newest first, as a program does that has just started. */
+  /** Writes sessions, each {@link listedSession}; what it gives lists them all, newest first, as a program does that has just started. */
   readonly list?: (folder: string, count: number) => Promise<() => Promise<Listing>>
 }
 
@@ -37,15 +37,3 @@ export interface Conversation {
 }
 
 export const SUMMARY = "## Goal\nKeep going."
-
-/** The two messages of a session in a list. */
-export function helloOf(index: number): readonly [Message, Message] {
-  return [
-    { role: "user", content: [{ type: "text", text: promptOf(index) }] },
-    { role: "assistant", content: [{ type: "text", text: "Hello." }] },
-  ]
-}
-
-export function promptOf(index: number): string {
-  return `Hello ${index}`
-}

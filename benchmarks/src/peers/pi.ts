@@ -1,9 +1,10 @@
 import { appendFileSync, mkdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import type { Message } from "@sessions/core"
+import { listedSession } from "./conversation.ts"
 import { importPeer } from "./install.ts"
 import type { Peer } from "./peer.ts"
-import { helloOf, SUMMARY } from "./peer.ts"
+import { SUMMARY } from "./peer.ts"
 
 interface Pi {
   readonly SessionManager: {
@@ -32,7 +33,6 @@ export const pi: Peer = {
     const { SessionManager } = await importPeer<Pi>(NAME)
     const file = fileIn(folder, 0)
     writeFileSync(file, header(0))
-    const idOf = (index: number): string => index.toString(16).padStart(8, "0")
     const line = (index: number, body: object): string =>
       `${JSON.stringify({ ...body, id: idOf(index), parentId: index === 0 ? null : idOf(index - 1), timestamp: stamp(index) })}\n`
     for (const [index, message] of messages.entries()) {
@@ -56,11 +56,11 @@ export const pi: Peer = {
   async list(folder, count) {
     const { SessionManager } = await importPeer<Pi>(NAME)
     for (let i = 0; i < count; i++) {
-      const entries = helloOf(i).map((message, index) =>
+      const entries = listedSession(i).map((message, index) =>
         JSON.stringify({
           type: "message",
-          id: `0000000${index}`,
-          parentId: index === 0 ? null : "00000000",
+          id: idOf(index),
+          parentId: index === 0 ? null : idOf(index - 1),
           timestamp: stamp(i),
           message: inItsWords(message, i),
         }),
@@ -106,4 +106,8 @@ function idOfSession(index: number): string {
 
 function stamp(index: number): string {
   return new Date(Date.UTC(2026, 0, 1) + index).toISOString()
+}
+
+function idOf(index: number): string {
+  return index.toString(16).padStart(8, "0")
 }

@@ -2,8 +2,8 @@ import { appendFileSync, mkdirSync, readFileSync, statSync } from "node:fs"
 import { appendFile, readdir } from "node:fs/promises"
 import { join } from "node:path"
 import type { Message } from "@sessions/core"
+import { listedSession } from "./conversation.ts"
 import type { Peer } from "./peer.ts"
-import { helloOf } from "./peer.ts"
 
 /** What people write themselves: a line of JSON a message, appended; the file as one text, split and parsed. */
 export const plain: Peer = {
@@ -26,7 +26,7 @@ export const plain: Peer = {
   async list(folder, count) {
     mkdirSync(folder, { recursive: true })
     for (let i = 0; i < count; i++) {
-      for (const message of helloOf(i)) appendFileSync(join(folder, `${i}.jsonl`), `${JSON.stringify(message)}\n`)
+      for (const message of listedSession(i)) appendFileSync(join(folder, `${i}.jsonl`), `${JSON.stringify(message)}\n`)
     }
     return async () => {
       const rows = (await readdir(folder)).map((name) => {

@@ -1,8 +1,9 @@
 import { mkdirSync } from "node:fs"
 import { join } from "node:path"
 import type { Message } from "@sessions/core"
+import { listedSession } from "./conversation.ts"
 import type { Peer } from "./peer.ts"
-import { helloOf, SUMMARY } from "./peer.ts"
+import { SUMMARY } from "./peer.ts"
 
 /**
  * A table of messages and one of sessions in SQLite, WAL, `synchronous = NORMAL`: a transaction survives the process, not a power failure.
@@ -49,7 +50,7 @@ export const sqlite: Peer = {
     const database = await databaseIn(folder)
     for (let i = 0; i < count; i++) {
       const append = appender(database, `s${i}`)
-      for (const message of helloOf(i)) append(message)
+      for (const message of listedSession(i)) append(message)
     }
     database.close()
     return async () => {
