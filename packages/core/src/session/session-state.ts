@@ -24,12 +24,13 @@ export class SessionState {
   leafId: string | null
   /** The leaf if everything pending failed. */
   ackedLeafId: string | null
-  /** Folded up to `acked`; undefined where making it would mean reading the whole log. */
-  fold: InfoFold | undefined
   /** Bytes of the acknowledged log, or more. */
   bytesAtMost: number
   /** Whether `bytesAtMost` is what the log has. */
   bytesExact = false
+  #fold: InfoFold | undefined
+  /** Makes the fold of the log as it was opened, until somebody asks for it. */
+  #makeFold: (() => InfoFold | undefined) | undefined
   /** Folds after each pending entry. */
   #folds: (InfoFold | undefined)[] = []
 
@@ -38,7 +39,7 @@ export class SessionState {
     log: EntryLog
     head: Head | undefined
     leafId: string | null
-    fold: InfoFold | undefined
+    fold: () => InfoFold | undefined
     bytes: number
   }) {
     this.header = o.header
@@ -47,8 +48,25 @@ export class SessionState {
     this.acked = o.log.end
     this.leafId = o.leafId
     this.ackedLeafId = o.leafId
-    this.fold = o.fold
+    this.#makeFold = o.fold
     this.bytesAtMost = o.bytes
+  }
+
+  /** Folded up to `acked`; undefined where making it would mean reading the whole log. */
+  get fold(): InfoFold | undefined {
+    const make = this.#makeFold
+    if (make !== undefined) this.fold = make()
+    return this.#fold
+  }
+
+  set fold(fold: InfoFold | undefined) {
+    this.#fold = fold
+    this.#makeFold = undefined
+  }
+
+  /** The log is another one, and this makes its fold. */
+  foldLater(make: () => InfoFold | undefined): void {
+    this.#makeFold = make
   }
 
   /** Puts an entry at the end, pending; it becomes the leaf unless it stands aside. `entry` is its content as of now. */

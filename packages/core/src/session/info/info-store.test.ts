@@ -65,6 +65,47 @@ test("information that was carried along while a session wrote is the fold of it
   )
 })
 
+test("a session that is opened by its end has the information of its log, and carries it on, whatever was kept that says to be up to date", async () => {
+  const lines = [headerLine(), ...Array.from({ length: 20 }, (_, n) => saidLine(n + 1))]
+  for (let harm = 0; harm < 6; harm++) {
+    const storage = counting()
+    const head = await storage.append(STORED_ID, lines.slice(0, 20), { expect: 0 })
+    const kept = harmed(foldTo(lines, 20, head.log), harm)
+    await storage.append(STORED_ID, lines.slice(20), { expect: head, info: JSON.stringify(kept) })
+    const sessions = createSessions({ storage, pieces: { first: 1, largest: 1, lines: 1 } })
+    const session = await sessions.open(STORED_ID)
+    expect(await session.info()).toMatchObject({
+      messageCount: 20,
+      firstPrompt: foldTo(lines, 20, "").prompts[0]?.text,
+    })
+    await session.append(user("one more"))
+    expect(await session.info()).toMatchObject({
+      messageCount: 21,
+      firstPrompt: foldTo(lines, 20, "").prompts[0]?.text,
+    })
+    await sessions.close()
+    const again = await createSessions({ storage: memory(storage) }).info(STORED_ID)
+    expect(again).toMatchObject({ messageCount: 21, metadata: {} })
+  }
+})
+
+test("what a session is told of its log when it is opened is folded of that log, though it grew before anybody asked", async () => {
+  const storage = counting()
+  const lines = [headerLine(), ...Array.from({ length: 20 }, (_, n) => saidLine(n + 1))]
+  await storeKept(storage, lines, 12, JSON.stringify(foldTo(lines, 12, "")), true)
+  for (const pieces of [{ first: 700, largest: 700, lines: 10 }, undefined]) {
+    const open = pieces === undefined ? createSessions({ storage }) : createSessions({ storage, pieces })
+    const session = await open.open(STORED_ID)
+    const other = await createSessions({ storage: memory(storage) }).open(STORED_ID)
+    const before = (await other.info()).messageCount
+    await other.append(user("theirs"))
+    await Promise.all([session.append(user("mine")), session.append(user("mine as well"))])
+    expect((await session.info()).messageCount).toBe(before + 3)
+    expect((await createSessions({ storage: memory(storage) }).info(STORED_ID)).messageCount).toBe(before + 3)
+    await Promise.all([session.close(), other.close()])
+  }
+})
+
 /** Nothing kept is believed that does not have its shape, or ends elsewhere. */
 function harmed(fold: InfoFold, harm: number): object {
   const elsewhere = { ...fold, messageCount: 999, firstPrompt: "wrong" }

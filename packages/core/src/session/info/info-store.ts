@@ -2,9 +2,10 @@
  * Where session information is kept, and how it is brought up to date. It rides along with appends beside the head; what is too
  * long for that place, or had to be made anew, is the document `sessions/<id>/info`. Neither is trusted over the log. `current-fold.ts` brings it up to date.
  */
+import { isObject } from "../../format/shape.ts"
 import { fits } from "../../storage/checks.ts"
 import { MAX_INFO_BYTES } from "../../storage/contract.ts"
-import type { CallOptions, HeadInfo, SessionStorage } from "../../storage/contract.ts"
+import type { CallOptions, HeadInfo, Seq, SessionStorage } from "../../storage/contract.ts"
 import { hasCode } from "../../storage/errors.ts"
 import type { InfoFold } from "./info.ts"
 import { isUnsure } from "./unsure.ts"
@@ -29,6 +30,36 @@ function titlesLength({ userTitle = "", autoTitle = "", headerTitle = "" }: Info
 /** Whether a fold says all there is to say of a log with this head. */
 export function isCurrent(fold: InfoFold, head: HeadInfo): boolean {
   return fold.to.seq === head.next - 1 && !isUnsure(fold)
+}
+
+/** What is kept beside a head, and says of itself that it is all there is to say. */
+export interface FoldBeside {
+  /** Undefined where it is not what it says. */
+  readonly fold: () => InfoFold | undefined
+  /** Where the live context begins, if there is a compaction. A hint: it may be wrong. */
+  readonly firstKept: Seq | undefined
+}
+
+/** Nothing else needs to be looked for then; whether it is true is found out by who asks. */
+export function foldBeside(head: HeadInfo): FoldBeside | undefined {
+  const text = head.info?.text
+  const said: Partial<InfoFold> | undefined = text === undefined ? undefined : parsed(text)
+  if (said?.to?.seq !== head.next - 1 || said.modelUnknown !== undefined || isUnsure(said)) return undefined
+  const firstKept: unknown = said.compaction?.firstKeptSeq
+  return {
+    fold: () => usable(text, head, true),
+    firstKept: typeof firstKept === "number" ? firstKept : undefined,
+  }
+}
+
+/** Any object: of what it holds nothing is known. */
+function parsed(text: string): object | undefined {
+  try {
+    const value: unknown = JSON.parse(text)
+    return isObject(value) ? value : undefined
+  } catch {
+    return undefined
+  }
 }
 
 /** The best fold kept of a log, unchecked: one that goes on without reading the whole log, then the newest. */

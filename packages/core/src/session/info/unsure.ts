@@ -10,6 +10,6 @@ export function isValueApart(entry: Entry): boolean {
 }
 
 /** Whether only the log can tell what a fold should say; nothing is folded onto it then. */
-export function isUnsure(fold: InfoFold): boolean {
+export function isUnsure(fold: Pick<InfoFold, "promptsLost" | "valuesApart">): boolean {
   return fold.promptsLost === true || fold.valuesApart === true
 }

@@ -10,6 +10,8 @@ import type { Entry, Header } from "../../format/records.ts"
 import type { CallOptions, HeadInfo, SessionStorage, Seq } from "../../storage/contract.ts"
 import { EntryLog } from "../../tree/entry-log.ts"
 import type { Slot } from "../../tree/entry-log.ts"
+import { foldBeside } from "../info/info-store.ts"
+import type { FoldBeside } from "../info/info-store.ts"
 import { parseSlot } from "./parse-slots.ts"
 import { readLines, readPiece, startPace } from "./pieces.ts"
 import type { Pace, PieceSizes } from "./pieces.ts"
@@ -34,6 +36,8 @@ export interface LoadedLog {
   /** So many lines, from the first on, were made elsewhere: their branches are no sign of a second writer. */
   readonly imported: Seq
   readonly diagnostics: Diagnostic[]
+  /** The information that is kept beside the head, if that is up to date. */
+  readonly beside?: FoldBeside
   /** The stored log is of this older version; its entries are migrated, and it cannot be written to as it is. */
   readonly older?: { readonly format: string; readonly version: number }
   /** The stored log is of a version or format that is not ours to write. */
@@ -74,8 +78,10 @@ async function loadCurrent(
     const message = `The log has ${headInfo.next} of ${imported} lines: the import, fork or copy that made it was cut off. Run it again to complete it.`
     diagnostics.push({ code: "incomplete", message })
   }
-  const pace = startPace(headInfo, o.pieces)
-  const loaded: LoadedLog = { header, headInfo, log: new EntryLog(headInfo.next), pace, imported, diagnostics }
+  const beside = foldBeside(headInfo)
+  const pace = startPace(headInfo, o.pieces, beside?.firstKept)
+  const read = { header, headInfo, log: new EntryLog(headInfo.next), pace, imported, diagnostics }
+  const loaded: LoadedLog = beside === undefined ? read : { ...read, beside }
   await loadOlder(storage, id, loaded, undefined, o)
   return loaded
 }

@@ -40,7 +40,7 @@ export function newSession(
     log: EntryLog.of([undefined]),
     head,
     leafId: null,
-    fold: startFold(header, head?.log ?? ""),
+    fold: () => startFold(header, head?.log ?? ""),
     bytes: 3 * JSON.stringify(header).length,
   })
   const store = new LogStore({ id: header.id, storage, reading: undefined, diagnostics: [] })
@@ -84,22 +84,32 @@ async function leafOf(log: EntryLog, store: LogStore, o: CallOptions): Promise<s
   return leaf === null ? null : (log.at(leaf) as Entry).id
 }
 
-/** The kept fold brought up to date from what is loaded; undefined where that would mean reading further. */
+/**
+ * The kept fold brought up to date from what is loaded; undefined where that would mean reading further. Made when it is asked for:
+ * whoever only reads a session has no use for it.
+ */
 export async function foldOf(
   storage: SessionStorage,
   id: string,
   loaded: LoadedLog,
   o: CallOptions,
-): Promise<InfoFold | undefined> {
+): Promise<() => InfoFold | undefined> {
   const { log, headInfo, header } = loaded
+  const { from, end } = log
   if (loaded.older === undefined && loaded.newer === undefined && !log.complete) {
-    const kept = await keptFold(storage, id, headInfo, o)
-    if (kept === undefined || kept.to.seq < log.from || isUnsure(kept)) return undefined
-    if (!fitsLog(kept, headInfo.log, log.at(kept.to.seq))) return undefined
-    return orUndefined(foldRange(kept, log, kept.to.seq + 1))
+    const { beside } = loaded
+    const kept = beside === undefined ? await keptFold(storage, id, headInfo, o) : undefined
+    return () => {
+      const fold = beside?.fold() ?? kept
+      if (fold === undefined || fold.to.seq < from || isUnsure(fold)) return undefined
+      if (!fitsLog(fold, headInfo.log, log.at(fold.to.seq))) return undefined
+      return orUndefined(foldRange(fold, log, { from: fold.to.seq + 1, to: end }))
+    }
   }
-  const slots = Array.from({ length: log.end - 1 }, (_, index) => log.at(index + 1))
-  return orUndefined(foldLog(startFold(header, headInfo.log), slots))
+  return () => {
+    const slots = Array.from({ length: end - 1 }, (_, index) => log.at(index + 1))
+    return orUndefined(foldLog(startFold(header, headInfo.log), slots))
+  }
 }
 
 /** Where only the log can tell, somebody who asks has it read. */
@@ -107,8 +117,8 @@ function orUndefined(fold: InfoFold): InfoFold | undefined {
   return isUnsure(fold) ? undefined : fold
 }
 
-function foldRange(start: InfoFold, log: EntryLog, from: number): InfoFold {
+function foldRange(start: InfoFold, log: EntryLog, range: { readonly from: Seq; readonly to: Seq }): InfoFold {
   let fold = start
-  for (let seq = from; seq < log.end; seq++) fold = foldInfo(fold, log.at(seq), seq)
+  for (let seq = range.from; seq < range.to; seq++) fold = foldInfo(fold, log.at(seq), seq)
   return fold
 }

@@ -8,14 +8,14 @@ import { persistently } from "../retry.ts"
 
 /** In bytes, about: text is counted in UTF-16 units. */
 export interface PieceSizes {
-  /** A live context of a few turns fits. */
+  /** The last few turns fit, so that one read gives them. */
   readonly first: number
   readonly largest: number
   /** The first piece has at least so many lines: where the history's lines are long, those of its end may still be short. */
   readonly lines: number
 }
 
-export const PIECE_SIZES: PieceSizes = { first: 65_536, largest: 16_777_216, lines: 4 }
+export const PIECE_SIZES: PieceSizes = { first: 98_304, largest: 16_777_216, lines: 4 }
 
 /** So few lines are read however long they are: to stop in the middle of them would save less than it costs. */
 const FEW_LINES = 3
@@ -30,8 +30,11 @@ export interface Pace {
   lines: number
 }
 
-export function startPace(head: HeadInfo, sizes: PieceSizes = PIECE_SIZES): Pace {
-  const step = Math.max(sizes.lines, linesOf(sizes.first, head.bytes, head.next))
+/** With the beginning of the live context, as far as one knows it, the first piece goes back to there where it is not much longer. */
+export function startPace(head: HeadInfo, sizes: PieceSizes = PIECE_SIZES, live: Seq = head.next): Pace {
+  const usual = Math.max(sizes.lines, linesOf(sizes.first, head.bytes, head.next))
+  const whole = head.next - live
+  const step = whole > usual && whole <= 2 * usual ? whole : usual
   return { sizes, step, units: 0, lines: 0 }
 }
 

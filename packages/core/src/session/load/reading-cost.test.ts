@@ -4,6 +4,7 @@ import { HEADER } from "../../../test/logs.ts"
 import { createMadeStorage } from "../../../test/made-storage.ts"
 import type { MadeStorage, Stretch } from "../../../test/made-storage.ts"
 import { STORED_ID } from "../../../test/stored.ts"
+import type { HeadInfo } from "../../storage/contract.ts"
 import { createSessions } from "../repository/repository.ts"
 
 type Fields = Readonly<Record<string, unknown>>
@@ -71,6 +72,31 @@ describe.each(Object.entries(HISTORIES))("after 200 MB of %s", (_, history) => {
     expect(storage.counted.bytes).toBeLessThan(2 * MB)
     expect(parsed()).toBeLessThan(500)
   })
+})
+
+describe("the information beside the head says where the live context begins", () => {
+  const history = [header, talk(100_000, 2_000), talk(70, 1_800), compacted(70)]
+  const end = 100_071
+  const said = async (firstKeptSeq: unknown) => {
+    const inner = createMadeStorage(history)
+    const fold = { to: { seq: end, id: `e${end}` }, compaction: { seq: end, id: `e${end}`, firstKeptSeq } }
+    const info = { text: JSON.stringify(fold), next: end + 1 }
+    const storage = { ...inner, head: async (id: string) => ({ ...(await inner.head(id)), info }) as HeadInfo }
+    const { messages } = await (await createSessions({ storage }).open(STORED_ID)).context()
+    expect(messages).toHaveLength(71)
+    return inner.counted
+  }
+
+  test("so one read of the header and one of the log's end give it", async () => {
+    expect(await said(end - 70)).toMatchObject({ reads: 2, lines: 72 })
+  })
+
+  test.each([0, -5, 1.5, end, end + 10, 1e300, "e1", null])(
+    "and where it is wrong (%s), it costs a read more",
+    async (wrong) => {
+      expect((await said(wrong)).reads).toBeLessThan(5)
+    },
+  )
 })
 
 test("a live context whose lines are much longer than those of the history is not read many times over", async () => {

@@ -20,7 +20,7 @@ export async function reload({ state, id, storage, store, options }: SharedSessi
   state.head = { next: loaded.headInfo.next, log: loaded.headInfo.log }
   state.acked = loaded.log.end
   state.bytesAtMost = loaded.headInfo.bytes
-  state.fold = fold
+  state.foldLater(fold)
   store.restart(loaded)
   return true
 }
