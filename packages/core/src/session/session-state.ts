@@ -55,7 +55,9 @@ export class SessionState {
   /** Folded up to `acked`; undefined where making it would mean reading the whole log. */
   get fold(): InfoFold | undefined {
     const make = this.#makeFold
-    if (make !== undefined) this.fold = make()
+    if (make === undefined) return this.#fold
+    this.#makeFold = undefined
+    this.#fold = make()
     return this.#fold
   }
 

@@ -37,7 +37,7 @@ export interface FoldBeside {
   /** Undefined where it is not what it says. */
   readonly fold: () => InfoFold | undefined
   /** Where the live context begins, if there is a compaction. A hint: it may be wrong. */
-  readonly firstKept: Seq | undefined
+  readonly live: Seq | undefined
 }
 
 /** Nothing else needs to be looked for then; whether it is true is found out by who asks. */
@@ -45,10 +45,11 @@ export function foldBeside(head: HeadInfo): FoldBeside | undefined {
   const text = head.info?.text
   const said: Partial<InfoFold> | undefined = text === undefined ? undefined : parsed(text)
   if (said?.to?.seq !== head.next - 1 || said.modelUnknown !== undefined || isUnsure(said)) return undefined
-  const firstKept: unknown = said.compaction?.firstKeptSeq
+  const { seq, firstKeptSeq = seq }: { seq?: unknown; firstKeptSeq?: unknown } = said.compaction ?? {}
+  const isPlace = Number.isInteger(firstKeptSeq) && Number.isInteger(seq)
   return {
     fold: () => usable(text, head, true),
-    firstKept: typeof firstKept === "number" ? firstKept : undefined,
+    live: isPlace ? Math.min(seq as Seq, firstKeptSeq as Seq) : undefined,
   }
 }
 

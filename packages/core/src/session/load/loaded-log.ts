@@ -79,7 +79,7 @@ async function loadCurrent(
     diagnostics.push({ code: "incomplete", message })
   }
   const beside = foldBeside(headInfo)
-  const pace = startPace(headInfo, o.pieces, beside?.firstKept)
+  const pace = startPace(headInfo, o.pieces, beside?.live)
   const read = { header, headInfo, log: new EntryLog(headInfo.next), pace, imported, diagnostics }
   const loaded: LoadedLog = beside === undefined ? read : { ...read, beside }
   await loadOlder(storage, id, loaded, undefined, o)

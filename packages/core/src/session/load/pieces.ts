@@ -23,6 +23,8 @@ const FEW_LINES = 3
 /** What the pieces read so far say about the next one. */
 export interface Pace {
   readonly sizes: PieceSizes
+  /** Where the live context begins, or 0. A hint: it may be wrong. */
+  readonly live: Seq
   /** Lines of the next piece, at most. */
   step: number
   /** Size of all that was read and kept, and its number of lines. */
@@ -30,12 +32,15 @@ export interface Pace {
   lines: number
 }
 
-/** With the beginning of the live context, as far as one knows it, the first piece goes back to there where it is not much longer. */
-export function startPace(head: HeadInfo, sizes: PieceSizes = PIECE_SIZES, live: Seq = head.next): Pace {
+/**
+ * `live`: where the live context begins, as far as one knows. The first piece goes back to there where that makes it not much longer,
+ * and no piece goes beyond it: most readers need what is live, and those few that go on take one piece more.
+ */
+export function startPace(head: HeadInfo, sizes: PieceSizes = PIECE_SIZES, live: Seq = 0): Pace {
   const usual = Math.max(sizes.lines, linesOf(sizes.first, head.bytes, head.next))
   const whole = head.next - live
   const step = whole > usual && whole <= 2 * usual ? whole : usual
-  return { sizes, step, units: 0, lines: 0 }
+  return { sizes, live, step, units: 0, lines: 0 }
 }
 
 /** Takes lines one chunk after the other. One attempt to read has one of its own. */
@@ -63,7 +68,7 @@ export async function readPiece<T extends Taker>(
   const { before, overlap, hint = before } = where
   const budget = budgetOf(pace)
   for (;;) {
-    const from = Math.max(0, where.exactly === true ? hint : Math.min(hint, before - pace.step))
+    const from = Math.max(0, where.exactly === true ? hint : Math.min(hint, stepFrom(before, pace)))
     // What a hint asks for is needed, however long it is.
     const most = hint <= from || pace.step <= FEW_LINES ? Number.POSITIVE_INFINITY : 2 * budget
     const piece = await persistently(() => readRange(storage, id, { from, to: before + overlap }, most, taking(), o))
@@ -128,6 +133,11 @@ async function readRange<T extends Taker>(
     seq += held.length
   }
   return { taker, units, lines, stopped: false }
+}
+
+function stepFrom(before: Seq, { step, live }: Pace): Seq {
+  const from = before - step
+  return from < live && live < before ? live : from
 }
 
 /** As much again as there is, so that reading to the beginning takes few pieces and what is read too much stays in proportion. */

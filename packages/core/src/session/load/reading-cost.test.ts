@@ -75,26 +75,36 @@ describe.each(Object.entries(HISTORIES))("after 200 MB of %s", (_, history) => {
 })
 
 describe("the information beside the head says where the live context begins", () => {
-  const history = [header, talk(100_000, 2_000), talk(70, 1_800), compacted(70)]
-  const end = 100_071
-  const said = async (firstKeptSeq: unknown) => {
-    const inner = createMadeStorage(history)
-    const fold = { to: { seq: end, id: `e${end}` }, compaction: { seq: end, id: `e${end}`, firstKeptSeq } }
+  const end = 100_001
+  /** What is read for the context of so many messages, if the compaction is said to stand, and to keep from, there. */
+  const readFor = async (messages: number, stretches: readonly Stretch[], said: object) => {
+    const inner = createMadeStorage([header, talk(100_000 - messages, 2_000), ...stretches])
+    const fold = { to: { seq: end, id: `e${end}` }, compaction: { id: "any", ...said } }
     const info = { text: JSON.stringify(fold), next: end + 1 }
     const storage = { ...inner, head: async (id: string) => ({ ...(await inner.head(id)), info }) as HeadInfo }
-    const { messages } = await (await createSessions({ storage }).open(STORED_ID)).context()
-    expect(messages).toHaveLength(71)
+    const context = await (await createSessions({ storage }).open(STORED_ID)).context()
+    expect(context.messages).toHaveLength(messages + 1)
     return inner.counted
   }
+  const keeping = [talk(70, 1_800), compacted(70)]
 
   test("so one read of the header and one of the log's end give it", async () => {
-    expect(await said(end - 70)).toMatchObject({ reads: 2, lines: 72 })
+    const counted = await readFor(70, keeping, { seq: end, firstKeptSeq: end - 70 })
+    expect(counted).toMatchObject({ reads: 2, lines: 72 })
+  })
+
+  test("and nothing is read from before it, however long it is", async () => {
+    const seq = end - 1_000
+    const { lines, reads } = await readFor(1_000, [compacted(0), talk(1_000, 1_800)], { seq })
+    expect(reads).toBeLessThan(8)
+    // One line over again with each piece but the first, to see that the log is still the same.
+    expect(lines).toBe(1_002 + reads - 2)
   })
 
   test.each([0, -5, 1.5, end, end + 10, 1e300, "e1", null])(
     "and where it is wrong (%s), it costs a read more",
     async (wrong) => {
-      expect((await said(wrong)).reads).toBeLessThan(5)
+      expect((await readFor(70, keeping, { seq: end, firstKeptSeq: wrong })).reads).toBeLessThan(5)
     },
   )
 })
