@@ -30,12 +30,16 @@ export function faulty(faults: Faults, process: { readonly dead: boolean }): (pa
       if (sql === "COMMIT") fail("lostAfter", 10, "disk I/O error")
     }
     return {
-      prepare(sql) {
-        const statement = driver.prepare(sql)
+      prepare<Row>(sql: string) {
+        const statement = driver.prepare<Row>(sql)
         return {
           all(...values) {
             before(sql)
             return statement.all(...values)
+          },
+          iterate(...values) {
+            before(sql)
+            return statement.iterate(...values)
           },
           run(...values) {
             before(sql)

@@ -26,8 +26,8 @@ export const storesMutants: readonly Mutant[] = [
       },
       async put(key, text, o) {
         const stored = location.docs.get(key)
-        const fits = stored !== undefined && o.expect === String(stored.text.length)
-        await real.docs.put(key, text, fits ? { ...o, expect: stored.version } : o)
+        const fits = stored !== undefined && o.expect === String(stored.length)
+        await real.docs.put(key, text, fits ? { ...o, expect: `v:${stored}` } : o)
         return String(text.length)
       },
     },

@@ -3,12 +3,14 @@ type Value = string | number | Uint8Array | null
 
 /** All that the adapter asks of a SQLite library: what the classes of Node, Deno and Bun have in common. */
 export interface Driver {
-  prepare(sql: string): Statement
+  prepare<Row>(sql: string): Statement<Row>
   close(): void
 }
 
-interface Statement {
-  all(...values: readonly Value[]): unknown[]
+interface Statement<Row> {
+  all(...values: readonly Value[]): Row[]
+  /** Row after row, for those that may be too large to have at once. */
+  iterate(...values: readonly Value[]): Iterable<Row>
   run(...values: readonly Value[]): { readonly changes: number | bigint }
 }
 

@@ -1,53 +1,22 @@
-import type { BlobStore, CallOptions } from "@sessions/core/storage"
-import { checkHash, sha256Hex, StorageError } from "@sessions/core/storage"
+import type { BlobPort } from "@sessions/core/storage"
 import type { MemoryLocation } from "./location.ts"
 import { stamp } from "./location.ts"
 
-/** Bytes are copied on the way in and out, so that nobody holds the stored ones. `enter` as for documents. */
-export function createMemoryBlobs(
-  location: MemoryLocation,
-  clock: () => number,
-  enter: (o: CallOptions | undefined) => void,
-): BlobStore {
+/** Bytes are copied on the way out too, so that nobody holds the stored ones. */
+export function createMemoryBlobs(location: MemoryLocation, clock: () => number): BlobPort {
   const { blobs } = location
   return {
-    async put(bytes, o) {
-      enter(o)
-      if (!(bytes instanceof Uint8Array)) throw new StorageError("invalid", "A blob is a Uint8Array.")
-      const copy = bytes.slice()
-      const hash = await sha256Hex(copy)
-      enter(o)
-      blobs.set(hash, { bytes: copy, putAt: stamp(location, clock) })
-      return hash
-    },
+    put: (hash, bytes) => blobs.set(hash, { bytes, putAt: stamp(location, clock) }),
+    get: (hash) => blobs.get(hash)?.bytes.slice(),
+    has: (hash) => blobs.has(hash),
 
-    async get(hash, o) {
-      enter(o)
-      checkHash(hash)
-      return blobs.get(hash)?.bytes.slice()
-    },
-
-    async has(hash, o) {
-      enter(o)
-      checkHash(hash)
-      return blobs.has(hash)
-    },
-
-    async delete(hash, o) {
-      enter(o)
-      checkHash(hash)
+    delete(hash, { ifPutBefore }) {
       const blob = blobs.get(hash)
-      if (blob === undefined || blob.putAt >= (o?.ifPutBefore ?? Number.POSITIVE_INFINITY)) return false
-      return blobs.delete(hash)
+      return blob !== undefined && blob.putAt < ifPutBefore && blobs.delete(hash)
     },
 
-    async *list(o) {
-      enter(o)
-      const rows = [...blobs]
-      for (const [hash, blob] of rows) {
-        enter(o)
-        yield { hash, bytes: blob.bytes.length, putAt: blob.putAt }
-      }
+    async *list() {
+      yield [...blobs].map(([hash, { bytes, putAt }]) => ({ hash, bytes: bytes.length, putAt }))
     },
   }
 }

@@ -1,4 +1,4 @@
-import type { Doc, Head, Seq } from "@sessions/core/storage"
+import { type Head, newLog, type Seq } from "@sessions/core/storage"
 
 /**
  * What storage objects share when they are writers on one place. Make it with {@link createMemoryLocation} and pass it on; what
@@ -6,7 +6,8 @@ import type { Doc, Head, Seq } from "@sessions/core/storage"
  */
 export interface MemoryLocation {
   readonly logs: Map<string, MemoryLog>
-  readonly docs: Map<string, Doc>
+  /** Their texts. */
+  readonly docs: Map<string, string>
   readonly blobs: Map<string, MemoryBlob>
   readonly watchers: Map<string, Set<Watcher>>
   /** The latest time that anything here was stamped with. */
@@ -29,7 +30,7 @@ export interface MemoryBlob {
 
 export interface Watcher {
   /** Something changed: look. */
-  wake(): void
+  ring(): void
   /** The session is gone. */
   end(): void
 }
@@ -45,18 +46,21 @@ export function stamp(location: MemoryLocation, clock: () => number): number {
 }
 
 export function createLog(updatedAt: number): MemoryLog {
-  let id = ""
-  for (const byte of crypto.getRandomValues(new Uint8Array(12))) id += byte.toString(16).padStart(2, "0")
-  return { id, lines: [], bytes: 0, updatedAt }
+  return { id: newLog(), lines: [], bytes: 0, updatedAt }
 }
 
 export function headOf(log: MemoryLog): Head {
   return { next: log.lines.length, log: log.id }
 }
 
-/** Whether a head is that of the log as it stands. */
-export function isHeadOf(expect: Head, log: MemoryLog): boolean {
-  return expect.log === log.id && expect.next === log.lines.length
+/** Tells a watcher of a session's changes until the function that it gives is called. */
+export function listen(location: MemoryLocation, session: string, watcher: Watcher): () => void {
+  const watchers = location.watchers.get(session) ?? new Set()
+  location.watchers.set(session, watchers.add(watcher))
+  return () => {
+    watchers.delete(watcher)
+    if (watchers.size === 0 && location.watchers.get(session) === watchers) location.watchers.delete(session)
+  }
 }
 
 export function notify(location: MemoryLocation, session: string, what: keyof Watcher): void {

@@ -1,0 +1,37 @@
+import { type DocPort, fromUtf8, toUtf8 } from "@sessions/core/storage"
+import type { Database } from "./database.ts"
+import type { Driver } from "./driver.ts"
+
+export function createDocs(db: Database): DocPort {
+  return {
+    get: (key) => db.read((driver) => textOf(driver, key)),
+
+    swap: (key, from, to) =>
+      db.write((driver) => {
+        if ((textOf(driver, key) ?? null) !== from) return false
+        if (to === null) driver.prepare("DELETE FROM docs WHERE key = ?").run(key)
+        else driver.prepare("INSERT OR REPLACE INTO docs VALUES (?, ?)").run(key, toUtf8(to))
+        return true
+      }),
+
+    async *list(prefix) {
+      const sql = "SELECT key FROM docs WHERE key BETWEEN ? AND ? ORDER BY key"
+      const rows = await db.read((driver) => driver.prepare<{ key: string }>(sql).all(...within(prefix)))
+      yield rows.map(({ key }) => key)
+    },
+  }
+}
+
+export function deleteDocsOf(driver: Driver, session: string): void {
+  driver.prepare("DELETE FROM docs WHERE key BETWEEN ? AND ?").run(...within(`sessions/${session}/`))
+}
+
+function textOf(driver: Driver, key: string): string | undefined {
+  const rows = driver.prepare<{ text: Uint8Array }>("SELECT text FROM docs WHERE key = ?").all(key)
+  return rows[0] && fromUtf8(rows[0].text, key)
+}
+
+/** The first and last of all keys with a prefix: they are ASCII. */
+function within(prefix: string): [string, string] {
+  return [prefix, `${prefix}\u{10ffff}`]
+}
