@@ -1,9 +1,9 @@
-import { type AppendOptions, type Head, StorageError } from "@sessions/core/storage"
+import { type AppendOptions, checkExpect, type Head, newLog, StorageError } from "@sessions/core/storage"
 import type { HeadRow, Writing } from "./database.ts"
 import type { Environment } from "./environment.ts"
 import { isLost, isQuota } from "./errors.ts"
 import { foldLog } from "./fold.ts"
-import { conflict, headRow, isAt, newLog, stamp } from "./heads.ts"
+import { headRow, stamp } from "./heads.ts"
 import { linesBetween } from "./pages.ts"
 import { endOf, toRows } from "./rows.ts"
 import { sent, writing } from "./transact.ts"
@@ -24,7 +24,7 @@ export async function append(
     writing(env.connection, ["heads", "log"], env.durability, async (tx) => {
       const row = await headRow(tx, session)
       if (look && (await hasOwn(tx, row, log, expect, lines))) return headAfter(log, expect, lines)
-      if (!isAt(row, expect)) throw conflict(session, expect, row)
+      checkExpect(row, expect)
       return write(tx, row, { session, log, lines, info })
     })
 

@@ -3,13 +3,10 @@
 export interface Bells {
   /** Whether other tabs can be heard; where they cannot, watchers look more often. */
   readonly reachesOthers: boolean
-  /** How often it rang so far, for any session. */
-  rings(): number
   /** The session was written to or deleted. */
   ring(session: string): void
   /** Calls at each ring, here or elsewhere, until the function that comes back is called. */
   add(session: string, listener: () => void): () => void
-  /** Rings all of this storage object, so that every watcher looks. */
   close(): void
 }
 
@@ -20,9 +17,7 @@ export function createBells(database: string): Bells {
     // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a channel takes none; it reaches its own origin only.
     channel?.postMessage(session)
   })
-  let rings = 0
   const tell = (session: string): void => {
-    rings++
     for (const listener of listeners.get(session) ?? []) listener()
   }
   channel?.addEventListener("message", ({ data }) => {
@@ -31,7 +26,6 @@ export function createBells(database: string): Bells {
 
   return {
     reachesOthers: channel !== undefined,
-    rings: () => rings,
     ring(session) {
       tell(session)
       outgoing.add(session)
@@ -45,7 +39,6 @@ export function createBells(database: string): Bells {
       }
     },
     close() {
-      for (const session of listeners.keys()) tell(session)
       outgoing.end()
       channel?.close()
     },

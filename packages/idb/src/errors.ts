@@ -1,21 +1,10 @@
 /** What an error of IndexedDB means to a caller of the storage. */
 import { StorageError, type StorageErrorCode } from "@sessions/core/storage"
 
-export interface Place {
-  readonly storage: string
-  readonly session?: string
-  readonly at?: string
-}
-
-/** An error of the storage with the place that its thrower did not know; one of IndexedDB translated, with a sentence that says what to do. */
-export function toStorageError(error: unknown, what: string, place: Place): StorageError {
-  if (error instanceof StorageError) return error.storage === undefined ? placed(error, place) : error
-  const name = nameOf(error)
-  const { code, advice } = MEANINGS[name] ?? OTHERWISE
-  return new StorageError(code, `Could not ${what} in ${place.storage} (${described(error)}): ${advice}.`, {
-    ...place,
-    cause: error,
-  })
+/** What an error of IndexedDB means, with a sentence that says what to do. */
+export function toStorageError(error: unknown, what: string, storage: string): StorageError {
+  const { code, advice } = MEANINGS[nameOf(error)] ?? OTHERWISE
+  return new StorageError(code, `Could not ${what} in ${storage} (${described(error)}): ${advice}.`, { cause: error })
 }
 
 /** A database that cannot be opened, where the reasons are others than for one that is open. */
@@ -40,23 +29,12 @@ export function isQuota(error: unknown): boolean {
   return nameOf(error) === "QuotaExceededError"
 }
 
-export function corrupt(what: string, place: Omit<Place, "storage">): StorageError {
+export function corrupt(what: string, place: { readonly session?: string; readonly at: string }): StorageError {
   return new StorageError(
     "corrupt",
     `${what}; somebody else wrote to this database. Nothing was changed: export what can still be read, then delete it.`,
     place,
   )
-}
-
-function placed(error: StorageError, place: Place): StorageError {
-  const { code, message, session, at, sent, cause } = error
-  return new StorageError(code, message, {
-    ...place,
-    ...(session === undefined ? {} : { session }),
-    ...(at === undefined ? {} : { at }),
-    ...(sent === undefined ? {} : { sent }),
-    cause: cause ?? error,
-  })
 }
 
 function nameOf(error: unknown): string {

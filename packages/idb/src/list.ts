@@ -1,4 +1,4 @@
-import type { ListedSession, ListOptions } from "@sessions/core/storage"
+import type { ListedSession } from "@sessions/core/storage"
 import type { Reading } from "./database.ts"
 import { checkHeadRow, infoOf } from "./heads.ts"
 
@@ -12,11 +12,9 @@ type ReadTransaction = <T>(work: (tx: Reading) => Promise<T>) => Promise<T>
  * sessions that were deleted meanwhile are left out. No log is opened.
  */
 export async function* listSessions(
-  { limit = Number.POSITIVE_INFINITY }: ListOptions,
+  limit: number,
   transaction: ReadTransaction,
-  enter: () => void,
-): AsyncGenerator<ListedSession, void, undefined> {
-  if (limit === 0) return
+): AsyncGenerator<readonly ListedSession[], void, undefined> {
   let { ids, rows } = await transaction(async (tx) => {
     const keys = await tx.objectStore("heads").index("updatedAt").getAllKeys()
     // Not getAll backwards, which has no such thing; cursors cost a turn of the event loop a row.
@@ -24,13 +22,9 @@ export async function* listSessions(
     return { ids, rows: await heads(tx, ids.slice(0, PAGE)) }
   })
   for (;;) {
-    for (const row of rows) {
-      enter()
-      yield row
-    }
+    yield rows
     ids = ids.slice(PAGE)
     if (ids.length === 0) return
-    enter()
     rows = await transaction((tx) => heads(tx, ids.slice(0, PAGE)))
   }
 }

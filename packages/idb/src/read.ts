@@ -12,8 +12,6 @@ const MANY_ROWS = 64
 
 export interface ReadHooks {
   readonly transaction: <T>(work: (tx: Reading) => Promise<T>) => Promise<T>
-  /** Throws where the storage is closed or the signal has fired. */
-  readonly enter: () => void
   /** Told when the log turned out to be in many small rows. */
   readonly scattered: () => void
   /** Default a megabyte. */
@@ -23,7 +21,7 @@ export interface ReadHooks {
 export async function* readLog(
   session: string,
   range: CheckedRange,
-  { transaction, enter, scattered, pageBytes = PAGE_BYTES }: ReadHooks,
+  { transaction, scattered, pageBytes = PAGE_BYTES }: ReadHooks,
 ): AsyncGenerator<Chunk, void, undefined> {
   const first = await transaction((tx) => openLog(tx, session, range, pageBytes))
   if (first === undefined) return
@@ -32,12 +30,10 @@ export async function* readLog(
   let page: Page | undefined = first.page
   while (page !== undefined) {
     const { rows, from, to, next }: Page = page
-    enter()
     // The next page is on its way while this one is used.
     const following: Promise<Page> | undefined = next && transaction((tx) => nextPage(tx, session, log, next, wanted))
     following?.catch(() => undefined)
     for (const chunk of chunksOf(rows, from, to)) {
-      enter()
       seen.chunks++
       yield chunk
     }

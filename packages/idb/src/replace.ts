@@ -1,8 +1,17 @@
-import { batchBytes, type Capabilities, checkLines, type Chunk, type Head, StorageError } from "@sessions/core/storage"
+import {
+  batchBytes,
+  type CallOptions,
+  checkExpect,
+  checkSignal,
+  type Chunk,
+  type Head,
+  newLog,
+  StorageError,
+} from "@sessions/core/storage"
 import { rowsOf, type Writing } from "./database.ts"
 import type { Environment } from "./environment.ts"
 import { isLost } from "./errors.ts"
-import { conflict, headRow, isAt, newLog, stamp } from "./heads.ts"
+import { headRow, stamp } from "./heads.ts"
 import { dropStaged } from "./remove.ts"
 import { type End, endOf, toRows } from "./rows.ts"
 import { reading, sent, writing } from "./transact.ts"
@@ -19,25 +28,18 @@ export async function replace(
   env: Environment,
   session: string,
   chunks: AsyncIterable<Chunk>,
-  { expect, capabilities, enter }: { expect: Head; capabilities: Capabilities; enter: () => void },
+  { expect, signal }: CallOptions & { readonly expect: Head },
 ): Promise<Head> {
   const log = newLog()
   const stage = createStage(env, session, log)
   await reading(env.connection, ["heads"], async (tx) => {
     const row = await headRow(tx, session)
-    if (!isAt(row, expect)) throw conflict(session, expect, row)
+    checkExpect(row, expect)
   })
   try {
-    for await (const { from, lines } of chunks) {
-      enter()
-      if (from !== stage.next()) {
-        throw new StorageError("invalid", `A chunk starts at ${from} where ${stage.next()} comes next.`, { session })
-      }
-      checkLines(lines, { ...capabilities, maxBatchBytes: Number.POSITIVE_INFINITY })
-      await stage.add(lines)
-    }
+    for await (const { lines } of chunks) await stage.add(lines)
     const end = await stage.finish()
-    enter()
+    checkSignal(signal)
     return await swap(env, session, { log, expect, end })
   } catch (error) {
     // Else the next delete does it.
@@ -49,8 +51,6 @@ export async function replace(
 }
 
 interface Stage {
-  /** Seq that the next line gets. */
-  next(): number
   add(lines: readonly string[]): Promise<void>
   finish(): Promise<End>
 }
@@ -72,7 +72,6 @@ function createStage(env: Environment, session: string, log: string): Stage {
   }
 
   return {
-    next: () => written.next + lines.length,
     async add(more) {
       for (const line of more) lines.push(line)
       bytes += batchBytes(more)
@@ -80,9 +79,7 @@ function createStage(env: Environment, session: string, log: string): Stage {
     },
     async finish() {
       if (lines.length > 0) await flush()
-      if (written.next > 0) return written
-      const why = "A log cannot be replaced by nothing: a log without a line does not exist. Delete it."
-      throw new StorageError("invalid", why, { session })
+      return written
     },
   }
 }
@@ -106,10 +103,10 @@ async function swap(
       const row = await headRow(tx, session)
       // An attempt whose end nobody heard of was committed.
       if (row?.log === log) return { next: end.next, log }
-      if (row === undefined || !isAt(row, expect)) throw conflict(session, expect, row)
+      checkExpect(row, expect)
       await claim(tx, session, log, false)
       sent(tx.objectStore("heads").put({ id: session, log, ...end, updatedAt: stamp(row) }))
-      sent(tx.objectStore("log").delete(rowsOf(row.log)))
+      sent(tx.objectStore("log").delete(rowsOf(expect.log)))
       sent(tx.objectStore("staged").delete(log))
       return { next: end.next, log }
     })

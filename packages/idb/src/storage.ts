@@ -1,23 +1,20 @@
 import {
   type CallOptions,
-  type Capabilities,
-  checkAppendOptions,
-  checkLines,
-  checkListOptions,
-  checkRange,
   checkSessionId,
-  isHead,
+  createCalls,
+  defineStorage,
+  type HeadInfo,
   type SessionStorage,
-  StorageError,
+  type StoragePort,
+  watchHeads,
 } from "@sessions/core/storage"
 import { append } from "./append.ts"
 import { createBells } from "./bells.ts"
 import { createBlobs } from "./blobs.ts"
-import { createCalls } from "./calls.ts"
 import { createConnection } from "./connection.ts"
-import type { Reading, StoreName } from "./database.ts"
 import { createDocs } from "./docs.ts"
 import type { Environment } from "./environment.ts"
+import { toStorageError } from "./errors.ts"
 import { type Folded, foldLog } from "./fold.ts"
 import { headRow, infoOf } from "./heads.ts"
 import { createIdle } from "./idle.ts"
@@ -28,7 +25,6 @@ import { removeSession } from "./remove.ts"
 import { replace } from "./replace.ts"
 import { estimate, persist, persisted, type Room } from "./room.ts"
 import { reading, sent, writingTwice } from "./transact.ts"
-import { watchLog } from "./watch.ts"
 
 export type { Folded } from "./fold.ts"
 
@@ -57,133 +53,104 @@ export interface IndexedDbStorage extends Required<Omit<SessionStorage, typeof S
  */
 export function createIndexedDbStorage(options: IndexedDbStorageOptions = {}): IndexedDbStorage {
   const { database, durability, ...limits } = checkOptions(options)
-  const capabilities = capabilitiesOf(durability, limits)
   const description = `indexeddb:${database}`
-  const calls = createCalls(description)
   const connection = createConnection({ database, description })
   const bells = createBells(database)
-  const env: Environment = { description, durability, connection, bells, enter: calls.enter, call: calls.call }
-  const idle = createIdle((session) => foldLog(env, session, () => calls.enter(undefined)))
+  const env: Environment = { durability, connection, bells }
+  const calls = createCalls({ description, toError: (error, { doing }) => toStorageError(error, doing, description) })
 
-  const read =
-    (doing: string, session: string, stores: readonly StoreName[], o: CallOptions | undefined) =>
-    <T>(work: (tx: Reading) => Promise<T>): Promise<T> =>
-      env.call({ doing, session }, o, () => reading(connection, stores, work))
-
-  const headOf: IndexedDbStorage["head"] = (session, o) =>
-    env.call({ doing: "look at a session", session }, o, async () => {
+  const fold: IndexedDbStorage["fold"] = (session, o) =>
+    calls.call({ doing: "fold the log", session }, o, () => {
       checkSessionId(session)
-      const row = await reading(connection, ["heads"], (tx) => headRow(tx, session))
-      return row === undefined ? undefined : infoOf(row)
+      return foldLog(env, session, () => calls.enter(o))
+    })
+  const idle = createIdle(fold)
+
+  const head = (session: string): Promise<HeadInfo | undefined> =>
+    reading(connection, ["heads"], async (tx) => {
+      const row = await headRow(tx, session)
+      return row && infoOf(row)
     })
 
-  return {
-    capabilities,
-    description,
-    docs: createDocs(env),
-    blobs: createBlobs(env),
-    persist,
-    persisted,
-    estimate,
-    head: headOf,
+  const storage = defineStorage(
+    {
+      description,
+      capabilities: capabilitiesOf(durability, limits),
+      docs: createDocs(env),
+      blobs: createBlobs(env),
+      head,
 
-    append(session, lines, o) {
-      return env.call({ doing: "append", session, writes: true }, o, async () => {
-        checkSessionId(session)
-        checkAppendOptions(o)
-        checkLines(lines, capabilities)
+      async append(session, lines, o) {
         const head = await append(env, session, lines, o)
         bells.ring(session)
         idle.note(session)
         return head
-      })
-    },
+      },
 
-    async *read(session, range, o) {
-      calls.enter(o)
-      checkSessionId(session)
-      yield* readLog(session, checkRange(range), {
-        transaction: read("read the log", session, ["heads", "log"], o),
-        enter: () => calls.enter(o),
-        scattered: () => idle.note(session, Number.POSITIVE_INFINITY),
-      })
-    },
+      read: (session, range, o) =>
+        readLog(session, range, {
+          // What is read ahead is a call of its own, which a disposal waits for.
+          transaction: (work) =>
+            calls.call({ doing: "read the log", session }, o, () => reading(connection, ["heads", "log"], work)),
+          scattered: () => idle.note(session, Number.POSITIVE_INFINITY),
+        }),
 
-    async *list(o = {}) {
-      calls.enter(o)
-      checkListOptions(o, capabilities)
-      const transaction = <T>(work: (tx: Reading) => Promise<T>): Promise<T> =>
-        env.call({ doing: "list sessions" }, o, () => reading(connection, ["heads"], work))
-      yield* listSessions(o, transaction, () => calls.enter(o))
-    },
+      list: ({ limit }) => listSessions(limit, (work) => reading(connection, ["heads"], work)),
 
-    delete(session, o) {
-      return env.call({ doing: "delete a session", session, writes: true }, o, async () => {
-        checkSessionId(session)
+      async delete(session) {
         const deleted = await writingTwice(connection, ["heads", "log", "docs", "staged"], durability, (tx) =>
           removeSession(tx, session),
         )
         bells.ring(session)
         return deleted
-      })
-    },
+      },
 
-    sync(session, o) {
-      return env.call({ doing: "sync", session }, o, async () => {
-        checkSessionId(session)
-        await writingTwice(connection, ["meta"], "strict", async (tx) => {
+      sync: () =>
+        writingTwice(connection, ["meta"], "strict", async (tx) => {
           sent(tx.objectStore("meta").put(Date.now(), "synced"))
-        })
-      })
-    },
+        }),
 
-    replace(session, chunks, o) {
-      return env.call({ doing: "replace a log", session, writes: true }, o, async () => {
-        checkSessionId(session)
-        if (!isHead(o.expect)) {
-          throw new StorageError("invalid", "A replace needs `expect`: the head of the log it replaces.")
-        }
-        const enter = (): void => calls.enter(o)
-        const head = await replace(env, session, chunks, { expect: o.expect, capabilities, enter })
+      async replace(session, chunks, o) {
+        const head = await replace(env, session, chunks, o)
         bells.ring(session)
         return head
-      })
-    },
+      },
 
-    watch(session, o) {
-      calls.enter(undefined)
-      checkSessionId(session)
-      const look = (): ReturnType<typeof headOf> => headOf(session)
-      return watchLog({ session, bells, signal: o?.signal, closed: calls.closed, look })
-    },
+      watch: watchHeads({
+        look: head,
+        listen(session, ring) {
+          // What another tab wrote while this one looked would be news that nobody rings for.
+          if (!bells.reachesOthers) ring()
+          return bells.add(session, ring)
+        },
+        every: () => (bells.reachesOthers ? FALLBACK_MS : POLL_MS),
+      }),
 
-    fold(session, o) {
-      return env.call({ doing: "fold a log", session }, o, async () => {
-        checkSessionId(session)
-        return foldLog(env, session, () => calls.enter(o))
-      })
+      async close() {
+        idle.close()
+        bells.close()
+        await connection.close()
+      },
     },
-
-    async [Symbol.asyncDispose]() {
-      idle.close()
-      await calls.close(() => bells.close())
-      await connection.close()
-    },
-  }
+    calls,
+  )
+  return { ...storage, fold, persist, persisted, estimate }
 }
+
+/** How often a watcher looks where no other tab is heard. */
+const POLL_MS = 250
+/** How often it looks else: a tab that was closed after its transaction, and before it rang, is heard of so. */
+const FALLBACK_MS = 5_000
 
 function capabilitiesOf(
   durability: "relaxed" | "strict",
   { maxBatchBytes, maxSessionBytes }: { maxBatchBytes: number; maxSessionBytes: number },
-): Capabilities {
+): StoragePort["capabilities"] {
   return {
     durability: durability === "strict" ? "disk" : "os",
     atomicBatch: "all",
     writers: "host",
     listOrder: "updatedAt",
-    sync: true,
-    watch: true,
-    replace: true,
     maxLineBytes: maxBatchBytes - 1,
     maxBatchBytes,
     maxSessionBytes,

@@ -10,7 +10,7 @@ export interface Call {
   /** The document's key or the blob's hash. */
   readonly at?: string
   /** A signal that fires under way comes too late to keep it from the store. */
-  readonly writes?: true
+  readonly writes?: true | undefined
 }
 
 export interface Calls {
