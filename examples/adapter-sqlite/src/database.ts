@@ -21,7 +21,7 @@ const CODES: { [result: number]: StorageErrorCode } = { 5: "unavailable", 11: "c
 export interface Database {
   read<T>(work: (driver: Driver) => T): Promise<T>
   write<T>(work: (driver: Driver) => T): Promise<T>
-  close(): Promise<void>
+  readonly close: () => Promise<void>
 }
 
 export function createDatabase(open: () => Promise<Driver>): Database {

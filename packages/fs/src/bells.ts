@@ -3,7 +3,6 @@ export interface Bells {
   /** Gives the function that takes it off again. */
   add(session: string, ring: () => void): () => void
   ring(session: string): void
-  ringAll(): void
 }
 
 export function createBells(): Bells {
@@ -19,9 +18,6 @@ export function createBells(): Bells {
     },
     ring(session) {
       for (const ring of bells.get(session) ?? []) ring()
-    },
-    ringAll() {
-      for (const rings of bells.values()) for (const ring of rings) ring()
     },
   }
 }

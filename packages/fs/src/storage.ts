@@ -1,19 +1,9 @@
-/** The storage object: checks arguments and state, finds the session's writer, translates errors. */
+/** The storage object: its options, and what its methods do with the session's writer and files. */
 import { resolve } from "node:path"
-import {
-  type Capabilities,
-  checkAppendOptions,
-  checkLines,
-  checkListOptions,
-  checkRange,
-  checkSessionId,
-  checkSignal,
-  type SessionStorage,
-  StorageError,
-} from "@sessions/core/storage"
+import { defineStorage, type SessionStorage, StorageError, unlessAborted, watchHeads } from "@sessions/core/storage"
 import { createBlobStore } from "./stores/blobs.ts"
 import { createDocStore } from "./stores/docs.ts"
-import { createEnvironment, type Environment } from "./environment.ts"
+import { createEnvironment } from "./environment.ts"
 import { type Files, nodeFiles } from "./disk/files.ts"
 import { toLayout, toSessionPaths } from "./disk/layout.ts"
 import { type DecodeLines, decodeLines as decodeOnNode } from "./read/decode.ts"
@@ -24,8 +14,7 @@ import { isThere, removeSession } from "./session/remove.ts"
 import { replaceLog } from "./session/replace.ts"
 import { rewriteFailed, syncSession } from "./write/sync.ts"
 import { toHeadInfo } from "./log/view.ts"
-import { unlessAborted } from "./wait.ts"
-import { watchLog } from "./read/watch.ts"
+import { listen, POLL_MS } from "./read/watch.ts"
 import { createWriters } from "./write/writers.ts"
 
 export interface FileStorageOptions {
@@ -56,135 +45,65 @@ export function createFileStorage(o: FileStorageOptions): SessionStorage {
   const { files = nodeFiles, decodeLines = decodeOnNode } = o
   const env = createEnvironment({ files, decodeLines, layout, durability, maxPartBytes, lockTimeout })
   const writers = createWriters(env)
-  let closed = false
-
-  const enter = (session: string, signal: AbortSignal | undefined): void => {
-    checkOpen()
-    checkSessionId(session)
-    checkSignal(signal)
-  }
-  const checkOpen = (): void => {
-    if (closed)
-      throw new StorageError("closed", `The storage ${env.description} was closed.`, { storage: env.description })
-  }
-  const capabilities: Capabilities = {
-    durability,
-    atomicBatch: "prefix",
-    writers: "host",
-    listOrder: "updatedAt",
-    sync: true,
-    watch: true,
-    replace: true,
-    maxLineBytes: maxPartBytes - 1,
-    maxBatchBytes: maxPartBytes,
-    maxSessionBytes,
-  }
   const pendingInfo = (session: string, log: string): StoredInfo | undefined => writers.find(session)?.infoOf(log)
 
-  return {
-    capabilities,
+  return defineStorage({
     description: env.description,
-    docs: createDocStore(env, checkOpen),
-    blobs: createBlobStore(env, checkOpen),
+    capabilities: {
+      durability,
+      atomicBatch: "prefix",
+      writers: "host",
+      listOrder: "updatedAt",
+      maxLineBytes: maxPartBytes - 1,
+      maxBatchBytes: maxPartBytes,
+      maxSessionBytes,
+    },
+    aborts: true,
+    toError: (error, { doing, session, at }) => env.error(error, doing, session, at),
+    docs: createDocStore(env),
+    blobs: createBlobStore(env),
 
-    async append(session, lines, options) {
-      enter(session, options?.signal)
-      checkLines(lines, capabilities)
-      checkAppendOptions(options)
-      try {
-        return await writers.get(session).append(lines, options)
-      } catch (error) {
-        throw env.error(error, "append to the log", session)
-      }
+    append: (session, lines, options) => writers.get(session).append(lines, options),
+
+    head(session) {
+      const view = env.view(session)
+      if (view === undefined) return undefined
+      const info =
+        pendingInfo(session, view.log) ??
+        infoIn(view.metadata ?? readMetadata(env.files, view.folder), view.log, view.next)
+      return { ...toHeadInfo(view), ...(info === undefined ? {} : { info }) }
     },
 
-    async head(session, options) {
-      enter(session, options?.signal)
-      return translated(env, session, "look at the log", () => {
-        const view = env.view(session)
-        if (view === undefined) return undefined
-        const info =
-          pendingInfo(session, view.log) ??
-          infoIn(view.metadata ?? readMetadata(env.files, view.folder), view.log, view.next)
-        return { ...toHeadInfo(view), ...(info === undefined ? {} : { info }) }
-      })
-    },
+    read: (session, range, { signal }) => readLines(env, session, range, signal),
 
-    async *read(session, range, options) {
-      enter(session, options?.signal)
-      try {
-        for await (const chunk of readLines(env, session, checkRange(range), options?.signal)) {
-          checkOpen()
-          yield chunk
-        }
-      } catch (error) {
-        throw env.error(error, "read the log", session)
-      }
-    },
+    list: (options) => listSessions(env, options, pendingInfo),
 
-    async *list(options = {}) {
-      checkOpen()
-      checkListOptions(options, capabilities)
-      checkSignal(options.signal)
-      try {
-        yield* listSessions(env, options, pendingInfo)
-      } catch (error) {
-        throw env.error(error, "list the sessions")
-      }
-    },
-
-    async delete(session, options) {
-      enter(session, options?.signal)
+    delete(session, { signal }) {
       const paths = toSessionPaths(layout, session)
-      try {
-        if (!isThere(env, paths)) return { bytes: 0, parts: 0 }
-        return await writers.get(session).exclusively(() => removeSession(env, paths, options?.signal), options?.signal)
-      } catch (error) {
-        throw env.error(error, "delete the session", session, paths.folder)
-      }
+      if (!isThere(env, paths)) return { bytes: 0, parts: 0 }
+      return writers.get(session).exclusively(() => removeSession(env, paths, signal), signal)
     },
 
-    async sync(session, options) {
-      enter(session, options?.signal)
-      try {
-        if (env.unsynced.size > 0) await writers.get(session).exclusively(async () => rewriteFailed(env, session))
-        await unlessAborted(syncSession(env, session), options?.signal, () => true)
-      } catch (error) {
-        throw env.error(error, "sync the log", session)
-      }
+    async sync(session, { signal }) {
+      if (env.unsynced.size > 0) await writers.get(session).exclusively(async () => rewriteFailed(env, session))
+      await unlessAborted(syncSession(env, session), signal, () => true)
     },
 
-    async replace(session, chunks, options) {
-      enter(session, options?.signal)
+    replace(session, chunks, options) {
       const paths = toSessionPaths(layout, session)
-      try {
-        return await writers
-          .get(session)
-          .exclusively((checkHeld) => replaceLog(env, paths, chunks, { ...options, checkHeld }), options?.signal)
-      } catch (error) {
-        throw env.error(error, "replace the log", session, paths.folder)
-      }
+      return writers
+        .get(session)
+        .exclusively((checkHeld) => replaceLog(env, paths, chunks, { ...options, checkHeld }), options.signal)
     },
 
-    watch(session, options) {
-      enter(session, undefined)
-      return watchLog(env, toSessionPaths(layout, session), options?.signal, () => closed)
-    },
+    watch: watchHeads({
+      look: (session) => env.view(session),
+      listen: (session, ring) => listen(env, toSessionPaths(layout, session), ring),
+      every: () => POLL_MS,
+    }),
 
-    async [Symbol.asyncDispose]() {
-      closed = true
-      env.bells.ringAll()
-      await writers.close()
-    },
-  }
-}
-
-async function translated<T>(env: Environment, session: string, what: string, work: () => T): Promise<T> {
-  try {
-    return work()
-  } catch (error) {
-    throw env.error(error, what, session)
-  }
+    close: () => writers.close(),
+  })
 }
 
 function checkStorageOptions(root: unknown, numbers: Readonly<Record<string, number>>, durability: string): void {

@@ -1,5 +1,5 @@
 /** Waiting, one after the other, and ending the wait. */
-import { checkSignal, StorageError } from "@sessions/core/storage"
+import { checkSignal } from "@sessions/core/storage"
 
 /** Resolves after `ms`, or rejects with `aborted` as soon as the signal fires. */
 export function pause(ms: number, signal?: AbortSignal): Promise<void> {
@@ -17,27 +17,6 @@ export function pause(ms: number, signal?: AbortSignal): Promise<void> {
     const timer = setTimeout(done, ms)
     if (signal?.aborted === true) done()
     else signal?.addEventListener("abort", done)
-  })
-}
-
-/**
- * The work's outcome; once the signal fires, `aborted`, and the work settles by itself. `isSent` says whether its write is out by then;
- * work that is not sends nothing any more, since it looks at the signal before it does.
- */
-export function unlessAborted<T>(work: Promise<T>, signal: AbortSignal | undefined, isSent: () => boolean): Promise<T> {
-  if (signal === undefined) return work
-  return new Promise((resolve, reject) => {
-    const abort = (): void => {
-      const sent = isSent()
-      const message = sent
-        ? "The call was aborted after its write had been sent; the write settles by itself."
-        : "The call was aborted before anything was sent."
-      reject(new StorageError("aborted", message, { ...(sent ? { sent } : {}), cause: signal.reason }))
-    }
-    const settle = (): void => signal.removeEventListener("abort", abort)
-    work.finally(settle).then(resolve, reject)
-    if (signal.aborted) abort()
-    else signal.addEventListener("abort", abort)
   })
 }
 

@@ -17,19 +17,23 @@ export interface Calls {
   /** Fires when the storage is disposed of. */
   readonly closing: AbortSignal
   /** Throws where the storage is closed or the signal has fired. */
-  enter(o: CallOptions | undefined): void
+  readonly enter: (o: CallOptions | undefined) => void
   /** Enters, and does the work, which begins before this returns. */
-  call<T>(call: Call, o: CallOptions | undefined, work: () => T | Promise<T>): Promise<T>
+  readonly call: <T>(call: Call, o: CallOptions | undefined, work: () => T | Promise<T>) => Promise<T>
   /** Each step is a call. A reader that stops ends the source. */
-  each<T>(call: Call, o: CallOptions | undefined, open: () => AsyncIterable<T>): AsyncGenerator<T, void, undefined>
+  readonly each: <T>(
+    call: Call,
+    o: CallOptions | undefined,
+    open: () => AsyncIterable<T>,
+  ) => AsyncGenerator<T, void, undefined>
   /** Refuses further calls, waits for those under way, and closes the store; more than once is the same as once. */
-  close(store: () => void | Promise<void>): Promise<void>
+  readonly close: (store: () => void | Promise<void>) => Promise<void>
 }
 
 export interface CallsOptions {
   readonly description: string
   readonly aborts?: boolean
-  toError?(error: unknown, call: Call): StorageError
+  readonly toError?: (error: unknown, call: Call) => StorageError
 }
 
 export function createCalls({ description, aborts, toError = unavailable }: CallsOptions): Calls {

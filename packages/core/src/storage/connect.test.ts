@@ -2,8 +2,8 @@ import { expect, test, vi } from "vitest"
 import { connectOnce } from "./connect.ts"
 
 test("many first calls make one connection, which is closed", async () => {
-  const open = vi.fn(async () => ({ id: 1 }))
-  const close = vi.fn()
+  const open = vi.fn<() => Promise<{ id: number }>>(async () => ({ id: 1 }))
+  const close = vi.fn<(connection: unknown) => void>()
   const connection = connectOnce({ open, close })
   expect(open).not.toHaveBeenCalled()
   const [one, two] = await Promise.all([connection.get(), connection.get()])
@@ -27,7 +27,7 @@ test("one that could not be made is made anew at the next call", async () => {
 })
 
 test("one that could not be set up is closed, and made anew at the next call", async () => {
-  const close = vi.fn()
+  const close = vi.fn<(connection: unknown) => void>()
   let made = 0
   const connection = connectOnce({
     open: () => ++made,
@@ -42,7 +42,7 @@ test("one that could not be set up is closed, and made anew at the next call", a
 })
 
 test("closing what was never used, or never came, does nothing", async () => {
-  const close = vi.fn()
+  const close = vi.fn<(connection: unknown) => void>()
   const connection = connectOnce({ open: () => Promise.reject(new Error("never")), close })
   await connection.close()
   await expect(connection.get()).rejects.toThrow("never")

@@ -1,15 +1,15 @@
 export interface ConnectionPort<C> {
-  open(): C | Promise<C>
+  readonly open: () => C | Promise<C>
   /** What a connection needs before its first use; where it fails, the connection is closed. */
-  setUp?(connection: C): void | Promise<void>
-  close(connection: C): void | Promise<void>
+  readonly setUp?: (connection: C) => void | Promise<void>
+  readonly close: (connection: C) => void | Promise<void>
 }
 
 export interface Connection<C> {
   /** The connection, made at the first call, and anew where that failed. */
-  get(): Promise<C>
+  readonly get: () => Promise<C>
   /** Closes what was made, if anything was. */
-  close(): Promise<void>
+  readonly close: () => Promise<void>
 }
 
 /** Connects at the first use. */

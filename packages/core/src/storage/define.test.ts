@@ -8,7 +8,7 @@ const HEAD: Head = { next: 2, log: "l" }
 const EXPECT = { expect: HEAD }
 
 /** A port that records what reaches it, and fails the test where a method is called that the test does not give. */
-function recording(methods: Partial<StoragePort>, closed = vi.fn()) {
+function recording(methods: Partial<StoragePort>, closed = vi.fn<() => void>()) {
   const unexpected = (): never => {
     throw new TypeError("the port was not to be called")
   }
@@ -107,11 +107,13 @@ test("a port gets copies, and ranges, limits and conditions with their defaults"
       note(given)
       return HEAD
     },
-    async *read(_, range) {
+    read(_, range) {
       note(range)
+      return chunks()
     },
     async *list(range) {
       note(range)
+      yield []
     },
     blobs: {
       put: (hash, given) => note(hash.slice(0, 4), given),
@@ -278,7 +280,7 @@ test("a disposal waits for the calls under way, also for those that nobody waits
 })
 
 test("a reader in progress gets `closed` at its next step, and its source is ended", async () => {
-  const ended = vi.fn()
+  const ended = vi.fn<() => void>()
   const { storage } = recording({
     async *read() {
       try {
@@ -298,7 +300,7 @@ test("a reader in progress gets `closed` at its next step, and its source is end
 })
 
 test("a reader that stops, and one whose signal fires while it waits, end their source", async () => {
-  const ended = vi.fn()
+  const ended = vi.fn<() => void>()
   const waiting = deferred<void>()
   const { storage } = recording({
     async *read() {
@@ -328,7 +330,7 @@ test("a reader that stops, and one whose signal fires while it waits, end their 
 
 test("rows come one by one from pages, no more than the limit, and stop when the storage is closed", async () => {
   const row = (id: string): ListedSession => ({ id, next: 1, log: "l", bytes: 2, updatedAt: 1 })
-  const pages = vi.fn()
+  const pages = vi.fn<() => void>()
   const { storage } = recording({
     async *list() {
       for (const page of [["a", "b"], [], ["c", "d"], ["e"]]) {

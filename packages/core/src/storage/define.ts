@@ -17,6 +17,7 @@ import type {
   Capabilities,
   Chunk,
   DocStore,
+  Head,
   ListedSession,
   SessionStorage,
 } from "./contract.ts"
@@ -38,8 +39,13 @@ export type Defined<P extends StoragePort> = SessionStorage & Required<Pick<Sess
  */
 export function defineStorage<P extends StoragePort>(port: P, calls: Calls = createCalls(port)): Defined<P> {
   const { call, each, enter } = calls
-  const { sync, replace, watch } = port
-  const capabilities: Capabilities = { ...port.capabilities, sync: !!sync, watch: !!watch, replace: !!replace }
+  const { watch } = port
+  const capabilities: Capabilities = {
+    ...port.capabilities,
+    sync: port.sync !== undefined,
+    watch: watch !== undefined,
+    replace: port.replace !== undefined,
+  }
   const storage: SessionStorage = {
     capabilities,
     description: port.description,
@@ -82,25 +88,21 @@ export function defineStorage<P extends StoragePort>(port: P, calls: Calls = cre
         return port.delete(session, o)
       }),
 
-    ...(sync && {
+    ...(port.sync && {
       sync: (session, o = {}) =>
         call({ doing: "sync the log", session }, o, () => {
           checkSessionId(session)
-          return sync.call(port, session, o)
+          return port.sync?.(session, o)
         }),
     }),
 
-    ...(replace && {
+    ...(port.replace && {
       replace: (session, chunks, o) =>
         call({ doing: "replace the log", session, writes: true }, o, () => {
           checkSessionId(session)
           if (!isHead(o?.expect)) throw invalid("A replace needs `expect`: the head of the log it replaces.")
-          return replace.call(
-            port,
-            session,
-            logOf(chunks, capabilities, () => enter(o)),
-            o,
-          )
+          const log = logOf(chunks, capabilities, () => enter(o))
+          return port.replace?.(session, log, o) as Promise<Head>
         }),
     }),
 

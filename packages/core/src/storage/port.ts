@@ -34,7 +34,7 @@ export interface StoragePort {
    * What an error that is no {@link StorageError} means. Default `unavailable`. What the error leaves open of `storage`, `session` and
    * `at` is added.
    */
-  toError?(error: unknown, call: Call): StorageError
+  readonly toError?: (error: unknown, call: Call) => StorageError
 
   append(session: string, lines: readonly string[], o: AppendOptions): Given<Head>
   head(session: string, o: CallOptions): Given<HeadInfo | undefined>

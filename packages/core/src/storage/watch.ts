@@ -4,11 +4,11 @@ import type { Watch } from "./port.ts"
 
 export interface WatchPort {
   /** The head as it is now. */
-  look(session: string): Head | undefined | Promise<Head | undefined>
+  readonly look: (session: string) => Head | undefined | Promise<Head | undefined>
   /** Calls `ring` when the log may have changed and `end` when it is gone, until the function that it gives is called. */
-  listen(session: string, ring: () => void, end: () => void): () => void
+  readonly listen: (session: string, ring: () => void, end: () => void) => () => void
   /** Milliseconds after which to look without having heard anything; default never. */
-  every?(): number
+  readonly every?: () => number
 }
 
 /**

@@ -1,6 +1,6 @@
 /** Listing sessions, newest first, without opening a log whose row is up to date. */
 import { join, sep } from "node:path"
-import { checkSignal, type ListedSession, type ListOptions } from "@sessions/core/storage"
+import { checkSignal, type ListedSession, type ListRange } from "@sessions/core/storage"
 import type { Environment } from "../environment.ts"
 import { errnoOf } from "../errors.ts"
 import { toSessionId } from "../disk/ids.ts"
@@ -14,20 +14,26 @@ import { toHeadInfo } from "../log/view.ts"
 /** What this storage object knows of a session beyond its files: an `info` that is not written yet. */
 export type PendingInfo = (session: string, log: string) => StoredInfo | undefined
 
+/** Rows that are made at once: few enough that the first ones come promptly. */
+const PAGE = 32
+
 export async function* listSessions(
   env: Environment,
-  o: ListOptions,
+  { limit, signal }: ListRange,
   pending: PendingInfo,
-): AsyncGenerator<ListedSession, void, undefined> {
-  let left = o.limit ?? Number.POSITIVE_INFINITY
-  if (left <= 0) return
-  for (const candidate of await newestFirst(env, o.signal, pending)) {
-    checkSignal(o.signal)
-    const row = candidate.row ?? toRow(env, candidate.session, pending)
-    if (row === undefined) continue
-    yield row
-    if (--left <= 0) return
+): AsyncGenerator<readonly ListedSession[], void, undefined> {
+  let left = limit
+  let page: ListedSession[] = []
+  for (const { row, session } of left > 0 ? await newestFirst(env, signal, pending) : []) {
+    const found = row ?? toRow(env, session, pending)
+    if (found !== undefined) page.push(found)
+    if (page.length < Math.min(PAGE, left)) continue
+    yield page
+    left -= page.length
+    if (left <= 0) return
+    page = []
   }
+  yield page
 }
 
 /** After so many files looked at, others get their turn. */

@@ -5,6 +5,7 @@ import {
   checkSignal,
   type Chunk,
   MAX_CHUNK_BYTES,
+  rangeIn,
   type Seq,
   StorageError,
 } from "@sessions/core/storage"
@@ -25,8 +26,8 @@ export async function* readLines(
 ): AsyncGenerator<Chunk, void, undefined> {
   const view = env.view(session)
   if (view === undefined) return
-  const to = Math.min(range.last === undefined ? range.to : range.before, view.next)
-  let seq = range.last === undefined ? range.from : Math.max(0, to - range.last)
+  const { from, to } = rangeIn(range, view.next)
+  let seq = from
   if (seq >= to) return
   const guard = createGuard(env, session, view)
   // Where the folder is was just seen; nothing is waited for until the first part is open.

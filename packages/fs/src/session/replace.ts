@@ -1,16 +1,7 @@
 /** A whole new log in the place of a session's, with its documents. */
 import { randomUUID } from "node:crypto"
 import { join } from "node:path"
-import {
-  batchBytes,
-  type CallOptions,
-  type Chunk,
-  checkLines,
-  checkSignal,
-  type Head,
-  isHead,
-  StorageError,
-} from "@sessions/core/storage"
+import { batchBytes, type CallOptions, type Chunk, checkSignal, type Head, StorageError } from "@sessions/core/storage"
 import type { Environment } from "../environment.ts"
 import { isMissing } from "../errors.ts"
 import { CREATE } from "../disk/files.ts"
@@ -44,14 +35,12 @@ export async function replaceLog(
 ): Promise<Head> {
   const { files, layout, lockTimeout } = env
   const { signal } = o
-  if (!isHead(o?.expect))
-    throw new StorageError("invalid", "A replace needs `expect`: the head of the log it replaces.")
   const { updatedAt } = checkExpect(env, paths.session, o.expect)
   const fresh = join(layout.fresh, randomUUID())
   checkInnerFolder(files, layout.fresh)
   ensureFolder(files, fresh)
   try {
-    const head = await build(env, fresh, chunks, updatedAt, signal)
+    const head = await build(env, fresh, chunks, updatedAt)
     return await locked(files, paths.docsLock, { timeout: lockTimeout, signal }, async (checkDocsHeld) => {
       await copyDocs(env, paths.folder, fresh)
       await syncFolder(files, fresh)
@@ -95,13 +84,7 @@ function checkExpect(env: Environment, session: string, expect: Head): LogView {
   })
 }
 
-async function build(
-  env: Environment,
-  fresh: string,
-  chunks: AsyncIterable<Chunk>,
-  updatedAt: number,
-  signal: AbortSignal | undefined,
-): Promise<Head> {
+async function build(env: Environment, fresh: string, chunks: AsyncIterable<Chunk>, updatedAt: number): Promise<Head> {
   const { files, maxPartBytes } = env
   const identity = createLogIdentity()
   let log: OpenLog = {
@@ -117,16 +100,12 @@ async function build(
   }
   try {
     for await (const chunk of chunks) {
-      checkSignal(signal)
-      checkChunk(chunk, log.next, maxPartBytes)
       for (const lines of splitLines(chunk.lines, maxPartBytes)) {
         const batch = encodeBatch(lines)
         if (log.size > 0 && log.size + batch.bytes.length > maxPartBytes) log = await nextPart(env, log)
         writeBatch(files, log, batch)
       }
     }
-    if (log.next === 0)
-      throw new StorageError("invalid", "A log needs at least one line; to remove a session, delete it.")
     await endPart(env, log)
   } finally {
     files.close(log.fd)
@@ -135,12 +114,6 @@ async function build(
   await syncFile(files, join(fresh, IDENTITY_FILE))
   writeMetadata(files, fresh, toMetadata(log, undefined))
   return { next: log.next, log: identity }
-}
-
-function checkChunk(chunk: Chunk, next: number, maxPartBytes: number): void {
-  if (chunk.from !== next)
-    throw new StorageError("invalid", `A chunk from line ${chunk.from} cannot follow line ${next - 1}.`)
-  checkLines(chunk.lines, { maxLineBytes: maxPartBytes - 1, maxBatchBytes: Number.POSITIVE_INFINITY })
 }
 
 /** A chunk as it is, or in pieces where parts are smaller than chunks. */

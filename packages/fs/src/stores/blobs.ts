@@ -1,7 +1,7 @@
 /** Byte strings, each a file named by its hash, in 256 folders by the first two digits. */
 import { randomUUID } from "node:crypto"
 import { join } from "node:path"
-import { type BlobInfo, type BlobStore, checkHash, checkSignal, sha256Hex, StorageError } from "@sessions/core/storage"
+import { type BlobInfo, type BlobPort, sha256Hex, StorageError } from "@sessions/core/storage"
 import type { Environment } from "../environment.ts"
 import { isMissing } from "../errors.ts"
 import type { FolderEntry } from "../disk/files.ts"
@@ -20,7 +20,7 @@ import {
   syncFolder,
 } from "../disk/small-files.ts"
 
-export function createBlobStore(env: Environment, checkOpen: () => void): BlobStore {
+export function createBlobStore(env: Environment): BlobPort {
   const { files, layout } = env
 
   const folderOf = (hash: string): string => join(layout.blobs, hash.slice(0, 2))
@@ -45,28 +45,17 @@ export function createBlobStore(env: Environment, checkOpen: () => void): BlobSt
   }
 
   return {
-    async put(given, o) {
-      checkOpen()
-      checkSignal(o?.signal)
-      if (!(given instanceof Uint8Array)) throw new StorageError("invalid", "A blob is a Uint8Array.")
-      // The caller's array may change while this waits for the hash and the lock.
-      const bytes = given.slice()
-      const hash = await sha256Hex(bytes)
-      await guarded(hash, "put", () =>
-        inTurn(hash, o?.signal, async () => {
+    put: (hash, bytes, { signal }) =>
+      guarded(hash, "put", () =>
+        inTurn(hash, signal, async () => {
           // Compared, not taken for right: what a broken disk left of it is put right by the next put.
           if (readStart(files, pathOf(hash), bytes.length + 1)?.equals(bytes) === true)
             files.utimes(pathOf(hash), Date.now())
           else await createBlob(env, folderOf(hash), pathOf(hash), bytes)
         }),
-      )
-      return hash
-    },
+      ),
 
-    async get(hash, o) {
-      checkOpen()
-      checkHash(hash)
-      checkSignal(o?.signal)
+    async get(hash) {
       const bytes = await guarded(hash, "read", async () => readWhole(files, pathOf(hash)))
       if (bytes === undefined) return undefined
       if ((await sha256Hex(bytes)) !== hash) {
@@ -78,41 +67,27 @@ export function createBlobStore(env: Environment, checkOpen: () => void): BlobSt
       return new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.length)
     },
 
-    async has(hash, o) {
-      checkOpen()
-      checkHash(hash)
-      checkSignal(o?.signal)
-      return guarded(hash, "look for", async () => files.lstat(pathOf(hash))?.isFile() === true)
-    },
+    has: (hash) => guarded(hash, "look for", async () => files.lstat(pathOf(hash))?.isFile() === true),
 
-    async delete(hash, o) {
-      checkOpen()
-      checkHash(hash)
-      checkSignal(o?.signal)
-      const limit = o?.ifPutBefore ?? Number.POSITIVE_INFINITY
-      return guarded(hash, "delete", async () => {
+    delete: (hash, { signal, ifPutBefore }) =>
+      guarded(hash, "delete", async () => {
         if (files.lstat(pathOf(hash)) === undefined) return false
-        return inTurn(hash, o?.signal, async (checkHeld) => {
+        return inTurn(hash, signal, async (checkHeld) => {
           const stat = files.lstat(pathOf(hash))
-          if (stat === undefined || !stat.isFile() || stat.mtimeMs >= limit) return false
+          if (stat === undefined || !stat.isFile() || stat.mtimeMs >= ifPutBefore) return false
           await patiently(() => {
             checkHeld()
             files.unlink(pathOf(hash))
           })
           return true
         })
-      })
-    },
+      }),
 
-    async *list(o) {
-      checkOpen()
+    async *list() {
       for (const folder of entriesOf(env, layout.blobs)) {
         if (!folder.isDirectory()) continue
-        for (const entry of entriesOf(env, join(layout.blobs, folder.name))) {
-          checkSignal(o?.signal)
-          const info = entry.isFile() ? infoOf(env, folder.name, entry.name) : undefined
-          if (info !== undefined) yield info
-        }
+        const entries = entriesOf(env, join(layout.blobs, folder.name)).filter((entry) => entry.isFile())
+        yield entries.flatMap((entry) => infoOf(env, folder.name, entry.name) ?? [])
       }
     },
   }

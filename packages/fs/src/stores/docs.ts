@@ -1,14 +1,6 @@
 /** Small documents, each a file, replaced in one step. Those of a session lie in its folder, and go with it. */
 import { join } from "node:path"
-import {
-  type Doc,
-  type DocStore,
-  checkDocText,
-  checkSignal,
-  parseDocKey,
-  sha256Hex,
-  StorageError,
-} from "@sessions/core/storage"
+import { type DocPort, parseDocKey, StorageError } from "@sessions/core/storage"
 import type { Environment } from "../environment.ts"
 import { isMissing } from "../errors.ts"
 import { fromFileName, toFileName, toSessionId } from "../disk/ids.ts"
@@ -27,7 +19,7 @@ import {
 } from "../disk/small-files.ts"
 import { interruptedSwaps, recoverSwap } from "../session/swap.ts"
 
-export function createDocStore(env: Environment, checkOpen: () => void): DocStore {
+export function createDocStore(env: Environment): DocPort {
   const { files, layout } = env
 
   const placeOf = (key: string): DocPlace => {
@@ -45,14 +37,11 @@ export function createDocStore(env: Environment, checkOpen: () => void): DocStor
     return { above: [paths.folder, folder], folder, path: join(folder, toFileName(name)), lock: paths.docsLock }
   }
 
-  const read = async (place: DocPlace): Promise<Doc | undefined> => {
-    const bytes = await patiently(() => readWhole(files, place.path))
-    const text = bytes?.toString("utf8")
-    return text === undefined ? undefined : { text, version: await sha256Hex(text) }
-  }
+  const read = async (place: DocPlace): Promise<string | undefined> =>
+    (await patiently(() => readWhole(files, place.path)))?.toString("utf8")
 
   /** A document of a log that stands aside, since a swap was interrupted, is read there. */
-  const readAnywhere = async (key: string, place: DocPlace): Promise<Doc | undefined> => {
+  const readAnywhere = async (key: string, place: DocPlace): Promise<string | undefined> => {
     const found = await read(place)
     const { session, name } = parseDocKey(key)
     if (found !== undefined || session === undefined || !isFolderOrNothing(files, layout.fresh)) return found
@@ -76,8 +65,6 @@ export function createDocStore(env: Environment, checkOpen: () => void): DocStor
     signal: AbortSignal | undefined,
     work: (place: DocPlace, checkHeld: () => void) => Promise<T>,
   ): Promise<T> => {
-    checkOpen()
-    checkSignal(signal)
     const place = placeOf(key)
     return guarded(key, "change the document", place, async () => {
       await settleSwap(key, signal)
@@ -96,50 +83,27 @@ export function createDocStore(env: Environment, checkOpen: () => void): DocStor
   }
 
   return {
-    async get(key, o) {
-      checkOpen()
-      checkSignal(o?.signal)
+    get(key) {
       const place = placeOf(key)
       return guarded(key, "read the document", place, () => readAnywhere(key, place))
     },
 
-    async put(key, text, o) {
-      parseDocKey(key)
-      checkDocText(text)
-      checkExpected(o.expect)
-      return change(key, o.signal, async (place, checkHeld) => {
-        const stored = await read(place)
-        if ((stored?.version ?? null) !== o.expect) throw changed(key)
-        await replaceDoc(env, place, text, checkHeld)
-        return sha256Hex(text)
-      })
-    },
+    swap: (key, from, to, { signal }) =>
+      change(key, signal, async (place, checkHeld) => {
+        if (((await read(place)) ?? null) !== from) return false
+        if (to === null) {
+          await patiently(() => {
+            checkHeld()
+            files.unlink(place.path)
+          })
+          await syncChange(env, place)
+        } else await replaceDoc(env, place, to, checkHeld)
+        return true
+      }),
 
-    async delete(key, o) {
-      checkExpected(o.expect)
-      await change(key, o.signal, async (place, checkHeld) => {
-        const stored = await read(place)
-        if (stored === undefined || stored.version !== o.expect) throw changed(key)
-        await patiently(() => {
-          checkHeld()
-          files.unlink(place.path)
-        })
-        await syncChange(env, place)
-      })
-    },
-
-    async *list(prefix = "", o) {
-      checkOpen()
-      const keys: string[] = []
-      try {
-        for (const key of allKeys(env, prefix)) {
-          checkSignal(o?.signal)
-          if (key.startsWith(prefix) && isDocKey(key)) keys.push(key)
-        }
-      } catch (error) {
-        throw env.error(error, "list the documents")
-      }
-      yield* keys.sort((a, b) => (a < b ? -1 : 1))
+    async *list(prefix) {
+      const keys = [...allKeys(env, prefix)].filter((key) => key.startsWith(prefix) && isDocKey(key))
+      yield keys.sort((a, b) => (a < b ? -1 : 1))
     },
   }
 }
@@ -236,13 +200,4 @@ function isDocKey(key: string): boolean {
   } catch {
     return false
   }
-}
-
-function checkExpected(expect: unknown): void {
-  if (expect === null || typeof expect === "string") return
-  throw new StorageError("invalid", "A document is changed against `expect`: the version it follows, or null for none.")
-}
-
-function changed(key: string): StorageError {
-  return new StorageError("conflict", `The document ${key} is not the version that was expected: read it again.`)
 }

@@ -2,7 +2,14 @@
  * The writing side of one session in one storage object: the lease, the open log, and what is written behind. One task at a time; an
  * append that finds everything in hand runs at once, without waiting for anything.
  */
-import { type AppendOptions, checkSignal, hasCode, type Head, StorageError } from "@sessions/core/storage"
+import {
+  type AppendOptions,
+  checkSignal,
+  hasCode,
+  type Head,
+  StorageError,
+  unlessAborted,
+} from "@sessions/core/storage"
 import { Behind } from "./behind.ts"
 import { checkExpect, conflict } from "./conflict.ts"
 import { createLog } from "./create.ts"
@@ -28,7 +35,7 @@ import { sweepTemporaries } from "../session/sweep.ts"
 import { type Before, syncBatch, syncEnd, syncSession } from "./sync.ts"
 import { cutTorn } from "../log/torn.ts"
 import { type LogView, saveMissingMarks } from "../log/view.ts"
-import { createTaskQueue, unlessAborted } from "../wait.ts"
+import { createTaskQueue } from "../wait.ts"
 
 export class SessionWriter {
   readonly #env: Environment
