@@ -10,8 +10,11 @@ export async function sha256Hex(bytes: Uint8Array | string): Promise<string> {
     )
   }
   const data = typeof bytes === "string" ? new TextEncoder().encode(bytes) : bytes
-  const digest = new Uint8Array(await subtle.digest("SHA-256", data as Uint8Array<ArrayBuffer>))
+  return toHex(new Uint8Array(await subtle.digest("SHA-256", data as Uint8Array<ArrayBuffer>)))
+}
+
+export function toHex(bytes: Uint8Array): string {
   let hex = ""
-  for (const byte of digest) hex += byte.toString(16).padStart(2, "0")
+  for (const byte of bytes) hex += byte.toString(16).padStart(2, "0")
   return hex
 }

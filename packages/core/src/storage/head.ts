@@ -2,6 +2,7 @@
 import { batchBytes, type CheckedRange } from "./checks.ts"
 import type { AppendOptions, Head, HeadInfo } from "./contract.ts"
 import { StorageError } from "./errors.ts"
+import { toHex } from "./hash.ts"
 
 /** Throws `conflict` where the log is not at the head that an append or a replace expects. `stored` is undefined where there is none. */
 export function checkExpect(stored: Head | undefined, expect: 0 | Head): void {
@@ -32,9 +33,7 @@ export function headAfter(
 
 /** An identity for a log that begins: 24 hex digits by chance. */
 export function newLog(): string {
-  let log = ""
-  for (const byte of crypto.getRandomValues(new Uint8Array(12))) log += byte.toString(16).padStart(2, "0")
-  return log
+  return toHex(crypto.getRandomValues(new Uint8Array(12)))
 }
 
 /** The seqs of a range in a log that ends before `next`. */
