@@ -11,7 +11,7 @@ import { assembleContext, checkWindow, sizesOf } from "./assemble.ts"
 import { explainFit } from "./fit.ts"
 import { pruneMessages } from "./prune/prune.ts"
 import type { PruneOptions } from "./prune/settings.ts"
-import { renderMessages } from "./render-messages.ts"
+import { renderMessages } from "./render.ts"
 import { selectContext } from "./select.ts"
 import type { SessionContext } from "./types.ts"
 

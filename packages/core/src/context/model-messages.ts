@@ -4,6 +4,7 @@
  */
 import type { Diagnostic } from "../format/diagnostics.ts"
 import type { ContentBlock, Message, ModelMessage } from "../format/messages.ts"
+import { MODEL_ROLES } from "./plain.ts"
 import { BRANCH_SUMMARY_ROLE, EXECUTION_ROLES } from "./render.ts"
 import type { ContextMessage } from "./types.ts"
 
@@ -41,12 +42,7 @@ export function toModelMessages(messages: readonly ContextMessage[], summaryAs?:
 }
 
 function isModelMessage(message: Message): message is ModelMessage {
-  return (
-    message.role === "user" ||
-    message.role === "assistant" ||
-    message.role === "toolResult" ||
-    message.role === "system"
-  )
+  return MODEL_ROLES.has(message.role)
 }
 
 /**

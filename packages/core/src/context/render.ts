@@ -1,9 +1,11 @@
 /** From selected entries to messages that still are what their authors wrote: custom roles are kept, edits are applied. */
 import type { Diagnostic } from "../format/diagnostics.ts"
-import type { ContentBlock, Message } from "../format/messages.ts"
+import type { Message } from "../format/messages.ts"
 import type { Entry } from "../format/records.ts"
-import { isObject } from "../format/shape.ts"
 import type { Seq } from "../storage/contract.ts"
+import { blocksOf, replacementOf } from "./blocks.ts"
+import { missingBlobs, withoutReferences } from "./missing-blobs.ts"
+import { MODEL_ROLES } from "./plain.ts"
 import type { SelectedEntry } from "./select.ts"
 import type { ContextMessage } from "./types.ts"
 
@@ -25,17 +27,7 @@ export const CUSTOM_ROLE = "custom"
 /** Roles of the messages that tell of something run beside the conversation. They say it in fields of their own, not in content. */
 export const EXECUTION_ROLES: ReadonlySet<string> = new Set(["bashExecution", "pythonExecution"])
 
-/** What stands in the place of blobs that are not there. */
-export interface Substitutes {
-  readonly withoutReferences: (entry: Entry) => Entry
-  readonly missingBlobs: (entry: Entry) => readonly Diagnostic[]
-}
-
-/** Without substitutes: for entries of which none refers to a blob. */
-export function renderSelected(
-  selected: readonly SelectedEntry[],
-  { withoutReferences, missingBlobs }: Substitutes = NO_SUBSTITUTES,
-): PlacedMessages {
+export function renderMessages(selected: readonly SelectedEntry[]): PlacedMessages {
   const messages: ContextMessage[] = []
   const seqs: Seq[] = []
   const diagnostics: Diagnostic[] = []
@@ -57,22 +49,6 @@ export function renderSelected(
     seqs.push(seq)
   }
   return { messages, seqs, diagnostics }
-}
-
-const NO_SUBSTITUTES: Substitutes = { withoutReferences: (entry) => entry, missingBlobs: () => [] }
-
-/** What an edit puts in the place of its target: null for nothing. Undefined: the edit is not sound. */
-export function replacementOf(edit: Entry): readonly ContentBlock[] | null | undefined {
-  const replacement: unknown = edit["replacement"]
-  return replacement === null ? null : isObject(replacement) ? blocksOf(replacement["content"]) : undefined
-}
-
-/** Content as blocks: a bare string, as other programs write it, is one text block. */
-export function blocksOf(content: unknown): readonly ContentBlock[] | undefined {
-  if (typeof content === "string") return [{ type: "text", text: content }]
-  if (!Array.isArray(content)) return undefined
-  const sound = content.every((block) => typeof block === "object" && block !== null && typeof block.type === "string")
-  return sound ? content : undefined
 }
 
 /** Undefined for an entry that is never in the context; a string says what is wrong with one that should be. */
@@ -117,7 +93,7 @@ function renderMessage(entryId: string, message: unknown): ContextMessage | stri
   }
   const { content } = message as Message
   if (content === undefined || content === null) {
-    const needsContent = ["user", "assistant", "toolResult", "system"].includes((message as Message).role)
+    const needsContent = MODEL_ROLES.has((message as Message).role)
     return needsContent ? "its message has no content" : { entryId, kind: "message", message: message as Message }
   }
   const blocks = blocksOf(content)

@@ -1,5 +1,5 @@
 /** The messages of a session's path, a page at a time. */
-import { blocksOf } from "../context/render.ts"
+import { blocksOf } from "../context/blocks.ts"
 import type { NeedsOlder, SelectedEntry } from "../context/select.ts"
 import { SessionError } from "../errors.ts"
 import type { Message } from "../format/messages.ts"

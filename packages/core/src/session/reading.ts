@@ -3,15 +3,11 @@ import { assembleContext, checkWindow, sizesOf } from "../context/assemble.ts"
 import { counterOf } from "../compaction/settings/levels.ts"
 import type { Levels } from "../compaction/settings/levels.ts"
 import type { PruneOptions } from "../context/prune/settings.ts"
-import { toModelMessages } from "../context/model-messages.ts"
-import { renderSelected } from "../context/render.ts"
-import type { Rendered } from "../context/render.ts"
-import { isSendable } from "../context/sendable.ts"
+import { plainMessages } from "../context/plain.ts"
 import { selectContext } from "../context/select.ts"
 import type { NeedsOlder, Selection } from "../context/select.ts"
 import type { SessionContext } from "../context/types.ts"
 import { SessionError } from "../errors.ts"
-import { mayRefer } from "../format/blob-signs.ts"
 import type { CallOptions, Seq } from "../storage/contract.ts"
 import type { EntryLog } from "../tree/entry-log.ts"
 import type { PathStore } from "./load/known-paths.ts"
@@ -72,41 +68,23 @@ export async function readContext(
   const { window } = o
   checkWindow(window)
   const selection = await selectAt(shared, shared.state.leafId, o)
-  const rendered = await renderContext(shared, selection, o)
-  const model = toModelMessages(rendered.messages, o.summaryAs)
-  const { repair = "synthesize" } = o
-  const asIs = repair === "none" || isSendable(model.messages)
-  const repaired = asIs
-    ? { messages: model.messages, diagnostics: [] }
-    : (await rest.load()).repairMessages(model.messages, repair)
-  // Blobs that are missing are told of by rendering, which puts something in their place.
-  const diagnostics = [...rendered.diagnostics, ...model.diagnostics, ...repaired.diagnostics]
-  const { state } = rendered
+  const plain =
+    selection.stateBlobs === undefined ? plainMessages(selection.entries, o.repair ?? "synthesize") : undefined
+  const said =
+    plain === undefined
+      ? await (await rest.load()).contextMessages(shared, selection, o)
+      : { messages: plain, state: selection.state, diagnostics: [] }
+  const { state, diagnostics } = said
   const count = counterOf(levels)
   const counting = count === undefined ? {} : { count }
   const measure = { ...counting, ...(window === undefined ? {} : { window }) }
   const asked = await pruningOf(o, levels, selection)
   const prunedOrNot =
     asked.prune === false
-      ? repaired
-      : (await pruning.load()).pruneMessages(repaired.messages, asked.prune, sizesOf(state, { ...counting, ...asked }))
+      ? said
+      : (await pruning.load()).pruneMessages(said.messages, asked.prune, sizesOf(state, { ...counting, ...asked }))
   const context = assembleContext({ ...selection, state }, { ...prunedOrNot, diagnostics }, measure)
   return context.fits === false ? (await fit.load()).explainFit(context, measure) : context
-}
-
-/** The selected entries as messages, with what had left their lines. */
-async function renderContext(
-  shared: SharedSession,
-  selection: Selection,
-  o: CallOptions,
-): Promise<Rendered & Pick<Selection, "state">> {
-  const refers =
-    selection.stateBlobs !== undefined ||
-    selection.entries.some(({ entry, edit }) => mayRefer(entry) || (edit !== undefined && mayRefer(edit)))
-  if (!refers) return { ...renderSelected(selection.entries), state: selection.state }
-  const { renderMessages, restoreSelected, restoreState } = await rest.load()
-  const { entries } = await restoreSelected(shared, selection.entries, o)
-  return { ...renderMessages(entries), state: await restoreState(shared, selection, o) }
 }
 
 /** What the call says stands over the settings; without a window in the call it goes by theirs. */

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest"
-import { renderMessages } from "../../context/render-messages.ts"
+import { renderMessages } from "../../context/render.ts"
 import { selectContext } from "../../context/select.ts"
 import type { Selection } from "../../context/select.ts"
 import type { Entry } from "../../format/records.ts"

@@ -1,7 +1,7 @@
 /** Whether it is time to compact a session. */
 import { isOver, usageAnchor } from "../../compaction/plan/trigger.ts"
 import { inWindow } from "../../compaction/settings/in-window.ts"
-import { renderMessages } from "../../context/render-messages.ts"
+import { renderMessages } from "../../context/render.ts"
 import type { Selection } from "../../context/select.ts"
 import { selectAt } from "../reading.ts"
 import { restoreSelected } from "../restoring.ts"

@@ -1,6 +1,6 @@
 /** One entry of a session as a section of a Markdown document; undefined for an entry that nobody wants to read. */
 import { fenced, toModelMessages } from "../../context/model-messages.ts"
-import { blocksOf } from "../../context/render.ts"
+import { blocksOf } from "../../context/blocks.ts"
 import type { ContentBlock, Message } from "../../format/messages.ts"
 import type { Entry } from "../../format/records.ts"
 import { isObject } from "../../format/shape.ts"
