@@ -24,6 +24,7 @@ export const steps = [
   buildCheck("build"),
   packedChecks("packages"),
   scriptCheck("size", "check:size"),
+  scriptCheck("example", "check:example"),
   mutants(absent.node),
   vitest("node", absent.node),
   vitest("bun", absent.bun),

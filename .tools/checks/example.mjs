@@ -1,0 +1,14 @@
+// The SQLite adapter is what authors copy: it shows that one is small.
+import { readdirSync, readFileSync } from "node:fs"
+import { join } from "node:path"
+import { root } from "../lib/workspace.mjs"
+
+const MOST = 250
+const folder = join(root, "examples", "adapter-sqlite", "src")
+const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile())
+
+let lines = 0
+for (const { parentPath, name } of files)
+  lines += readFileSync(join(parentPath, name), "utf8").trimEnd().split("\n").length
+console.log(`examples/adapter-sqlite/src has ${lines} lines, and stays below ${MOST}.`)
+process.exitCode = files.length > 0 && lines < MOST ? 0 : 1
