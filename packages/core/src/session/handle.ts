@@ -22,6 +22,7 @@ import type { SessionEvents } from "./events.ts"
 import type { SessionInfo } from "./info/info.ts"
 import { oneByOne } from "./one-by-one.ts"
 import { findEntry, readContext } from "./reading.ts"
+import { readMessages } from "./reading-messages.ts"
 import { branchSummaries, compaction, history } from "./rooms/rooms.ts"
 import { BRANCH_TARGET } from "./shared-session.ts"
 import type { SharedSession } from "./shared-session.ts"
@@ -100,7 +101,7 @@ export class SessionHandle implements Session {
 
   async messages(o?: MessagesOptions): Promise<MessagesPage> {
     const shared = this.#open(o)
-    return (await history.load()).readMessages(shared, o)
+    return readMessages(shared, o)
   }
 
   entries(range: { readonly from?: Seq; readonly to?: Seq } = {}, o: CallOptions = {}): AsyncIterable<Entry> {

@@ -2,6 +2,7 @@
 import { blocksOf } from "../context/blocks.ts"
 import type { NeedsOlder, SelectedEntry } from "../context/select.ts"
 import { SessionError } from "../errors.ts"
+import { mayRefer } from "../format/blob-signs.ts"
 import type { Message } from "../format/messages.ts"
 import type { Entry } from "../format/records.ts"
 import { isObject } from "../format/shape.ts"
@@ -9,7 +10,7 @@ import type { Seq } from "../storage/contract.ts"
 import type { EntryLog } from "../tree/entry-log.ts"
 import { OLDER, parentOf } from "../tree/path.ts"
 import { unknownEntry } from "./reading.ts"
-import { restoreSelected } from "./restoring.ts"
+import { rest } from "./rooms/rooms.ts"
 import type { SharedSession } from "./shared-session.ts"
 import type { HistoryMessage, MessagesOptions, MessagesPage } from "./types.ts"
 
@@ -32,12 +33,13 @@ export async function readMessages(shared: SharedSession, o: MessagesOptions = {
     return { older: true }
   }
   const page = await shared.store.untilKnown(() => state.log, ask, o)
-  const restored = await restoreSelected(shared, page.entries, o)
-  const messages = restored.entries.map(({ seq, entry }): HistoryMessage => {
+  const refers = page.entries.some(({ entry }) => mayRefer(entry))
+  const whole = refers ? await (await rest.load()).restoreSelected(shared, page.entries, o) : page
+  const messages = whole.entries.map(({ seq, entry }): HistoryMessage => {
     const message = entry["message"] as Message
     const content = message.content === undefined ? undefined : blocksOf(message.content)
-    const whole = content === undefined ? message : { ...message, content }
-    return { entryId: entry.id, seq, timestamp: entry.timestamp, message: whole }
+    const sound = content === undefined ? message : { ...message, content }
+    return { entryId: entry.id, seq, timestamp: entry.timestamp, message: sound }
   })
   return page.before === undefined ? { messages } : { messages, before: page.before }
 }

@@ -54,10 +54,10 @@ export const verifying: Room<typeof Verifying> = room("verify()", () => import("
 
 /**
  * Begins to load what is needed when something goes wrong, while all is well: a page may be offline by then. A failure is told to
- * whoever needs it.
+ * whoever needs it. Not before what was asked for has had its turn: even code that is there already takes a while to be imported.
  */
 export function prefetchRest(): void {
-  if (rest.now === undefined) rest.load().catch(() => undefined)
+  if (rest.now === undefined) setTimeout(() => rest.load().catch(() => undefined), 0)
 }
 
 function room<T>(what: string, load: () => Promise<T>): Room<T> {
