@@ -21,7 +21,7 @@ export async function* listSessions(
   env: Environment,
   limit: number,
   signal: AbortSignal | undefined,
-): AsyncGenerator<ListedSession, void, undefined> {
+): AsyncGenerator<readonly ListedSession[], void, undefined> {
   const tails = (await collectKeys(env, env.keys.tails, signal)).filter(
     ({ key, size }) => !isTombstone(size) && env.keys.sessionOfTail(key) !== undefined,
   )
@@ -37,10 +37,10 @@ export async function* listSessions(
     for (const row of rows) if (row !== undefined) waiting.push(row)
     waiting.sort((a, b) => b.updatedAt - a.updatedAt)
     const newest = tails[at] === undefined ? Number.NEGATIVE_INFINITY : secondOf(tails[at] as ListedObject)
-    while (given < limit && waiting[0] !== undefined && waiting[0].updatedAt >= newest) {
-      yield waiting.shift() as ListedSession
-      given++
-    }
+    const older = waiting.findIndex(({ updatedAt }) => updatedAt < newest)
+    const page = waiting.splice(0, older === -1 ? waiting.length : older)
+    given += page.length
+    yield page
   }
 }
 

@@ -1,6 +1,6 @@
 /** Another log in the place of the old one: its segments are written first, one tail makes it the log. */
-import type { Capabilities, Chunk, Head } from "@sessions/core/storage"
-import { batchBytes, checkLines, StorageError, utf8Length } from "@sessions/core/storage"
+import type { Chunk, Head } from "@sessions/core/storage"
+import { batchBytes, StorageError, utf8Length } from "@sessions/core/storage"
 import { removeSegments, writeSealed } from "./append/segments.ts"
 import type { Sealed } from "./append/plan.ts"
 import { emptyManifest, planSeal } from "./append/plan.ts"
@@ -19,7 +19,6 @@ export async function replaceLog(
   session: string,
   chunks: AsyncIterable<Chunk>,
   expect: Head,
-  capabilities: Capabilities,
   turn: Turn,
 ): Promise<Head> {
   const { env, tails } = host
@@ -30,7 +29,7 @@ export async function replaceLog(
   const remove = async (): Promise<void> => removeSegments(env, session, manifest.life, written)
   let made: Omit<LiveTail, "etag">
   try {
-    made = await writeLog(host, session, manifest, chunks, capabilities, turn, log, written)
+    made = await writeLog(host, session, manifest, chunks, turn, log, written)
   } catch (error) {
     await remove()
     throw error
@@ -75,7 +74,6 @@ async function writeLog(
   session: string,
   base: Manifest,
   chunks: AsyncIterable<Chunk>,
-  capabilities: Capabilities,
   turn: Turn,
   log: string,
   written: Segment[],
@@ -96,10 +94,6 @@ async function writeLog(
     manifest = { ...manifest, from: manifest.from + sealed, segments: [...manifest.segments, ...segments] }
   }
   for await (const chunk of chunks) {
-    if (chunk.from !== manifest.next) {
-      throw new StorageError("invalid", `A chunk starts at ${chunk.from} where ${manifest.next} comes next.`)
-    }
-    checkLines(chunk.lines, { ...capabilities, maxBatchBytes: Number.POSITIVE_INFINITY })
     const first = chunk.lines[0] as string
     const line0 = manifest.next === 0 && first.length <= MAX_LINE0_BYTES ? { line0: first } : {}
     const more = batchBytes(chunk.lines)
@@ -107,12 +101,6 @@ async function writeLog(
     bytes += more
     manifest = { ...manifest, ...line0, next: manifest.next + chunk.lines.length, bytes: manifest.bytes + more }
     if (bytes > settings.mergedBytes + settings.tailBytes) await seal(planSeal(lines, bytes, manifest.from, settings))
-  }
-  if (manifest.next === 0) {
-    throw new StorageError(
-      "invalid",
-      "A log cannot be replaced by nothing: a log without a line does not exist. Delete it.",
-    )
   }
   await seal(planSeal(lines, bytes, manifest.from, settings))
   return { kind: "live", manifest: { ...manifest, writes: [[0, createToken(env.time)]] }, lines }

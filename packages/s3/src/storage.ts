@@ -1,14 +1,6 @@
 import type { S3Client } from "@aws-sdk/client-s3"
-import type { CallOptions, Capabilities, Head, SessionStorage } from "@sessions/core/storage"
-import {
-  checkAppendOptions,
-  checkLines,
-  checkListOptions,
-  checkSessionId,
-  checkSignal,
-  isHead,
-  StorageError,
-} from "@sessions/core/storage"
+import type { Call, CallOptions, SessionStorage } from "@sessions/core/storage"
+import { checkRange, checkSessionId, createCalls, defineStorage, StorageError } from "@sessions/core/storage"
 import { append } from "./append/append.ts"
 import { toBatch } from "./append/plan.ts"
 import { createUnsettled } from "./append/unsettled.ts"
@@ -16,6 +8,7 @@ import { createCache } from "./cache.ts"
 import type { Collected } from "./collect.ts"
 import { collectSession, sessionsWithObjects } from "./collect.ts"
 import type { Environment } from "./environment.ts"
+import { toStorageError } from "./errors.ts"
 import { createKeys } from "./keys.ts"
 import { headInfoOf, listSessions } from "./list.ts"
 import { createBlobs } from "./objects/blobs.ts"
@@ -95,18 +88,6 @@ export function createObjectStorage(options: ObjectStorageOptions): S3Storage {
     time,
     description: describe(options.name, keys.prefix),
   }
-  const capabilities: Capabilities = {
-    durability: "replicated",
-    atomicBatch: "all",
-    writers: unsafeSingleWriter ? "instance" : "any",
-    listOrder: "updatedAt",
-    sync: true,
-    watch: false,
-    replace: true,
-    maxLineBytes: settings.maxLineBytes,
-    maxBatchBytes: settings.maxBatchBytes,
-    maxSessionBytes: settings.maxSessionBytes,
-  }
   const tails = createTails(env)
   const comparing = createComparing(env, {
     etags: options.etags,
@@ -118,108 +99,85 @@ export function createObjectStorage(options: ObjectStorageOptions): S3Storage {
   const unsettled = createUnsettled(time)
   const reading = { env, tails, pieces: createCache<Uint8Array>(settings.cacheBytes) }
   const writing = { env, tails, comparing, lines: linesBetween }
-  let closed = false
-
-  function enter(o: CallOptions | undefined): void {
-    if (closed) {
-      throw new StorageError("closed", "This storage was disposed of; make another.", { storage: env.description })
-    }
-    checkSignal(o?.signal)
-  }
+  const calls = createCalls({ description: env.description, aborts: true, toError: explain })
 
   async function linesBetween(
     session: string,
     range: { readonly from: number; readonly to: number },
   ): Promise<string[]> {
     const lines: string[] = []
-    for await (const chunk of readLog(reading, session, range, undefined)) lines.push(...chunk.lines)
+    for await (const chunk of readLog(reading, session, checkRange(range), undefined)) lines.push(...chunk.lines)
     return lines
   }
 
-  return {
-    capabilities,
-    description: env.description,
-    docs: createDocs({ env, tails, comparing, enter }),
-    blobs: createBlobs({ env, comparing, enter }),
+  function explain(error: unknown, { doing, session, at }: Call): StorageError {
+    return toStorageError(env, error, doing, { session, at })
+  }
 
-    async append(session, lines, o) {
-      enter(o)
-      checkSessionId(session)
-      checkAppendOptions(o)
-      checkLines(lines, capabilities)
-      const copy = [...lines]
-      return turns.take(session, o.signal, (turn) =>
-        unsettled.settle(session, o.expect, copy, (token, before) =>
-          append(writing, session, toBatch(copy, { expect: o.expect, info: o.info, token }), turn, before),
+  const storage = defineStorage(
+    {
+      description: env.description,
+      capabilities: {
+        durability: "replicated",
+        atomicBatch: "all",
+        writers: unsafeSingleWriter ? "instance" : "any",
+        listOrder: "updatedAt",
+        maxLineBytes: settings.maxLineBytes,
+        maxBatchBytes: settings.maxBatchBytes,
+        maxSessionBytes: settings.maxSessionBytes,
+      },
+      docs: createDocs({ env, tails, comparing }),
+      blobs: createBlobs({ env, comparing }),
+
+      append: (session, lines, o) =>
+        turns.take(session, o.signal, (turn) =>
+          unsettled.settle(session, o.expect, lines, (token, before) =>
+            append(writing, session, toBatch(lines, { expect: o.expect, info: o.info, token }), turn, before),
+          ),
         ),
-      )
-    },
 
-    async head(session, o) {
-      enter(o)
-      checkSessionId(session)
-      const tail = await tails.fetchForReads(session, o?.signal)
-      return tail.kind === "live" ? headInfoOf(env, session, tail.manifest, tail.lastModified ?? 0) : undefined
-    },
+      async head(session, { signal }) {
+        const tail = await tails.fetchForReads(session, signal)
+        return tail.kind === "live" ? headInfoOf(env, session, tail.manifest, tail.lastModified ?? 0) : undefined
+      },
 
-    async *read(session, range, o) {
-      enter(o)
-      checkSessionId(session)
-      for await (const chunk of readLog(reading, session, range, o?.signal)) {
-        yield chunk
-        enter(o)
-      }
-    },
+      read: (session, range, { signal }) => readLog(reading, session, range, signal),
 
-    async *list(o = {}) {
-      enter(o)
-      checkListOptions(o, capabilities)
-      for await (const row of listSessions(env, o.limit ?? Number.POSITIVE_INFINITY, o.signal)) {
-        enter(o)
-        yield row
-      }
-    },
+      list: ({ limit, signal }) => listSessions(env, limit, signal),
 
-    async delete(session, o) {
-      enter(o)
-      checkSessionId(session)
-      return turns.take(session, o?.signal, (turn) => removeSession(writing, session, turn))
-    },
+      delete: (session, { signal }) => turns.take(session, signal, (turn) => removeSession(writing, session, turn)),
 
-    async sync(session, o) {
-      // What was acknowledged is on stable storage already.
-      enter(o)
-      checkSessionId(session)
-    },
+      sync() {
+        // What was acknowledged is on stable storage already.
+      },
 
-    async replace(session, chunks, o): Promise<Head> {
-      enter(o)
-      checkSessionId(session)
-      if (!isHead(o.expect)) throw invalid("A replace needs `expect`: the head of the log it replaces.")
-      return turns.take(session, o.signal, (turn) => replaceLog(writing, session, chunks, o.expect, capabilities, turn))
-    },
+      replace: (session, chunks, { expect, signal }) =>
+        turns.take(session, signal, (turn) => replaceLog(writing, session, chunks, expect, turn)),
 
-    async probe(o) {
-      enter(o)
-      return comparing.probe(o)
+      close: () => turns.settled(),
     },
+    calls,
+  )
 
-    async collect(session, o) {
-      enter(o)
-      if (session !== undefined) checkSessionId(session)
-      const sessions = session === undefined ? await sessionsWithObjects(env, o?.signal) : [session]
-      let sum: Collected = { objects: 0, bytes: 0 }
-      for (const one of sessions) {
-        const { objects, bytes } = await turns.take(one, o?.signal, (turn) => collectSession(writing, one, turn))
-        sum = { objects: sum.objects + objects, bytes: sum.bytes + bytes }
-      }
-      return sum
-    },
+  return {
+    ...storage,
+    probe: (o) => calls.call({ doing: "probe the bucket" }, o, () => comparing.probe(o)),
 
-    async [Symbol.asyncDispose]() {
-      closed = true
-      await turns.settled()
-    },
+    collect: (session, o) =>
+      calls.call(
+        { doing: "collect what nothing refers to", ...(session !== undefined && { session }) },
+        o,
+        async () => {
+          if (session !== undefined) checkSessionId(session)
+          const sessions = session === undefined ? await sessionsWithObjects(env, o?.signal) : [session]
+          let sum: Collected = { objects: 0, bytes: 0 }
+          for (const one of sessions) {
+            const { objects, bytes } = await turns.take(one, o?.signal, (turn) => collectSession(writing, one, turn))
+            sum = { objects: sum.objects + objects, bytes: sum.bytes + bytes }
+          }
+          return sum
+        },
+      ),
   }
 }
 

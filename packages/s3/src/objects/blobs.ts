@@ -2,8 +2,8 @@
  * Blobs: an object each, behind a few bytes that make the ETag of every put its own. Without them a put of the same bytes could
  * not be told from the earlier one, and a collector that looked before it would take the blob away.
  */
-import type { BlobStore, CallOptions } from "@sessions/core/storage"
-import { checkHash, sha256Hex, StorageError } from "@sessions/core/storage"
+import type { BlobPort, CallOptions } from "@sessions/core/storage"
+import { sha256Hex } from "@sessions/core/storage"
 import type { Environment } from "../environment.ts"
 import { storageError, toStorageError } from "../errors.ts"
 import type { Comparing } from "../probe.ts"
@@ -19,15 +19,13 @@ import { createToken } from "../time.ts"
 export interface BlobsHost {
   readonly env: Environment
   readonly comparing: Comparing
-  /** Throws where the storage is closed or the signal has fired. */
-  readonly enter: (o: CallOptions | undefined) => void
 }
 
-export function createBlobs({ env, comparing, enter }: BlobsHost): BlobStore {
+export function createBlobs({ env, comparing }: BlobsHost): BlobPort {
   const { store, keys, time } = env
 
-  async function look(hash: string, o: CallOptions | undefined): Promise<ObjectInfo | undefined> {
-    const found = await persistently(env, o?.signal, (signal) => store.head(keys.blob(hash), { signal }))
+  async function look(hash: string, o: CallOptions): Promise<ObjectInfo | undefined> {
+    const found = await persistently(env, o.signal, (signal) => store.head(keys.blob(hash), { signal }))
     return found === undefined || isTombstone(found.size) ? undefined : found
   }
 
@@ -40,35 +38,20 @@ export function createBlobs({ env, comparing, enter }: BlobsHost): BlobStore {
   }
 
   return {
-    async put(given, o) {
-      enter(o)
-      if (!(given instanceof Uint8Array)) throw new StorageError("invalid", "A blob is a Uint8Array.")
-      const bytes = wrap(given, createToken(time))
-      const hash = await sha256Hex(bytes.subarray(ENVELOPE_SIZE))
-      enter(o)
+    put: (hash, content, { signal }) => {
+      const bytes = wrap(content, createToken(time))
       // Late or twice it does no harm: it is the same blob.
-      await guarded(hash, "put", () =>
-        persistently(env, o?.signal, (signal) => store.put(keys.blob(hash), bytes, { signal })),
+      return guarded(hash, "put", () =>
+        persistently(env, signal, (within) => store.put(keys.blob(hash), bytes, { signal: within })),
       )
-      return hash
     },
 
-    async get(hash, o) {
-      enter(o)
-      checkHash(hash)
-      return guarded(hash, "read", () => readBlob(env, hash, o))
-    },
+    get: (hash, o) => guarded(hash, "read", () => readBlob(env, hash, o)),
 
-    async has(hash, o) {
-      enter(o)
-      checkHash(hash)
-      return guarded(hash, "look for", async () => (await look(hash, o)) !== undefined)
-    },
+    has: (hash, o) => guarded(hash, "look for", async () => (await look(hash, o)) !== undefined),
 
-    async delete(hash, o) {
-      enter(o)
-      checkHash(hash)
-      return guarded(hash, "delete", async () => {
+    delete: (hash, o) =>
+      guarded(hash, "delete", async () => {
         let form = await comparing.known()
         const bytes = createTombstone({ life: createToken(time), token: createToken(time), made: createToken(time) })
         const patience = startPatience(env)
@@ -77,14 +60,14 @@ export function createBlobs({ env, comparing, enter }: BlobsHost): BlobStore {
           const found = await look(hash, o)
           // Gone since this deletion was sent: its answer was lost, or another one was faster.
           if (found === undefined) return failed !== undefined
-          if (!isOlder(found, o?.ifPutBefore)) return false
+          if (!isOlder(found, o.ifPutBefore)) return false
           // Nobody wrote, and the condition was refused all the same.
           if (failed?.etag === found.etag && isRefusedCondition(failed.error)) {
             await comparing.correct().catch(() => undefined)
             form = await comparing.known()
           }
           try {
-            await once(env, o?.signal, (signal) =>
+            await once(env, o.signal, (signal) =>
               store.put(keys.blob(hash), bytes, {
                 signal,
                 ...(form !== "none" && { condition: { kind: "match", etag: found.etag, form } }),
@@ -92,31 +75,28 @@ export function createBlobs({ env, comparing, enter }: BlobsHost): BlobStore {
             )
             return true
           } catch (error) {
-            if (!isWorthAnotherTry(error) || !(await patience.pause(error, o?.signal))) throw error
+            if (!isWorthAnotherTry(error) || !(await patience.pause(error, o.signal))) throw error
             failed = { etag: found.etag, error }
           }
         }
-      })
-    },
+      }),
 
-    async *list(o) {
-      enter(o)
-      for await (const { key, size, lastModified } of listAll(env, keys.blobs, o?.signal)) {
-        enter(o)
+    async *list({ signal }) {
+      for await (const { key, size, lastModified } of listAll(env, keys.blobs, signal)) {
         const hash = key.slice(key.lastIndexOf("/") + 1)
         if (isTombstone(size) || key !== keys.blob(hash)) continue
-        yield { hash, bytes: size - ENVELOPE_SIZE, putAt: Math.floor(lastModified / 1000) * 1000 }
+        yield [{ hash, bytes: size - ENVELOPE_SIZE, putAt: Math.floor(lastModified / 1000) * 1000 }]
       }
     },
   }
 }
 
-async function readBlob(env: Environment, hash: string, o: CallOptions | undefined): Promise<Uint8Array | undefined> {
+async function readBlob(env: Environment, hash: string, o: CallOptions): Promise<Uint8Array | undefined> {
   const at = env.keys.blob(hash)
   const patience = startPatience(env)
   for (;;) {
     try {
-      const object = await openObject(env, at, {}, o?.signal)
+      const object = await openObject(env, at, {}, o.signal)
       if (object === undefined || object === "unchanged") return undefined
       if (isTombstone(object.size)) {
         object.drop()
@@ -128,13 +108,13 @@ async function readBlob(env: Environment, hash: string, o: CallOptions | undefin
       throw storageError(env, "corrupt", message, { at })
     } catch (error) {
       // A put of the same bytes came between.
-      if (!(error instanceof ChangedObject) || !(await patience.pause(error, o?.signal))) throw error
+      if (!(error instanceof ChangedObject) || !(await patience.pause(error, o.signal))) throw error
     }
   }
 }
 
 /** S3 tells whole seconds: a put counts as made at the end of its second. */
-function isOlder({ lastModified }: ObjectInfo, limit: number = Number.POSITIVE_INFINITY): boolean {
+function isOlder({ lastModified }: ObjectInfo, limit: number): boolean {
   return Math.floor(lastModified / 1000) * 1000 + 999 < limit
 }
 

@@ -2,8 +2,8 @@
  * Documents: an object each, replaced by compare-and-swap on its ETag. Deleting one leaves a tombstone, since stores do not compare
  * before they delete. Those of a session lie under its life, so that they are gone with it.
  */
-import type { CallOptions, Doc, DocStore } from "@sessions/core/storage"
-import { checkDocText, parseDocKey, sha256Hex, StorageError } from "@sessions/core/storage"
+import type { CallOptions, DocPort, StorageError } from "@sessions/core/storage"
+import { checkSignal, parseDocKey, toUtf8 } from "@sessions/core/storage"
 import type { Environment } from "../environment.ts"
 import { storageError, toStorageError } from "../errors.ts"
 import type { Comparing } from "../probe.ts"
@@ -22,77 +22,60 @@ export interface DocsHost {
   readonly env: Environment
   readonly tails: Tails
   readonly comparing: Comparing
-  /** Throws where the storage is closed or the signal has fired. */
-  readonly enter: (o: CallOptions | undefined) => void
 }
 
 /** What stands at a document's key. */
 interface Stored {
   /** Undefined where there is no object at all. */
   readonly etag: string | undefined
-  readonly doc: Doc | undefined
+  /** Undefined where there is no document. */
+  readonly text: string | undefined
   /** Of the write that made it. */
   readonly token: string | undefined
   /** Of the write that made what it replaced; undefined where there was nothing. */
   readonly replaced: string | undefined
 }
 
-const NOTHING: Stored = { etag: undefined, doc: undefined, token: undefined, replaced: undefined }
+const NOTHING: Stored = { etag: undefined, text: undefined, token: undefined, replaced: undefined }
 
-export function createDocs(host: DocsHost): DocStore {
-  const { enter } = host
+export function createDocs(host: DocsHost): DocPort {
   return {
-    async get(key, o) {
-      enter(o)
-      const { doc } = await readDoc(host, key, await placeOf(host, key, o), o)
-      return doc
-    },
+    get: async (key, o) => (await readDoc(host, key, await placeOf(host, key, o), o)).text,
 
-    async put(key, text, o) {
-      enter(o)
-      parseDocKey(key)
-      checkDocText(text)
-      demandExpectation(o.expect)
-      const content = new TextEncoder().encode(text)
-      await swap(host, key, o, (token, replaced) => wrap(content, token, replaced))
-      return sha256Hex(text)
-    },
-
-    async delete(key, o) {
-      enter(o)
-      parseDocKey(key)
-      demandExpectation(o.expect)
-      await swap(host, key, o, (token, replaced = token) => createTombstone({ life: token, token, made: replaced }))
-    },
-
-    async *list(prefix = "", o) {
-      enter(o)
-      for (const key of await keysWith(host, prefix, o)) {
-        enter(o)
-        yield key
+    swap(key, from, to, o) {
+      if (to === null) {
+        const bury = (token: string, replaced = token): Uint8Array =>
+          createTombstone({ life: token, token, made: replaced })
+        return swap(host, key, from, bury, o)
       }
+      const content = toUtf8(to)
+      return swap(host, key, from, (token, replaced) => wrap(content, token, replaced), o)
+    },
+
+    async *list(prefix, o) {
+      yield await keysWith(host, prefix, o)
     },
   }
 }
 
-async function placeOf({ env, tails }: DocsHost, key: string, o: CallOptions | undefined): Promise<string> {
+async function placeOf({ env, tails }: DocsHost, key: string, o: CallOptions): Promise<string> {
   const { session, name } = parseDocKey(key)
   if (session === undefined) return `${env.keys.docs}${name}`
   // Asked each time: under a life that was over before, a document would be acknowledged and never found.
-  return `${env.keys.docsOf(session, lifeOf(await tails.fetch(session, o?.signal)))}${name}`
+  return `${env.keys.docsOf(session, lifeOf(await tails.fetch(session, o.signal)))}${name}`
 }
 
-async function readDoc({ env }: DocsHost, key: string, at: string, o: CallOptions | undefined): Promise<Stored> {
+async function readDoc({ env }: DocsHost, key: string, at: string, o: CallOptions): Promise<Stored> {
   const patience = startPatience(env)
   for (;;) {
     try {
-      const object = await openObject(env, at, {}, o?.signal)
+      const object = await openObject(env, at, {}, o.signal)
       if (object === undefined || object === "unchanged") return NOTHING
       const bytes = await object.whole()
       const { etag } = object
       if (isTombstone(bytes.length)) {
         const { token, made } = parseTombstone(bytes) ?? {}
-        return { etag, doc: undefined, token, replaced: made }
+        return { etag, text: undefined, token, replaced: made }
       }
       const found = unwrap(bytes)
       const text = found === undefined ? undefined : decode(found.content)
@@ -101,22 +84,23 @@ async function readDoc({ env }: DocsHost, key: string, at: string, o: CallOption
         throw storageError(env, "corrupt", message, { at })
       }
       const { token, replaced } = found
-      return { etag, doc: { text, version: await sha256Hex(text) }, token, replaced }
+      return { etag, text, token, replaced }
     } catch (error) {
-      if (error instanceof ChangedObject && (await patience.pause(error, o?.signal))) continue
+      if (error instanceof ChangedObject && (await patience.pause(error, o.signal))) continue
       throw toStorageError(env, error, `read the document ${key}`, { at })
     }
   }
 }
 
-/** Replaces what has the expected version. As for an append, every answer but success is decided by looking. */
+/** Replaces what is expected; false where something else is there. As for an append, every answer but success is decided by looking. */
 async function swap(
   host: DocsHost,
   key: string,
-  o: CallOptions & { readonly expect: string | null },
+  from: string | null,
   make: (token: string, replaced: string | undefined) => Uint8Array,
-): Promise<void> {
-  const { env, comparing, enter } = host
+  o: CallOptions,
+): Promise<boolean> {
+  const { env, comparing } = host
   let form = await comparing.known(o.signal)
   const at = await placeOf(host, key, o)
   const token = createToken(env.time)
@@ -130,13 +114,13 @@ async function swap(
       throw lost !== undefined && (uncertain || !provesNothingDone(lost)) ? unknown(env, key, at, lost) : error
     })
     // Whoever came directly after ours says so, too.
-    if (sent && (stored.token === token || stored.replaced === token)) return
+    if (sent && (stored.token === token || stored.replaced === token)) return true
     if (lost !== undefined && stored.token !== against?.token) {
       // What came directly after the one that ours would have replaced is not ours: ours never was there, and never will be.
       if (form !== "none" && stored.replaced === against?.token) uncertain = false
       if (uncertain) throw unknown(env, key, at, lost)
     }
-    if ((stored.doc?.version ?? null) !== o.expect) throw changed(env, key, at, stored.doc, o.expect)
+    if ((stored.text ?? null) !== from) return false
     if (lost !== undefined && !(isWorthAnotherTry(lost) && (await patience.pause(lost)))) {
       throw uncertain ? unknown(env, key, at, lost) : toStorageError(env, lost, `write the document ${key}`, { at })
     }
@@ -145,7 +129,7 @@ async function swap(
       await comparing.correct().catch(() => undefined)
       form = await comparing.known()
     }
-    if (!sent) enter(o)
+    if (!sent) checkSignal(o.signal)
     sent = true
     against = stored
     const condition: PutCondition | undefined =
@@ -158,7 +142,7 @@ async function swap(
       await once(env, undefined, (signal) =>
         env.store.put(at, make(token, stored.token), { signal, ...(condition !== undefined && { condition }) }),
       )
-      return
+      return true
     } catch (error) {
       lost =
         error instanceof ObjectStoreError ? error : new ObjectStoreError("refused", String(error), { certain: false })
@@ -167,10 +151,10 @@ async function swap(
   }
 }
 
-async function keysWith(host: DocsHost, prefix: string, o: CallOptions | undefined): Promise<string[]> {
+async function keysWith(host: DocsHost, prefix: string, o: CallOptions): Promise<string[]> {
   const { env, tails } = host
   const keys: string[] = []
-  for (const { key, size } of await collectKeys(env, env.keys.docs, o?.signal)) {
+  for (const { key, size } of await collectKeys(env, env.keys.docs, o.signal)) {
     const name = key.slice(env.keys.docs.length)
     if (!isTombstone(size) && name.startsWith(prefix)) keys.push(name)
   }
@@ -178,11 +162,11 @@ async function keysWith(host: DocsHost, prefix: string, o: CallOptions | undefin
   const one = /^sessions\/([^/]+)\//.exec(prefix)?.[1]
   const under = one === undefined ? env.keys.sessionDocs : env.keys.docsOf(one)
   const lives = new Map<string, string>()
-  for (const { key, size } of await collectKeys(env, under, o?.signal)) {
+  for (const { key, size } of await collectKeys(env, under, o.signal)) {
     const parts = env.keys.partsOf(key)
     const doc = parts === undefined ? "" : `sessions/${parts.session}/${parts.name}`
     if (parts === undefined || isTombstone(size) || !doc.startsWith(prefix)) continue
-    const life = lives.get(parts.session) ?? lifeOf(await tails.fetch(parts.session, o?.signal))
+    const life = lives.get(parts.session) ?? lifeOf(await tails.fetch(parts.session, o.signal))
     lives.set(parts.session, life)
     if (life === parts.life) keys.push(doc)
   }
@@ -191,22 +175,6 @@ async function keysWith(host: DocsHost, prefix: string, o: CallOptions | undefin
 
 function ascending(a: string, b: string): number {
   return a < b ? -1 : 1
-}
-
-function demandExpectation(expect: unknown): void {
-  if (expect === null || typeof expect === "string") return
-  throw new StorageError("invalid", "A document is changed against `expect`: the version it follows, or null for none.")
-}
-
-function changed(
-  env: Environment,
-  key: string,
-  at: string,
-  stored: Doc | undefined,
-  expect: string | null,
-): StorageError {
-  const found = stored === undefined ? "is not there" : expect === null ? "is there already" : "has another version"
-  return storageError(env, "conflict", `The document ${key} ${found}. Get it again.`, { at })
 }
 
 function unknown(env: Environment, key: string, at: string, lost: Error): StorageError {

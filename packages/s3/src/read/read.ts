@@ -1,6 +1,6 @@
 /** Reading: what the tail holds, and before that segments, several at once and in order. */
-import type { Chunk, ReadRange, Seq } from "@sessions/core/storage"
-import { checkRange, checkSignal } from "@sessions/core/storage"
+import type { CheckedRange, Chunk, Seq } from "@sessions/core/storage"
+import { checkSignal, rangeIn } from "@sessions/core/storage"
 import { segmentKey } from "../append/segments.ts"
 import type { Cache } from "../cache.ts"
 import type { Environment } from "../environment.ts"
@@ -30,17 +30,16 @@ const SNAPSHOT_SEGMENTS = 4
 export async function* readLog(
   host: ReadHost,
   session: string,
-  range: ReadRange | undefined,
+  range: CheckedRange,
   signal: AbortSignal | undefined,
 ): AsyncGenerator<Chunk, void, undefined> {
   const { env, tails } = host
-  const checked = checkRange(range)
-  const end = checked.last === undefined ? checked.to : checked.before
+  const end = range.last === undefined ? range.to : range.before
   const found = tails.recent(session, end) ?? (await tails.fetch(session, signal))
   if (found.kind !== "live") return
   let tail: LiveTail = found
-  const to = Math.min(end, tail.manifest.next)
-  let from = checked.last === undefined ? checked.from : Math.max(0, to - checked.last)
+  const { from: first, to } = rangeIn(range, tail.manifest.next)
+  let from = first
   let patience: Patience | undefined
   let checkedEnd = true
   for (;;) {
