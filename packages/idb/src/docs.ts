@@ -1,4 +1,5 @@
 import type { DocPort } from "@sessions/core/storage"
+import { type Describe, is, string, type } from "superstruct"
 import type { Environment } from "./environment.ts"
 import { corrupt } from "./errors.ts"
 import { reading, sent, writingTwice } from "./transact.ts"
@@ -30,7 +31,8 @@ export function createDocs({ connection, durability }: Environment): DocPort {
 
 function textOf(key: string, row: unknown): string | undefined {
   if (row === undefined) return undefined
-  const { text } = (row ?? {}) as { text?: unknown }
-  if (typeof text === "string") return text
+  if (is(row, DOC)) return row.text
   throw corrupt(`The document ${key} is not one that was written here`, { at: key })
 }
+
+const DOC: Describe<{ text: string }> = type({ text: string() })

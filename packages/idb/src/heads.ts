@@ -23,7 +23,7 @@ export function stamp(row: HeadRow | undefined): number {
   return Math.max(row?.updatedAt ?? 0, Date.now())
 }
 
-/** By hand: an append waits for it, and a schema would take tens of microseconds. */
+/** By hand: an append waits for it, and superstruct takes tens of microseconds. */
 function isHeadRow(row: unknown): row is HeadRow {
   if (typeof row !== "object" || row === null) return false
   const { id, log, next, bytes, updatedAt, info } = row as Partial<Record<keyof HeadRow, unknown>>

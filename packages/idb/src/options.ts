@@ -1,4 +1,5 @@
 import { StorageError } from "@sessions/core/storage"
+import { type Describe, enums, min, nonempty, number, object, optional, string, StructError } from "superstruct"
 
 export interface IndexedDbStorageOptions {
   /** The name of the database; default `"sessions"`. Storage objects of one origin with the same name are writers on the same sessions. */
@@ -15,24 +16,35 @@ export interface IndexedDbStorageOptions {
   readonly maxSessionBytes?: number
 }
 
-/** The options with their defaults; `invalid`, with the field, for anything that is no option. */
-export function checkOptions(options: IndexedDbStorageOptions): Required<IndexedDbStorageOptions> {
-  const {
-    database = "sessions",
-    durability = "strict",
-    maxBatchBytes = 50_000_000,
-    maxSessionBytes = 200_000_000,
-    ...unknown
-  } = options
-  const atLeastTwo = (value: unknown): boolean => typeof value === "number" && value >= 2
-  for (const name of Object.keys(unknown)) throw refused(`it has no option \`${name}\``)
-  if (typeof database !== "string" || database === "") throw refused("`database` is the name of a database")
-  if (durability !== "relaxed" && durability !== "strict") throw refused('`durability` is "strict" or "relaxed"')
-  if (!atLeastTwo(maxBatchBytes)) throw refused("`maxBatchBytes` is a number from 2")
-  if (!atLeastTwo(maxSessionBytes)) throw refused("`maxSessionBytes` is a number from 2")
-  return { database, durability, maxBatchBytes, maxSessionBytes }
+/** Mutable on purpose: superstruct's types know no `readonly`, and no optional field without `undefined`. */
+interface Checked {
+  database?: string | undefined
+  durability?: "relaxed" | "strict" | undefined
+  maxBatchBytes?: number | undefined
+  maxSessionBytes?: number | undefined
 }
 
-function refused(why: string): StorageError {
-  return new StorageError("invalid", `createIndexedDbStorage was given options that it does not take: ${why}.`)
+/** The options with their defaults; `invalid`, with the field, for anything that is no option. */
+export function checkOptions(options: IndexedDbStorageOptions): Required<IndexedDbStorageOptions> {
+  try {
+    OPTIONS.assert(options)
+  } catch (error) {
+    if (!(error instanceof StructError)) throw error
+    throw new StorageError("invalid", `createIndexedDbStorage was given options it does not take: ${error.message}.`, {
+      cause: error,
+    })
+  }
+  return {
+    database: options.database ?? "sessions",
+    durability: options.durability ?? "strict",
+    maxBatchBytes: options.maxBatchBytes ?? 50_000_000,
+    maxSessionBytes: options.maxSessionBytes ?? 200_000_000,
+  }
 }
+
+const OPTIONS: Describe<Checked> = object({
+  database: optional(nonempty(string())),
+  durability: optional(enums(["relaxed", "strict"])),
+  maxBatchBytes: optional(min(number(), 2)),
+  maxSessionBytes: optional(min(number(), 2)),
+})
