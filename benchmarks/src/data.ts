@@ -1,6 +1,9 @@
 /** Deterministic data of realistic sizes. */
 import type { NewEntry } from "@sessions/core"
 
+/** Of a project that is worked on: a summary lists those that were read, so one for each turn would make it as long as the history. */
+const FILES = 200
+
 /** A prompt, a call, its result, an answer: about 8 KB a turn, of which most is the result. */
 export function turn(index: number): NewEntry[] {
   const id = `call_${index}`
@@ -13,7 +16,7 @@ export function turn(index: number): NewEntry[] {
       message: {
         role: "assistant",
         ...model,
-        content: [{ type: "toolCall", id, name: "read", arguments: { path: `src/file-${index}.ts` } }],
+        content: [{ type: "toolCall", id, name: "read", arguments: { path: `src/file-${index % FILES}.ts` } }],
       },
     },
     {

@@ -14,13 +14,16 @@ export interface ResumeTimes {
 const [root = "", id = "", how = ""] = process.argv.slice(2)
 const counted = countReads(createStorage({ root, maxSessionBytes: 4e9 }))
 const sessions = createSessions({ storage: counted.storage })
-let messages = 0
+let given: readonly object[] = []
 const ms = await milliseconds(async () => {
   const session = await sessions.open(id)
   const found = how === "context" ? await session.context() : await session.messages({ limit: 50 })
-  messages = found.messages.length
+  given = found.messages
 })
+const messages = given.length
 verify(how === "context" ? messages > 10 : messages === 50, `${messages} messages`)
+const size = JSON.stringify(given).length
+verify(size > 80_000 && size < 140_000, `${size} characters, not about 100 KB`)
 await sessions.close()
 const { lines, bytes } = counted.counts
 const times: ResumeTimes = { ms, messages, lines, bytes }
