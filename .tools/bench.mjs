@@ -92,8 +92,11 @@ function runHere([command, ...args], env) {
       child.kill("SIGTERM")
       setTimeout(() => child.kill("SIGKILL"), 10_000).unref()
     }, TIMEOUT)
+    const stop = () => child.kill("SIGTERM")
+    process.once("exit", stop)
     const ended = (code) => {
       clearTimeout(late)
+      process.off("exit", stop)
       resolve(code ?? 1)
     }
     child.on("error", () => ended(1))

@@ -7,7 +7,10 @@ export function inNewProcess<T>(name: string, args: readonly string[]): Promise<
   const file = fileURLToPath(new URL(`./children/${name}.ts`, import.meta.url))
   return new Promise((resolve, reject) => {
     const options = { maxBuffer: 64e6, timeout: 600_000 }
-    execFile(process.execPath, [...flags(), file, ...args], options, (error, stdout, stderr) => {
+    const stop = (): void => void child.kill()
+    process.once("exit", stop)
+    const child = execFile(process.execPath, [...flags(), file, ...args], options, (error, stdout, stderr) => {
+      process.off("exit", stop)
       if (error === null) resolve(JSON.parse(stdout.trim().split("\n").at(-1) ?? "") as T)
       else reject(new Error(`${name} in a new process: ${error.message}\n${stderr}`))
     })

@@ -2,13 +2,16 @@ import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 
-/** A folder of its own on the disk, gone afterwards. */
+/** A folder of its own on the disk, gone afterwards, also where the process is asked to end. */
 export async function withFolder<T>(use: (folder: string) => Promise<T>): Promise<T> {
   const folder = mkdtempSync(join(tmpdir(), "sessions-bench-"))
+  // A browser that has just been closed may still be writing to its profile.
+  const remove = (): void => rmSync(folder, { recursive: true, force: true, maxRetries: 5 })
+  process.once("exit", remove)
   try {
     return await use(folder)
   } finally {
-    // A browser that has just been closed may still be writing to its profile.
-    rmSync(folder, { recursive: true, force: true, maxRetries: 5 })
+    process.off("exit", remove)
+    remove()
   }
 }

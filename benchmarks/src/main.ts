@@ -38,12 +38,16 @@ const groups: Readonly<Record<string, Group>> = {
   browser: async (quick) => (await import("./browser/index.ts")).browserScenarios(quick, values.engine as Engine),
 }
 
+// Asked to end, it ends what it has started, and removes what it has written.
+for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(1))
+
 const results: Result[] = []
 for (const name of positionals) {
   for (const { id, run } of (await groups[name]?.(values.quick)) ?? []) {
     process.stderr.write(`${id} …\n`)
     try {
-      results.push(await run())
+      const result = await run()
+      results.push(values.quick ? { ...result, quick: true } : result)
     } catch (error) {
       process.stderr.write(`${id} failed: ${error instanceof Error ? error.stack : String(error)}\n`)
       process.exitCode = 1

@@ -16,6 +16,8 @@ export interface Result {
   /** Smallest and largest of all rounds. */
   readonly spread: readonly [number, number]
   readonly rounds: number
+  /** Of smaller data and fewer rounds than the id says. */
+  readonly quick?: true
   /** Median of the raw loop, in the same unit. */
   readonly raw?: number
   /** Ours over raw as rates: 1 is the limit. */

@@ -35,13 +35,13 @@ function capitalized(text: string): string {
 }
 
 function row(result: Result): string {
-  const { runtime, value, unit, spread, raw, ratio, work = {}, peers = {} } = result
+  const { runtime, value, unit, spread, raw, ratio, quick, work = {}, peers = {} } = result
   const counted = [...Object.entries(peers), ...Object.entries(work)].map(([name, count]) => `${name} ${show(count)}`)
   const bar = outcomesOf(result).map(({ label, holds }) =>
     holds ? `${escaped(label)} ✓` : `<span class="short">${escaped(label)}: short</span>`,
   )
   const cells: readonly (readonly [string, string])[] = [
-    ["runtime", escaped(runtime)],
+    ["runtime", escaped(quick ? `${runtime}, quick` : runtime)],
     ["median", `<span class="value">${show(value)} ${escaped(unit)}</span> (${show(spread[0])} to ${show(spread[1])})`],
     ["raw", raw === undefined ? "" : show(raw)],
     ["ratio", ratio === undefined ? "" : ratio.toFixed(2)],

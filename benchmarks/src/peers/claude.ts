@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from "node:fs"
+import { mkdirSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import type { Message } from "@sessions/core"
@@ -13,6 +13,9 @@ interface Claude {
 }
 
 const NAME = "@anthropic-ai/claude-agent-sdk"
+
+const home = join(tmpdir(), `sessions-bench-claude-${process.pid}`)
+process.once("exit", () => rmSync(home, { recursive: true, force: true }))
 
 /** The Claude Agent SDK's readers of the transcripts that its program writes. They cannot append. */
 export const claude: Peer = {
@@ -86,9 +89,9 @@ function idOf(index: number): string {
 
 /** It looks in one place of the user's home, by the project's path; `CLAUDE_CONFIG_DIR` moves that place. */
 function place(folder: string): { readonly project: string; readonly files: string } {
-  process.env["CLAUDE_CONFIG_DIR"] ??= join(tmpdir(), `sessions-bench-claude-${process.pid}`)
+  process.env["CLAUDE_CONFIG_DIR"] = home
   const project = `/${folder.replaceAll(/\W/g, "")}`
-  const files = join(process.env["CLAUDE_CONFIG_DIR"], "projects", project.replaceAll("/", "-"))
+  const files = join(home, "projects", project.replaceAll("/", "-"))
   mkdirSync(files, { recursive: true })
   return { project, files }
 }
