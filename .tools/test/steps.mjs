@@ -1,4 +1,5 @@
 import { absent, olderNodes } from "../lib/runtimes.mjs"
+import { benchmarks } from "./benchmarks.mjs"
 import { browser, browserCrash, page } from "./browsers.mjs"
 import { buildCheck, packedChecks, scriptCheck } from "./checks.mjs"
 import { crash } from "./crash.mjs"
@@ -26,6 +27,7 @@ export const steps = [
   scriptCheck("size", "check:size"),
   scriptCheck("example", "check:example"),
   mutants(absent.node),
+  benchmarks,
   vitest("node", absent.node),
   vitest("bun", absent.bun),
   vitest("deno", absent.deno),
