@@ -1,5 +1,5 @@
 // What a page downloads for what it uses of a package, bundled by Rolldown as Vite does it, minified and gzipped: `first` with the
-// import itself, `later` by its `import()`s. With `--modules` it tells what `first` is made of, in bytes before compression.
+// import itself, `later` by its `import()`s, told one by one as what each costs beside what a page has then. With `--modules` it tells what `first` is made of, in bytes before compression.
 import { gzipSync } from "node:zlib"
 import { readFileSync } from "node:fs"
 import { join, relative } from "node:path"
@@ -20,10 +20,14 @@ for (const [name, budget] of Object.entries(budgets)) {
 }
 
 async function sizes({ in: folder, use }) {
-  const page = Object.entries(use).map(([name, what]) => `export { ${what} } from "${name}"`)
+  // A script that a page runs, and that nobody imports.
+  const names = Object.values(use)
+  const page = Object.entries(use).map(([name, what]) => `import { ${what} } from "${name}"`)
+  page.push(`globalThis.page = { ${names.join(", ")} }`)
   const build = await rolldown({
     cwd: join(root, folder),
     input: "page",
+    preserveEntrySignatures: false,
     platform: "browser",
     transform: { target: "es2022" },
     plugins: [
@@ -42,9 +46,13 @@ async function sizes({ in: folder, use }) {
   const first = atOnce(chunks, [entry.fileName])
   const all = [...chunks.keys()]
   const asked = [...first].flatMap((file) => chunks.get(file).dynamicImports)
+  // Our packages fetch what they call the rest in the background.
+  const beside = asked.filter((file) => nameOf(chunks.get(file)) === "rest")
+  const there = atOnce(chunks, beside, new Set(first))
   const rooms = [...new Set(asked)].map((file) => {
-    const own = [...atOnce(chunks, [file])].filter((one) => !first.has(one))
-    return [chunks.get(file).name, bytes(own)]
+    const known = beside.includes(file) ? first : there
+    const own = [...atOnce(chunks, [file])].filter((one) => !known.has(one))
+    return [nameOf(chunks.get(file)), bytes(own)]
   })
   const modules = [...first].flatMap((file) =>
     Object.entries(chunks.get(file).modules).map(([id, { renderedLength }]) => [relative(root, id), renderedLength]),
@@ -55,6 +63,11 @@ async function sizes({ in: folder, use }) {
     rooms,
     modules: modules.sort(([, a], [, b]) => b - a),
   }
+}
+
+/** Without the hash that the package's own build has put there. */
+function nameOf({ name }) {
+  return name.replace(/-[\w-]{8}$/, "")
 }
 
 /** These and all that they import, but for what they import later. */

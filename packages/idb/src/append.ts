@@ -2,9 +2,9 @@ import { type AppendOptions, checkExpect, type Head, newLog, StorageError } from
 import type { HeadRow, Writing } from "./database.ts"
 import type { Environment } from "./environment.ts"
 import { isLost, isQuota } from "./errors.ts"
-import { foldLog } from "./fold.ts"
 import { headRow, stamp } from "./heads.ts"
 import { linesBetween } from "./pages.ts"
+import { rest } from "./rooms/rooms.ts"
 import { endOf, toRows } from "./rows.ts"
 import { sent, writing } from "./transact.ts"
 
@@ -36,12 +36,17 @@ export async function append(
     } catch (error) {
       if (isQuota(error) && !folded) {
         folded = true
-        await foldLog(env, session).catch(() => undefined)
+        await makeRoom(env, session).catch(() => undefined)
       } else if (isLost(error) && !look) look = true
       else if (look && !isCertain(error)) throw unknown(session, error)
       else throw error
     }
   }
+}
+
+async function makeRoom(env: Environment, session: string): Promise<void> {
+  const { foldLog } = await rest.load()
+  await foldLog(env, session)
 }
 
 interface Batch {

@@ -3,6 +3,7 @@ import { StorageError } from "@sessions/core/storage"
 import { openDB } from "idb"
 import { type Database, type Sessions, STORES, type Upgrade, UPGRADES } from "./database.ts"
 import { toOpenError } from "./errors.ts"
+import { rest } from "./rooms/rooms.ts"
 
 export interface Connection {
   /** The open database. Rejects with a {@link StorageError}; the next call tries again. */
@@ -35,6 +36,7 @@ export function createConnection(options: ConnectionOptions): Connection {
 
   return {
     async get() {
+      rest.prefetch()
       const mine = (opening ??= startOpening(options, (which) => forget(which)))
       try {
         return await within(mine, options)

@@ -1,4 +1,5 @@
 import {
+  type BlobPort,
   type CallOptions,
   checkSessionId,
   createCalls,
@@ -10,20 +11,20 @@ import {
 } from "@sessions/core/storage"
 import { append } from "./append.ts"
 import { createBells } from "./bells.ts"
-import { createBlobs } from "./blobs.ts"
+import type * as Blobs from "./blobs.ts"
 import { createConnection } from "./connection.ts"
 import { createDocs } from "./docs.ts"
 import type { Environment } from "./environment.ts"
 import { toStorageError } from "./errors.ts"
-import { type Folded, foldLog } from "./fold.ts"
+import type { Folded } from "./fold.ts"
 import { headRow, infoOf } from "./heads.ts"
 import { createIdle } from "./idle.ts"
 import { listSessions } from "./list.ts"
 import { checkOptions, type IndexedDbStorageOptions } from "./options.ts"
 import { readLog } from "./read.ts"
 import { removeSession } from "./remove.ts"
-import { replace } from "./replace.ts"
 import { estimate, persist, persisted, type Room } from "./room.ts"
+import { rest } from "./rooms/rooms.ts"
 import { reading, sent, writingTwice } from "./transact.ts"
 
 export type { Folded } from "./fold.ts"
@@ -60,8 +61,9 @@ export function createIndexedDbStorage(options: IndexedDbStorageOptions = {}): I
   const calls = createCalls({ description, toError: (error, { doing }) => toStorageError(error, doing, description) })
 
   const fold: IndexedDbStorage["fold"] = (session, o) =>
-    calls.call({ doing: "fold the log", session }, o, () => {
+    calls.call({ doing: "fold the log", session }, o, async () => {
       checkSessionId(session)
+      const { foldLog } = await rest.load()
       return foldLog(env, session, () => calls.enter(o))
     })
   const idle = createIdle(fold)
@@ -77,7 +79,7 @@ export function createIndexedDbStorage(options: IndexedDbStorageOptions = {}): I
       description,
       capabilities: capabilitiesOf(durability, limits),
       docs: createDocs(env),
-      blobs: createBlobs(env),
+      blobs: blobsOf(env),
       head,
 
       async append(session, lines, o) {
@@ -111,7 +113,7 @@ export function createIndexedDbStorage(options: IndexedDbStorageOptions = {}): I
         }),
 
       async replace(session, chunks, o) {
-        const head = await replace(env, session, chunks, o)
+        const head = await (await rest.load()).replace(env, session, chunks, o)
         bells.ring(session)
         return head
       },
@@ -135,6 +137,19 @@ export function createIndexedDbStorage(options: IndexedDbStorageOptions = {}): I
     calls,
   )
   return { ...storage, fold, persist, persisted, estimate }
+}
+
+function blobsOf(env: Environment): BlobPort {
+  const loaded = async (): Promise<typeof Blobs> => (await rest.load()).blobs
+  return {
+    put: async (hash, bytes) => (await loaded()).put(env, hash, bytes),
+    get: async (hash) => (await loaded()).get(env, hash),
+    has: async (hash) => (await loaded()).has(env, hash),
+    delete: async (hash, { ifPutBefore }) => (await loaded()).remove(env, hash, ifPutBefore),
+    async *list() {
+      yield* (await loaded()).list(env)
+    },
+  }
 }
 
 /** How often a watcher looks where no other tab is heard. */

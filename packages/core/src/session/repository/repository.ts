@@ -28,7 +28,7 @@ import {
   history,
   importing,
   migrating,
-  prefetchRest,
+  rest,
   verifying,
 } from "../rooms/rooms.ts"
 import type { ExportOptions, ImportOptions, ImportResult, ImportSource } from "../transfer/types.ts"
@@ -124,7 +124,7 @@ class SessionRepository implements Sessions {
     this.#check()
     const id = o.id ?? this.#options.newId()
     this.#checkId(id)
-    prefetchRest()
+    rest.prefetch()
     await this.#checkCompaction(o)
     const { signal: _, id: __, compaction: ___, ...fields } = o
     const header = newHeader(fields, id, this.#options.now())
@@ -268,7 +268,7 @@ class SessionRepository implements Sessions {
   async #hold(id: string, o: OpenOptions): Promise<Held> {
     this.#check()
     this.#checkId(id)
-    prefetchRest()
+    rest.prefetch()
     await this.#checkCompaction(o)
     return this.#open.open(id, (signal) => openSession(this.storage, id, this.#options, signal), o)
   }

@@ -3,7 +3,8 @@
  * takes none of it; what they may need otherwise is fetched beside the first of them. A page that was left behind, offline or by a newer version of itself, may find a room closed: whoever needs it
  * is told, nothing that is stored changes, and the next call tries again.
  */
-import { StorageError } from "../../storage/errors.ts"
+import { room } from "../../storage/room.ts"
+import type { Room } from "../../storage/room.ts"
 import type * as Settings from "../../compaction/settings/settings.ts"
 import type * as Fit from "../../context/fit.ts"
 import type * as Pruning from "../../context/prune/prune.ts"
@@ -19,13 +20,6 @@ import type * as Migrating from "../transfer/migrate.ts"
 import type * as Verifying from "../verify/verify.ts"
 import type * as History from "./history.ts"
 import type * as Rest from "./rest.ts"
-
-export interface Room<T> {
-  /** Undefined until it was loaded. */
-  readonly now: T | undefined
-  /** `unavailable` where its code cannot be had. */
-  load(): Promise<T>
-}
 
 /** What those five do where something is not as it should be, or lies outside of its line. */
 export const rest: Room<typeof Rest> = room("what this session needs", () => import("./rest.ts"))
@@ -51,33 +45,3 @@ export const exporting: Room<typeof Exporting> = room("export()", () => import("
 export const copying: Room<typeof Copying> = room("copy()", () => import("../transfer/copy.ts"))
 export const migrating: Room<typeof Migrating> = room("migrate()", () => import("../transfer/migrate.ts"))
 export const verifying: Room<typeof Verifying> = room("verify()", () => import("../verify/verify.ts"))
-
-/**
- * Begins to load what is needed when something goes wrong, while all is well: a page may be offline by then. A failure is told to
- * whoever needs it. Not before what was asked for has had its turn: even code that is there already takes a while to be imported.
- */
-export function prefetchRest(): void {
-  if (rest.now === undefined) setTimeout(() => rest.load().catch(() => undefined), 0)
-}
-
-function room<T>(what: string, load: () => Promise<T>): Room<T> {
-  let now: T | undefined
-  return {
-    get now() {
-      return now
-    },
-    async load() {
-      try {
-        now ??= await load()
-        return now
-      } catch (cause) {
-        throw notLoaded(what, cause)
-      }
-    },
-  }
-}
-
-function notLoaded(what: string, cause: unknown): StorageError {
-  const message = `The code for ${what} could not be loaded, and nothing was changed: this page is offline, or its files were replaced. Try again, or load the page anew.`
-  return new StorageError("unavailable", message, { cause })
-}

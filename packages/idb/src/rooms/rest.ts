@@ -1,0 +1,3 @@
+export * as blobs from "../blobs.ts"
+export { foldLog } from "../fold.ts"
+export { replace } from "../replace.ts"
