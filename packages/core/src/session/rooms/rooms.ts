@@ -1,7 +1,8 @@
 /**
- * What comes by `import()`, and nowhere else does it. To create, open, append to, read and list sessions that are as they should be
- * takes none of it; what they may need otherwise is fetched beside the first of them. A page that was left behind, offline or by a newer version of itself, may find a room closed: whoever needs it
- * is told, nothing that is stored changes, and the next call tries again.
+ * What core loads by `import()`, and nowhere else does it. To create, open, append to, read and list sessions that are as they should be
+ * takes none of it; what they may need otherwise is fetched beside the first of them. A page that was left behind, offline or by a
+ * newer version of itself, may find a room closed: whoever needs it is told, nothing that is stored changes, and the next call tries
+ * again.
  */
 import { room } from "../../storage/room.ts"
 import type { Room } from "../../storage/room.ts"
