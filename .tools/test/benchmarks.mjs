@@ -32,7 +32,7 @@ function wrongIn({ machine, results }) {
   if (ids.join() !== IDS.join()) return `results of ${ids.join(", ")}, not of ${IDS.join(", ")}`
   const poor = results.find(({ value, raw, ratio, spread, rounds }) => {
     const [least, most] = spread
-    return !(value > 0 && least <= value && value <= most && rounds >= 5 && Math.abs(raw / value - ratio) < 1e-9)
+    return !(value > 0 && least <= value && value <= most && rounds >= 5 && Math.abs(raw / value / ratio - 1) < 1e-4)
   })
   return poor && `a result that is none: ${JSON.stringify(poor)}`
 }

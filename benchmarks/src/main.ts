@@ -9,7 +9,7 @@ import { listScenarios } from "./files/list.ts"
 import { replayScenarios } from "./files/replay.ts"
 import { resumeScenarios } from "./files/resume.ts"
 import { memoryScenarios } from "./memory.ts"
-import { isOfSameMachine, merge } from "./merge.ts"
+import { isOfSameMachine, merge, toJson } from "./merge.ts"
 import type { Report } from "./merge.ts"
 import { machine, table } from "./report.ts"
 import type { Result, Scenario } from "./report.ts"
@@ -63,5 +63,5 @@ function save(file: string, report: Report): void {
   if (older !== undefined && !isOfSameMachine(older, report)) {
     process.stderr.write(`${file} is of another machine and begun anew.\n`)
   }
-  writeFileSync(file, `${JSON.stringify(merge(older, report), null, 2)}\n`)
+  writeFileSync(file, toJson(merge(older, report)))
 }

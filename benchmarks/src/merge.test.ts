@@ -1,5 +1,5 @@
 import { expect, test } from "vitest"
-import { merge } from "./merge.ts"
+import { merge, toJson } from "./merge.ts"
 import type { Report } from "./merge.ts"
 import { machine, timed } from "./report.ts"
 import type { Result } from "./report.ts"
@@ -50,4 +50,10 @@ test("figures of two machines do not stand beside each other", () => {
   const older = { machine: { cpu: "another" }, results: [result("b", "node 26.10.0", 2)] }
   const newer = reportOf(result("a", "node 26.10.0", 1))
   expect(merge(older, newer)).toEqual(newer)
+})
+
+test("what is written is the report, with counts whole and measured numbers short", () => {
+  const measured = { ...result("a", "node 26.10.0", 15.373000002000481), work: { bytes: 1_234_567_891 } }
+  const [written] = (JSON.parse(toJson(reportOf(measured))) as Report).results
+  expect(written).toEqual({ ...measured, value: 15.373, spread: [15.373, 15.373] })
 })

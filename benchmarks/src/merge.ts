@@ -26,6 +26,13 @@ export function isOfSameMachine(one: Report, other: Report): boolean {
   return JSON.stringify(one.machine) === JSON.stringify(other.machine)
 }
 
+/** Measured numbers as far as they say something. */
+export function toJson(report: Report): string {
+  const short = (_: string, value: unknown): unknown =>
+    typeof value === "number" && !Number.isInteger(value) ? Number(value.toPrecision(6)) : value
+  return `${JSON.stringify(report, short, 2)}\n`
+}
+
 function keyOf({ id, runtime }: Result): string {
   return `${id} ${runtime.split(" ")[0] ?? ""}`
 }
