@@ -75,7 +75,7 @@ void test(`${engine}: what needs more says that it cannot be loaded, loses nothi
       // Refused by the storage, and only who looks at the log can say what to do.
       const conflict = await codeOf(one.append(say("user", "three")))
       const repair = await codeOf(two.context())
-      const history = await codeOf(two.messages())
+      const history = await codeOf(two.tree())
       const image = await codeOf(two.append(say("user", "too large", [{ type: "image", mimeType: "image/png", data: "A".repeat(4e6) }])))
       const unknown = await losers.create({ id: "unknown" })
       const lost = await codeOf(unknown.append(say("user", "told")))
