@@ -4,7 +4,7 @@ import type { HeadInfo } from "@sessions/core/storage"
 import type { Files } from "../disk/files.ts"
 import { IDENTITY_FILE } from "../disk/layout.ts"
 import { readStart } from "../disk/small-files.ts"
-import { listParts } from "./view.ts"
+import { listParts } from "./parts.ts"
 
 /**
  * Parts, sizes and times as the folder shows them, nothing of it counted: `next` is the seq that the last part begins with, since

@@ -3,7 +3,7 @@ import type { Seq } from "@sessions/core/storage"
 import { countLines, findBack } from "./count.ts"
 import type { Files } from "../disk/files.ts"
 import { type Mark, markBefore } from "./marks.ts"
-import type { CountedPart } from "./view.ts"
+import type { CountedPart } from "./parts.ts"
 
 export interface ByteRange {
   readonly start: number
@@ -22,15 +22,15 @@ export function locate(files: Files, fd: number, part: CountedPart, from: Seq, t
   const isNearEnd = to - from < from - place.seq
   const back = isNearEnd ? findBack(files, fd, place.offset, end, to - from) : undefined
   const start = back ?? toOffset(files, fd, part, from)
-  found.set(part, [
+  found.set(part.end, [
     { seq: from, offset: start },
     { seq: to, offset: end },
   ])
   return { start, end }
 }
 
-/** The ends of the last range of a part. Its lines never move: a part that was cut or replaced is another `Part`. */
-const found = new WeakMap<CountedPart, readonly [Mark, Mark]>()
+/** The ends of the last range of a part, by its end. Its lines never move: a part that grew, was cut or replaced has another one. */
+const found = new WeakMap<Mark, readonly [Mark, Mark]>()
 
 function toOffset(files: Files, fd: number, part: CountedPart, seq: Seq): number {
   const start = placeBefore(part, seq)
@@ -40,7 +40,7 @@ function toOffset(files: Files, fd: number, part: CountedPart, seq: Seq): number
 /** The nearest place at or before a seq that is known. */
 function placeBefore(part: CountedPart, seq: Seq): Mark {
   const mark = markBefore(part.marks, seq)
-  return (found.get(part) ?? []).reduce(
+  return (found.get(part.end) ?? []).reduce(
     (best, place) => (place.seq <= seq && place.seq > best.seq ? place : best),
     mark,
   )

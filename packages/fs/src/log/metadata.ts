@@ -19,6 +19,8 @@ export interface Metadata {
   readonly next: Seq
   readonly bytes: number
   readonly parts: readonly { readonly name: string; readonly from: Seq; readonly bytes: number }[]
+  /** 32 bits over what stands before the end of the last part, as in a mark. */
+  readonly check?: number
   readonly info?: StoredInfo
 }
 
@@ -59,6 +61,7 @@ function isMetadata(value: Metadata | null): value is Metadata {
     value.parts.every(
       (part) => typeof part?.name === "string" && isCount(part.bytes) && parsePartName(part.name)?.from === part.from,
     ) &&
+    (value.check === undefined || isCount(value.check)) &&
     (value.info === undefined || (typeof value.info?.text === "string" && isCount(value.info.next)))
   )
 }

@@ -15,7 +15,7 @@ import { READ } from "../disk/files.ts"
 import { createGuard, type Guard } from "./guard.ts"
 import { locate } from "../log/locate.ts"
 import { readPieces } from "./pieces.ts"
-import { type Part, partUpTo } from "../log/view.ts"
+import { type Part, partFor } from "../log/parts.ts"
 
 /** The lines of a range in log order. See `SessionStorage.read`. */
 export async function* readLines(
@@ -63,7 +63,7 @@ async function* readPart(reading: Reading, part: Part, from: Seq, to: Seq): Asyn
   const { fd, folder } = openPart(reading, part)
   try {
     let seq = from
-    const range = locate(files, fd, partUpTo(files, folder, part, to), from, to)
+    const range = locate(files, fd, partFor(files, folder, part, from, to), from, to)
     for await (const { at, bytes } of readPieces(files, fd, range, MAX_CHUNK_BYTES)) {
       checkSignal(signal)
       guard.check()

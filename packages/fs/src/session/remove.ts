@@ -7,7 +7,7 @@ import { locked } from "../lock/locked.ts"
 import { discard, removeQuietly, syncFolder } from "../disk/small-files.ts"
 import { sweepLeftovers } from "./sweep.ts"
 import { moveToTrash } from "../disk/trash.ts"
-import { listParts } from "../log/view.ts"
+import { listParts } from "../log/parts.ts"
 
 /** Whether there is anything to delete, so that deleting nothing makes no files. */
 export function isThere(env: Environment, paths: SessionPaths): boolean {

@@ -1,6 +1,6 @@
 /** What is written behind the log: marks, and what a listing shows. All of it is derived, except that `info` may be the only copy. */
 import type { Files } from "../disk/files.ts"
-import { saveMarks } from "../log/marks.ts"
+import { checkBefore, saveMarks } from "../log/marks.ts"
 import { type StoredInfo, writeMetadata } from "../log/metadata.ts"
 import { type OpenLog, toMetadata } from "./open-log.ts"
 
@@ -30,7 +30,9 @@ export class Behind {
         saveMarks(files, log.folder, log.part.name, log.marks)
         this.#savedMarks = log.marks.length
       }
-      if (this.#dirty) writeMetadata(files, log.folder, toMetadata(log, this.info))
+      if (this.#dirty) {
+        writeMetadata(files, log.folder, toMetadata(log, this.info, checkBefore(files, log.fd, log.size)))
+      }
       this.#dirty = false
     } catch {
       // On a full disk, say: a listing has to look into the log then, and the next lease tries again.

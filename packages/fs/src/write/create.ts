@@ -25,7 +25,7 @@ import { orUndo } from "../disk/undo.ts"
 import { errnoOf, isMissing } from "../errors.ts"
 import { createLogIdentity, storeIdentity } from "../log/identity.ts"
 import { keepAside } from "../log/torn.ts"
-import { listParts } from "../log/view.ts"
+import { listParts } from "../log/parts.ts"
 
 export interface Creation {
   readonly files: Files

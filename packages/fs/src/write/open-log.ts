@@ -4,9 +4,10 @@ import { type Head, type Seq, StorageError } from "@sessions/core/storage"
 import { markBatch } from "../log/count.ts"
 import { toStorageError } from "../errors.ts"
 import { APPEND, type Files } from "../disk/files.ts"
-import { FILE_MODE, type PartName } from "../disk/layout.ts"
+import { FILE_MODE, METADATA_FILE, type PartName } from "../disk/layout.ts"
 import type { Mark } from "../log/marks.ts"
 import type { Metadata, StoredInfo } from "../log/metadata.ts"
+import { countPart } from "../log/parts.ts"
 import { type LogView, lastPart } from "../log/view.ts"
 import { isBack, keepTime } from "./time.ts"
 
@@ -35,7 +36,9 @@ export interface Batch {
 
 /** Opens the last part of a log whose torn end has been cut. */
 export function openLog(files: Files, view: LogView): OpenLog {
-  const part = lastPart(view)
+  const { end } = lastPart(view)
+  const part = countPart(files, view.folder, lastPart(view))
+  if (part.end.seq !== end.seq || part.end.offset !== end.offset) throw changedByHand(view, part)
   const fd = files.open(join(view.folder, part.name), APPEND, FILE_MODE)
   return {
     log: view.log,
@@ -101,10 +104,18 @@ export function toHead(log: OpenLog): Head {
   return { next: log.next, log: log.log }
 }
 
-export function toMetadata(log: OpenLog, info: StoredInfo | undefined): Metadata {
+/** `check`: of the bytes before the log's end, where that is to be believed without counting. */
+export function toMetadata(log: OpenLog, info: StoredInfo | undefined, check?: number): Metadata {
   const parts = [...log.closed, { name: log.part.name, from: log.part.from, bytes: log.size }]
   const bytes = parts.reduce((sum, part) => sum + part.bytes, 0)
-  return { log: log.log, next: log.next, bytes, parts, ...(info === undefined ? {} : { info }) }
+  return {
+    log: log.log,
+    next: log.next,
+    bytes,
+    parts,
+    ...(check === undefined ? {} : { check }),
+    ...(info === undefined ? {} : { info }),
+  }
 }
 
 /** Encodes a batch, small ones into one buffer that is used again and again. */
@@ -119,6 +130,13 @@ export function encodeBatch(lines: readonly string[]): Batch {
     scratch[end++] = LF
   }
   return { lines, bytes: scratch.subarray(0, end) }
+}
+
+/** Lines are appended where they were counted, or not at all. */
+function changedByHand({ folder }: LogView, { name }: PartName): StorageError {
+  const at = join(folder, METADATA_FILE)
+  const message = `${at} says that ${name} ends elsewhere than its lines do: one of the two was changed by hand. Nothing was written; delete ${METADATA_FILE}, which is made anew, and open the storage again.`
+  return new StorageError("corrupt", message, { at })
 }
 
 const LF = 10

@@ -6,7 +6,8 @@ import { readFully } from "../disk/small-files.ts"
 import type { Environment } from "../environment.ts"
 import { countLines } from "../log/count.ts"
 import { markBefore } from "../log/marks.ts"
-import { countPart, type LogView } from "../log/view.ts"
+import { countPart } from "../log/parts.ts"
+import type { LogView } from "../log/view.ts"
 
 /**
  * The new head where all lines stand directly after `expect`; `conflict` where none of them stands anywhere from there on;
