@@ -1,5 +1,5 @@
 /** Where everything lies below the root. What is no session has a name that starts with a dot, which no id does. */
-import { join } from "node:path"
+import { join, sep } from "node:path"
 import type { Seq } from "@sessions/core/storage"
 import { toFileName } from "./ids.ts"
 
@@ -55,17 +55,22 @@ export function toLayout(root: string): Layout {
   }
 }
 
+/** A name in a folder. Whole paths are normalized once: to do so for each file takes as long as looking at it. */
+export function below(folder: string, name: string): string {
+  return folder.endsWith(sep) ? folder + name : folder + sep + name
+}
+
 export function toSessionPaths(layout: Layout, session: string): SessionPaths {
   const name = toFileName(session)
   return {
     session,
     name,
-    folder: join(layout.root, name),
-    swap: join(layout.fresh, `${name}.swap`),
-    lock: join(layout.locks, `${name}.lock`),
+    folder: below(layout.root, name),
+    swap: below(layout.fresh, `${name}.swap`),
+    lock: below(layout.locks, `${name}.lock`),
     // No id and no encoded one ends like that, while a session may well be called `x.docs`.
-    docsLock: join(layout.locks, `${name}@docs.lock`),
-    rolled: join(layout.rolled, name),
+    docsLock: below(layout.locks, `${name}@docs.lock`),
+    rolled: below(layout.rolled, name),
   }
 }
 

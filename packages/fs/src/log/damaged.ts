@@ -1,8 +1,7 @@
 /** What can be known of a log that has no first part, or cannot be opened. */
-import { join } from "node:path"
 import type { HeadInfo } from "@sessions/core/storage"
 import type { Files } from "../disk/files.ts"
-import { IDENTITY_FILE } from "../disk/layout.ts"
+import { below, IDENTITY_FILE } from "../disk/layout.ts"
 import { readStart } from "../disk/small-files.ts"
 import { listParts } from "./parts.ts"
 
@@ -13,13 +12,13 @@ import { listParts } from "./parts.ts"
 export function damagedHead(files: Files, folder: string): Omit<HeadInfo, "info"> | undefined {
   const parts = quietly(() => listParts(files, folder)) ?? []
   const found = parts.map((part) => {
-    const at = join(folder, part.name)
+    const at = below(folder, part.name)
     const stat = quietly(() => files.lstat(at))
     return { from: part.from, bytes: stat?.size ?? 0, at, updatedAt: Math.floor(stat?.mtimeMs ?? 0) }
   })
   const last = found.at(-1)
   if (last === undefined) return hiddenHead(files, folder)
-  const log = quietly(() => readStart(files, join(folder, IDENTITY_FILE), IDENTITY_BYTES)?.toString("utf8").trim())
+  const log = quietly(() => readStart(files, below(folder, IDENTITY_FILE), IDENTITY_BYTES)?.toString("utf8").trim())
   return {
     next: last.from,
     log: log ?? "",

@@ -4,9 +4,8 @@
  * first write stores that same identity.
  */
 import { createHash, randomUUID } from "node:crypto"
-import { join } from "node:path"
 import type { Files } from "../disk/files.ts"
-import { FIRST_PART, IDENTITY_FILE } from "../disk/layout.ts"
+import { below, FIRST_PART, IDENTITY_FILE } from "../disk/layout.ts"
 import { readStart, replaceFile } from "../disk/small-files.ts"
 
 export interface Identity {
@@ -20,15 +19,15 @@ export function createLogIdentity(): string {
 
 /** Undefined where there is no log. */
 export function readIdentity(files: Files, folder: string): Identity | undefined {
-  const text = readStart(files, join(folder, IDENTITY_FILE), HEAD_BYTES)?.toString("utf8").trim()
+  const text = readStart(files, below(folder, IDENTITY_FILE), HEAD_BYTES)?.toString("utf8").trim()
   if (text !== undefined && text !== "") return { log: text, stored: true }
-  const head = readHead(files, join(folder, FIRST_PART))
+  const head = readHead(files, below(folder, FIRST_PART))
   if (head === undefined) return undefined
   return { log: createHash("sha256").update(head).digest("hex").slice(0, 32), stored: false }
 }
 
 export function storeIdentity(files: Files, folder: string, log: string): void {
-  replaceFile(files, join(folder, IDENTITY_FILE), `${log}\n`)
+  replaceFile(files, below(folder, IDENTITY_FILE), `${log}\n`)
 }
 
 /** Enough to hold a header's id and time. */

@@ -2,10 +2,9 @@
  * Marks: where in a part a line starts, about every 256 KB, so that any seq is found by reading that much at most. They are
  * derived: kept in a file beside the part, written behind, and made anew by counting where they are missing or do not fit.
  */
-import { join } from "node:path"
 import type { Seq } from "@sessions/core/storage"
 import { type Files, READ } from "../disk/files.ts"
-import { toMarksName } from "../disk/layout.ts"
+import { below, toMarksName } from "../disk/layout.ts"
 import { readDerived, readFully, replaceFile } from "../disk/small-files.ts"
 
 /** The line `seq` starts at byte `offset` of its part. */
@@ -54,7 +53,7 @@ export function checksum(bytes: Uint8Array): number {
  */
 export function loadMarks(files: Files, folder: string, part: string, from: Seq, fd: number, size: number): Mark[] {
   const first: Mark = { offset: 0, seq: from }
-  const stored = parseMarks(readDerived(files, join(folder, toMarksName(part)))?.toString("utf8"))
+  const stored = parseMarks(readDerived(files, below(folder, toMarksName(part)))?.toString("utf8"))
   const within = stored.filter((mark) => mark.offset <= size)
   const last = within.at(-1)
   if (last === undefined || !isAscending(first, within)) return [first]
@@ -64,12 +63,12 @@ export function loadMarks(files: Files, folder: string, part: string, from: Seq,
 
 /** Writes the marks of a part; of one that has ended, the last mark is its end. */
 export function saveMarks(files: Files, folder: string, part: string, marks: readonly Mark[]): void {
-  const fd = files.open(join(folder, part), READ)
+  const fd = files.open(below(folder, part), READ)
   try {
     const rows = marks
       .filter((mark, index) => mark.offset > (marks[index - 1]?.offset ?? 0))
       .map((mark) => [mark.offset, mark.seq, checkBefore(files, fd, mark.offset)])
-    replaceFile(files, join(folder, toMarksName(part)), `${JSON.stringify({ marks: rows })}\n`)
+    replaceFile(files, below(folder, toMarksName(part)), `${JSON.stringify({ marks: rows })}\n`)
   } finally {
     files.close(fd)
   }

@@ -3,10 +3,9 @@
  * it only where the size of the last part fits, `info` only where the identity does, and the end of a part that another one follows
  * only where its size is just that; nothing needs it.
  */
-import { join } from "node:path"
 import type { Seq } from "@sessions/core/storage"
 import type { Files } from "../disk/files.ts"
-import { METADATA_FILE, parsePartName } from "../disk/layout.ts"
+import { below, METADATA_FILE, parsePartName } from "../disk/layout.ts"
 import { readDerived, replaceFile } from "../disk/small-files.ts"
 
 export interface StoredInfo {
@@ -26,7 +25,7 @@ export interface Metadata {
 
 /** Undefined where there is none, or one that nobody of us wrote. */
 export function readMetadata(files: Files, folder: string): Metadata | undefined {
-  const bytes = readDerived(files, join(folder, METADATA_FILE))
+  const bytes = readDerived(files, below(folder, METADATA_FILE))
   if (bytes === undefined) return undefined
   try {
     const value = JSON.parse(bytes.toString("utf8")) as Metadata
@@ -47,7 +46,7 @@ export function infoIn(metadata: Metadata | undefined, log: string, next: Seq): 
 }
 
 export function writeMetadata(files: Files, folder: string, metadata: Metadata): void {
-  replaceFile(files, join(folder, METADATA_FILE), `${JSON.stringify(metadata)}\n`)
+  replaceFile(files, below(folder, METADATA_FILE), `${JSON.stringify(metadata)}\n`)
 }
 
 function isMetadata(value: Metadata | null): value is Metadata {

@@ -2,11 +2,10 @@
  * The parts of a log: which there are, where they end, and where in them a line starts. Of the bytes of a part no more is looked at than
  * what somebody asks for needs.
  */
-import { join } from "node:path"
 import type { Seq } from "@sessions/core/storage"
 import { countLines } from "./count.ts"
 import { type Files, READ } from "../disk/files.ts"
-import { type PartName, parsePartName } from "../disk/layout.ts"
+import { below, parsePartName, type PartName } from "../disk/layout.ts"
 import { checkBefore, loadMarks, type Mark, MARK_EVERY_BYTES } from "./marks.ts"
 import type { Metadata } from "./metadata.ts"
 
@@ -87,7 +86,7 @@ export function closedParts(
     const same = known.find((part) => part.name === name.name && part.end.seq === until)
     if (same !== undefined) return same
     const bytes = closedSize(metadata(), name.name, until)
-    const isWhole = bytes !== undefined && files.lstat(join(folder, name.name))?.size === bytes
+    const isWhole = bytes !== undefined && files.lstat(below(folder, name.name))?.size === bytes
     const { number, from } = name
     return isWhole
       ? { number, from, name: name.name, end: { offset: bytes, seq: until }, isEndSeen: false }
@@ -102,7 +101,7 @@ function closedSize(metadata: Metadata | undefined, name: string, until: Seq): n
 
 /** A part ends where the next one's first seq begins. One that holds fewer lines is taken as it is; reading past it is `corrupt`. */
 function closedPart(files: Files, folder: string, { number, from, name }: PartName, until: Seq): CountedPart {
-  return withFile(files, join(folder, name), (fd) => {
+  return withFile(files, below(folder, name), (fd) => {
     const { size } = files.fstat(fd)
     const marks = loadMarks(files, folder, name, from, fd, size).filter((mark) => mark.seq <= until)
     const end = countLines(files, fd, { start: marks.at(-1) as Mark, end: size, until }, marks)
@@ -118,7 +117,7 @@ export function openPart(
   before: Opened | undefined,
   metadata: () => Metadata | undefined,
 ): Opened {
-  const path = join(folder, name)
+  const path = below(folder, name)
   const isWhole = before !== undefined && before.stamp.size === before.part.end.offset
   const stat = isWhole ? files.lstat(path) : undefined
   if (before !== undefined && stat !== undefined && isSame(before.stamp, stat)) return before

@@ -2,9 +2,8 @@
  * Whether a session's folder is as it was when it was last looked at. Everything that makes, removes or replaces a file in it changes
  * the folder's own time, so that in one that is the same the parts are the same, and need not be listed again.
  */
-import { join } from "node:path"
 import type { FileStat, Files } from "../disk/files.ts"
-import { IDENTITY_FILE } from "../disk/layout.ts"
+import { below, IDENTITY_FILE } from "../disk/layout.ts"
 
 export interface Place {
   /** When it was looked at. */
@@ -19,7 +18,7 @@ export function lookAt(files: Files, folder: string): Place | undefined {
   const at = Date.now()
   const stat = files.lstat(folder)
   if (stat?.isDirectory() !== true) return undefined
-  return { at, folder: stat, identity: files.lstat(join(folder, IDENTITY_FILE)) }
+  return { at, folder: stat, identity: files.lstat(below(folder, IDENTITY_FILE)) }
 }
 
 export function isUntouched(before: Place, now: Place): boolean {

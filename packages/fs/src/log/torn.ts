@@ -1,8 +1,7 @@
 /** What a crash in the middle of a write left after the last whole line: kept aside, then cut, before the next line is appended. */
 import { randomUUID } from "node:crypto"
-import { join } from "node:path"
 import { APPEND, type Files, READ } from "../disk/files.ts"
-import { FILE_MODE } from "../disk/layout.ts"
+import { below, FILE_MODE } from "../disk/layout.ts"
 import { copySynced } from "../disk/small-files.ts"
 import { type LogView, lastPart } from "./view.ts"
 
@@ -10,7 +9,7 @@ import { type LogView, lastPart } from "./view.ts"
 export async function cutTorn(files: Files, view: LogView): Promise<void> {
   if (view.torn === 0) return
   const part = lastPart(view)
-  const path = join(view.folder, part.name)
+  const path = below(view.folder, part.name)
   await keepAside(files, path, part.end.offset, view.torn)
   const fd = files.open(path, APPEND, FILE_MODE)
   try {

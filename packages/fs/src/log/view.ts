@@ -2,14 +2,14 @@
  * What the files of a session say at one moment: identity, parts, where the last whole line ends. Made by looking, never trusted for
  * longer than the call it was made for; an earlier view of the same log saves counting again what has been counted.
  */
-import { dirname, join } from "node:path"
+import { dirname } from "node:path"
 import { type HeadInfo, type Seq, StorageError } from "@sessions/core/storage"
 import { isMissing } from "../errors.ts"
 import type { Files } from "../disk/files.ts"
 import { isFolderOrNothing } from "../disk/small-files.ts"
 import { type Identity, readIdentity } from "./identity.ts"
 import { type Metadata, readMetadata } from "./metadata.ts"
-import { type PartName, type SessionPaths, toMarksName } from "../disk/layout.ts"
+import { below, type PartName, type SessionPaths, toMarksName } from "../disk/layout.ts"
 import { saveMarks } from "./marks.ts"
 import { closedParts, countPart, listParts, openPart, type Part, type Stamp } from "./parts.ts"
 import { isUntouched, lookAt, type Place } from "./still.ts"
@@ -54,7 +54,7 @@ export function toHeadInfo(view: LogView): Omit<HeadInfo, "info"> {
     log: view.log,
     bytes: view.bytes,
     updatedAt: view.updatedAt,
-    parts: view.parts.map((part) => ({ from: part.from, bytes: part.end.offset, at: join(view.folder, part.name) })),
+    parts: view.parts.map((part) => ({ from: part.from, bytes: part.end.offset, at: below(view.folder, part.name) })),
     ...(view.torn > 0 ? { torn: view.torn } : {}),
   }
 }
@@ -62,7 +62,7 @@ export function toHeadInfo(view: LogView): Omit<HeadInfo, "info"> {
 /** Writes the marks of parts that have ended and have none: of a log that was copied in, or whose writer was stopped. */
 export function saveMissingMarks(files: Files, view: LogView): void {
   for (const part of view.parts.slice(0, -1)) {
-    if (files.lstat(join(view.folder, toMarksName(part.name))) !== undefined) continue
+    if (files.lstat(below(view.folder, toMarksName(part.name))) !== undefined) continue
     const { name, marks, end } = countPart(files, view.folder, part)
     saveMarks(files, view.folder, name, [...marks, end])
   }

@@ -1,9 +1,8 @@
 /** Noticing that a log was deleted or replaced under its reader. */
-import { join } from "node:path"
 import { StorageError } from "@sessions/core/storage"
 import type { Environment } from "../environment.ts"
 import type { FileStat } from "../disk/files.ts"
-import { FIRST_PART, IDENTITY_FILE } from "../disk/layout.ts"
+import { below, FIRST_PART, IDENTITY_FILE } from "../disk/layout.ts"
 import { isSameFile } from "../log/still.ts"
 import type { LogView } from "../log/view.ts"
 
@@ -15,7 +14,7 @@ export interface Guard {
 }
 
 export function createGuard(env: Environment, session: string, view: LogView): Guard {
-  const path = (folder: string): string => join(folder, view.stored ? IDENTITY_FILE : FIRST_PART)
+  const path = (folder: string): string => below(folder, view.stored ? IDENTITY_FILE : FIRST_PART)
   let folder = view.folder
   let seen = view.stored ? view.place.identity : env.files.lstat(path(folder))
 

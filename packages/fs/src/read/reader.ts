@@ -1,5 +1,4 @@
 /** Reading lines, in pieces, with the memory of two pieces whatever the log's length. */
-import { join } from "node:path"
 import {
   type CheckedRange,
   checkSignal,
@@ -12,6 +11,7 @@ import {
 import { findBroken } from "./decode.ts"
 import type { Environment } from "../environment.ts"
 import { READ } from "../disk/files.ts"
+import { below } from "../disk/layout.ts"
 import { createGuard, type Guard } from "./guard.ts"
 import { locate } from "../log/locate.ts"
 import { readPieces } from "./pieces.ts"
@@ -68,7 +68,7 @@ async function* readPart(reading: Reading, part: Part, from: Seq, to: Seq): Asyn
       checkSignal(signal)
       guard.check()
       const lines = env.decodeLines(bytes)
-      if (lines === undefined) throw notUtf8(session, join(folder, part.name), at + findBroken(bytes))
+      if (lines === undefined) throw notUtf8(session, below(folder, part.name), at + findBroken(bytes))
       yield { from: seq, lines }
       seq += lines.length
     }
@@ -81,7 +81,7 @@ async function* readPart(reading: Reading, part: Part, from: Seq, to: Seq): Asyn
 /** The folder may have moved since it was looked at, and what is opened under its name may be another log's. */
 function openPart({ env, session, guard, folder }: Reading, part: Part): { fd: number; folder: string } {
   const place = folder ?? guard.checkAll().folder
-  const path = join(place, part.name)
+  const path = below(place, part.name)
   let fd: number
   try {
     fd = env.files.open(path, READ)
