@@ -1,0 +1,30 @@
+/** Alone in its file: what is too large for a line is met here before the code for that was loaded. */
+import { createMemoryStorage } from "@sessions/memory"
+import { expect, test } from "vitest"
+import { createSessions } from "../repository/repository.ts"
+import { rest } from "../rooms/rooms.ts"
+
+test("an append that is too large for a line waits for the code that moves it, and nobody overtakes it", async () => {
+  const sessions = createSessions({ storage: createMemoryStorage(), blobs: { textUnits: 1_000 } })
+  const session = await sessions.create({ id: "s" })
+  expect(rest.now).toBeUndefined()
+  const first = session.append(said("first"))
+  const large = session.append(said("large ".repeat(500)))
+  const wrong = session.append({ type: "message" } as never)
+  const last = session.append([said("last")])
+  await expect(wrong).rejects.toMatchObject({ code: "invalid" })
+  await Promise.all([first, large, last])
+  const { messages } = await session.context()
+  expect(messages.map(({ message }) => (message.content[0] as { text: string }).text.slice(0, 5))).toEqual([
+    "first",
+    "large",
+    "last",
+  ])
+  const stored = await sessions.storage.blobs.list()[Symbol.asyncIterator]().next()
+  expect(stored.value).toMatchObject({ bytes: 3_000 })
+  await sessions.close()
+})
+
+function said(text: string) {
+  return { type: "message", message: { role: "user", content: [{ type: "text", text }] } } as const
+}
