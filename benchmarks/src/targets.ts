@@ -61,7 +61,7 @@ export const targets: readonly Target[] = [
     options: 'durability: "disk"',
     checks: [ratio(0.85, "bun", "deno")],
     bound:
-      "Before each sync stand what an append costs in this process (append.os.awaited less its raw loop) and a turn of the event loop, in which others may join. A disk that syncs in less than 0.2 ms lets it show.",
+      "Before each sync stand what an append costs in this process (append.os.awaited less its raw loop) and a turn of the event loop, in which others may join.",
   },
   {
     id: "append.disk.concurrent64",

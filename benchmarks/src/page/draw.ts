@@ -70,7 +70,7 @@ export function bars(rows: readonly Bar[], width: number): string {
     groups.map((group) => [group, Math.max(...rows.filter((r) => r.group === group).map(({ value }) => value))]),
   )
   const most = Math.max(...rows.map(({ who }) => who.length))
-  const left = Math.min(width * 0.42, most * LETTER + 12)
+  const left = Math.min(width * 0.48, most * LETTER + 12)
   // Each bar has a place of its own: who takes part differs from group to group.
   const placed = groups.flatMap((group) => [
     { group, heading: true as const },

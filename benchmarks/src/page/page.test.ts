@@ -36,7 +36,7 @@ test("the page names each figure, its bar, and what bounds it only where it is s
   const drawn = (ratio: number): string => page({ machine: {}, results: [{ ...base, raw: 1.5, ratio }] }, [])
   expect(drawn(0.6)).toContain("ratio at least 0.9: short")
   expect(drawn(0.6)).toContain("The server answers from its memory")
-  expect(drawn(0.95)).toContain("ratio at least 0.9 ✓")
+  expect(drawn(0.95)).toContain("ratio at least 0.9\u00a0✓")
   expect(drawn(0.95)).not.toContain("The server answers from its memory")
   expect(drawn(0.95)).toContain("(1 to 3)")
 })

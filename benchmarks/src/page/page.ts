@@ -56,7 +56,7 @@ article p { margin: 0.125rem 0; }
 table { border-collapse: collapse; table-layout: fixed; width: 100%; margin: 0.375rem 0; font-size: 0.875rem; font-variant-numeric: tabular-nums; }
 th { text-align: left; font-weight: normal; color: var(--soft); }
 th, td { padding: 0 1rem 0 0; vertical-align: top; }
-th:nth-child(1) { width: 17%; } th:nth-child(2) { width: 36%; } th:nth-child(3) { width: 11%; } th:nth-child(4) { width: 9%; }
+th:nth-child(1) { width: 15%; } th:nth-child(2) { width: 34%; } th:nth-child(3) { width: 9%; } th:nth-child(4) { width: 7%; }
 .value { font-weight: 600; }
 .short { color: var(--other); font-weight: 600; }
 @media (max-width: 50rem) {

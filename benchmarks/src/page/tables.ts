@@ -38,7 +38,7 @@ function row(result: Result): string {
   const { runtime, value, unit, spread, raw, ratio, quick, work = {}, peers = {} } = result
   const counted = [...Object.entries(peers), ...Object.entries(work)].map(([name, count]) => `${name} ${show(count)}`)
   const bar = outcomesOf(result).map(({ label, holds }) =>
-    holds ? `${escaped(label)} ✓` : `<span class="short">${escaped(label)}: short</span>`,
+    holds ? `${escaped(label)}\u00a0✓` : `<span class="short">${escaped(label)}: short</span>`,
   )
   const cells: readonly (readonly [string, string])[] = [
     ["runtime", escaped(quick ? `${runtime}, quick` : runtime)],
