@@ -12,9 +12,14 @@ export function mayHoldBlobs(encoded: EncodedEntry, limits: BlobLimits = {}): bo
   const units = encoded.before.length + encoded.after.length
   if (units > (limits.textUnits ?? BLOB_TEXT_UNITS)) return true
   // V8 looks for seven characters or more by a way that prepares itself first, and for these six in a third of the time.
-  if (units < (limits.imageChars ?? BLOB_IMAGE_CHARS) || !encoded.after.includes('"image')) return false
-  // A text that speaks of one has its quotes escaped.
-  return encoded.after.includes('"type":"image"')
+  return units >= (limits.imageChars ?? BLOB_IMAGE_CHARS) && encoded.after.includes('"image')
+}
+
+/** The same of an entry that was encoded here, where there are no spaces and a text that speaks of images has its quotes escaped. */
+export function doesHoldBlobs(encoded: EncodedEntry, limits: BlobLimits = {}): boolean {
+  if (!mayHoldBlobs(encoded, limits)) return false
+  const units = encoded.before.length + encoded.after.length
+  return units > (limits.textUnits ?? BLOB_TEXT_UNITS) || encoded.after.includes('"type":"image"')
 }
 
 /** Whether an entry may refer to blobs: it says so, or has an image whose data looks like a reference, as others write them. */

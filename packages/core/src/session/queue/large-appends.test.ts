@@ -10,7 +10,7 @@ test("an append that is too large for a line waits for the code that moves it, a
   expect(rest.now).toBeUndefined()
   const first = session.append(said("first"))
   const large = session.append(said("large ".repeat(500)))
-  const wrong = session.append({ type: "message" } as never)
+  const wrong = session.append({ type: "message" })
   const last = session.append([said("last")])
   await expect(wrong).rejects.toMatchObject({ code: "invalid" })
   await Promise.all([first, large, last])

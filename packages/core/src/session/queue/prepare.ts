@@ -1,5 +1,5 @@
 /** From what a caller appends to an entry that can be placed. Pure. */
-import { mayHoldBlobs } from "../../format/blob-signs.ts"
+import { doesHoldBlobs } from "../../format/blob-signs.ts"
 import type { BlobLimits, PlannedBlob } from "../../format/blob-refs.ts"
 import { encodeEntry } from "../../format/line.ts"
 import type { EncodedEntry } from "../../format/line.ts"
@@ -43,7 +43,7 @@ export function prepareEntry(
   const hint = hintFor(payload, place.parentId)
   const entry = placeEntry(hint === undefined ? payload : without(payload, hint.field), place)
   const full = encodeEntry(entry)
-  const isLarge = mayHoldBlobs(full, limits)
+  const isLarge = doesHoldBlobs(full, limits)
   if (isLarge && outside === undefined) return undefined
   const pending: PendingEntry = {
     id: place.id,
