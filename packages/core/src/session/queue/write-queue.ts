@@ -39,6 +39,8 @@ export class WriteQueue {
   /** What is doubtful could not be settled: the next append, or a flush, tries again. */
   #resting = false
   #running = false
+  /** The last group was of more than one append. */
+  #wroteMany = false
 
   constructor(host: QueueHost) {
     this.#host = host
@@ -117,7 +119,7 @@ export class WriteQueue {
     const host = this.#host
     const doubtful = this.#items.filter(({ fate }) => fate === "doubtful")
     if (doubtful.length > 0) return this.#write(doubtful)
-    if (host.storage.capabilities.durability === "disk") await eventLoopTurn()
+    if (host.storage.capabilities.durability === "disk") await this.#gather()
     const first = this.#items[0]
     if (first?.ready !== undefined) return this.#complete(first)
     const group = this.#group()
@@ -128,6 +130,15 @@ export class WriteQueue {
       if (room !== undefined) return this.#fail(room.fits, room.refused)
     }
     await this.#write(group)
+  }
+
+  /**
+   * A sync takes many times as long as a turn of the event loop, so what is about to be appended is waited for; but not for one caller who
+   * awaits each append, since nobody else is about to.
+   */
+  async #gather(): Promise<void> {
+    await Promise.resolve()
+    if (this.#wroteMany || this.#items.length > 1) await eventLoopTurn()
   }
 
   /** What goes out together. */
@@ -165,6 +176,7 @@ export class WriteQueue {
   }
 
   async #write(group: readonly PendingAppend[]): Promise<void> {
+    this.#wroteMany = group.length > 1
     const sent = await sendGroup(this.#host, group)
     if (sent.kind === "acknowledged") return this.#commit(group, sent.head)
     if (sent.kind === "found") return this.#take(sent.found)
