@@ -25,7 +25,8 @@ interface AsyncLocal {
 
 export class TurnLock {
   #tail: Promise<unknown> = Promise.resolve()
-  #scopes = createScopes()
+  /** Made for the first turn: most sessions are opened to be read. */
+  #scopes: AsyncLocal | undefined
   running: RunningTurn | undefined
 
   /** Whether the caller stands inside a turn of this lock. Only runtimes with async context can tell after the first `await`. */
@@ -37,6 +38,7 @@ export class TurnLock {
   /** Runs when every turn before it has ended. */
   async run<T>(fn: () => Promise<T>, session: string, signal?: AbortSignal): Promise<T> {
     if (this.isInside) throw nestedTurn(session)
+    const scopes = (this.#scopes ??= createScopes())
     const before = this.#tail
     let done = (): void => undefined
     const ended = new Promise<void>((resolve) => (done = resolve))
@@ -45,7 +47,7 @@ export class TurnLock {
     try {
       // The place does not move up for that.
       await unlessAborted(before, signal, { session, message: abortedMessage(session) })
-      return await (this.#scopes === undefined ? fn() : this.#scopes.run(scope, fn))
+      return await (scopes === undefined ? fn() : scopes.run(scope, fn))
     } finally {
       scope.ended = true
       done()
