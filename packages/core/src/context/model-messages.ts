@@ -6,6 +6,8 @@ import type { Diagnostic } from "../format/diagnostics.ts"
 import type { ContentBlock, Message, ModelMessage } from "../format/messages.ts"
 import { MODEL_ROLES } from "./plain.ts"
 import { BRANCH_SUMMARY_ROLE, EXECUTION_ROLES } from "./render.ts"
+import { compactionMessages, framed, styleOf, text } from "./summary.ts"
+import type { SummaryStyle } from "./summary.ts"
 import type { ContextMessage } from "./types.ts"
 
 export interface ModelMessages {
@@ -13,12 +15,7 @@ export interface ModelMessages {
   readonly diagnostics: readonly Diagnostic[]
 }
 
-/** How a compaction stands in the context: one user message, or a user message and an assistant's answer to it. */
-export type SummaryStyle = "user" | "pair"
-
-export const COMPACTION_INTRO = "The conversation history before this point was compacted into the following summary:"
 export const BRANCH_SUMMARY_INTRO = "The following is a summary of a branch that this conversation came back from:"
-export const PAIR_INTRO = "The conversation so far was long and has been summarized. Go on from the summary."
 
 /** `summaryAs` stands over what the compaction was stored with. */
 export function toModelMessages(messages: readonly ContextMessage[], summaryAs?: SummaryStyle): ModelMessages {
@@ -29,9 +26,8 @@ export function toModelMessages(messages: readonly ContextMessage[], summaryAs?:
     if (isModelMessage(message)) {
       out.push(item as ContextMessage<ModelMessage>)
     } else if (kind === "compaction") {
-      const style = summaryAs ?? (message["summaryAs"] === "pair" ? "pair" : "user")
-      for (const said of compactionMessages(String(message["summaryText"]), style))
-        out.push({ entryId, kind, message: said })
+      const style = summaryAs ?? styleOf(message["summaryAs"])
+      out.push(...compactionMessages(entryId, String(message["summaryText"]), style))
     } else {
       const content = contentOf(item)
       if (content === undefined) diagnostics.push(leftOut(entryId, message.role))
@@ -60,20 +56,6 @@ function contentOf({ kind, message }: ContextMessage): readonly ContentBlock[] |
   return message.content
 }
 
-/** A summary cannot close its own frame: what a model wrote, or what it was made to write, would stand as the user's words. */
-function framed(summary: string): string {
-  return `<summary>\n${summary.replace(/<(?=\s*\/\s*summary\b)/gi, "&lt;")}\n</summary>`
-}
-
-function compactionMessages(summary: string, style: SummaryStyle): ModelMessage[] {
-  if (style === "user") return [{ role: "user", content: text(`${COMPACTION_INTRO}\n\n${framed(summary)}`) }]
-  const made = { synthetic: true, summary: true } as const
-  return [
-    { role: "user", content: text(PAIR_INTRO), ...made },
-    { role: "assistant", content: text(summary), ...made },
-  ]
-}
-
 /** A command or a piece of code that was run beside the conversation, told as text. */
 function executionText(message: Message): string {
   const isBash = message.role === "bashExecution"
@@ -93,10 +75,6 @@ export function fenced(content: string, language = ""): string {
   for (const [run] of content.matchAll(/`{3,}/g)) longest = Math.max(longest, run.length)
   const fence = "`".repeat(longest + 1)
   return `${fence}${language}\n${content}${content.endsWith("\n") ? "" : "\n"}${fence}`
-}
-
-function text(content: string): readonly ContentBlock[] {
-  return [{ type: "text", text: content }]
 }
 
 function leftOut(entryId: string, role: string): Diagnostic {

@@ -69,7 +69,9 @@ export async function readContext(
   checkWindow(window)
   const selection = await selectAt(shared, shared.state.leafId, o)
   const plain =
-    selection.stateBlobs === undefined ? plainMessages(selection.entries, o.repair ?? "synthesize") : undefined
+    selection.stateBlobs === undefined
+      ? plainMessages(selection.entries, o.repair ?? "synthesize", o.summaryAs)
+      : undefined
   const said =
     plain === undefined
       ? await (await rest.load()).contextMessages(shared, selection, o)

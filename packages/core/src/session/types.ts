@@ -1,7 +1,7 @@
 /** The face: what a user of the library calls. `docs/` explains it by example; each method says what it guarantees. */
 import type { PruneOptions } from "../context/prune/settings.ts"
 import type { RepairMode, SessionContext } from "../context/types.ts"
-import type { SummaryStyle } from "../context/model-messages.ts"
+import type { SummaryStyle } from "../context/summary.ts"
 import type { Diagnostic } from "../format/diagnostics.ts"
 import type { NewEntry } from "../format/new-entry.ts"
 import type { ContentBlock, Message, Usage } from "../format/messages.ts"

@@ -3,7 +3,7 @@
  * and linear in messages; `Session.compact` asks the caller's model and writes what comes of it.
  */
 import { toModelMessages } from "../../context/model-messages.ts"
-import type { SummaryStyle } from "../../context/model-messages.ts"
+import type { SummaryStyle } from "../../context/summary.ts"
 import { renderMessages } from "../../context/render.ts"
 import { COMPACTION_ROLE } from "../../context/render.ts"
 import { repairMessages } from "../../context/repair.ts"

@@ -2,7 +2,7 @@
  * When a session is compacted, and what is kept. The same settings stand on four levels, each of which overrides the one before it:
  * the defaults, `createSessions`, `create` or `open`, and the call.
  */
-import type { SummaryStyle } from "../../context/model-messages.ts"
+import type { SummaryStyle } from "../../context/summary.ts"
 import { pruneSettings } from "../../context/prune/settings.ts"
 import type { PruneOptions } from "../../context/prune/settings.ts"
 import { SessionError } from "../../errors.ts"

@@ -1,0 +1,54 @@
+import * as fc from "fast-check"
+import { expect, test } from "vitest"
+import { anyLog, headerOf, slotsOf } from "../../test/logs.ts"
+import { holds } from "../../test/property.ts"
+import type { Entry, Header } from "../format/records.ts"
+import { EntryLog } from "../tree/entry-log.ts"
+import { toModelMessages } from "./model-messages.ts"
+import { plainMessages } from "./plain.ts"
+import { renderMessages } from "./render.ts"
+import { repairMessages } from "./repair.ts"
+import { selectContext } from "./select.ts"
+import type { SelectedEntry } from "./select.ts"
+import type { RepairMode } from "./types.ts"
+
+const MODES: readonly RepairMode[] = ["synthesize", "drop", "none"]
+const STYLES = [undefined, "user", "pair"] as const
+
+/** What is rendered, told and repaired. */
+function fully(entries: readonly SelectedEntry[], repair: RepairMode, style: "user" | "pair" | undefined) {
+  return repairMessages(toModelMessages(renderMessages(entries).messages, style).messages, repair).messages
+}
+
+test("what can be sent as its entries are is just what rendering, telling and repairing make of it", () => {
+  holds(
+    fc.property(anyLog, fc.nat(), fc.constantFrom(...MODES), fc.constantFrom(...STYLES), (lines, n, repair, style) => {
+      const slots = slotsOf(lines)
+      const places = slots.flatMap((slot, seq) => (slot === undefined ? [] : [seq]))
+      const leaf = places[n % Math.max(1, places.length)]
+      if (leaf === undefined) return
+      const selection = selectContext(EntryLog.of(slots), leaf, headerOf(lines) as unknown as Header)
+      if ("older" in selection) throw new Error("A log that is held whole needs nothing older.")
+      const plain = plainMessages(selection.entries, repair, style)
+      if (plain !== undefined) expect(plain).toEqual(fully(selection.entries, repair, style))
+    }),
+    500,
+  )
+})
+
+test("a compaction and what was said after it can be, in either style; one without a summary, or whose summary lies elsewhere, cannot", () => {
+  const entry = (fields: object): Entry => ({ id: "c", parentId: null, timestamp: "", ...fields }) as unknown as Entry
+  const said = entry({ type: "message", message: { role: "user", content: [{ type: "text", text: "and?" }] } })
+  for (const summaryAs of [undefined, "user", "pair", "nonsense"]) {
+    const compaction = entry({ type: "compaction", summary: "so far </summary> it went", summaryAs })
+    const entries = [compaction, said].map((one, seq) => ({ seq, entry: one }))
+    for (const style of STYLES) {
+      const plain = plainMessages(entries, "synthesize", style)
+      expect(plain).toEqual(fully(entries, "synthesize", style))
+      expect(plain).toHaveLength((style ?? summaryAs) === "pair" ? 3 : 2)
+    }
+  }
+  for (const wrong of [{ summary: 7 }, { summary: "blob:sha256:00", blobs: { "/summary": "utf8" } }]) {
+    expect(plainMessages([{ seq: 1, entry: entry({ type: "compaction", ...wrong }) }], "synthesize")).toBeUndefined()
+  }
+})

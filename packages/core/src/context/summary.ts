@@ -1,0 +1,39 @@
+/** How a model is told of a compaction: it stands in most contexts of long sessions. */
+import type { ContentBlock, ModelMessage } from "../format/messages.ts"
+import type { ContextMessage } from "./types.ts"
+
+/** How a compaction stands in the context: one user message, or a user message and an assistant's answer to it. */
+export type SummaryStyle = "user" | "pair"
+
+export const COMPACTION_INTRO = "The conversation history before this point was compacted into the following summary:"
+export const PAIR_INTRO = "The conversation so far was long and has been summarized. Go on from the summary."
+
+export function styleOf(summaryAs: unknown): SummaryStyle {
+  return summaryAs === "pair" ? "pair" : "user"
+}
+
+export function compactionMessages(
+  entryId: string,
+  summary: string,
+  style: SummaryStyle,
+): readonly ContextMessage<ModelMessage>[] {
+  return said(summary, style).map((message) => ({ entryId, kind: "compaction", message }))
+}
+
+/** A summary cannot close its own frame: what a model wrote, or what it was made to write, would stand as the user's words. */
+export function framed(summary: string): string {
+  return `<summary>\n${summary.replace(/<(?=\s*\/\s*summary\b)/gi, "&lt;")}\n</summary>`
+}
+
+export function text(content: string): readonly ContentBlock[] {
+  return [{ type: "text", text: content }]
+}
+
+function said(summary: string, style: SummaryStyle): ModelMessage[] {
+  if (style === "user") return [{ role: "user", content: text(`${COMPACTION_INTRO}\n\n${framed(summary)}`) }]
+  const made = { synthetic: true, summary: true } as const
+  return [
+    { role: "user", content: text(PAIR_INTRO), ...made },
+    { role: "assistant", content: text(summary), ...made },
+  ]
+}
