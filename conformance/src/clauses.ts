@@ -4,6 +4,7 @@ export const clauses = {
   "open.keeps": "What was acknowledged is there for the next storage on the same place.",
   "open.apart": "Two places share nothing.",
   "open.closed": "After its disposal a storage refuses every call with `closed`; disposing twice is harmless.",
+  "open.released": "After its disposal a storage holds nothing open: no file, no timer, no connection of its own.",
   "ids.checked":
     "Ids are checked before they come near a path, a key or a URL; a wrong one is `invalid` in every method.",
   "ids.distinct":

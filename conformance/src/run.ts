@@ -18,6 +18,11 @@ export interface RunOptions {
   readonly timeLimit?: number
   /** How much the cases do; see {@link Sizes}. */
   readonly sizes?: Partial<Sizes>
+  /**
+   * Gives what reached nobody since it was last asked: rejections that nobody handles, errors thrown in timers. Asked after each case,
+   * which fails for it. Without it the runtime does with them what it does.
+   */
+  readonly strays?: () => readonly unknown[]
   /** Called as each case ends. */
   readonly onResult?: (result: CaseResult) => void
 }
@@ -96,8 +101,18 @@ export async function runCase<L>(subject: Subject<L>, one: Case, options: RunOpt
   } catch (error) {
     if (status.status !== "failed") status = failed(new Mismatch(AFTERWARDS, "success", came(error)))
   }
+  const [stray] = await straysOf(options)
+  if (stray !== undefined && status.status !== "failed") status = failed(stray)
   const { id, group, clause, title } = one
   const capabilities = opened?.context.capabilities
   const milliseconds = performance.now() - started
   return { id, group, clause, title, ...status, milliseconds, ...(capabilities !== undefined && { capabilities }) }
+}
+
+async function straysOf({ strays }: RunOptions): Promise<readonly Mismatch[]> {
+  if (strays === undefined) return []
+  // The runtime tells of a rejection when the promises of this turn have settled.
+  await new Promise((resolve) => setTimeout(resolve, 0))
+  const what = "what went wrong where nobody could catch it, while the case ran or before it"
+  return strays().map((error) => new Mismatch(what, "nothing: whatever fails rejects a call", came(error)))
 }

@@ -10,13 +10,15 @@ const memory = new URL("../../packages/memory/dist/index.js", import.meta.url).h
 
 const SUBJECT = `
 import { createMemoryLocation, createMemoryStorage } from ${JSON.stringify(memory)}
-const broken = process.env.BROKEN === "yes"
+const broken = process.env.BROKEN
 export default {
   name: "memory",
   makeLocation: createMemoryLocation,
   open(location: ReturnType<typeof createMemoryLocation>) {
     const storage = createMemoryStorage({ location })
-    return broken ? { ...storage, head: async () => undefined } : storage
+    if (broken === "head") return { ...storage, head: async () => undefined }
+    if (broken === "stray") setTimeout(() => { throw new Error("out of a timer") }, 0)
+    return storage
   },
 }
 `
@@ -32,7 +34,7 @@ export async function checkCommand(flags: readonly string[] = []): Promise<void>
   const folder = mkdtempSync(join(tmpdir(), "conformance-command-"))
   const file = join(folder, "subject.ts")
   writeFileSync(file, SUBJECT)
-  const command = (args: readonly string[], broken = "no"): Promise<Outcome> =>
+  const command = (args: readonly string[], broken = "nothing"): Promise<Outcome> =>
     new Promise((resolve) => {
       const env = { ...process.env, BROKEN: broken }
       execFile(process.execPath, [...flags, main, ...args], { env, timeout: 60_000 }, (error, stdout, stderr) => {
@@ -43,9 +45,12 @@ export async function checkCommand(flags: readonly string[] = []): Promise<void>
     const sound = await command([file, "--seed", "5", "--runs", "10"])
     demand(sound.code === 0 && /\n\d+ passed, 0 failed, \d+ skipped\n$/.test(sound.stdout), "a sound storage", sound)
     demand(sound.stdout.includes("property sequential holds (seed 5)"), "its properties", sound)
-    const wrong = await command([file, "--json", "--group", "head"], "yes")
+    const wrong = await command([file, "--json", "--group", "head"], "head")
     const { totals } = JSON.parse(wrong.stdout) as { totals: { failed: number } }
     demand(wrong.code === 1 && totals.failed > 0, "a broken storage", wrong)
+    const stray = await command([file, "--group", "create", "--group", "head"], "stray")
+    demand(stray.code === 1 && /came +Error: out of a timer/.test(stray.stdout), "an error in a timer", stray)
+    demand(/\n\d+ passed, \d+ failed, 0 skipped\n$/.test(stray.stdout), "the run that goes on after it", stray)
     const misused = await command([file, "--case", "HEAD-99"])
     demand(misused.code === 2 && misused.stderr.includes("head-99"), "wrong use", misused)
   } finally {

@@ -51,6 +51,13 @@ describe("a failure", () => {
     expect(failure?.message).toContain('last call head("a")')
   })
 
+  test("is also what reached nobody while the case ran", async () => {
+    const strays: unknown[] = ["thrown in a timer"]
+    const { results } = await run(memory, { only: ["CREATE-01", "CREATE-02"], strays: () => strays.splice(0) })
+    expect(results.map(({ status }) => status)).toEqual(["failed", "passed"])
+    expect(results[0]?.failure?.message).toContain("thrown in a timer")
+  })
+
   test("shows the characters that an eye would miss", async () => {
     const wrong = changed("wrong", (real) => ({
       async *read(...args) {

@@ -2,6 +2,7 @@ import type { Capabilities, SessionStorage } from "@sessions/core/storage"
 import { check, equal, equalLines, rejects } from "../assert.ts"
 import type { Case } from "../case.ts"
 import { casesOf } from "../case.ts"
+import { openHandles } from "../handles.ts"
 import { callsWith } from "../ids.ts"
 import { collect, create, expectGone, line, linesTo, readLines } from "../lines.ts"
 import { needs } from "../needs.ts"
@@ -148,7 +149,54 @@ export const open: readonly Case[] = casesOf("open", [
       )
     },
   },
+  {
+    n: 9,
+    clause: "open.released",
+    title: "storages that were used and disposed of leave no file, no timer and no connection behind",
+    async run({ openElsewhere, close, capabilities, sizes, skip }) {
+      const useOne = async (): Promise<void> => {
+        await useAll(await openElsewhere(), capabilities)
+        await close()
+      }
+      // What is loaded or connected once for all is no storage's own.
+      await useOne()
+      const before = openHandles() ?? skip("this runtime does not tell what is open")
+      for (let n = 0; n < STORAGES; n++) await useOne()
+      const left = async (): Promise<string> =>
+        [...(openHandles() ?? [])]
+          .filter(([kind, count]) => count - (before.get(kind) ?? 0) >= STORAGES)
+          .map(([kind, count]) => `${count - (before.get(kind) ?? 0)} of ${kind}`)
+          .join(", ")
+      const end = performance.now() + sizes.patience
+      while ((await left()) !== "" && performance.now() < end) await new Promise((resolve) => setTimeout(resolve, 10))
+      equal(await left(), "", `what ${STORAGES} storages left open`)
+    },
+  },
 ])
+
+/** More than a program opens or closes by itself meanwhile. */
+const STORAGES = 8
+
+/** Whatever comes of the calls, the other cases see to. */
+async function useAll(storage: SessionStorage, capabilities: Capabilities): Promise<void> {
+  const calls = [
+    () => create(storage, "a"),
+    () => storage.head("a"),
+    () => readLines(storage, "a"),
+    () => collect(storage.list()),
+    () => storage.docs.put("x", "{}", { expect: null }),
+    () => storage.blobs.put(new Uint8Array([7])),
+    () => storage.delete("a"),
+    () => create(storage, "a"),
+    async () => {
+      // Neither read to its end nor returned from, and a watcher that waits.
+      await storage.read("a")[Symbol.asyncIterator]().next()
+      const heads = capabilities.watch ? storage.watch?.("a")[Symbol.asyncIterator]() : undefined
+      heads?.next().catch(() => undefined)
+    },
+  ]
+  for (const call of calls) await call().catch(() => undefined)
+}
 
 const allowed = {
   durability: ["none", "os", "disk", "replicated"],

@@ -6,6 +6,7 @@ import { HELP, readArguments, UsageError } from "./arguments.ts"
 import type { FullReport } from "./format.ts"
 import { asLine, asTap, asText, totalsOf } from "./format.ts"
 import { tryProperties } from "./properties.ts"
+import { collectStrays } from "./strays.ts"
 import { loadSubjects } from "./subject.ts"
 
 process.exitCode = await main(process.argv.slice(2))
@@ -30,10 +31,11 @@ async function main(args: readonly string[]): Promise<number> {
 
 async function conform(wanted: Arguments): Promise<number> {
   const reports: FullReport[] = []
+  const strays = collectStrays()
   for (const subject of await loadSubjects(wanted.file)) {
     const { only, timeLimit } = wanted
-    const report = await run(subject, { timeLimit, ...(only !== undefined && { only }) })
-    reports.push({ ...report, properties: await tryProperties(subject, wanted) })
+    const report = await run(subject, { timeLimit, strays, ...(only !== undefined && { only }) })
+    reports.push({ ...report, properties: await tryProperties(subject, wanted, strays) })
     if (wanted.format === "text") process.stdout.write(`${asText(reports.at(-1) as FullReport)}\n\n`)
   }
   const totals = totalsOf(reports)

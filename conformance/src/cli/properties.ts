@@ -13,6 +13,7 @@ export interface PropertyResult {
 export async function tryProperties<L>(
   subject: Subject<L>,
   { properties, timeLimit }: Pick<Arguments, "properties" | "timeLimit">,
+  strays: () => readonly unknown[] = () => [],
 ): Promise<readonly PropertyResult[]> {
   if (properties === undefined) return []
   const { seed } = properties
@@ -27,10 +28,16 @@ export async function tryProperties<L>(
   for (const name of ["sequential", "interleaved"] as const) {
     try {
       await module.checkProperty(name, subject, { ...properties, timeLimit })
+      const [stray] = strays()
+      if (stray !== undefined) throw new Error(`Something went wrong where nobody could catch it: ${messageOf(stray)}`)
       results.push({ name, status: "passed", seed })
     } catch (error) {
-      results.push({ name, status: "failed", seed, message: error instanceof Error ? error.message : String(error) })
+      results.push({ name, status: "failed", seed, message: messageOf(error) })
     }
   }
   return results
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
 }

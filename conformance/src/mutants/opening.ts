@@ -25,6 +25,11 @@ export const openingMutants: readonly Mutant[] = [
       return {}
     },
   ),
+  mutant("leaves a timer behind", ["OPEN-09"], () => {
+    // Long after the case, and no longer, so that whoever tries the mutants comes to an end.
+    setTimeout(() => {}, 3_000)
+    return {}
+  }),
   mutant(
     "cannot be disposed of twice",
     ids(

@@ -20,13 +20,13 @@ export interface Calls {
   readonly enter: (o: CallOptions | undefined) => void
   /** Enters, and does the work, which begins before this returns. */
   readonly call: <T>(call: Call, o: CallOptions | undefined, work: () => T | Promise<T>) => Promise<T>
-  /** Each step is a call. A reader that stops ends the source. */
+  /** Each step is a call. A reader that stops ends the source, and so does the closing for one that stands. */
   readonly each: <T>(
     call: Call,
     o: CallOptions | undefined,
     open: () => AsyncIterable<T>,
   ) => AsyncGenerator<T, void, undefined>
-  /** Refuses further calls, waits for those under way, and closes the store; more than once is the same as once. */
+  /** Refuses further calls, waits for those under way, then closes the store; more than once is the same as once. */
   readonly close: (store: () => void | Promise<void>) => Promise<void>
 }
 
@@ -39,6 +39,8 @@ export interface CallsOptions {
 export function createCalls({ description, aborts, toError = unavailable }: CallsOptions): Calls {
   const closing = new AbortController()
   const closed = closing.signal
+  /** Ends the sources of readers that wait for their reader. */
+  const standing = new Set<() => Promise<unknown>>()
   let pending = 0
   let idle = (): void => undefined
   let closes: Promise<void> | undefined
@@ -83,16 +85,25 @@ export function createCalls({ description, aborts, toError = unavailable }: Call
     enter,
     call,
 
-    async *each(what, o, open) {
-      const steps = (await call(what, o, open))[Symbol.asyncIterator]()
+    async *each<T>(what: Call, o: CallOptions | undefined, open: () => AsyncIterable<T>) {
+      let steps: AsyncIterator<T> | undefined
+      const end = (): Promise<unknown> => track(what, () => steps?.return?.())
       try {
         for (;;) {
-          const step = await call(what, o, () => steps.next())
+          const step = await call(what, o, async () => {
+            steps ??= open()[Symbol.asyncIterator]()
+            const step = await steps.next()
+            // Its reader may never come back for more.
+            if (closed.aborted) await steps.return?.()
+            return step
+          })
           if (step.done === true) return
+          standing.add(end)
           yield step.value
         }
       } finally {
-        const ended = track(what, () => steps.return?.())
+        standing.delete(end)
+        const ended = end()
         // Its step may still be under way, and ends when it ends.
         if (o?.signal?.aborted === true) ended.catch(() => undefined)
         else await ended
@@ -102,6 +113,7 @@ export function createCalls({ description, aborts, toError = unavailable }: Call
     close: (store) =>
       (closes ??= (async () => {
         closing.abort()
+        for (const end of standing) end().catch(() => undefined)
         if (pending > 0) await new Promise<void>((resolve) => (idle = resolve))
         await track({ doing: "close the storage" }, store)
       })()),

@@ -279,9 +279,9 @@ test("a disposal waits for the calls under way, also for those that nobody waits
   expect(closed).toHaveBeenCalledTimes(1)
 })
 
-test("a reader in progress gets `closed` at its next step, and its source is ended", async () => {
+test("the source of a reader that stands is ended before the store is closed, and its reader gets `closed`", async () => {
   const ended = vi.fn<() => void>()
-  const { storage } = recording({
+  const { storage, closed } = recording({
     async *read() {
       try {
         for (let from = 0; ; from++) yield { from, lines: ["x"] }
@@ -292,11 +292,34 @@ test("a reader in progress gets `closed` at its next step, and its source is end
   })
   const reader = storage.read("a")[Symbol.asyncIterator]()
   expect((await reader.next()).value).toEqual({ from: 0, lines: ["x"] })
+  closed.mockImplementation(() => expect(ended).toHaveBeenCalledTimes(1))
   await storage[Symbol.asyncDispose]()
-  expect(ended).not.toHaveBeenCalled()
+  expect(closed).toHaveBeenCalledTimes(1)
   await expect(reader.next()).rejects.toMatchObject({ code: "closed", session: "a" })
-  expect(ended).toHaveBeenCalledTimes(1)
   expect(await reader.next()).toEqual({ done: true, value: undefined })
+})
+
+test("a step under way when the storage is closed gives what it brings, and ends its source", async () => {
+  const ended = vi.fn<() => void>()
+  const waiting = deferred<void>()
+  const { storage } = recording({
+    async *read() {
+      try {
+        await waiting.promise
+        yield { from: 0, lines: ["x"] }
+      } finally {
+        ended()
+      }
+    },
+  })
+  const reader = storage.read("a")[Symbol.asyncIterator]()
+  const step = reader.next()
+  const disposed = storage[Symbol.asyncDispose]()
+  waiting.resolve()
+  await disposed
+  expect(ended).toHaveBeenCalledTimes(1)
+  expect((await step).value).toEqual({ from: 0, lines: ["x"] })
+  await expect(reader.next()).rejects.toMatchObject({ code: "closed" })
 })
 
 test("a reader that stops, and one whose signal fires while it waits, end their source", async () => {

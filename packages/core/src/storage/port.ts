@@ -38,7 +38,7 @@ export interface StoragePort {
 
   append(session: string, lines: readonly string[], o: AppendOptions): Given<Head>
   head(session: string, o: CallOptions): Given<HeadInfo | undefined>
-  /** Holds nothing between two chunks that {@link close} would have to wait for. */
+  /** Returned from when its reader stops, or when the storage is closed: what it holds, it gives back in a `finally`. */
   read(session: string, range: CheckedRange, o: CallOptions): AsyncIterable<Chunk>
   /** Rows in pages of any size; those past `limit` are dropped. Without `after` that is the empty text, which no id comes before. */
   list(o: ListRange): AsyncIterable<readonly ListedSession[]>
@@ -50,7 +50,7 @@ export interface StoragePort {
   readonly watch?: Watch
   readonly docs: DocPort
   readonly blobs: BlobPort
-  /** Called once, when the last call is through. */
+  /** Called once, when the last call is through and every reader has ended. */
   close?(): Given<void>
 }
 
