@@ -45,7 +45,7 @@ export interface Need {
 }
 
 /** Which of a subject's optional powers are there. */
-export type Hooks = Pick<Subject<never>, "tearTail" | "crash" | "faults" | "across">
+export type Hooks = Pick<Subject<never>, "tearTail" | "spoilLine" | "crash" | "faults" | "across">
 
 /** Group and id from one place, so that they cannot disagree. */
 export function casesOf(group: Group, cases: readonly (Omit<Case, "id" | "group"> & { n: number })[]): readonly Case[] {

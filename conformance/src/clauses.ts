@@ -33,6 +33,7 @@ export const clauses = {
   "read.chunks": "Chunks are contiguous, never empty, and at most 256 KB unless a single line is longer.",
   "read.missing": "A missing session yields nothing.",
   "read.gone": "A log that is deleted or replaced under its reader is `conflict`.",
+  "read.corrupt": "Bytes that are not UTF-8 are `corrupt` where they are read, and are not written anew.",
   "head.exact": "`head` says the next seq, the log's identity and its bytes; nothing where there is no session.",
   "head.time": "`updatedAt` is the time of the last append by the storage's clock, and never decreases.",
   "list.all": "`list` gives every session once, as `head` would.",

@@ -48,6 +48,8 @@ export interface Context {
   readonly openElsewhere: () => Promise<SessionStorage>
   /** Closes everything, leaves the bytes behind the session's last line, and opens. */
   readonly tearTail: (session: string, bytes: Uint8Array) => Promise<SessionStorage>
+  /** Closes everything, makes one stored line something that is no UTF-8, and opens. */
+  readonly spoilLine: (session: string, seq: number) => Promise<SessionStorage>
   /** Lets the storages that are open die, and opens. */
   readonly crash: () => Promise<SessionStorage>
   /** A storage of each other adapter that the subject names, on the same place. */
@@ -125,6 +127,11 @@ export async function openContext<L>(subject: Subject<L>, sizes: Sizes): Promise
       async tearTail(session, bytes) {
         await close()
         await subject.tearTail?.(location, session, bytes)
+        return open(location)
+      },
+      async spoilLine(session, seq) {
+        await close()
+        await subject.spoilLine?.(location, session, seq)
         return open(location)
       },
       async crash() {

@@ -12,6 +12,7 @@ type NeedName =
   | "newestFirst"
   | "orderedById"
   | "tearTail"
+  | "spoilLine"
   | "crash"
   | "quota"
   | "requestLost"
@@ -39,6 +40,7 @@ export const needs: Readonly<Record<NeedName, Need>> = {
   newestFirst: { text: 'listOrder "updatedAt"', met: (capabilities) => capabilities.listOrder === "updatedAt" },
   orderedById: { text: 'listOrder "id"', met: (capabilities) => capabilities.listOrder === "id" },
   tearTail: { text: "the subject's tearTail()", met: (_, hooks) => hooks.tearTail !== undefined },
+  spoilLine: { text: "the subject's spoilLine()", met: (_, hooks) => hooks.spoilLine !== undefined },
   crash: {
     text: 'the subject\'s crash() and durability beyond "none"',
     met: (capabilities, hooks) => hooks.crash !== undefined && capabilities.durability !== "none",

@@ -27,6 +27,12 @@ export interface Subject<L = unknown> {
   tearTail?(location: L, session: string, bytes: Uint8Array): void | Promise<void>
 
   /**
+   * Makes a stored line something that is no UTF-8, as a disk or a stranger does: puts 0xff in the place of its first byte. No storage
+   * is open on the place meanwhile. Leave it out where the store keeps texts, not bytes.
+   */
+  spoilLine?(location: L, session: string, seq: number): void | Promise<void>
+
+  /**
    * Ends a storage as the death of its process would: nothing is flushed, given back or finished, locks stay where they are, and
    * calls that are under way may never settle. `storage` is what {@link open} gave.
    */

@@ -5,6 +5,7 @@ import type { Subject } from "@sessions/conformance"
 import type { SessionStorage } from "@sessions/core/storage"
 import type { Faults } from "./faults.ts"
 import { faulty } from "./faults.ts"
+import { openDriver } from "./src/driver.ts"
 import { createSqliteStorage } from "./src/index.ts"
 
 /** A folder of its own, because beside the database lie its WAL and its shared memory; and what is to go wrong there. */
@@ -29,6 +30,12 @@ const subject: Subject<Place> = {
     return storage
   },
   removeLocation: ({ folder }) => rmSync(folder, { recursive: true }),
+  async spoilLine({ folder }, session, seq) {
+    const driver = await openDriver(join(folder, "sessions.db"))
+    const log = "(SELECT head ->> 'log' FROM sessions WHERE id = ?)"
+    driver.prepare(`UPDATE lines SET line = x'ff' WHERE log = ${log} AND seq = ?`).run(session, seq)
+    driver.close()
+  },
   crash(storage) {
     const process = processes.get(storage)
     if (process) process.dead = true

@@ -2,7 +2,8 @@ import type { ReadRange, SessionStorage } from "@sessions/core/storage"
 import { check, equal, equalLines, rejects } from "../assert.ts"
 import type { Case } from "../case.ts"
 import { casesOf } from "../case.ts"
-import { bigLines, checkChunk, collect, create, line, linesTo, readFrom, readLines } from "../lines.ts"
+import { bigLines, checkChunk, collect, create, expectGone, line, linesTo, readFrom, readLines } from "../lines.ts"
+import { needs } from "../needs.ts"
 
 export const read: readonly Case[] = casesOf("read", [
   {
@@ -247,6 +248,28 @@ export const read: readonly Case[] = casesOf("read", [
       await rejects("aborted", "read() with a signal that fires after the first chunk", async () => {
         for await (const _ of storage.read("a", {}, { signal: controller.signal })) controller.abort()
       })
+    },
+  },
+  {
+    n: 15,
+    clause: "read.corrupt",
+    title: "a line that is not UTF-8 is `corrupt`, before and after an append, until its session is deleted",
+    needs: needs.spoilLine,
+    async run({ storage, spoilLine, reopen }) {
+      const head = await create(storage, "a", linesTo(6))
+      const spoiled = await spoilLine("a", 3)
+      await rejects("corrupt", "a read that comes to it", () => readLines(spoiled, "a"))
+      // Whether one can go on behind it is the storage's to say. It must not put anything in the line's place.
+      await spoiled.append("a", [line("new")], { expect: head }).catch(() => undefined)
+      await rejects("corrupt", "a read after the next append", () => readLines(spoiled, "a"))
+      const next = await reopen()
+      await rejects("corrupt", "a read by the next storage", () => readLines(next, "a"))
+      const refused = await next.delete("a").then(
+        () => undefined,
+        (error: unknown) => error,
+      )
+      if (refused === undefined) await expectGone(next, "a", "after its delete")
+      else await rejects("corrupt", "a delete of such a session, where it is refused", () => Promise.reject(refused))
     },
   },
 ])

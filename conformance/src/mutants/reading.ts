@@ -1,12 +1,16 @@
 import type { Chunk } from "@sessions/core/storage"
 import { isSessionId, StorageError } from "@sessions/core/storage"
 import { createMemoryStorage } from "@sessions/memory"
-import { plain } from "./sound.ts"
+import { plain, spoiling } from "./sound.ts"
 import type { Mutant } from "./mutant.ts"
 import { ids, linesOf, mutant } from "./mutant.ts"
 
 /** Wrong in what they give back of a log. */
 export const readingMutants: readonly Mutant[] = [
+  {
+    subject: spoiling("reads bytes that are no UTF-8 as other characters", (line) => `\ufffd${line.slice(1)}`),
+    fails: ["READ-15"],
+  },
   mutant("lists the first 1,000 only", ["LIST-02", "LIST-06"], (real) => ({
     list: (o = {}) => real.list({ ...o, limit: Math.min(o.limit ?? 1_000, 1_000) }),
   })),

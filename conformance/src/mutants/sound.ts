@@ -77,6 +77,29 @@ export function tearing(
   }
 }
 
+/** Keeps some lines as bytes that are no UTF-8. `decode` is what a read makes of one. */
+export function spoiling(name: string, decode: (line: string) => string): Subject<MemoryLocation> {
+  const spoiledIn = perLocation(() => new Map<string, number>())
+  const subject = changed(name, (real, location) => ({
+    async *read(...args) {
+      const spoiled = spoiledIn(location).get(args[0])
+      for await (const { from, lines } of real.read(...args)) {
+        yield { from, lines: lines.map((line, index) => (from + index === spoiled ? decode(line) : line)) }
+      }
+    },
+    async delete(session, o) {
+      const deleted = await real.delete(session, o)
+      spoiledIn(location).delete(session)
+      return deleted
+    },
+  }))
+  return { ...subject, spoilLine: (location, session, seq) => void spoiledIn(location).set(session, seq) }
+}
+
+export function refusesBytes(): never {
+  throw new StorageError("corrupt", "The line is not UTF-8; it is left as it is.")
+}
+
 export type Settle = (
   real: SessionStorage,
   session: string,
@@ -231,6 +254,7 @@ export const soundSubjects: readonly Subject<MemoryLocation>[] = [
   plain,
   small,
   tearing("tearing", (_, lines) => lines),
+  spoiling("spoiling", refusesBytes),
   crashing("crashing", false),
   faulty("faulty"),
   twin("twin", () => ({})),

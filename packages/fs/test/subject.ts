@@ -37,13 +37,15 @@ export function createSubject(
     },
     removeLocation: ({ root }) => fs.rmSync(root, { recursive: true, force: true }),
     tearTail({ root }, session, bytes) {
-      const last = fs
-        .readdirSync(join(root, session))
-        .filter((file) => file.endsWith(".jsonl"))
-        .map((file) => ({ file, from: Number(/\.(\d+)\.jsonl$/.exec(file)?.[1] ?? 0) }))
-        .sort((a, b) => a.from - b.from)
-        .at(-1)
-      fs.appendFileSync(join(root, session, last?.file ?? ""), bytes)
+      fs.appendFileSync(partsOf(root, session).at(-1)?.path ?? "", bytes)
+    },
+    spoilLine({ root }, session, seq) {
+      const part = partsOf(root, session).findLast(({ from }) => from <= seq)
+      const bytes = fs.readFileSync(part?.path ?? "")
+      let at = 0
+      for (let line = part?.from ?? 0; line < seq; line++) at = bytes.indexOf(10, at) + 1
+      bytes[at] = 0xff
+      fs.writeFileSync(part?.path ?? "", bytes)
     },
     crash(storage, { root, open }) {
       const files = open.get(storage)
@@ -104,4 +106,12 @@ function arm(place: Place, fault: ArmedFault): void {
       return fault(call, proceed, files)
     }
   }
+}
+
+function partsOf(root: string, session: string): { path: string; from: number }[] {
+  return fs
+    .readdirSync(join(root, session))
+    .filter((file) => file.endsWith(".jsonl"))
+    .map((file) => ({ path: join(root, session, file), from: Number(/\.(\d+)\.jsonl$/.exec(file)?.[1] ?? 0) }))
+    .sort((a, b) => a.from - b.from)
 }

@@ -31,6 +31,13 @@ export function createFakeSubject(
       place.open.set(storage, store)
       return storage
     },
+    spoilLine({ bucket }, session, seq) {
+      const bytes = [...bucket.objects].find(([key]) => key.includes("tails/") && key.includes(session))?.[1].bytes
+      // The lines of a short log stand in its tail, behind the manifest.
+      let at = 0
+      for (let line = -1; line < seq; line++) at = (bytes?.indexOf(10, at) ?? 0) + 1
+      bytes?.set([0xff], at)
+    },
     crash(storage, { open }) {
       const store = open.get(storage)
       if (store !== undefined) store.fault = () => new Promise(() => undefined)
