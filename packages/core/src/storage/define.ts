@@ -146,7 +146,7 @@ function versionOf(text: string): string {
 /** The mark keeps a caller that mistakes the text for its version from getting away with it. */
 async function swap(port: DocPort, key: string, expect: unknown, to: string | null, o: CallOptions): Promise<void> {
   if (typeof expect !== "string" && (expect !== null || to === null))
-    throw invalid("A document is changed against `expect`: the version it follows, or null for none.")
+    throw invalid("A change of a document needs `expect`: its version, or null for none.")
   const isVersion = expect === null || expect.startsWith("v:")
   if (isVersion && (await port.swap(key, expect && expect.slice(2), to, o))) return
   const found = expect === null ? "is there already" : "has another version, or is not there"
@@ -218,7 +218,7 @@ async function* logOf(
     yield chunk
   }
   enter()
-  if (next === 0) throw invalid("A log cannot be replaced by nothing: a log without a line does not exist. Delete it.")
+  if (next === 0) throw invalid("A log has at least one line; to remove a session, delete it.")
 }
 
 function invalid(message: string): StorageError {

@@ -52,5 +52,5 @@ function whyNot(stored: Head | undefined, expect: 0 | Head): string {
   if (stored === undefined) return "there is no such session; expect 0 creates it"
   if (expect === 0) return "the session exists already"
   if (stored.log !== expect.log) return "the log was deleted and made again, or replaced; read it anew"
-  return `the log has ${stored.next} lines, not ${expect.next}: another writer was there; read what was added and append after it`
+  return `the log has ${stored.next} lines, not ${expect.next}; read what was added and append after it`
 }
