@@ -1,5 +1,5 @@
 import * as fc from "fast-check"
-import { expect, test } from "vitest"
+import { expect, test, vi } from "vitest"
 import { holds } from "../../test/property.ts"
 import { createIds, isUlid, ulidAt } from "./ids.ts"
 
@@ -22,6 +22,29 @@ test("ids strictly increase, also within a millisecond and when the clock goes b
 test("an id begins with its time", () => {
   const time = Date.UTC(2026, 0, 31)
   expect(createIds(() => time)().slice(0, 10)).toBe(ulidAt(time, 0).slice(0, 10))
+})
+
+test("an id that could not be greater within its millisecond takes the next one", () => {
+  const random = vi.spyOn(crypto, "getRandomValues").mockImplementation((bytes) => {
+    ;(bytes as Uint8Array).fill(255)
+    return bytes
+  })
+  const next = createIds(() => 1_000)
+  const ids = [next(), next(), next()]
+  random.mockRestore()
+  expect(ids).toEqual([
+    `${ulidAt(1_000, 0).slice(0, 10)}ZZZZZZZZZZZZZZZZ`,
+    `${ulidAt(1_001, 0).slice(0, 10)}ZZZZZZZZZZZZZZZZ`,
+    `${ulidAt(1_002, 0).slice(0, 10)}ZZZZZZZZZZZZZZZZ`,
+  ])
+})
+
+test("of one millisecond each id is one more than the one before it", () => {
+  const next = createIds(() => 1_000)
+  const numberOf = (id: string): bigint =>
+    Array.from(id).reduce((sum, digit) => sum * 32n + BigInt("0123456789ABCDEFGHJKMNPQRSTVWXYZ".indexOf(digit)), 0n)
+  const ids = Array.from({ length: 100 }, () => numberOf(next()))
+  expect(ids.map((id) => id - (ids[0] as bigint))).toEqual(ids.map((_, index) => BigInt(index)))
 })
 
 test("two sources give different ids at the same time", () => {

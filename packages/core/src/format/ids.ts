@@ -1,9 +1,8 @@
-import { encodeTime, monotonicFactory } from "ulid"
-
 export { checkSessionId, isSessionId } from "../storage/checks.ts"
 
 const ULID = /^[0-9A-HJKMNP-TV-Z]{26}$/
 const DIGITS = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
+const TIME_DIGITS = 10
 const RANDOM_DIGITS = 16
 /** The largest time that the 48 bits of a ULID hold. */
 const LAST_TIME = 2 ** 48 - 1
@@ -18,8 +17,22 @@ export function isUlid(text: unknown): text is string {
  * A clock that stands before 1970 counts as its first millisecond.
  */
 export function createIds(clock: () => number = Date.now): () => string {
-  const next = monotonicFactory(createRandom())
-  return () => next(clampTime(clock(), 1))
+  const random = createRandom()
+  let time = 0
+  let start = ""
+  let digits: number[] = []
+  return () => {
+    const now = clampTime(clock(), 1)
+    // Of those of one millisecond each is one more than the one before it. Where that was the last, the next millisecond begins.
+    if (now > time || !increment(digits)) {
+      time = Math.max(now, time + 1)
+      start = textOf(time, TIME_DIGITS)
+      digits = random()
+    }
+    let id = start
+    for (const digit of digits) id += DIGITS.charAt(digit)
+    return id
+  }
 }
 
 /**
@@ -27,11 +40,23 @@ export function createIds(clock: () => number = Date.now): () => string {
  * the ids is the order of time, then index. A time that is none counts as 0.
  */
 export function ulidAt(time: number, index: number): string {
-  let random = ""
-  for (let rest = index; random.length < RANDOM_DIGITS; rest = Math.floor(rest / 32)) {
-    random = DIGITS.charAt(rest % 32) + random
+  return textOf(clampTime(time, 0), TIME_DIGITS) + textOf(index, RANDOM_DIGITS)
+}
+
+function textOf(value: number, length: number): string {
+  let text = ""
+  for (let rest = value; text.length < length; rest = Math.floor(rest / 32)) text = DIGITS.charAt(rest % 32) + text
+  return text
+}
+
+/** Adds one, in base 32. False: there was no greater number, and the digits are all 0. */
+function increment(digits: number[]): boolean {
+  for (let at = digits.length - 1; at >= 0; at--) {
+    const digit = ((digits[at] as number) + 1) % 32
+    digits[at] = digit
+    if (digit > 0) return true
   }
-  return encodeTime(clampTime(time, 0)) + random
+  return false
 }
 
 function clampTime(time: number, first: number): number {
@@ -41,8 +66,8 @@ function clampTime(time: number, first: number): number {
 /** For 64 ULIDs: a call of Web Crypto costs as much as the rest of an append, however few bytes it gives. */
 const RANDOM_POOL = 64 * RANDOM_DIGITS
 
-/** Fractions from 0 to below 1. The factory asks for a digit at a time, and only once per millisecond. */
-function createRandom(): () => number {
+/** Random digits for an id. */
+function createRandom(): () => number[] {
   const bytes = new Uint8Array(RANDOM_POOL)
   let used = bytes.length
   return () => {
@@ -50,6 +75,7 @@ function createRandom(): () => number {
       crypto.getRandomValues(bytes)
       used = 0
     }
-    return (bytes[used++] ?? 0) / 256
+    used += RANDOM_DIGITS
+    return Array.from(bytes.subarray(used - RANDOM_DIGITS, used), (byte) => byte % 32)
   }
 }
