@@ -8,6 +8,7 @@ import { type Layout, type SessionPaths, toSessionPaths } from "./disk/layout.ts
 import { checkInnerFolder, createFile, ensureFolder } from "./disk/small-files.ts"
 import { type LogView, loadView } from "./log/view.ts"
 import type { DecodeLines } from "./read/decode.ts"
+import { createKnownMetadata, type KnownMetadata } from "./read/known-metadata.ts"
 
 export interface Environment {
   readonly files: Files
@@ -20,6 +21,7 @@ export interface Environment {
   readonly bells: Bells
   /** Files whose last sync failed, and what was in them may be lost with the next power failure; see `write/sync.ts`. */
   readonly unsynced: Set<string>
+  readonly metadata: KnownMetadata
   /** The log as its files are now. */
   view(session: string): LogView | undefined
   /** Gives a log that was copied in the identity that it is known by. */
@@ -47,6 +49,7 @@ export function createEnvironment(o: EnvironmentOptions): Environment {
     description,
     bells: createBells(),
     unsynced: new Set(),
+    metadata: createKnownMetadata(files),
     view(session) {
       const before = views.get(session)
       const view = loadView(files, toSessionPaths(layout, session), before)

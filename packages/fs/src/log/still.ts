@@ -23,8 +23,16 @@ export function lookAt(files: Files, folder: string): Place | undefined {
 
 export function isUntouched(before: Place, now: Place): boolean {
   if (before.identity === undefined || now.identity === undefined) return false
-  if (before.at - before.folder.mtimeMs < COARSEST_STEP_MS) return false
-  return isSameFile(before.folder, now.folder) && isSameFile(before.identity, now.identity)
+  return (
+    isSettled(before.folder, before.at) &&
+    isSameFile(before.folder, now.folder) &&
+    isSameFile(before.identity, now.identity)
+  )
+}
+
+/** Whether a file that was like this at some time had not changed just before, and so cannot change unseen. */
+export function isSettled(file: FileStat, at: number): boolean {
+  return at - file.mtimeMs >= COARSEST_STEP_MS
 }
 
 /** A number of a removed file may come again, but not with its times. */
@@ -32,5 +40,5 @@ export function isSameFile(a: FileStat, b: FileStat): boolean {
   return a.ino === b.ino && a.ctimeMs === b.ctimeMs && a.mtimeMs === b.mtimeMs
 }
 
-/** Time stamps move in steps, on FAT of two seconds: a folder that changed within the last one may have changed again since. */
+/** Time stamps move in steps, on FAT of two seconds: what changed within the last one may change again and look the same. */
 const COARSEST_STEP_MS = 2_000

@@ -5,7 +5,7 @@ import { errnoOf } from "../errors.ts"
 import { toSessionId } from "../disk/ids.ts"
 import { below, FIRST_PART, toSessionPaths } from "../disk/layout.ts"
 import { isFolderOrNothing } from "../disk/small-files.ts"
-import { type Metadata, readMetadata, type StoredInfo } from "../log/metadata.ts"
+import type { Metadata, StoredInfo } from "../log/metadata.ts"
 import { interruptedSwaps } from "../session/swap.ts"
 import { damagedHead } from "../log/damaged.ts"
 import { toHeadInfo } from "../log/view.ts"
@@ -91,7 +91,7 @@ function toRow(env: Environment, session: string, pending: PendingInfo): ListedS
 
 function wholeRow(env: Environment, session: string, pending: PendingInfo): ListedSession | undefined {
   const { folder } = toSessionPaths(env.layout, session)
-  const metadata = readMetadata(env.files, folder)
+  const metadata = env.metadata.read(folder)
   const row = metadata === undefined ? undefined : storedRow(env, folder, metadata)
   const found = row ?? viewRow(env, session)
   if (found === undefined) return undefined

@@ -1,0 +1,69 @@
+/** What listing again costs in operations on files, and that no change is missed by it. */
+import * as fs from "node:fs"
+import { join } from "node:path"
+import type { ListedSession, SessionStorage } from "@sessions/core/storage"
+import { expect, test } from "vitest"
+import { fill, makeRoot, openAt } from "./place.ts"
+
+test("what was listed before is not read again, as long as its files are the same", async () => {
+  const { storage, reads } = await listed()
+  reads.length = 0
+  expect((await all(storage)).map(({ id }) => id).sort()).toEqual(["a", "b", "c"])
+  expect(reads).toEqual([])
+})
+
+test("a session that was appended to meanwhile, by whomever, is read again; the others are not", async () => {
+  const { root, storage, reads } = await listed()
+  const other = openAt(root).storage
+  const head = await other.head("b")
+  await other.append("b", ["news"], { expect: head ?? 0, info: "told" })
+  await other[Symbol.asyncDispose]()
+  reads.length = 0
+  const found = (await all(storage)).find(({ id }) => id === "b")
+  expect(found).toMatchObject({ next: 4, info: { text: "told", next: 4 } })
+  expect(reads.filter((path) => path.endsWith("metadata.json"))).toEqual([join(root, "b", "metadata.json")])
+})
+
+test("what was written just before it was listed is read again: it may change within one step of the clock", async () => {
+  const { root, storage, reads } = await listed()
+  const path = join(root, "a", "metadata.json")
+  fs.utimesSync(path, new Date(), new Date())
+  await all(storage)
+  reads.length = 0
+  await all(storage)
+  expect(reads).toContain(path)
+})
+
+test("a session whose row was removed by hand is counted from its log", async () => {
+  const { root, storage } = await listed()
+  fs.rmSync(join(root, "c", "metadata.json"))
+  const found = (await all(storage)).find(({ id }) => id === "c")
+  expect(found?.next).toBe(3)
+  expect(found?.info).toBeUndefined()
+})
+
+/** Three sessions that have stood still for an hour, listed once. */
+async function listed(): Promise<{ root: string; storage: SessionStorage; reads: string[] }> {
+  const root = makeRoot()
+  const writer = openAt(root).storage
+  for (const id of ["a", "b", "c"]) await fill(writer, id, 3, 100)
+  await writer[Symbol.asyncDispose]()
+  const before = new Date(Date.now() - 3_600_000)
+  for (const id of ["a", "b", "c"]) {
+    for (const name of fs.readdirSync(join(root, id))) fs.utimesSync(join(root, id, name), before, before)
+  }
+  const { storage, files } = openAt(root)
+  const reads: string[] = []
+  files.fault = ({ op, path }, proceed) => {
+    if (op === "open") reads.push(path)
+    return proceed()
+  }
+  await all(storage)
+  return { root, storage, reads }
+}
+
+async function all(storage: SessionStorage): Promise<ListedSession[]> {
+  const found: ListedSession[] = []
+  for await (const session of storage.list()) found.push(session)
+  return found
+}
