@@ -60,6 +60,8 @@ export function createEnvironment(o: EnvironmentOptions): Environment {
     },
     storeIdentity: (view) => storeIdentity(files, view.folder, view.log),
     markRolled(paths) {
+      // Whatever the times of its folder say.
+      views.delete(paths.session)
       checkInnerFolder(files, layout.rolled)
       try {
         createFile(files, paths.rolled, new Uint8Array())

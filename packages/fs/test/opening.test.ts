@@ -89,6 +89,24 @@ test.each<readonly [string, (other: SessionStorage, root: string) => Promise<rea
   expect(await storage.head("a")).toEqual(await openAt(root, PART).storage.head("a"))
 })
 
+test.each([
+  ["is older than its files", 0, "another writer"],
+  ["stands still", 1_000_000_500, "its own writer"],
+] as const)("where the time of a folder %s, a log that grows by parts is read whole", async (_, time, who) => {
+  const root = await filled(10)
+  makeOld(root)
+  const { storage, files } = openAt(root, PART)
+  files.fault = ({ op, path }, proceed) => {
+    const outcome = proceed()
+    const isFolder = op === "lstat" && path === join(root, "a") && outcome !== undefined
+    return isFolder ? Object.assign(outcome as object, { mtimeMs: time, ctimeMs: time }) : outcome
+  }
+  expect(await linesOf(storage, "a")).toEqual(linesTo(10, 1_000))
+  await append(who === "its own writer" ? storage : openAt(root, PART).storage, 50)
+  expect(await linesOf(storage, "a")).toEqual(linesTo(60, 1_000))
+  files.fault = undefined
+})
+
 test("a part that has other bytes than were kept of it is counted: lines of a late writer behind its end are void", async () => {
   const root = await filled(60)
   const before = await openAt(root, PART).storage.head("a")

@@ -23,6 +23,8 @@ export function lookAt(files: Files, folder: string): Place | undefined {
 
 export function isUntouched(before: Place, now: Place): boolean {
   if (before.identity === undefined || now.identity === undefined) return false
+  // Not all systems keep the time of a folder: where its files are newer than itself, it says nothing.
+  if (before.identity.mtimeMs - before.folder.mtimeMs > COARSEST_STEP_MS) return false
   return (
     isSettled(before.folder, before.at) &&
     isSameFile(before.folder, now.folder) &&
