@@ -16,7 +16,7 @@ export interface ForkedEntry {
 /**
  * The path to the leaf and what was said of it from elsewhere (tombstones, labels, the title and the metadata in force), in the
  * order of the source. That order keeps the meaning of every reference: the nearest entry before it with an id is the same one as
- * long as that one is there. What was said of entries that are not there stays behind.
+ * long as that one is there. What was said of entries off the path stays behind.
  */
 export function planFork(log: EntryLog, leaf: Seq | null): readonly ForkedEntry[] {
   const path = leaf === null ? [] : pathTo(log, leaf).seqs
@@ -29,7 +29,7 @@ export function planFork(log: EntryLog, leaf: Seq | null): readonly ForkedEntry[
   for (const from of chosen) {
     const entry = log.at(from) as Entry
     const target = targetOf(log, entry, from)
-    if (target !== undefined && !places.has(target)) continue
+    if (target !== undefined && !(onPath.has(target) && places.has(target))) continue
     const seq = plan.length + 1
     const moved = entry.parentId === parent.id ? {} : { parentId: parent.id }
     const changes = { ...moved, ...hintChanges(log, entry, { from, seq, target, parent }, { path, onPath, places }) }

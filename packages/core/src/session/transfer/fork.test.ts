@@ -166,6 +166,19 @@ test("a tombstone beyond the entry that is forked at deletes in the fork too", a
   expect((await fork.context()).messages.map(({ entryId }) => entryId)).toEqual(["b"])
 })
 
+test("the label of an entry off the path stays behind, also where that entry comes along as the title in force", async () => {
+  const sessions = sessionsIn()
+  const source = await sessions.create({ id: "s" })
+  await source.append([user("one", "a"), { type: "title_change", id: "t", title: "Named", source: "user" }])
+  await source.branch("a")
+  await source.append([{ type: "label", id: "l", targetId: "t", label: "here" }, user("two", "b")])
+  const fork = await sessions.fork("s", { at: "b" })
+  expect((await fork.info()).title).toBe("Named")
+  const types = (await linesIn(sessions.storage, fork.id)).map((line) => parseLine(line).record?.type)
+  expect(types).toContain("title_change")
+  expect(types).not.toContain("label")
+})
+
 test("an unknown entry is not_found and an id that is taken is exists; nothing is written", async () => {
   const sessions = sessionsIn()
   const source = await sessions.create({ id: "s" })
