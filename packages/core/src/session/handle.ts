@@ -17,6 +17,7 @@ import type { Entry, Header } from "../format/records.ts"
 import { checkSignal } from "../storage/checks.ts"
 import type { CallOptions, Head, Seq } from "../storage/contract.ts"
 import { unlessAborted } from "./aborting.ts"
+import { compactBetween } from "./compaction/between.ts"
 import type { Compacting } from "./compaction/run.ts"
 import type { SessionEvents } from "./events.ts"
 import type { SessionInfo } from "./info/info.ts"
@@ -248,14 +249,11 @@ export class SessionHandle implements Session {
   }
 
   /** What a turn does before and after its function: undefined where nobody is there to summarize. */
-  #compactBetween({ signal }: CallOptions): (() => Promise<void>) | undefined {
+  #compactBetween(o: CallOptions): (() => Promise<void>) | undefined {
     if (!isAutomatic(this.#owner.compaction)) return undefined
     return async () => {
-      if (this.#isClosed() || this.compactionStatus.breakerOpen) return
-      const { compactIfDue } = await compaction.load()
-      const due = compactIfDue(this.#shared, this.#compacting(), signal === undefined ? {} : { signal })
-      // It has been told of. What is left is that the turn was aborted, which it says itself, or that its session was closed.
-      await due.catch(() => undefined)
+      if (!this.#isClosed() && !this.compactionStatus.breakerOpen)
+        await compactBetween(this.#shared, this.#compacting(), o)
     }
   }
 

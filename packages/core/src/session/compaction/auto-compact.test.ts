@@ -1,8 +1,10 @@
-import { expect, test } from "vitest"
+import { expect, test, vi } from "vitest"
 import { FILLER, startCompacting, SUMMARY } from "../../../test/compacting.ts"
 import type { Told } from "../../../test/compacting.ts"
 import { assistant, codeOf, contextTexts, storedEntries, user } from "../../../test/writers.ts"
 import type { CompactionSettings } from "../../compaction/settings/settings.ts"
+import { StorageError } from "../../storage/errors.ts"
+import { compaction } from "../rooms/rooms.ts"
 
 /** A thousand tokens of FILLER fill half of it. */
 const SMALL: CompactionSettings = {
@@ -38,6 +40,22 @@ test("a context that is too long is compacted before the turn's function runs, w
   const texts = await session.turn((turn) => contextTexts(turn))
   expect(texts).toHaveLength(1)
   expect(texts[0]).toContain("<summary>")
+})
+
+test("no turn fails where the code that compacts cannot be loaded: that is told, counts for nothing, and the next turn asks again", async () => {
+  const { session, told } = await startCompacting({ compaction: SMALL })
+  const load = vi.spyOn(compaction, "load").mockRejectedValue(new StorageError("unavailable", "It is not there."))
+  const answer = await session.turn(async (turn) => {
+    await turn.append(TALK)
+    return "answer"
+  })
+  expect(answer).toBe("answer")
+  const failed = ["compact_failed", { kind: "failed", failures: 0, breakerOpen: false, error: { code: "unavailable" } }]
+  expect(told).toMatchObject([failed, failed])
+  expect(session.diagnostics).toMatchObject([{ code: "compaction_failed", message: "It is not there." }])
+  load.mockRestore()
+  expect(await session.turn((turn) => contextTexts(turn))).toHaveLength(1)
+  expect(session.diagnostics).toEqual([])
 })
 
 test("a turn that throws is not compacted after; its error comes through", async () => {
