@@ -1,6 +1,13 @@
 /** The storage object: its options, and what its methods do with the session's writer and files. */
 import { resolve } from "node:path"
-import { defineStorage, type SessionStorage, StorageError, unlessAborted, watchHeads } from "@sessions/core/storage"
+import {
+  defineStorage,
+  type Seq,
+  type SessionStorage,
+  StorageError,
+  unlessAborted,
+  watchHeads,
+} from "@sessions/core/storage"
 import { createBlobStore } from "./stores/blobs.ts"
 import { createDocStore } from "./stores/docs.ts"
 import { createEnvironment } from "./environment.ts"
@@ -45,7 +52,8 @@ export function createFileStorage(o: FileStorageOptions): SessionStorage {
   const { files = nodeFiles, decodeLines = decodeOnNode } = o
   const env = createEnvironment({ files, decodeLines, layout, durability, maxPartBytes, lockTimeout })
   const writers = createWriters(env)
-  const pendingInfo = (session: string, log: string): StoredInfo | undefined => writers.find(session)?.infoOf(log)
+  const pendingInfo = (session: string, log: string, next: Seq): StoredInfo | undefined =>
+    writers.find(session)?.infoOf(log, next)
 
   return defineStorage({
     description: env.description,
@@ -69,7 +77,7 @@ export function createFileStorage(o: FileStorageOptions): SessionStorage {
       const view = env.view(session)
       if (view === undefined) return undefined
       const info =
-        pendingInfo(session, view.log) ??
+        pendingInfo(session, view.log, view.next) ??
         infoIn(view.metadata ?? readMetadata(env.files, view.folder), view.log, view.next)
       return { ...toHeadInfo(view), ...(info === undefined ? {} : { info }) }
     },

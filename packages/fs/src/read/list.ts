@@ -1,17 +1,17 @@
 /** Listing sessions, newest first, without opening a log whose row is up to date. */
-import { checkSignal, type ListedSession, type ListRange } from "@sessions/core/storage"
+import { checkSignal, type ListedSession, type ListRange, type Seq } from "@sessions/core/storage"
 import type { Environment } from "../environment.ts"
 import { errnoOf } from "../errors.ts"
 import { toSessionId } from "../disk/ids.ts"
-import { below, FIRST_PART, toSessionPaths } from "../disk/layout.ts"
+import { below, FIRST_PART, parsePartName, toPartName, toSessionPaths } from "../disk/layout.ts"
 import { isFolderOrNothing } from "../disk/small-files.ts"
-import type { Metadata, StoredInfo } from "../log/metadata.ts"
+import { infoIn, type Metadata, type StoredInfo } from "../log/metadata.ts"
 import { interruptedSwaps } from "../session/swap.ts"
 import { damagedHead } from "../log/damaged.ts"
 import { toHeadInfo } from "../log/view.ts"
 
 /** What this storage object knows of a session beyond its files: an `info` that is not written yet. */
-export type PendingInfo = (session: string, log: string) => StoredInfo | undefined
+export type PendingInfo = (session: string, log: string, next: Seq) => StoredInfo | undefined
 
 /** Rows that are made at once: few enough that the first ones come promptly. */
 const PAGE = 32
@@ -95,7 +95,7 @@ function wholeRow(env: Environment, session: string, pending: PendingInfo): List
   const row = metadata === undefined ? undefined : storedRow(env, folder, metadata)
   const found = row ?? viewRow(env, session)
   if (found === undefined) return undefined
-  const info = pending(session, found.log) ?? (metadata?.log === found.log ? metadata.info : undefined)
+  const info = pending(session, found.log, found.next) ?? infoIn(metadata, found.log, found.next)
   return { id: session, ...found, ...(info === undefined ? {} : { info }) }
 }
 
@@ -104,7 +104,10 @@ function viewRow(env: Environment, session: string): Omit<ListedSession, "id" | 
   return view === undefined ? undefined : toHeadInfo(view)
 }
 
-/** The row as `metadata.json` has it, where the last part has just the size that it had then. */
+/**
+ * The row as `metadata.json` has it, where the last part has just the size that it had then and no other follows it: a file that was
+ * put back, copied while the log went on, or written late by a process that stood still, may be older than the part that does.
+ */
 function storedRow(
   env: Environment,
   folder: string,
@@ -114,6 +117,8 @@ function storedRow(
   const last = parts[parts.length - 1]
   const stat = last === undefined ? undefined : env.files.lstat(below(folder, last.name))
   if (stat === undefined || stat.size !== last?.bytes || next === 0) return undefined
+  const following = toPartName((parsePartName(last.name)?.number ?? 1) + 1, next).name
+  if (env.files.lstat(below(folder, following)) !== undefined) return undefined
   return {
     next,
     log,

@@ -65,10 +65,14 @@ export function isInPlace(files: Files, log: OpenLog): boolean {
   return files.lstat(pathOf(log))?.ino === files.fstat(log.fd).ino
 }
 
-/** Whether a log that was just looked at ends where the open one does. */
-export function isViewOf(log: OpenLog, view: LogView): boolean {
+/**
+ * Whether a log that was just looked at is the open one, and ends where that does. A copy that somebody put back in its place is as long,
+ * and has the same identity, but what is written to the open file would be seen by nobody.
+ */
+export function isViewOf(files: Files, log: OpenLog, view: LogView): boolean {
   const { name, end } = lastPart(view)
-  return log.log === view.log && log.part.name === name && log.size === end.offset && view.torn === 0
+  const isSameEnd = log.log === view.log && log.part.name === name && log.size === end.offset && view.torn === 0
+  return isSameEnd && files.fstat(log.fd).ino === view.stamp.ino
 }
 
 /**

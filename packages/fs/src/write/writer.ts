@@ -7,6 +7,7 @@ import {
   checkSignal,
   hasCode,
   type Head,
+  type Seq,
   StorageError,
   unlessAborted,
 } from "@sessions/core/storage"
@@ -63,26 +64,22 @@ export class SessionWriter {
     return this.#queue.idle
   }
 
-  /** What was given with an append and may not stand in `metadata.json` yet. */
-  infoOf(log: string): StoredInfo | undefined {
-    return this.#log?.log === log ? this.#behind.info : undefined
+  /**
+   * What was given with an append and may not stand in `metadata.json` yet. Of a log that ends elsewhere than the open one somebody else
+   * knows more: what was known here was written before he had the lock.
+   */
+  infoOf(log: string, next: Seq): StoredInfo | undefined {
+    return this.#log?.log === log && this.#log.next === next ? this.#behind.info : undefined
   }
 
   /** Gives the head without waiting where lock, log and end are as expected; the common case by far. */
   append(lines: readonly string[], o: AppendOptions): Head | Promise<Head> {
     const log = this.#log
-    if (
-      this.idle &&
-      log !== undefined &&
-      this.#checked &&
-      this.#env.durability === "os" &&
-      this.#broken === undefined
-    ) {
-      if (this.#lease.refresh() === "held" && this.#isCurrent(log)) {
-        checkExpect(log, o.expect, this.#session)
-        const batch = encodeBatch(lines)
-        if (this.#fits(log, batch)) return this.#writeAtOnce(log, batch, o)
-      }
+    const isReady = this.idle && this.#checked && this.#broken === undefined && this.#env.durability === "os"
+    if (isReady && log !== undefined && this.#lease.refresh() === "held" && this.#isCurrent(log)) {
+      checkExpect(log, o.expect, this.#session)
+      const batch = encodeBatch(lines)
+      if (this.#fits(log, batch)) return this.#writeAtOnce(log, batch, o)
     }
     const fate = { sent: false }
     const work = this.#queue.run(() => this.#appendInTurn(lines, o, fate))
@@ -168,7 +165,7 @@ export class SessionWriter {
     if (this.#checked && this.#log !== undefined && this.#isCurrent(this.#log)) return
     const view = this.#env.view(this.#session)
     if (view === undefined) this.#closeLog()
-    else if (this.#log === undefined || !isViewOf(this.#log, view)) await this.#open(view)
+    else if (this.#log === undefined || !isViewOf(this.#env.files, this.#log, view)) await this.#open(view)
     if (this.#lease.fence && this.#log !== undefined && !this.#checked) await this.#roll(this.#log)
     this.#checked = true
   }
