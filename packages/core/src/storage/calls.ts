@@ -93,12 +93,12 @@ export function createCalls({ description, aborts, toError = unavailable }: Call
           const step = await call(what, o, async () => {
             steps ??= open()[Symbol.asyncIterator]()
             const step = await steps.next()
-            // Its reader may never come back for more.
+            // Its reader may never come back for more, nor be told of the step before the storage is closed.
             if (closed.aborted) await steps.return?.()
+            else standing.add(end)
             return step
           })
           if (step.done === true) return
-          standing.add(end)
           yield step.value
         }
       } finally {

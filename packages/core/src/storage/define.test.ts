@@ -322,6 +322,30 @@ test("a step under way when the storage is closed gives what it brings, and ends
   await expect(reader.next()).rejects.toMatchObject({ code: "closed" })
 })
 
+test("whenever between a step and its reader's hearing of it the storage is closed, the source has ended before the store is", async () => {
+  for (const signal of [undefined, new AbortController().signal]) {
+    for (let turns = 0; turns < 20; turns++) {
+      let open = 0
+      const { storage, closed } = recording({
+        async *read() {
+          open++
+          try {
+            for (let from = 0; ; from++) yield { from, lines: ["x"] }
+          } finally {
+            open--
+          }
+        },
+      })
+      closed.mockImplementation(() => expect(open).toBe(0))
+      const reader = storage.read("a", {}, { ...(signal && { signal }) })[Symbol.asyncIterator]()
+      reader.next().catch(() => undefined)
+      for (let turn = 0; turn < turns; turn++) await Promise.resolve()
+      await storage[Symbol.asyncDispose]()
+      expect(closed).toHaveBeenCalledTimes(1)
+    }
+  }
+})
+
 test("a reader that stops, and one whose signal fires while it waits, end their source", async () => {
   const ended = vi.fn<() => void>()
   const waiting = deferred<void>()
