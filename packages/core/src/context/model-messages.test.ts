@@ -125,10 +125,12 @@ describe("another role", () => {
     ])
   })
 
-  test("without content and without a rule is left out, and told of", () => {
-    const { messages, diagnostics } = render([role("notice", { details: 1 }), user("a")])
-    expect(messages).toHaveLength(1)
-    expect(diagnostics).toMatchObject([{ code: "left_out", entryId: "e1" }])
+  test("without content (others write null for that) and without a rule is left out, and told of", () => {
+    for (const message of [{ details: 1 }, { details: 1, content: null }]) {
+      const { messages, diagnostics } = render([role("notice", message), user("a")])
+      expect(messages).toHaveLength(1)
+      expect(diagnostics).toMatchObject([{ code: "left_out", entryId: "e1" }])
+    }
   })
 
   test("that is called like one of ours in here is another role all the same", () => {

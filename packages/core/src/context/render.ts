@@ -93,8 +93,10 @@ function renderMessage(entryId: string, message: unknown): ContextMessage | stri
   }
   const { content } = message as Message
   if (content === undefined || content === null) {
-    const needsContent = MODEL_ROLES.has((message as Message).role)
-    return needsContent ? "its message has no content" : { entryId, kind: "message", message: message as Message }
+    if (MODEL_ROLES.has((message as Message).role)) return "its message has no content"
+    // Others write null for content that is not there.
+    const { content: _, ...rest } = message as Message
+    return { entryId, kind: "message", message: content === undefined ? (message as Message) : rest }
   }
   const blocks = blocksOf(content)
   if (blocks === undefined) return "its content is not a list of blocks"
