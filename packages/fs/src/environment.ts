@@ -24,6 +24,8 @@ export interface Environment {
   readonly metadata: KnownMetadata
   /** The log as its files are now. */
   view(session: string): LogView | undefined
+  /** The same, with nothing taken from an earlier look. */
+  viewAnew(session: string): LogView | undefined
   /** Gives a log that was copied in the identity that it is known by. */
   storeIdentity(view: LogView): void
   /** Notes that a session's log has, or is about to have, more than one part. */
@@ -44,19 +46,24 @@ export function createEnvironment(o: EnvironmentOptions): Environment {
   const { files, layout } = o
   const description = `fs:${layout.root}`
   const views = new Map<string, LogView>()
+  const view = (session: string): LogView | undefined => {
+    const before = views.get(session)
+    const now = loadView(files, toSessionPaths(layout, session), before)
+    views.delete(session)
+    if (now !== undefined) views.set(session, now)
+    if (views.size > KEPT_VIEWS) views.delete(views.keys().next().value ?? "")
+    return now
+  }
   return {
     ...o,
     description,
     bells: createBells(),
     unsynced: new Set(),
     metadata: createKnownMetadata(files),
-    view(session) {
-      const before = views.get(session)
-      const view = loadView(files, toSessionPaths(layout, session), before)
+    view,
+    viewAnew(session) {
       views.delete(session)
-      if (view !== undefined) views.set(session, view)
-      if (views.size > KEPT_VIEWS) views.delete(views.keys().next().value ?? "")
-      return view
+      return view(session)
     },
     storeIdentity: (view) => storeIdentity(files, view.folder, view.log),
     markRolled(paths) {

@@ -60,6 +60,20 @@ test("information of lines that a log which was put back does not have is given 
   expect(await rowOf(again)).not.toHaveProperty("info")
 })
 
+test("a part that has ended and was changed in place is read by the lines that it has now", async () => {
+  const root = makeRoot()
+  const { storage } = openAt(root, { maxPartBytes: 2_000 })
+  await fill(storage, "a", 5, 1_000)
+  const path = join(root, "a", "session.jsonl")
+  expect(await linesOf(storage, "a", { from: 0, to: 1 })).toEqual(linesTo(1, 1_000))
+  await linesOf(storage, "a")
+  fs.writeFileSync(path, `longer${fs.readFileSync(path, "utf8")}`)
+  const expected = [`longer${lineAt(0, 1_000)}`, ...linesTo(5, 1_000).slice(1)]
+  expect(await linesOf(storage, "a")).toEqual(expected)
+  expect(await linesOf(storage, "a", { from: 0, to: 1 })).toEqual(expected.slice(0, 1))
+  expect(await storage.head("a")).toEqual(await openAt(root).storage.head("a"))
+})
+
 /** Waits until whoever wrote last has given back the lock, and written what follows the log. */
 async function quiet(root: string): Promise<void> {
   const locks = join(root, ".locks")

@@ -14,6 +14,8 @@ export interface Part extends PartName {
   readonly end: Mark
   /** Whether what stands before `end` was looked at; else the size of the file speaks for it. */
   readonly isEndSeen: boolean
+  /** Of its file when the end was found; missing for the last part, which grows. */
+  readonly size?: number
   /** Ascending, from the part's first line on; missing where its lines were not looked at yet: see {@link countPart}. */
   readonly marks?: readonly Mark[]
 }
@@ -73,6 +75,11 @@ const LAST_LINES = 1_024
 
 const counted = new WeakMap<Part, CountedPart>()
 
+/** Whether an open part is as long as when its end was found: else somebody changed it by hand, or a late writer added what is void. */
+export function isAsLong(files: Files, fd: number, { size }: Part): boolean {
+  return size === undefined || files.fstat(fd).size === size
+}
+
 /** All but the last one. Where `metadata.json` knows how long they are, their lines are counted when somebody needs them. */
 export function closedParts(
   files: Files,
@@ -84,12 +91,13 @@ export function closedParts(
   return names.slice(0, -1).map((name, index): Part => {
     const until = (names[index + 1] as PartName).from
     const same = known.find((part) => part.name === name.name && part.end.seq === until)
-    if (same !== undefined) return same
+    // It was the last one until now.
+    if (same !== undefined) return same.size === undefined ? { ...same, size: same.end.offset } : same
     const bytes = closedSize(metadata(), name.name, until)
     const isWhole = bytes !== undefined && files.lstat(below(folder, name.name))?.size === bytes
     const { number, from } = name
     return isWhole
-      ? { number, from, name: name.name, end: { offset: bytes, seq: until }, isEndSeen: false }
+      ? { number, from, name: name.name, end: { offset: bytes, seq: until }, isEndSeen: false, size: bytes }
       : closedPart(files, folder, name, until)
   })
 }
@@ -105,7 +113,7 @@ function closedPart(files: Files, folder: string, { number, from, name }: PartNa
     const { size } = files.fstat(fd)
     const marks = loadMarks(files, folder, name, from, fd, size).filter((mark) => mark.seq <= until)
     const end = countLines(files, fd, { start: marks.at(-1) as Mark, end: size, until }, marks)
-    return { number, from, name, end, isEndSeen: true, marks }
+    return { number, from, name, end, isEndSeen: true, size, marks }
   })
 }
 

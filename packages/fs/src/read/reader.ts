@@ -15,7 +15,7 @@ import { below } from "../disk/layout.ts"
 import { createGuard, type Guard } from "./guard.ts"
 import { locate } from "../log/locate.ts"
 import { readPieces } from "./pieces.ts"
-import { type Part, partFor } from "../log/parts.ts"
+import { isAsLong, type Part, partFor } from "../log/parts.ts"
 
 /** The lines of a range in log order. See `SessionStorage.read`. */
 export async function* readLines(
@@ -57,12 +57,13 @@ interface Reading {
   readonly folder: string | undefined
 }
 
-async function* readPart(reading: Reading, part: Part, from: Seq, to: Seq): AsyncGenerator<Chunk, void, undefined> {
+async function* readPart(reading: Reading, found: Part, from: Seq, to: Seq): AsyncGenerator<Chunk, void, undefined> {
   const { env, session, guard, signal } = reading
   const { files } = env
-  const { fd, folder } = openPart(reading, part)
+  const { fd, folder } = openPart(reading, found)
   try {
     let seq = from
+    const part = isAsLong(files, fd, found) ? found : countedAnew(reading, found)
     const range = locate(files, fd, partFor(files, folder, part, from, to), from, to)
     for await (const { at, bytes } of readPieces(files, fd, range, MAX_CHUNK_BYTES)) {
       checkSignal(signal)
@@ -76,6 +77,12 @@ async function* readPart(reading: Reading, part: Part, from: Seq, to: Seq): Asyn
   } finally {
     files.close(fd)
   }
+}
+
+/** A part that was changed by hand since it was counted: its lines are elsewhere. */
+function countedAnew({ env, session, guard }: Reading, found: Part): Part {
+  env.viewAnew(session)
+  return guard.checkAll().parts.find(({ name }) => name === found.name) ?? found
 }
 
 /** The folder may have moved since it was looked at, and what is opened under its name may be another log's. */
