@@ -44,15 +44,21 @@ export async function selectAt(shared: SharedSession, leafId: string | null, o: 
     if (pathOf !== undefined) readFor.place = pathOf
     if (pathOf === undefined || learned === state.log) return false
     learned = state.log
-    await (await rest.load()).learnPaths(pathStore(shared), state.log, o)
-    return true
+    const known = await knownPaths()
+    await known?.learnPaths(pathStore(shared), state.log, o)
+    return known !== undefined
   }
   const selection = await shared.store.untilKnown(() => state.log, ask, o, instead)
   const { place } = readFor
   // What is not acknowledged yet may never stand there.
   const isKept = place === undefined || place >= state.acked || state.log.known(place) !== undefined
-  if (!isKept) await (await rest.load()).keepPath(pathStore(shared), state.log, state.header, place, o)
+  if (!isKept) await (await knownPaths())?.keepPath(pathStore(shared), state.log, state.header, place, o)
   return selection
+}
+
+/** A cache: where its code cannot be had, the log tells. */
+function knownPaths(): Promise<Awaited<ReturnType<typeof rest.load>> | undefined> {
+  return rest.load().catch(() => undefined)
 }
 
 function pathStore({ id, storage, state }: SharedSession): PathStore {
