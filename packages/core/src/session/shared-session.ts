@@ -20,6 +20,7 @@ import type { PieceSizes } from "./load/pieces.ts"
 import type { PendingAppend } from "./queue/pending.ts"
 import { entriesOf, isTalk } from "./queue/pending.ts"
 import { placeAppend } from "./queue/placing.ts"
+import type { Given } from "./queue/placing.ts"
 import type { Prepared } from "./queue/prepare.ts"
 import { aborted, otherWriter } from "./queue/queue-errors.ts"
 import { checkSizes, checkWaiting, entriesBytes } from "./queue/room.ts"
@@ -96,7 +97,7 @@ export class SharedSession implements QueueHost {
       const direct = this.gate.kind === "open" && this.options.hooks.every((hook) => hook.append === undefined)
       // Whoever comes later must not overtake those that still wait for their hooks.
       const placed = direct && this.#hookedCount === 0 ? this.#place(entries, o, turn) : undefined
-      return placed ?? this.#placeLater(copyEntries(entries), o, turn)
+      return placed instanceof Promise ? placed : this.#placeLater(copyEntries(entries), o, turn, placed)
     } catch (error) {
       return Promise.reject(error)
     }
@@ -113,7 +114,12 @@ export class SharedSession implements QueueHost {
   }
 
   /** After the hooks, and when there is all that placing needs. */
-  #placeLater(entries: readonly NewEntry[], o: AppendOptions, turn: RunningTurn | undefined): Promise<AppendResult> {
+  #placeLater(
+    entries: readonly NewEntry[],
+    o: AppendOptions,
+    turn: RunningTurn | undefined,
+    given: Given | undefined,
+  ): Promise<AppendResult> {
     return new Promise((resolve, reject) => {
       const abort = (): void => reject(aborted(this.id, o.signal as AbortSignal, false))
       o.signal?.addEventListener("abort", abort, { once: true })
@@ -122,10 +128,10 @@ export class SharedSession implements QueueHost {
         if (this.gate.kind === "refused") throw this.gate.error
         if (this.gate.kind === "migrate") await this.gate.migrate()
         const changed = await runAppendHooks(this.options.hooks, entries, this.id)
-        const placed = this.#place(changed, o, turn)
-        if (placed !== undefined) return resolve(placed)
+        const placed = this.#place(changed, o, turn, given)
+        if (placed instanceof Promise) return resolve(placed)
         await rest.load()
-        resolve(this.#place(changed, o, turn) as Promise<AppendResult>)
+        resolve(this.#place(changed, o, turn, placed) as Promise<AppendResult>)
       }
       const done = (): void => {
         this.#hookedCount--
@@ -137,17 +143,18 @@ export class SharedSession implements QueueHost {
   }
 
   /**
-   * Gives entries their place in memory, and queues them. Throws before anything has changed; undefined, with nothing changed, where
-   * some may be too large for a line and the code for that is not loaded.
+   * Gives entries their place in memory, and queues them. Throws before anything has changed. Where some may be too large for a line
+   * and the code for that is not loaded, nothing has changed either: the next try takes what this one was given.
    */
   #place(
     inputs: readonly NewEntry[],
     o: AppendOptions,
     turn: RunningTurn | undefined,
-  ): Promise<AppendResult> | undefined {
+    given?: Given,
+  ): Promise<AppendResult> | Given {
     if (o.signal?.aborted === true) throw aborted(this.id, o.signal, false)
-    const placed = placeAppend(this.id, this.state, inputs, this.options, rest.now)
-    if (placed === undefined) return undefined
+    const placed = placeAppend(this.id, this.state, inputs, this.options, rest.now, given)
+    if (placed.fresh === undefined) return placed
     const { ids, fresh } = placed
     if (fresh.length === 0) return this.#alreadyThere(ids, o)
     const sized = fresh.map((one) => one.sized)

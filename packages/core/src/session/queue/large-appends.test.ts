@@ -5,9 +5,12 @@ import { createSessions } from "../repository/repository.ts"
 import { rest } from "../rooms/rooms.ts"
 
 test("an append that is too large for a line waits for the code that moves it, and nobody overtakes it", async () => {
-  const sessions = createSessions({ storage: createMemoryStorage(), blobs: { textUnits: 1_000 } })
+  let now = Date.parse("2026-01-31T09:30:00.000Z")
+  const clock = (): number => (now += 1_000)
+  const sessions = createSessions({ storage: createMemoryStorage(), blobs: { textUnits: 1_000 }, now: clock })
   const session = await sessions.create({ id: "s" })
   expect(rest.now).toBeUndefined()
+  const made = now
   const first = session.append(said("first"))
   const large = session.append(said("large ".repeat(500)))
   const wrong = session.append({ type: "message" })
@@ -20,6 +23,10 @@ test("an append that is too large for a line waits for the code that moves it, a
     "large",
     "last",
   ])
+  // An id and a time ask the clock once each: who waits keeps what it was given at first.
+  const times: number[] = []
+  for await (const { timestamp } of session.entries()) times.push(Date.parse(timestamp) - made)
+  expect(times).toEqual([2_000, 4_000, 6_000])
   const stored = await sessions.storage.blobs.list()[Symbol.asyncIterator]().next()
   expect(stored.value).toMatchObject({ bytes: 3_000 })
   await sessions.close()

@@ -21,23 +21,33 @@ export interface Placed {
   readonly fresh: readonly Prepared[]
 }
 
+/** What an append was given that could not be placed yet; the next try has the same. */
+export interface Given {
+  readonly ids: readonly string[]
+  readonly timestamp: string
+  readonly fresh?: undefined
+}
+
 interface PlacingOptions extends PrepareOptions {
   readonly newId: () => string
   readonly now: () => number
 }
 
-/** Throws `invalid`. Undefined: one of them may hold what is too large for a line, and `outside` is missing. */
+/** Throws `invalid`. Places nothing where one of them may hold what is too large for a line, and `outside` is missing. */
 export function placeAppend(
   session: string,
   state: SessionState,
   inputs: readonly NewEntry[],
   o: PlacingOptions,
   outside: Outside | undefined,
-): Placed | undefined {
+  given?: Given,
+): Placed | Given {
   if (inputs.length === 0) throw new SessionError("invalid", "There is no entry to append.", { session })
   const payloads = inputs.map(normalizeNewEntry)
-  const ids = uniqueIds(session, payloads, o.newId)
-  const timestamp = toIsoTime(o.now())
+  const { ids, timestamp } = given ?? {
+    ids: uniqueIds(session, payloads, o.newId),
+    timestamp: toIsoTime(o.now()),
+  }
   const fresh: Prepared[] = []
   let leafId = state.leafId
   let end = isTalk(payloads[0] as EntryPayload) ? undefined : asideParent(state)
@@ -57,7 +67,7 @@ export function placeAppend(
     }
     const complete = payload.type === "compaction" ? withState(payload, state, fresh) : payload
     const prepared = prepareEntry(complete, place, { aside: end !== undefined, outside }, o)
-    if (prepared === undefined) return undefined
+    if (prepared === undefined) return { ids, timestamp }
     fresh.push(prepared)
     if (end === undefined) leafId = id
     else end = id
