@@ -10,6 +10,7 @@ import type { NewEntry } from "../format/new-entry.ts"
 import type { Entry } from "../format/records.ts"
 import { utf8Length } from "../storage/checks.ts"
 import type { Head, Seq, SessionStorage } from "../storage/contract.ts"
+import { unlessAborted } from "./aborting.ts"
 import { waitFor } from "./queue/callers.ts"
 import { Emitter } from "./events.ts"
 import { copyEntries, runAppendHooks, runHook } from "./hooks.ts"
@@ -130,7 +131,8 @@ export class SharedSession implements QueueHost {
         const changed = await runAppendHooks(this.options.hooks, entries, this.id)
         const placed = this.#place(changed, o, turn, given)
         if (placed instanceof Promise) return resolve(placed)
-        await rest.load()
+        // Nobody behind it waits for code that nobody wants any more. Who gave it up has been told of that by then.
+        await unlessAborted(rest.load(), o.signal, { session: this.id, message: "The append was aborted." })
         resolve(this.#place(changed, o, turn, placed) as Promise<AppendResult>)
       }
       const done = (): void => {

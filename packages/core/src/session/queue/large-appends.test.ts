@@ -1,6 +1,6 @@
 /** Alone in its file: what is too large for a line is met here before the code for that was loaded. */
 import { createMemoryStorage } from "@sessions/memory"
-import { expect, test } from "vitest"
+import { expect, test, vi } from "vitest"
 import { createSessions } from "../repository/repository.ts"
 import { rest } from "../rooms/rooms.ts"
 
@@ -29,6 +29,24 @@ test("an append that is too large for a line waits for the code that moves it, a
   expect(times).toEqual([2_000, 4_000, 6_000])
   const stored = await sessions.storage.blobs.list()[Symbol.asyncIterator]().next()
   expect(stored.value).toMatchObject({ bytes: 3_000 })
+  await sessions.close()
+})
+
+test("whoever gives up an append that waits for that code keeps nobody behind it waiting", async () => {
+  const sessions = createSessions({ storage: createMemoryStorage(), oversize: "truncate" })
+  const session = await sessions.create({ id: "s" })
+  const now = vi.spyOn(rest, "now", "get").mockReturnValue(undefined)
+  const load = vi.spyOn(rest, "load").mockReturnValue(new Promise(() => undefined))
+  const giveUp = new AbortController()
+  const waiting = session.append(said("given up"), { signal: giveUp.signal })
+  const behind = session.append(said("behind"))
+  await vi.waitUntil(() => now.mock.calls.length === 2)
+  now.mockRestore()
+  load.mockRestore()
+  giveUp.abort()
+  await expect(waiting).rejects.toMatchObject({ code: "aborted", sent: false })
+  await behind
+  expect((await session.messages()).messages).toHaveLength(1)
   await sessions.close()
 })
 
