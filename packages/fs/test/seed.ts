@@ -5,7 +5,8 @@ export function seeded<T>(property: fc.IProperty<T>, runs = 300): void {
   fc.assert(property, withSeed(runs))
 }
 
-function withSeed(numRuns: number): fc.Parameters<unknown> {
+/** For a property that is run by hand. */
+export function withSeed(numRuns: number): fc.Parameters<unknown> {
   const seed = process.env["SEED"]
   return seed === undefined ? { numRuns } : { numRuns, seed: Number(seed) }
 }
