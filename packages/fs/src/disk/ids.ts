@@ -14,6 +14,8 @@ export function toFileName(id: string): string {
 
 /** The session id of a folder, or undefined for a folder that no id has: foreign ones are left alone. */
 export function toSessionId(folder: string): string | undefined {
+  // What core makes itself, and a listing asks for each of thousands.
+  if (ULID.test(folder)) return folder
   const id = fromFileName(folder)
   return id !== undefined && isSessionId(id) ? id : undefined
 }

@@ -41,7 +41,7 @@ const SLICE = 500
 interface Candidate {
   readonly session: string
   readonly updatedAt: number
-  readonly row?: ListedSession
+  readonly row: ListedSession | undefined
 }
 
 async function newestFirst(
@@ -61,7 +61,7 @@ async function newestFirst(
     if (session === undefined) continue
     const row = rolled.has(name) ? toRow(env, session, pending) : undefined
     const updatedAt = row?.updatedAt ?? touchedAt(env, name)
-    if (updatedAt !== undefined) found.push({ session, updatedAt, ...(row === undefined ? {} : { row }) })
+    if (updatedAt !== undefined) found.push({ session, updatedAt, row })
     if (++looked % SLICE > 0) continue
     await new Promise((resolve) => setImmediate(resolve))
     checkSignal(signal)
