@@ -40,6 +40,8 @@ export interface KnownPath {
 export class EntryLog {
   #from: Seq
   #slots: (Slot | LazySlot)[]
+  /** Lines from here on are not in the two maps yet: whoever appends looks nothing up by id, and an index costs as much as placing. */
+  #indexed: Seq
   /** Seq of the last entry with each id. */
   readonly #last = new Map<string, Seq>()
   /** Seqs of earlier entries with an id that occurs more than once, ascending. */
@@ -56,6 +58,7 @@ export class EntryLog {
 
   constructor(from: Seq = 0) {
     this.#from = from
+    this.#indexed = from
     this.#slots = []
   }
 
@@ -101,15 +104,7 @@ export class EntryLog {
   push(slot: Slot | LazySlot): void {
     const seq = this.end
     this.#slots.push(slot)
-    if (slot === undefined) return
-    const before = this.#last.get(slot.id)
-    if (before !== undefined) {
-      const earlier = this.#earlier.get(slot.id)
-      if (earlier === undefined) this.#earlier.set(slot.id, [before])
-      else earlier.push(before)
-    }
-    this.#last.set(slot.id, seq)
-    if (slot.type !== "tombstone") return
+    if (slot?.type !== "tombstone") return
     this.#tombstones.push(seq)
     this.#unread.push(seq)
   }
@@ -119,6 +114,7 @@ export class EntryLog {
    * place of the next one that has it, the last of them first.
    */
   prepend(slots: readonly Slot[], onRepeated?: (seq: Seq, again: Seq) => void): void {
+    this.#index()
     const from = this.#from - slots.length
     /** What is new among the seqs of ids that occur more than once, descending. */
     const repeated = new Map<string, Seq[]>()
@@ -162,8 +158,9 @@ export class EntryLog {
 
   /** Takes away every line from `end` on. */
   truncate(end: Seq): void {
-    const cut = this.#slots.splice(Math.max(0, end - this.#from))
-    for (let i = cut.length - 1; i >= 0; i--) {
+    const start = Math.max(this.#from, end)
+    const cut = this.#slots.splice(start - this.#from)
+    for (let i = Math.min(cut.length, this.#indexed - start) - 1; i >= 0; i--) {
       const slot = cut[i]
       if (slot === undefined) continue
       const earlier = this.#earlier.get(slot.id)
@@ -172,6 +169,7 @@ export class EntryLog {
       if (before === undefined) this.#last.delete(slot.id)
       else this.#last.set(slot.id, before)
     }
+    this.#indexed = Math.min(this.#indexed, start)
     const tombstones = this.#tombstones.length
     while ((this.#tombstones.at(-1) ?? -1) >= end) this.#tombstones.pop()
     // A target stands before its tombstone: where no tombstone is cut off, nothing that is deleted is.
@@ -186,6 +184,7 @@ export class EntryLog {
   find(id: string, before: Seq = this.end): Seq | undefined {
     // Most references mean the entry before: no map needs to be asked.
     if (this.#slots[before - 1 - this.#from]?.id === id) return before - 1
+    this.#index()
     const last = this.#last.get(id)
     if (last === undefined || last < before) return last
     const earlier = this.#earlier.get(id)
@@ -194,6 +193,7 @@ export class EntryLog {
 
   /** The first entry held with an id. */
   first(id: string): Seq | undefined {
+    this.#index()
     return this.#earlier.get(id)?.[0] ?? this.#last.get(id)
   }
 
@@ -209,6 +209,19 @@ export class EntryLog {
   deletedAfter(seq: Seq): readonly Seq[] {
     const later = this.#tombstones.filter((tombstone) => tombstone > seq)
     return later.flatMap((tombstone) => this.#targetOf(tombstone) ?? [])
+  }
+
+  #index(): void {
+    for (; this.#indexed < this.end; this.#indexed++) {
+      const id = this.#slots[this.#indexed - this.#from]?.id
+      if (id === undefined) continue
+      const before = this.#last.get(id)
+      this.#last.set(id, this.#indexed)
+      if (before === undefined) continue
+      const earlier = this.#earlier.get(id)
+      if (earlier === undefined) this.#earlier.set(id, [before])
+      else earlier.push(before)
+    }
   }
 
   #targetOf(tombstone: Seq): Seq | undefined {
