@@ -37,9 +37,10 @@ export function normalizeNewEntry(input: NewEntry): EntryPayload {
 /** The whole entry, with its keys in the order in which a line has them. */
 export function placeEntry(payload: EntryPayload, place: EntryPlace): Entry {
   const { id, parentId, seq, timestamp } = place
-  const order: object = { type: payload.type, id, parentId, seq, timestamp }
-  // The place once more: a payload may have these fields as undefined.
-  return { ...order, ...payload, ...place }
+  const entry: Entry = { type: payload.type, id, parentId, seq, timestamp, ...(payload as object) }
+  // A payload may have these fields as undefined.
+  const isPlaced = entry.id === id && entry.parentId === parentId && entry.seq === seq && entry.timestamp === timestamp
+  return isPlaced ? entry : Object.assign(entry, place)
 }
 
 const TIMESTAMP = /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d)$/
