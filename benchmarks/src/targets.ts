@@ -60,8 +60,7 @@ export const targets: readonly Target[] = [
     raw: "writeSync and an awaited fdatasync",
     options: 'durability: "disk"',
     checks: [ratio(0.85, "bun", "deno")],
-    bound:
-      "Before each sync stand what an append costs in this process (append.os.awaited less its raw loop) and a turn of the event loop, in which others may join.",
+    bound: "Before each sync stands what an append costs in this process: append.os.awaited less its raw loop.",
   },
   {
     id: "append.disk.concurrent64",
@@ -84,6 +83,8 @@ export const targets: readonly Target[] = [
     raw: "read 256 KB, look for line ends, JSON.parse",
     options: "maxSessionBytes: 4e9",
     checks: [ratio(0.9), most("peakMB", 150, "MB of memory at most", "node")],
+    bound:
+      "In Bun, 100 MB are read and parsed in 46 ms through the storage and in 47 ms by hand. That each of their 57,000 lines is looked at for being an entry, and handed out by a step that is awaited, takes 17 ms more, a third of what Bun parses it in.",
   },
   {
     id: "replay.tree.200mb",

@@ -1,6 +1,6 @@
 /** The sessions of AI agents, kept as append-only logs. Start with {@link createSessions}. */
 export { createSessions, hasCode, SessionError, StorageError } from "./main.ts"
-export type { SessionsOptions } from "./session/repository/repository.ts"
+export type { SessionsOptions } from "./session/repository/options.ts"
 export type { PieceSizes } from "./session/load/pieces.ts"
 export type * from "./session/types.ts"
 export type { SessionEvents } from "./session/events.ts"

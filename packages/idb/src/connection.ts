@@ -36,7 +36,8 @@ export function createConnection(options: ConnectionOptions): Connection {
 
   return {
     async get() {
-      rest.prefetch()
+      // Once for each opening: a page that is offline would else ask for it with each transaction.
+      if (opening === undefined) rest.prefetch()
       const mine = (opening ??= startOpening(options, (which) => forget(which)))
       try {
         return await within(mine, options)

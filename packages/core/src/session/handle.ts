@@ -21,6 +21,7 @@ import { compactBetween } from "./compaction/between.ts"
 import type { Compacting } from "./compaction/run.ts"
 import type { SessionEvents } from "./events.ts"
 import type { SessionInfo } from "./info/info.ts"
+import { closed, notInTurn } from "./handle-errors.ts"
 import { oneByOne } from "./one-by-one.ts"
 import { findEntry, readContext } from "./reading.ts"
 import { readMessages } from "./reading-messages.ts"
@@ -296,15 +297,4 @@ async function* entryRuns(
   o: CallOptions,
 ): AsyncGenerator<readonly Entry[], void, undefined> {
   yield* (await history.load()).readEntryRuns(shared, range, o)
-}
-
-function notInTurn(session: string): SessionError {
-  const message = `autoCompact() runs between the turns of ${session}, never within one. There, call compact().`
-  return new SessionError("invalid", message, { session })
-}
-
-function closed(session: string): SessionError {
-  return new SessionError("closed", `This handle on session ${session} was closed. Open the session again.`, {
-    session,
-  })
 }

@@ -2,7 +2,7 @@ import { expect, test } from "vitest"
 import { FILLER, startCompacting, SUMMARY } from "../../../test/compacting.ts"
 import { assistant, codeOf, contextTexts, storedEntries, user } from "../../../test/writers.ts"
 import type { Summarize } from "../../compaction/types.ts"
-import type { SessionsOptions } from "../repository/repository.ts"
+import type { SessionsOptions } from "../repository/options.ts"
 import type { Session } from "../types.ts"
 
 test("a summarizer that fails, says nothing or is aborted writes nothing, and the session can be compacted afterwards", async () => {

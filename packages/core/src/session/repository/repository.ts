@@ -2,8 +2,7 @@
 import { checkGroups } from "../../compaction/settings/levels.ts"
 import type { CompactionSettings } from "../../compaction/settings/settings.ts"
 import { SessionError } from "../../errors.ts"
-import type { BlobLimits } from "../../format/blob-refs.ts"
-import { createIds, isUlid } from "../../format/ids.ts"
+import { isUlid } from "../../format/ids.ts"
 import { headerProblem } from "../../format/guards.ts"
 import type { Header } from "../../format/records.ts"
 import type { CallOptions, Deleted, SessionStorage } from "../../storage/contract.ts"
@@ -11,15 +10,14 @@ import { isSessionId } from "../../storage/checks.ts"
 import { hasCode } from "../../storage/errors.ts"
 import { createSession } from "./creating.ts"
 import { runHook } from "../hooks.ts"
-import type { Hooks } from "../hooks.ts"
 import type { SessionInfo } from "../info/info.ts"
 import { listSessions, sessionInfo } from "./list.ts"
 import { OpenSessions } from "./open-sessions.ts"
 import type { Held } from "./open-sessions.ts"
+import { toOpeningOptions } from "./options.ts"
+import type { SessionsOptions } from "./options.ts"
 import { newHeader, openSession } from "../load/opening.ts"
 import type { OpeningOptions } from "../load/opening.ts"
-import { PIECE_SIZES } from "../load/pieces.ts"
-import type { PieceSizes } from "../load/pieces.ts"
 import {
   compactionSettings,
   copying,
@@ -32,49 +30,8 @@ import {
   verifying,
 } from "../rooms/rooms.ts"
 import type { ExportOptions, ImportOptions, ImportResult, ImportSource } from "../transfer/types.ts"
-import type {
-  ConflictPolicy,
-  CreateOptions,
-  ListOptions,
-  OpenOptions,
-  PersistAfter,
-  Pointers,
-  Session,
-  SessionPage,
-  Sessions,
-} from "../types.ts"
+import type { CreateOptions, ListOptions, OpenOptions, Pointers, Session, SessionPage, Sessions } from "../types.ts"
 import type { VerifyReport } from "../verify/verify.ts"
-
-export interface SessionsOptions {
-  readonly storage: SessionStorage
-  /** One, or several in the order in which they run. */
-  readonly hooks?: Hooks | readonly Hooks[]
-  /** Default `"create"`: what `create` returned can be opened elsewhere. */
-  readonly persistAfter?: PersistAfter
-  /** For appends outside of turns and later in them; default `"branch"`. */
-  readonly onConflict?: ConflictPolicy
-  /** Whether the first write to an older log migrates it. Default true; false: such a log is `read_only`. */
-  readonly migrateOnWrite?: boolean
-  /** Whether callers' session ids must be ULIDs. Default false. */
-  readonly ulidsOnly?: boolean
-  /** Largest log, in bytes. Default, and at most: the storage's own limit. */
-  readonly maxSessionBytes?: number
-  /** What moves to the blob store; see `docs/format.md`. */
-  readonly blobs?: BlobLimits
-  /**
-   * What becomes of strings that are too long for a line. `"blobs"` (default) loses nothing; `"truncate"` cuts what is appended, but
-   * for images and what a provider has signed. See `docs/format.md`, "Outside the line".
-   */
-  readonly oversize?: "blobs" | "truncate"
-  /** When sessions are compacted and what is kept; `create`, `open` and the calls override it, setting by setting. */
-  readonly compaction?: CompactionSettings
-  /** How much of a log is read at a time, from its end backwards; default {@link PIECE_SIZES}. */
-  readonly pieces?: PieceSizes
-  /** Milliseconds since the epoch; default `Date.now`. */
-  readonly now?: () => number
-  /** Told of a repository hook that threw. */
-  readonly onHookFailed?: (hook: string, error: unknown) => void
-}
 
 /** Sessions that come and go more often than this between two looks are no race, but a storage that contradicts itself. */
 const MAX_RACES = 10
@@ -93,8 +50,6 @@ class SessionRepository implements Sessions {
   readonly #open: OpenSessions
 
   constructor(o: SessionsOptions) {
-    const { capabilities } = o.storage
-    const now = o.now ?? Date.now
     this.storage = o.storage
     if (o.compaction !== undefined) checkGroups(o.compaction)
     this.#compaction = o.compaction
@@ -106,18 +61,7 @@ class SessionRepository implements Sessions {
     }
     this.#ulidsOnly = o.ulidsOnly === true
     this.#hookFailed = o.onHookFailed ?? ((): void => undefined)
-    this.#options = {
-      hooks: o.hooks === undefined ? [] : Array.isArray(o.hooks) ? (o.hooks as readonly Hooks[]) : [o.hooks as Hooks],
-      persistAfter: o.persistAfter ?? "create",
-      onConflict: o.onConflict ?? "branch",
-      migrateOnWrite: o.migrateOnWrite !== false,
-      maxSessionBytes: Math.min(o.maxSessionBytes ?? Number.POSITIVE_INFINITY, capabilities.maxSessionBytes),
-      blobs: o.blobs ?? {},
-      oversize: o.oversize ?? "blobs",
-      pieces: o.pieces ?? PIECE_SIZES,
-      newId: createIds(now),
-      now,
-    }
+    this.#options = toOpeningOptions(o)
   }
 
   async create(o: CreateOptions = {}): Promise<Session> {
