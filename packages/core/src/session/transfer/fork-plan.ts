@@ -23,16 +23,20 @@ export function planFork(log: EntryLog, leaf: Seq | null): readonly ForkedEntry[
   const onPath = new Set(path)
   const chosen = [...path, ...sayings(log, onPath)].sort((a, b) => a - b)
   const places = new Map<Seq, Seq>()
+  const named = namedByPlace(log, chosen, onPath)
   const plan: ForkedEntry[] = []
   /** The path's last entry so far; after the leaf, the last entry. */
   let parent: Parent = { id: null, seq: undefined }
   for (const from of chosen) {
     const entry = log.at(from) as Entry
     const target = targetOf(log, entry, from)
-    if (target !== undefined && !(onPath.has(target) && places.has(target))) continue
+    const isSilent = target !== undefined && !(onPath.has(target) && places.has(target))
+    if (isSilent && !named.has(from)) continue
     const seq = plan.length + 1
     const moved = entry.parentId === parent.id ? {} : { parentId: parent.id }
-    const changes = { ...moved, ...hintChanges(log, entry, { from, seq, target, parent }, { path, onPath, places }) }
+    const silenced = isSilent ? { targetId: undefined } : {}
+    const hints = hintChanges(log, entry, { from, seq, target, parent }, { path, onPath, places })
+    const changes = { ...moved, ...silenced, ...hints }
     plan.push({ from, seq, ...(Object.keys(changes).length === 0 ? {} : { changes }) })
     places.set(from, seq)
     if (onPath.has(from) || from > (leaf ?? -1)) parent = { id: entry.id, seq }
@@ -44,6 +48,17 @@ interface Parent {
   readonly id: string | null
   /** In the fork. */
   readonly seq: Seq | undefined
+}
+
+/**
+ * First kept entries that stay although what they speak of stays behind; then they speak of nothing. Only where ids are given twice:
+ * else a compaction may name the one that comes next, but the id of that one might mean another entry by then.
+ */
+function namedByPlace(log: EntryLog, chosen: readonly Seq[], onPath: ReadonlySet<Seq>): ReadonlySet<Seq> {
+  const ids = new Set(chosen.map((seq) => log.at(seq)?.id))
+  if (ids.size === chosen.length) return new Set()
+  const kept = chosen.flatMap((seq) => firstKeptOf(log, log.at(seq) as Entry, seq) ?? [])
+  return new Set(kept.filter((seq) => onPath.has(seq)))
 }
 
 /** Entries off the path that concern it, or the whole session. */
@@ -109,8 +124,7 @@ function keptChanges(
   { path, onPath, places }: Chosen,
 ): Record<string, unknown> {
   const { firstKeptEntryId, firstKeptSeq } = entry as Readonly<Record<string, unknown>>
-  const source =
-    typeof firstKeptEntryId === "string" && firstKeptEntryId !== entry.id ? log.find(firstKeptEntryId, from) : undefined
+  const source = firstKeptOf(log, entry, from)
   // The first kept entry may be one that stays behind: then the next one is the first.
   const kept =
     source !== undefined && onPath.has(source)
@@ -122,4 +136,11 @@ function keptChanges(
     ...(id === firstKeptEntryId ? {} : { firstKeptEntryId: id }),
     ...(at === firstKeptSeq ? {} : { firstKeptSeq: at }),
   }
+}
+
+/** Undefined where it keeps nothing, or is no compaction. */
+function firstKeptOf(log: EntryLog, entry: Entry, seq: Seq): Seq | undefined {
+  if (entry.type !== "compaction") return undefined
+  const { firstKeptEntryId: id } = entry as Readonly<Record<string, unknown>>
+  return typeof id === "string" && id !== entry.id ? log.find(id, seq) : undefined
 }

@@ -182,6 +182,37 @@ test("the label of an entry off the path stays behind, also where that entry com
   expect(types).not.toContain("label")
 })
 
+test("where ids are given twice, a compaction keeps in a fork what it keeps, though its first kept entry speaks of one that stays behind", async () => {
+  const header = {
+    type: "session",
+    format: "@sessions",
+    version: 4,
+    id: STORED_ID,
+    timestamp: "2026-01-31T09:30:00.000Z",
+  }
+  const message = { type: "message", message: { role: "user", content: "hi" } }
+  const entries = [
+    { ...message, id: "gone", parentId: null },
+    { type: "leaf", id: "off", parentId: null },
+    { ...message, id: "a", parentId: "off" },
+    { type: "label", id: "first", parentId: "a", targetId: "gone", targetSeq: 1, label: "here" },
+    { ...message, id: "twin", parentId: "first" },
+    { ...message, id: "twin", parentId: "twin" },
+    { type: "compaction", id: "c", parentId: "twin", summary: "so far", firstKeptEntryId: "first", tokensBefore: 1 },
+  ].map((entry, index) => ({ ...entry, seq: index + 1, timestamp: header.timestamp }))
+  const sessions = sessionsIn(await storeLines([header, ...entries].map((record) => JSON.stringify(record))))
+  const ids = async (id: string) => {
+    const session = await sessions.open(id)
+    return (await session.context()).messages.map(({ entryId }) => entryId)
+  }
+  const fork = await sessions.fork(STORED_ID)
+  expect(await ids(STORED_ID)).toEqual(["c", "twin", "twin"])
+  expect(await ids(fork.id)).toEqual(["c", "twin", "twin"])
+  expect((await sessions.open(fork.id)).leafId).toBe("c")
+  const slots = slotsOf(await linesIn(sessions.storage, fork.id))
+  expect(labelsOf(EntryLog.of(slots)).size).toBe(0)
+})
+
 test("an unknown entry is not_found and an id that is taken is exists; nothing is written", async () => {
   const sessions = sessionsIn()
   const source = await sessions.create({ id: "s" })
