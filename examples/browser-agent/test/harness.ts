@@ -112,6 +112,17 @@ export function ready(page: Page): Promise<void> {
 }
 
 export const questions = (page: Page): Promise<string[]> => page.locator(".line.user .body").allTextContents()
+/** The questions of the session are these, once all of them are shown. */
+export async function asked(page: Page, expected: readonly string[]): Promise<void> {
+  const isShown = (wanted: string): boolean => {
+    const bodies = Array.from(document.querySelectorAll(".line.user .body"), ({ textContent }) => textContent)
+    return JSON.stringify(bodies) === wanted
+  }
+  // Where they never are, the assertion says what is there instead.
+  await page.waitForFunction(isShown, JSON.stringify(expected)).catch(() => undefined)
+  assert.deepEqual(await questions(page), expected)
+}
+
 export const sessionId = (page: Page): string => new URL(page.url()).hash.slice(1)
 export const titles = (page: Page): Promise<string[]> => page.locator(".sessions .title").allTextContents()
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict"
 import { describe } from "node:test"
-import { answered, ask, check, exported, questions, ready, sessionId } from "./harness.ts"
+import { answered, ask, asked, check, exported, ready, sessionId } from "./harness.ts"
 
 // They wait for the agent most of the time, each in a browser of its own.
 void describe("sessions", { concurrency: 4 }, () => {
@@ -19,6 +19,7 @@ void describe("sessions", { concurrency: 4 }, () => {
     await answered(page, "Looking writes nothing")
     const second = sessionId(page)
     assert.equal((await exported(page)).replace(second, first), text)
+    await page.locator(".sessions li").nth(1).waitFor()
     assert.equal(await page.locator(".sessions li").count(), 2)
   })
 
@@ -44,7 +45,7 @@ void describe("sessions", { concurrency: 4 }, () => {
     await page.getByRole("button", { name: "Fork: a new session with this branch" }).click()
     await page.getByRole("heading", { name: "About branches (fork)" }).waitFor()
     assert.notEqual(sessionId(page), first)
-    assert.deepEqual(await questions(page), ["How do branches work?"])
+    await asked(page, ["How do branches work?"])
     await page.getByRole("button", { name: "Delete" }).click()
     const dialog = page.getByRole("alertdialog", { name: "Delete “About branches (fork)”?" })
     await page.keyboard.press("Escape")
@@ -64,7 +65,7 @@ void describe("sessions", { concurrency: 4 }, () => {
     await ask(page, "Can I export a file?", /Drop such a file/)
     await page.getByRole("button", { name: /^Compact/ }).click()
     await page.getByText("Summarized: the model gets this").waitFor()
-    assert.deepEqual(await questions(page), ["How do branches work?", "What is in storage?", "Can I export a file?"])
+    await asked(page, ["How do branches work?", "What is in storage?", "Can I export a file?"])
     assert.ok((await page.locator(".line.summarized").count()) > 0)
     await page.getByRole("meter", { name: "Context window" }).waitFor()
     assert.match(await page.locator(".context .used").innerText(), /of them a summary/)
@@ -92,7 +93,7 @@ void describe("sessions", { concurrency: 4 }, () => {
     await press("Enter")
     await answered(page, "Looking writes nothing")
     await ready(page)
-    assert.deepEqual(await questions(page), ["How do\nbranches work?"])
+    await asked(page, ["How do\nbranches work?"])
     await focusOn("Rename")
     await press("Enter")
     await page.keyboard.type("By hand")
@@ -102,7 +103,7 @@ void describe("sessions", { concurrency: 4 }, () => {
     await press("Enter")
     await page.keyboard.type(" (no)")
     await press("Escape")
-    assert.deepEqual(await questions(page), ["How do\nbranches work?"])
+    await asked(page, ["How do\nbranches work?"])
     await press("Enter", "Control+A")
     await page.keyboard.type("What is in storage?")
     await press("Enter")
@@ -111,6 +112,6 @@ void describe("sessions", { concurrency: 4 }, () => {
     await focusOn("What is in storage?, a branch")
     await press("ArrowUp", "Enter")
     await answered(page, "Looking writes nothing")
-    assert.deepEqual(await questions(page), ["How do\nbranches work?"])
+    await asked(page, ["How do\nbranches work?"])
   })
 })

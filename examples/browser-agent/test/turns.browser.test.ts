@@ -1,6 +1,6 @@
 import assert from "node:assert/strict"
 import { describe } from "node:test"
-import { answered, ask, atOnce, check, exported, questions, ready, send, sessionId } from "./harness.ts"
+import { answered, ask, asked, atOnce, check, exported, ready, send, sessionId } from "./harness.ts"
 
 // They wait for the agent most of the time, each in a browser of its own.
 void describe("turns", { concurrency: 4 }, () => {
@@ -12,12 +12,12 @@ void describe("turns", { concurrency: 4 }, () => {
       await atOnce(page, { selector: ".live", text: "One note" }, "reload")
       await send(page, "How do branches work?")
       await page.getByText("This turn was cut off").waitFor()
-      assert.deepEqual(await questions(page), ["How do branches work?"])
+      await asked(page, ["How do branches work?"])
       assert.equal(await page.locator(".call", { hasText: "search_notes" }).count(), 1)
       await page.getByRole("button", { name: "Continue" }).click()
       await answered(page, "Looking writes nothing")
       await ready(page)
-      assert.deepEqual(await questions(page), ["How do branches work?"])
+      await asked(page, ["How do branches work?"])
       assert.equal(await page.locator(".call", { hasText: "search_notes" }).count(), 1)
       assert.equal(await page.getByText("This turn was cut off").count(), 0)
     },
@@ -81,7 +81,7 @@ void describe("turns", { concurrency: 4 }, () => {
     await two.getByText("Another tab has the agent at work").waitFor()
     await answered(two, "A browser may clear")
     await two.getByText("Another tab has the agent at work").waitFor({ state: "detached" })
-    assert.deepEqual(await questions(two), ["How do branches work?", "What is in storage?"])
+    await asked(two, ["How do branches work?", "What is in storage?"])
   })
 
   check(
@@ -97,7 +97,7 @@ void describe("turns", { concurrency: 4 }, () => {
       const before = await exported(page)
       await page.getByRole("button", { name: "Previous version" }).click()
       await answered(page, "Looking writes nothing")
-      assert.deepEqual(await questions(page), ["How do branches work?"])
+      await asked(page, ["How do branches work?"])
       await page.getByRole("treeitem", { name: "What is in storage?" }).click()
       await answered(page, "A browser may clear")
       assert.equal(await exported(page), before)
