@@ -19,19 +19,15 @@ export function isUlid(text: unknown): text is string {
 export function createIds(clock: () => number = Date.now): () => string {
   const random = createRandom()
   let time = 0
-  let start = ""
   let digits: number[] = []
   return () => {
     const now = clampTime(clock(), 1)
     // Of those of one millisecond each is one more than the one before it. Where that was the last, the next millisecond begins.
     if (now > time || !increment(digits)) {
       time = Math.max(now, time + 1)
-      start = textOf(time, TIME_DIGITS)
-      digits = random()
+      digits = [...digitsOf(time, TIME_DIGITS), ...random()]
     }
-    let id = start
-    for (const digit of digits) id += DIGITS.charAt(digit)
-    return id
+    return textOf(digits)
   }
 }
 
@@ -40,18 +36,23 @@ export function createIds(clock: () => number = Date.now): () => string {
  * the ids is the order of time, then index. A time that is none counts as 0.
  */
 export function ulidAt(time: number, index: number): string {
-  return textOf(clampTime(time, 0), TIME_DIGITS) + textOf(index, RANDOM_DIGITS)
+  return textOf([...digitsOf(clampTime(time, 0), TIME_DIGITS), ...digitsOf(index, RANDOM_DIGITS)])
 }
 
-function textOf(value: number, length: number): string {
-  let text = ""
-  for (let rest = value; text.length < length; rest = Math.floor(rest / 32)) text = DIGITS.charAt(rest % 32) + text
-  return text
+function digitsOf(value: number, length: number): number[] {
+  const digits: number[] = []
+  for (let rest = value; digits.length < length; rest = Math.floor(rest / 32)) digits.unshift(rest % 32)
+  return digits
 }
 
-/** Adds one, in base 32. False: there was no greater number, and the digits are all 0. */
+/** All at once: V8 takes twice as long to write JSON with a text in it that was put together from others. */
+function textOf(digits: readonly number[]): string {
+  return String.fromCharCode(...digits.map((digit) => DIGITS.charCodeAt(digit)))
+}
+
+/** Adds one to the random digits. False: there was no greater number, and they are all 0. */
 function increment(digits: number[]): boolean {
-  for (let at = digits.length - 1; at >= 0; at--) {
+  for (let at = digits.length - 1; at >= TIME_DIGITS; at--) {
     const digit = ((digits[at] as number) + 1) % 32
     digits[at] = digit
     if (digit > 0) return true

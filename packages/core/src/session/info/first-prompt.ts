@@ -166,5 +166,7 @@ function promptText(content: unknown): string {
 /** Never inside a surrogate pair. */
 function cut(text: string): string {
   const start = text.trim().slice(0, FIRST_PROMPT_UNITS)
-  return start.length === FIRST_PROMPT_UNITS && /[\uD800-\uDBFF]$/.test(start) ? start.slice(0, -1) : start
+  const whole = start.length === FIRST_PROMPT_UNITS && /[\uD800-\uDBFF]$/.test(start) ? start.slice(0, -1) : start
+  // A copy: a slice keeps all of the prompt in memory, and makes the information that goes with each append twice as slow to write.
+  return JSON.parse(JSON.stringify(whole)) as string
 }
