@@ -9,9 +9,6 @@ import { isObject } from "../format/shape.ts"
 export const UNITS_PER_TOKEN = 4
 export const TOKENS_PER_IMAGE = 1_200
 
-/** What executions and summaries are told from; see `toModelMessages`. */
-const TOLD_FIELDS = ["command", "code", "output", "summaryText"] as const
-
 /** Tokens of one message. */
 export type TokenCounter = (message: Message) => number
 
@@ -39,7 +36,9 @@ export function estimateMessage(message: Message): number {
     if (block.type === "image") images++
     else units += unitsOf(block)
   }
-  for (const field of TOLD_FIELDS) units += lengthOf(message[field])
+  // What executions and summaries are told from; see `toModelMessages`.
+  const { command, code, output, summaryText } = message as Readonly<Record<string, unknown>>
+  units += lengthOf(command) + lengthOf(code) + lengthOf(output) + lengthOf(summaryText)
   return Math.ceil(units / UNITS_PER_TOKEN) + images * TOKENS_PER_IMAGE
 }
 

@@ -32,6 +32,13 @@ describe("a stretch of a log", () => {
             end = Math.max(from, end - count)
             log.truncate(end)
           }
+          // Not at each step: what is looked for is found in another way than what nobody has looked for yet.
+          if (kind !== "look") continue
+          expectAnswers()
+        }
+        expectAnswers()
+
+        function expectAnswers(): void {
           const held = all.map((slot, seq) => (seq >= from && seq < end ? slot : undefined))
           expect(answersOf(log, held)).toEqual(searched(held, from, end))
         }

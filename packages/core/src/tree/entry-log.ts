@@ -5,6 +5,7 @@
  */
 import type { Seq } from "../storage/contract.ts"
 import type { ContextState, Entry } from "../format/records.ts"
+import { IdIndex } from "./id-index.ts"
 
 /** A line's entry; undefined for a line that is none (the header, a line that cannot be parsed). */
 export type Slot = Entry | undefined
@@ -40,12 +41,7 @@ export interface KnownPath {
 export class EntryLog {
   #from: Seq
   #slots: (Slot | LazySlot)[]
-  /** Lines from here on are not in the two maps yet: whoever appends looks nothing up by id, and an index costs as much as placing. */
-  #indexed: Seq
-  /** Seq of the last entry with each id. */
-  readonly #last = new Map<string, Seq>()
-  /** Seqs of earlier entries with an id that occurs more than once, ascending. */
-  readonly #earlier = new Map<string, Seq[]>()
+  readonly #ids: IdIndex
   /** Seqs of tombstones, ascending: they act on every branch, so a context must know them all. */
   #tombstones: Seq[] = []
   /** What they delete, as far as they were looked at. Once a target is held, nothing older can take its place. */
@@ -58,7 +54,7 @@ export class EntryLog {
 
   constructor(from: Seq = 0) {
     this.#from = from
-    this.#indexed = from
+    this.#ids = new IdIndex(from)
     this.#slots = []
   }
 
@@ -104,6 +100,7 @@ export class EntryLog {
   push(slot: Slot | LazySlot): void {
     const seq = this.end
     this.#slots.push(slot)
+    if (slot !== undefined) this.#ids.pushed(slot.id)
     if (slot?.type !== "tombstone") return
     this.#tombstones.push(seq)
     this.#unread.push(seq)
@@ -114,33 +111,22 @@ export class EntryLog {
    * place of the next one that has it, the last of them first.
    */
   prepend(slots: readonly Slot[], onRepeated?: (seq: Seq, again: Seq) => void): void {
-    this.#index()
     const from = this.#from - slots.length
-    /** What is new among the seqs of ids that occur more than once, descending. */
-    const repeated = new Map<string, Seq[]>()
     const tombstones: Seq[] = []
     for (let index = slots.length - 1; index >= 0; index--) {
-      const slot = slots[index]
-      if (slot === undefined) continue
-      const { id } = slot
-      if (slot.type === "tombstone") tombstones.push(from + index)
-      if (!this.#last.has(id)) {
-        this.#last.set(id, from + index)
-        continue
-      }
-      const seqs = repeated.get(id)
-      onRepeated?.(from + index, seqs?.at(-1) ?? (this.first(id) as Seq))
-      if (seqs === undefined) repeated.set(id, [from + index])
-      else seqs.push(from + index)
+      if (slots[index]?.type === "tombstone") tombstones.push(from + index)
     }
-    for (const [id, seqs] of repeated) this.#earlier.set(id, seqs.reverse().concat(this.#earlier.get(id) ?? []))
+    if (!this.#ids.areOlder(slots)) {
+      this.#index()
+      this.#ids.prepend(slots, from, onRepeated)
+    }
     tombstones.reverse()
     this.#tombstones = tombstones.concat(this.#tombstones)
     this.#unread = tombstones.concat(this.#unread)
     this.#slots = (slots as (Slot | LazySlot)[]).concat(this.#slots)
     this.#from = from
     for (const [id, awaiting] of this.#awaiting) {
-      if (!this.#last.has(id) || (this.first(id) as Seq) >= from + slots.length) continue
+      if ((this.first(id) ?? this.end) >= from + slots.length) continue
       this.#awaiting.delete(id)
       for (const seq of awaiting) this.#delete(id, seq)
     }
@@ -159,17 +145,9 @@ export class EntryLog {
   /** Takes away every line from `end` on. */
   truncate(end: Seq): void {
     const start = Math.max(this.#from, end)
+    if (start < this.end) this.#index()
     const cut = this.#slots.splice(start - this.#from)
-    for (let i = Math.min(cut.length, this.#indexed - start) - 1; i >= 0; i--) {
-      const slot = cut[i]
-      if (slot === undefined) continue
-      const earlier = this.#earlier.get(slot.id)
-      const before = earlier?.pop()
-      if (earlier?.length === 0) this.#earlier.delete(slot.id)
-      if (before === undefined) this.#last.delete(slot.id)
-      else this.#last.set(slot.id, before)
-    }
-    this.#indexed = Math.min(this.#indexed, start)
+    this.#ids.truncate(cut, start)
     const tombstones = this.#tombstones.length
     while ((this.#tombstones.at(-1) ?? -1) >= end) this.#tombstones.pop()
     // A target stands before its tombstone: where no tombstone is cut off, nothing that is deleted is.
@@ -182,19 +160,17 @@ export class EntryLog {
    * unless the log is {@link complete}.
    */
   find(id: string, before: Seq = this.end): Seq | undefined {
+    if (before <= this.#from) return undefined
     // Most references mean the entry before: no map needs to be asked.
     if (this.#slots[before - 1 - this.#from]?.id === id) return before - 1
     this.#index()
-    const last = this.#last.get(id)
-    if (last === undefined || last < before) return last
-    const earlier = this.#earlier.get(id)
-    return earlier === undefined ? undefined : lastBelow(earlier, before)
+    return this.#ids.find(id, before)
   }
 
   /** The first entry held with an id. */
   first(id: string): Seq | undefined {
     this.#index()
-    return this.#earlier.get(id)?.[0] ?? this.#last.get(id)
+    return this.#ids.first(id)
   }
 
   /** The nearest entry before a place. Undefined: none is held. */
@@ -212,16 +188,7 @@ export class EntryLog {
   }
 
   #index(): void {
-    for (; this.#indexed < this.end; this.#indexed++) {
-      const id = this.#slots[this.#indexed - this.#from]?.id
-      if (id === undefined) continue
-      const before = this.#last.get(id)
-      this.#last.set(id, this.#indexed)
-      if (before === undefined) continue
-      const earlier = this.#earlier.get(id)
-      if (earlier === undefined) this.#earlier.set(id, [before])
-      else earlier.push(before)
-    }
+    this.#ids.cover(this.#slots, this.#from)
   }
 
   #targetOf(tombstone: Seq): Seq | undefined {
@@ -244,16 +211,4 @@ export class EntryLog {
     this.#awaiting.clear()
     this.#unread = [...this.#tombstones]
   }
-}
-
-/** The largest of ascending seqs that is less than a bound. By halves: a damaged log may give one id to all of its entries. */
-function lastBelow(ascending: readonly Seq[], bound: Seq): Seq | undefined {
-  let low = 0
-  let high = ascending.length
-  while (low < high) {
-    const middle = (low + high) >>> 1
-    if ((ascending[middle] as Seq) < bound) low = middle + 1
-    else high = middle
-  }
-  return ascending[low - 1]
 }

@@ -17,6 +17,9 @@ export interface PieceSizes {
 
 export const PIECE_SIZES: PieceSizes = { first: 98_304, largest: 16_777_216, lines: 4 }
 
+/** Of a piece that may be left unread, so much waits until it is sure. More than that costs more to hold than to have taken it in vain. */
+const HELD = 1_048_576
+
 /** So few lines are read however long they are: to stop in the middle of them would save less than it costs. */
 const FEW_LINES = 3
 
@@ -115,24 +118,28 @@ async function readRange<T extends Taker>(
   o: CallOptions,
 ): Promise<Piece<T>> {
   const { from = 0, to = Number.POSITIVE_INFINITY } = range
-  /** A piece that may be left unread is held back until it is whole; of one that is needed, no text is held longer than its turn. */
+  const held = most === Number.POSITIVE_INFINITY ? 0 : HELD
   const waiting: (readonly string[])[] = []
+  let taken = from
   let units = 0
   let lines = 0
   const signal = o.signal === undefined ? {} : { signal: o.signal }
   for await (const chunk of storage.read(id, range, signal)) {
-    if (most === Number.POSITIVE_INFINITY) taker.take(chunk.lines, from + lines)
-    else waiting.push(chunk.lines)
+    waiting.push(chunk.lines)
     for (const line of chunk.lines) units += line.length + 1
     lines += chunk.lines.length
     if (units > most && lines < to - from) return { taker, units, lines, stopped: true }
+    if (units > held) take()
   }
-  let seq = from
-  for (const held of waiting) {
-    taker.take(held, seq)
-    seq += held.length
-  }
+  take()
   return { taker, units, lines, stopped: false }
+
+  function take(): void {
+    for (const some of waiting.splice(0)) {
+      taker.take(some, taken)
+      taken += some.length
+    }
+  }
 }
 
 function stepFrom(before: Seq, { step, live }: Pace): Seq {

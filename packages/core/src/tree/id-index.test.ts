@@ -1,0 +1,80 @@
+import * as fc from "fast-check"
+import { expect, test } from "vitest"
+import { holds } from "../../test/property.ts"
+import { EntryLog } from "./entry-log.ts"
+import type { Slot } from "./entry-log.ts"
+
+const IDS = ["a", "b", "c", "d", "e", "f", "g", "h"]
+
+/** Few enough that many are given twice, and that some logs have them in their order. */
+const id = fc.constantFrom(...IDS)
+
+const steps = fc.array(
+  fc.oneof(
+    fc.record({ kind: fc.constant("push" as const), ids: fc.array(id, { maxLength: 3 }) }),
+    fc.record({ kind: fc.constant("prepend" as const), ids: fc.array(id, { maxLength: 3 }) }),
+    fc.record({
+      kind: fc.constant("prepend" as const),
+      ids: fc.uniqueArray(id, { maxLength: 3 }).map((ids) => ids.sort(compare)),
+    }),
+    fc.record({ kind: fc.constant("truncate" as const), ids: fc.array(id, { maxLength: 3 }) }),
+    fc.record({ kind: fc.constant("look" as const), ids: fc.constant<string[]>([]) }),
+  ),
+  { maxLength: 10 },
+)
+
+test("an id means the nearest entry before that has it, and each repetition is told of, in whatever order ids come", () => {
+  holds(
+    fc.property(steps, (script) => {
+      const from = 100
+      let held: string[] = []
+      let start = from
+      const log = new EntryLog(from)
+      for (const { kind, ids } of script) {
+        if (kind === "push") {
+          for (const one of ids) log.push(entryOf(one))
+          held = [...held, ...ids]
+        } else if (kind === "prepend") {
+          const told: [number, number][] = []
+          log.prepend(ids.map(entryOf), (seq, again) => void told.push([seq, again]))
+          held = [...ids, ...held]
+          start -= ids.length
+          expect(told).toEqual(repetitions(held, ids.length, start))
+        } else if (kind === "truncate") {
+          held = held.slice(0, Math.max(0, held.length - ids.length))
+          log.truncate(start + held.length)
+        } else expectFound()
+      }
+      expectFound()
+
+      function expectFound(): void {
+        for (const one of IDS) {
+          const seqs = held.flatMap((other, index) => (other === one ? [start + index] : []))
+          expect(log.first(one)).toBe(seqs[0])
+          for (let before = start; before <= start + held.length; before++) {
+            expect(log.find(one, before)).toBe(seqs.findLast((seq) => seq < before))
+          }
+        }
+      }
+    }),
+    500,
+  )
+})
+
+/** Of each of the first `count` whose id comes again, the last of them first: where it stands, and where it comes next. */
+function repetitions(held: readonly string[], count: number, start: number): [number, number][] {
+  const found: [number, number][] = []
+  for (let index = count - 1; index >= 0; index--) {
+    const again = held.indexOf(held[index] as string, index + 1)
+    if (again > 0) found.push([start + index, start + again])
+  }
+  return found
+}
+
+function entryOf(id: string): Slot {
+  return { type: "message", id, parentId: null, seq: 0, timestamp: "" }
+}
+
+function compare(a: string, b: string): number {
+  return a < b ? -1 : 1
+}

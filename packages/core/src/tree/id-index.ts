@@ -1,0 +1,121 @@
+/**
+ * Where the entries of a log stand, by their ids. Made when somebody looks for an id: whoever appends, and whoever reads a path whose
+ * entries follow each other, looks for none, and the index costs as much as all else that holding a line does.
+ */
+import type { Seq } from "../storage/contract.ts"
+
+interface Named {
+  readonly id: string
+}
+
+export class IdIndex {
+  /** What is indexed. */
+  #from: Seq
+  #to: Seq
+  /** Seq of the last entry with each id. */
+  readonly #last = new Map<string, Seq>()
+  /** Seqs of earlier entries with an id that occurs more than once, ascending. */
+  readonly #earlier = new Map<string, Seq[]>()
+  #lowest: string | undefined
+
+  constructor(from: Seq) {
+    this.#from = from
+    this.#to = from
+  }
+
+  /** An entry was put behind the others. */
+  pushed(id: string): void {
+    if (this.#lowest === undefined || id < this.#lowest) this.#lowest = id
+  }
+
+  /**
+   * Whether these, which stand before the others, have ids that ascend to theirs, as ULIDs of one writer do: then none of them occurs
+   * twice, and they need no index yet. From now on they count among the others.
+   */
+  areOlder(slots: readonly (Named | undefined)[]): boolean {
+    let ascending = true
+    for (let index = slots.length - 1; index >= 0; index--) {
+      const id = slots[index]?.id
+      if (id === undefined) continue
+      if (this.#lowest === undefined || id < this.#lowest) this.#lowest = id
+      else ascending = false
+    }
+    return ascending
+  }
+
+  /** Indexes all of them. Those before what is indexed have ids of their own: all others were {@link prepend}ed. */
+  cover(slots: readonly (Named | undefined)[], from: Seq): void {
+    while (this.#from > from) {
+      const id = slots[--this.#from - from]?.id
+      if (id !== undefined) this.#last.set(id, this.#from)
+    }
+    for (const end = from + slots.length; this.#to < end; this.#to++) {
+      const id = slots[this.#to - from]?.id
+      if (id === undefined) continue
+      const before = this.#last.get(id)
+      this.#last.set(id, this.#to)
+      if (before === undefined) continue
+      const earlier = this.#earlier.get(id)
+      if (earlier === undefined) this.#earlier.set(id, [before])
+      else earlier.push(before)
+    }
+  }
+
+  /** Indexes what stands before all that is indexed. See `EntryLog.prepend`. */
+  prepend(slots: readonly (Named | undefined)[], from: Seq, onRepeated?: (seq: Seq, again: Seq) => void): void {
+    /** What is new among the seqs of ids that occur more than once, descending. */
+    const repeated = new Map<string, Seq[]>()
+    for (let index = slots.length - 1; index >= 0; index--) {
+      const id = slots[index]?.id
+      if (id === undefined) continue
+      if (!this.#last.has(id)) {
+        this.#last.set(id, from + index)
+        continue
+      }
+      const seqs = repeated.get(id)
+      onRepeated?.(from + index, seqs?.at(-1) ?? (this.first(id) as Seq))
+      if (seqs === undefined) repeated.set(id, [from + index])
+      else seqs.push(from + index)
+    }
+    for (const [id, seqs] of repeated) this.#earlier.set(id, seqs.reverse().concat(this.#earlier.get(id) ?? []))
+    this.#from = from
+  }
+
+  /** These, which stood from `start` on, were taken away from the end. */
+  truncate(cut: readonly (Named | undefined)[], start: Seq): void {
+    for (let index = cut.length - 1; index >= 0; index--) {
+      const id = cut[index]?.id
+      if (id === undefined) continue
+      const earlier = this.#earlier.get(id)
+      const before = earlier?.pop()
+      if (earlier?.length === 0) this.#earlier.delete(id)
+      if (before === undefined) this.#last.delete(id)
+      else this.#last.set(id, before)
+    }
+    this.#to = Math.min(this.#to, start)
+  }
+
+  /** The nearest entry before a place that has this id. */
+  find(id: string, before: Seq): Seq | undefined {
+    const last = this.#last.get(id)
+    if (last === undefined || last < before) return last
+    const earlier = this.#earlier.get(id)
+    return earlier === undefined ? undefined : lastBelow(earlier, before)
+  }
+
+  first(id: string): Seq | undefined {
+    return this.#earlier.get(id)?.[0] ?? this.#last.get(id)
+  }
+}
+
+/** The largest of ascending seqs that is less than a bound. By halves: a damaged log may give one id to all of its entries. */
+function lastBelow(ascending: readonly Seq[], bound: Seq): Seq | undefined {
+  let low = 0
+  let high = ascending.length
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if ((ascending[middle] as Seq) < bound) low = middle + 1
+    else high = middle
+  }
+  return ascending[low - 1]
+}
