@@ -3,6 +3,7 @@ import { checkSignal, type ListedSession, type ListRange, type Seq } from "@sess
 import type { Environment } from "../environment.ts"
 import { errnoOf } from "../errors.ts"
 import { toSessionId } from "../disk/ids.ts"
+import type { FileStat } from "../disk/files.ts"
 import { below, FIRST_PART, parsePartName, toPartName, toSessionPaths } from "../disk/layout.ts"
 import { isFolderOrNothing } from "../disk/small-files.ts"
 import { infoIn, type Metadata, type StoredInfo } from "../log/metadata.ts"
@@ -23,8 +24,8 @@ export async function* listSessions(
 ): AsyncGenerator<readonly ListedSession[], void, undefined> {
   let left = limit
   let page: ListedSession[] = []
-  for (const { row, session } of left > 0 ? await newestFirst(env, signal, pending) : []) {
-    const found = row ?? toRow(env, session, pending)
+  for (const { row, session, first } of left > 0 ? await newestFirst(env, signal, pending) : []) {
+    const found = row ?? toRow(env, session, pending, first)
     if (found !== undefined) page.push(found)
     if (page.length < Math.min(PAGE, left)) continue
     yield page
@@ -42,6 +43,8 @@ interface Candidate {
   readonly session: string
   readonly updatedAt: number
   readonly row: ListedSession | undefined
+  /** Its first part as it was then. */
+  readonly first: FileStat | undefined
 }
 
 async function newestFirst(
@@ -60,8 +63,9 @@ async function newestFirst(
     const session = toSessionId(name)
     if (session === undefined) continue
     const row = rolled.has(name) ? toRow(env, session, pending) : undefined
-    const updatedAt = row?.updatedAt ?? touchedAt(env, name)
-    if (updatedAt !== undefined) found.push({ session, updatedAt, row })
+    const first = row === undefined ? firstPart(env, name) : undefined
+    const updatedAt = row?.updatedAt ?? touchedAt(env, name, first)
+    if (updatedAt !== undefined) found.push({ session, updatedAt, row, first })
     if (++looked % SLICE > 0) continue
     await new Promise((resolve) => setImmediate(resolve))
     checkSignal(signal)
@@ -69,30 +73,38 @@ async function newestFirst(
   return found.sort((a, b) => b.updatedAt - a.updatedAt || (a.session < b.session ? 1 : -1))
 }
 
-function touchedAt(env: Environment, name: string): number | undefined {
-  const folder = below(env.layout.root, name)
+function firstPart(env: Environment, name: string): FileStat | undefined {
   try {
-    const stat = env.files.lstat(below(folder, FIRST_PART))
-    return stat?.isFile() === true ? Math.floor(stat.mtimeMs) : damagedHead(env.files, folder)?.updatedAt
+    return env.files.lstat(below(below(env.layout.root, name), FIRST_PART))
   } catch {
-    return damagedHead(env.files, folder)?.updatedAt
+    return undefined
   }
 }
 
+function touchedAt(env: Environment, name: string, first: FileStat | undefined): number | undefined {
+  if (first?.isFile() === true) return Math.floor(first.mtimeMs)
+  return damagedHead(env.files, below(env.layout.root, name))?.updatedAt
+}
+
 /** One log that is damaged, or cannot be looked at, must not hide the others, nor be hidden: `head` and `read` say what it is. */
-function toRow(env: Environment, session: string, pending: PendingInfo): ListedSession | undefined {
+function toRow(env: Environment, session: string, pending: PendingInfo, first?: FileStat): ListedSession | undefined {
   try {
-    return wholeRow(env, session, pending)
+    return wholeRow(env, session, pending, first)
   } catch {
     const head = damagedHead(env.files, toSessionPaths(env.layout, session).folder)
     return head === undefined ? undefined : { id: session, ...head }
   }
 }
 
-function wholeRow(env: Environment, session: string, pending: PendingInfo): ListedSession | undefined {
+function wholeRow(
+  env: Environment,
+  session: string,
+  pending: PendingInfo,
+  first: FileStat | undefined,
+): ListedSession | undefined {
   const { folder } = toSessionPaths(env.layout, session)
   const metadata = env.metadata.read(folder)
-  const row = metadata === undefined ? undefined : storedRow(env, folder, metadata)
+  const row = metadata === undefined ? undefined : storedRow(env, folder, metadata, first)
   const found = row ?? viewRow(env, session)
   if (found === undefined) return undefined
   const info = pending(session, found.log, found.next) ?? infoIn(metadata, found.log, found.next)
@@ -112,10 +124,12 @@ function storedRow(
   env: Environment,
   folder: string,
   metadata: Metadata,
+  first: FileStat | undefined,
 ): Omit<ListedSession, "id" | "info"> | undefined {
   const { log, next, bytes, parts } = metadata
   const last = parts[parts.length - 1]
-  const stat = last === undefined ? undefined : env.files.lstat(below(folder, last.name))
+  const seen = last?.name === FIRST_PART ? first : undefined
+  const stat = last === undefined ? undefined : (seen ?? env.files.lstat(below(folder, last.name)))
   if (stat === undefined || stat.size !== last?.bytes || next === 0) return undefined
   const following = toPartName((parsePartName(last.name)?.number ?? 1) + 1, next).name
   if (env.files.lstat(below(folder, following)) !== undefined) return undefined

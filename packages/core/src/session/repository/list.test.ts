@@ -146,6 +146,25 @@ test("with the newest rows first, listing stops where no further row can belong 
   expect(storage.take().rows).toBeLessThanOrEqual(24)
 })
 
+test("of sessions that an earlier page has shown nothing is looked at again, unless they went on", async () => {
+  const { sessions, storage, clock } = fresh()
+  // Too long to stand beside the head: its information is a document.
+  for (let n = 0; n < 10; n++) {
+    clock.now += 1_000
+    await (await sessions.create({ id: `s${n}`, title: "t".repeat(9_000) })).append(user("hello"))
+  }
+  await sessions.list({ limit: 20 })
+  const first = await sessions.list({ limit: 5 })
+  storage.take()
+  const second = await sessions.list({ limit: 5, cursor: first.next as string })
+  expect(second.sessions.map(({ id }) => id)).toEqual(["s4", "s3", "s2", "s1", "s0"])
+  expect(storage.take().docsGot).toBe(5)
+  await (await sessions.open("s9")).append(user("again"))
+  storage.take()
+  await sessions.list({ limit: 5, cursor: first.next as string })
+  expect(storage.take().docsGot).toBeGreaterThan(5)
+})
+
 test("what is no session, older or newer is shown or told of, and hides nobody", async () => {
   const { sessions, storage } = fresh()
   await (await sessions.create({ id: "ours" })).append(user("hello"))

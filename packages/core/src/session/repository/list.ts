@@ -22,9 +22,17 @@ export async function sessionInfo(
   return infoOf(storage, id, head, options, o)
 }
 
+/** More than anybody pages through; what is forgotten is looked at again. */
+const PLACES_KEPT = 10_000
+
+/** Where sessions stood when they were last looked at, by what their logs were then. */
+export type KnownPlaces = Map<string, Place>
+
+/** `known`: what earlier pages have found. Of a session that stands before the cursor nothing else is needed. */
 export async function listSessions(
   storage: SessionStorage,
   options: OpeningOptions,
+  known: KnownPlaces,
   o: ListOptions,
 ): Promise<SessionPage> {
   const { limit = 50 } = o
@@ -39,8 +47,13 @@ export async function listSessions(
   for await (const { id, ...head } of storage.list(signal)) {
     // lastMessageAt is never later than updatedAt, so once the page is full of newer ones no row further on can belong to it.
     if (newestFirst && rows.length > limit && head.updatedAt < timeOf(rows[limit] as SessionInfo)) break
+    const log = `${id}/${head.log}/${head.next}/${head.updatedAt}`
+    const place = known.get(log)
+    if (after !== undefined && place !== undefined && compare(place, after) <= 0) continue
     try {
       const info = await infoOf(storage, id, head, options, signal)
+      known.set(log, { id, lastMessageAt: info.lastMessageAt })
+      if (known.size > PLACES_KEPT) known.clear()
       if (matches(info, o) && (after === undefined || compare(info, after) > 0)) insert(rows, info, limit)
     } catch (error) {
       if (hasCode(error, "aborted") || hasCode(error, "closed")) throw error

@@ -12,6 +12,7 @@ import { createSession } from "./creating.ts"
 import { runHook } from "../hooks.ts"
 import type { SessionInfo } from "../info/info.ts"
 import { listSessions, sessionInfo } from "./list.ts"
+import type { KnownPlaces } from "./list.ts"
 import { OpenSessions } from "./open-sessions.ts"
 import type { Held } from "./open-sessions.ts"
 import { toOpeningOptions } from "./options.ts"
@@ -44,6 +45,7 @@ class SessionRepository implements Sessions {
   readonly storage: SessionStorage
   readonly pointers: Pointers
   readonly #options: OpeningOptions
+  readonly #places: KnownPlaces = new Map()
   readonly #ulidsOnly: boolean
   readonly #hookFailed: (hook: string, error: unknown) => void
   readonly #compaction: CompactionSettings | undefined
@@ -108,7 +110,7 @@ class SessionRepository implements Sessions {
 
   async list(o: ListOptions = {}): Promise<SessionPage> {
     this.#check()
-    return listSessions(this.storage, this.#options, o)
+    return listSessions(this.storage, this.#options, this.#places, o)
   }
 
   async rename(id: string, title: string | null, o: CallOptions = {}): Promise<void> {
