@@ -3,7 +3,6 @@ import { checkSignal, type ListedSession, type ListRange, type Seq } from "@sess
 import type { Environment } from "../environment.ts"
 import { errnoOf } from "../errors.ts"
 import { toSessionId } from "../disk/ids.ts"
-import type { FileStat } from "../disk/files.ts"
 import { below, FIRST_PART, parsePartName, toPartName, toSessionPaths } from "../disk/layout.ts"
 import { isFolderOrNothing } from "../disk/small-files.ts"
 import { infoIn, type Metadata, type StoredInfo } from "../log/metadata.ts"
@@ -24,8 +23,8 @@ export async function* listSessions(
 ): AsyncGenerator<readonly ListedSession[], void, undefined> {
   let left = limit
   let page: ListedSession[] = []
-  for (const { row, session, first } of left > 0 ? await newestFirst(env, signal, pending) : []) {
-    const found = row ?? toRow(env, session, pending, first)
+  for (const { row, session, updatedAt, size } of left > 0 ? await newestFirst(env, signal, pending) : []) {
+    const found = row ?? toRow(env, session, pending, size === undefined ? undefined : { size, updatedAt })
     if (found !== undefined) page.push(found)
     if (page.length < Math.min(PAGE, left)) continue
     yield page
@@ -43,8 +42,14 @@ interface Candidate {
   readonly session: string
   readonly updatedAt: number
   readonly row: ListedSession | undefined
-  /** Its first part as it was then. */
-  readonly first: FileStat | undefined
+  /** Of its first part, as it was then. */
+  readonly size: number | undefined
+}
+
+/** A part as it was when it was looked at. */
+interface SeenPart {
+  readonly size: number
+  readonly updatedAt: number
 }
 
 async function newestFirst(
@@ -63,9 +68,10 @@ async function newestFirst(
     const session = toSessionId(name)
     if (session === undefined) continue
     const row = rolled.has(name) ? toRow(env, session, pending) : undefined
-    const first = row === undefined ? firstPart(env, name) : undefined
-    const updatedAt = row?.updatedAt ?? touchedAt(env, name, first)
-    if (updatedAt !== undefined) found.push({ session, updatedAt, row, first })
+    const folder = below(env.layout.root, name)
+    const first = row === undefined ? partAt(env, folder, FIRST_PART) : undefined
+    const updatedAt = (row ?? first ?? damagedHead(env.files, folder))?.updatedAt
+    if (updatedAt !== undefined) found.push({ session, updatedAt, row, size: first?.size })
     if (++looked % SLICE > 0) continue
     await new Promise((resolve) => setImmediate(resolve))
     checkSignal(signal)
@@ -73,21 +79,17 @@ async function newestFirst(
   return found.sort((a, b) => b.updatedAt - a.updatedAt || (a.session < b.session ? 1 : -1))
 }
 
-function firstPart(env: Environment, name: string): FileStat | undefined {
+function partAt(env: Environment, folder: string, name: string): SeenPart | undefined {
   try {
-    return env.files.lstat(below(below(env.layout.root, name), FIRST_PART))
+    const stat = env.files.lstat(below(folder, name))
+    return stat?.isFile() === true ? { size: stat.size, updatedAt: Math.floor(stat.mtimeMs) } : undefined
   } catch {
     return undefined
   }
 }
 
-function touchedAt(env: Environment, name: string, first: FileStat | undefined): number | undefined {
-  if (first?.isFile() === true) return Math.floor(first.mtimeMs)
-  return damagedHead(env.files, below(env.layout.root, name))?.updatedAt
-}
-
 /** One log that is damaged, or cannot be looked at, must not hide the others, nor be hidden: `head` and `read` say what it is. */
-function toRow(env: Environment, session: string, pending: PendingInfo, first?: FileStat): ListedSession | undefined {
+function toRow(env: Environment, session: string, pending: PendingInfo, first?: SeenPart): ListedSession | undefined {
   try {
     return wholeRow(env, session, pending, first)
   } catch {
@@ -100,7 +102,7 @@ function wholeRow(
   env: Environment,
   session: string,
   pending: PendingInfo,
-  first: FileStat | undefined,
+  first: SeenPart | undefined,
 ): ListedSession | undefined {
   const { folder } = toSessionPaths(env.layout, session)
   const metadata = env.metadata.read(folder)
@@ -124,20 +126,20 @@ function storedRow(
   env: Environment,
   folder: string,
   metadata: Metadata,
-  first: FileStat | undefined,
+  first: SeenPart | undefined,
 ): Omit<ListedSession, "id" | "info"> | undefined {
   const { log, next, bytes, parts } = metadata
   const last = parts[parts.length - 1]
-  const seen = last?.name === FIRST_PART ? first : undefined
-  const stat = last === undefined ? undefined : (seen ?? env.files.lstat(below(folder, last.name)))
-  if (stat === undefined || stat.size !== last?.bytes || next === 0) return undefined
+  if (last === undefined || next === 0) return undefined
+  const part = (last.name === FIRST_PART ? first : undefined) ?? partAt(env, folder, last.name)
+  if (part?.size !== last.bytes) return undefined
   const following = toPartName((parsePartName(last.name)?.number ?? 1) + 1, next).name
   if (env.files.lstat(below(folder, following)) !== undefined) return undefined
   return {
     next,
     log,
     bytes,
-    updatedAt: Math.floor(stat.mtimeMs),
+    updatedAt: part.updatedAt,
     parts: parts.map((part) => ({ from: part.from, bytes: part.bytes, at: below(folder, part.name) })),
   }
 }
