@@ -116,7 +116,7 @@ export class EntryLog {
     for (let index = slots.length - 1; index >= 0; index--) {
       if (slots[index]?.type === "tombstone") tombstones.push(from + index)
     }
-    if (!this.#ids.areOlder(slots)) {
+    if (!this.#ids.takeOlder(slots)) {
       this.#index()
       this.#ids.prepend(slots, from, onRepeated)
     }

@@ -1,6 +1,7 @@
 /**
  * Where the entries of a log stand, by their ids. Made when somebody looks for an id: whoever appends, and whoever reads a path whose
- * entries follow each other, looks for none, and the index costs as much as all else that holding a line does.
+ * entries follow each other, looks for none, and the index costs as much as all else that holding a line does. So whoever looks, or
+ * changes what is indexed, has all of it covered first.
  */
 import type { Seq } from "../storage/contract.ts"
 
@@ -16,6 +17,7 @@ export class IdIndex {
   readonly #last = new Map<string, Seq>()
   /** Seqs of earlier entries with an id that occurs more than once, ascending. */
   readonly #earlier = new Map<string, Seq[]>()
+  /** No id that is held is less; one that was taken away may have been. */
   #lowest: string | undefined
 
   constructor(from: Seq) {
@@ -29,10 +31,10 @@ export class IdIndex {
   }
 
   /**
-   * Whether these, which stand before the others, have ids that ascend to theirs, as ULIDs of one writer do: then none of them occurs
-   * twice, and they need no index yet. From now on they count among the others.
+   * Takes what stands before the others. True where the ids ascend to theirs, as ULIDs of one writer do: then none of them occurs
+   * twice, and they need no index yet. Else they must be {@link prepend}ed.
    */
-  areOlder(slots: readonly (Named | undefined)[]): boolean {
+  takeOlder(slots: readonly (Named | undefined)[]): boolean {
     let ascending = true
     for (let index = slots.length - 1; index >= 0; index--) {
       const id = slots[index]?.id
@@ -43,7 +45,7 @@ export class IdIndex {
     return ascending
   }
 
-  /** Indexes all of them. Those before what is indexed have ids of their own: all others were {@link prepend}ed. */
+  /** Indexes all of them. Those before what is indexed have ids of their own. */
   cover(slots: readonly (Named | undefined)[], from: Seq): void {
     while (this.#from > from) {
       const id = slots[--this.#from - from]?.id

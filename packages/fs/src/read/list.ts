@@ -23,8 +23,8 @@ export async function* listSessions(
 ): AsyncGenerator<readonly ListedSession[], void, undefined> {
   let left = limit
   let page: ListedSession[] = []
-  for (const { row, session, updatedAt, size } of left > 0 ? await newestFirst(env, signal, pending) : []) {
-    const found = row ?? toRow(env, session, pending, size === undefined ? undefined : { size, updatedAt })
+  for (const { row, session } of left > 0 ? await newestFirst(env, signal, pending) : []) {
+    const found = row ?? toRow(env, session, pending)
     if (found !== undefined) page.push(found)
     if (page.length < Math.min(PAGE, left)) continue
     yield page
@@ -42,14 +42,6 @@ interface Candidate {
   readonly session: string
   readonly updatedAt: number
   readonly row: ListedSession | undefined
-  /** Of its first part, as it was then. */
-  readonly size: number | undefined
-}
-
-/** A part as it was when it was looked at. */
-interface SeenPart {
-  readonly size: number
-  readonly updatedAt: number
 }
 
 async function newestFirst(
@@ -68,10 +60,8 @@ async function newestFirst(
     const session = toSessionId(name)
     if (session === undefined) continue
     const row = rolled.has(name) ? toRow(env, session, pending) : undefined
-    const folder = below(env.layout.root, name)
-    const first = row === undefined ? partAt(env, folder, FIRST_PART) : undefined
-    const updatedAt = (row ?? first ?? damagedHead(env.files, folder))?.updatedAt
-    if (updatedAt !== undefined) found.push({ session, updatedAt, row, size: first?.size })
+    const updatedAt = row?.updatedAt ?? touchedAt(env, name)
+    if (updatedAt !== undefined) found.push({ session, updatedAt, row })
     if (++looked % SLICE > 0) continue
     await new Promise((resolve) => setImmediate(resolve))
     checkSignal(signal)
@@ -79,34 +69,30 @@ async function newestFirst(
   return found.sort((a, b) => b.updatedAt - a.updatedAt || (a.session < b.session ? 1 : -1))
 }
 
-function partAt(env: Environment, folder: string, name: string): SeenPart | undefined {
+function touchedAt(env: Environment, name: string): number | undefined {
+  const folder = below(env.layout.root, name)
   try {
-    const stat = env.files.lstat(below(folder, name))
-    return stat?.isFile() === true ? { size: stat.size, updatedAt: Math.floor(stat.mtimeMs) } : undefined
+    const stat = env.files.lstat(below(folder, FIRST_PART))
+    return stat?.isFile() === true ? Math.floor(stat.mtimeMs) : damagedHead(env.files, folder)?.updatedAt
   } catch {
-    return undefined
+    return damagedHead(env.files, folder)?.updatedAt
   }
 }
 
 /** One log that is damaged, or cannot be looked at, must not hide the others, nor be hidden: `head` and `read` say what it is. */
-function toRow(env: Environment, session: string, pending: PendingInfo, first?: SeenPart): ListedSession | undefined {
+function toRow(env: Environment, session: string, pending: PendingInfo): ListedSession | undefined {
   try {
-    return wholeRow(env, session, pending, first)
+    return wholeRow(env, session, pending)
   } catch {
     const head = damagedHead(env.files, toSessionPaths(env.layout, session).folder)
     return head === undefined ? undefined : { id: session, ...head }
   }
 }
 
-function wholeRow(
-  env: Environment,
-  session: string,
-  pending: PendingInfo,
-  first: SeenPart | undefined,
-): ListedSession | undefined {
+function wholeRow(env: Environment, session: string, pending: PendingInfo): ListedSession | undefined {
   const { folder } = toSessionPaths(env.layout, session)
   const metadata = env.metadata.read(folder)
-  const row = metadata === undefined ? undefined : storedRow(env, folder, metadata, first)
+  const row = metadata === undefined ? undefined : storedRow(env, folder, metadata)
   const found = row ?? viewRow(env, session)
   if (found === undefined) return undefined
   const info = pending(session, found.log, found.next) ?? infoIn(metadata, found.log, found.next)
@@ -126,20 +112,18 @@ function storedRow(
   env: Environment,
   folder: string,
   metadata: Metadata,
-  first: SeenPart | undefined,
 ): Omit<ListedSession, "id" | "info"> | undefined {
   const { log, next, bytes, parts } = metadata
   const last = parts[parts.length - 1]
-  if (last === undefined || next === 0) return undefined
-  const part = (last.name === FIRST_PART ? first : undefined) ?? partAt(env, folder, last.name)
-  if (part?.size !== last.bytes) return undefined
+  const stat = last === undefined ? undefined : env.files.lstat(below(folder, last.name))
+  if (stat === undefined || stat.size !== last?.bytes || next === 0) return undefined
   const following = toPartName((parsePartName(last.name)?.number ?? 1) + 1, next).name
   if (env.files.lstat(below(folder, following)) !== undefined) return undefined
   return {
     next,
     log,
     bytes,
-    updatedAt: part.updatedAt,
+    updatedAt: Math.floor(stat.mtimeMs),
     parts: parts.map((part) => ({ from: part.from, bytes: part.bytes, at: below(folder, part.name) })),
   }
 }

@@ -165,6 +165,30 @@ test("of sessions that an earlier page has shown nothing is looked at again, unl
   expect(storage.take().docsGot).toBeGreaterThan(5)
 })
 
+test("a session that was made anew between two pages is on the next one, though its log looks like the one that was shown", async () => {
+  const { sessions, clock } = fresh()
+  for (let n = 0; n < 4; n++) {
+    clock.now += 60_000
+    await (await sessions.create({ id: `s${n}` })).append(user("hello"))
+  }
+  const first = await sessions.list({ limit: 2 })
+  expect(first.sessions.map(({ id }) => id)).toEqual(["s3", "s2"])
+  await sessions.delete("s3")
+  const long = new Date(clock.now - 600_000).toISOString()
+  const header = { type: "session", format: "@sessions", version: 4, id: "s3", timestamp: long }
+  const entry = {
+    type: "message",
+    id: "m",
+    parentId: null,
+    seq: 1,
+    timestamp: long,
+    message: { role: "user", content: [] },
+  }
+  await sessions.storage.append("s3", [JSON.stringify(header), JSON.stringify(entry)], { expect: 0 })
+  const second = await sessions.list({ limit: 3, cursor: first.next as string })
+  expect(second.sessions.map(({ id }) => id)).toEqual(["s1", "s0", "s3"])
+})
+
 test("what is no session, older or newer is shown or told of, and hides nobody", async () => {
   const { sessions, storage } = fresh()
   await (await sessions.create({ id: "ours" })).append(user("hello"))

@@ -22,7 +22,7 @@ export async function sessionInfo(
   return infoOf(storage, id, head, options, o)
 }
 
-/** More than anybody pages through; what is forgotten is looked at again. */
+/** Logs as they were at some time: more than anybody pages through. What is forgotten is looked at again. */
 const PLACES_KEPT = 10_000
 
 /** Where sessions stood when they were last looked at, by what their logs were then. */

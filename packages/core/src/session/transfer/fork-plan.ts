@@ -35,7 +35,8 @@ export function planFork(log: EntryLog, leaf: Seq | null): readonly ForkedEntry[
     const seq = plan.length + 1
     const moved = entry.parentId === parent.id ? {} : { parentId: parent.id }
     const silenced = isSilent ? { targetId: undefined } : {}
-    const hints = hintChanges(log, entry, { from, seq, target, parent }, { path, onPath, places })
+    const about = isSilent ? undefined : target
+    const hints = hintChanges(log, entry, { from, seq, target: about, parent }, { path, onPath, places })
     const changes = { ...moved, ...silenced, ...hints }
     plan.push({ from, seq, ...(Object.keys(changes).length === 0 ? {} : { changes }) })
     places.set(from, seq)
@@ -51,8 +52,8 @@ interface Parent {
 }
 
 /**
- * First kept entries that stay although what they speak of stays behind; then they speak of nothing. Only where ids are given twice:
- * else a compaction may name the one that comes next, but the id of that one might mean another entry by then.
+ * First kept entries that stay although what they speak of stays behind; then they speak of nothing, which `verify` tells of. Only where
+ * ids are given twice: else a compaction may name the one that comes next, but the id of that one might mean another entry by then.
  */
 function namedByPlace(log: EntryLog, chosen: readonly Seq[], onPath: ReadonlySet<Seq>): ReadonlySet<Seq> {
   const ids = new Set(chosen.map((seq) => log.at(seq)?.id))

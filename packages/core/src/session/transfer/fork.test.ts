@@ -192,10 +192,11 @@ test("where ids are given twice, a compaction keeps in a fork what it keeps, tho
   }
   const message = { type: "message", message: { role: "user", content: "hi" } }
   const entries = [
-    { ...message, id: "gone", parentId: null },
-    { type: "leaf", id: "off", parentId: null },
-    { ...message, id: "a", parentId: "off" },
-    { type: "label", id: "first", parentId: "a", targetId: "gone", targetSeq: 1, label: "here" },
+    { ...message, id: "root", parentId: null },
+    { ...message, id: "there", parentId: "root" },
+    { ...message, id: "a", parentId: "there" },
+    { type: "title_change", id: "there", parentId: "root", title: "In force", source: "user" },
+    { type: "label", id: "first", parentId: "a", targetId: "there", targetSeq: 4, label: "here" },
     { ...message, id: "twin", parentId: "first" },
     { ...message, id: "twin", parentId: "twin" },
     { type: "compaction", id: "c", parentId: "twin", summary: "so far", firstKeptEntryId: "first", tokensBefore: 1 },
@@ -210,7 +211,16 @@ test("where ids are given twice, a compaction keeps in a fork what it keeps, tho
   expect(await ids(fork.id)).toEqual(["c", "twin", "twin"])
   expect((await sessions.open(fork.id)).leafId).toBe("c")
   const slots = slotsOf(await linesIn(sessions.storage, fork.id))
+  // It was said of an entry that is no part of the branch, though it is there as the title in force.
   expect(labelsOf(EntryLog.of(slots)).size).toBe(0)
+  expect(slots[5]).toEqual({
+    type: "label",
+    id: "first",
+    parentId: "a",
+    seq: 5,
+    timestamp: header.timestamp,
+    label: "here",
+  })
 })
 
 test("an unknown entry is not_found and an id that is taken is exists; nothing is written", async () => {
