@@ -19,6 +19,8 @@ interface Span {
   readonly end: Seq
   /** Where the row of `from` starts in the log's bytes. */
   readonly offset: number
+  /** The same of the row of `end`, where it was seen. Folding moves no row that stays the start of one. */
+  readonly endOffset?: number
 }
 
 /** Until where a reader goes, and how much of it at a time. */
@@ -87,6 +89,8 @@ async function toPage(tx: Reading, head: HeadRow, loaded: Loaded, wanted: Wanted
 
 async function spanAfter(tx: Reading, head: HeadRow, span: Span, wanted: Wanted): Promise<Span | undefined> {
   if (span.end >= wanted.to) return undefined
+  // Where it starts no row any more, the page that is loaded ends elsewhere, and nobody goes by this plan.
+  if (span.endOffset !== undefined) return spanFrom(tx, head, { from: span.end, offset: span.endOffset }, wanted)
   const [, from, offset] = await holderOf(tx, head.log, span.end)
   return spanFrom(tx, head, { from, offset }, wanted)
 }
@@ -106,7 +110,7 @@ async function spanFrom(
   while (lines > 0) {
     const [, end, at] = await holderOf(tx, log, Math.min(from + lines, next - 1))
     if (end <= from) break
-    if (at - offset <= 2 * pageBytes) return { from, end: Math.min(end, to), offset }
+    if (at - offset <= 2 * pageBytes) return end < to ? { from, end, offset, endOffset: at } : { from, end: to, offset }
     lines = Math.floor((end - from) / 2)
   }
   // One row that is as large as a page.
