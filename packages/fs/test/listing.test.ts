@@ -42,6 +42,30 @@ test("a session whose row was removed by hand is counted from its log", async ()
   expect(found?.info).toBeUndefined()
 })
 
+test("a row is what its session is when the row comes, however long the listing has been under way", async () => {
+  const root = makeRoot()
+  const { storage } = openAt(root)
+  const ids = Array.from({ length: 40 }, (_, n) => `s${n + 10}`)
+  for (const id of ids) await fill(storage, id, 2, 100)
+  await storage[Symbol.asyncDispose]()
+  for (const [n, id] of ids.entries()) {
+    const at = new Date(Date.now() - 3_600_000 + n * 1_000)
+    for (const name of fs.readdirSync(join(root, id))) fs.utimesSync(join(root, id, name), at, at)
+  }
+  const own = openAt(root).storage
+  const rows: ListedSession[] = []
+  for await (const row of own.list()) {
+    rows.push(row)
+    if (rows.length > 1) continue
+    // The two that have stood still for longest come last.
+    await own.append("s10", ["own"], { expect: (await own.head("s10")) ?? 0, info: "told" })
+    await own.delete("s11")
+    await fill(own, "s11", 2, 100)
+  }
+  for (const id of ["s10", "s11"]) expect(rows.find((row) => row.id === id)).toEqual({ id, ...(await own.head(id)) })
+  await own[Symbol.asyncDispose]()
+})
+
 /** Three sessions that have stood still for an hour, listed once. */
 async function listed(): Promise<{ root: string; storage: SessionStorage; reads: string[] }> {
   const root = makeRoot()
