@@ -112,6 +112,7 @@ export function ready(page: Page): Promise<void> {
 }
 
 export const questions = (page: Page): Promise<string[]> => page.locator(".line.user .body").allTextContents()
+
 /** The questions of the session are these, once all of them are shown. */
 export async function asked(page: Page, expected: readonly string[]): Promise<void> {
   const isShown = (wanted: string): boolean => {

@@ -89,7 +89,7 @@ export class PromptList {
       else {
         if (prompt.text === "") hidden++
         else shown++
-        prompts.push(prompt)
+        prompts.push({ id: prompt.id, text: copyOf(prompt.text) })
       }
     }
     return {
@@ -166,7 +166,10 @@ function promptText(content: unknown): string {
 /** Never inside a surrogate pair. */
 function cut(text: string): string {
   const start = text.trim().slice(0, FIRST_PROMPT_UNITS)
-  const whole = start.length === FIRST_PROMPT_UNITS && /[\uD800-\uDBFF]$/.test(start) ? start.slice(0, -1) : start
-  // A copy: a slice keeps all of the prompt in memory, and makes the information that goes with each append twice as slow to write.
-  return JSON.parse(JSON.stringify(whole)) as string
+  return start.length === FIRST_PROMPT_UNITS && /[\uD800-\uDBFF]$/.test(start) ? start.slice(0, -1) : start
+}
+
+/** A slice keeps all of the prompt in memory, and makes the information that goes with each append twice as slow to write. */
+function copyOf(text: string): string {
+  return JSON.parse(JSON.stringify(text)) as string
 }
