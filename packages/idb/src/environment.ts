@@ -1,6 +1,6 @@
 /** What the parts of one storage object share. */
-import type { Bells } from "./bells.ts"
-import type { Connection } from "./connection.ts"
+import type { Bells } from "./browser/notifier.ts"
+import type { Connection } from "./database/connection.ts"
 
 export interface Environment {
   readonly durability: "relaxed" | "strict"

@@ -2,9 +2,9 @@
 import { createIndexedDbStorage, type IndexedDbStorage } from "@sessions/idb"
 import { deleteDB, openDB } from "idb"
 import { expect, onTestFinished, test } from "vitest"
-import { createConnection } from "../src/connection.ts"
-import { UPGRADES } from "../src/database.ts"
-import { counts, newDatabase, open, raw, readAll } from "./place.ts"
+import { createConnection } from "../src/database/connection.ts"
+import { UPGRADES } from "../src/database/schema.ts"
+import { counts, newDatabase, open, raw, readAll } from "./databases.ts"
 
 test("a database of a newer version is `unsupported`: reload the page", async () => {
   const database = newDatabase()

@@ -1,11 +1,11 @@
 /** Readers of a log whose rows change under them. */
 import * as fc from "fast-check"
 import { expect, onTestFinished, test } from "vitest"
-import { createConnection } from "../src/connection.ts"
-import { foldLog } from "../src/fold.ts"
-import { readLog } from "../src/read.ts"
-import { reading } from "../src/transact.ts"
-import { counts, newDatabase, open, readAll } from "./place.ts"
+import { createConnection } from "../src/database/connection.ts"
+import { foldLog } from "../src/log/compact-rows.ts"
+import { readLog } from "../src/log/read.ts"
+import { reading } from "../src/database/transaction.ts"
+import { counts, newDatabase, open, readAll } from "./databases.ts"
 import { seededAsync } from "./seed.ts"
 
 const ROUNDS = 200

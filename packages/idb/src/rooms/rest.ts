@@ -1,3 +1,3 @@
-export * as blobs from "../blobs.ts"
-export { foldLog } from "../fold.ts"
-export { replace } from "../replace.ts"
+export * as blobs from "../documents/blobs.ts"
+export { foldLog } from "../log/compact-rows.ts"
+export { replace } from "../log/replace.ts"

@@ -1,6 +1,6 @@
 import type { Deleted } from "@sessions/core/storage"
-import { type HeadRow, rowsOf, type Writing } from "./database.ts"
-import { sent } from "./transact.ts"
+import { type HeadRow, rowsOf, type Writing } from "../database/schema.ts"
+import { sent } from "../database/transaction.ts"
 
 /** A replace that has not ended after so long was broken off. */
 const ABANDONED_MS = 24 * 3_600_000

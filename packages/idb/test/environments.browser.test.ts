@@ -1,6 +1,6 @@
 /** What a page may lack, and what the browser says of its space. */
 import { expect, test } from "vitest"
-import { newDatabase, open } from "./place.ts"
+import { newDatabase, open } from "./databases.ts"
 
 test("without BroadcastChannel a watcher still hears of another tab's append", async () => {
   const database = newDatabase()

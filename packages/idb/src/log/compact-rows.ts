@@ -1,9 +1,9 @@
 /** Folding: contiguous small rows become one of about 64 KB. Lines, seqs and the head stay as they are. */
-import { type LogRow, type RowKey, rowsOf, type Writing } from "./database.ts"
-import type { Environment } from "./environment.ts"
+import { type LogRow, type RowKey, rowsOf, type Writing } from "../database/schema.ts"
+import type { Environment } from "../environment.ts"
 import { headRow } from "./heads.ts"
 import { ROW_BYTES } from "./rows.ts"
-import { reading, sent, writing } from "./transact.ts"
+import { reading, sent, writing } from "../database/transaction.ts"
 
 /** How many rows a log had, and has. */
 export interface Folded {

@@ -1,8 +1,8 @@
 import type { DocPort } from "@sessions/core/storage"
 import { type Describe, is, string, type } from "superstruct"
-import type { Environment } from "./environment.ts"
-import { corrupt } from "./errors.ts"
-import { reading, sent, writingTwice } from "./transact.ts"
+import type { Environment } from "../environment.ts"
+import { corrupt } from "../database/errors.ts"
+import { reading, sent, writingTwice } from "../database/transaction.ts"
 
 export function createDocs({ connection, durability }: Environment): DocPort {
   return {

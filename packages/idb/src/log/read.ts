@@ -1,6 +1,6 @@
 /** Reading a log by pages, each one transaction that holds the log against the head. Goes on by seq: rows are folded under a reader. */
 import type { Chunk, CheckedRange } from "@sessions/core/storage"
-import type { Reading } from "./database.ts"
+import type { Reading } from "../database/schema.ts"
 import { nextPage, openLog, type Page, sameLog } from "./pages.ts"
 import { chunksOf } from "./rows.ts"
 

@@ -8,13 +8,13 @@ import {
   newLog,
   StorageError,
 } from "@sessions/core/storage"
-import { rowsOf, type Writing } from "./database.ts"
-import type { Environment } from "./environment.ts"
-import { isLost } from "./errors.ts"
+import { rowsOf, type Writing } from "../database/schema.ts"
+import type { Environment } from "../environment.ts"
+import { isLost } from "../database/errors.ts"
 import { headRow, stamp } from "./heads.ts"
-import { dropStaged } from "./remove.ts"
+import { dropStaged } from "./delete.ts"
 import { type End, endOf, toRows } from "./rows.ts"
-import { reading, sent, writing } from "./transact.ts"
+import { reading, sent, writing } from "../database/transaction.ts"
 
 /** Lines that one transaction lays by. Appends to any session wait that long. */
 const STAGE_BYTES = 1_000_000

@@ -1,7 +1,7 @@
 import type { BlobInfo } from "@sessions/core/storage"
-import type { Environment } from "./environment.ts"
-import { corrupt } from "./errors.ts"
-import { reading, sent, writingTwice } from "./transact.ts"
+import type { Environment } from "../environment.ts"
+import { corrupt } from "../database/errors.ts"
+import { reading, sent, writingTwice } from "../database/transaction.ts"
 
 /** Blobs whose keys and sizes a listing loads at once. */
 const PAGE = 1_000

@@ -1,7 +1,7 @@
 /** Lines and the rows that hold them. Pure. */
 import { type Chunk, MAX_CHUNK_BYTES, type Seq, utf8Length } from "@sessions/core/storage"
-import type { LogRow, RowKey } from "./database.ts"
-import { corrupt } from "./errors.ts"
+import type { LogRow, RowKey } from "../database/schema.ts"
+import { corrupt } from "../database/errors.ts"
 
 /**
  * The size of a full row, in bytes. Chromium keeps a value of 64 KB or more in a file of its own: batches of 200 KB in one row took

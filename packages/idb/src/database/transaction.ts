@@ -1,7 +1,7 @@
 /** Transactions: what they throw, and when they are done. */
 import { StorageError } from "@sessions/core/storage"
 import type { Connection } from "./connection.ts"
-import type { Database, Reading, StoreName, Writing } from "./database.ts"
+import type { Database, Reading, StoreName, Writing } from "./schema.ts"
 import { isLost } from "./errors.ts"
 
 /**

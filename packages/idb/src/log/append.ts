@@ -1,13 +1,13 @@
 import { unwrap } from "idb"
 import { type AppendOptions, checkExpect, type Head, newLog, StorageError } from "@sessions/core/storage"
-import type { HeadRow, Writing } from "./database.ts"
-import type { Environment } from "./environment.ts"
-import { isLost, isQuota } from "./errors.ts"
+import type { HeadRow, Writing } from "../database/schema.ts"
+import type { Environment } from "../environment.ts"
+import { isLost, isQuota } from "../database/errors.ts"
 import { headRow, stamp } from "./heads.ts"
 import { linesBetween } from "./pages.ts"
-import { rest } from "./rooms/rooms.ts"
+import { rest } from "../rooms/rooms.ts"
 import { endOf, toRows } from "./rows.ts"
-import { writing } from "./transact.ts"
+import { writing } from "../database/transaction.ts"
 
 /**
  * One transaction that compares the head, adds the rows and puts the head. Where its fate is unknown, another of the same kind,

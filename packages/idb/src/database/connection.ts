@@ -1,9 +1,9 @@
 /** The connection to the database: made at first use, given up when another tab needs that, made anew when it was lost. */
 import { StorageError } from "@sessions/core/storage"
 import { openDB } from "idb"
-import { type Database, type Sessions, STORES, type Upgrade, UPGRADES } from "./database.ts"
+import { type Database, type Sessions, STORES, type Upgrade, UPGRADES } from "./schema.ts"
 import { toOpenError } from "./errors.ts"
-import { rest } from "./rooms/rooms.ts"
+import { rest } from "../rooms/rooms.ts"
 
 export interface Connection {
   /** The open database. Rejects with a {@link StorageError}; the next call tries again. */

@@ -1,8 +1,8 @@
 import * as fc from "fast-check"
 import { expect, test } from "vitest"
-import type { RowKey } from "../src/database.ts"
-import { planFold } from "../src/fold.ts"
-import { chunksOf, endOf, linesOf, ROW_BYTES, toRows } from "../src/rows.ts"
+import type { RowKey } from "../src/database/schema.ts"
+import { planFold } from "../src/log/compact-rows.ts"
+import { chunksOf, endOf, linesOf, ROW_BYTES, toRows } from "../src/log/rows.ts"
 import { seeded } from "./seed.ts"
 
 const lines = fc.array(

@@ -1,7 +1,7 @@
 /** Finding and loading the rows of a range of lines, a page at a time. */
 import { type CheckedRange, type Seq, StorageError } from "@sessions/core/storage"
-import { type HeadRow, type LogRow, type Reading, type RowKey, rowsOf, type Writing } from "./database.ts"
-import { corrupt } from "./errors.ts"
+import { type HeadRow, type LogRow, type Reading, type RowKey, rowsOf, type Writing } from "../database/schema.ts"
+import { corrupt } from "../database/errors.ts"
 import { headRow } from "./heads.ts"
 import { chunksOf, linesOf } from "./rows.ts"
 

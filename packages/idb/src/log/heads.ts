@@ -1,7 +1,7 @@
 /** The row that says where a log ends. */
 import type { HeadInfo } from "@sessions/core/storage"
-import type { HeadRow, Reading, Writing } from "./database.ts"
-import { corrupt } from "./errors.ts"
+import type { HeadRow, Reading, Writing } from "../database/schema.ts"
+import { corrupt } from "../database/errors.ts"
 
 /** The head as it is stored; `corrupt` where the row is none. */
 export async function headRow(tx: Reading | Writing, session: string): Promise<HeadRow | undefined> {

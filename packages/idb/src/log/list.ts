@@ -1,5 +1,5 @@
 import type { ListedSession } from "@sessions/core/storage"
-import type { Reading } from "./database.ts"
+import type { Reading } from "../database/schema.ts"
 import { checkHeadRow, infoOf } from "./heads.ts"
 
 /** How many heads one transaction loads: with 8 KB of info each, a megabyte. */
