@@ -1,6 +1,6 @@
-export type { Collected } from "./collect.ts"
-export type { S3Probe } from "./probe.ts"
-export type { S3Tuning } from "./settings.ts"
+export type { Collected } from "./garbage-collection/collect.ts"
+export type { S3Probe } from "./tail/conditional-writes.ts"
+export type { S3Tuning } from "./base/settings.ts"
 export type { ObjectStorageOptions, S3Storage, S3StorageOptions } from "./storage.ts"
 export { createObjectStorage, createS3Storage } from "./storage.ts"
 export type {
@@ -16,7 +16,7 @@ export type {
   RequestOptions,
   StoredObject,
   StoreFailure,
-} from "./store/object-store.ts"
-export { ObjectStoreError } from "./store/object-store.ts"
-export { createS3ObjectStore } from "./store/s3-store.ts"
-export type { Time } from "./time.ts"
+} from "./object-store/object-store.ts"
+export { ObjectStoreError } from "./object-store/object-store.ts"
+export { createS3ObjectStore } from "./object-store/s3-object-store.ts"
+export type { Time } from "./base/time.ts"

@@ -2,7 +2,7 @@ import { expect, test } from "vitest"
 import { ObjectStoreError } from "../src/index.ts"
 import { inPieces } from "./fake-store.ts"
 import { linesOf } from "./lines.ts"
-import { openOn, readLines, takeCounts } from "./opened.ts"
+import { openOn, readLines, takeCounts } from "./open-storage.ts"
 
 const broken = (): ObjectStoreError => new ObjectStoreError("network", "broken off", { certain: false })
 

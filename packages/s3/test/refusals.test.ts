@@ -3,9 +3,9 @@ import { expect, test } from "vitest"
 import type { S3Storage, StoreFailure } from "../src/index.ts"
 import { createS3Storage, ObjectStoreError } from "../src/index.ts"
 import { FakeBucket } from "./fake-bucket.ts"
-import type { Options } from "./opened.ts"
+import type { Options } from "./open-storage.ts"
 import { linesOf } from "./lines.ts"
-import { openOn, readLines } from "./opened.ts"
+import { openOn, readLines } from "./open-storage.ts"
 
 const PROBING: Options = { etags: undefined as never }
 

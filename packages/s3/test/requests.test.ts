@@ -3,7 +3,7 @@ import type { Head } from "@sessions/core/storage"
 import { expect, test } from "vitest"
 import { FakeBucket } from "./fake-bucket.ts"
 import { linesOf } from "./lines.ts"
-import { openOn, takeCounts } from "./opened.ts"
+import { openOn, takeCounts } from "./open-storage.ts"
 
 const message = (content: string) => ({ type: "message", message: { role: "user", content } }) as const
 

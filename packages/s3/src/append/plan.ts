@@ -1,9 +1,9 @@
 /** The next tail: which lines stay, which are sealed, which segments become one. Pure. */
 import type { AppendOptions, Seq } from "@sessions/core/storage"
 import { batchBytes, utf8Length } from "@sessions/core/storage"
-import type { Settings } from "../settings.ts"
-import type { Manifest, Segment } from "../tail/manifest.ts"
-import { KEPT_WRITES, linesOfSegment, MAX_LINE0_BYTES } from "../tail/manifest.ts"
+import type { Settings } from "../base/settings.ts"
+import type { Manifest, Segment } from "../format/manifest.ts"
+import { KEPT_WRITES, linesOfSegment, MAX_LINE0_BYTES } from "../format/manifest.ts"
 
 export interface Batch {
   readonly lines: readonly string[]

@@ -1,7 +1,7 @@
 /** From bytes to chunks of lines. */
 import type { Chunk, Seq } from "@sessions/core/storage"
 import { MAX_CHUNK_BYTES, utf8Length } from "@sessions/core/storage"
-import { decode } from "../tail/tail.ts"
+import { decode } from "../format/tail.ts"
 
 /** Lines as they come, in portions of at most a chunk unless a line is longer. Undefined for bytes that are not UTF-8, or do not end in LF. */
 export async function* linesOf(

@@ -1,8 +1,8 @@
 /** A stretch on its way: fetched whether or not somebody takes it yet, given in the order of its bytes. */
-import { segmentKey } from "../append/segments.ts"
-import type { Environment } from "../environment.ts"
-import { storageError } from "../errors.ts"
-import { openObject } from "../store/open-object.ts"
+import { segmentKey } from "../segments/segments.ts"
+import type { Environment } from "../base/deps.ts"
+import { storageError } from "../requests/errors.ts"
+import { openObject } from "../requests/open-object.ts"
 import type { Stretch } from "./plan.ts"
 
 export interface Download {

@@ -1,5 +1,5 @@
 /** Small reads, piece by piece, keeping what the next read is likely to want: a session is resumed in steps from its end. */
-import { segmentKey } from "../append/segments.ts"
+import { segmentKey } from "../segments/segments.ts"
 import { startDownload } from "./download.ts"
 import type { Stretch } from "./plan.ts"
 import { piecesOf } from "./plan.ts"

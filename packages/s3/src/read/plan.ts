@@ -1,6 +1,6 @@
 /** Which bytes of which segments hold the lines from one seq to another. Pure. */
 import type { Seq } from "@sessions/core/storage"
-import type { Segment } from "../tail/manifest.ts"
+import type { Segment } from "../format/manifest.ts"
 
 /** Pieces of one segment that follow each other. */
 export interface Stretch {

@@ -5,7 +5,7 @@ import type { StorageError } from "@sessions/core/storage"
 import type { ObjectStore, S3Storage } from "@sessions/s3"
 import { createObjectStorage, createS3ObjectStore, createS3Storage, ObjectStoreError } from "@sessions/s3"
 import { linesOf } from "../lines.ts"
-import { BUCKET, client, createClient, makeBucket, newPrefix, openAt, server } from "./place.ts"
+import { BUCKET, client, createClient, makeBucket, newPrefix, openAt, server } from "./test-server.ts"
 
 export interface Check {
   readonly name: string

@@ -4,7 +4,7 @@ import { createSessions } from "@sessions/core"
 import type { Session } from "@sessions/core"
 import { createDice } from "../../../core/test/dice.ts"
 import { startFaultProxy } from "./fault-proxy.ts"
-import { createClient, makeBucket, newPrefix, openAt, server } from "./place.ts"
+import { createClient, makeBucket, newPrefix, openAt, server } from "./test-server.ts"
 
 /** Two minutes: `S3_PROXY_SECONDS=120 npm test -- --only s3:node`. */
 const SECONDS = Number(process.env["S3_PROXY_SECONDS"] ?? 10)

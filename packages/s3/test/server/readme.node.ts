@@ -5,7 +5,7 @@ import { join } from "node:path"
 import { test } from "node:test"
 import { fileURLToPath } from "node:url"
 import { promisify } from "node:util"
-import { BUCKET, makeBucket, server } from "./place.ts"
+import { BUCKET, makeBucket, server } from "./test-server.ts"
 
 const README = readFileSync(new URL("../../../../README.md", import.meta.url), "utf8")
 /** In this package, so that it finds what it imports. */

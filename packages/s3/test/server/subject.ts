@@ -2,7 +2,7 @@ import type { Sizes, Subject } from "@sessions/conformance"
 import type { Capabilities, SessionStorage } from "@sessions/core/storage"
 import type { EtagForm, ObjectStore } from "@sessions/s3"
 import { createObjectStorage, createS3ObjectStore, ObjectStoreError } from "@sessions/s3"
-import { BUCKET, client, makeBucket, newPrefix, openAt } from "./place.ts"
+import { BUCKET, client, makeBucket, newPrefix, openAt } from "./test-server.ts"
 
 /** Limits that are tried at once; the sizes of everything else as users have them. */
 const OPTIONS = { maxLineBytes: 500_000, maxBatchBytes: 4_000_000 }

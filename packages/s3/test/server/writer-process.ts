@@ -3,7 +3,7 @@
  * takes them, so many of them on their way at all times, and says their ids.
  */
 import { createSessions } from "@sessions/core"
-import { openIn } from "./place.ts"
+import { openIn } from "./test-server.ts"
 
 const [bucket = "", prefix = "", id = "", name = "", count = "0", inFlight = "0"] = process.argv.slice(2)
 const sessions = createSessions({ storage: openIn(bucket, prefix) })

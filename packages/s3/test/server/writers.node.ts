@@ -4,7 +4,7 @@ import { test } from "node:test"
 import { fileURLToPath } from "node:url"
 import { promisify } from "node:util"
 import { createSessions } from "@sessions/core"
-import { BUCKET, makeBucket, newPrefix, openAt } from "./place.ts"
+import { BUCKET, makeBucket, newPrefix, openAt } from "./test-server.ts"
 
 const WRITER = fileURLToPath(new URL("writer-process.ts", import.meta.url))
 

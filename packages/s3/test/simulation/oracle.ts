@@ -2,8 +2,8 @@
 import type { MadeAppend, Records } from "./actors.ts"
 import type { Simulated } from "./designs.ts"
 import { SESSION } from "./designs.ts"
-import type { Logs } from "./witness.ts"
-import type { WitnessedBucket } from "./witness.ts"
+import type { Logs } from "./observed-bucket.ts"
+import type { WitnessedBucket } from "./observed-bucket.ts"
 
 export async function brokenRules(
   storage: Simulated,

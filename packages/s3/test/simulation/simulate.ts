@@ -10,9 +10,9 @@ import { SESSION } from "./designs.ts"
 import type { Dice } from "../../../core/test/dice.ts"
 import { createDice } from "../../../core/test/dice.ts"
 import { brokenRules } from "./oracle.ts"
-import type { Weather } from "./weather.ts"
-import { createStormyStore } from "./weather.ts"
-import { WitnessedBucket } from "./witness.ts"
+import type { Weather } from "./faulty-store.ts"
+import { createStormyStore } from "./faulty-store.ts"
+import { WitnessedBucket } from "./observed-bucket.ts"
 
 export interface Outcome {
   readonly acknowledged: number

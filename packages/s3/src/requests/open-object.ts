@@ -1,11 +1,11 @@
 /** An object, or a stretch of it, whose body goes on where it broke off. */
-import type { Environment } from "../environment.ts"
-import type { Attempt } from "./attempt.ts"
-import { startAttempt } from "./attempt.ts"
-import type { GetOptions, ObjectInfo, StoredObject } from "./object-store.ts"
-import { ObjectStoreError } from "./object-store.ts"
-import type { Patience } from "./persist.ts"
-import { isPassing, startPatience } from "./persist.ts"
+import type { Environment } from "../base/deps.ts"
+import type { Attempt } from "./request.ts"
+import { startAttempt } from "./request.ts"
+import type { GetOptions, ObjectInfo, StoredObject } from "../object-store/object-store.ts"
+import { ObjectStoreError } from "../object-store/object-store.ts"
+import type { Patience } from "./retry.ts"
+import { isPassing, startPatience } from "./retry.ts"
 
 export interface OpenObject extends ObjectInfo {
   /** Once. Ends with a {@link ChangedObject} where the rest would come from another object. */

@@ -1,5 +1,5 @@
 /** The one object of a session that changes: a manifest, then the newest lines; or a tombstone. */
-import { TOKEN_LENGTH } from "../time.ts"
+import { TOKEN_LENGTH } from "../base/time.ts"
 import { isTombstone, parseTombstone } from "./tombstone.ts"
 import type { Manifest } from "./manifest.ts"
 import { encodeManifest, parseManifest, tailBytesOf } from "./manifest.ts"

@@ -1,9 +1,9 @@
 /** Asking again, with growing pauses of random length so that those who were refused together do not come back together. */
 import { checkSignal } from "@sessions/core/storage"
-import type { Environment } from "../environment.ts"
-import { once } from "./attempt.ts"
-import type { StoreFailure } from "./object-store.ts"
-import { ObjectStoreError } from "./object-store.ts"
+import type { Environment } from "../base/deps.ts"
+import { once } from "./request.ts"
+import type { StoreFailure } from "../object-store/object-store.ts"
+import { ObjectStoreError } from "../object-store/object-store.ts"
 
 /** The first pause at most, and the longest. S3 wants more time where it says that it is too much for it. */
 const FIRST_PAUSE: Readonly<Partial<Record<StoreFailure, number>>> = { slow: 200 }

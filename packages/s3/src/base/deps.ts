@@ -1,6 +1,6 @@
 import type { Keys } from "./keys.ts"
 import type { Settings } from "./settings.ts"
-import type { ObjectStore } from "./store/object-store.ts"
+import type { ObjectStore } from "../object-store/object-store.ts"
 import type { Time } from "./time.ts"
 
 /** What every part of one storage works with. */

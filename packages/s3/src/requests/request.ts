@@ -1,7 +1,7 @@
 /** One request, which neither the store's silence nor its answer's can hold up for ever. */
 import { StorageError } from "@sessions/core/storage"
-import type { Environment } from "../environment.ts"
-import { ObjectStoreError } from "./object-store.ts"
+import type { Environment } from "../base/deps.ts"
+import { ObjectStoreError } from "../object-store/object-store.ts"
 
 export interface Attempt {
   /** For the request: fires when it is given up. */

@@ -1,10 +1,10 @@
 /** Writes segments. One that no tail names is an orphan: its writer removes it where it can, a collector otherwise. */
-import type { Environment } from "../environment.ts"
-import { once } from "../store/attempt.ts"
-import { persistently } from "../store/persist.ts"
-import type { Segment } from "../tail/manifest.ts"
-import { createToken } from "../time.ts"
-import type { Sealed } from "./plan.ts"
+import type { Environment } from "../base/deps.ts"
+import { once } from "../requests/request.ts"
+import { persistently } from "../requests/retry.ts"
+import type { Segment } from "../format/manifest.ts"
+import { createToken } from "../base/time.ts"
+import type { Sealed } from "../append/plan.ts"
 
 const encoder = new TextEncoder()
 

@@ -3,7 +3,7 @@
  * a signal withdraws a write; afterwards it only ends the waiting, and the write settles before the next one has its turn.
  */
 import { checkSignal, StorageError } from "@sessions/core/storage"
-import { abortedError } from "./store/attempt.ts"
+import { abortedError } from "../requests/request.ts"
 
 export interface Turn {
   /** For what comes before the write: fires when the write is withdrawn. */

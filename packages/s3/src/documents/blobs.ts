@@ -4,17 +4,17 @@
  */
 import type { BlobPort, CallOptions } from "@sessions/core/storage"
 import { sha256Hex } from "@sessions/core/storage"
-import type { Environment } from "../environment.ts"
-import { storageError, toStorageError } from "../errors.ts"
-import type { Comparing } from "../probe.ts"
-import { once } from "../store/attempt.ts"
-import { listAll } from "../store/list-all.ts"
-import type { ObjectInfo } from "../store/object-store.ts"
-import { ObjectStoreError } from "../store/object-store.ts"
-import { ChangedObject, openObject } from "../store/open-object.ts"
-import { isWorthAnotherTry, persistently, startPatience } from "../store/persist.ts"
-import { createTombstone, ENVELOPE_SIZE, isTombstone, unwrap, wrap } from "../tail/tombstone.ts"
-import { createToken } from "../time.ts"
+import type { Environment } from "../base/deps.ts"
+import { storageError, toStorageError } from "../requests/errors.ts"
+import type { Comparing } from "../tail/conditional-writes.ts"
+import { once } from "../requests/request.ts"
+import { listAll } from "../requests/list-objects.ts"
+import type { ObjectInfo } from "../object-store/object-store.ts"
+import { ObjectStoreError } from "../object-store/object-store.ts"
+import { ChangedObject, openObject } from "../requests/open-object.ts"
+import { isWorthAnotherTry, persistently, startPatience } from "../requests/retry.ts"
+import { createTombstone, ENVELOPE_SIZE, isTombstone, unwrap, wrap } from "../format/tombstone.ts"
+import { createToken } from "../base/time.ts"
 
 export interface BlobsHost {
   readonly env: Environment

@@ -1,7 +1,7 @@
-import type { Environment } from "../environment.ts"
-import { toStorageError } from "../errors.ts"
-import type { ListedObject, ObjectPage } from "./object-store.ts"
-import { persistently } from "./persist.ts"
+import type { Environment } from "../base/deps.ts"
+import { toStorageError } from "./errors.ts"
+import type { ListedObject, ObjectPage } from "../object-store/object-store.ts"
+import { persistently } from "./retry.ts"
 
 /** Every object under a prefix, in the order of the keys, page by page. */
 export async function* listAll(

@@ -1,7 +1,7 @@
 /** The first line of a tail: all there is to know of a log but its lines. */
 import type { Seq } from "@sessions/core/storage"
-import type { EtagForm } from "../store/object-store.ts"
-import { TOKEN_LENGTH } from "../time.ts"
+import type { EtagForm } from "../object-store/object-store.ts"
+import { TOKEN_LENGTH } from "../base/time.ts"
 
 /** A sealed stretch of the log: an object of its own, never changed. */
 export interface Segment {

@@ -4,8 +4,8 @@
  */
 import type { AppendOptions } from "@sessions/core/storage"
 import { hasCode } from "@sessions/core/storage"
-import type { Time } from "../time.ts"
-import { createToken } from "../time.ts"
+import type { Time } from "../base/time.ts"
+import { createToken } from "../base/time.ts"
 
 export interface Unsettled {
   /** `before`: the lines were sent earlier. */

@@ -5,19 +5,19 @@
  * with a higher `fence`, if it is still the one that was looked at. A write that was under way then fails, and its writer makes
  * its segments again, under other names.
  */
-import type { Environment } from "./environment.ts"
-import type { TailHost } from "./replace-tail.ts"
-import { replaceTail } from "./replace-tail.ts"
-import { removeObjects } from "./append/segments.ts"
-import { storageError } from "./errors.ts"
-import { collectKeys, listAll } from "./store/list-all.ts"
-import type { ListedObject } from "./store/object-store.ts"
-import type { Manifest } from "./tail/manifest.ts"
-import type { Tail } from "./tail/tail.ts"
-import { encodeTail, lifeOf, updatedAtOf } from "./tail/tail.ts"
-import { createTombstone } from "./tail/tombstone.ts"
-import { createToken } from "./time.ts"
-import type { Turn } from "./turns.ts"
+import type { Environment } from "../base/deps.ts"
+import type { TailHost } from "../tail/replace-tail.ts"
+import { replaceTail } from "../tail/replace-tail.ts"
+import { removeObjects } from "../segments/segments.ts"
+import { storageError } from "../requests/errors.ts"
+import { collectKeys, listAll } from "../requests/list-objects.ts"
+import type { ListedObject } from "../object-store/object-store.ts"
+import type { Manifest } from "../format/manifest.ts"
+import type { Tail } from "../format/tail.ts"
+import { encodeTail, lifeOf, updatedAtOf } from "../format/tail.ts"
+import { createTombstone } from "../format/tombstone.ts"
+import { createToken } from "../base/time.ts"
+import type { Turn } from "../tail/write-lock.ts"
 
 export interface Collected {
   readonly objects: number

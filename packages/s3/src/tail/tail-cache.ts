@@ -1,14 +1,14 @@
 /** Reads tails, and remembers those seen last: an append needs no look at one that it has just seen. */
-import type { Cache } from "../cache.ts"
-import { createCache } from "../cache.ts"
-import type { Environment } from "../environment.ts"
-import { storageError, toStorageError } from "../errors.ts"
-import type { EtagForm } from "../store/object-store.ts"
-import { ChangedObject, openObject } from "../store/open-object.ts"
-import { startPatience } from "../store/persist.ts"
-import { tailBytesOf } from "./manifest.ts"
-import type { LiveTail, Tail, Unreadable } from "./tail.ts"
-import { ABSENT, decodeTail, isUnreadable } from "./tail.ts"
+import type { Cache } from "../base/lru-cache.ts"
+import { createCache } from "../base/lru-cache.ts"
+import type { Environment } from "../base/deps.ts"
+import { storageError, toStorageError } from "../requests/errors.ts"
+import type { EtagForm } from "../object-store/object-store.ts"
+import { ChangedObject, openObject } from "../requests/open-object.ts"
+import { startPatience } from "../requests/retry.ts"
+import { tailBytesOf } from "../format/manifest.ts"
+import type { LiveTail, Tail, Unreadable } from "../format/tail.ts"
+import { ABSENT, decodeTail, isUnreadable } from "../format/tail.ts"
 
 export interface Tails {
   /** As it stands. `corrupt` and `unsupported` where it cannot be understood. */

@@ -1,6 +1,6 @@
 /** What a tail says about an append: written, refused, or still to be sent. Every answer but success is decided here. Pure. */
 import type { Head } from "@sessions/core/storage"
-import type { LiveTail, Tail } from "../tail/tail.ts"
+import type { LiveTail, Tail } from "../format/tail.ts"
 import type { Batch } from "./plan.ts"
 
 /** What was sent of an append so far. */

@@ -1,16 +1,16 @@
 /** The sessions, newest first: their order from a listing, what is said of each from the first bytes of its tail. */
 import type { HeadInfo, ListedSession } from "@sessions/core/storage"
-import type { Environment } from "./environment.ts"
-import { toStorageError } from "./errors.ts"
-import { collectKeys } from "./store/list-all.ts"
-import type { ListedObject } from "./store/object-store.ts"
-import { ChangedObject, openObject } from "./store/open-object.ts"
-import { segmentKey } from "./append/segments.ts"
-import type { Manifest } from "./tail/manifest.ts"
-import { tailBytesOf } from "./tail/manifest.ts"
-import { decodeManifest, isUnreadable, updatedAtOf } from "./tail/tail.ts"
-import { unreadable } from "./tail/tails.ts"
-import { isTombstone } from "./tail/tombstone.ts"
+import type { Environment } from "../base/deps.ts"
+import { toStorageError } from "../requests/errors.ts"
+import { collectKeys } from "../requests/list-objects.ts"
+import type { ListedObject } from "../object-store/object-store.ts"
+import { ChangedObject, openObject } from "../requests/open-object.ts"
+import { segmentKey } from "../segments/segments.ts"
+import type { Manifest } from "../format/manifest.ts"
+import { tailBytesOf } from "../format/manifest.ts"
+import { decodeManifest, isUnreadable, updatedAtOf } from "../format/tail.ts"
+import { unreadable } from "../tail/tail-cache.ts"
+import { isTombstone } from "../format/tombstone.ts"
 
 /** Room for what a manifest holds of a session of some hundred megabytes, with the longest information. */
 const MANIFEST_BYTES = 32_768

@@ -1,10 +1,10 @@
 /** What a failure of the store means to a caller of the storage, with a sentence that says what to do. */
 import { StorageError } from "@sessions/core/storage"
 import type { StorageErrorCode } from "@sessions/core/storage"
-import type { Environment } from "./environment.ts"
-import { ChangedObject } from "./store/open-object.ts"
-import type { StoreFailure } from "./store/object-store.ts"
-import { ObjectStoreError } from "./store/object-store.ts"
+import type { Environment } from "../base/deps.ts"
+import { ChangedObject } from "./open-object.ts"
+import type { StoreFailure } from "../object-store/object-store.ts"
+import { ObjectStoreError } from "../object-store/object-store.ts"
 
 export interface ErrorPlace {
   readonly session?: string | undefined

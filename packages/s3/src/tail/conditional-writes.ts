@@ -1,16 +1,16 @@
 /** Whether a store keeps the one promise that two writers rest on: a write takes place only if its condition holds. */
 import type { CallOptions } from "@sessions/core/storage"
 import type { StorageError } from "@sessions/core/storage"
-import type { Environment } from "./environment.ts"
-import { storageError, toStorageError } from "./errors.ts"
-import { once } from "./store/attempt.ts"
-import type { EtagForm, PutCondition, PutResult } from "./store/object-store.ts"
-import { ObjectStoreError } from "./store/object-store.ts"
-import { persistently } from "./store/persist.ts"
-import type { Manifest } from "./tail/manifest.ts"
-import type { Tail } from "./tail/tail.ts"
-import { createTombstone } from "./tail/tombstone.ts"
-import { createToken, TOKEN_LENGTH } from "./time.ts"
+import type { Environment } from "../base/deps.ts"
+import { storageError, toStorageError } from "../requests/errors.ts"
+import { once } from "../requests/request.ts"
+import type { EtagForm, PutCondition, PutResult } from "../object-store/object-store.ts"
+import { ObjectStoreError } from "../object-store/object-store.ts"
+import { persistently } from "../requests/retry.ts"
+import type { Manifest } from "../format/manifest.ts"
+import type { Tail } from "../format/tail.ts"
+import { createTombstone } from "../format/tombstone.ts"
+import { createToken, TOKEN_LENGTH } from "../base/time.ts"
 
 export interface S3Probe {
   /** Whether sessions may be made in this bucket by several writers. */

@@ -1,15 +1,15 @@
 /** Writing a tail for another reason than an append: to delete, to replace, to keep writers out. */
-import type { Environment } from "./environment.ts"
-import { storageError, toStorageError } from "./errors.ts"
-import type { Comparing } from "./probe.ts"
-import { once } from "./store/attempt.ts"
-import { ObjectStoreError } from "./store/object-store.ts"
-import { isWorthAnotherTry, provesNothingDone, startPatience } from "./store/persist.ts"
-import type { Manifest } from "./tail/manifest.ts"
-import type { Tail } from "./tail/tail.ts"
-import { etagOf } from "./tail/tail.ts"
-import type { Tails } from "./tail/tails.ts"
-import type { Turn } from "./turns.ts"
+import type { Environment } from "../base/deps.ts"
+import { storageError, toStorageError } from "../requests/errors.ts"
+import type { Comparing } from "./conditional-writes.ts"
+import { once } from "../requests/request.ts"
+import { ObjectStoreError } from "../object-store/object-store.ts"
+import { isWorthAnotherTry, provesNothingDone, startPatience } from "../requests/retry.ts"
+import type { Manifest } from "../format/manifest.ts"
+import type { Tail } from "../format/tail.ts"
+import { etagOf } from "../format/tail.ts"
+import type { Tails } from "./tail-cache.ts"
+import type { Turn } from "./write-lock.ts"
 
 export interface TailHost {
   readonly env: Environment

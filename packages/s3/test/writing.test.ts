@@ -1,9 +1,9 @@
 import { expect, test } from "vitest"
 import { ObjectStoreError } from "../src/index.ts"
-import { realTime } from "../src/time.ts"
+import { realTime } from "../src/base/time.ts"
 import type { FakeStore, StoreFault } from "./fake-store.ts"
 import { lineOf, linesOf } from "./lines.ts"
-import { openOn, readLines } from "./opened.ts"
+import { openOn, readLines } from "./open-storage.ts"
 
 const SIZES = { tailBytes: 6_000, segmentBytes: 4_000, mergedBytes: 16_000 }
 

@@ -1,15 +1,15 @@
 /** Deletion: one write makes it gone for everyone; what it leaves behind nobody can meet, and is cleared away after it. */
 import type { Deleted } from "@sessions/core/storage"
-import { collectSession } from "./collect.ts"
-import type { TailHost } from "./replace-tail.ts"
-import { replaceTail } from "./replace-tail.ts"
-import { removeObjects } from "./append/segments.ts"
-import { collectKeys } from "./store/list-all.ts"
-import { makerOf, tailBytesOf } from "./tail/manifest.ts"
-import { lifeOf } from "./tail/tail.ts"
-import { createTombstone } from "./tail/tombstone.ts"
-import { createToken } from "./time.ts"
-import type { Turn } from "./turns.ts"
+import { collectSession } from "../garbage-collection/collect.ts"
+import type { TailHost } from "../tail/replace-tail.ts"
+import { replaceTail } from "../tail/replace-tail.ts"
+import { removeObjects } from "../segments/segments.ts"
+import { collectKeys } from "../requests/list-objects.ts"
+import { makerOf, tailBytesOf } from "../format/manifest.ts"
+import { lifeOf } from "../format/tail.ts"
+import { createTombstone } from "../format/tombstone.ts"
+import { createToken } from "../base/time.ts"
+import type { Turn } from "../tail/write-lock.ts"
 
 const NOTHING: Deleted = { bytes: 0, parts: 0 }
 

@@ -1,9 +1,9 @@
 /** Makes one large segment of many small ones. It takes effect with the append that it rides on, or not at all. */
-import type { Environment } from "../environment.ts"
-import { openObject } from "../store/open-object.ts"
-import type { Manifest, Segment } from "../tail/manifest.ts"
-import { linesOfSegment } from "../tail/manifest.ts"
-import { planMerge } from "./plan.ts"
+import type { Environment } from "../base/deps.ts"
+import { openObject } from "../requests/open-object.ts"
+import type { Manifest, Segment } from "../format/manifest.ts"
+import { linesOfSegment } from "../format/manifest.ts"
+import { planMerge } from "../append/plan.ts"
 import { segmentKey, writeSegment } from "./segments.ts"
 
 export interface Merged {
