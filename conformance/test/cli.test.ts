@@ -3,12 +3,12 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll, describe, expect, test } from "vitest"
 import { readArguments } from "../src/cli/arguments.ts"
-import type { FullReport } from "../src/cli/format.ts"
-import { asLine, asTap, asText, totalsOf } from "../src/cli/format.ts"
+import type { FullReport } from "../src/cli/report.ts"
+import { asLine, asTap, asText, totalsOf } from "../src/cli/report.ts"
 import { tryProperties } from "../src/cli/properties.ts"
-import { loadSubjects } from "../src/cli/subject.ts"
+import { loadSubjects } from "../src/cli/load-subjects.ts"
 import { run } from "../src/index.ts"
-import { changed, plain } from "../src/mutants/sound.ts"
+import { changed, plain } from "../src/mutants/sound-subjects.ts"
 
 const folder = mkdtempSync(join(tmpdir(), "conformance-cli-"))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))

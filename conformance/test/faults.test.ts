@@ -2,7 +2,7 @@ import { register } from "@sessions/conformance"
 import { createFaultyStorage, withFaults } from "@sessions/conformance/faults"
 import { createMemoryLocation, createMemoryStorage } from "@sessions/memory"
 import { expect, test } from "vitest"
-import { changed } from "../src/mutants/sound.ts"
+import { changed } from "../src/mutants/sound-subjects.ts"
 
 register(test, withFaults(changed("memory", () => ({}))))
 

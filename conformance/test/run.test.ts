@@ -3,7 +3,7 @@ import { cases, register, run } from "@sessions/conformance"
 import type { SessionStorage } from "@sessions/core/storage"
 import { createMemoryLocation, createMemoryStorage, type MemoryLocation } from "@sessions/memory"
 import { describe, expect, test } from "vitest"
-import { changed } from "../src/mutants/sound.ts"
+import { changed } from "../src/mutants/sound-subjects.ts"
 
 const memory = changed("memory", () => ({}))
 const quick = { timeLimit: 200 }

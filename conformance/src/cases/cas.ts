@@ -1,9 +1,9 @@
 import type { Head, SessionStorage } from "@sessions/core/storage"
-import { check, equal, equalLines, rejects } from "../assert.ts"
-import type { Case } from "../case.ts"
-import { casesOf } from "../case.ts"
-import { create, expectGone, expectLog, line, linesTo, readLines } from "../lines.ts"
-import { needs } from "../needs.ts"
+import { check, equal, equalLines, rejects } from "../helpers/assert.ts"
+import type { Case } from "../case/case.ts"
+import { casesOf } from "../case/case.ts"
+import { create, expectGone, expectLog, line, linesTo, readLines } from "../helpers/lines.ts"
+import { needs } from "../case/needs.ts"
 
 /** The comparison of `expect` with the stored head. */
 export const cas: readonly Case[] = casesOf("cas", [

@@ -1,8 +1,8 @@
-import { check, equal, equalLines, rejects } from "../assert.ts"
-import type { Case } from "../case.ts"
-import { casesOf } from "../case.ts"
-import { callsWith, hostileIds, oddIds, sameButForCase } from "../ids.ts"
-import { collect, create as make, expectGone, expectLog, line, linesTo, readLines } from "../lines.ts"
+import { check, equal, equalLines, rejects } from "../helpers/assert.ts"
+import type { Case } from "../case/case.ts"
+import { casesOf } from "../case/case.ts"
+import { callsWith, hostileIds, oddIds, sameButForCase } from "../helpers/session-ids.ts"
+import { collect, create as make, expectGone, expectLog, line, linesTo, readLines } from "../helpers/lines.ts"
 
 export const create: readonly Case[] = casesOf("create", [
   {

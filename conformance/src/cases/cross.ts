@@ -1,10 +1,10 @@
 import type { SessionStorage } from "@sessions/core/storage"
-import { check, equal, equalBytes, rejects } from "../assert.ts"
-import type { Case } from "../case.ts"
-import { casesOf } from "../case.ts"
-import type { Context } from "../context.ts"
-import { collect, create, exactLines, expectGone, expectLog, line, linesTo } from "../lines.ts"
-import { both, needs } from "../needs.ts"
+import { check, equal, equalBytes, rejects } from "../helpers/assert.ts"
+import type { Case } from "../case/case.ts"
+import { casesOf } from "../case/case.ts"
+import type { Context } from "../case/context.ts"
+import { collect, create, exactLines, expectGone, expectLog, line, linesTo } from "../helpers/lines.ts"
+import { both, needs } from "../case/needs.ts"
 
 /** One adapter's data through another's. */
 export const cross: readonly Case[] = casesOf("cross", [

@@ -1,8 +1,8 @@
-import { check, equal, equalLines, rejects } from "../assert.ts"
-import type { Case } from "../case.ts"
-import { casesOf } from "../case.ts"
-import { bigLines, create, expectGone, expectLog, line, linesTo } from "../lines.ts"
-import { needs } from "../needs.ts"
+import { check, equal, equalLines, rejects } from "../helpers/assert.ts"
+import type { Case } from "../case/case.ts"
+import { casesOf } from "../case/case.ts"
+import { bigLines, create, expectGone, expectLog, line, linesTo } from "../helpers/lines.ts"
+import { needs } from "../case/needs.ts"
 
 export const deletes: readonly Case[] = casesOf("delete", [
   {

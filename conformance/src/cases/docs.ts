@@ -1,8 +1,8 @@
 import type { SessionStorage } from "@sessions/core/storage"
-import { check, equal, equalLines, rejects } from "../assert.ts"
-import type { Case } from "../case.ts"
-import { casesOf } from "../case.ts"
-import { collect, create } from "../lines.ts"
+import { check, equal, equalLines, rejects } from "../helpers/assert.ts"
+import type { Case } from "../case/case.ts"
+import { casesOf } from "../case/case.ts"
+import { collect, create } from "../helpers/lines.ts"
 
 export const docs: readonly Case[] = casesOf("docs", [
   {

@@ -1,10 +1,10 @@
 import type { Head, SessionStorage } from "@sessions/core/storage"
-import { equal, rejects } from "../assert.ts"
-import type { Case } from "../case.ts"
-import { casesOf } from "../case.ts"
-import { create, expectLog, line, linesTo } from "../lines.ts"
-import { both, needs } from "../needs.ts"
-import { came } from "../result.ts"
+import { equal, rejects } from "../helpers/assert.ts"
+import type { Case } from "../case/case.ts"
+import { casesOf } from "../case/case.ts"
+import { create, expectLog, line, linesTo } from "../helpers/lines.ts"
+import { both, needs } from "../case/needs.ts"
+import { came } from "../runner/result.ts"
 
 /** Stores that answer late, wrongly or not now. The plain ones, a lost request and a lost answer, are with the group `recover`. */
 export const fault: readonly Case[] = casesOf("fault", [

@@ -1,4 +1,4 @@
-import type { Case } from "../case.ts"
+import type { Case } from "../case/case.ts"
 import { append } from "./append.ts"
 import { blobs } from "./blobs.ts"
 import { cas } from "./cas.ts"

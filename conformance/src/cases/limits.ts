@@ -1,8 +1,8 @@
-import { equal, rejects } from "../assert.ts"
-import type { Case } from "../case.ts"
-import { casesOf } from "../case.ts"
-import type { Context } from "../context.ts"
-import { create, expectGone, expectLog, linesTo, readLines } from "../lines.ts"
+import { equal, rejects } from "../helpers/assert.ts"
+import type { Case } from "../case/case.ts"
+import { casesOf } from "../case/case.ts"
+import type { Context } from "../case/context.ts"
+import { create, expectGone, expectLog, linesTo, readLines } from "../helpers/lines.ts"
 
 /** The limits that the capabilities state. A subject with small ones is tried faster and just as well. */
 export const limits: readonly Case[] = casesOf("limits", [

@@ -1,10 +1,10 @@
 import type { ListedSession, SessionStorage } from "@sessions/core/storage"
-import { check, equal, equalLines, rejects, until } from "../assert.ts"
-import type { Case } from "../case.ts"
-import { casesOf } from "../case.ts"
-import { hostileIds } from "../ids.ts"
-import { collect, create, line, linesTo } from "../lines.ts"
-import { needs } from "../needs.ts"
+import { check, equal, equalLines, rejects, until } from "../helpers/assert.ts"
+import type { Case } from "../case/case.ts"
+import { casesOf } from "../case/case.ts"
+import { hostileIds } from "../helpers/session-ids.ts"
+import { collect, create, line, linesTo } from "../helpers/lines.ts"
+import { needs } from "../case/needs.ts"
 
 export const list: readonly Case[] = casesOf("list", [
   {

@@ -1,11 +1,11 @@
 import type { Capabilities, SessionStorage } from "@sessions/core/storage"
-import { check, equal, equalLines, rejects } from "../assert.ts"
-import type { Case } from "../case.ts"
-import { casesOf } from "../case.ts"
-import { openHandles } from "../handles.ts"
-import { callsWith } from "../ids.ts"
-import { collect, create, expectGone, line, linesTo, readLines } from "../lines.ts"
-import { needs } from "../needs.ts"
+import { check, equal, equalLines, rejects } from "../helpers/assert.ts"
+import type { Case } from "../case/case.ts"
+import { casesOf } from "../case/case.ts"
+import { openHandles } from "../helpers/open-handles.ts"
+import { callsWith } from "../helpers/session-ids.ts"
+import { collect, create, expectGone, line, linesTo, readLines } from "../helpers/lines.ts"
+import { needs } from "../case/needs.ts"
 
 /** Opening and closing: the shape of a storage, and what lasts. */
 export const open: readonly Case[] = casesOf("open", [

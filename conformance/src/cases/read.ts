@@ -1,9 +1,19 @@
 import type { ReadRange, SessionStorage } from "@sessions/core/storage"
-import { check, equal, equalLines, rejects } from "../assert.ts"
-import type { Case } from "../case.ts"
-import { casesOf } from "../case.ts"
-import { bigLines, checkChunk, collect, create, expectGone, line, linesTo, readFrom, readLines } from "../lines.ts"
-import { needs } from "../needs.ts"
+import { check, equal, equalLines, rejects } from "../helpers/assert.ts"
+import type { Case } from "../case/case.ts"
+import { casesOf } from "../case/case.ts"
+import {
+  bigLines,
+  checkChunk,
+  collect,
+  create,
+  expectGone,
+  line,
+  linesTo,
+  readFrom,
+  readLines,
+} from "../helpers/lines.ts"
+import { needs } from "../case/needs.ts"
 
 export const read: readonly Case[] = casesOf("read", [
   {

@@ -1,9 +1,9 @@
 import type { Head } from "@sessions/core/storage"
-import { check, equal, equalLines, rejects } from "../assert.ts"
-import type { Case } from "../case.ts"
-import { casesOf } from "../case.ts"
-import { create, expectLog, line, linesTo, readLines } from "../lines.ts"
-import { needs } from "../needs.ts"
+import { check, equal, equalLines, rejects } from "../helpers/assert.ts"
+import type { Case } from "../case/case.ts"
+import { casesOf } from "../case/case.ts"
+import { create, expectLog, line, linesTo, readLines } from "../helpers/lines.ts"
+import { needs } from "../case/needs.ts"
 
 /** Crashes and faults: what a storage makes of a writer that died and of calls that the store did not answer. */
 export const recover: readonly Case[] = casesOf("recover", [

@@ -1,10 +1,10 @@
 import type { Chunk, Head, SessionStorage } from "@sessions/core/storage"
 import { MAX_CHUNK_BYTES, utf8Length } from "@sessions/core/storage"
-import { check, equal, equalLines, Mismatch, rejects } from "../assert.ts"
-import type { Case } from "../case.ts"
-import { casesOf } from "../case.ts"
-import { bigLines, collect, create, expectGone, expectLog, line, linesTo } from "../lines.ts"
-import { both, needs } from "../needs.ts"
+import { check, equal, equalLines, Mismatch, rejects } from "../helpers/assert.ts"
+import type { Case } from "../case/case.ts"
+import { casesOf } from "../case/case.ts"
+import { bigLines, collect, create, expectGone, expectLog, line, linesTo } from "../helpers/lines.ts"
+import { both, needs } from "../case/needs.ts"
 
 const fresh = [line("new"), line("new too"), line("and a third")]
 

@@ -1,8 +1,8 @@
-import { rejects } from "../assert.ts"
-import type { Case } from "../case.ts"
-import { casesOf } from "../case.ts"
-import { create, expectLog, line, linesTo } from "../lines.ts"
-import { needs } from "../needs.ts"
+import { rejects } from "../helpers/assert.ts"
+import type { Case } from "../case/case.ts"
+import { casesOf } from "../case/case.ts"
+import { create, expectLog, line, linesTo } from "../helpers/lines.ts"
+import { needs } from "../case/needs.ts"
 
 export const sync: readonly Case[] = casesOf("sync", [
   {

@@ -1,9 +1,9 @@
 import type { Head } from "@sessions/core/storage"
-import { check, equal, equalLines, rejects } from "../assert.ts"
-import type { Case } from "../case.ts"
-import { casesOf } from "../case.ts"
-import { collect, create, expectGone, expectLog, line, linesTo, readFrom, readLines } from "../lines.ts"
-import { needs } from "../needs.ts"
+import { check, equal, equalLines, rejects } from "../helpers/assert.ts"
+import type { Case } from "../case/case.ts"
+import { casesOf } from "../case/case.ts"
+import { collect, create, expectGone, expectLog, line, linesTo, readFrom, readLines } from "../helpers/lines.ts"
+import { needs } from "../case/needs.ts"
 
 /** What a crash in the middle of a write left behind the last whole line. */
 export const tails: readonly Case[] = casesOf("tails", [

@@ -1,10 +1,10 @@
 import type { Head, SessionStorage } from "@sessions/core/storage"
-import { check, equal, Mismatch, rejects } from "../assert.ts"
-import type { Case } from "../case.ts"
-import { casesOf } from "../case.ts"
-import { showError } from "../show.ts"
-import { create, expectLog, line, linesTo } from "../lines.ts"
-import { needs } from "../needs.ts"
+import { check, equal, Mismatch, rejects } from "../helpers/assert.ts"
+import type { Case } from "../case/case.ts"
+import { casesOf } from "../case/case.ts"
+import { showError } from "../helpers/show.ts"
+import { create, expectLog, line, linesTo } from "../helpers/lines.ts"
+import { needs } from "../case/needs.ts"
 
 export const watch: readonly Case[] = casesOf("watch", [
   {

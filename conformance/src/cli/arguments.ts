@@ -1,6 +1,6 @@
 import { parseArgs } from "node:util"
-import type { RunOptions } from "../run.ts"
-import { selectCases } from "../run.ts"
+import type { RunOptions } from "../runner/run.ts"
+import { selectCases } from "../runner/run.ts"
 
 export interface Arguments {
   /** Of the module with the subject, as given. */

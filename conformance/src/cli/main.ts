@@ -1,13 +1,13 @@
 #!/usr/bin/env node
 import process from "node:process"
-import { run } from "../run.ts"
+import { run } from "../runner/run.ts"
 import type { Arguments } from "./arguments.ts"
 import { HELP, readArguments, UsageError } from "./arguments.ts"
-import type { FullReport } from "./format.ts"
-import { asLine, asTap, asText, totalsOf } from "./format.ts"
+import type { FullReport } from "./report.ts"
+import { asLine, asTap, asText, totalsOf } from "./report.ts"
 import { tryProperties } from "./properties.ts"
 import { collectStrays } from "./strays.ts"
-import { loadSubjects } from "./subject.ts"
+import { loadSubjects } from "./load-subjects.ts"
 
 process.exitCode = await main(process.argv.slice(2))
 // A subject may have left timers, sockets or child processes behind; what had to be said is said.

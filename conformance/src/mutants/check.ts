@@ -1,8 +1,8 @@
 /** Whether the suite can fail: each mutant has to fail the cases that are named for it, and no others. */
 import type { MemoryLocation } from "@sessions/memory"
-import type { Failure } from "../result.ts"
-import type { RunOptions } from "../run.ts"
-import { run } from "../run.ts"
+import type { Failure } from "../runner/result.ts"
+import type { RunOptions } from "../runner/run.ts"
+import { run } from "../runner/run.ts"
 import type { Subject } from "../subject.ts"
 import type { Mutant } from "./mutant.ts"
 

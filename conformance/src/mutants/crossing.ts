@@ -1,7 +1,7 @@
 import type { Mutant } from "./mutant.ts"
 import { current } from "./mutant.ts"
-import type { Changes } from "./sound.ts"
-import { twin } from "./sound.ts"
+import type { Changes } from "./sound-subjects.ts"
+import { twin } from "./sound-subjects.ts"
 
 /** Right by themselves, and wrong beside another adapter on the same places. */
 export const crossingMutants: readonly Mutant[] = [

@@ -3,8 +3,8 @@ import type { CallOptions, Chunk, Head, SessionStorage } from "@sessions/core/st
 import { StorageError } from "@sessions/core/storage"
 import type { MemoryLocation } from "@sessions/memory"
 import { createMemoryStorage } from "@sessions/memory"
-import type { Ways } from "./sound.ts"
-import { crashing, faulty, perLocation, plain, tearing } from "./sound.ts"
+import type { Ways } from "./sound-subjects.ts"
+import { crashing, faulty, perLocation, plain, tearing } from "./sound-subjects.ts"
 import type { Mutant } from "./mutant.ts"
 import { current, ids, linesOf, mutant } from "./mutant.ts"
 

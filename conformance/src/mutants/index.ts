@@ -10,7 +10,7 @@ import { writingMutants } from "./writing.ts"
 export type { Verdict } from "./check.ts"
 export { checkMutant, checkSound } from "./check.ts"
 export type { Mutant } from "./mutant.ts"
-export { soundSubjects } from "./sound.ts"
+export { soundSubjects } from "./sound-subjects.ts"
 
 export const mutants: readonly Mutant[] = [
   ...openingMutants,

@@ -1,6 +1,6 @@
 import type { ListedSession } from "@sessions/core/storage"
-import { collect } from "./sound.ts"
-import { perLocation, plain } from "./sound.ts"
+import { collect } from "./sound-subjects.ts"
+import { perLocation, plain } from "./sound-subjects.ts"
 import type { Mutant } from "./mutant.ts"
 import { ids, mutant } from "./mutant.ts"
 

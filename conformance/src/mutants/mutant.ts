@@ -1,8 +1,8 @@
 import type { Subject } from "../subject.ts"
 import type { Head, SessionStorage } from "@sessions/core/storage"
 import type { MemoryLocation } from "@sessions/memory"
-import type { Changes } from "./sound.ts"
-import { changed, collect } from "./sound.ts"
+import type { Changes } from "./sound-subjects.ts"
+import { changed, collect } from "./sound-subjects.ts"
 
 /** A storage that is wrong in one way, and the cases that notice: these, and no others. */
 export interface Mutant {

@@ -2,7 +2,7 @@ import type { Capabilities } from "@sessions/core/storage"
 import { createMemoryStorage } from "@sessions/memory"
 import type { Mutant } from "./mutant.ts"
 import { ids, mutant } from "./mutant.ts"
-import { perLocation, plain } from "./sound.ts"
+import { perLocation, plain } from "./sound-subjects.ts"
 
 const disposed = perLocation(() => ({ times: 0 }))
 

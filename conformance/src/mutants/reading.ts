@@ -1,7 +1,7 @@
 import type { Chunk } from "@sessions/core/storage"
 import { isSessionId, StorageError } from "@sessions/core/storage"
 import { createMemoryStorage } from "@sessions/memory"
-import { plain, spoiling } from "./sound.ts"
+import { plain, spoiling } from "./sound-subjects.ts"
 import type { Mutant } from "./mutant.ts"
 import { ids, linesOf, mutant } from "./mutant.ts"
 

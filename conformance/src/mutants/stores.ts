@@ -1,6 +1,6 @@
 import type { BlobStore, Doc } from "@sessions/core/storage"
 import { isSessionId } from "@sessions/core/storage"
-import { collect, perLocation } from "./sound.ts"
+import { collect, perLocation } from "./sound-subjects.ts"
 import type { Mutant } from "./mutant.ts"
 import { ids, mutant } from "./mutant.ts"
 

@@ -1,5 +1,5 @@
 import { hasCode } from "@sessions/core/storage"
-import { perLocation } from "./sound.ts"
+import { perLocation } from "./sound-subjects.ts"
 import type { Mutant } from "./mutant.ts"
 import { current, ids, linesOf, mutant } from "./mutant.ts"
 

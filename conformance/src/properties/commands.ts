@@ -1,7 +1,7 @@
 /** What the sequential property asks of a storage: one command after the other, as data, so that a failure can be shown and shrunk. */
 import type { ReadRange } from "@sessions/core/storage"
 import * as fc from "fast-check"
-import { exactLines } from "../lines.ts"
+import { exactLines } from "../helpers/lines.ts"
 
 /** Which head an append gives: the newest that was given out for the session, an older one, none (0), or one that never was. */
 export type Expect = "newest" | "first" | "none" | "beyond"

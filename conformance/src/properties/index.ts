@@ -3,9 +3,9 @@
  * writers at once. Needs `fast-check` and `@sessions/memory` beside this package.
  */
 import * as fc from "fast-check"
-import { came } from "../result.ts"
-import { Mismatch } from "../assert.ts"
-import type { TestFunction } from "../register.ts"
+import { came } from "../runner/result.ts"
+import { Mismatch } from "../helpers/assert.ts"
+import type { TestFunction } from "../runner/register.ts"
 import type { Subject } from "../subject.ts"
 import { interleaved } from "./interleaved.ts"
 import { sequential } from "./sequential.ts"

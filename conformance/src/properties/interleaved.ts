@@ -1,10 +1,10 @@
 import type { Head, SessionStorage } from "@sessions/core/storage"
 import { hasCode } from "@sessions/core/storage"
 import * as fc from "fast-check"
-import { check, equalLines } from "../assert.ts"
-import { create, readLines } from "../lines.ts"
+import { check, equalLines } from "../helpers/assert.ts"
+import { create, readLines } from "../helpers/lines.ts"
 import type { Subject } from "../subject.ts"
-import { within } from "../within.ts"
+import { within } from "../helpers/timeout.ts"
 
 /** What one of several does at its turn: append to the head it knows, or look first, or read the log. */
 type Step = "append" | "look and append" | "read"

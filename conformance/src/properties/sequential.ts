@@ -1,15 +1,15 @@
 import type { SessionStorage } from "@sessions/core/storage"
 import { createMemoryLocation, createMemoryStorage } from "@sessions/memory"
 import * as fc from "fast-check"
-import { equal, Mismatch } from "../assert.ts"
-import { needs } from "../needs.ts"
-import { show, showError } from "../show.ts"
+import { equal, Mismatch } from "../helpers/assert.ts"
+import { needs } from "../case/needs.ts"
+import { show, showError } from "../helpers/show.ts"
 import type { Subject } from "../subject.ts"
-import { within } from "../within.ts"
+import { within } from "../helpers/timeout.ts"
 import type { Command } from "./commands.ts"
 import { commandLists, commandText } from "./commands.ts"
-import type { Outcome } from "./side.ts"
-import { Side } from "./side.ts"
+import type { Outcome } from "./command-runner.ts"
+import { Side } from "./command-runner.ts"
 
 /** A storage gives what the memory reference gives, whatever it is asked for, one thing after the other. */
 export function sequential<L>(

@@ -1,5 +1,5 @@
 import type { SessionStorage } from "@sessions/core/storage"
-import { show } from "./show.ts"
+import { show } from "../helpers/show.ts"
 
 /** The calls that a case has made: what a failure without words of its own (a case that hangs, a TypeError) can be told by. */
 export interface Trace {

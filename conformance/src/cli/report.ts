@@ -1,6 +1,6 @@
 /** A report for people, for machines and for TAP readers. Pure. */
-import type { CaseResult } from "../result.ts"
-import type { Report } from "../run.ts"
+import type { CaseResult } from "../runner/result.ts"
+import type { Report } from "../runner/run.ts"
 import type { PropertyResult } from "./properties.ts"
 
 export interface FullReport extends Report {

@@ -4,7 +4,7 @@
  */
 import type { Chunk, Head, SessionStorage } from "@sessions/core/storage"
 import { sha256Hex } from "@sessions/core/storage"
-import { collect, readFrom } from "../lines.ts"
+import { collect, readFrom } from "../helpers/lines.ts"
 import type { Command, Expect } from "./commands.ts"
 
 /** What a command gave: a value, or the code it rejected with. */

@@ -1,7 +1,7 @@
 import type { SessionStorage } from "@sessions/core/storage"
 import type { Subject } from "../subject.ts"
-import type { Fault, FaultyStorage } from "./storage.ts"
-import { createFaultyStorage } from "./storage.ts"
+import type { Fault, FaultyStorage } from "./faulty-storage.ts"
+import { createFaultyStorage } from "./faulty-storage.ts"
 
 /**
  * The subject with every fault that can be brought about at the contract's edge, without a look into the adapter: what uses the

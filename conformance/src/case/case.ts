@@ -1,7 +1,7 @@
 import type { Capabilities } from "@sessions/core/storage"
-import type { ClauseId } from "./clauses.ts"
+import type { ClauseId } from "../clauses.ts"
 import type { Context } from "./context.ts"
-import type { Subject } from "./subject.ts"
+import type { Subject } from "../subject.ts"
 
 export type Group =
   | "open"

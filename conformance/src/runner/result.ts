@@ -1,11 +1,11 @@
 import type { Capabilities } from "@sessions/core/storage"
-import { Mismatch } from "./assert.ts"
-import type { Case, Group } from "./case.ts"
-import type { ClauseId } from "./clauses.ts"
-import { clauses } from "./clauses.ts"
-import { showError } from "./show.ts"
-import type { Trace } from "./trace.ts"
-import { OutOfTime } from "./within.ts"
+import { Mismatch } from "../helpers/assert.ts"
+import type { Case, Group } from "../case/case.ts"
+import type { ClauseId } from "../clauses.ts"
+import { clauses } from "../clauses.ts"
+import { showError } from "../helpers/show.ts"
+import type { Trace } from "../case/trace.ts"
+import { OutOfTime } from "../helpers/timeout.ts"
 
 export interface CaseResult {
   readonly id: Case["id"]

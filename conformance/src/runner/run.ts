@@ -1,15 +1,15 @@
 import type { Capabilities } from "@sessions/core/storage"
-import type { Case, Group, Hooks } from "./case.ts"
-import { cases } from "./cases/index.ts"
-import { Mismatch } from "./assert.ts"
-import type { OpenContext, Sizes } from "./context.ts"
-import { defaultSizes, openContext, Skipped } from "./context.ts"
+import type { Case, Group, Hooks } from "../case/case.ts"
+import { cases } from "../cases/index.ts"
+import { Mismatch } from "../helpers/assert.ts"
+import type { OpenContext, Sizes } from "../case/context.ts"
+import { defaultSizes, openContext, Skipped } from "../case/context.ts"
 import type { CaseResult } from "./result.ts"
 import { came, failureOf } from "./result.ts"
 import { runtimeName } from "./runtime.ts"
-import type { Subject } from "./subject.ts"
+import type { Subject } from "../subject.ts"
 import { SUITE_VERSION } from "./version.ts"
-import { within } from "./within.ts"
+import { within } from "../helpers/timeout.ts"
 
 export interface RunOptions {
   /** Only cases with these ids or of these groups, in any case of letters; default all. */

@@ -1,7 +1,7 @@
 import type { Capabilities, SessionStorage } from "@sessions/core/storage"
-import { check, Mismatch } from "./assert.ts"
-import { show } from "./show.ts"
-import type { Deliver, Faults, Subject } from "./subject.ts"
+import { check, Mismatch } from "../helpers/assert.ts"
+import { show } from "../helpers/show.ts"
+import type { Deliver, Faults, Subject } from "../subject.ts"
 import type { Trace } from "./trace.ts"
 import { traced } from "./trace.ts"
 

@@ -1,7 +1,7 @@
 import type { Capabilities } from "@sessions/core/storage"
 import type { RunOptions } from "./run.ts"
 import { reasonToSkip, runCase, selectCases } from "./run.ts"
-import type { Subject } from "./subject.ts"
+import type { Subject } from "../subject.ts"
 
 /** `test` of vitest, bun:test, node:test, `Deno.test`, or any other function that takes a name and what to do. */
 export type TestFunction = (name: string, fn: (...args: unknown[]) => Promise<void>) => unknown
