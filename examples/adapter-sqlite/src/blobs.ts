@@ -1,4 +1,4 @@
-import type { BlobInfo, BlobPort } from "@sessions/core/storage"
+import type { BlobInfo, BlobAdapter } from "@sessions/core/storage"
 import type { Database } from "./database.ts"
 
 const PUT = "INSERT INTO blobs VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET putAt = max(putAt, excluded.putAt)"
@@ -7,7 +7,7 @@ const HAS = "SELECT 1 FROM blobs WHERE hash = ?"
 const DELETE = "DELETE FROM blobs WHERE hash = ? AND putAt < ?"
 const LIST = "SELECT hash, length(bytes) AS bytes, putAt FROM blobs"
 
-export function createBlobs(db: Database): BlobPort {
+export function createBlobs(db: Database): BlobAdapter {
   return {
     put: (hash, bytes) => db.write((driver) => driver.prepare(PUT).run(hash, bytes, Date.now())),
     get: (hash) => db.read((driver) => driver.prepare<{ bytes: Uint8Array }>(GET).all(hash)[0]?.bytes),

@@ -1,12 +1,12 @@
-import { type DocPort, fromUtf8, toUtf8 } from "@sessions/core/storage"
+import { type DocumentAdapter, fromUtf8, toUtf8 } from "@sessions/core/storage"
 import type { Database } from "./database.ts"
 import type { Driver } from "./driver.ts"
 
-export function createDocs(db: Database): DocPort {
+export function createDocs(db: Database): DocumentAdapter {
   return {
     get: (key) => db.read((driver) => textOf(driver, key)),
 
-    swap: (key, from, to) =>
+    compareAndSet: (key, from, to) =>
       db.write((driver) => {
         if ((textOf(driver, key) ?? null) !== from) return false
         if (to === null) driver.prepare("DELETE FROM docs WHERE key = ?").run(key)

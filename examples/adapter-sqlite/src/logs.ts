@@ -1,4 +1,4 @@
-import type { HeadInfo, StoragePort } from "@sessions/core/storage"
+import type { HeadInfo, StorageAdapter } from "@sessions/core/storage"
 import { fromUtf8, headAfter, listPages, readPages, takeChunk, toUtf8 } from "@sessions/core/storage"
 import type { Database } from "./database.ts"
 import { deleteDocsOf } from "./docs.ts"
@@ -12,7 +12,7 @@ interface Row {
 const LIST = "SELECT id, head FROM sessions WHERE id > ? ORDER BY id LIMIT ?"
 const READ = "SELECT seq, line FROM lines WHERE log = ? AND seq >= ? AND seq < ? ORDER BY seq"
 
-export function createLogs(db: Database): Pick<StoragePort, "append" | "head" | "read" | "list" | "delete"> {
+export function createLogs(db: Database): Pick<StorageAdapter, "append" | "head" | "read" | "list" | "delete"> {
   const head = (session: string) => db.read((driver) => headOf(driver, session))
   return {
     append: (session, lines, o) =>

@@ -1,12 +1,12 @@
 import {
-  type BlobPort,
+  type BlobAdapter,
   type CallOptions,
   checkSessionId,
   createCalls,
   defineStorage,
   type HeadInfo,
   type SessionStorage,
-  type StoragePort,
+  type StorageAdapter,
   watchHeads,
 } from "@sessions/core/storage"
 import { append } from "./log/append.ts"
@@ -139,7 +139,7 @@ export function createIndexedDbStorage(options: IndexedDbStorageOptions = {}): I
   return { ...storage, fold, persist, persisted, estimate }
 }
 
-function blobsOf(env: Environment): BlobPort {
+function blobsOf(env: Environment): BlobAdapter {
   const loaded = async (): Promise<typeof Blobs> => (await rest.load()).blobs
   return {
     put: async (hash, bytes) => (await loaded()).put(env, hash, bytes),
@@ -160,7 +160,7 @@ const FALLBACK_MS = 5_000
 function capabilitiesOf(
   durability: "relaxed" | "strict",
   { maxBatchBytes, maxSessionBytes }: { maxBatchBytes: number; maxSessionBytes: number },
-): StoragePort["capabilities"] {
+): StorageAdapter["capabilities"] {
   return {
     durability: durability === "strict" ? "disk" : "os",
     atomicBatch: "all",

@@ -1,9 +1,9 @@
-import type { BlobPort } from "@sessions/core/storage"
+import type { BlobAdapter } from "@sessions/core/storage"
 import type { MemoryLocation } from "./location.ts"
 import { stamp } from "./location.ts"
 
 /** Bytes are copied on the way out too, so that nobody holds the stored ones. */
-export function createMemoryBlobs(location: MemoryLocation, clock: () => number): BlobPort {
+export function createMemoryBlobs(location: MemoryLocation, clock: () => number): BlobAdapter {
   const { blobs } = location
   return {
     put: (hash, bytes) => blobs.set(hash, { bytes, putAt: stamp(location, clock) }),

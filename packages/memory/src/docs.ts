@@ -1,11 +1,11 @@
-import { type DocPort, parseDocKey } from "@sessions/core/storage"
+import { type DocumentAdapter, parseDocKey } from "@sessions/core/storage"
 import type { MemoryLocation } from "./location.ts"
 
-export function createMemoryDocs({ docs }: MemoryLocation): DocPort {
+export function createMemoryDocs({ docs }: MemoryLocation): DocumentAdapter {
   return {
     get: (key) => docs.get(key),
 
-    swap(key, from, to) {
+    compareAndSet(key, from, to) {
       if ((docs.get(key) ?? null) !== from) return false
       if (to === null) docs.delete(key)
       else docs.set(key, to)

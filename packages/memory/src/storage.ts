@@ -1,4 +1,4 @@
-import type { HeadInfo, ListedSession, SessionStorage, StoragePort } from "@sessions/core/storage"
+import type { HeadInfo, ListedSession, SessionStorage, StorageAdapter } from "@sessions/core/storage"
 import { batchBytes, checkExpect, defineStorage, readPages, takeChunk, watchHeads } from "@sessions/core/storage"
 import { createMemoryBlobs } from "./blobs.ts"
 import { createMemoryDocs, deleteDocsOf } from "./docs.ts"
@@ -93,7 +93,7 @@ export function createMemoryStorage(options: MemoryStorageOptions = {}): Session
   })
 }
 
-function capabilitiesOf({ limits = {}, location }: MemoryStorageOptions): StoragePort["capabilities"] {
+function capabilitiesOf({ limits = {}, location }: MemoryStorageOptions): StorageAdapter["capabilities"] {
   return {
     durability: "none",
     atomicBatch: "all",

@@ -1,4 +1,4 @@
-export interface ConnectionPort<C> {
+export interface ConnectionSource<C> {
   readonly open: () => C | Promise<C>
   /** What a connection needs before its first use; where it fails, the connection is closed. */
   readonly setUp?: (connection: C) => void | Promise<void>
@@ -13,7 +13,7 @@ export interface Connection<C> {
 }
 
 /** Connects at the first use. */
-export function connectOnce<C>({ open, setUp, close }: ConnectionPort<C>): Connection<C> {
+export function connectOnce<C>({ open, setUp, close }: ConnectionSource<C>): Connection<C> {
   let connection: Promise<C> | undefined
 
   async function connect(): Promise<C> {

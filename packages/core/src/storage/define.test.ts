@@ -2,17 +2,17 @@ import { expect, test, vi } from "vitest"
 import type { BlobInfo, Chunk, Head, ListedSession, SessionStorage } from "./contract.ts"
 import { defineStorage } from "./define.ts"
 import { StorageError } from "./errors.ts"
-import type { StoragePort } from "./port.ts"
+import type { StorageAdapter } from "./adapter.ts"
 
 const HEAD: Head = { next: 2, log: "l" }
 const EXPECT = { expect: HEAD }
 
-/** A port that records what reaches it, and fails the test where a method is called that the test does not give. */
-function recording(methods: Partial<StoragePort>, closed = vi.fn<() => void>()) {
+/** An adapter that records what reaches it, and fails the test where a method is called that the test does not give. */
+function recording(methods: Partial<StorageAdapter>, closed = vi.fn<() => void>()) {
   const unexpected = (): never => {
-    throw new TypeError("the port was not to be called")
+    throw new TypeError("the adapter was not to be called")
   }
-  const port: StoragePort = {
+  const adapter: StorageAdapter = {
     description: "test:here",
     capabilities: {
       durability: "none",
@@ -28,12 +28,12 @@ function recording(methods: Partial<StoragePort>, closed = vi.fn<() => void>()) 
     read: unexpected,
     list: unexpected,
     delete: unexpected,
-    docs: { get: unexpected, swap: unexpected, list: unexpected },
+    docs: { get: unexpected, compareAndSet: unexpected, list: unexpected },
     blobs: { put: unexpected, get: unexpected, has: unexpected, delete: unexpected, list: unexpected },
     close: closed,
     ...methods,
   }
-  return { storage: defineStorage(port) as Required<SessionStorage>, closed }
+  return { storage: defineStorage(adapter) as Required<SessionStorage>, closed }
 }
 
 function deferred<T>() {
@@ -56,7 +56,7 @@ async function* chunks(...all: readonly Chunk[]): AsyncGenerator<Chunk, void, un
   yield* all
 }
 
-test("a storage has the optional methods that its port has, and says so", async () => {
+test("a storage has the optional methods that its adapter has, and says so", async () => {
   const { storage } = recording({ sync: () => undefined })
   expect(storage.capabilities).toMatchObject({ sync: true, watch: false, replace: false, maxLineBytes: 10 })
   expect([typeof storage.sync, typeof storage.watch, typeof storage.replace]).toEqual([
@@ -66,7 +66,7 @@ test("a storage has the optional methods that its port has, and says so", async 
   ])
 })
 
-test("what is wrong does not reach the port", async () => {
+test("what is wrong does not reach the adapter", async () => {
   const { storage } = recording({ sync: () => undefined, replace: () => HEAD })
   const wrong: readonly Promise<unknown>[] = [
     storage.append("a/b", ["x"], EXPECT),
@@ -96,7 +96,7 @@ test("what is wrong does not reach the port", async () => {
   for (const call of wrong) await expect(call).rejects.toMatchObject({ code: "invalid", storage: "test:here" })
 })
 
-test("a port gets copies, and ranges, limits and conditions with their defaults", async () => {
+test("an adapter gets copies, and ranges, limits and conditions with their defaults", async () => {
   const seen: unknown[] = []
   const note = (...values: readonly unknown[]) => void seen.push(...values)
   const lines = ["x"]
@@ -142,7 +142,7 @@ test("a port gets copies, and ranges, limits and conditions with their defaults"
   ])
 })
 
-test("whatever a port throws is an error that says where, and keeps what it knew", async () => {
+test("whatever an adapter throws is an error that says where, and keeps what it knew", async () => {
   const thrown: unknown[] = ["a text", new StorageError("quota", "Full."), undefined]
   const { storage } = recording({
     head: () => {
@@ -152,7 +152,7 @@ test("whatever a port throws is an error that says where, and keeps what it knew
       get: () => {
         throw new StorageError("corrupt", "Bad.", { at: "row 7" })
       },
-      swap: () => false,
+      compareAndSet: () => false,
       async *list() {},
     },
   })
@@ -203,12 +203,12 @@ test("the chunks of a replace follow each other, are right, and are some", async
   await expect(replaced({ from: 0, lines: long }, { from: 9, lines: ["x"] })).resolves.toEqual(HEAD)
 })
 
-test("a version is the text's own, and the port compares texts", async () => {
+test("a version is the text's own, and the adapter compares texts", async () => {
   let stored: string | undefined
   const { storage } = recording({
     docs: {
       get: () => stored,
-      swap(_, from, to) {
+      compareAndSet(_, from, to) {
         if ((stored ?? null) !== from) return false
         stored = to ?? undefined
         return true
@@ -227,7 +227,7 @@ test("a version is the text's own, and the port compares texts", async () => {
   expect(await storage.docs.get("d")).toBeUndefined()
 })
 
-test("a signal that has fired keeps a call from the port; one that fires ends the waiting, and a write counts as sent", async () => {
+test("a signal that has fired keeps a call from the adapter; one that fires ends the waiting, and a write counts as sent", async () => {
   const { storage } = recording({})
   const aborted = AbortSignal.abort()
   await expect(storage.append("a", ["x"], { ...EXPECT, signal: aborted })).rejects.toMatchObject({ code: "aborted" })
@@ -253,7 +253,7 @@ test("a call that fails by the signal that had fired was not sent", async () => 
   await expect(append).rejects.toSatisfy((error: StorageError) => error.sent === undefined)
 })
 
-test("a port that minds signals itself decides what becomes of its call", async () => {
+test("an adapter that minds signals itself decides what becomes of its call", async () => {
   const appending = deferred<Head>()
   const { storage } = recording({ aborts: true, append: () => appending.promise })
   const controller = new AbortController()

@@ -23,34 +23,34 @@ import type {
 } from "./contract.ts"
 import { StorageError } from "./errors.ts"
 import { sha256Hex } from "./hash.ts"
-import type { BlobPort, DocPort, StoragePort } from "./port.ts"
+import type { BlobAdapter, DocumentAdapter, StorageAdapter } from "./adapter.ts"
 
 type Optional = "sync" | "watch" | "replace"
-/** The storage of a port: of the optional methods it has those that the port has. */
-export type Defined<P extends StoragePort> = SessionStorage & Required<Pick<SessionStorage, Extract<keyof P, Optional>>>
+/** The storage of an adapter: of the optional methods it has those that the adapter has. */
+export type Defined<P extends StorageAdapter> = SessionStorage & Required<Pick<SessionStorage, Extract<keyof P, Optional>>>
 
 /**
- * The storage that a port makes. It refuses what is wrong before the port hears of it: calls after the disposal (`closed`), signals
- * that have fired (`aborted`), arguments (`invalid`, `unsupported`). It turns what the port throws into errors that say where they
+ * The storage that an adapter makes. It refuses what is wrong before the adapter hears of it: calls after the disposal (`closed`), signals
+ * that have fired (`aborted`), arguments (`invalid`, `unsupported`). It turns what the adapter throws into errors that say where they
  * come from, ends the waiting of calls and readers whose signal fires or whose storage is closed, and its disposal waits for the calls
  * under way. Bytes and lines are copied before anything is waited for.
  *
  * `calls` are for methods that a storage has beyond the contract.
  */
-export function defineStorage<P extends StoragePort>(port: P, calls: Calls = createCalls(port)): Defined<P> {
+export function defineStorage<P extends StorageAdapter>(adapter: P, calls: Calls = createCalls(adapter)): Defined<P> {
   const { call, each, enter } = calls
-  const { watch } = port
+  const { watch } = adapter
   const capabilities: Capabilities = {
-    ...port.capabilities,
-    sync: port.sync !== undefined,
+    ...adapter.capabilities,
+    sync: adapter.sync !== undefined,
     watch: watch !== undefined,
-    replace: port.replace !== undefined,
+    replace: adapter.replace !== undefined,
   }
   const storage: SessionStorage = {
     capabilities,
-    description: port.description,
-    docs: docsOf(port.docs, calls),
-    blobs: blobsOf(port.blobs, calls),
+    description: adapter.description,
+    docs: docsOf(adapter.docs, calls),
+    blobs: blobsOf(adapter.blobs, calls),
 
     append: (session, lines, o) =>
       call({ doing: "append to the log", session, writes: true }, o, () => {
@@ -58,26 +58,26 @@ export function defineStorage<P extends StoragePort>(port: P, calls: Calls = cre
         checkAppendOptions(o)
         const copy = Array.isArray(lines) ? lines.slice() : lines
         checkLines(copy, capabilities)
-        return port.append(session, copy, o)
+        return adapter.append(session, copy, o)
       }),
 
     head: (session, o = {}) =>
       call({ doing: "look at the log", session }, o, () => {
         checkSessionId(session)
-        return port.head(session, o)
+        return adapter.head(session, o)
       }),
 
     read: (session, range, o = {}) =>
       each({ doing: "read the log", session }, o, () => {
         checkSessionId(session)
-        return port.read(session, checkRange(range), o)
+        return adapter.read(session, checkRange(range), o)
       }),
 
     list(o = {}) {
       const { after = "", limit = Number.POSITIVE_INFINITY } = o
       const open = (): AsyncIterable<readonly ListedSession[]> => {
         checkListOptions(o, capabilities)
-        return port.list({ ...o, after, limit })
+        return adapter.list({ ...o, after, limit })
       }
       return rowsOf(calls, "list the sessions", o, open, limit)
     },
@@ -85,56 +85,56 @@ export function defineStorage<P extends StoragePort>(port: P, calls: Calls = cre
     delete: (session, o = {}) =>
       call({ doing: "delete the session", session, writes: true }, o, () => {
         checkSessionId(session)
-        return port.delete(session, o)
+        return adapter.delete(session, o)
       }),
 
-    ...(port.sync && {
+    ...(adapter.sync && {
       sync: (session, o = {}) =>
         call({ doing: "sync the log", session }, o, () => {
           checkSessionId(session)
-          return port.sync?.(session, o)
+          return adapter.sync?.(session, o)
         }),
     }),
 
-    ...(port.replace && {
+    ...(adapter.replace && {
       replace: (session, chunks, o) =>
         call({ doing: "replace the log", session, writes: true }, o, () => {
           checkSessionId(session)
           if (!isHead(o?.expect)) throw invalid("A replace needs `expect`: the head of the log it replaces.")
           const log = logOf(chunks, capabilities, () => enter(o))
-          return port.replace?.(session, log, o) as Promise<Head>
+          return adapter.replace?.(session, log, o) as Promise<Head>
         }),
     }),
 
     ...(watch && { watch: (session, o) => watch(session, o, calls) }),
 
-    [Symbol.asyncDispose]: () => calls.close(() => port.close?.()),
+    [Symbol.asyncDispose]: () => calls.close(() => adapter.close?.()),
   }
   return storage as Defined<P>
 }
 
-function docsOf(port: DocPort, calls: Calls): DocStore {
+function docsOf(adapter: DocumentAdapter, calls: Calls): DocStore {
   const { call } = calls
   return {
     get: (key, o = {}) =>
       call({ doing: "read the document", at: key }, o, async () => {
         parseDocKey(key)
-        const text = await port.get(key, o)
+        const text = await adapter.get(key, o)
         return text === undefined ? undefined : { text, version: versionOf(text) }
       }),
     put: (key, text, o) =>
       call({ doing: "write the document", at: key, writes: true }, o, async () => {
         parseDocKey(key)
         checkDocText(text)
-        await swap(port, key, o?.expect, text, o)
+        await compareAndSet(adapter, key, o?.expect, text, o)
         return versionOf(text)
       }),
     delete: (key, o) =>
       call({ doing: "delete the document", at: key, writes: true }, o, async () => {
         parseDocKey(key)
-        await swap(port, key, o?.expect, null, o)
+        await compareAndSet(adapter, key, o?.expect, null, o)
       }),
-    list: (prefix = "", o = {}) => rowsOf(calls, "list the documents", o, () => port.list(prefix, o)),
+    list: (prefix = "", o = {}) => rowsOf(calls, "list the documents", o, () => adapter.list(prefix, o)),
   }
 }
 
@@ -144,16 +144,16 @@ function versionOf(text: string): string {
 }
 
 /** The mark keeps a caller that mistakes the text for its version from getting away with it. */
-async function swap(port: DocPort, key: string, expect: unknown, to: string | null, o: CallOptions): Promise<void> {
+async function compareAndSet(adapter: DocumentAdapter, key: string, expect: unknown, to: string | null, o: CallOptions): Promise<void> {
   if (typeof expect !== "string" && (expect !== null || to === null))
     throw invalid("A change of a document needs `expect`: its version, or null for none.")
   const isVersion = expect === null || expect.startsWith("v:")
-  if (isVersion && (await port.swap(key, expect && expect.slice(2), to, o))) return
+  if (isVersion && (await adapter.compareAndSet(key, expect && expect.slice(2), to, o))) return
   const found = expect === null ? "is there already" : "has another version, or is not there"
   throw new StorageError("conflict", `The document ${key} ${found}. Get it again.`)
 }
 
-function blobsOf(port: BlobPort, calls: Calls): BlobStore {
+function blobsOf(adapter: BlobAdapter, calls: Calls): BlobStore {
   const { call, enter } = calls
   return {
     put: (bytes, o = {}) =>
@@ -163,25 +163,25 @@ function blobsOf(port: BlobPort, calls: Calls): BlobStore {
         const copy = bytes.slice()
         const hash = await sha256Hex(copy)
         enter(o)
-        await port.put(hash, copy, o)
+        await adapter.put(hash, copy, o)
         return hash
       }),
     get: (hash, o = {}) =>
       call({ doing: "read the blob", at: hash }, o, () => {
         checkHash(hash)
-        return port.get(hash, o)
+        return adapter.get(hash, o)
       }),
     has: (hash, o = {}) =>
       call({ doing: "look for the blob", at: hash }, o, () => {
         checkHash(hash)
-        return port.has(hash, o)
+        return adapter.has(hash, o)
       }),
     delete: (hash, o = {}) =>
       call({ doing: "delete the blob", at: hash, writes: true }, o, () => {
         checkHash(hash)
-        return port.delete(hash, { ...o, ifPutBefore: o.ifPutBefore ?? Number.POSITIVE_INFINITY })
+        return adapter.delete(hash, { ...o, ifPutBefore: o.ifPutBefore ?? Number.POSITIVE_INFINITY })
       }),
-    list: (o = {}) => rowsOf(calls, "list the blobs", o, () => port.list(o)),
+    list: (o = {}) => rowsOf(calls, "list the blobs", o, () => adapter.list(o)),
   }
 }
 

@@ -3,7 +3,7 @@ import { utf8Length } from "./checks.ts"
 import { type Head, type ListedSession, MAX_CHUNK_BYTES } from "./contract.ts"
 import { StorageError } from "./errors.ts"
 import { rangeIn } from "./head.ts"
-import type { StoragePort } from "./port.ts"
+import type { StorageAdapter } from "./adapter.ts"
 
 type Given<T> = T | Promise<T>
 
@@ -11,7 +11,7 @@ type Given<T> = T | Promise<T>
 export type LinesPage = (session: string, log: string, from: number, to: number) => Given<readonly string[]>
 
 /** A `read` of a store that gives its lines by their seqs. */
-export function readPages(head: (session: string) => Given<Head | undefined>, page: LinesPage): StoragePort["read"] {
+export function readPages(head: (session: string) => Given<Head | undefined>, page: LinesPage): StorageAdapter["read"] {
   return async function* read(session, range) {
     const { log, next } = (await head(session)) ?? { log: "", next: 0 }
     let { from, to } = rangeIn(range, next)
@@ -41,7 +41,7 @@ export function takeChunk(lines: Iterable<string>): string[] {
 /** A `list` of a store that gives its sessions by their ids: `limit` of those that come after one, in ascending order. */
 export function listPages(
   page: (after: string, limit: number) => Given<readonly ListedSession[]>,
-): StoragePort["list"] {
+): StorageAdapter["list"] {
   return async function* list({ after, limit }) {
     for (let last: string | undefined = after; last !== undefined; ) {
       const rows = await page(last, Math.min(limit, PAGE))

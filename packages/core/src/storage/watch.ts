@@ -1,8 +1,8 @@
 import { checkSessionId } from "./checks.ts"
 import type { Head } from "./contract.ts"
-import type { Watch } from "./port.ts"
+import type { Watch } from "./adapter.ts"
 
-export interface WatchPort {
+export interface WatchSource {
   /** The head as it is now. */
   readonly look: (session: string) => Head | undefined | Promise<Head | undefined>
   /** Calls `ring` when the log may have changed and `end` when it is gone, until the function that it gives is called. */
@@ -16,7 +16,7 @@ export interface WatchPort {
  * error, when the session is gone, at the signal, when the storage is closed, and at once when the reader returns. What changes after
  * the call is told; an iterable that nobody reads holds nothing.
  */
-export function watchHeads({ look, listen, every }: WatchPort): Watch {
+export function watchHeads({ look, listen, every }: WatchSource): Watch {
   return (session, o, { call, closing }) => {
     const what = { doing: "watch the log", session }
     const signal = o?.signal

@@ -1,7 +1,7 @@
 /** Byte strings, each a file named by its hash, in 256 folders by the first two digits. */
 import { randomUUID } from "node:crypto"
 import { join } from "node:path"
-import { type BlobInfo, type BlobPort, sha256Hex, StorageError } from "@sessions/core/storage"
+import { type BlobInfo, type BlobAdapter, sha256Hex, StorageError } from "@sessions/core/storage"
 import type { Environment } from "../environment.ts"
 import { isMissing } from "../errors.ts"
 import type { FolderEntry } from "../disk/files.ts"
@@ -20,7 +20,7 @@ import {
   syncFolder,
 } from "../disk/small-files.ts"
 
-export function createBlobStore(env: Environment): BlobPort {
+export function createBlobStore(env: Environment): BlobAdapter {
   const { files, layout } = env
 
   const folderOf = (hash: string): string => join(layout.blobs, hash.slice(0, 2))

@@ -1,6 +1,6 @@
 /** Small documents, each a file, replaced in one step. Those of a session lie in its folder, and go with it. */
 import { join } from "node:path"
-import { type DocPort, parseDocKey, StorageError } from "@sessions/core/storage"
+import { type DocumentAdapter, parseDocKey, StorageError } from "@sessions/core/storage"
 import type { Environment } from "../environment.ts"
 import { isMissing } from "../errors.ts"
 import { fromFileName, toFileName, toSessionId } from "../disk/ids.ts"
@@ -19,7 +19,7 @@ import {
 } from "../disk/small-files.ts"
 import { interruptedSwaps, recoverSwap } from "../session/swap.ts"
 
-export function createDocStore(env: Environment): DocPort {
+export function createDocStore(env: Environment): DocumentAdapter {
   const { files, layout } = env
 
   const placeOf = (key: string): DocPlace => {
@@ -88,7 +88,7 @@ export function createDocStore(env: Environment): DocPort {
       return guarded(key, "read the document", place, () => readAnywhere(key, place))
     },
 
-    swap: (key, from, to, { signal }) =>
+    compareAndSet: (key, from, to, { signal }) =>
       change(key, signal, async (place, checkHeld) => {
         if (((await read(place)) ?? null) !== from) return false
         if (to === null) {

@@ -1,14 +1,14 @@
-import type { DocPort } from "@sessions/core/storage"
+import type { DocumentAdapter } from "@sessions/core/storage"
 import { type Describe, is, string, type } from "superstruct"
 import type { Environment } from "../environment.ts"
 import { corrupt } from "../database/errors.ts"
 import { reading, sent, writingTwice } from "../database/transaction.ts"
 
-export function createDocs({ connection, durability }: Environment): DocPort {
+export function createDocs({ connection, durability }: Environment): DocumentAdapter {
   return {
     get: (key) => reading(connection, ["docs"], async (tx) => textOf(key, await tx.objectStore("docs").get(key))),
 
-    swap(key, from, to) {
+    compareAndSet(key, from, to) {
       let tries = 0
       return writingTwice(connection, ["docs"], durability, async (tx) => {
         const store = tx.objectStore("docs")

@@ -2,7 +2,7 @@
  * Blobs: an object each, behind a few bytes that make the ETag of every put its own. Without them a put of the same bytes could
  * not be told from the earlier one, and a collector that looked before it would take the blob away.
  */
-import type { BlobPort, CallOptions } from "@sessions/core/storage"
+import type { BlobAdapter, CallOptions } from "@sessions/core/storage"
 import { sha256Hex } from "@sessions/core/storage"
 import type { Environment } from "../base/deps.ts"
 import { storageError, toStorageError } from "../requests/errors.ts"
@@ -21,7 +21,7 @@ export interface BlobsHost {
   readonly comparing: Comparing
 }
 
-export function createBlobs({ env, comparing }: BlobsHost): BlobPort {
+export function createBlobs({ env, comparing }: BlobsHost): BlobAdapter {
   const { store, keys, time } = env
 
   async function look(hash: string, o: CallOptions): Promise<ObjectInfo | undefined> {

@@ -2,7 +2,7 @@
  * Documents: an object each, replaced by compare-and-swap on its ETag. Deleting one leaves a tombstone, since stores do not compare
  * before they delete. Those of a session lie under its life, so that they are gone with it.
  */
-import type { CallOptions, DocPort, StorageError } from "@sessions/core/storage"
+import type { CallOptions, DocumentAdapter, StorageError } from "@sessions/core/storage"
 import { checkSignal, parseDocKey, toUtf8 } from "@sessions/core/storage"
 import type { Environment } from "../base/deps.ts"
 import { storageError, toStorageError } from "../requests/errors.ts"
@@ -38,11 +38,11 @@ interface Stored {
 
 const NOTHING: Stored = { etag: undefined, text: undefined, token: undefined, replaced: undefined }
 
-export function createDocs(host: DocsHost): DocPort {
+export function createDocs(host: DocsHost): DocumentAdapter {
   return {
     get: async (key, o) => (await readDoc(host, key, await placeOf(host, key, o), o)).text,
 
-    swap(key, from, to, o) {
+    compareAndSet(key, from, to, o) {
       if (to === null) {
         const bury = (token: string, replaced = token): Uint8Array =>
           createTombstone({ life: token, token, made: replaced })

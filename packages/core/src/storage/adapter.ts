@@ -20,7 +20,7 @@ type Given<T> = T | Promise<T>
  * The methods of a storage, as they are called after everything that does not depend on the store was checked: the storage is open,
  * the signal has not fired, ids, keys, hashes, lines and options are right, arrays are copies. They may throw or reject with anything.
  */
-export interface StoragePort {
+export interface StorageAdapter {
   /** A short name and place for error messages, e.g. `fs:/srv/agent/.sessions`. */
   readonly description: string
   /** `sync`, `watch` and `replace` follow from the methods that are there. */
@@ -48,8 +48,8 @@ export interface StoragePort {
   replace?(session: string, chunks: AsyncIterable<Chunk>, o: CallOptions & { readonly expect: Head }): Given<Head>
   /** Made by `watchHeads`. Checks and calls by itself, since it begins to look before its first value is asked for. */
   readonly watch?: Watch
-  readonly docs: DocPort
-  readonly blobs: BlobPort
+  readonly docs: DocumentAdapter
+  readonly blobs: BlobAdapter
   /** Called once, when the last call is through and every reader has ended. */
   close?(): Given<void>
 }
@@ -60,17 +60,17 @@ export interface ListRange extends CallOptions {
 }
 
 /** Documents as their texts. A version is made of the text, so that it is not the store's concern. */
-export interface DocPort {
+export interface DocumentAdapter {
   get(key: string, o: CallOptions): Given<string | undefined>
   /**
    * In one step: puts `to` in the place of `from`, where null is no document. False, and nothing is done, where `from` is not what is
    * stored.
    */
-  swap(key: string, from: string | null, to: string | null, o: CallOptions): Given<boolean>
+  compareAndSet(key: string, from: string | null, to: string | null, o: CallOptions): Given<boolean>
   list(prefix: string, o: CallOptions): AsyncIterable<readonly string[]>
 }
 
-export interface BlobPort {
+export interface BlobAdapter {
   /** The bytes are a copy, and the hash is theirs. */
   put(hash: string, bytes: Uint8Array, o: CallOptions): Given<unknown>
   get(hash: string, o: CallOptions): Given<Uint8Array | undefined>
