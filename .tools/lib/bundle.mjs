@@ -27,7 +27,7 @@ export async function bundle(dir) {
   const groups = {
     contract: "src/storage/index.ts",
     main: "src/main.ts",
-    rest: "src/session/rooms/rest.ts",
+    rest: "src/session/rooms-rest.ts",
     more: sources["."],
   }
   await build.write({

@@ -76,7 +76,7 @@ export function createMyStorage(disk: Disk): SessionStorage {
 
     docs: {
       get: (key) => read((tx) => tx.get("docs", key)),
-      swap: (key, from, to) =>
+      compareAndSet: (key, from, to) =>
         write((tx) => {
           if ((tx.get("docs", key) ?? null) !== from) return false
           if (to === null) tx.delete("docs", key)

@@ -1,6 +1,6 @@
 /** Small logs for tests of one rule: each entry hangs on the one before it unless it says otherwise. */
 import type { Entry } from "../src/format/records.ts"
-import type { Slot } from "../src/tree/entry-log.ts"
+import type { Slot } from "../src/log/entry-log.ts"
 
 type Fields = Readonly<Record<string, unknown>>
 

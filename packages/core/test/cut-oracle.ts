@@ -1,6 +1,6 @@
 /** Where a history may be cut, told in the plainest way. */
 import type { KeepRule } from "../src/compaction/plan/cut-point.ts"
-import { estimateMessage } from "../src/compaction/tokens.ts"
+import { estimateMessage } from "../src/format/tokens.ts"
 import type { Message } from "../src/format/messages.ts"
 
 /** The cut that the rules give, or undefined. */

@@ -1,7 +1,7 @@
 /** What session information says of a log, in the plainest words there are: each rule a walk over all of its entries. */
 import { isObject } from "../src/format/shape.ts"
-import type { SessionInfo } from "../src/session/info/info.ts"
-import type { Slot } from "../src/tree/entry-log.ts"
+import type { SessionInfo } from "../src/info/info.ts"
+import type { Slot } from "../src/log/entry-log.ts"
 import { expectContext, nearestBefore } from "./replay.ts"
 
 type Fields = Readonly<Record<string, unknown>>

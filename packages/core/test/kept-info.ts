@@ -1,7 +1,7 @@
 /** Logs with session information kept of them, up to date or not, in storages whose clock stands. */
 import { createMemoryLocation, createMemoryStorage } from "@sessions/memory"
-import { foldInfo, startFold } from "../src/session/info/info.ts"
-import type { InfoFold } from "../src/session/info/info.ts"
+import { foldInfo, startFold } from "../src/info/info.ts"
+import type { InfoFold } from "../src/info/info.ts"
 import type { SessionStorage } from "../src/storage/contract.ts"
 import { createCountingStorage } from "./counting-storage.ts"
 import type { CountingStorage } from "./counting-storage.ts"

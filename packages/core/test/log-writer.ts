@@ -1,6 +1,6 @@
 /** Writes a log step by step, as a session would and as it would not. */
 import type { Entry } from "../src/format/records.ts"
-import type { Slot } from "../src/tree/entry-log.ts"
+import type { Slot } from "../src/log/entry-log.ts"
 import type { Step } from "./logs.ts"
 import type { Expected } from "./replay.ts"
 import { expectContext, pathOf } from "./replay.ts"

@@ -5,8 +5,8 @@
 import * as fc from "fast-check"
 import { parseLine } from "../src/format/line.ts"
 import { FORMAT, VERSION } from "../src/format/records.ts"
-import { parseSlot } from "../src/session/load/parse-slots.ts"
-import type { Slot } from "../src/tree/entry-log.ts"
+import { parseSlot } from "../src/log/parse-slots.ts"
+import type { Slot } from "../src/log/entry-log.ts"
 import { injureLog, injuries } from "./injuries.ts"
 import { LogWriter } from "./log-writer.ts"
 

@@ -1,8 +1,8 @@
 /** Logs of older versions for tests: written by hand, made at random, and damaged. */
 import * as fc from "fast-check"
 import { encodeEntry, encodeHeader, lineOf } from "../src/format/line.ts"
-import type { CurrentLog, RawLine } from "../src/migrations/log.ts"
-import { isRawLine } from "../src/migrations/log.ts"
+import type { CurrentLog, RawLine } from "../src/transfer/older/log.ts"
+import { isRawLine } from "../src/transfer/older/log.ts"
 import type { Entry } from "../src/format/records.ts"
 
 type Fields = Record<string, unknown>

@@ -1,10 +1,10 @@
 /** What somebody who sees the stored log and every answer has to object to in a simulated world. */
 import { createMemoryStorage } from "@sessions/memory"
 import type { Entry } from "../src/format/records.ts"
-import { isTalk } from "../src/session/queue/pending.ts"
-import { createSessions } from "../src/session/repository/repository.ts"
-import { EntryLog } from "../src/tree/entry-log.ts"
-import { pathTo } from "../src/tree/path.ts"
+import { isTalk } from "../src/write/pending.ts"
+import { createSessions } from "../src/session/repository.ts"
+import { EntryLog } from "../src/log/entry-log.ts"
+import { pathTo } from "../src/log/path.ts"
 import type { MadeAppend, SimulatedWriter, World } from "./simulation.ts"
 import { storedEntries } from "./writers.ts"
 

@@ -3,7 +3,7 @@
  * hold everything else against.
  */
 import type { ContextState, Entry } from "../src/format/records.ts"
-import type { Slot } from "../src/tree/entry-log.ts"
+import type { Slot } from "../src/log/entry-log.ts"
 
 type Fields = Readonly<Record<string, unknown>>
 

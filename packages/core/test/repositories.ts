@@ -1,6 +1,6 @@
 /** Two repositories on one location, and what is the same for every test of them. */
 import { createMemoryLocation, createMemoryStorage } from "@sessions/memory"
-import { createSessions } from "../src/session/repository/repository.ts"
+import { createSessions } from "../src/session/repository.ts"
 import type { Sessions } from "../src/session/types.ts"
 import type { SessionStorage } from "../src/storage/contract.ts"
 

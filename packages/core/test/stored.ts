@@ -1,6 +1,6 @@
 /** Logs in a storage: put there line by line through the contract, whatever state they are in. */
 import { createMemoryStorage } from "@sessions/memory"
-import { createSessions } from "../src/session/repository/repository.ts"
+import { createSessions } from "../src/session/repository.ts"
 import type { Sessions } from "../src/session/types.ts"
 import type { SessionStorage } from "../src/storage/contract.ts"
 

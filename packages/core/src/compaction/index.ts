@@ -27,7 +27,7 @@ export { askForSummaries, compactionPrompts, storedSummary } from "./summary/req
 export type { AskSummarizer, RequestOptions, SummaryPart, SummaryParts } from "./summary/requests.ts"
 export { serializeConversation } from "./summary/serialize.ts"
 export type { CompactionSettings } from "./settings/settings.ts"
-export type { TokenCounter } from "./tokens.ts"
+export type { TokenCounter } from "../format/tokens.ts"
 export { isTooLong } from "./summary/too-long.ts"
 export { shouldCompact } from "./plan/trigger.ts"
 export { windowOf, WINDOWS } from "./settings/windows.ts"

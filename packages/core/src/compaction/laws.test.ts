@@ -16,7 +16,7 @@ import type { Entry } from "../format/records.ts"
 import { prepareCompaction, tokensWithSummary } from "./plan/prepare.ts"
 import type { PreparedCompaction } from "./plan/prepare.ts"
 import { compactionPrompts, storedSummary } from "./summary/requests.ts"
-import { estimateMessages } from "./tokens.ts"
+import { estimateMessages } from "../format/tokens.ts"
 
 /** Histories for each law, others for each: 7,000 in all. */
 const RUNS = 1_000

@@ -1,7 +1,7 @@
 /** Puts the pieces of a context together. Apart from `build.ts`, which carries pruning with it: most contexts are not pruned. */
-import { estimateMessage } from "../compaction/tokens.ts"
-import type { TokenCounter } from "../compaction/tokens.ts"
-import { SessionError } from "../errors.ts"
+import { estimateMessage } from "../format/tokens.ts"
+import type { TokenCounter } from "../format/tokens.ts"
+import { SessionError } from "../format/errors.ts"
 import type { Diagnostic } from "../format/diagnostics.ts"
 import type { Message } from "../format/messages.ts"
 import type { ContextState } from "../format/records.ts"

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest"
 import { assistant, chain, compaction, role, user } from "../../test/chain.ts"
-import type { Slot } from "../tree/entry-log.ts"
+import type { Slot } from "../log/entry-log.ts"
 import { buildSessionContext } from "./build.ts"
 import type { BuildOptions } from "./build.ts"
 

@@ -1,6 +1,6 @@
 /** Whether a context fits into its window, and where it does not, what a person can do about it. */
-import { estimateMessage } from "../compaction/tokens.ts"
-import type { TokenCounter } from "../compaction/tokens.ts"
+import { estimateMessage } from "../format/tokens.ts"
+import type { TokenCounter } from "../format/tokens.ts"
 import type { Diagnostic } from "../format/diagnostics.ts"
 import type { Message } from "../format/messages.ts"
 import { promptTokens } from "./assemble.ts"

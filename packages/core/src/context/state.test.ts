@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest"
 import { assistant, chain, user } from "../../test/chain.ts"
 import type { ContextState, Entry } from "../format/records.ts"
-import type { Slot } from "../tree/entry-log.ts"
+import type { Slot } from "../log/entry-log.ts"
 import { foldState, initialState, storedState } from "./state.ts"
 
 type Fields = Readonly<Record<string, unknown>>

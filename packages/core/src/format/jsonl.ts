@@ -1,7 +1,7 @@
 /**
  * Lines of UTF-8 text, separated by LF bytes and nothing else: U+2028 is an ordinary character, a CR or a BOM is part of its line.
  */
-import { SessionError } from "../errors.ts"
+import { SessionError } from "./errors.ts"
 import { isWellFormed } from "../storage/checks.ts"
 import { firstBadByte, joinBytes, wtf8 } from "./utf8.ts"
 

@@ -2,7 +2,7 @@
  * One record as one line of JSON, and back. Our own lines have their keys in one order: type, id, parentId, seq, timestamp, then
  * the payload in the order it was given, so that `seq` can be filled in after the rest was encoded.
  */
-import { SessionError } from "../errors.ts"
+import { SessionError } from "./errors.ts"
 import type { Header } from "./records.ts"
 import { type Fields, isObject } from "./shape.ts"
 

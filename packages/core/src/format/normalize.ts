@@ -1,4 +1,4 @@
-import { SessionError } from "../errors.ts"
+import { SessionError } from "./errors.ts"
 import { payloadProblem } from "./guards.ts"
 import type { EntryPayload, NewEntry } from "./new-entry.ts"
 import type { TextBlock } from "./messages.ts"

@@ -1,7 +1,7 @@
 /** The lossy way to keep lines short, for stores that want no blobs of text. */
 import { BLOB_TEXT_UNITS, TRUNCATED_TEXT_UNITS, TRUNCATION_NOTICE } from "./limits.ts"
 import { getAt, setAt } from "./pointer.ts"
-import { isSealed } from "./sealed.ts"
+import { isSealed } from "./opaque.ts"
 import { findStrings } from "./strings.ts"
 
 export interface TruncateLimits {

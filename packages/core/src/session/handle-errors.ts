@@ -1,5 +1,5 @@
 /** What a handle is refused, in words. */
-import { SessionError } from "../errors.ts"
+import { SessionError } from "../format/errors.ts"
 
 export function notInTurn(session: string): SessionError {
   const message = `autoCompact() runs between the turns of ${session}, never within one. There, call compact().`

@@ -3,7 +3,7 @@ import { expect, test } from "vitest"
 import { createCountingStorage } from "../../test/counting-storage.ts"
 import { assistant, codeOf, contextTexts, note, storedEntries, user } from "../../test/writers.ts"
 import type { Entry } from "../format/records.ts"
-import { createSessions } from "./repository/repository.ts"
+import { createSessions } from "./repository.ts"
 import type { Session } from "./types.ts"
 
 test("what is done to an entry in memory takes its place before what is appended after it, awaited or not", async () => {

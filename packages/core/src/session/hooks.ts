@@ -2,7 +2,7 @@
  * Hooks of a repository. `append` and `compact.before` may stop what is about to happen, by throwing; every other hook that throws
  * is reported (`hook_failed`) and stops nothing.
  */
-import { SessionError } from "../errors.ts"
+import { SessionError } from "../format/errors.ts"
 import type { NewEntry } from "../format/new-entry.ts"
 import type { Header } from "../format/records.ts"
 import type { Head } from "../storage/contract.ts"

@@ -3,7 +3,7 @@ import { expect, test } from "vitest"
 import { assistant, codeOf, storedLines, user } from "../../test/writers.ts"
 import { whyRefused } from "../../test/sendable.ts"
 import type { NewEntry } from "../format/new-entry.ts"
-import { createSessions } from "./repository/repository.ts"
+import { createSessions } from "./repository.ts"
 import type { ContextOptions, Session } from "./types.ts"
 
 function round(id: string, output: string, args: Readonly<Record<string, unknown>> = { id }): NewEntry[] {

@@ -4,7 +4,7 @@ import { inState } from "../context/state-blobs.ts"
 import type { Diagnostic } from "../format/diagnostics.ts"
 import type { ContextState, Entry } from "../format/records.ts"
 import type { CallOptions } from "../storage/contract.ts"
-import { restoreEntries } from "./blobs.ts"
+import { restoreEntries } from "../log/blobs.ts"
 import type { SharedSession } from "./shared-session.ts"
 
 export async function restoreSelected(

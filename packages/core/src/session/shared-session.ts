@@ -2,7 +2,7 @@
  * One open session, however many handles a repository has on it: its place in memory, its queue, its turn lock. Appends come in
  * here; `reading.ts` has what is read from it.
  */
-import type { SessionError } from "../errors.ts"
+import type { SessionError } from "../format/errors.ts"
 import type { BlobLimits } from "../format/blob-refs.ts"
 import type { Diagnostic } from "../format/diagnostics.ts"
 import { encodeHeader } from "../format/line.ts"
@@ -11,27 +11,27 @@ import type { Entry } from "../format/records.ts"
 import { utf8Length } from "../storage/checks.ts"
 import type { Head, Seq, SessionStorage } from "../storage/contract.ts"
 import { unlessAborted } from "./aborting.ts"
-import { waitFor } from "./queue/callers.ts"
+import { waitFor } from "../write/callers.ts"
 import { Emitter } from "./events.ts"
 import { copyEntries, runAppendHooks, runHook } from "./hooks.ts"
 import type { Hooks } from "./hooks.ts"
-import { infoText } from "./info/info-store.ts"
-import type { LogStore } from "./load/log-store.ts"
-import type { PieceSizes } from "./load/pieces.ts"
-import type { PendingAppend } from "./queue/pending.ts"
-import { entriesOf, isTalk } from "./queue/pending.ts"
-import { placeAppend } from "./queue/placing.ts"
-import type { Given } from "./queue/placing.ts"
-import type { Prepared } from "./queue/prepare.ts"
-import { aborted, otherWriter } from "./queue/queue-errors.ts"
-import { checkSizes, checkWaiting, entriesBytes } from "./queue/room.ts"
-import { rest } from "./rooms/rooms.ts"
-import type { SessionState } from "./session-state.ts"
+import { infoText } from "../info/info-store.ts"
+import type { LogStore } from "../log/log-store.ts"
+import type { PieceSizes } from "../log/pieces.ts"
+import type { PendingAppend } from "../write/pending.ts"
+import { entriesOf, isTalk } from "../write/pending.ts"
+import { placeAppend } from "../write/placing.ts"
+import type { Given } from "../write/placing.ts"
+import type { Prepared } from "../write/prepare.ts"
+import { aborted, otherWriter } from "../write/queue-errors.ts"
+import { checkSizes, checkWaiting, entriesBytes } from "../write/room.ts"
+import { rest } from "./rooms.ts"
+import type { SessionState } from "../write/session-state.ts"
 import { TurnLock } from "./turn-lock.ts"
 import type { RunningTurn } from "./turn-lock.ts"
 import type { AppendOptions, AppendResult, ConflictPolicy, PersistAfter } from "./types.ts"
-import { WriteQueue } from "./queue/write-queue.ts"
-import type { QueueHost } from "./queue/write-queue.ts"
+import { WriteQueue } from "../write/write-queue.ts"
+import type { QueueHost } from "../write/write-queue.ts"
 
 export interface SharedOptions {
   readonly hooks: readonly Hooks[]
@@ -295,4 +295,4 @@ export class SharedSession implements QueueHost {
   }
 }
 
-export { BRANCH_TARGET } from "./queue/placing.ts"
+export { BRANCH_TARGET } from "../write/placing.ts"

@@ -6,7 +6,7 @@ import { whyRefused } from "../../test/sendable.ts"
 import { SUMMARY_HEADINGS } from "../compaction/summary/prompts.ts"
 import type { SummarizeRequest } from "../compaction/types.ts"
 import type { NewEntry } from "../format/new-entry.ts"
-import { createSessions } from "./repository/repository.ts"
+import { createSessions } from "./repository.ts"
 import type { ContextOptions, Session, Sessions } from "./types.ts"
 
 const WINDOW = 30_000

@@ -1,5 +1,5 @@
 /** One turn at a time, and no turn inside a turn. */
-import { SessionError } from "../errors.ts"
+import { SessionError } from "../format/errors.ts"
 import { StorageError } from "../storage/errors.ts"
 import { unlessAborted } from "./aborting.ts"
 

@@ -1,5 +1,5 @@
 /** One agent turn: starts over on the new leaf where another writer's turn got in first. */
-import { SessionError } from "../errors.ts"
+import { SessionError } from "../format/errors.ts"
 import type { CallOptions } from "../storage/contract.ts"
 import type { SharedSession } from "./shared-session.ts"
 import { turnAborted } from "./turn-lock.ts"

@@ -7,9 +7,9 @@ import type { NewEntry } from "../format/new-entry.ts"
 import type { ContentBlock, Message, Usage } from "../format/messages.ts"
 import type { Entry, Header, ParentSession } from "../format/records.ts"
 import type { CallOptions, Deleted, Head, PartInfo, Seq, SessionStorage } from "../storage/contract.ts"
-import type { TreeNode } from "../tree/nodes.ts"
+import type { TreeNode } from "../log/nodes.ts"
 import type { SessionEvents } from "./events.ts"
-import type { SessionInfo } from "./info/info.ts"
+import type { SessionInfo } from "../info/info.ts"
 import type { CompactionSettings } from "../compaction/settings/settings.ts"
 import type {
   AutoCompactOptions,
@@ -18,8 +18,8 @@ import type {
   CompactionStatus,
   CompactOptions,
 } from "../compaction/types.ts"
-import type { CopyOptions, ExportOptions, ImportOptions, ImportResult, ImportSource } from "./transfer/types.ts"
-import type { VerifyReport } from "./verify/verify.ts"
+import type { CopyOptions, ExportOptions, ImportOptions, ImportResult, ImportSource } from "../transfer/types.ts"
+import type { VerifyReport } from "../transfer/verify.ts"
 
 export type ConflictPolicy = "branch" | "retry-turn" | "fail"
 /** When a new session's log is first written: at once, or with the first user or assistant message. */

@@ -27,7 +27,8 @@ import type { BlobAdapter, DocumentAdapter, StorageAdapter } from "./adapter.ts"
 
 type Optional = "sync" | "watch" | "replace"
 /** The storage of an adapter: of the optional methods it has those that the adapter has. */
-export type Defined<P extends StorageAdapter> = SessionStorage & Required<Pick<SessionStorage, Extract<keyof P, Optional>>>
+export type Defined<P extends StorageAdapter> = SessionStorage &
+  Required<Pick<SessionStorage, Extract<keyof P, Optional>>>
 
 /**
  * The storage that an adapter makes. It refuses what is wrong before the adapter hears of it: calls after the disposal (`closed`), signals
@@ -144,7 +145,13 @@ function versionOf(text: string): string {
 }
 
 /** The mark keeps a caller that mistakes the text for its version from getting away with it. */
-async function compareAndSet(adapter: DocumentAdapter, key: string, expect: unknown, to: string | null, o: CallOptions): Promise<void> {
+async function compareAndSet(
+  adapter: DocumentAdapter,
+  key: string,
+  expect: unknown,
+  to: string | null,
+  o: CallOptions,
+): Promise<void> {
   if (typeof expect !== "string" && (expect !== null || to === null))
     throw invalid("A change of a document needs `expect`: its version, or null for none.")
   const isVersion = expect === null || expect.startsWith("v:")

@@ -1,6 +1,6 @@
 /** Where the kept part of a compacted context begins. Pure and linear. */
 import type { Message, ToolCallBlock, ToolResultMessage } from "../../format/messages.ts"
-import { estimateMessage } from "../tokens.ts"
+import { estimateMessage } from "../../format/tokens.ts"
 
 export interface CutPoint {
   /** Index of the first kept message; the number of messages where nothing is kept. */

@@ -12,13 +12,13 @@ import type { ContextMessage } from "../../context/types.ts"
 import type { Message } from "../../format/messages.ts"
 import type { Entry } from "../../format/records.ts"
 import type { Seq } from "../../storage/contract.ts"
-import type { EntryLog } from "../../tree/entry-log.ts"
-import { parentOf } from "../../tree/path.ts"
+import type { EntryLog } from "../../log/entry-log.ts"
+import { parentOf } from "../../log/path.ts"
 import { findCutPoint } from "./cut-point.ts"
 import type { CutOptions, CutPoint, KeepRule } from "./cut-point.ts"
 import { collectFiles, withoutFileLists } from "../summary/files.ts"
 import type { FileLists } from "../summary/files.ts"
-import { estimateMessage } from "../tokens.ts"
+import { estimateMessage } from "../../format/tokens.ts"
 
 export interface PrepareOptions {
   readonly keep: KeepRule

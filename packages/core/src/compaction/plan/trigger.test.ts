@@ -3,7 +3,7 @@ import { renderMessages } from "../../context/render.ts"
 import { selectContext } from "../../context/select.ts"
 import type { Selection } from "../../context/select.ts"
 import type { Entry } from "../../format/records.ts"
-import { EntryLog } from "../../tree/entry-log.ts"
+import { EntryLog } from "../../log/entry-log.ts"
 import { shouldCompact, usageAnchor } from "./trigger.ts"
 
 test("the reserve: more than the window less what is kept free, strictly", () => {

@@ -1,12 +1,12 @@
 /** When it is time to compact. */
-import type { EntryLog } from "../../tree/entry-log.ts"
-import { parentOf } from "../../tree/path.ts"
+import type { EntryLog } from "../../log/entry-log.ts"
+import { parentOf } from "../../log/path.ts"
 import type { SelectedEntry, Selection } from "../../context/select.ts"
 import type { Seq } from "../../storage/contract.ts"
 import { inWindow, timeAt } from "../settings/in-window.ts"
 import { resolveSettings } from "../settings/settings.ts"
 import type { CompactionSettings, TriggerRule } from "../settings/settings.ts"
-import { reportedTokens } from "../tokens.ts"
+import { reportedTokens } from "../../format/tokens.ts"
 
 /**
  * Whether a context of so many tokens is to be compacted before it goes on, under these settings and for a model with this window.

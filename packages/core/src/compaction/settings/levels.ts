@@ -1,7 +1,7 @@
 /** What a session must know of its settings before anything is compacted. Small: a page loads it with every session. */
-import { SessionError } from "../../errors.ts"
-import { checkedCounter } from "../tokens.ts"
-import type { TokenCounter } from "../tokens.ts"
+import { SessionError } from "../../format/errors.ts"
+import { checkedCounter } from "../../format/tokens.ts"
+import type { TokenCounter } from "../../format/tokens.ts"
 import type { CompactionSettings } from "./settings.ts"
 
 /** Settings of which a level gives one at most: when it is time, and what is kept. */

@@ -1,5 +1,5 @@
 /** How many tokens a model takes, by the beginning of its name. */
-import { SessionError } from "../../errors.ts"
+import { SessionError } from "../../format/errors.ts"
 
 /** A model's name begins with the key; the longest key counts. */
 export type WindowTable = Readonly<Record<string, number>>

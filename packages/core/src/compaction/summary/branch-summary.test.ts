@@ -4,9 +4,9 @@ import { assistant, chain, compaction, textsOf, user } from "../../../test/chain
 import { slotsOf, steps, writeLog } from "../../../test/logs.ts"
 import { holds } from "../../../test/property.ts"
 import { selectContext } from "../../context/select.ts"
-import { EntryLog } from "../../tree/entry-log.ts"
-import type { Slot } from "../../tree/entry-log.ts"
-import { pathTo, ROOT } from "../../tree/path.ts"
+import { EntryLog } from "../../log/entry-log.ts"
+import type { Slot } from "../../log/entry-log.ts"
+import { pathTo, ROOT } from "../../log/path.ts"
 import {
   BRANCH_PREAMBLE,
   branchPrompt,

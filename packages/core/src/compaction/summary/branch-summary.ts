@@ -6,14 +6,14 @@ import type { ContextMessage } from "../../context/types.ts"
 import type { Message } from "../../format/messages.ts"
 import { isObject } from "../../format/shape.ts"
 import type { Seq } from "../../storage/contract.ts"
-import type { EntryLog } from "../../tree/entry-log.ts"
-import { parentOf, ROOT } from "../../tree/path.ts"
+import type { EntryLog } from "../../log/entry-log.ts"
+import { parentOf, ROOT } from "../../log/path.ts"
 import { collectFiles, withFileLists, withoutFileLists } from "./files.ts"
 import type { FileLists, FileSource } from "./files.ts"
 import { branchSummaryPrompt } from "./prompts.ts"
 import { serializeConversation } from "./serialize.ts"
-import { estimateMessage } from "../tokens.ts"
-import type { TokenCounter } from "../tokens.ts"
+import { estimateMessage } from "../../format/tokens.ts"
+import type { TokenCounter } from "../../format/tokens.ts"
 
 export interface AbandonedBranch {
   /** In the order of the path; the newest that are within the budget, and what a compaction on the branch had summarized. */

@@ -5,8 +5,8 @@
 import type { ContextMessage } from "../../context/types.ts"
 import { validCuts } from "../plan/cut-point.ts"
 import { serializeConversation } from "./serialize.ts"
-import { estimateMessage } from "../tokens.ts"
-import type { TokenCounter } from "../tokens.ts"
+import { estimateMessage } from "../../format/tokens.ts"
+import type { TokenCounter } from "../../format/tokens.ts"
 
 /** Messages that are summarized in one request. */
 export type MessageGroup = readonly ContextMessage[]

@@ -1,6 +1,6 @@
 /** What one request is about, where all of it does not fit the summarizer's window. */
 import type { ContextMessage } from "../../context/types.ts"
-import type { TokenCounter } from "../tokens.ts"
+import type { TokenCounter } from "../../format/tokens.ts"
 import { halveGroup, planGroups } from "./groups.ts"
 import type { MessageGroup } from "./groups.ts"
 import { serializeConversation } from "./serialize.ts"

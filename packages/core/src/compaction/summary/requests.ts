@@ -6,10 +6,10 @@
  * without need loses some of it, and a second request would be paid for that. So it stays in front, word for word; the next
  * compaction has a history again, the rest of that turn at least, and merges all of it.
  */
-import { SessionError } from "../../errors.ts"
+import { SessionError } from "../../format/errors.ts"
 import type { PreparedCompaction } from "../plan/prepare.ts"
-import { estimateMessage } from "../tokens.ts"
-import type { TokenCounter } from "../tokens.ts"
+import { estimateMessage } from "../../format/tokens.ts"
+import type { TokenCounter } from "../../format/tokens.ts"
 import { withFileLists, withoutFileLists } from "./files.ts"
 import { joinGroups } from "./groups.ts"
 import { halvesOf, pieceOf, piecesWithin, SHORTEST_PIECE, textWithin, tokensOfText } from "./pieces.ts"

@@ -1,7 +1,7 @@
 /** The two ways in which a tool result becomes shorter. Whose result it is, and whether it was an error, stays in both. */
-import { contentUnits } from "../../compaction/tokens.ts"
+import { contentUnits } from "../../format/tokens.ts"
 import type { ContentBlock, Message, TextBlock } from "../../format/messages.ts"
-import { isSealed } from "../../format/sealed.ts"
+import { isSealed } from "../../format/opaque.ts"
 
 export const CLEARED_TEXT = "[Old tool result content cleared]"
 

@@ -1,5 +1,5 @@
 /** Which tool results pruning may touch. Pure and linear. */
-import { contentUnits } from "../../compaction/tokens.ts"
+import { contentUnits } from "../../format/tokens.ts"
 import type { AssistantMessage, Message, ToolResultMessage } from "../../format/messages.ts"
 import { callsOf } from "../sendable.ts"
 import type { PruneSettings } from "./settings.ts"

@@ -2,9 +2,9 @@
  * Old tool results made shorter, so that a context fits for longer before it must be summarized. A view: the log keeps everything,
  * and the next context is made from the log anew. Pure and linear.
  */
-import { contentUnits, estimateMessage, estimateMessages } from "../../compaction/tokens.ts"
-import type { TokenCounter } from "../../compaction/tokens.ts"
-import { SessionError } from "../../errors.ts"
+import { contentUnits, estimateMessage, estimateMessages } from "../../format/tokens.ts"
+import type { TokenCounter } from "../../format/tokens.ts"
+import { SessionError } from "../../format/errors.ts"
 import type { Message, ToolResultMessage } from "../../format/messages.ts"
 import type { ContextMessage, PrunedResult } from "../types.ts"
 import { clearResult, isClearable, trimmableUnits, trimResult } from "./cut-result.ts"

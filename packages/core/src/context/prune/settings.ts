@@ -1,5 +1,5 @@
 /** What pruning may cut and when. Every number is an option; the reasons for the defaults are in `docs/context.md`. */
-import { SessionError } from "../../errors.ts"
+import { SessionError } from "../../format/errors.ts"
 
 /** Sizes are UTF-16 units; an image counts as many as its tokens stand for (4,800). Shares are of the window, in tokens. */
 export interface PruneOptions {

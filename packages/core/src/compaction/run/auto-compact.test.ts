@@ -1,0 +1,207 @@
+import { expect, test, vi } from "vitest"
+import { FILLER, startCompacting, SUMMARY } from "../../../test/compacting.ts"
+import type { Told } from "../../../test/compacting.ts"
+import { assistant, codeOf, contextTexts, storedEntries, user } from "../../../test/writers.ts"
+import type { CompactionSettings } from "../settings/settings.ts"
+import { StorageError } from "../../storage/errors.ts"
+import { compaction } from "../../session/rooms.ts"
+
+/** A thousand tokens of FILLER fill half of it. */
+const SMALL: CompactionSettings = {
+  contextWindow: 2_000,
+  thresholdTokens: 1_500,
+  keepRecentTokens: 0,
+  summarize: async () => SUMMARY,
+}
+const TALK = [user(FILLER), assistant(FILLER)]
+
+const names = (told: readonly Told[]): string[] => told.map(([name]) => name)
+
+test("a turn that makes the context too long compacts it after its end, before it resolves", async () => {
+  const { session, told, location } = await startCompacting({ compaction: SMALL })
+  const inside: string[][] = []
+  const answer = await session.turn(async (turn) => {
+    await turn.append(TALK)
+    inside.push(names(told))
+    return "answer"
+  })
+  expect(answer).toBe("answer")
+  expect(inside).toEqual([[]])
+  expect(told).toMatchObject([
+    ["compact_start", { reason: "threshold" }],
+    ["compact_complete", { messagesSummarized: 2 }],
+  ])
+  expect((await storedEntries(location)).at(-1)?.type).toBe("compaction")
+})
+
+test("a context that is too long is compacted before the turn's function runs, which finds it short", async () => {
+  const { session } = await startCompacting({ compaction: SMALL })
+  await session.append(TALK)
+  const texts = await session.turn((turn) => contextTexts(turn))
+  expect(texts).toHaveLength(1)
+  expect(texts[0]).toContain("<summary>")
+})
+
+test("no turn fails where the code that compacts cannot be loaded: that is told, counts for nothing, and the next turn asks again", async () => {
+  const { session, told } = await startCompacting({ compaction: SMALL })
+  const load = vi.spyOn(compaction, "load").mockRejectedValue(new StorageError("unavailable", "It is not there."))
+  const answer = await session.turn(async (turn) => {
+    await turn.append(TALK)
+    return "answer"
+  })
+  expect(answer).toBe("answer")
+  const failed = ["compact_failed", { kind: "failed", failures: 0, breakerOpen: false, error: { code: "unavailable" } }]
+  expect(told).toMatchObject([failed, failed])
+  expect(session.diagnostics).toMatchObject([{ code: "compaction_failed", message: "It is not there." }])
+  load.mockRestore()
+  expect(await session.turn((turn) => contextTexts(turn))).toHaveLength(1)
+  expect(session.diagnostics).toEqual([])
+})
+
+test("a turn that throws is not compacted after; its error comes through", async () => {
+  const { session, told } = await startCompacting({ compaction: SMALL })
+  const turn = session.turn(async (inner) => {
+    await inner.append(TALK)
+    throw new Error("thrown in the turn")
+  })
+  await expect(turn).rejects.toThrow("thrown in the turn")
+  expect(told).toEqual([])
+})
+
+test("below the threshold, without a summarizer, and where it is not enabled nothing happens by itself", async () => {
+  const { summarize: _, ...without } = SMALL
+  for (const compaction of [{ ...SMALL, thresholdTokens: 9_999 }, without, { ...SMALL, enabled: false }]) {
+    const { session, told } = await startCompacting({ compaction })
+    await session.turn((turn) => turn.append(TALK))
+    await session.turn(() => undefined)
+    expect(told).toEqual([])
+  }
+})
+
+test("settings of the handle stand over those of the sessions, and a turn has those of its handle", async () => {
+  const { session, sessions, told } = await startCompacting({ compaction: { ...SMALL, enabled: false } })
+  const other = await sessions.open("s", { compaction: { enabled: true } })
+  await session.turn((turn) => turn.append(TALK))
+  expect(told).toEqual([])
+  await other.turn(() => undefined)
+  expect(names(told)).toEqual(["compact_start", "compact_complete"])
+})
+
+test("settings that cannot mean anything are refused where they are given", async () => {
+  const wrong = { thresholdShare: 0.5, thresholdTokens: 5 }
+  await expect(startCompacting({ compaction: wrong })).rejects.toThrow(/exclude each other/)
+  const { session, sessions } = await startCompacting()
+  expect(await codeOf(sessions.open("s", { compaction: wrong }))).toBe("invalid")
+  expect(await codeOf(sessions.create({ compaction: wrong }))).toBe("invalid")
+  expect(await codeOf(session.compact({ ...SMALL, ...wrong }))).toBe("invalid")
+  expect(await codeOf(session.autoCompact({ ...SMALL, ...wrong }))).toBe("invalid")
+  expect(await codeOf(session.compact({ keepRecentTokens: 0 }))).toBe("invalid")
+  expect(await codeOf(session.autoCompact())).toBe("invalid")
+  expect(await codeOf(session.compact({ ...SMALL, reason: "threshold" as never }))).toBe("invalid")
+  expect(await codeOf(session.compact({ ...SMALL, instructions: 5 as never }))).toBe("invalid")
+})
+
+test("what a session is made with for its handle is no part of its log", async () => {
+  const { sessions, location } = await startCompacting()
+  const made = await sessions.create({ id: "t", compaction: SMALL })
+  expect(made.header).not.toHaveProperty("compaction")
+  await made.turn((turn) => turn.append(TALK))
+  expect((await storedEntries(location, "t")).at(-1)?.type).toBe("compaction")
+})
+
+test("autoCompact by hand tells what it did, or that there was nothing to do", async () => {
+  const { session, told } = await startCompacting()
+  expect(await session.autoCompact(SMALL)).toBe(undefined)
+  await session.append(TALK)
+  expect(await session.autoCompact({ ...SMALL, enabled: false })).toBe(undefined)
+  const done = await session.autoCompact(SMALL)
+  expect(done).toMatchObject({ tokensBefore: 2_000, window: 2_000, fits: true })
+  expect(told[0]).toEqual(["compact_start", { reason: "threshold" }])
+  // Nothing was said since.
+  expect(await session.autoCompact({ ...SMALL, thresholdTokens: 1 })).toBe(undefined)
+  expect(names(told)).toEqual(["compact_start", "compact_complete"])
+})
+
+test("autoCompact waits for the running turn, and within one it is invalid", async () => {
+  let inTurn = false
+  const asked: boolean[] = []
+  const summarize = async (): Promise<string> => (asked.push(inTurn), SUMMARY)
+  const { session } = await startCompacting()
+  await session.turn(async (turn) => {
+    await expect(turn.autoCompact({ ...SMALL, summarize })).rejects.toThrow(/between the turns/)
+    await turn.append(TALK)
+  })
+  let reached = (): void => undefined
+  const running = session.turn(async () => {
+    inTurn = true
+    reached()
+    // Long enough for whoever does not wait.
+    for (let n = 0; n < 100 && asked.length === 0; n++) await new Promise((resolve) => setImmediate(resolve))
+    inTurn = false
+  })
+  await new Promise<void>((resolve) => (reached = resolve))
+  const waiting = session.autoCompact({ ...SMALL, summarize })
+  await running
+  await waiting
+  expect(new Set(asked)).toEqual(new Set([false]))
+})
+
+test("what the provider reported decides, before any estimate: neither more nor less than that and what came later", async () => {
+  const reported = { role: "assistant", content: FILLER, usage: { input: 99_000, output: 1_000 } }
+  for (const [thresholdTokens, due] of [
+    [101_000, true],
+    [101_001, false],
+  ] as const) {
+    const { session } = await startCompacting()
+    await session.append([user(FILLER), { type: "message", message: reported }, user(FILLER)])
+    expect((await session.autoCompact({ ...SMALL, thresholdTokens })) !== undefined).toBe(due)
+  }
+})
+
+test("where all is estimated, the system prompt in the log counts", async () => {
+  const { sessions } = await startCompacting()
+  const session = await sessions.create({ id: "t", systemPromptOverride: FILLER })
+  await session.append(TALK)
+  const settings = { ...SMALL, contextWindow: 9_000 }
+  expect(await session.autoCompact({ ...settings, thresholdTokens: 3_001 })).toBeUndefined()
+  expect(await session.autoCompact({ ...settings, thresholdTokens: 3_000 })).toBeDefined()
+})
+
+test("the window is that of the model in force: by the caller's rows, by the table, by what the caller says", async () => {
+  const cases: readonly (readonly [CompactionSettings, boolean])[] = [
+    [{ windows: { small: 1_500 } }, true],
+    [{ windows: { small: 9_000 } }, false],
+    [{}, false],
+    [{ contextWindow: 1_500, windows: { small: 9_000 } }, true],
+  ]
+  for (const [more, due] of cases) {
+    const { session } = await startCompacting()
+    await session.append([{ type: "model_change", provider: "p", model: "small-1" }, ...TALK])
+    const settings = { summarize: async () => SUMMARY, reserveTokens: 100, keepRecentTokens: 0, ...more }
+    expect((await session.autoCompact(settings)) !== undefined).toBe(due)
+  }
+})
+
+test("fewer messages since the last compaction than minMessages: nothing is done by itself; by hand it is", async () => {
+  const { session, told } = await startCompacting({ compaction: { ...SMALL, minMessages: 3 } })
+  await session.append(TALK)
+  expect(await session.autoCompact()).toBe(undefined)
+  expect(told).toEqual([])
+  await session.append(user("third"))
+  expect(await session.autoCompact({ keepMessages: 2 })).toBeDefined()
+  // What was kept is older than the compaction.
+  await session.append(TALK)
+  expect((await session.context()).messages).toHaveLength(5)
+  expect(await session.autoCompact()).toBe(undefined)
+  expect(told).toHaveLength(2)
+  expect(await session.compact({ reason: "overflow" })).toMatchObject({ fits: true })
+})
+
+test("a reserve that leaves nothing of the window is told, and not compacted for ever", async () => {
+  const { session, told } = await startCompacting()
+  await session.append(TALK)
+  const settings = { summarize: async () => SUMMARY, contextWindow: 8_000, reserveTokens: 8_000, keepRecentTokens: 0 }
+  expect(await session.autoCompact(settings)).toBe(undefined)
+  expect(told).toMatchObject([["compact_failed", { kind: "failed", failures: 1 }]])
+  expect(session.diagnostics.map(({ message }) => message).join()).toMatch(/leave nothing of the window \(8000\)/)
+})

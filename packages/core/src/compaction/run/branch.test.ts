@@ -1,0 +1,128 @@
+import { expect, test } from "vitest"
+import { FILLER, startCompacting, SUMMARY } from "../../../test/compacting.ts"
+import { assistant, codeOf, contextTexts, storedEntries, user } from "../../../test/writers.ts"
+import { BRANCH_PREAMBLE } from "../summary/branch-summary.ts"
+import { BRANCH_SUMMARY_PROMPT, SUMMARY_SYSTEM_PROMPT } from "../summary/prompts.ts"
+import type { SummarizeRequest } from "../types.ts"
+import type { NewEntry } from "../../format/new-entry.ts"
+import type { Session } from "../../session/types.ts"
+
+test("the branch that is left is summarized from where it parted, and the summary stands where the conversation goes on", async () => {
+  const { session, reopen, location } = await startCompacting()
+  const { ids } = await session.append([user("first"), assistant("second")])
+  await session.append([user("third"), reading("a.ts"), done(), assistant("fourth")])
+  const left = session.leafId
+  const asked: SummarizeRequest[] = []
+  const summarize = async (request: SummarizeRequest): Promise<string> => (asked.push(request), SUMMARY)
+  const o = { details: { why: "tried" } }
+  await session.branchWithSummary(ids[1] as string, { summarize, instructions: "Mind the tests.", temperature: 0.5 }, o)
+  expect(asked).toHaveLength(1)
+  const [{ prompt, system, maxTokens, temperature }] = asked as [SummarizeRequest]
+  expect(prompt).toBe(
+    `<conversation>\n[User]: third\n\n[Assistant tool calls]: read(path="a.ts")\n\n[Tool result]: done\n\n[Assistant]: fourth\n</conversation>\n\n${BRANCH_SUMMARY_PROMPT}\n\nMind the tests.`,
+  )
+  expect({ system, maxTokens, temperature }).toEqual({
+    system: SUMMARY_SYSTEM_PROMPT,
+    maxTokens: 13_107,
+    temperature: 0.5,
+  })
+  const summary = `${BRANCH_PREAMBLE}\n\n${SUMMARY.trim()}\n\n<read-files>\na.ts\n</read-files>`
+  expect((await storedEntries(location)).at(-1)).toMatchObject({
+    type: "branch_summary",
+    parentId: ids[1],
+    fromId: left,
+    summary,
+    details: { why: "tried", readFiles: ["a.ts"], modifiedFiles: [] },
+  })
+  for (const open of [session, await reopen()]) {
+    const texts = await contextTexts(open)
+    expect(texts.slice(0, 2)).toEqual(["first", "second"])
+    expect(texts[2]).toContain(`<summary>\n${summary}\n</summary>`)
+    expect(texts).toHaveLength(3)
+  }
+})
+
+test("back to the beginning, all of the branch is its own; a branch within it passes its files on", async () => {
+  const { session, location } = await startCompacting()
+  await session.append([user("one"), reading("a.ts"), done()])
+  await session.branchWithSummary(null, { summarize: async () => "inner" })
+  await session.append(assistant("two"))
+  const asked: string[] = []
+  await session.branchWithSummary(null, { summarize: async ({ prompt }) => (asked.push(prompt), "outer") })
+  expect(asked[0]).toContain("inner")
+  expect(asked[0]).toContain("two")
+  expect((await storedEntries(location)).at(-1)).toMatchObject({
+    parentId: null,
+    details: { readFiles: ["a.ts"], modifiedFiles: [] },
+  })
+})
+
+test("settings of the sessions serve it too, and a budget takes the newest messages first", async () => {
+  const asked: string[] = []
+  const summarize = async ({ prompt }: SummarizeRequest): Promise<string> => (asked.push(prompt), "short")
+  const { session } = await startCompacting({ compaction: { summarize } })
+  await session.append([user(`old ${FILLER}`), assistant(`new ${FILLER}`)])
+  await session.branchWithSummary(null, { budget: 1_500 })
+  expect(asked[0]).toContain("[Assistant]: new")
+  expect(asked[0]).not.toContain("[User]: old")
+})
+
+test("where it cannot be summarized nothing is written, and the branch is not left", async () => {
+  const { session, location } = await startCompacting()
+  const { ids } = await session.append([user("one"), assistant("two"), user("three")])
+  const [first = "", second = ""] = ids
+  const summarize = async (): Promise<string> => SUMMARY
+  const lines = (await storedEntries(location)).length
+  const fails: [() => Promise<unknown>, string, RegExp][] = [
+    [() => session.branchWithSummary(first, {}), "invalid", /no `summarize`/],
+    [() => session.branchWithSummary(first, { summarize, budget: 0 }), "invalid", /budget/],
+    [() => session.branchWithSummary(first, { summarize }, { details: 5 }), "invalid", /details/],
+    [() => session.branchWithSummary("nowhere", { summarize }), "not_found", /nowhere/],
+    [() => session.branchWithSummary(ids[2] as string, { summarize }), "compaction_failed", /branch\(\)/],
+    [() => session.branchWithSummary(first, { summarize, budget: 1 }), "compaction_failed", /budget/],
+    [() => session.branchWithSummary(first, { summarize: async () => " " }), "compaction_failed", /branch .* no text/s],
+    [
+      () => session.branchWithSummary(first, { summarize: () => new Promise(() => undefined), timeout: 5 }),
+      "compaction_failed",
+      /5 ms/,
+    ],
+    [() => session.branchWithSummary(first, { summarize }, { signal: AbortSignal.abort() }), "aborted", /abort/],
+  ]
+  for (const [make, code, says] of fails) {
+    const made = make()
+    await expect(made).rejects.toThrow(says)
+    expect(await codeOf(made)).toBe(code)
+  }
+  expect(session.leafId).toBe(ids[2])
+  expect((await storedEntries(location)).length).toBe(lines)
+  const answer = await session.branchWithSummary(second, { summarize })
+  expect(answer.durable).toBe(true)
+})
+
+test("a session that went on meanwhile is not branched behind its back; a name or a note changes nothing", async () => {
+  const ways: ((session: Session, first: string) => Promise<unknown>)[] = [
+    (session) => session.append(user("meanwhile")),
+    (session, first) => session.edit(first, null),
+    (session, first) => session.branch(first),
+  ]
+  for (const way of ways) {
+    const { session, location } = await startCompacting()
+    const { ids } = await session.append([user("one"), assistant("two")])
+    const summarize = async (): Promise<string> => (await way(session, ids[0] as string), SUMMARY)
+    await expect(session.branchWithSummary(null, { summarize })).rejects.toThrow(/moved/)
+    expect((await storedEntries(location)).filter(({ type }) => type === "branch_summary")).toEqual([])
+  }
+  const { session } = await startCompacting()
+  await session.append([user("one"), assistant("two")])
+  await session.branchWithSummary(null, { summarize: async () => (await session.title("named"), SUMMARY) })
+  expect(await contextTexts(session)).toHaveLength(1)
+})
+
+function reading(path: string): NewEntry {
+  const content = [{ type: "toolCall", id: "c", name: "read", arguments: { path } }]
+  return { type: "message", message: { role: "assistant", content } }
+}
+
+function done(): NewEntry {
+  return { type: "message", message: { role: "toolResult", toolCallId: "c", isError: false, content: "done" } }
+}

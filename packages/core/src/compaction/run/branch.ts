@@ -1,0 +1,122 @@
+/** Has the branch that is left summarized by the caller's model. Writes nothing: what becomes of the summary is the caller's. */
+import { branchPrompt, commonAncestor, prepareBranchSummary, storedBranchSummary } from "../summary/branch-summary.ts"
+import { inWindow } from "../settings/in-window.ts"
+import type { SettingsInWindow } from "../settings/in-window.ts"
+import { resolveSettings } from "../settings/settings.ts"
+import { estimateMessage } from "../../format/tokens.ts"
+import type { BranchSummaryOptions } from "../types.ts"
+import type { NeedsOlder, Selection } from "../../context/select.ts"
+import { SessionError } from "../../format/errors.ts"
+import type { Usage } from "../../format/messages.ts"
+import { isObject } from "../../format/shape.ts"
+import type { CallOptions, Seq } from "../../storage/contract.ts"
+import { OLDER, ROOT } from "../../log/path.ts"
+import { findEntry, selectAt, unknownEntry } from "../../session/reading.ts"
+import { restoreSelected } from "../../session/restoring.ts"
+import type { SharedSession } from "../../session/shared-session.ts"
+import type { AppendOptions } from "../../session/types.ts"
+import { windowAt } from "./fitting.ts"
+import { whileOpen } from "./closing.ts"
+import type { Compacting } from "./run.ts"
+import { askSummarizer } from "./summarizer.ts"
+
+type BranchingOptions = AppendOptions & {
+  readonly details?: unknown
+  readonly fromExtension?: boolean
+  readonly usage?: Usage
+}
+
+/**
+ * Gives what `branchWithSummary` writes of it: the summary, and its options with the files of the branch in `details`. `target` is
+ * where the conversation goes on (null: the beginning). `compaction_failed` where the summarizer gives no whole answer, where the
+ * branch has nothing of its own to summarize, and where it went on meanwhile; `not_found`, `invalid`, `aborted`, `closed`.
+ */
+export async function summarizeBranch(
+  shared: SharedSession,
+  target: string | null,
+  by: Compacting,
+  request: BranchSummaryOptions,
+  o: BranchingOptions,
+): Promise<readonly [summary: string, o: BranchingOptions]> {
+  const { details = {}, signal } = o
+  const { instructions, budget, ...level } = request
+  const resolved = resolveSettings(...by.levels, level)
+  const { summarize, timeout, temperature } = resolved
+  if (summarize === undefined)
+    throw invalid(shared, "There is no `summarize` to ask: give one in the call, or in the settings of the sessions.")
+  if (budget !== undefined && !(budget > 0)) throw invalid(shared, `budget must be above 0, not ${String(budget)}.`)
+  if (!isObject(details))
+    throw invalid(shared, "details must be an object where the summary is made: files are put in.")
+  const reading = signal === undefined ? {} : { signal }
+  const { leafId } = shared.state
+  const selection = await selectAt(shared, leafId, reading)
+  const window = windowAt(selection, resolved)
+  const settings = inWindow(resolved, window)
+  const ancestor = await ancestorOf(shared, leafId, target, reading)
+  const { entries } = await restoreSelected(shared, selection.entries, reading)
+  const branch = prepareBranchSummary(entries, ancestor, {
+    budget: budget ?? roomFor(window, settings, instructions),
+    ...(settings.countTokens === undefined ? {} : { count: settings.countTokens }),
+  })
+  if (branch.messages.length === 0) throw failed(shared.id, nothingIn(branch.leftOut))
+  const { text, usage } = await whileOpen(shared, by.checkOpen, reading, (stop) =>
+    askSummarizer(
+      { session: shared.id, summarize, timeout, temperature, signal: stop, fail: failed },
+      branchPrompt(branch, instructions),
+      settings.maxSummaryTokens,
+    ),
+  )
+  by.checkOpen()
+  const now = await selectAt(shared, shared.state.leafId, reading)
+  if (spoken(now) !== spoken(selection))
+    throw failed(shared.id, "moved: the session went on while its summary was made")
+  const more = usage === undefined ? {} : { usage }
+  return [storedBranchSummary(text, branch.files), { ...o, ...more, details: { ...details, ...branch.files } }]
+}
+
+/** What the summarizer's window leaves for the conversation. */
+function roomFor(window: number, settings: SettingsInWindow, instructions: string | undefined): number {
+  const { summarizerWindow = window, maxSummaryTokens, countTokens = estimateMessage } = settings
+  const around = branchPrompt({ messages: [] }, instructions)
+  return summarizerWindow - maxSummaryTokens - countTokens({ role: "user", content: [{ type: "text", text: around }] })
+}
+
+/** Where the two paths part. */
+async function ancestorOf(
+  shared: SharedSession,
+  leafId: string | null,
+  target: string | null,
+  o: CallOptions,
+): Promise<Seq> {
+  const place = target === null ? null : await findEntry(shared, target, o)
+  if (place === undefined) throw unknownEntry(shared, target)
+  if (leafId === null || place === null) return ROOT
+  const { state, store } = shared
+  const ask = (): { readonly seq: Seq } | NeedsOlder => {
+    const seq = commonAncestor(state.log, state.log.find(leafId) as Seq, place)
+    return seq === OLDER ? { older: true } : { seq }
+  }
+  const { seq } = await store.untilKnown<{ readonly seq: Seq }>(() => state.log, ask, o)
+  return seq
+}
+
+/** What of a context says something, by its places and edits: names and notes do not change what a summary tells. */
+function spoken({ entries, compaction }: Selection): string {
+  const said = entries.filter(({ entry: { type } }) => /^(?:message|custom_message|branch_summary)$/.test(type))
+  return JSON.stringify([compaction, said.map(({ seq, edit }) => [seq, edit?.id])])
+}
+
+function nothingIn(leftOut: number): string {
+  return leftOut === 0
+    ? "it has nothing of its own to summarize; go there with branch()"
+    : "not one of its messages is within the budget; raise budget, or give a larger summarizerWindow"
+}
+
+function failed(session: string, why: string, cause?: unknown): SessionError {
+  const message = `The branch that session ${session} is on was not summarized, and not left: ${why}. Nothing was written.`
+  return new SessionError("compaction_failed", message, { session, cause })
+}
+
+function invalid({ id }: SharedSession, message: string): SessionError {
+  return new SessionError("invalid", message, { session: id })
+}

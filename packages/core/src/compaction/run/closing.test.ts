@@ -1,0 +1,73 @@
+/** What becomes of a summarizer that is at work when nobody waits for its summary any more. */
+import { expect, test } from "vitest"
+import { FILLER, startCompacting, SUMMARY } from "../../../test/compacting.ts"
+import { assistant, codeOf, storedEntries, user } from "../../../test/writers.ts"
+import type { Summarize, SummarizeRequest } from "../types.ts"
+
+const TALK = [user(FILLER), assistant(FILLER)]
+
+/** It never answers, and does not look at its signal. */
+function hanging(): { readonly summarize: Summarize; readonly request: Promise<SummarizeRequest> } {
+  let asked: (request: SummarizeRequest) => void = () => undefined
+  const request = new Promise<SummarizeRequest>((resolve) => (asked = resolve))
+  return { request, summarize: (one) => (asked(one), new Promise(() => undefined)) }
+}
+
+test("closing the handle that asked ends its summarizer; nothing is written, and other handles may compact", async () => {
+  const { session, sessions, location, told } = await startCompacting()
+  await session.append(TALK)
+  const other = await sessions.open("s")
+  const { summarize, request } = hanging()
+  const compacted = codeOf(session.compact({ summarize, keepRecentTokens: 0 }))
+  const { signal } = await request
+  await session.close()
+  expect(signal.aborted).toBe(true)
+  expect(await compacted).toBe("closed")
+  expect(told.at(-1)).toMatchObject(["compact_failed", { kind: "stopped", failures: 0 }])
+  expect(await storedEntries(location)).toHaveLength(2)
+  expect(await other.compact({ summarize: async () => SUMMARY, keepRecentTokens: 0 })).toBeDefined()
+})
+
+test("closing another handle does not", async () => {
+  const { session, sessions } = await startCompacting()
+  await session.append(TALK)
+  const other = await sessions.open("s")
+  const summarize: Summarize = async ({ signal }) => (await other.close(), signal.aborted ? "" : SUMMARY)
+  expect(await session.compact({ summarize, keepRecentTokens: 0 })).toMatchObject({ summary: SUMMARY })
+})
+
+test("closing the sessions ends every summarizer: by hand, by itself, and of a branch that is left", async () => {
+  const { session, sessions, location } = await startCompacting()
+  const { ids } = await session.append(TALK)
+  const settings = { keepRecentTokens: 0, thresholdTokens: 1 }
+  const ways: ((summarize: Summarize) => Promise<unknown>)[] = [
+    (summarize) => session.compact({ ...settings, summarize }),
+    async (summarize) => {
+      const other = await sessions.create({ compaction: { ...settings, summarize } })
+      await other.append(TALK)
+      return other.autoCompact()
+    },
+    (summarize) => session.branchWithSummary(ids[0] as string, { summarize }),
+  ]
+  const waiting = ways.map((way) => {
+    const { summarize, request } = hanging()
+    return { request, ended: codeOf(way(summarize)) }
+  })
+  const requests = await Promise.all(waiting.map(({ request }) => request))
+  await sessions.close()
+  expect(requests.map(({ signal }) => signal.aborted)).toEqual([true, true, true])
+  expect(await Promise.all(waiting.map(({ ended }) => ended))).toEqual(["closed", "closed", "closed"])
+  expect(await storedEntries(location)).toHaveLength(2)
+})
+
+test("a turn whose handle is closed while it is compacted ends", async () => {
+  const { summarize, request } = hanging()
+  const { session, location } = await startCompacting({
+    compaction: { summarize, thresholdTokens: 1, keepRecentTokens: 0 },
+  })
+  const turn = session.turn(async (inner) => (await inner.append(TALK), "done"))
+  await request
+  await session.close()
+  expect(await turn).toBe("done")
+  expect(await storedEntries(location)).toHaveLength(2)
+})

@@ -1,0 +1,37 @@
+/** What a summarizer works on for nobody any more is ended. */
+import type { CallOptions } from "../../storage/contract.ts"
+import type { SharedSession } from "../../session/shared-session.ts"
+
+/**
+ * Gives the work a signal that fires with the caller's, and as soon as the handle that asked is closed; then it rejects with `closed`.
+ */
+export async function whileOpen<T>(
+  { asking }: SharedSession,
+  checkOpen: () => unknown,
+  { signal }: CallOptions,
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const stop = new AbortController()
+  const giveUp = (): void => stop.abort(signal?.reason)
+  const look = (): void => {
+    try {
+      checkOpen()
+    } catch (closed) {
+      stop.abort(closed)
+    }
+  }
+  asking.add(look)
+  signal?.addEventListener("abort", giveUp, { once: true })
+  if (signal?.aborted === true) giveUp()
+  try {
+    const done = await work(stop.signal)
+    return done
+  } catch (error) {
+    // Whoever closed it did not abort it.
+    if (stop.signal.aborted && signal?.aborted !== true) throw stop.signal.reason
+    throw error
+  } finally {
+    asking.delete(look)
+    signal?.removeEventListener("abort", giveUp)
+  }
+}

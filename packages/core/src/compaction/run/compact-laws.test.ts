@@ -1,0 +1,258 @@
+import { createMemoryStorage } from "@sessions/memory"
+import * as fc from "fast-check"
+import { expect, test } from "vitest"
+import { FILLER, startCompacting } from "../../../test/compacting.ts"
+import { expectedCut } from "../../../test/cut-oracle.ts"
+import { keepRules } from "../../../test/histories.ts"
+import { anyLog, slotsOf } from "../../../test/logs.ts"
+import { holdsAsync } from "../../../test/property.ts"
+import { STORED_ID, storeLines } from "../../../test/stored.ts"
+import { contextTexts, storedEntries, user } from "../../../test/writers.ts"
+import type { KeepRule } from "../plan/cut-point.ts"
+import { escapeTags } from "../summary/serialize.ts"
+import { estimateMessages } from "../../format/tokens.ts"
+import type { SummarizeRequest } from "../types.ts"
+import { buildSessionContext } from "../../context/build.ts"
+import { renderMessages } from "../../context/render.ts"
+import { selectContext } from "../../context/select.ts"
+import type { NewEntry } from "../../format/new-entry.ts"
+import { EntryLog } from "../../log/entry-log.ts"
+import { defaultLeaf } from "../../log/path.ts"
+import { createSessions } from "../../session/repository.ts"
+import type { Session } from "../../session/types.ts"
+
+test("laws 1, 5, 6: what shows is summarized or kept, none twice, the context is shorter, and the log grew by one entry", async () => {
+  await holdsAsync(
+    fc.asyncProperty(scripts, fc.array(fc.nat({ max: 400 }), { minLength: 1, maxLength: 3 }), async (script, keeps) => {
+      const { session, location, reopen } = await startCompacting()
+      await play(session, script)
+      let covered = new Set<string>()
+      for (const keepRecentTokens of keeps) {
+        const shown = markersOf(await contextOf(session))
+        const leftOut = await strays(session)
+        const log = await storedEntries(location)
+        const asked: SummarizeRequest[] = []
+        const summarize = async (request: SummarizeRequest): Promise<string> => (asked.push(request), "short")
+        const done = await session.compact({ summarize, keepRecentTokens }).catch((error: unknown) => error as Error)
+        const grown = await storedEntries(location)
+        if (done instanceof Error) {
+          expect(done).toMatchObject({ code: "compaction_failed" })
+          expect(grown).toEqual(log)
+          continue
+        }
+        expect(grown.slice(0, -1)).toEqual(log)
+        expect(grown.at(-1)).toMatchObject({ id: done.entryId, type: "compaction" })
+        const summarized = markersOf(asked.map(({ prompt }) => prompt).join())
+        const context = await session.context()
+        const kept = markersOf(await contextOf(session))
+        expect(summarized.filter((marker) => kept.includes(marker))).toEqual([])
+        expect([...summarized, ...kept].toSorted()).toEqual(shown.toSorted())
+        expect(summarized.filter((marker) => covered.has(marker))).toEqual([])
+        covered = new Set([...covered, ...summarized])
+        for (const stray of await strays(session)) expect(leftOut).toContain(stray)
+        expect(context.tokens).toBe(done.tokensAfter)
+        expect(done.tokensAfter).toBeLessThan(done.tokensBefore)
+        expect((await (await reopen()).context()).messages).toEqual(context.messages)
+        await play(session, [
+          ["user", 3],
+          ["assistant", 4],
+        ])
+      }
+    }),
+    120,
+  )
+})
+
+test("law 8: the context fits, or it is said which kept minimum prevents it; one that alone fills the window gives way", async () => {
+  const names = { tokens: "keepRecentTokens", turns: "keepTurns", messages: "keepMessages" }
+  const newest: KeepRule = { kind: "tokens", count: 30 }
+  await holdsAsync(
+    fc.asyncProperty(scripts, keepRules, fc.integer({ min: 20, max: 600 }), async (script, asked, contextWindow) => {
+      const { session, location } = await startCompacting({ compaction: { keepRecentTokens: newest.count } })
+      await play(session, script)
+      const { messages } = buildSessionContext([undefined, ...(await storedEntries(location))], session.leafId)
+      const { tokens } = await session.context()
+      const plain = messages.map(({ message }) => message)
+      const alone = estimateMessages(plain.slice(expectedCut(plain, asked) ?? 0))
+      const rule = asked.kind !== "tokens" && alone > contextWindow ? newest : asked
+      const said = `${names[rule.kind]} (${rule.count}) keeps`
+      const settings = {
+        summarize: async () => "short",
+        contextWindow,
+        summarizerWindow: 90_000,
+        [names[asked.kind]]: asked.count,
+      }
+      const done = await session.compact(settings).catch((error: unknown) => error as Error)
+      const first = expectedCut(plain, rule)
+      if (done instanceof Error) {
+        if (first === undefined) expect(done.message).toContain(said)
+        if (first === undefined && tokens > contextWindow) expect(done.message).toMatch(/the window \d+; lower keep/)
+        return
+      }
+      const [, ...kept] = (await session.context({ repair: "none" })).messages
+      expect(kept.map(({ entryId }) => entryId)).toEqual(messages.slice(first).map(({ entryId }) => entryId))
+      expect((await session.context({ window: contextWindow })).fits).toBe(done.fits)
+      if (done.fits) expect(done.tooLarge).toBeUndefined()
+      else expect(done.tooLarge).toContain(said)
+    }),
+    200,
+  )
+})
+
+test("a call that waits is counted with the result that is made up for it when it is said whether the context fits", async () => {
+  const compacted = async (contextWindow: number) => {
+    const { session } = await startCompacting()
+    const content = [{ type: "toolCall", id: "c", name: "bash", arguments: {} }]
+    await session.append([user(FILLER), { type: "message", message: { role: "assistant", content } }])
+    return session.compact({ summarize: async () => "short", contextWindow, summarizerWindow: 9_000, keepMessages: 0 })
+  }
+  const { tokensAfter } = await compacted(100_000)
+  expect(await compacted(tokensAfter)).toMatchObject({ fits: true })
+  expect(await compacted(tokensAfter - 1)).toMatchObject({
+    fits: false,
+    tooLarge: expect.stringMatching(/keepMessages/),
+  })
+})
+
+test("of a log in any state, what is kept is the end of what showed, and the rest was summarized", async () => {
+  await holdsAsync(
+    fc.asyncProperty(anyLog, fc.nat({ max: 600 }), async (lines, keepRecentTokens) => {
+      const long = lines.map((line) => line.replaceAll('"text":"', `"text":"${"-".repeat(400)}`))
+      const session = await createSessions({ storage: await storeLines(long) }).open(STORED_ID)
+      const before = await shown(session)
+      const asked: string[] = []
+      const summarize = async ({ prompt }: SummarizeRequest): Promise<string> => (asked.push(prompt), "short")
+      const done = await session.compact({ summarize, keepRecentTokens }).catch(() => undefined)
+      const after = await shown(session)
+      const summarized = before.slice(0, before.length - after.length)
+      expect([...summarized, ...after]).toEqual(before)
+      expect(done !== undefined || summarized.length === 0).toBe(true)
+      for (const { text } of summarized.slice(countReset(long))) expect(asked.join()).toContain(escapeTags(text))
+    }),
+    150,
+  )
+})
+
+/** How many of the messages that show stand before a reset: another program's compaction may keep them. */
+function countReset(lines: readonly string[]): number {
+  const log = EntryLog.of(slotsOf(lines))
+  const selection = selectContext(log, defaultLeaf(log) ?? null)
+  if ("older" in selection) return 0
+  const reset = selection.entries.findLast(({ entry }) => entry.type === "reset_boundary")?.seq ?? -1
+  const { messages, seqs } = renderMessages(selection.entries)
+  return messages.filter(({ kind }, index) => kind !== "compaction" && (seqs[index] as number) < reset).length
+}
+
+/** The messages that show, with the first text of those that somebody said. */
+async function shown(session: Session): Promise<readonly { readonly id: string; readonly text: string }[]> {
+  const { messages } = await session.context({ repair: "none" })
+  return messages.flatMap(({ kind, entryId, message: { role, content } }) => {
+    const [first] = content as readonly { text?: string }[]
+    return kind === "compaction" ? [] : [{ id: entryId, text: role === "user" ? (first?.text ?? "") : "" }]
+  })
+}
+
+test("the kept part begins at an id that no later entry has, and so means what it should", async () => {
+  const filler = (id: string, text: string) => said(id, `${text} ${FILLER}`)
+  const mode = { type: "mode_change", id: "x", mode: "plan" }
+  const note = { type: "custom", id: "x", customType: "note" }
+  const cases = [
+    [[filler("a", "1"), filler("b", "2"), said("c", "3"), said("d", "4"), said("c", "5"), said("e", "6")], "456"],
+    [
+      [filler("a", "1"), filler("b", "2"), mode, said("c", "3"), said("d", "4"), note, said("e", "5"), said("f", "6")],
+      "3456",
+    ],
+  ] as const
+  for (const [entries, kept] of cases) {
+    const storage = createMemoryStorage()
+    const header = { type: "session", format: "@sessions", version: 4, id: "s", timestamp: AT }
+    const placed = entries.map((entry, index) => ({
+      ...entry,
+      parentId: entries[index - 1]?.id ?? null,
+      seq: index + 1,
+      timestamp: AT,
+    }))
+    const lines = [header, ...placed].map((record) => JSON.stringify(record))
+    await storage.append("s", lines, { expect: 0 })
+    const session = await createSessions({ storage }).open("s")
+    await session.compact({ summarize: async () => "short", keepRecentTokens: 4 })
+    expect((await contextTexts(session)).slice(1).join("")).toBe(kept)
+  }
+})
+
+const AT = "2026-01-31T09:30:00.000Z"
+
+function said(id: string, text: string) {
+  return { type: "message", id, message: { role: "user", content: [{ type: "text", text }] } }
+}
+
+const KINDS = [
+  "user",
+  "assistant",
+  "calls",
+  "results",
+  "custom",
+  "bash",
+  "model",
+  "edit",
+  "omit",
+  "drop",
+  "branch",
+  "label",
+] as const
+const scripts = fc.array(fc.tuple(fc.constantFrom(...KINDS), fc.nat({ max: 99 })), { maxLength: 30, size: "max" })
+
+let count = 0
+
+/** Each message has a marker of its own, as long as is needed to find it. */
+async function play(session: Session, script: readonly (readonly [(typeof KINDS)[number], number])[]): Promise<void> {
+  const ids: string[] = []
+  let open: string[] = []
+  for (const [kind, n] of script) {
+    const marker = `<<${count++}>>${"x".repeat(n * 8)}`
+    const near = ids.at(-1 - (n % Math.max(1, ids.length)))
+    const message = (value: object): Promise<unknown> => add({ type: "message", message: value })
+    if (kind === "user" || kind === "assistant") await message({ role: kind, content: marker })
+    else if (kind === "calls") {
+      open = Array.from({ length: 1 + (n % 3) }, () => `call${count++}`)
+      const content = open.map((id) => ({
+        type: "toolCall",
+        id,
+        name: "bash",
+        arguments: { marker: `<<${count++}>>` },
+      }))
+      await message({ role: "assistant", content })
+    } else if (kind === "results") {
+      const [id] = open.splice(n % Math.max(1, open.length), 1)
+      if (id !== undefined) await message({ role: "toolResult", toolCallId: id, isError: false, content: marker })
+    } else if (kind === "custom")
+      await add({ type: "custom_message", customType: "note", content: marker, display: true })
+    else if (kind === "bash") await message({ role: "bashExecution", command: "ls", output: marker })
+    else if (kind === "model") await session.append({ type: "model_change", provider: "p", model: `m${n}` })
+    else if (near === undefined) continue
+    else if (kind === "edit") await session.edit(near, { content: marker })
+    else if (kind === "omit") await session.edit(near, null)
+    else if (kind === "drop") await session.tombstone(near)
+    else if (kind === "label") await session.label(near, "here")
+    else if (n % 5 === 0) await session.branch(near)
+  }
+
+  async function add(entry: NewEntry): Promise<void> {
+    ids.push(...(await session.append(entry)).ids)
+  }
+}
+
+/** All that shows on the path, also results whose calls do not. */
+async function contextOf(session: Session): Promise<string> {
+  return JSON.stringify((await session.context({ repair: "none" })).messages)
+}
+
+/** Entries of results that have no call. */
+async function strays(session: Session): Promise<(string | undefined)[]> {
+  const { diagnostics } = await session.context()
+  return diagnostics.filter(({ message }) => message.includes("left out")).map(({ entryId }) => entryId)
+}
+
+function markersOf(text: string): string[] {
+  return [...new Set(text.match(/<<\d+>>/g))]
+}

@@ -1,0 +1,160 @@
+import { expect, test } from "vitest"
+import { FILLER, startCompacting, SUMMARY } from "../../../test/compacting.ts"
+import { assistant, codeOf, contextTexts, storedEntries, user } from "../../../test/writers.ts"
+import type { Summarize } from "../types.ts"
+import type { SessionsOptions } from "../../session/options.ts"
+import type { Session } from "../../session/types.ts"
+
+test("a summarizer that fails, says nothing or is aborted writes nothing, and the session can be compacted afterwards", async () => {
+  const { session, location, told } = await startCompacting()
+  await session.append([user(FILLER), assistant(FILLER), user("c")])
+  const lines = (await storedEntries(location)).length
+  const abort = new AbortController()
+  const never = new Promise<string>(() => undefined)
+  const attempts: readonly (readonly [Summarize, string, AbortSignal?])[] = [
+    [async () => Promise.reject(new Error("overloaded")), "compaction_failed"],
+    [
+      () => {
+        throw new Error("thrown")
+      },
+      "compaction_failed",
+    ],
+    [async () => "  \n", "compaction_failed"],
+    [async () => undefined as never, "compaction_failed"],
+    [async () => SUMMARY, "aborted", AbortSignal.abort()],
+    // One that does not look at its signal, and never answers.
+    [async () => (abort.abort(), never), "aborted", abort.signal],
+  ]
+  for (const [summarize, code, signal] of attempts) {
+    const compacted = session.compact({ summarize, keepRecentTokens: 1, ...(signal === undefined ? {} : { signal }) })
+    expect(await codeOf(compacted)).toBe(code)
+  }
+  expect((await storedEntries(location)).length).toBe(lines)
+  // The one that was aborted beforehand never began.
+  expect(told.filter(([name]) => name === "compact_failed")).toHaveLength(5)
+  await session.compact({ summarize: async () => SUMMARY, keepRecentTokens: 1 })
+})
+
+test("what is appended while the summary is made is kept", async () => {
+  const { session } = await startCompacting()
+  await session.append([user(FILLER), assistant(FILLER)])
+  const summarize = async (): Promise<string> => (await session.append(user("meanwhile")), SUMMARY)
+  await session.compact({ summarize, keepRecentTokens: 0 })
+  expect((await contextTexts(session)).slice(1)).toEqual(["meanwhile"])
+})
+
+test("what waits for its hooks while the summary is made is kept too", async () => {
+  let pass = (): void => undefined
+  const hooks: SessionsOptions["hooks"] = {
+    append: async (entry) => {
+      if (JSON.stringify(entry).includes("meanwhile")) await new Promise<void>((resolve) => (pass = resolve))
+    },
+  }
+  const { session } = await startCompacting({ hooks })
+  await session.append([user(FILLER), assistant(FILLER)])
+  const compacted = session.compact({
+    summarize: async () => {
+      void session.append(user("meanwhile"))
+      setImmediate(() => pass())
+      return SUMMARY
+    },
+    keepRecentTokens: 0,
+  })
+  await compacted
+  expect((await contextTexts(session)).slice(1)).toEqual(["meanwhile"])
+})
+
+test("a session that went elsewhere meanwhile is not compacted: another branch, another compaction, a reset, something taken out", async () => {
+  const ways: ((session: Session, ids: readonly string[], elsewhere: Session) => Promise<unknown>)[] = [
+    (session, ids) => session.branch(ids[0] as string),
+    // Nothing but a name stands behind it, and yet it is another branch.
+    (session, ids) => session.branch(ids[3] as string),
+    (session) => session.resetLeaf(),
+    (session) => session.append({ type: "reset_boundary" }),
+    (session, ids) => session.tombstone(ids[1] as string),
+    (session, ids) => session.edit(ids[1] as string, null),
+    (session, ids) =>
+      session.append({
+        type: "compaction",
+        id: "c",
+        summary: "s",
+        firstKeptEntryId: ids[0] as string,
+        tokensBefore: 1,
+        readFiles: [],
+        modifiedFiles: [],
+      }),
+    (_, __, elsewhere) => elsewhere.append(user("another writer")),
+  ]
+  for (const way of ways) {
+    const { session, reopen, location, told } = await startCompacting()
+    const { ids } = await session.append([user(FILLER), assistant(FILLER), user("c"), assistant("d")])
+    await session.title("named")
+    const elsewhere = await reopen()
+    const summarize = async (): Promise<string> => (await way(session, ids, elsewhere), SUMMARY)
+    await expect(session.compact({ summarize, keepRecentTokens: 1 })).rejects.toThrow(/moved/)
+    expect((await storedEntries(location)).filter(({ summary }) => summary === SUMMARY)).toEqual([])
+    expect(told.at(-1)?.[0]).toBe("compact_failed")
+  }
+})
+
+test("a side entry of another writer does not stop a compaction", async () => {
+  const { session, reopen } = await startCompacting()
+  await session.append([user(FILLER), assistant(FILLER)])
+  const elsewhere = await reopen()
+  const { entryId } = await session.compact({
+    summarize: async () => (await elsewhere.title("named"), SUMMARY),
+    keepRecentTokens: 0,
+  })
+  const opened = await reopen()
+  expect((await opened.context()).compaction?.entryId).toBe(entryId)
+  expect(await opened.info()).toMatchObject({ title: "named" })
+})
+
+test("one compaction at a time", async () => {
+  const { session } = await startCompacting()
+  await session.append([user(FILLER), assistant(FILLER)])
+  let answer: (summary: string) => void = () => undefined
+  const first = session.compact({ summarize: () => new Promise((resolve) => (answer = resolve)), keepRecentTokens: 0 })
+  await expect(session.compact({ summarize: async () => SUMMARY, keepRecentTokens: 0 })).rejects.toThrow(/under way/)
+  answer(SUMMARY)
+  await first
+})
+
+test("a session that is closed meanwhile is not compacted behind its owner's back", async () => {
+  const { session, location } = await startCompacting()
+  await session.append([user(FILLER), assistant(FILLER)])
+  const summarize = async (): Promise<string> => (await session.close(), SUMMARY)
+  expect(await codeOf(session.compact({ summarize, keepRecentTokens: 0 }))).toBe("closed")
+  expect(await storedEntries(location)).toHaveLength(2)
+})
+
+test("a hook before may refuse; one after is told, and reported where it throws", async () => {
+  const calls: unknown[] = []
+  let refuse = true
+  const hooks: SessionsOptions["hooks"] = {
+    compact: {
+      before: ({ session, prompt }) => {
+        calls.push(["before", session, prompt.includes("<conversation>")])
+        if (refuse) throw new Error("Not now.")
+      },
+      after: async ({ session, entryId }) => {
+        calls.push(["after", session, entryId])
+        throw new Error("thrown after")
+      },
+    },
+  }
+  const { session, location, told } = await startCompacting({ hooks })
+  await session.append([user(FILLER), assistant(FILLER)])
+  const summarize = async (): Promise<string> => SUMMARY
+  await expect(session.compact({ summarize, keepRecentTokens: 0 })).rejects.toThrow("Not now.")
+  expect(await storedEntries(location)).toHaveLength(2)
+  refuse = false
+  const { entryId } = await session.compact({ summarize, keepRecentTokens: 0 })
+  await new Promise((resolve) => setImmediate(resolve))
+  expect(calls).toEqual([
+    ["before", "s", true],
+    ["before", "s", true],
+    ["after", "s", entryId],
+  ])
+  expect(told.map(([name]) => name)).toEqual(["compact_failed", "compact_start", "compact_complete", "hook_failed"])
+})

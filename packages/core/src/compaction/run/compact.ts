@@ -1,0 +1,181 @@
+/** One compaction: asks the caller's model for a summary and appends one entry. The log only grows. */
+import { prepareCompaction, tokensWithSummary } from "../plan/prepare.ts"
+import type { PreparedCompaction } from "../plan/prepare.ts"
+import { missingHeadings } from "../summary/prompts.ts"
+import { askForSummaries, compactionPrompts, storedSummary } from "../summary/requests.ts"
+import type { RequestOptions, SummaryPart } from "../summary/requests.ts"
+import { inWindow, timeAt } from "../settings/in-window.ts"
+import type { SettingsInWindow } from "../settings/in-window.ts"
+import type { CompactionResult } from "../types.ts"
+import type { Selection } from "../../context/select.ts"
+import type { Usage } from "../../format/messages.ts"
+import type { NewEntry } from "../../format/new-entry.ts"
+import { hasCode } from "../../storage/errors.ts"
+import { runHook } from "../../session/hooks.ts"
+import { selectAt } from "../../session/reading.ts"
+import { restoreSelected } from "../../session/restoring.ts"
+import type { SharedSession } from "../../session/shared-session.ts"
+import { failed, moved, nothingToCut } from "./failure.ts"
+import { describeRule, promptTokensOf, tooLargeFor, windowAt } from "./fitting.ts"
+import { checkNotMoved, firstAfter } from "./moved.ts"
+import type { CompactionRun } from "./run.ts"
+import { askSummarizer } from "./summarizer.ts"
+import { sumOfUsage } from "./usage.ts"
+
+/** Only a compaction that was written changes anything. Everything between the last look and the append happens at once. */
+export async function compactOnce(shared: SharedSession, run: CompactionRun): Promise<CompactionResult> {
+  const { signal } = run
+  // Nobody is paid for a summary that cannot be written.
+  if (shared.gate.kind === "refused") throw shared.gate.error
+  const { leafId } = shared.state
+  const o = signal === undefined ? {} : { signal }
+  const selection = await selectAt(shared, leafId, o)
+  const window = windowAt(selection, run.settings)
+  const settings = inWindow(run.settings, window)
+  const promptTokens = await promptTokensOf(shared, selection, settings, o)
+  if (promptTokens >= window) {
+    const why = `the system prompt alone has about ${promptTokens} tokens and the window ${window}, so that no context fits; shorten the prompt, or give a larger contextWindow`
+    throw failed(shared.id, why)
+  }
+  const work = await prepare(shared, run, selection, { settings, window })
+  const prompts = compactionPrompts(work, run.instructions)
+  for (const { compact: hook } of shared.options.hooks)
+    await hook?.before?.({ session: shared.id, prompt: prompts.history ?? prompts.turnPrefix ?? "" })
+  shared.events.emit("compact_start", { reason: run.reason })
+  const { summary, usage } = await summarize(shared, run, work, { settings, window })
+  // What waits for its hooks will stand before the compaction, so it must be seen.
+  await shared.drain()
+  run.checkOpen()
+  checkNotMoved(shared, leafId, selection)
+  const style = settings.summaryAs === "pair" ? ({ summaryAs: "pair" } as const) : {}
+  const tokensAfter = tokensWithSummary(summary, work.kept, { ...countWith(run), ...style })
+  if (tokensAfter >= work.tokensBefore) {
+    const why = `its summary and kept part (${tokensAfter} tokens) would not be shorter than what there is (${work.tokensBefore})`
+    throw failed(shared.id, why)
+  }
+  const alone = promptTokens + tokensWithSummary(summary, [], { ...countWith(run), ...style })
+  if (alone > window) {
+    const why = `its summary alone, with the system prompt, has about ${alone} tokens and the window ${window}, so that no context fits; ask for a shorter one, or use a larger window`
+    throw failed(shared.id, why)
+  }
+  const id = shared.options.newId()
+  const entry: NewEntry = {
+    type: "compaction",
+    id,
+    summary,
+    firstKeptEntryId: work.firstKeptEntryId ?? firstAfter(shared, leafId) ?? id,
+    tokensBefore: work.tokensBefore,
+    tokensSummarized: work.tokensSummarized,
+    ...style,
+    ...(usage === undefined ? {} : { usage }),
+    ...work.files,
+  }
+  try {
+    await shared.append([entry], { onConflict: "fail", ...o })
+  } catch (error) {
+    if (hasCode(error, "conflict")) throw moved(shared.id, error)
+    if (!hasCode(error, "aborted")) throw error
+    // It may be on its way already. Whoever gave up is told what has become of it.
+    await shared.drain()
+    if (shared.state.log.find(id) === undefined) throw error
+  }
+  const tooLarge = tooLargeFor(window, settings, { summary, work, promptTokens })
+  tellOf(shared, id, { work, summary, tokensAfter })
+  return {
+    entryId: id,
+    summary,
+    tokensBefore: work.tokensBefore,
+    tokensAfter,
+    window,
+    fits: tooLarge === undefined,
+    ...(tooLarge === undefined ? {} : { tooLarge }),
+  }
+}
+
+async function prepare(
+  shared: SharedSession,
+  run: CompactionRun,
+  selection: Selection,
+  { settings, window }: InWindow,
+): Promise<PreparedCompaction> {
+  const { keep, keepRecentTokens, trigger } = settings
+  const { entries } = await restoreSelected(
+    shared,
+    selection.entries,
+    run.signal === undefined ? {} : { signal: run.signal },
+  )
+  const giveWay = { window, keepRecentTokens }
+  const work = prepareCompaction(shared.state.log, entries, { keep, giveWay, ...countWith(run) })
+  if (work.cut !== undefined) return work
+  const rule = describeRule(work.keep)
+  const has = `, though it has about ${work.tokensBefore} tokens and`
+  const why =
+    work.tokensBefore > window
+      ? `${has} the window ${window}; lower ${rule.name}`
+      : run.reason === "threshold"
+        ? `${has} it is time from ${Math.floor(timeAt(trigger, window))} on; lower ${rule.name}, or have it later`
+        : ""
+  throw nothingToCut(shared.id, rule.text, `keeps all of it${why}`)
+}
+
+/** On the path, behind the compaction that the context begins with. */
+export function messagesSinceLast({ entries, compaction = -1 }: Selection): number {
+  return entries.filter(({ seq, entry }) => seq > compaction && entry.type === "message").length
+}
+
+interface InWindow {
+  readonly settings: SettingsInWindow
+  /** Tokens. */
+  readonly window: number
+}
+
+/** `usage`: of all requests that it took. */
+async function summarize(
+  shared: SharedSession,
+  { summarize: ask, instructions, signal }: CompactionRun,
+  work: PreparedCompaction,
+  { settings, window }: InWindow,
+): Promise<{ readonly summary: string; readonly usage: Usage | undefined }> {
+  const { timeout, temperature, maxSummaryTokens, maxTurnContextTokens, rounds, summarizerWindow, countTokens } =
+    settings
+  const to = { session: shared.id, summarize: ask, timeout, temperature, signal }
+  let usage: Usage | undefined
+  const answer = async (part: SummaryPart, prompt: string): Promise<string> => {
+    const got = await askSummarizer(to, prompt, part === "history" ? maxSummaryTokens : maxTurnContextTokens)
+    usage = sumOfUsage(usage, got.usage)
+    return got.text
+  }
+  const o: RequestOptions = {
+    window: summarizerWindow ?? window,
+    maxSummaryTokens,
+    rounds,
+    ...(countTokens === undefined ? {} : { count: countTokens }),
+    ...(instructions === undefined ? {} : { instructions }),
+  }
+  const summary = storedSummary(await askForSummaries(work, answer, o), work)
+  return { summary, usage }
+}
+
+function tellOf(
+  shared: SharedSession,
+  entryId: string,
+  done: { readonly work: PreparedCompaction; readonly summary: string; readonly tokensAfter: number },
+): void {
+  const { work, summary, tokensAfter } = done
+  const { tokensBefore } = work
+  shared.events.emit("compact_complete", {
+    entryId,
+    tokensBefore,
+    tokensAfter,
+    tokensFreed: tokensBefore - tokensAfter,
+    messagesSummarized: work.history.length + work.turnPrefix.length,
+    messagesKept: work.kept.length,
+    missingHeadings: missingHeadings(summary),
+  })
+  for (const { compact: hook } of shared.options.hooks)
+    runHook("compact.after", () => hook?.after?.({ session: shared.id, entryId }), shared.hookFailed)
+}
+
+function countWith({ settings: { countTokens } }: CompactionRun): { readonly count?: typeof countTokens & object } {
+  return countTokens === undefined ? {} : { count: countTokens }
+}

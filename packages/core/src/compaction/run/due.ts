@@ -1,0 +1,46 @@
+/** Whether it is time to compact a session. */
+import { isOver, usageAnchor } from "../plan/trigger.ts"
+import { inWindow } from "../settings/in-window.ts"
+import { renderMessages } from "../../context/render.ts"
+import type { Selection } from "../../context/select.ts"
+import { selectAt } from "../../session/reading.ts"
+import { restoreSelected } from "../../session/restoring.ts"
+import type { SharedSession } from "../../session/shared-session.ts"
+import { messagesSinceLast } from "./compact.ts"
+import { failed } from "./failure.ts"
+import { promptTokensOf, tokensInView, tokensOfRest, windowAt } from "./fitting.ts"
+import type { CompactionRun } from "./run.ts"
+
+export async function isDue(shared: SharedSession, run: CompactionRun): Promise<boolean> {
+  const { settings, signal } = run
+  const selection = await selectAt(shared, shared.state.leafId, signal === undefined ? {} : { signal })
+  if (messagesSinceLast(selection) < Math.max(1, settings.minMessages)) return false
+  const window = windowAt(selection, settings)
+  const { trigger } = inWindow(settings, window)
+  // It would be time again after every compaction.
+  if (trigger.kind === "reserve" && trigger.tokens >= window) {
+    const why = `reserveTokens (${trigger.tokens}) leave nothing of the window (${window}); give a smaller reserve, or a larger contextWindow`
+    throw failed(shared.id, why)
+  }
+  return isOver(trigger, await contextTokens(shared, run, selection, window), window)
+}
+
+/**
+ * What a provider has reported, and an estimate of what came after it: only that is read back from the blob store. Without a report
+ * all is estimated, pruned where the settings say so; a report is of what the model got.
+ */
+async function contextTokens(
+  shared: SharedSession,
+  { settings, signal }: CompactionRun,
+  selection: Selection,
+  window: number,
+): Promise<number> {
+  const o = signal === undefined ? {} : { signal }
+  const anchor = usageAnchor(shared.state.log, selection)
+  const from = anchor === undefined ? 0 : anchor.index + 1
+  const { entries } = await restoreSelected(shared, selection.entries.slice(from), o)
+  const { messages } = renderMessages(entries)
+  if (anchor !== undefined) return anchor.tokens + tokensOfRest(messages, settings.countTokens)
+  const otherTokens = await promptTokensOf(shared, selection, settings, o)
+  return otherTokens + tokensInView(messages, settings, { window, otherTokens })
+}

@@ -1,0 +1,239 @@
+/** What the settings of a compaction do to it, each of them. */
+import { expect, test } from "vitest"
+import { FILLER, startCompacting, SUMMARY } from "../../../test/compacting.ts"
+import { assistant, contextTexts, storedEntries, user } from "../../../test/writers.ts"
+import type { CompactOptions, SummarizeRequest } from "../types.ts"
+import type { NewEntry } from "../../format/new-entry.ts"
+
+const summarize = async (): Promise<string> => SUMMARY
+const LONG = FILLER.repeat(4)
+
+test("summaryAs stands in the log: whoever opens the session finds the pair, and may ask for the other form", async () => {
+  const { session, reopen, location } = await startCompacting({ compaction: { summaryAs: "pair" } })
+  await session.append([user(FILLER), assistant(FILLER)])
+  const { summary, tokensAfter } = await session.compact({ summarize, keepRecentTokens: 0 })
+  expect((await storedEntries(location)).at(-1)).toMatchObject({ type: "compaction", summaryAs: "pair" })
+  for (const open of [session, await reopen()]) {
+    const { messages, tokens } = await open.context()
+    expect(messages).toMatchObject([
+      { kind: "compaction", message: { role: "user", synthetic: true, summary: true } },
+      { kind: "compaction", message: { role: "assistant", content: [{ type: "text", text: summary }], summary: true } },
+    ])
+    expect(tokens).toBe(tokensAfter)
+    expect((await open.context({ summaryAs: "user" })).messages).toHaveLength(1)
+  }
+})
+
+test("without summaryAs nothing stands in the log, and the summary is one user message", async () => {
+  const { session, location } = await startCompacting()
+  await session.append([user(FILLER), assistant(FILLER)])
+  await session.compact({ summarize, keepRecentTokens: 0 })
+  expect((await storedEntries(location)).at(-1)).not.toHaveProperty("summaryAs")
+  expect((await session.context()).messages).toHaveLength(1)
+  expect((await session.context({ summaryAs: "pair" })).messages).toHaveLength(2)
+})
+
+test("a pair is summarized again like any summary", async () => {
+  const { session } = await startCompacting({ compaction: { summaryAs: "pair" } })
+  const prompts: string[] = []
+  const asking = async ({ prompt }: SummarizeRequest): Promise<string> => (
+    prompts.push(prompt), `summary ${prompts.length}`
+  )
+  for (let round = 0; round < 2; round++) {
+    await session.append([user(FILLER), assistant(FILLER)])
+    await session.compact({ summarize: asking, keepRecentTokens: 0 })
+  }
+  expect(prompts[1]).toContain("<previous-summary>\nsummary 1\n</previous-summary>")
+})
+
+test("the summarizer is asked for as many tokens as the settings say, and for their temperature", async () => {
+  const { session } = await startCompacting({ compaction: { reserveTokens: 1_000, temperature: 0.3 } })
+  const asked: SummarizeRequest[] = []
+  const asking = async (request: SummarizeRequest): Promise<string> => (asked.push(request), "short")
+  const split = [user(FILLER), assistant(FILLER), user(FILLER), assistant(FILLER), assistant("end")]
+  await session.append(split)
+  await session.compact({ summarize: asking, keepRecentTokens: 1 })
+  await session.append(split)
+  await session.compact({ summarize: asking, keepRecentTokens: 1, maxSummaryTokens: 50, temperature: 0 })
+  expect(asked.map(({ maxTokens, temperature }) => [maxTokens, temperature])).toEqual([
+    [800, 0.3],
+    [500, 0.3],
+    [50, 0],
+    [50, 0],
+  ])
+})
+
+test("a counter of the caller's counts everything", async () => {
+  const { session } = await startCompacting({ compaction: { countTokens: () => 10 } })
+  await session.append([user("a"), assistant("b"), user("c"), assistant("d")])
+  expect(await session.compact({ summarize, keepRecentTokens: 20 })).toMatchObject({
+    tokensBefore: 40,
+    tokensAfter: 30,
+  })
+  expect((await contextTexts(session)).slice(1)).toEqual(["c", "d"])
+})
+
+test("turns and messages are kept by their number; 0 keeps nothing", async () => {
+  const cases: readonly (readonly [Partial<CompactOptions>, readonly string[]])[] = [
+    [{ keepTurns: 1 }, ["c", "d"]],
+    [{ keepMessages: 1 }, ["d"]],
+    [{ keepTurns: 0 }, []],
+    [{ keepMessages: 0 }, []],
+  ]
+  for (const [keep, kept] of cases) {
+    const { session } = await startCompacting()
+    await session.append([user(FILLER), assistant(FILLER), user("c"), assistant("d")])
+    await session.compact({ summarize, ...keep })
+    expect((await contextTexts(session)).slice(1)).toEqual(kept)
+  }
+})
+
+test("with rounds, what does not fit the summarizer's window is summarized in several requests", async () => {
+  const { session } = await startCompacting()
+  const turns = Array.from({ length: 4 }, (_, n) => [user(`ask ${n} ${FILLER}`), assistant(FILLER)])
+  await session.append(turns.flat())
+  const prompts: string[] = []
+  const asking = async ({ prompt }: SummarizeRequest): Promise<string> => (
+    prompts.push(prompt), `part ${prompts.length}`
+  )
+  const { summary } = await session.compact({
+    summarize: asking,
+    keepRecentTokens: 0,
+    maxSummaryTokens: 100,
+    summarizerWindow: 5_500,
+    rounds: true,
+  })
+  expect(prompts.length).toBeGreaterThan(1)
+  expect(summary).toContain(
+    "<context_summary>\npart 1\n</context_summary>\n\n<context_summary>\npart 2\n</context_summary>",
+  )
+})
+
+test("a history that is longer than the summarizer's window is summarized all the same, and no request passes the window", async () => {
+  const { session, told } = await startCompacting({ compaction: { contextWindow: 20_000 } })
+  const turns = Array.from({ length: 60 }, (_, n) => [user(`«${n}» ${FILLER}`), assistant(FILLER)])
+  await session.append(turns.flat())
+  const asked: SummarizeRequest[] = []
+  const asking = async (request: SummarizeRequest): Promise<string> => {
+    if (request.prompt.length / 4 + request.maxTokens > 20_000) throw new Error("prompt is too long")
+    asked.push(request)
+    return `${SUMMARY}\n${asked.length}`
+  }
+  const { summary, fits } = await session.compact({ summarize: asking, keepTurns: 3 })
+  expect(asked.length).toBeGreaterThan(5)
+  expect(summary).toBe(`${SUMMARY}\n${asked.length}`)
+  expect(fits).toBe(true)
+  const marks = asked.flatMap(({ prompt }) => [...prompt.matchAll(/«(\d+)»/g)].map(([, n]) => Number(n)))
+  const kept = (await contextTexts(session)).slice(1).flatMap((text) => /«(\d+)»/.exec(text)?.[1] ?? [])
+  expect([...marks, ...kept.map(Number)]).toEqual(Array.from({ length: 60 }, (_, n) => n))
+  expect(told.at(-1)).toMatchObject(["compact_complete", { missingHeadings: [] }])
+})
+
+test("a summarizer that finds the request too long is asked for its halves", async () => {
+  const { session } = await startCompacting()
+  await session.append([user(FILLER), assistant(FILLER), user(FILLER), assistant(FILLER)])
+  const asking = async ({ prompt }: SummarizeRequest): Promise<string> => {
+    if (prompt.length > 3 * FILLER.length) throw new Error("prompt is too long")
+    return "half"
+  }
+  const { summary } = await session.compact({ summarize: asking, keepRecentTokens: 0 })
+  expect(summary).toBe("half")
+  await session.append([user(FILLER), assistant(FILLER), user(FILLER), assistant(FILLER)])
+  const again = await session.compact({ summarize: asking, keepRecentTokens: 0, rounds: true })
+  expect(again.summary.match(/<context_summary>\nhalf\n/g)).toHaveLength(2)
+})
+
+test("a system prompt that fills the window is told before anybody is asked, and nothing is written", async () => {
+  const { sessions, location } = await startCompacting()
+  const session = await sessions.create({ id: "t", systemPromptOverride: "x".repeat(4_000) })
+  await session.append([user(FILLER), assistant(FILLER)])
+  let asked = 0
+  const asking = async (): Promise<string> => String(asked++)
+  const compacted = session.compact({ summarize: asking, contextWindow: 1_000, keepRecentTokens: 0 })
+  await expect(compacted).rejects.toThrow(/system prompt alone has about 1000 tokens and the window 1000/)
+  expect(asked).toBe(0)
+  expect(await storedEntries(location, "t")).toHaveLength(2)
+})
+
+test("where the kept part alone is too large, the compaction stands and says which rule keeps how much of what", async () => {
+  const { session, reopen } = await startCompacting()
+  await session.append([user(FILLER), assistant(FILLER), ...calling(LONG)])
+  const done = await session.compact({ summarize, keepRecentTokens: 500, contextWindow: 3_000 })
+  expect(done).toMatchObject({ window: 3_000, fits: false })
+  expect(done.tooLarge).toMatch(
+    /keepRecentTokens \(500\) keeps \d+ of them, and the tool result of entry \S+ alone has 4000/,
+  )
+  expect(await (await reopen()).context({ window: 3_000 })).toMatchObject({ fits: false })
+  expect((await session.context()).messages).toHaveLength(3)
+})
+
+test("what fits says so, the system prompt counted in", async () => {
+  const { sessions } = await startCompacting()
+  const session = await sessions.create({ id: "t", systemPromptOverride: "x".repeat(4_000) })
+  await session.append([user(FILLER), assistant(FILLER)])
+  const { tokensAfter, fits, ...rest } = await session.compact({ summarize, keepRecentTokens: 0, contextWindow: 1_100 })
+  expect({ tokensAfter, fits }).toEqual({ tokensAfter, fits: true })
+  expect(rest).not.toHaveProperty("tooLarge")
+  await session.append([user(FILLER), assistant("kept ".repeat(40))])
+  const again = await session.compact({ summarize, keepRecentTokens: 1, contextWindow: 1_250 })
+  expect(again).toMatchObject({ fits: false })
+  expect(again.tooLarge).toMatch(/Lower keepRecentTokens/)
+})
+
+test("a minimum of turns that alone exceeds the window gives way to keepRecentTokens", async () => {
+  const { session } = await startCompacting({ compaction: { keepRecentTokens: 100 } })
+  await session.append([user(FILLER), ...calling(LONG), assistant("end ".repeat(100))])
+  const done = await session.compact({ summarize, keepTurns: 2, contextWindow: 4_000 })
+  expect(done.fits).toBe(true)
+  expect((await contextTexts(session)).slice(1)).toEqual(["end ".repeat(100)])
+})
+
+test("where the settings prune, context() does by itself, by the window of the model, and says nothing of fitting unless asked", async () => {
+  const { session, sessions } = await startCompacting({ compaction: { prune: true, contextWindow: 20_000 } })
+  await session.append([user("a"), ...calling(LONG.repeat(2)), ...[1, 2, 3].map((n) => assistant(`${n}`))])
+  const pruned = await session.context()
+  expect(pruned.pruned).toMatchObject([{ how: "trimmed" }])
+  expect(pruned).not.toHaveProperty("fits")
+  expect((await session.context({ prune: false })).pruned).toBeUndefined()
+  expect((await session.context({ window: 1_000_000 })).pruned).toEqual([])
+  const other = await sessions.open("s", { compaction: { prune: false } })
+  expect((await other.context()).pruned).toBeUndefined()
+  const preset = await sessions.open("s", { compaction: { preset: "share-90" } })
+  expect((await preset.context()).pruned).toEqual([])
+})
+
+test("what is pruned away does not count for the trigger, nor for whether it fits", async () => {
+  const settings = { summarize, contextWindow: 10_000, thresholdShare: 0.8, keepRecentTokens: 8_200 }
+  const { session } = await startCompacting()
+  await session.append([
+    user("a"),
+    ...calling(LONG.repeat(2)),
+    ...[1, 2, 3].map((n) => assistant(`${n}`)),
+    user(FILLER),
+  ])
+  expect(await session.autoCompact({ ...settings, prune: true })).toBeUndefined()
+  const { ids } = await session.append(user(FILLER.repeat(3)))
+  expect(ids).toHaveLength(1)
+  const done = await session.autoCompact({ ...settings, thresholdShare: 0.3, prune: true })
+  expect(done).toMatchObject({ fits: true })
+})
+
+test("where a rule keeps all of it, the error names the rule, and the window where it is passed", async () => {
+  const { session, location } = await startCompacting()
+  await session.append([user(FILLER), assistant(FILLER)])
+  await expect(session.compact({ summarize, contextWindow: 1_500, keepRecentTokens: 20_000 })).rejects.toThrow(
+    /nothing to cut: keepRecentTokens \(20000\) keeps all of it, though it has about 2000 tokens and the window 1500; lower keepRecentTokens/,
+  )
+  await expect(session.compact({ summarize, keepTurns: 5 })).rejects.toThrow(
+    /keepTurns \(5\) keeps all of it\. Nothing/,
+  )
+  expect(await storedEntries(location)).toHaveLength(2)
+})
+
+function calling(result: string): NewEntry[] {
+  const content = [{ type: "toolCall", id: "c", name: "bash", arguments: {} }]
+  return [
+    { type: "message", message: { role: "assistant", content } },
+    { type: "message", message: { role: "toolResult", toolCallId: "c", isError: false, content: result } },
+  ]
+}

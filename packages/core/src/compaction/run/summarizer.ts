@@ -1,0 +1,107 @@
+/** Asks the caller's model, and takes no half answer for a whole one. */
+import { SUMMARY_SYSTEM_PROMPT } from "../summary/prompts.ts"
+import type { Summarize, SummarizeRequest } from "../types.ts"
+import type { Usage } from "../../format/messages.ts"
+import { isObject } from "../../format/shape.ts"
+import { unlessAborted } from "../../session/aborting.ts"
+import { aborted, failed } from "./failure.ts"
+import { usageOf } from "./usage.ts"
+
+export interface Summarizer {
+  readonly session: string
+  readonly summarize: Summarize
+  /** Milliseconds. */
+  readonly timeout: number
+  readonly temperature: number | undefined
+  readonly signal: AbortSignal | undefined
+  /** Says what came of it; default: that the session was not compacted. */
+  readonly fail?: typeof failed
+}
+
+/** The longest that timers can wait; beyond it they fire at once. */
+const LONGEST_TIMEOUT = 2 ** 31 - 1
+
+/** What providers call the end of an answer that is none. Compared without case and separators. */
+const BAD_STOPS: readonly (readonly [why: string, names: readonly string[]])[] = [
+  [
+    "the summarizer's answer was cut off by its length; ask for a shorter one, or raise maxSummaryTokens",
+    ["length", "maxtokens", "maxoutputtokens", "tokenlimit", "incomplete", "modelcontextwindowexceeded"],
+  ],
+  [
+    "the summarizer called a tool instead of answering; give it no tools",
+    ["tooluse", "toolcall", "toolcalls", "functioncall", "malformedfunctioncall", "pauseturn"],
+  ],
+  [
+    "the summarizer refused to answer",
+    ["refusal", "refused", "contentfilter", "safety", "recitation", "blocklist", "prohibitedcontent", "spii"],
+  ],
+  ["the summarizer's answer broke off", ["error", "failed", "aborted", "cancelled", "canceled"]],
+]
+
+/** Block types that are a call, in the words of this format and of the common providers. */
+const CALLS: ReadonlySet<unknown> = new Set(["toolCall", "tool_use", "tool_call", "function_call", "server_tool_use"])
+
+export interface Summary {
+  readonly text: string
+  /** As far as it can be stored. */
+  readonly usage: Usage | undefined
+}
+
+/** `compaction_failed` where no whole text comes in time; `aborted`. */
+export async function askSummarizer(to: Summarizer, prompt: string, maxTokens: number): Promise<Summary> {
+  const { session, temperature, signal, fail = failed } = to
+  throwIfAborted(session, signal)
+  const stop = new AbortController()
+  const giveUp = (): void => stop.abort(signal?.reason)
+  signal?.addEventListener("abort", giveUp, { once: true })
+  const late = fail(session, `the summarizer gave no answer within ${to.timeout} ms`)
+  const timer = setTimeout(() => stop.abort(late), Math.min(to.timeout, LONGEST_TIMEOUT))
+  const request: SummarizeRequest = {
+    system: SUMMARY_SYSTEM_PROMPT,
+    prompt,
+    maxTokens,
+    ...(temperature === undefined ? {} : { temperature }),
+    signal: stop.signal,
+  }
+  let answer: unknown
+  try {
+    // A summarizer may not look at its signal.
+    answer = await unlessAborted(asking(to.summarize, request), stop.signal, { session, message: late.message })
+  } catch (cause) {
+    throwIfAborted(session, signal)
+    if (stop.signal.aborted) throw late
+    throw fail(session, `the summarizer failed: ${cause instanceof Error ? cause.message : String(cause)}`, cause)
+  } finally {
+    clearTimeout(timer)
+    signal?.removeEventListener("abort", giveUp)
+  }
+  const text = wholeText(answer, (why) => fail(session, why))
+  return { text, usage: isObject(answer) ? usageOf(answer["usage"]) : undefined }
+}
+
+function throwIfAborted(session: string, signal: AbortSignal | undefined): void {
+  if (signal?.aborted === true) throw aborted(session, signal)
+}
+
+/** What the caller's function gives, also where it throws before it has a promise. */
+async function asking(summarize: Summarize, request: SummarizeRequest): Promise<unknown> {
+  return summarize(request)
+}
+
+function wholeText(answer: unknown, fail: (why: string) => Error): string {
+  const { text, content, stopReason } = typeof answer === "string" ? { text: answer } : isObject(answer) ? answer : {}
+  const stop = typeof stopReason === "string" ? stopReason.toLowerCase().replace(/[^a-z]/g, "") : ""
+  for (const [why, names] of BAD_STOPS) if (names.includes(stop)) throw fail(why)
+  const blocks: readonly unknown[] = Array.isArray(content) ? content : []
+  if (blocks.some((block) => isObject(block) && CALLS.has(block["type"])))
+    throw fail("the summarizer called a tool instead of answering; give it no tools")
+  const said = typeof text === "string" ? text : typeof content === "string" ? content : textOf(blocks)
+  if (said.trim() === "") throw fail("the summarizer gave no text")
+  return said.trim()
+}
+
+function textOf(blocks: readonly unknown[]): string {
+  return blocks
+    .flatMap((block) => (isObject(block) && block["type"] === "text" ? [String(block["text"] ?? "")] : []))
+    .join("\n")
+}

@@ -1,0 +1,81 @@
+/**
+ * Errors of core, told apart by `code`. Codes of the storage (`StorageErrorCode`) pass through as they are.
+ *
+ * | code | a server answers | when |
+ * |---|---|---|
+ * | `invalid` | 400 | an argument or an entry is wrong |
+ * | `not_found` | 404 | no such session, entry or pointer |
+ * | `exists` | 409 | the id is taken |
+ * | `conflict` | 409 | another writer was there first, and the caller asked to be told |
+ * | `too_large` | 413 | a line, a batch or the session would pass its limit; nothing was written |
+ * | `not_a_session` | 422 | the text is no session log |
+ * | `newer_version` | 422 | written by a newer program: open for reading only |
+ * | `read_only` | 403 | an older log that may not be migrated, or a store that cannot |
+ * | `closed` | 409 | the session or the repository was closed |
+ * | `compaction_failed` | 502 | the session was not compacted, and nothing was written; the sentence says why |
+ */
+import type { StorageErrorCode } from "../storage/errors.ts"
+
+export type SessionErrorCode =
+  | "invalid"
+  | "not_found"
+  | "exists"
+  | "conflict"
+  | "too_large"
+  | "not_a_session"
+  | "newer_version"
+  | "read_only"
+  | "closed"
+  | "compaction_failed"
+
+/** Every code that a call of core can reject with. */
+export type ErrorCode = SessionErrorCode | StorageErrorCode
+
+const STATUS: Readonly<Record<ErrorCode, number>> = {
+  invalid: 400,
+  not_found: 404,
+  exists: 409,
+  conflict: 409,
+  too_large: 413,
+  not_a_session: 422,
+  newer_version: 422,
+  read_only: 403,
+  closed: 409,
+  compaction_failed: 502,
+  indeterminate: 503,
+  unsupported: 501,
+  corrupt: 500,
+  quota: 507,
+  unavailable: 503,
+  aborted: 499,
+}
+
+export interface SessionErrorDetails {
+  readonly session?: string
+  /** The adapter and its place. */
+  readonly storage?: string
+  readonly at?: string
+  readonly cause?: unknown
+}
+
+export class SessionError extends Error {
+  readonly code: SessionErrorCode
+  readonly session?: string
+  readonly storage?: string
+  readonly at?: string
+
+  constructor(code: SessionErrorCode, message: string, details: SessionErrorDetails = {}) {
+    super(message, details.cause === undefined ? undefined : { cause: details.cause })
+    this.name = "SessionError"
+    this.code = code
+    if (details.session !== undefined) this.session = details.session
+    if (details.storage !== undefined) this.storage = details.storage
+    if (details.at !== undefined) this.at = details.at
+  }
+}
+
+/** The HTTP status that fits an error of core or of a storage; 500 for anything else. */
+export function httpStatus(error: unknown): number {
+  const code = error instanceof Error ? (error as { code?: unknown }).code : undefined
+  return typeof code === "string" && Object.hasOwn(STATUS, code) ? STATUS[code as ErrorCode] : 500
+}

@@ -1,0 +1,78 @@
+/**
+ * Token estimates without a tokenizer: four UTF-16 units a token, the rule of thumb that providers give for English and code, and
+ * a flat count for an image, which is what a large one costs with today's vision models.
+ */
+import { SessionError } from "./errors.ts"
+import type { AssistantMessage, ContentBlock, Message } from "./messages.ts"
+import { isObject } from "./shape.ts"
+
+export const UNITS_PER_TOKEN = 4
+export const TOKENS_PER_IMAGE = 1_200
+
+/** Tokens of one message. */
+export type TokenCounter = (message: Message) => number
+
+/** `invalid` at the first number that nothing can be measured with. */
+export function checkedCounter(count: TokenCounter): TokenCounter {
+  return (message) => {
+    const tokens = count(message)
+    if (typeof tokens === "number" && tokens >= 0 && tokens < Number.POSITIVE_INFINITY) return tokens
+    const wrong = `countTokens must give a number of tokens from 0, at once, not ${Object.prototype.toString.call(tokens)} ${String(tokens)}.`
+    throw new SessionError("invalid", wrong)
+  }
+}
+
+export function estimateMessages(messages: readonly Message[], count: TokenCounter = estimateMessage): number {
+  let tokens = 0
+  for (const message of messages) tokens += count(message)
+  return tokens
+}
+
+/** Text, thinking, tool calls' names and arguments, executed commands with their output, summaries, images. Other blocks: 0. */
+export function estimateMessage(message: Message): number {
+  let units = 0
+  let images = 0
+  for (const block of message.content ?? []) {
+    if (block.type === "image") images++
+    else units += unitsOf(block)
+  }
+  // What executions and summaries are told from; see `toModelMessages`.
+  const { command, code, output, summaryText } = message as Readonly<Record<string, unknown>>
+  units += lengthOf(command) + lengthOf(code) + lengthOf(output) + lengthOf(summaryText)
+  return Math.ceil(units / UNITS_PER_TOKEN) + images * TOKENS_PER_IMAGE
+}
+
+/**
+ * What the provider counted for the whole context up to an assistant message and with it. Undefined where it reported nothing, as
+ * for an answer that failed or was broken off.
+ */
+export function reportedTokens(message: unknown): number | undefined {
+  const { role, stopReason, usage } = (isObject(message) ? message : {}) as Partial<AssistantMessage>
+  if (role !== "assistant" || stopReason === "aborted" || stopReason === "error" || !isObject(usage)) return undefined
+  const parts = [usage.input, usage.output, usage.cacheRead, usage.cacheWrite].map(numberOf)
+  const total = numberOf(usage.totalTokens) || parts.reduce((sum, part) => sum + part, 0)
+  return total > 0 ? total : undefined
+}
+
+function numberOf(value: unknown): number {
+  return typeof value === "number" && Number.isFinite(value) ? value : 0
+}
+
+/** UTF-16 units of content, an image as many as its tokens stand for: what a message's content takes of a context. */
+export function contentUnits(content: readonly ContentBlock[] = []): number {
+  let units = 0
+  for (const block of content) units += block.type === "image" ? TOKENS_PER_IMAGE * UNITS_PER_TOKEN : unitsOf(block)
+  return units
+}
+
+function unitsOf(block: ContentBlock): number {
+  const { type, text, thinking, name, arguments: args } = block as Readonly<Record<string, unknown>>
+  if (type === "text") return lengthOf(text)
+  if (type === "thinking") return lengthOf(thinking)
+  if (type === "toolCall") return lengthOf(name) + lengthOf(JSON.stringify(args))
+  return 0
+}
+
+function lengthOf(value: unknown): number {
+  return typeof value === "string" ? value.length : 0
+}

@@ -1,0 +1,99 @@
+import { expect, test } from "vitest"
+import { counting, entryLine, foldTo, headerLine, linesOf, memory, saidLine, storeKept } from "../../test/kept-info.ts"
+import { STORED_ID, storeLines } from "../../test/stored.ts"
+import { user } from "../../test/writers.ts"
+import { createSessions } from "../session/repository.ts"
+
+test("after a branch the list knows the model without opening the log", async () => {
+  const storage = counting()
+  const sessions = createSessions({ storage })
+  const session = await sessions.create()
+  const { ids } = await session.append([user("a"), { type: "model_change", provider: "p", model: "old" }])
+  await session.append({ type: "model_change", provider: "p", model: "new" })
+  await session.branch(ids[1] as string)
+  await session.append(user("b"))
+  storage.take()
+  expect((await sessions.list()).sessions[0]?.model).toEqual({ provider: "p", model: "old" })
+  expect(storage.take()).toMatchObject({ lines: 0, docsGot: 0 })
+})
+
+test("where only the path can tell the model, the answer is kept, and the next list does not look again", async () => {
+  const storage = counting()
+  const lines = [
+    headerLine(),
+    entryLine(1, { type: "model_change", provider: "p", model: "old" }),
+    entryLine(2, { type: "model_change", provider: "p", model: "new" }),
+    entryLine(3, { type: "leaf" }, "e1"),
+  ]
+  await storeKept(storage, lines, 3, JSON.stringify(foldTo(lines, 3, "")), true)
+  const sessions = createSessions({ storage })
+  expect((await sessions.list()).sessions[0]?.model).toEqual({ provider: "p", model: "old" })
+  expect(storage.take().lines).toBeGreaterThan(0)
+  expect((await sessions.list()).sessions[0]?.model).toEqual({ provider: "p", model: "old" })
+  expect(storage.take().lines).toBe(0)
+})
+
+test("a row that is behind its head is brought up to date from the log's end alone", async () => {
+  const storage = counting()
+  const lines = [headerLine(), ...Array.from({ length: 500 }, (_, n) => saidLine(n + 1))]
+  await storeKept(storage, lines, 497, JSON.stringify(foldTo(lines, 497, "")), true)
+  expect((await createSessions({ storage }).info(STORED_ID)).messageCount).toBe(500)
+  // The line that the kept information ends with is looked at: it must be the one that it was made of.
+  expect(storage.take().lines).toBe(4)
+})
+
+test("a long log without information is read once; what it folds to is kept", async () => {
+  const storage = counting()
+  const lines = [headerLine(), ...Array.from({ length: 1_500 }, (_, n) => saidLine(n + 1))]
+  await storeLines(lines, storage)
+  const sessions = createSessions({ storage })
+  expect((await sessions.list()).sessions[0]?.messageCount).toBe(1_500)
+  expect(storage.take()).toMatchObject({ docsPut: 1 })
+  expect((await sessions.list()).sessions[0]?.messageCount).toBe(1_500)
+  expect(storage.take()).toMatchObject({ lines: 0, docsPut: 0 })
+})
+
+test("where all prompts that were remembered are deleted, the list reads the log once for the next one", async () => {
+  const storage = counting()
+  const sessions = createSessions({ storage })
+  const session = await sessions.create({ id: "s" })
+  const ids: string[] = []
+  for (let n = 1; n <= 6; n++) ids.push(...(await session.append(user(`say ${n}`))).ids)
+  for (const id of ids.slice(0, 4)) await session.tombstone(id)
+  expect((await session.info()).firstPrompt).toBe("say 5")
+  expect((await sessions.info("s")).firstPrompt).toBe("say 5")
+  storage.take()
+  expect((await sessions.list()).sessions[0]?.firstPrompt).toBe("say 5")
+  expect(storage.take().lines).toBe(0)
+  await session.append(user("say 7"))
+  expect((await sessions.info("s")).firstPrompt).toBe("say 5")
+  expect(storage.take().lines).toBe(0)
+})
+
+test("prompts that the end of the log deletes are not missed by who goes on from what is kept", async () => {
+  const storage = memory()
+  const gone = [1, 2, 3].map((n) => entryLine(5 + n, { type: "tombstone", targetId: `e${n}` }))
+  const lines = [headerLine(), ...[1, 2, 3, 4, 5].map(saidLine), ...gone]
+  await storeKept(storage, lines, 5, JSON.stringify(foldTo(lines, 5, "")), true)
+  expect((await createSessions({ storage }).info(STORED_ID)).firstPrompt).toMatch(/^say 4 /)
+})
+
+test("a prompt that is too long for a line shows its start, never a reference", async () => {
+  const storage = counting()
+  const long = `It begins ${"here ".repeat(200)}`
+  const sessions = createSessions({ storage, blobs: { textUnits: 100 } })
+  const session = await sessions.create({ id: "s" })
+  const { ids } = await session.append(user("short"))
+  await session.append(user(long))
+  await session.tombstone(ids[0] as string)
+  expect((await session.info()).firstPrompt).toBe(long.slice(0, 200))
+  const copy = memory()
+  for await (const { hash } of storage.blobs.list()) await copy.blobs.put((await storage.blobs.get(hash)) as Uint8Array)
+  await storeLines(await linesOf(storage, "s"), copy)
+  const elsewhere = createSessions({ storage: copy })
+  expect((await elsewhere.info(STORED_ID)).firstPrompt).toBe(long.slice(0, 200))
+  expect(await (await elsewhere.open(STORED_ID)).info()).toMatchObject({ firstPrompt: long.slice(0, 200) })
+  for await (const { hash } of copy.blobs.list()) await copy.blobs.delete(hash)
+  const bare = createSessions({ storage: memory(copy) })
+  expect((await bare.info(STORED_ID)).firstPrompt).not.toMatch(/blob:/)
+})

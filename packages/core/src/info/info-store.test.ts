@@ -1,0 +1,193 @@
+import * as fc from "fast-check"
+import { expect, test } from "vitest"
+import { expectInfo } from "../../test/expect-info.ts"
+import { infoLog } from "../../test/info-logs.ts"
+import { counting, foldTo, headerLine, linesOf, memory, NOW, saidLine, storeKept } from "../../test/kept-info.ts"
+import { anyLog, headerOf, slotsOf } from "../../test/logs.ts"
+import { holdsAsync } from "../../test/property.ts"
+import { STORED_ID, storeLines } from "../../test/stored.ts"
+import { assistant, user } from "../../test/writers.ts"
+import type { SessionStorage } from "../storage/contract.ts"
+import { infoText } from "./info-store.ts"
+import { startFold } from "./info.ts"
+import type { InfoFold, SessionInfo } from "./info.ts"
+import { createSessions } from "../session/repository.ts"
+
+test("information is the log's, whatever was kept of it, and how far", async () => {
+  const garbage = ["", "null", "[]", "{}", "not json", '{"v":1}']
+  const kept = fc.record({ at: fc.nat(), beside: fc.boolean(), harm: fc.nat({ max: 11 }) })
+  await holdsAsync(
+    fc.asyncProperty(fc.oneof(infoLog, anyLog), kept, async (lines, { at, beside, harm }) => {
+      const storage = memory()
+      const place = at % lines.length
+      const fold = harmed(foldTo(lines, place, ""), harm)
+      const text = harm < garbage.length ? (garbage[harm] as string) : JSON.stringify(fold)
+      await storeKept(storage, lines, place, text, beside)
+      const sessions = createSessions({ storage })
+      const expected = expectInfo(slotsOf(lines), headerOf(lines), NOW)
+      expect(told(await sessions.info(STORED_ID))).toEqual(expected)
+      // And once more, of what that kept.
+      expect(told(await sessions.info(STORED_ID))).toEqual(expected)
+      expect(told((await sessions.list()).sessions[0])).toEqual(expected)
+    }),
+    200,
+  )
+})
+
+test("information that was carried along while a session wrote is the fold of its log", async () => {
+  const texts = fc.array(
+    fc.tuple(fc.constantFrom("say", "answer", "title", "drop", "branch", "model", "edit"), fc.nat()),
+    { maxLength: 25, size: "max" },
+  )
+  await holdsAsync(
+    fc.asyncProperty(texts, async (steps) => {
+      const storage = memory()
+      const session = await createSessions({ storage, now: () => NOW }).create({ id: STORED_ID })
+      const ids: string[] = []
+      for (const [what, n] of steps) {
+        const target = ids[n % Math.max(1, ids.length)]
+        if (what === "say") ids.push(...(await session.append(user(`say ${n}`))).ids)
+        else if (what === "answer") ids.push(...(await session.append(assistant(`answer ${n}`))).ids)
+        else if (what === "title")
+          await session.title(n % 3 === 0 ? null : `t${n}`, { source: n % 2 === 0 ? "auto" : "user" })
+        else if (what === "model") await session.append({ type: "model_change", provider: "p", model: `m${n}` })
+        else if (target === undefined) await session.resetLeaf()
+        else if (what === "drop") await session.tombstone(target)
+        else if (what === "edit") await session.edit(target, n % 2 === 0 ? null : { content: `edited ${n}` })
+        else await session.branch(target)
+      }
+      const lines = await linesOf(storage)
+      const expected = expectInfo(slotsOf(lines), headerOf(lines), NOW)
+      expect(told(await session.info())).toEqual(expected)
+      expect(told(await createSessions({ storage: memory(storage) }).info(STORED_ID))).toEqual(expected)
+    }),
+    100,
+  )
+})
+
+test("a session that is opened by its end has the information of its log, and carries it on, whatever was kept that says to be up to date", async () => {
+  const lines = [headerLine(), ...Array.from({ length: 20 }, (_, n) => saidLine(n + 1))]
+  for (let harm = 0; harm < 6; harm++) {
+    const storage = counting()
+    const head = await storage.append(STORED_ID, lines.slice(0, 20), { expect: 0 })
+    const kept = harmed(foldTo(lines, 20, head.log), harm)
+    await storage.append(STORED_ID, lines.slice(20), { expect: head, info: JSON.stringify(kept) })
+    const sessions = createSessions({ storage, pieces: { first: 1, largest: 1, lines: 1 } })
+    const session = await sessions.open(STORED_ID)
+    expect(await session.info()).toMatchObject({
+      messageCount: 20,
+      firstPrompt: foldTo(lines, 20, "").prompts[0]?.text,
+    })
+    await session.append(user("one more"))
+    expect(await session.info()).toMatchObject({
+      messageCount: 21,
+      firstPrompt: foldTo(lines, 20, "").prompts[0]?.text,
+    })
+    await sessions.close()
+    const again = await createSessions({ storage: memory(storage) }).info(STORED_ID)
+    expect(again).toMatchObject({ messageCount: 21, metadata: {} })
+  }
+})
+
+test("what a session is told of its log when it is opened is folded of that log, though it grew before anybody asked", async () => {
+  const storage = counting()
+  const lines = [headerLine(), ...Array.from({ length: 20 }, (_, n) => saidLine(n + 1))]
+  await storeKept(storage, lines, 12, JSON.stringify(foldTo(lines, 12, "")), true)
+  for (const pieces of [{ first: 700, largest: 700, lines: 10 }, undefined]) {
+    const open = pieces === undefined ? createSessions({ storage }) : createSessions({ storage, pieces })
+    const session = await open.open(STORED_ID)
+    const other = await createSessions({ storage: memory(storage) }).open(STORED_ID)
+    const before = (await other.info()).messageCount
+    await other.append(user("theirs"))
+    await Promise.all([session.append(user("mine")), session.append(user("mine as well"))])
+    expect((await session.info()).messageCount).toBe(before + 3)
+    expect((await createSessions({ storage: memory(storage) }).info(STORED_ID)).messageCount).toBe(before + 3)
+    await Promise.all([session.close(), other.close()])
+  }
+})
+
+/** Nothing kept is believed that does not have its shape, or ends elsewhere. */
+function harmed(fold: InfoFold, harm: number): object {
+  const elsewhere = { ...fold, messageCount: 999, firstPrompt: "wrong" }
+  const all: object[] = [
+    fold,
+    { ...elsewhere, log: "another" },
+    { ...elsewhere, prompts: [null] },
+    { ...elsewhere, metadata: null },
+    { ...elsewhere, metrics: { input: "1" } },
+    { ...elsewhere, createdAt: "yesterday" },
+  ]
+  return all[harm % all.length] as object
+}
+
+function told(info: SessionInfo | undefined): Partial<SessionInfo> {
+  const { id: _, updatedAt: __, bytes: ___, parts: ____, incomplete: _____, ...rest } = info as SessionInfo
+  return rest
+}
+
+test("after an awaited append the information shows it, without a read of the log or a second write", async () => {
+  const storage = counting()
+  const sessions = createSessions({ storage })
+  const session = await sessions.create({ id: "s", title: "t" })
+  storage.take()
+  for (let n = 1; n <= 3; n++) {
+    await session.append(user(`say ${n}`))
+    expect(await sessions.info("s")).toMatchObject({ messageCount: n, firstPrompt: "say 1" })
+    expect((await session.info()).messageCount).toBe(n)
+  }
+  expect(storage.take()).toMatchObject({ lines: 0, docsPut: 0, docsGot: 0 })
+})
+
+test("information of another log, or with another entry at its end, is made anew", async () => {
+  for (const change of [{ log: "another" }, { to: { seq: 2, id: "another" } }]) {
+    const storage = counting()
+    const lines = [headerLine(), ...[1, 2, 3, 4].map(saidLine)]
+    await storeKept(storage, lines, 2, JSON.stringify({ ...foldTo(lines, 2, ""), messageCount: 70, ...change }), true)
+    expect((await createSessions({ storage }).info(STORED_ID)).messageCount).toBe(4)
+  }
+})
+
+test("information over 8 KB goes into a document and comes back without a read of the log", async () => {
+  const big = "x".repeat(9_000)
+  const cases = [{ systemPromptOverride: big }, {}]
+  for (const options of cases) {
+    const storage = counting()
+    const writer = createSessions({ storage })
+    const session = await writer.create({ id: "s", ...options })
+    if (Object.keys(options).length === 0) await session.metadata("notes", { text: big })
+    await session.append(user("hello"))
+    expect(await writer.info("s")).toMatchObject({ messageCount: 1, firstPrompt: "hello", ...options })
+    await session.close()
+    storage.take()
+    const sessions = createSessions({ storage })
+    const [info] = (await sessions.list()).sessions
+    expect(info).toMatchObject({ messageCount: 1, firstPrompt: "hello", ...options })
+    if (Object.keys(options).length === 0) expect(info?.metadata).toEqual({ notes: { text: big } })
+    expect(storage.take()).toMatchObject({ lines: 0, docsPut: 0 })
+  }
+})
+
+test("information that rides along is at most 8 KB", () => {
+  const fold = startFold({ systemPromptOverride: "ü".repeat(5_000) }, "l")
+  expect(infoText(fold)).toBeUndefined()
+  expect(infoText(startFold({ systemPromptOverride: "x".repeat(5_000) }, "l"))).toBeDefined()
+})
+test("what is kept is deleted with its session, also where it was kept at that very moment", async () => {
+  const storage = counting()
+  const sessions = createSessions({ storage })
+  const session = await sessions.create({ id: "s", systemPromptOverride: "x".repeat(9_000) })
+  await session.append(user("hello"))
+  await createSessions({ storage: memory(storage) }).delete("s")
+  await session.close()
+  const left: string[] = []
+  for await (const key of storage.docs.list()) left.push(key)
+  expect(left).toEqual([])
+})
+
+test("a storage that refuses documents still has its information told", async () => {
+  const inner = memory()
+  const refuse = async (): Promise<never> => Promise.reject(new Error("The disk is read-only."))
+  const storage: SessionStorage = { ...inner, docs: { ...inner.docs, get: refuse, put: refuse } }
+  await storeLines([headerLine(), ...Array.from({ length: 1_200 }, (_, n) => saidLine(n + 1))], storage)
+  expect((await createSessions({ storage }).info(STORED_ID)).messageCount).toBe(1_200)
+})

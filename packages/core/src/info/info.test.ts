@@ -1,0 +1,282 @@
+import * as fc from "fast-check"
+import { expect, test } from "vitest"
+import { expectInfo } from "../../test/expect-info.ts"
+import { infoLog } from "../../test/info-logs.ts"
+import { anyLog, HEADER, headerOf, slotsOf } from "../../test/logs.ts"
+import { holds } from "../../test/property.ts"
+import type { Entry } from "../format/records.ts"
+import type { HeadInfo } from "../storage/contract.ts"
+import { foldInfo, foldLog, startFold, toSessionInfo } from "./info.ts"
+import type { InfoFold, SessionInfo } from "./info.ts"
+
+const NOW = Date.UTC(2026, 5, 1)
+const head: HeadInfo = { next: 2, log: "l", bytes: 10, updatedAt: NOW }
+
+test("the fold of a whole log says what its entries say", () => {
+  holds(
+    fc.property(fc.oneof(infoLog, anyLog), (lines) => {
+      const slots = slotsOf(lines)
+      const fold = foldLog(startFold(headerOf(lines), "l"), slots.slice(1))
+      expect(fold.promptsLost).toBeUndefined()
+      expect(known(fold)).toEqual(withoutModel(fold, expectInfo(slots, headerOf(lines), NOW)))
+    }),
+    400,
+  )
+})
+
+test("a fold that is kept and gone on with is the fold of the whole log, or says that it lost the prompts", () => {
+  holds(
+    fc.property(fc.oneof(infoLog, anyLog), (lines) => {
+      const slots = slotsOf(lines)
+      let fold = startFold(headerOf(lines), "l")
+      for (const [index, slot] of slots.slice(1).entries())
+        fold = JSON.parse(JSON.stringify(foldInfo(fold, slot, index + 1))) as InfoFold
+      const expected = withoutModel(fold, expectInfo(slots, headerOf(lines), NOW))
+      const { firstPrompt: _, ...rest } = expected
+      if (fold.promptsLost === true) expect(known(fold)).toMatchObject(rest)
+      else expect(known(fold)).toEqual(expected)
+    }),
+    400,
+  )
+})
+
+test("prompts are remembered well enough that deleting two of the first three loses nothing", () => {
+  const fold = folded([
+    user("a", "1"),
+    user("b", "2"),
+    user("c", "3"),
+    user("d", "4"),
+    gone("1"),
+    gone("2"),
+    user("e", "5"),
+  ])
+  expect(fold.promptsLost).toBeUndefined()
+  expect(toSessionInfo("s", fold, head).firstPrompt).toBe("c")
+})
+
+test("a prompt that was not remembered is not passed over: where all remembered ones are gone, the fold says so", () => {
+  const prompts = ["1", "2", "3", "4"].map((id) => user(`prompt ${id}`, id))
+  const fold = folded([...prompts, gone("1"), user("late", "5"), gone("2"), gone("3")])
+  expect(fold.promptsLost).toBe(true)
+  expect(fold.prompts).toEqual([])
+})
+
+test("a log whose only prompts were deleted has lost none", () => {
+  const fold = folded([user("a", "1"), gone("1")])
+  expect(fold.promptsLost).toBeUndefined()
+  expect(toSessionInfo("s", fold, head)).not.toHaveProperty("firstPrompt")
+})
+
+test("an edit makes the first prompt anew, one without text takes it away, and a later one brings it back", () => {
+  const said = [user("secret", "1"), user("next", "2")]
+  const edit = (replacement: unknown) => entry("context_edit", { targetId: "1", replacement })
+  expect(promptOf([...said, edit({ content: "better" })])).toBe("better")
+  expect(promptOf([...said, edit({ content: [] })])).toBe("next")
+  expect(promptOf([...said, edit(null)])).toBe("next")
+  expect(promptOf([...said, edit(null), edit({ content: "back" })])).toBe("back")
+  expect(promptOf([...said, edit(null), gone("1"), edit({ content: "never" })])).toBe("next")
+})
+
+test("a tombstone or an edit that has its target's id means what stands before it", () => {
+  const edit = { ...entry("context_edit", { targetId: "1", replacement: null }), id: "1" }
+  expect(promptOf([user("a", "1"), edit, user("b", "2")])).toBe("b")
+  expect(promptOf([user("a", "1"), { ...gone("1"), id: "1" }, user("b", "2")])).toBe("b")
+  const after = entry("context_edit", { targetId: "1", replacement: { content: "c" } })
+  expect(promptOf([user("a", "1"), { ...entry("custom", {}), id: "1" }, after])).toBe("a")
+})
+
+test("the first prompt is at most 200 UTF-16 units, does not end inside a pair, and starts at the first text that is not blank", () => {
+  expect(promptOf([user("x".repeat(500), "1")])).toHaveLength(200)
+  expect(promptOf([user(`${"x".repeat(199)}😀`, "1")])).toBe("x".repeat(199))
+  expect(promptOf([user(`${"x".repeat(198)}😀 more`, "1")])).toBe(`${"x".repeat(198)}😀`)
+  expect(promptOf([user(`${" ".repeat(5_000)}late`, "1")])).toBe("late")
+  const blocks = [
+    { type: "image", data: "AAAA", mimeType: "image/png" },
+    { type: "text", text: " \n" },
+    { type: "text", text: "said" },
+  ]
+  expect(promptOf([entry("message", { message: { role: "user", content: blocks } })])).toBe("said")
+})
+
+test("what the program made is no prompt", () => {
+  const made = { role: "user", content: [{ type: "text", text: "made" }] }
+  const entries = [
+    { ...made, synthetic: true },
+    { ...made, summary: true },
+  ].map((message) => entry("message", { message }))
+  expect(promptOf([...entries, user("said", "9")])).toBe("said")
+})
+
+test("a user's title stands over an automatic one in whatever order they come, and both over the header's", () => {
+  const auto = entry("title_change", { title: "auto", source: "auto" })
+  const own = entry("title_change", { title: "mine", source: "user" })
+  expect(titleOf([])).toEqual(["from the header", undefined])
+  expect(titleOf([auto])).toEqual(["auto", "auto"])
+  expect(titleOf([auto, own])).toEqual(["mine", "user"])
+  expect(titleOf([own, auto])).toEqual(["mine", "user"])
+})
+
+test("null clears: the user's all there was, an automatic one itself; what comes later names anew", () => {
+  const change = (title: string | null, source: "user" | "auto") => entry("title_change", { title, source })
+  expect(titleOf([change("mine", "user"), change("auto", "auto"), change(null, "user")])).toEqual([
+    undefined,
+    undefined,
+  ])
+  expect(titleOf([change(null, "user"), change("auto", "auto")])).toEqual(["auto", "auto"])
+  expect(titleOf([change("auto", "auto"), change(null, "auto")])).toEqual(["from the header", undefined])
+  expect(titleOf([change("mine", "user"), change(null, "auto")])).toEqual(["mine", "user"])
+})
+
+test("messages count on every branch, and a tombstone takes none away", () => {
+  const fold = folded([user("a", "1"), user("b", "2"), { ...user("c", "3"), parentId: "1" }, gone("2")])
+  expect(fold.messageCount).toBe(3)
+})
+
+test("lastMessageAt is the newest message's, never later than updatedAt, and no other entry moves it", () => {
+  const at = (timestamp: string, one: Entry) => ({ ...one, timestamp })
+  const fold = folded([
+    at("2026-03-01T00:00:00+02:00", user("a", "1")),
+    at("2026-02-01T00:00:00.000Z", user("b", "2")),
+    at("2026-04-01T00:00:00.000Z", entry("metadata", { key: "k", value: 1 })),
+  ])
+  expect(toSessionInfo("s", fold, head).lastMessageAt).toBe("2026-02-28T22:00:00.000Z")
+  const ahead = folded([at("2099-01-01T00:00:00.000Z", user("a", "1"))])
+  expect(toSessionInfo("s", ahead, head)).toMatchObject({
+    lastMessageAt: new Date(NOW).toISOString(),
+    updatedAt: new Date(NOW).toISOString(),
+  })
+  expect(toSessionInfo("s", folded([]), head).lastMessageAt).toBe("2026-01-31T09:30:00.000Z")
+})
+
+test("times are written in one way whatever the header says, so that they sort", () => {
+  const createdAt = (timestamp: unknown) => startFold({ timestamp }, "l").createdAt
+  expect(createdAt("2026-01-31T11:30:00+02:00")).toBe("2026-01-31T09:30:00.000Z")
+  expect(createdAt("yesterday")).toBe("1970-01-01T00:00:00.000Z")
+  expect(createdAt(7)).toBe("1970-01-01T00:00:00.000Z")
+})
+
+test("usage is summed over assistant messages and usage entries of every branch; what is no number counts nothing", () => {
+  const call = (usage: unknown, id: string, parentId: string | null = null) => ({
+    ...entry("message", { message: { role: "assistant", content: [], usage } }),
+    id,
+    parentId,
+  })
+  const fold = folded([
+    call({ input: 10, output: 5, cost: { total: 0.5 } }, "1"),
+    call({ input: 1, output: 1, cacheRead: 1, cacheWrite: 1, totalTokens: 100, cost: 0.25 }, "2"),
+    call({ input: "7", output: Number.NaN, totalTokens: "many" }, "3", "1"),
+    call(undefined, "4", "1"),
+    entry("usage", { kind: "title", usage: { input: 2 } }),
+    entry("usage", { kind: "title", usage: null }),
+  ])
+  const expected = { input: 13, output: 6, cacheRead: 1, cacheWrite: 1, totalTokens: 117, cost: 0.75, calls: 6 }
+  expect(fold.metrics).toEqual(expected)
+})
+
+test("metadata keys may have any name, and cwd stands over the header's only as a text", () => {
+  const set = (key: string, value: unknown) => entry("metadata", { key, value })
+  const fold = folded([set("__proto__", 1), set("cwd", "/there"), set("cwd", 5), set("gone", undefined)])
+  expect(Object.entries(fold.metadata)).toEqual([
+    ["__proto__", 1],
+    ["cwd", 5],
+  ])
+  expect(Object.getPrototypeOf(fold.metadata)).toBe(Object.prototype)
+  expect(fold.cwd).toBe("/there")
+})
+
+test("a compaction's stored state says which model is in force, also after a branch", () => {
+  const state = {
+    thinkingLevel: "off",
+    models: { default: { provider: "p", model: "m" } },
+    modelIsExplicit: true,
+    mode: "none",
+    injectedTtsrRules: [],
+  }
+  const compaction = {
+    summary: "s",
+    firstKeptEntryId: "c",
+    firstKeptSeq: 4,
+    tokensBefore: 1,
+    readFiles: [],
+    modifiedFiles: [],
+    state,
+  }
+  const fold = folded([
+    user("a", "1"),
+    user("b", "2"),
+    { ...entry("leaf", {}), parentId: "1" },
+    { ...entry("compaction", compaction), id: "c" },
+  ])
+  expect(fold).toMatchObject({
+    model: { provider: "p", model: "m" },
+    modelIsExplicit: true,
+    compaction: { id: "c", firstKeptSeq: 4 },
+  })
+  expect(fold.modelUnknown).toBeUndefined()
+})
+
+test("the compaction that the leaf rests on is forgotten where it no longer is", () => {
+  const compaction = {
+    ...entry("compaction", { summary: "s", firstKeptEntryId: "c", tokensBefore: 1, readFiles: [], modifiedFiles: [] }),
+    id: "c",
+  }
+  const start = [user("a", "1"), compaction]
+  expect(folded(start).compaction).toEqual({ seq: 2, id: "c" })
+  expect(folded([...start, gone("c")]).compaction).toBeUndefined()
+  expect(folded([...start, entry("reset_boundary", {})]).compaction).toBeUndefined()
+  expect(folded([...start, { ...entry("leaf", {}), parentId: "1" }]).compaction).toBeUndefined()
+})
+
+let count = 0
+
+/** Hangs on whatever comes before it, unless the test says otherwise. */
+function entry(type: string, payload: object): Entry {
+  return {
+    type,
+    id: `x${count++}`,
+    parentId: LAST,
+    seq: 0,
+    timestamp: "2026-01-31T09:30:00.000Z",
+    ...payload,
+  }
+}
+
+const LAST = "the last one"
+
+function user(text: string, id: string): Entry {
+  return { ...entry("message", { message: { role: "user", content: [{ type: "text", text }] } }), id }
+}
+
+function gone(targetId: string): Entry {
+  return entry("tombstone", { targetId })
+}
+
+function folded(entries: readonly Entry[], header: object = HEADER): InfoFold {
+  let fold = startFold(header as never, "l")
+  for (const [index, one] of entries.entries()) {
+    const parentId = one.parentId === LAST ? (entries[index - 1]?.id ?? null) : one.parentId
+    fold = foldInfo(fold, { ...one, parentId, seq: index + 1 }, index + 1)
+  }
+  return fold
+}
+
+function promptOf(entries: readonly Entry[]): string | undefined {
+  return toSessionInfo("s", folded(entries), head).firstPrompt
+}
+
+function titleOf(entries: readonly Entry[]): readonly unknown[] {
+  const { title, titleSource } = toSessionInfo("s", folded(entries, { ...HEADER, title: "from the header" }), head)
+  return [title, titleSource]
+}
+
+function known(fold: InfoFold): Partial<SessionInfo> {
+  const { id: _, updatedAt: __, bytes: ___, parts: ____, incomplete: _____, ...rest } = toSessionInfo("s", fold, head)
+  return withoutModel(fold, rest)
+}
+
+/** After a branch the fold does not say which model is in force; that is asked of the path. */
+function withoutModel<T extends object>(fold: InfoFold, info: T): T {
+  if (fold.modelUnknown !== true) return info
+  const { model: _, ...rest } = info as T & { model?: unknown }
+  return rest as unknown as T
+}

@@ -1,0 +1,60 @@
+import { describe, expect, test } from "vitest"
+import { entryLine, headerLine, linesOf, memory, saidLine } from "../../test/kept-info.ts"
+import { storeLines, STORED_ID } from "../../test/stored.ts"
+import { textOf } from "../../test/transfer.ts"
+import { createSessions } from "../session/repository.ts"
+
+const CREATED = "2026-01-31T09:30:00.000Z"
+const HEADER = headerLine().replace("}", ',"cwd":"/project"}')
+/** What may stand before a header: a line that is no record, and the title that another program keeps there. */
+const BEFORE = ["not a record", '{"type":"title","v":1,"title":"from the slot","pad":""}']
+
+/** The entries' seqs are their places, so the header counts among them. */
+function logWith(before: string): string[] {
+  return [before, HEADER, ...[2, 3, 4, 5].map((seq) => saidLine(seq).replace('"parentId":"e1"', '"parentId":null'))]
+}
+
+describe.each(BEFORE)("a log that begins with %s, its header only then,", (before) => {
+  test("has one information, whether it is opened, listed or asked for, the first time and again", async () => {
+    const storage = memory()
+    await storeLines(logWith(before), storage)
+    const sessions = createSessions({ storage })
+    const expected = { createdAt: CREATED, cwd: "/project", messageCount: 4 }
+    const opened = await (await sessions.open(STORED_ID)).info()
+    expect(opened).toMatchObject(expected)
+    for (const _ of [1, 2]) {
+      expect(await sessions.info(STORED_ID)).toEqual(opened)
+      expect((await sessions.list()).sessions).toEqual([opened])
+    }
+  })
+
+  test("keeps it when it goes on, and when all that was remembered of its prompts is deleted", async () => {
+    const storage = memory()
+    await storeLines(logWith(before), storage)
+    const session = await createSessions({ storage }).open(STORED_ID)
+    for (const seq of [2, 3, 4, 5]) await session.tombstone(`e${seq}`)
+    await session.append({ type: "message", message: { role: "user", content: "last" } })
+    const expected = { createdAt: CREATED, cwd: "/project", messageCount: 5, firstPrompt: "last" }
+    expect(await session.info()).toMatchObject(expected)
+    expect((await createSessions({ storage }).list()).sessions[0]).toMatchObject(expected)
+  })
+
+  test("is listed by its header also where other information of it was kept and does not fit", async () => {
+    const storage = memory()
+    const lines = [...logWith(before), entryLine(6, { type: "title_change", title: "t", source: "user" })]
+    const info = JSON.stringify({ v: 1, log: "", to: { seq: 3, id: "another" }, leaf: null, createdAt: CREATED })
+    const head = await storage.append(STORED_ID, lines.slice(0, 4), { expect: 0, info })
+    await storage.append(STORED_ID, lines.slice(4), { expect: head })
+    expect(await createSessions({ storage }).info(STORED_ID)).toMatchObject({ createdAt: CREATED, title: "t" })
+  })
+
+  test("is forked and shown as a document under its own header", async () => {
+    const storage = memory()
+    await storeLines(logWith(before), storage)
+    const sessions = createSessions({ storage })
+    const fork = await sessions.fork(STORED_ID, { id: "fork" })
+    expect(await fork.info()).toMatchObject({ cwd: "/project", messageCount: 4 })
+    expect(JSON.parse((await linesOf(storage, "fork"))[0] as string)).toMatchObject({ format: "@sessions", id: "fork" })
+    expect(await textOf(sessions.export(STORED_ID, { format: "markdown" }))).toContain("- Directory: /project")
+  })
+})

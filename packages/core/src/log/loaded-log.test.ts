@@ -1,0 +1,245 @@
+import { createMemoryStorage } from "@sessions/memory"
+import { describe, expect, test } from "vitest"
+import { chain, linesOf, user } from "../../test/chain.ts"
+import { createCountingStorage } from "../../test/counting-storage.ts"
+import { createFaultyStorage } from "@sessions/conformance/faults"
+import { HEADER } from "../../test/logs.ts"
+import { sessionsReading, STORED_ID, storeLines } from "../../test/stored.ts"
+import type { SessionContext } from "../context/types.ts"
+import type { SessionStorage } from "../storage/contract.ts"
+import { loadLog, loadOlder } from "./loaded-log.ts"
+import type { LoadedLog } from "./loaded-log.ts"
+import { createSessions } from "../session/repository.ts"
+
+const ONE_LINE = { first: 1, largest: 1, lines: 1 }
+const talk = (count: number) => chain(...Array.from({ length: count }, (_, n) => user(`said ${n}`)))
+
+async function loadAll(storage: SessionStorage, loaded: LoadedLog, hint?: number): Promise<number> {
+  let pieces = 0
+  for (; !loaded.log.complete; pieces++) await loadOlder(storage, STORED_ID, loaded, hint)
+  return pieces
+}
+
+describe("pieces", () => {
+  test("come one before the other until the log is whole, and nothing comes before that", async () => {
+    const storage = await storeLines(linesOf(talk(20), HEADER))
+    const loaded = await loadLog(storage, STORED_ID, { pieces: ONE_LINE })
+    expect([loaded.log.from, loaded.log.end]).toEqual([20, 21])
+    expect(await loadAll(storage, loaded)).toBe(20)
+    expect(loaded.log.at(1)?.id).toBe("e1")
+    await loadOlder(storage, STORED_ID, loaded, undefined)
+    expect(loaded.log.end).toBe(21)
+  })
+
+  test("reach back to a hint, and further where a hint is nonsense", async () => {
+    const storage = await storeLines(linesOf(talk(20), HEADER))
+    const hinted = await loadLog(storage, STORED_ID, { pieces: ONE_LINE })
+    await loadOlder(storage, STORED_ID, hinted, 5)
+    expect(hinted.log.from).toBe(5)
+    await loadOlder(storage, STORED_ID, hinted, 1_000_000)
+    expect(hinted.log.from).toBe(4)
+  })
+
+  test("tell of what they found in log order, however they came, and of more than a call takes arguments", async () => {
+    const broken = [JSON.stringify(HEADER), ...Array.from({ length: 200_000 }, () => "-")]
+    const storage = await storeLines(broken)
+    const loaded = await loadLog(storage, STORED_ID)
+    await loadAll(storage, loaded, 0)
+    expect(loaded.diagnostics).toHaveLength(200_000)
+    expect(loaded.diagnostics.every(({ seq }, index) => seq === index + 1)).toBe(true)
+  })
+})
+
+test("an id that occurs again is told of once for each time, in whatever pieces the log was read", async () => {
+  const twice = chain(
+    user("a"),
+    user("b"),
+    user("c", { id: "e1" }),
+    user("d"),
+    user("e", { id: "e1" }),
+    user("f", { id: "e4" }),
+  )
+  const storage = await storeLines(linesOf(twice, HEADER))
+  for (const bytes of [1, 300, 500, 65_536]) {
+    const session = await sessionsReading(storage, bytes).open(STORED_ID)
+    await session.tree()
+    const found = session.diagnostics.filter(({ code }) => code === "duplicate_id")
+    expect(found.map(({ seq }) => seq ?? 0).toSorted((a, b) => a - b)).toEqual([3, 5, 6])
+    expect(found.find(({ seq }) => seq === 5)?.message).toContain("line 3;")
+  }
+})
+
+describe("reading", () => {
+  test("asks a storage again that was out of reach for a moment, and gives up on one that stays so", async () => {
+    const storage = createFaultyStorage(await storeLines(linesOf(talk(20), HEADER)))
+    storage.fail("head", "unavailable")
+    storage.fail("read", "unavailable", undefined, "unavailable", "unavailable")
+    const session = await sessionsReading(storage, 1).open(STORED_ID)
+    storage.fail("read", undefined, "unavailable", undefined, "unavailable", "unavailable", "unavailable")
+    await expect(session.context()).rejects.toMatchObject({ code: "unavailable" })
+    expect((await session.context()).messages).toHaveLength(20)
+  })
+
+  test("that is called for at once is done once", async () => {
+    const storage = createCountingStorage(await storeLines(linesOf(talk(50), HEADER)))
+    const session = await sessionsReading(storage, 1).open(STORED_ID)
+    const asked = [
+      session.context(),
+      session.context(),
+      session.messages({ limit: 3 }),
+      session.tree(),
+      session.entry("e1"),
+    ]
+    const [one, two] = (await Promise.all(asked)) as SessionContext[]
+    expect(one).toEqual(two)
+    expect(one?.messages).toHaveLength(50)
+    // The first line once more, and with each piece the line after it.
+    expect(storage.counted.lines).toBeLessThan(2 * 51 + 5)
+  })
+
+  test("that somebody else has done meanwhile is not done further", async () => {
+    const storage = createCountingStorage(await storeLines(linesOf(talk(50), HEADER)))
+    const session = await sessionsReading(storage, 1).open(STORED_ID)
+    await Promise.all(Array.from({ length: 10 }, () => session.messages({ limit: 2 })))
+    expect(storage.counted.lines).toBeLessThan(8)
+  })
+
+  test("goes on beside appends, and does not see half of them", async () => {
+    const storage = await storeLines(linesOf(talk(30), HEADER))
+    const session = await sessionsReading(storage, 1).open(STORED_ID)
+    const context = session.context()
+    for (let n = 0; n < 10; n++)
+      void session.append({ type: "message", message: { role: "user", content: `more ${n}` } })
+    expect((await context).messages.length).toBeGreaterThanOrEqual(30)
+    expect((await session.context()).messages).toHaveLength(40)
+    await session.flush()
+    expect((await (await sessionsReading(storage, 1).open(STORED_ID)).context()).messages).toHaveLength(40)
+  })
+
+  test("ends with its signal, for that caller alone", async () => {
+    const session = await sessionsReading(await storeLines(linesOf(talk(50), HEADER)), 1).open(STORED_ID)
+    const controller = new AbortController()
+    const aborted = session.context({ signal: controller.signal })
+    const other = session.context()
+    controller.abort()
+    await expect(aborted).rejects.toMatchObject({ code: "aborted" })
+    expect((await other).messages).toHaveLength(50)
+  })
+})
+
+describe("a log that is not the one that was opened any more", () => {
+  const other = linesOf(
+    talk(40).map((slot) => (slot === undefined ? undefined : { ...slot, id: `other ${slot.id}` })),
+    HEADER,
+  )
+
+  test("is a `conflict` to whoever reads on, though lines that are none stand where the pieces meet", async () => {
+    for (const damage of [0, 1, 5]) {
+      const lines = linesOf(talk(20), HEADER).map((line, seq) => (seq > 20 - damage ? "-" : line))
+      const storage = await storeLines(lines)
+      const loaded = await loadLog(storage, STORED_ID, { pieces: ONE_LINE })
+      for (let pieces = 0; pieces < 8; pieces++) await loadOlder(storage, STORED_ID, loaded, undefined)
+      await storage.delete(STORED_ID)
+      await expect(loadOlder(storage, STORED_ID, loaded, undefined)).rejects.toMatchObject({ code: "conflict" })
+      await storeLines(other, storage)
+      await expect(loadOlder(storage, STORED_ID, loaded, undefined)).rejects.toMatchObject({ code: "conflict" })
+      expect(loaded.log.from).toBe(12)
+    }
+  })
+
+  test("is `not_found` where it was deleted between a look at its head and at its first line", async () => {
+    const memory = await storeLines(linesOf(talk(1), HEADER))
+    const storage: SessionStorage = {
+      ...memory,
+      head: async (session, o) => {
+        const head = await memory.head(session, o)
+        await memory.delete(session)
+        return head
+      },
+    }
+    await expect(loadLog(storage, STORED_ID)).rejects.toMatchObject({ code: "not_found", session: STORED_ID })
+  })
+})
+
+describe("what opens", () => {
+  test("a log that ends in two turns at once says so once they are held, and one that lost a line does not", async () => {
+    const writers = chain(user("a"), user("b"), user("c"), user("d", { parentId: "e1" }), user("e"))
+    const bridged = chain(user("a"), user("b"), user("c", { parentId: "lost" }), user("d"))
+    for (const bytes of [1, 500, 65_536]) {
+      const diverged = await sessionsReading(await storeLines(linesOf(writers, HEADER)), bytes).open(STORED_ID)
+      await diverged.context()
+      expect(diverged.diagnostics).toMatchObject([{ code: "diverged", leaf: "e5", otherLeaf: "e3" }])
+      const session = await sessionsReading(await storeLines(linesOf(bridged, HEADER)), bytes).open(STORED_ID)
+      await session.context()
+      expect(session.diagnostics).toEqual([])
+    }
+  })
+
+  test("and says so at once where the first piece shows both tips", async () => {
+    const writers = chain(user("a"), user("b"), user("c"), user("d", { parentId: "e1" }), user("e"))
+    const bridged = chain(user("a"), user("b"), user("c"), user("d", { parentId: "lost" }), user("e"))
+    const opened = async (slots: typeof writers) => {
+      const pieces = { first: 1, largest: 1, lines: 3 }
+      return createSessions({ storage: await storeLines(linesOf(slots, HEADER)), pieces }).open(STORED_ID)
+    }
+    expect((await opened(writers)).diagnostics).toMatchObject([{ code: "diverged", leaf: "e5", otherLeaf: "e3" }])
+    expect((await opened(bridged)).diagnostics).toEqual([])
+  })
+
+  test("but not of the branches of an older log, which nobody's entries announce", async () => {
+    const branches = chain(user("a"), user("b"), user("c", { parentId: "e1" }))
+    const older = { type: "session", version: 3, id: "x", timestamp: "2026-01-31T09:30:00.000Z" }
+    const storage = await storeLines(linesOf(branches, older))
+    const session = await createSessions({ storage }).open(STORED_ID)
+    expect(session.diagnostics).toEqual([])
+    expect((await session.context()).messages).toHaveLength(2)
+  })
+
+  test("and is not told of another turn once it has chosen between the two", async () => {
+    const writers = chain(user("a"), user("b"), user("c"), user("d", { parentId: "e1" }), user("e"))
+    const session = await sessionsReading(await storeLines(linesOf(writers, HEADER)), 1).open(STORED_ID)
+    await session.branch("e5")
+    await session.context()
+    expect(session.diagnostics).toEqual([])
+  })
+
+  test("a log whose header is not its first line opens, reads and goes on", async () => {
+    const [first, ...rest] = linesOf(talk(3), HEADER)
+    const storage = await storeLines([" ", first as string, ...rest])
+    const session = await sessionsReading(storage, 1).open(STORED_ID)
+    expect((await session.context()).messages).toHaveLength(3)
+    await session.append({ type: "message", message: { role: "user", content: "more" } })
+    expect((await (await sessionsReading(storage, 1).open(STORED_ID)).context()).messages).toHaveLength(4)
+  })
+
+  test("a log of a newer version opens for reading only", async () => {
+    const storage = await storeLines(linesOf(talk(3), { ...HEADER, version: 99 }))
+    const session = await createSessions({ storage }).open(STORED_ID)
+    expect((await session.context()).messages).toHaveLength(3)
+    expect(session.diagnostics).toMatchObject([{ code: "unknown_version" }])
+    await expect(session.title("x")).rejects.toMatchObject({ code: "newer_version" })
+  })
+
+  test("what is no session is refused, and left as it is", async () => {
+    for (const lines of [["not JSON"], ['{"some":"config"}'], [" "], ['{"type":"message","id":"a","parentId":null}']]) {
+      const storage = await storeLines(lines)
+      await expect(createSessions({ storage }).open(STORED_ID)).rejects.toMatchObject({ code: "not_a_session" })
+      expect((await storage.head(STORED_ID))?.next).toBe(lines.length)
+    }
+    const empty = createMemoryStorage()
+    await expect(createSessions({ storage: empty }).open(STORED_ID)).rejects.toMatchObject({ code: "not_found" })
+  })
+
+  test("a log that lost lines which its header counts says that it is incomplete", async () => {
+    const header = { ...HEADER, origin: { format: "pi", version: 3, lines: 9 } }
+    const session = await createSessions({ storage: await storeLines(linesOf(talk(3), header)) }).open(STORED_ID)
+    expect(session.diagnostics).toMatchObject([{ code: "incomplete" }])
+  })
+
+  test("a line that its writer never finished is told of", async () => {
+    const memory = await storeLines(linesOf(talk(3), HEADER))
+    const head: SessionStorage["head"] = async (session) => ({ ...(await memory.head(session)), torn: 7 }) as never
+    const session = await createSessions({ storage: { ...memory, head } }).open(STORED_ID)
+    expect(session.diagnostics).toMatchObject([{ code: "torn_tail", bytes: 7 }])
+  })
+})

@@ -1,0 +1,48 @@
+import { expect, test } from "vitest"
+import type { Diagnostic } from "../format/diagnostics.ts"
+import { parseSlot } from "./parse-slots.ts"
+
+function parse(record: unknown, seq = 3) {
+  const found: Diagnostic[] = []
+  const line = typeof record === "string" ? record : JSON.stringify(record)
+  const slot = parseSlot(line, seq, (diagnostic) => found.push(diagnostic))
+  return { slot, codes: found.map(({ code }) => code), found }
+}
+
+const sound = { type: "x_future", id: "a", parentId: null, seq: 3, timestamp: "t", more: { a: [1] } }
+
+test("an entry comes as it stands, unknown types and fields with it", () => {
+  expect(parse(sound)).toMatchObject({ slot: sound, codes: [] })
+})
+
+test("the place counts where an entry's seq is another, and it is told of", () => {
+  for (const seq of [4, -1, 1.5, "3", null, undefined]) {
+    const { slot, codes } = parse({ ...sound, seq })
+    expect(slot).toEqual(sound)
+    expect(codes).toEqual(["seq_mismatch"])
+  }
+})
+
+test("a line that is no entry is no entry, and is told of without what it says", () => {
+  const lines = ["", " ", "not JSON", "[1]", "5", "null", "{}", '{"type":7}', '{"type":"session","id":"x"}']
+  const records = [
+    { ...sound, id: "" },
+    { ...sound, id: 5 },
+    { ...sound, id: undefined },
+    { ...sound, parentId: 5 },
+    { ...sound, parentId: undefined },
+  ]
+  for (const line of [...lines, ...records]) {
+    expect(parse(line)).toMatchObject({ slot: undefined, codes: ["unparsable_line"], found: [{ seq: 3 }] })
+  }
+  const [secret] = parse(`{"type":"${"secret".repeat(1_000)}"}`).found
+  expect(secret?.message.length).toBeLessThan(200)
+})
+
+test("a BOM and a CR around a record change nothing", () => {
+  expect(parse(`\ufeff${JSON.stringify(sound)}\r`)).toMatchObject({ slot: sound, codes: [] })
+})
+
+test("what stands in the header's place is no entry, and needs no word", () => {
+  expect(parse({ ...sound, seq: 0 }, 0)).toEqual({ slot: undefined, codes: [], found: [] })
+})

@@ -1,0 +1,99 @@
+import { createMemoryStorage } from "@sessions/memory"
+import { StorageError } from "../storage/errors.ts"
+import { expect, test } from "vitest"
+import { codeOf, user } from "../../test/writers.ts"
+import { createSessions } from "./repository.ts"
+
+test("a pointer that was set for this cwd leads to its session, newest or not", async () => {
+  const { sessions } = await three()
+  await sessions.pointers.set("p", { session: "older", cwd: "/x" })
+  expect((await sessions.continueRecent({ cwd: "/x", pointer: "p" })).id).toBe("older")
+})
+
+test("a pointer of another cwd, or of none, does not count; the newest of the cwd does, and the pointer leads there then", async () => {
+  const { sessions } = await three()
+  for (const cwd of ["/y", undefined]) {
+    await sessions.pointers.set("p", { session: "older", ...(cwd === undefined ? {} : { cwd }) })
+    expect((await sessions.continueRecent({ cwd: "/x", pointer: "p" })).id).toBe("newer")
+    expect(await sessions.pointers.get("p")).toEqual({ session: "newer", cwd: "/x" })
+  }
+  expect((await sessions.continueRecent({ cwd: "/x" })).id).toBe("newer")
+  await sessions.move("newer", { cwd: "/z" })
+  expect((await sessions.continueRecent({ cwd: "/x" })).id).toBe("older")
+})
+
+test("no session takes the place of one that is out of reach, and none is made", async () => {
+  const { storage } = await three()
+  const away = createSessions({
+    storage: {
+      ...storage,
+      head(id, o) {
+        if (id === "newer") throw new StorageError("unavailable", "It does not answer.")
+        return storage.head(id, o)
+      },
+      async *list(o) {
+        for await (const { info: _, ...row } of storage.list(o)) yield row
+      },
+      read(id, range, o) {
+        if (id === "newer") throw new StorageError("unavailable", "It does not answer.")
+        return storage.read(id, range, o)
+      },
+    },
+  })
+  expect(await codeOf(away.continueRecent({ cwd: "/x" }))).toBe("unavailable")
+  expect((await away.list()).sessions.map(({ id }) => id).toSorted()).toEqual(["elsewhere", "older"])
+})
+
+test("a pointer to a session that is gone, or is none, gives way to the newest", async () => {
+  const { sessions, storage } = await three()
+  await sessions.pointers.set("p", { session: "older", cwd: "/x" })
+  await sessions.delete("older")
+  expect((await sessions.continueRecent({ cwd: "/x", pointer: "p" })).id).toBe("newer")
+  await storage.append("foreign", ['{"type":"something"}'], { expect: 0 })
+  await sessions.pointers.set("p", { session: "foreign", cwd: "/x" })
+  expect((await sessions.continueRecent({ cwd: "/x", pointer: "p" })).id).toBe("newer")
+})
+
+test("where the cwd has no session, one is made there, and the pointer leads to it", async () => {
+  const { sessions } = await three()
+  const session = await sessions.continueRecent({ cwd: "/new", pointer: "p" })
+  expect(["older", "newer", "elsewhere"]).not.toContain(session.id)
+  expect(session.header.cwd).toBe("/new")
+  expect((await sessions.continueRecent({ cwd: "/new", pointer: "p" })).id).toBe(session.id)
+  expect((await sessions.continueRecent({ cwd: "/new" })).id).toBe(session.id)
+})
+
+test("a session that is incomplete is not the most recent, however many there are", async () => {
+  const { sessions, storage } = await three()
+  for (let n = 0; n < 25; n++) {
+    const at = `2030-01-01T00:00:${n + 10}.000Z`
+    const header = { type: "session", format: "@sessions", version: 4, id: `cut${n}`, timestamp: at, cwd: "/x" }
+    const origin = { format: "pi", version: 3, lines: 9 }
+    await storage.append(`cut${n}`, [JSON.stringify({ ...header, origin })], { expect: 0 })
+  }
+  expect((await sessions.list({ cwd: "/x", limit: 1 })).sessions[0]?.incomplete).toBe(true)
+  expect((await sessions.continueRecent({ cwd: "/x" })).id).toBe("newer")
+})
+
+test("a pointer's name is checked before anything is made", async () => {
+  const { sessions } = await three()
+  expect(await codeOf(sessions.continueRecent({ cwd: "/none", pointer: "../x" }))).toBe("invalid")
+  expect((await sessions.list({ cwd: "/none" })).sessions).toEqual([])
+})
+
+async function three() {
+  let now = Date.UTC(2026, 0, 31)
+  const storage = createMemoryStorage({ clock: () => now })
+  const sessions = createSessions({ storage, now: () => now })
+  for (const [id, cwd] of [
+    ["older", "/x"],
+    ["newer", "/x"],
+    ["elsewhere", "/y"],
+  ] as const) {
+    now += 1_000
+    const session = await sessions.create({ id, cwd })
+    await session.append(user("hello"))
+    await session.close()
+  }
+  return { sessions, storage }
+}

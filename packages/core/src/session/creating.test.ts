@@ -1,0 +1,111 @@
+import { createMemoryStorage } from "@sessions/memory"
+import { expect, test } from "vitest"
+import { createFaultyStorage } from "@sessions/conformance/faults"
+import { twoRepositories } from "../../test/repositories.ts"
+import { codeOf, storedLines, user } from "../../test/writers.ts"
+import { createSessions } from "./repository.ts"
+
+test("a session has what it was created with in its header, and opens elsewhere at once", async () => {
+  const { sessions, elsewhere } = twoRepositories()
+  const given = {
+    cwd: "/project",
+    title: "A title",
+    source: "cron" as const,
+    cronJobId: "nightly",
+    systemPromptOverride: "Be brief.",
+    parentSession: { id: "parent", entryId: "e1" },
+  }
+  const session = await sessions.create(given)
+  expect(session.id).toMatch(/^[0-9A-HJKMNP-TV-Z]{26}$/)
+  expect(session.header).toMatchObject({ type: "session", format: "@sessions", version: 4, id: session.id, ...given })
+  expect((await elsewhere.open(session.id)).header).toEqual(session.header)
+})
+
+test("what a caller does to its objects after creating changes neither a header that waits nor the log", async () => {
+  const storage = createMemoryStorage()
+  const sessions = createSessions({ storage, persistAfter: "user" })
+  const parentSession = { id: "parent", entryId: "e1" }
+  const session = await sessions.create({ id: "s", parentSession })
+  parentSession.id = "another"
+  await session.append(user("hello"))
+  expect(session.header.parentSession).toEqual({ id: "parent", entryId: "e1" })
+  const [header = ""] = await storedLines(storage)
+  expect(JSON.parse(header)).toMatchObject({ parentSession: { id: "parent", entryId: "e1" } })
+})
+
+test("an id that is taken exists, whoever took it, and however little is in it", async () => {
+  const { sessions, elsewhere } = twoRepositories()
+  const session = await sessions.create({ id: "a" })
+  expect(await codeOf(sessions.create({ id: "a" }))).toBe("exists")
+  expect(await codeOf(elsewhere.create({ id: "a" }))).toBe("exists")
+  await session.close()
+  expect(await codeOf(sessions.create({ id: "a" }))).toBe("exists")
+})
+
+test("of two that create one id at once in one repository, one does", async () => {
+  const { sessions } = twoRepositories()
+  const made = await Promise.allSettled([sessions.create({ id: "a" }), sessions.create({ id: "a" })])
+  expect(made.map(({ status }) => status)).toEqual(["fulfilled", "rejected"])
+})
+
+test("with ulidsOnly, other ids are invalid", async () => {
+  const sessions = createSessions({ storage: createMemoryStorage(), ulidsOnly: true })
+  expect(await codeOf(sessions.create({ id: "mine" }))).toBe("invalid")
+  expect(await codeOf(sessions.open("mine"))).toBe("invalid")
+  const { id } = await sessions.create()
+  expect(await codeOf(sessions.create({ id }))).toBe("exists")
+})
+
+test("a header that is not what a header is, or that no line holds, is refused before anything is written", async () => {
+  const { sessions, storage } = twoRepositories()
+  expect(await codeOf(sessions.create({ id: "a", source: "other" as never }))).toBe("invalid")
+  expect(await codeOf(sessions.create({ id: "a", parentSession: {} as never }))).toBe("invalid")
+  const small = createMemoryStorage({ limits: { maxLineBytes: 1_000 } })
+  const long = { id: "a", systemPromptOverride: "x".repeat(1_000) }
+  expect(await codeOf(createSessions({ storage: small }).create(long))).toBe("too_large")
+  expect(await storage.head("a")).toBeUndefined()
+  expect(await small.head("a")).toBeUndefined()
+})
+
+test("a creation whose answer was lost is found again; one that another session stands in the way of exists", async () => {
+  const faulty = createFaultyStorage(createMemoryStorage())
+  const sessions = createSessions({ storage: faulty })
+  for (const [id, fault] of [
+    ["a", "response lost"],
+    ["b", "request lost"],
+    ["c", "unavailable"],
+    ["d", "late"],
+  ] as const) {
+    faulty.fail("append", fault)
+    const session = await sessions.create({ id })
+    await faulty.deliver()
+    await session.append(user("hello"))
+    expect(await storedLines(faulty, id)).toHaveLength(2)
+  }
+  const other = createSessions({ storage: faulty })
+  faulty.fail("append", "request lost")
+  expect(await codeOf(other.create({ id: "a" }))).toBe("exists")
+})
+
+test("eight that open or create one id at once, over two repositories, get one session", async () => {
+  for (const persistAfter of ["create", "user"] as const) {
+    const { sessions, elsewhere, storage } = twoRepositories({ persistAfter })
+    const opened = await Promise.all(
+      Array.from({ length: 8 }, (_, n) => (n % 2 === 0 ? sessions : elsewhere).openOrCreate("a", { cwd: `/${n}` })),
+    )
+    if (persistAfter === "user") {
+      expect(new Set(opened.map(({ header }) => header.cwd)).size).toBe(2)
+      continue
+    }
+    expect(new Set(opened.map(({ header }) => header.cwd)).size).toBe(1)
+    await Promise.all(opened.map((session, n) => session.append(user(`say ${n}`))))
+    expect(await storedLines(storage, "a")).toHaveLength(9)
+  }
+})
+
+test("creating an id while somebody looks for it in vain succeeds", async () => {
+  const { sessions } = twoRepositories()
+  const [opened, made] = await Promise.allSettled([sessions.open("a"), sessions.create({ id: "a" })])
+  expect(opened).toMatchObject({ status: "rejected", reason: { code: "not_found" } })
+  expect(made.status).toBe("fulfilled")
+})

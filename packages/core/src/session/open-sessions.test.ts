@@ -1,0 +1,197 @@
+import { createMemoryLocation, createMemoryStorage } from "@sessions/memory"
+import { expect, test } from "vitest"
+import { createCountingStorage } from "../../test/counting-storage.ts"
+import { createFaultyStorage } from "@sessions/conformance/faults"
+import { twoRepositories } from "../../test/repositories.ts"
+import { assistant, codeOf, contextTexts, user } from "../../test/writers.ts"
+import type { SessionStorage } from "../storage/contract.ts"
+import { createSessions } from "./repository.ts"
+import type { Session } from "./types.ts"
+
+test("opening an id while its creation fails has nothing to do with that failure", async () => {
+  const { sessions, elsewhere } = twoRepositories()
+  await elsewhere.create({ id: "a", cwd: "/theirs" })
+  const [made, opened] = await Promise.allSettled([sessions.create({ id: "a" }), sessions.open("a")])
+  expect(made).toMatchObject({ status: "rejected", reason: { code: "exists" } })
+  expect(opened).toMatchObject({ status: "fulfilled", value: { header: { cwd: "/theirs" } } })
+})
+
+test("the handles that a repository has on one id share one session", async () => {
+  const { sessions } = twoRepositories()
+  const one = await sessions.create({ id: "a" })
+  const [other, third] = await Promise.all([sessions.open("a"), sessions.openOrCreate("a")])
+  const appended = one.append(user("hello"))
+  expect(other.leafId).toBe(one.leafId)
+  expect(third.leafId).toBe(one.leafId)
+  await appended
+  expect(other.head).toEqual(one.head)
+  expect(await contextTexts(third)).toEqual(["hello"])
+})
+
+test("a closed handle is closed for every call, and for itself alone", async () => {
+  const { sessions } = twoRepositories()
+  const one = await sessions.create({ id: "a" })
+  const other = await sessions.open("a")
+  await one.close()
+  await one.close()
+  await expectClosed(one)
+  await other.append(user("hello"))
+  expect(await contextTexts(other)).toEqual(["hello"])
+})
+
+test("the last close waits for what was appended, makes it lasting, and lets the session go", async () => {
+  const storage = createCountingStorage(createMemoryStorage())
+  const faulty = createFaultyStorage(storage)
+  const sessions = createSessions({ storage: faulty })
+  const one = await sessions.create({ id: "a" })
+  const other = await sessions.open("a")
+  const release = faulty.hold("append")
+  const appended = one.append(user("hello"))
+  await other.close()
+  expect(storage.counted.syncs).toBe(0)
+  let closed = false
+  const closing = one.close().then(() => (closed = true))
+  await new Promise((resolve) => setImmediate(resolve))
+  expect(closed).toBe(false)
+  release()
+  await closing
+  expect((await appended).durable).toBe(true)
+  expect(storage.counted.syncs).toBe(1)
+  // Nothing was written: there is nothing to make lasting.
+  await (await sessions.open("a")).close()
+  expect(storage.counted.syncs).toBe(1)
+})
+
+test("a session that is opened while the last handle on it closes is the same one", async () => {
+  const faulty = createFaultyStorage(createMemoryStorage())
+  const sessions = createSessions({ storage: faulty })
+  const one = await sessions.create({ id: "a" })
+  const release = faulty.hold("append")
+  const appended = one.append(user("first"))
+  const closing = one.close()
+  const again = await sessions.open("a")
+  expect(again.leafId).not.toBeNull()
+  release()
+  await Promise.all([appended, closing])
+  const releaseAgain = faulty.hold("append")
+  const appending = again.append(assistant("second"))
+  const third = await sessions.open("a")
+  expect(third.leafId).toBe(again.leafId)
+  releaseAgain()
+  expect((await appending).diverged).toBeUndefined()
+  expect(await contextTexts(again)).toEqual(["first", "second"])
+})
+
+test("closing the sessions closes each with what it has queued, and everything after it is closed", async () => {
+  const location = createMemoryLocation()
+  const sessions = createSessions({ storage: createMemoryStorage({ location }) })
+  const one = await sessions.create({ id: "a" })
+  const other = await sessions.create({ id: "b" })
+  void one.append(user("hello"))
+  void other.append(user("hello"))
+  const opening = sessions.open("a")
+  await Promise.all([sessions.close(), sessions.close()])
+  await opening.catch(() => undefined)
+  const check = createMemoryStorage({ location })
+  expect([(await check.head("a"))?.next, (await check.head("b"))?.next]).toEqual([2, 2])
+  await expectClosed(one)
+  await one.close()
+  const calls = [
+    () => sessions.create(),
+    () => sessions.open("a"),
+    () => sessions.openOrCreate("a"),
+    () => sessions.info("a"),
+    () => sessions.list(),
+    () => sessions.rename("a", "x"),
+    () => sessions.move("a", { cwd: "/x" }),
+    () => sessions.delete("a"),
+    () => sessions.fork("a"),
+    () => sessions.continueRecent({ cwd: "/x" }),
+    () => sessions.pointers.set("p", { session: "a" }),
+    () => sessions.pointers.get("p"),
+    () => sessions.pointers.delete("p"),
+  ]
+  for (const call of calls) expect(await codeOf(call())).toBe("closed")
+})
+
+test("sessions that cannot be flushed fail the close, which closes everything all the same", async () => {
+  const inner = createMemoryStorage()
+  const faulty = createFaultyStorage(inner)
+  const sessions = createSessions({ storage: faulty })
+  const session = await sessions.create({ id: "a" })
+  faulty.fail("append", "late")
+  faulty.fail("head", ...Array.from({ length: 12 }, () => "unavailable" as const))
+  const appended = session.append(user("hello")).catch((error: unknown) => error)
+  expect(await codeOf(sessions.close())).toBe("indeterminate")
+  await appended
+  expect(await codeOf(inner.head("a"))).toBe("closed")
+})
+
+test("whoever stops waiting for a session to open stops nobody else", async () => {
+  const { sessions: writer, storage } = twoRepositories()
+  await writer.create({ id: "a" })
+  const faulty = createFaultyStorage(storage)
+  const sessions = createSessions({ storage: faulty })
+  const release = faulty.hold("head")
+  const impatient = new AbortController()
+  const one = sessions.open("a", { signal: impatient.signal })
+  const other = sessions.open("a")
+  impatient.abort()
+  expect(await codeOf(one)).toBe("aborted")
+  release()
+  expect((await other).id).toBe("a")
+  await (await other).close()
+})
+
+test("the last one who stops waiting ends the opening; the next opens anew", async () => {
+  const { sessions: writer, storage } = twoRepositories()
+  await writer.create({ id: "a" })
+  const signals: (AbortSignal | undefined)[] = []
+  let hold = true
+  const slow: SessionStorage = {
+    ...storage,
+    head: async (id, o) => {
+      signals.push(o?.signal)
+      return hold ? new Promise(() => undefined) : storage.head(id, o)
+    },
+  }
+  const sessions = createSessions({ storage: slow })
+  const [one, other] = [new AbortController(), new AbortController()]
+  const opening = [sessions.open("a", { signal: one.signal }), sessions.open("a", { signal: other.signal })]
+  one.abort()
+  expect(await codeOf(opening[0] as Promise<Session>)).toBe("aborted")
+  expect(signals.map((signal) => signal?.aborted)).toEqual([false])
+  other.abort()
+  expect(await codeOf(opening[1] as Promise<Session>)).toBe("aborted")
+  expect(signals.map((signal) => signal?.aborted)).toEqual([true])
+  hold = false
+  expect((await sessions.open("a")).id).toBe("a")
+})
+
+async function expectClosed(session: Session): Promise<void> {
+  const calls = [
+    () => session.append(user("late")),
+    () => session.turn(() => undefined),
+    () => session.context(),
+    () => session.messages(),
+    () => session.entry("e"),
+    () => session.tree(),
+    () => session.branch("e"),
+    () => session.resetLeaf(),
+    () => session.branchWithSummary(null, "s"),
+    () => session.label("e", "x"),
+    () => session.tombstone("e"),
+    () => session.edit("e", null),
+    () => session.title("x"),
+    () => session.metadata("k", 1),
+    () => session.compact({ summarize: async () => "s" }),
+    () => session.info(),
+    () => session.parts(),
+    () => session.flush(),
+    async () => {
+      for await (const _ of session.entries()) break
+    },
+    async () => session.on("appended", () => undefined),
+  ]
+  for (const call of calls) expect(await codeOf(call())).toBe("closed")
+}

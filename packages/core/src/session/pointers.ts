@@ -1,0 +1,77 @@
+/** Names for "the session I was in", one a terminal or a project: documents of the storage. */
+import { SessionError } from "../format/errors.ts"
+import { checkSessionId } from "../storage/checks.ts"
+import type { CallOptions, Doc, SessionStorage } from "../storage/contract.ts"
+import { hasCode } from "../storage/errors.ts"
+import type { Pointer } from "./types.ts"
+
+export async function setPointer(
+  storage: SessionStorage,
+  name: string,
+  pointer: Pointer,
+  o: CallOptions = {},
+): Promise<void> {
+  const { session, cwd } = pointer
+  checkSessionId(session)
+  if (cwd !== undefined && typeof cwd !== "string") throw new SessionError("invalid", "A pointer's cwd is a text.")
+  const text = JSON.stringify({ session, ...(cwd === undefined ? {} : { cwd }) })
+  await untilWritten(storage, keyOf(name), o, (doc) =>
+    storage.docs.put(keyOf(name), text, { ...o, expect: doc?.version ?? null }),
+  )
+}
+
+export async function getPointer(
+  storage: SessionStorage,
+  name: string,
+  o: CallOptions = {},
+): Promise<Pointer | undefined> {
+  const doc = await storage.docs.get(keyOf(name), o)
+  return doc === undefined ? undefined : parsePointer(doc.text)
+}
+
+export async function deletePointer(storage: SessionStorage, name: string, o: CallOptions = {}): Promise<void> {
+  await untilWritten(storage, keyOf(name), o, async (doc) => {
+    if (doc !== undefined) await storage.docs.delete(keyOf(name), { ...o, expect: doc.version })
+  })
+}
+
+/** More writers in a row than that are no race, but a store that refuses. */
+const TRIES = 20
+
+/** The last set wins, so a version that was overtaken is read again. */
+async function untilWritten(
+  storage: SessionStorage,
+  key: string,
+  o: CallOptions,
+  write: (doc: Doc | undefined) => Promise<unknown>,
+): Promise<void> {
+  for (let attempt = 1; ; attempt++) {
+    const doc = await storage.docs.get(key, o)
+    try {
+      await write(doc)
+      return
+    } catch (error) {
+      if (!hasCode(error, "conflict") || attempt === TRIES) throw error
+    }
+  }
+}
+
+function keyOf(name: unknown): string {
+  if (typeof name === "string" && /^[A-Za-z0-9][A-Za-z0-9_-]{0,47}$/.test(name)) return `pointer.${name}`
+  throw new SessionError("invalid", `${shown(name)} is not a pointer's name: use 1 to 48 of A-Z a-z 0-9 _ -.`)
+}
+
+function shown(name: unknown): string {
+  return typeof name === "string" ? JSON.stringify(name.slice(0, 60)) : String(name)
+}
+
+function parsePointer(text: string): Pointer | undefined {
+  try {
+    const { session, cwd } = JSON.parse(text) as { session?: unknown; cwd?: unknown }
+    if (typeof session !== "string") return undefined
+    return typeof cwd === "string" ? { session, cwd } : { session }
+  } catch {
+    // A pointer is a convenience: one that cannot be read points nowhere, and the next set replaces it.
+    return undefined
+  }
+}

@@ -1,0 +1,265 @@
+/** All sessions of one storage: makes them, finds them, and lets handles on one id share one session. */
+import { checkGroups } from "../compaction/settings/levels.ts"
+import type { CompactionSettings } from "../compaction/settings/settings.ts"
+import { SessionError } from "../format/errors.ts"
+import { isUlid } from "../format/ids.ts"
+import { headerProblem } from "../format/guards.ts"
+import type { Header } from "../format/records.ts"
+import type { CallOptions, Deleted, SessionStorage } from "../storage/contract.ts"
+import { isSessionId } from "../storage/checks.ts"
+import { hasCode } from "../storage/errors.ts"
+import { createSession } from "./creating.ts"
+import { runHook } from "./hooks.ts"
+import type { SessionInfo } from "../info/info.ts"
+import { listSessions, sessionInfo } from "./list.ts"
+import type { KnownPlaces } from "./list.ts"
+import { OpenSessions } from "./open-sessions.ts"
+import type { Held } from "./open-sessions.ts"
+import { toOpeningOptions } from "./options.ts"
+import type { SessionsOptions } from "./options.ts"
+import { newHeader, openSession } from "./opening.ts"
+import type { OpeningOptions } from "./opening.ts"
+import {
+  compactionSettings,
+  copying,
+  exporting,
+  forking,
+  history,
+  importing,
+  migrating,
+  rest,
+  verifying,
+} from "./rooms.ts"
+import type { ExportOptions, ImportOptions, ImportResult, ImportSource } from "../transfer/types.ts"
+import type { CreateOptions, ListOptions, OpenOptions, Pointers, Session, SessionPage, Sessions } from "./types.ts"
+import type { VerifyReport } from "../transfer/verify.ts"
+
+/** Sessions that come and go more often than this between two looks are no race, but a storage that contradicts itself. */
+const MAX_RACES = 10
+
+export function createSessions(o: SessionsOptions): Sessions {
+  return new SessionRepository(o)
+}
+
+class SessionRepository implements Sessions {
+  readonly storage: SessionStorage
+  readonly pointers: Pointers
+  readonly #options: OpeningOptions
+  readonly #places: KnownPlaces = new Map()
+  readonly #ulidsOnly: boolean
+  readonly #hookFailed: (hook: string, error: unknown) => void
+  readonly #compaction: CompactionSettings | undefined
+  readonly #open: OpenSessions
+
+  constructor(o: SessionsOptions) {
+    this.storage = o.storage
+    if (o.compaction !== undefined) checkGroups(o.compaction)
+    this.#compaction = o.compaction
+    this.#open = new OpenSessions(o.storage, o.compaction)
+    this.pointers = {
+      set: async (name, pointer, call) => (await this.#history()).setPointer(o.storage, name, pointer, call),
+      get: async (name, call) => (await this.#history()).getPointer(o.storage, name, call),
+      delete: async (name, call) => (await this.#history()).deletePointer(o.storage, name, call),
+    }
+    this.#ulidsOnly = o.ulidsOnly === true
+    this.#hookFailed = o.onHookFailed ?? ((): void => undefined)
+    this.#options = toOpeningOptions(o)
+  }
+
+  async create(o: CreateOptions = {}): Promise<Session> {
+    this.#check()
+    const id = o.id ?? this.#options.newId()
+    this.#checkId(id)
+    rest.prefetch()
+    await this.#checkCompaction(o)
+    const { signal: _, id: __, compaction: ___, ...fields } = o
+    const header = newHeader(fields, id, this.#options.now())
+    const problem = headerProblem(header)
+    if (problem !== undefined) throw new SessionError("invalid", `The session was not created: ${problem}`)
+    const make = (): ReturnType<typeof createSession> => createSession(this.storage, header, this.#options, o)
+    const { handle } = await this.#open.make(id, make, o)
+    this.#tellMade(id, header)
+    return handle
+  }
+
+  async open(id: string, o: OpenOptions = {}): Promise<Session> {
+    return (await this.#hold(id, o)).handle
+  }
+
+  async openOrCreate(id: string, o: Omit<CreateOptions, "id"> = {}): Promise<Session> {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await this.open(id, o)
+      } catch (error) {
+        if (!hasCode(error, "not_found")) throw error
+      }
+      try {
+        return await this.create({ ...o, id })
+      } catch (error) {
+        // Somebody else made it between the two; theirs is opened.
+        if (!hasCode(error, "exists") || attempt === MAX_RACES) throw error
+      }
+    }
+  }
+
+  async info(id: string, o: CallOptions = {}): Promise<SessionInfo> {
+    this.#check()
+    this.#checkId(id)
+    return sessionInfo(this.storage, id, this.#options, o)
+  }
+
+  async list(o: ListOptions = {}): Promise<SessionPage> {
+    this.#check()
+    return listSessions(this.storage, this.#options, this.#places, o)
+  }
+
+  async rename(id: string, title: string | null, o: CallOptions = {}): Promise<void> {
+    await this.#with(id, o, ({ handle }) => handle.title(title, signalOf(o)))
+  }
+
+  async move(id: string, o: CallOptions & { readonly cwd: string }): Promise<void> {
+    if (typeof o.cwd !== "string" || o.cwd === "")
+      throw new SessionError("invalid", "A session moves to a cwd that is a text.", { session: id })
+    await this.#with(id, o, ({ handle }) => handle.metadata("cwd", o.cwd, signalOf(o)))
+  }
+
+  async delete(id: string, o: CallOptions = {}): Promise<Deleted> {
+    this.#check()
+    this.#checkId(id)
+    // What was appended before is written before, and not afterwards into nothing.
+    await this.#flush(id).catch(() => undefined)
+    const head = await this.storage.head(id, o)
+    const deleted = await this.storage.delete(id, o)
+    if (head === undefined)
+      throw new SessionError("not_found", `There is no session ${id} in ${this.storage.description}.`, { session: id })
+    this.#open.forget(id)
+    for (const hook of this.#options.hooks) runHook("delete", () => hook.delete?.({ session: id }), this.#hookFailed)
+    return deleted
+  }
+
+  async fork(id: string, o: OpenOptions & { readonly at?: string; readonly id?: string } = {}): Promise<Session> {
+    const forkId = o.id ?? this.#options.newId()
+    this.#checkId(forkId)
+    await this.#with(id, o, async ({ shared, handle }) => {
+      const { forkSession } = await forking.load()
+      await forkSession(shared, handle, forkId, this.#options, o)
+    })
+    const fork = await this.open(forkId, o)
+    this.#tellMade(forkId, fork.header)
+    return fork
+  }
+
+  async continueRecent(o: OpenOptions & { readonly cwd: string; readonly pointer?: string }): Promise<Session> {
+    this.#check()
+    return (await history.load()).continueRecent(this, o)
+  }
+
+  async import(source: ImportSource, o: ImportOptions = {}): Promise<ImportResult> {
+    this.#check()
+    const id = o.id ?? this.#options.newId()
+    this.#checkId(id)
+    const { importSession } = await importing.load()
+    const { result, header } = await importSession(this.storage, source, id, this.#options, o)
+    this.#tellMade(id, header)
+    return result
+  }
+
+  async *export(id: string, o: ExportOptions = {}): AsyncIterable<string> {
+    this.#check()
+    this.#checkId(id)
+    await this.#flush(id)
+    const { exportSession } = await exporting.load()
+    yield* exportSession(this, id, o)
+  }
+
+  async copy(id: string, to: SessionStorage, o: CallOptions = {}): Promise<ImportResult> {
+    this.#check()
+    this.#checkId(id)
+    await this.#flush(id)
+    const { copySession } = await copying.load()
+    return copySession(this.storage, id, to, o)
+  }
+
+  async migrate(
+    id: string,
+    o: CallOptions = {},
+  ): Promise<{ readonly migrated: boolean; readonly from: { format: string; version: number } }> {
+    this.#check()
+    this.#checkId(id)
+    const { migrateStored } = await migrating.load()
+    return migrateStored(this.storage, id, { ...o, blobs: this.#options.blobs })
+  }
+
+  async verify(id: string, o: CallOptions = {}): Promise<VerifyReport> {
+    this.#check()
+    this.#checkId(id)
+    await this.#flush(id)
+    const { verifySession } = await verifying.load()
+    return verifySession(this.storage, id, o)
+  }
+
+  close(): Promise<void> {
+    return this.#open.close()
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close()
+  }
+
+  #history(): ReturnType<typeof history.load> {
+    this.#check()
+    return history.load()
+  }
+
+  async #hold(id: string, o: OpenOptions): Promise<Held> {
+    this.#check()
+    this.#checkId(id)
+    rest.prefetch()
+    await this.#checkCompaction(o)
+    return this.#open.open(id, (signal) => openSession(this.storage, id, this.#options, signal), o)
+  }
+
+  async #with<T>(id: string, o: CallOptions, use: (held: Held) => Promise<T>): Promise<T> {
+    const held = await this.#hold(id, o)
+    try {
+      return await use(held)
+    } finally {
+      await held.handle.close()
+    }
+  }
+
+  /** What this repository has queued for a session is in the log before the log is read as a whole. */
+  async #flush(id: string): Promise<void> {
+    await (await this.#open.find(id)?.catch(() => undefined))?.drain()
+  }
+
+  #tellMade(session: string, header: Header): void {
+    for (const hook of this.#options.hooks)
+      runHook("create", () => hook.create?.({ session, header }), this.#hookFailed)
+  }
+
+  #check(): void {
+    if (this.#open.closed)
+      throw new SessionError("closed", "These sessions were closed. Make new ones with createSessions().")
+  }
+
+  async #checkCompaction({ compaction }: OpenOptions): Promise<void> {
+    const levels = [this.#compaction, compaction].filter((level) => level !== undefined)
+    if (levels.length === 0) return
+    const { checkLevel } = await compactionSettings.load()
+    for (const level of levels) checkLevel(level)
+  }
+
+  #checkId(id: unknown): asserts id is string {
+    if (isSessionId(id) && (!this.#ulidsOnly || isUlid(id))) return
+    const shown = typeof id === "string" ? JSON.stringify(id.slice(0, 40)) : String(id)
+    const rule = this.#ulidsOnly
+      ? "a ULID: 26 of 0-9 A-H J K M N P-T V-Z"
+      : 'made of 1 to 128 of A-Z a-z 0-9 . _ -, with a letter or digit first and last and no ".."'
+    throw new SessionError("invalid", `${shown} is not a session id, which is ${rule}.`)
+  }
+}
+
+function signalOf({ signal }: CallOptions): CallOptions {
+  return signal === undefined ? {} : { signal }
+}

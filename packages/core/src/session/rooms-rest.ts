@@ -1,0 +1,13 @@
+/** See `rooms.ts`: what creating, opening, appending, reading and listing need where something is not as it should be. */
+export { loadOther } from "../transfer/older/other-log.ts"
+export { gateOf } from "./gate.ts"
+export { reload } from "./reload.ts"
+export { keepPath, learnPaths } from "../log/known-paths.ts"
+export { foldOfStored } from "../info/info-of-stored.ts"
+export { keepFold } from "../info/keep-fold.ts"
+export { restoreSelected } from "./restoring.ts"
+export { contextMessages } from "./context-messages.ts"
+export { lookAtEnd } from "../write/settle.ts"
+export { takeArrived } from "../write/arrival.ts"
+export { planAppend, putPlanned } from "../write/planned-blobs.ts"
+export { truncateOversize } from "../format/truncate.ts"

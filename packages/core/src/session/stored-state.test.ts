@@ -1,0 +1,138 @@
+import { createMemoryStorage } from "@sessions/memory"
+import * as fc from "fast-check"
+import { expect, test } from "vitest"
+import { slotsOf } from "../../test/logs.ts"
+import { holdsAsync } from "../../test/property.ts"
+import { foldPlainly, pathOf } from "../../test/replay.ts"
+import { sessionsReading, STORED_ID } from "../../test/stored.ts"
+import type { NewEntry } from "../format/new-entry.ts"
+import type { Entry } from "../format/records.ts"
+import { hasCode } from "../storage/errors.ts"
+import { readLines } from "../log/pieces.ts"
+import type { Session } from "./types.ts"
+
+type Fields = Readonly<Record<string, unknown>>
+
+const KINDS = [
+  "say",
+  "answer",
+  "change",
+  "change",
+  "branch",
+  "summarize",
+  "reset",
+  "boundary",
+  "tombstone",
+  "edit",
+  "compact",
+  "compact",
+  "append",
+  "reopen",
+] as const
+type Step = readonly [kind: (typeof KINDS)[number], a: number, b: number]
+
+const script = fc.array(fc.tuple(fc.constantFrom(...KINDS), fc.nat({ max: 999 }), fc.nat({ max: 999 })), {
+  maxLength: 40,
+  size: "max",
+})
+
+const CHANGES: readonly Fields[] = [
+  { type: "model_change", provider: "p", model: "1" },
+  { type: "model_change", provider: "p", model: "2", role: "smol" },
+  { type: "model_change", provider: "p", model: "3", role: "__proto__" },
+  { type: "thinking_level_change", thinkingLevel: "high" },
+  { type: "thinking_level_change", thinkingLevel: "low" },
+  { type: "mode_change", mode: "plan", data: { step: 1 } },
+  { type: "mode_change", mode: "none" },
+  { type: "ttsr_injection", injectedRules: ["b", "a"] },
+  { type: "ttsr_injection", injectedRules: ["c", "b"] },
+]
+
+/** Makes a session do each step; gives the lines of its log, and the ids of what `compact` wrote. */
+async function run(steps: readonly Step[]): Promise<{ lines: string[]; compactions: string[] }> {
+  const storage = createMemoryStorage()
+  const open = (): Promise<Session> => sessionsReading(storage, 1).open(STORED_ID)
+  let session = await sessionsReading(storage, 1).create({ id: STORED_ID, systemPromptOverride: "Be brief." })
+  const ids: string[] = []
+  const compactions: string[] = []
+  const add = async (entry: Fields): Promise<unknown> => ids.push(...(await session.append(entry as NewEntry)).ids)
+  for (const [kind, a, b] of steps) {
+    const id = ids[a % Math.max(1, ids.length)]
+    if (kind === "say") await add({ type: "message", message: { role: "user", content: `say ${a} `.repeat(20) } })
+    if (kind === "answer") {
+      await add({
+        type: "message",
+        message: { role: "assistant", content: "yes ".repeat(40), provider: "q", model: `${b % 3}` },
+      })
+    }
+    if (kind === "change") await add(CHANGES[a % CHANGES.length] as Fields)
+    if (kind === "boundary" && b % 3 === 0) await add({ type: "reset_boundary" })
+    if (kind === "append") await add({ type: "compaction", summary: "s", firstKeptEntryId: id ?? "none", ...UNKNOWN })
+    if (kind === "branch" && id !== undefined) await session.branch(id)
+    if (kind === "summarize" && id !== undefined) await session.branchWithSummary(id, "went elsewhere")
+    if (kind === "reset" && b % 4 === 0) await session.resetLeaf()
+    if (kind === "tombstone" && id !== undefined) await session.tombstone(id)
+    if (kind === "edit" && id !== undefined) await session.edit(id, { content: "edited" }).catch(refused)
+    if (kind === "compact") {
+      const done = await session.compact({ summarize: async () => "s", keepRecentTokens: b % 100 }).catch(refused)
+      if (done !== undefined) compactions.push(done.entryId)
+    }
+    if (kind === "reopen") session = await open()
+  }
+  return { lines: await readLines(storage, STORED_ID, {}), compactions }
+}
+
+const UNKNOWN = { tokensBefore: 0, readFiles: [], modifiedFiles: [] }
+
+/** What may be refused at random: an edit of a compaction, and compacting where nothing can be cut. */
+function refused(error: unknown): undefined {
+  if (!hasCode(error, "invalid") && !hasCode(error, "compaction_failed")) throw error
+}
+
+test("the state that a session stores in a compaction is what its path folds to from the root", async () => {
+  let compacted = 0
+  await holdsAsync(
+    fc.asyncProperty(script, async (steps) => {
+      const { lines, compactions } = await run(steps)
+      const slots = slotsOf(lines)
+      const stored = slots.flatMap((slot, seq) => (slot?.type === "compaction" && "state" in slot ? [seq] : []))
+      const folded = stored.map((seq) => {
+        const path = pathOf(slots, seq).map((at) => slots[at] as Entry)
+        return foldPlainly(path.slice(0, -1), { systemPromptOverride: "Be brief." })
+      })
+      expect(stored.map((seq) => slots[seq]?.["state"])).toEqual(folded)
+      expect(stored.map((seq) => slots[seq]?.id)).toEqual(expect.arrayContaining(compactions))
+      compacted += compactions.length
+    }),
+    150,
+  )
+  expect(compacted).toBeGreaterThan(20)
+})
+
+test("what is too large for a line comes back in the state, also from a compaction that carries the state on", async () => {
+  const storage = createMemoryStorage()
+  const data = {
+    shot: { type: "image", data: btoa("an image ".repeat(200)), mimeType: "image/png" },
+    text: "x".repeat(600_000),
+  }
+  const first = await sessionsReading(storage, 1).create({ id: STORED_ID })
+  await first.append({ type: "mode_change", mode: "plan", data })
+  expect((await first.context()).modeData).toEqual(data)
+  await first.append({ type: "message", message: { role: "user", content: "a" } })
+
+  const second = await sessionsReading(storage, 1).open(STORED_ID)
+  expect((await second.context()).modeData).toEqual(data)
+  await second.append({ type: "compaction", id: "c1", summary: "s", firstKeptEntryId: "c1", ...UNKNOWN })
+  expect((await second.context()).modeData).toEqual(data)
+  expect((await readLines(storage, STORED_ID, {})).at(-1)?.length).toBeLessThan(2_000)
+
+  const third = await sessionsReading(storage, 1).open(STORED_ID)
+  expect((await third.context()).modeData).toEqual(data)
+  await third.append({ type: "compaction", id: "c2", summary: "s", firstKeptEntryId: "c2", ...UNKNOWN })
+  const fourth = await sessionsReading(storage, 1).open(STORED_ID)
+  expect((await fourth.context()).modeData).toEqual(data)
+  await fourth.append({ type: "mode_change", mode: "none" })
+  await fourth.append({ type: "compaction", id: "c3", summary: "s", firstKeptEntryId: "c3", ...UNKNOWN })
+  expect(await fourth.context()).not.toHaveProperty("modeData")
+  expect(await fourth.entry("c3")).not.toHaveProperty("blobs")
+})

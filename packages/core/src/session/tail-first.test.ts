@@ -1,0 +1,100 @@
+import * as fc from "fast-check"
+import { describe, expect, test } from "vitest"
+import { anyLog, headerOf, slotsOf } from "../../test/logs.ts"
+import { holdsAsync } from "../../test/property.ts"
+import { expectMessages } from "../../test/replay.ts"
+import { sessionsReading, STORED_ID, storeLines } from "../../test/stored.ts"
+import { buildSessionContext } from "../context/build.ts"
+import { toModelMessages } from "../context/model-messages.ts"
+import { repairMessages } from "../context/repair.ts"
+import type { RepairMode, SessionContext } from "../context/types.ts"
+import type { Header } from "../format/records.ts"
+import { EntryLog } from "../log/entry-log.ts"
+import type { Slot } from "../log/entry-log.ts"
+import type { Session } from "./types.ts"
+
+/** From one line a piece to all of a small log. */
+const pieceBytes = fc.constantFrom(1, 1, 200, 500, 1_000, 65_536)
+
+/** The context as a model gets it, from all entries at once. */
+function replay(slots: readonly Slot[], leafId: string | null | undefined, header: Header, repair: RepairMode) {
+  const full = buildSessionContext(EntryLog.of(slots), leafId, { header })
+  const { messages } = repairMessages(toModelMessages(full.messages).messages, repair)
+  const { diagnostics: _, tokens: __, ...rest } = full
+  return { ...rest, messages }
+}
+
+function essence(context: SessionContext) {
+  const { diagnostics: _, tokens: __, ...rest } = context
+  return rest
+}
+
+async function openAt(lines: readonly string[], bytes: number): Promise<Session> {
+  return sessionsReading(await storeLines(lines), bytes).open(STORED_ID)
+}
+
+describe("tail-first opening", () => {
+  test("gives the context of a full replay, at the last entry and at any other", async () => {
+    await holdsAsync(
+      fc.asyncProperty(anyLog, pieceBytes, fc.nat(), async (lines, bytes, n) => {
+        const slots = slotsOf(lines)
+        const header = headerOf(lines) as unknown as Header
+        const session = await openAt(lines, bytes)
+        const repair = (["synthesize", "drop", "none"] as const)[n % 3] as RepairMode
+        expect(essence(await session.context({ repair }))).toEqual(replay(slots, undefined, header, repair))
+        const ids = slots.flatMap((slot) => (slot === undefined ? [] : [slot.id]))
+        if (ids.length === 0) return
+        const other = await openAt(lines, bytes)
+        const leafId = ids[n % ids.length] as string
+        await other.branch(leafId)
+        expect(essence(await other.context({ repair }))).toEqual(replay(slots, leafId, header, repair))
+        await other.resetLeaf()
+        expect(essence(await other.context({ repair }))).toEqual(replay(slots, null, header, repair))
+      }),
+      300,
+    )
+  })
+
+  test("finds the leaf, the tree and every entry of a full replay", async () => {
+    await holdsAsync(
+      fc.asyncProperty(anyLog, pieceBytes, fc.nat(), async (lines, bytes, n) => {
+        const slots = slotsOf(lines)
+        const session = await openAt(lines, bytes)
+        const last = slots.findLast((slot) => slot !== undefined)
+        expect(session.leafId).toBe(last?.id ?? null)
+        const ids = slots.flatMap((slot) => (slot === undefined ? [] : [slot.id]))
+        const id = ids[n % ids.length] ?? "nobody"
+        expect(await session.entry(id)).toEqual(slots.findLast((slot) => slot?.id === id))
+        const found = []
+        for await (const entry of session.entries()) found.push(entry)
+        expect(found).toEqual(slots.filter((slot) => slot !== undefined))
+        expect((await session.tree()).leafId).toBe(session.leafId)
+      }),
+      100,
+    )
+  })
+
+  test("gives pages that together are the path's messages, whatever their size", async () => {
+    await holdsAsync(
+      fc.asyncProperty(anyLog, pieceBytes, fc.integer({ min: 1, max: 5 }), async (lines, bytes, limit) => {
+        const slots = slotsOf(lines)
+        const sessions = sessionsReading(await storeLines(lines), bytes)
+        const seqs: number[] = []
+        let before: string | undefined
+        for (let pages = 0; pages <= lines.length; pages++) {
+          // As a server does, which keeps nothing from one page to the next.
+          const session = await sessions.open(STORED_ID)
+          const page = await session.messages({ limit, ...(before === undefined ? {} : { before }) })
+          seqs.unshift(...page.messages.map(({ seq }) => seq))
+          before = page.before
+          await session.close()
+          if (before === undefined) break
+          expect(page.messages).toHaveLength(limit)
+        }
+        const leaf = slots.findLastIndex((slot) => slot !== undefined)
+        expect(seqs).toEqual(expectMessages(slots, leaf < 0 ? null : leaf))
+      }),
+      300,
+    )
+  })
+})

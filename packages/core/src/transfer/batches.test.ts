@@ -1,0 +1,209 @@
+import { createMemoryStorage } from "@sessions/memory"
+import { expect, test } from "vitest"
+import { createFaultyStorage } from "@sessions/conformance/faults"
+import { codeOf, linesIn, smallBatches } from "../../test/transfer.ts"
+import { parseLine } from "../format/line.ts"
+import type { HeadInfo, SessionStorage } from "../storage/contract.ts"
+import { parseFold } from "../info/parse-fold.ts"
+import { foldAnew } from "../info/read-fold.ts"
+import { writeLog } from "./batches.ts"
+import type { LogToWrite } from "./log-to-write.ts"
+import { withOriginLines } from "./headers.ts"
+
+const HEADER = '{"type":"session","format":"@sessions","version":4,"id":"s","timestamp":"2026-01-31T09:30:00.000Z"}'
+
+function entry(seq: number, text = "x".repeat(100)): string {
+  const parentId = seq === 1 ? null : `e${seq - 1}`
+  const message = { role: "user", content: [{ type: "text", text }] }
+  return JSON.stringify({
+    type: "message",
+    id: `e${seq}`,
+    parentId,
+    seq,
+    timestamp: "2026-01-31T09:30:00.000Z",
+    message,
+  })
+}
+
+function log(count: number, more: Partial<LogToWrite> = {}): LogToWrite & { readonly all: readonly string[] } {
+  const lines = Array.from({ length: count }, (_, index) => entry(index + 1))
+  const header = (total?: number): string => (total === undefined ? HEADER : withOriginLines(HEADER, total, "was"))
+  return { id: "s", header, lines: () => lines.map((line) => ({ line })), all: [HEADER, ...lines], ...more }
+}
+
+async function headOf(storage: SessionStorage): Promise<HeadInfo> {
+  return (await storage.head("s")) as HeadInfo
+}
+
+test("a log that fits one batch is created whole in one append, as it is", async () => {
+  const storage = createFaultyStorage(createMemoryStorage())
+  const one = log(50)
+  expect(await writeLog(storage, one)).toMatchObject({ lines: 51 })
+  expect(storage.calls.filter(({ operation }) => operation === "append")).toHaveLength(1)
+  expect(await linesIn(storage, "s")).toEqual(one.all)
+})
+
+test("a longer one goes in several batches, none larger than the storage takes, and its header says how many lines there must be", async () => {
+  const storage = createFaultyStorage(smallBatches())
+  const long = log(20)
+  await writeLog(storage, long)
+  const appends = storage.calls.filter(({ operation }) => operation === "append")
+  expect(appends.length).toBeGreaterThan(3)
+  const [header, ...rest] = await linesIn(storage, "s")
+  expect(parseLine(header as string).record?.["origin"]).toEqual({
+    format: "@sessions",
+    version: 4,
+    id: "was",
+    lines: 21,
+  })
+  expect(rest).toEqual(long.all.slice(1))
+})
+
+test("the information that goes along is what the whole log folds to, after every batch", async () => {
+  const storage = smallBatches()
+  const seen: string[] = []
+  await writeLog(storage, log(20), {
+    onProgress: () => void seen.push(""),
+  })
+  const head = await headOf(storage)
+  expect(head.info?.next).toBe(21)
+  expect({ ...parseFold(head.info?.text ?? ""), log: head.log }).toEqual(await foldAnew(storage, "s", head, {}))
+  expect(seen.length).toBeGreaterThan(3)
+})
+
+test("progress counts the lines and bytes that are stored", async () => {
+  const storage = smallBatches()
+  const seen: { readonly lines: number; readonly bytes: number }[] = []
+  await writeLog(storage, log(20), { onProgress: (progress) => seen.push(progress) })
+  const { next, bytes } = await headOf(storage)
+  expect(seen.at(-1)).toEqual({ lines: next, bytes })
+  expect(seen).toEqual(seen.toSorted((a, b) => a.lines - b.lines))
+})
+
+test("the same call goes on where one was cut off, after any of its batches and inside of one", async () => {
+  const whole = smallBatches()
+  await writeLog(whole, log(20))
+  const lines = await linesIn(whole, "s")
+  for (let cut = 1; cut < lines.length; cut++) {
+    const storage = smallBatches(100_000)
+    await storage.append("s", lines.slice(0, cut), { expect: 0 })
+    const small = { ...storage, capabilities: { ...storage.capabilities, maxBatchBytes: 1_000 } }
+    expect(await writeLog(small, log(20))).toMatchObject({ lines: 21 })
+    expect(await linesIn(storage, "s")).toEqual(lines)
+    expect((await headOf(storage)).info?.next).toBe(21)
+  }
+})
+
+test.each([
+  ["another log", [HEADER, entry(1, "other")]],
+  ["another header", [HEADER.replace('"s"', '"t"')]],
+  ["another time", [HEADER.replace("2026", "2025")]],
+  ["a longer log", [...log(20).all, entry(21)]],
+  ["the whole log", log(20).all],
+])("%s under the id is exists, and stays", async (_, there) => {
+  const storage = createMemoryStorage()
+  await storage.append("s", there, { expect: 0 })
+  expect(await codeOf(writeLog(storage, log(20)))).toBe("exists")
+  expect(await linesIn(storage, "s")).toEqual(there)
+})
+
+test("what was put before a line is there when the line is", async () => {
+  const storage = smallBatches()
+  const done: number[] = []
+  const lines = Array.from({ length: 20 }, (_, index) => ({
+    line: entry(index + 1),
+    before: async () => {
+      expect((await storage.head("s"))?.next ?? 0).toBeLessThanOrEqual(index + 1)
+      done.push(index)
+    },
+  }))
+  await writeLog(storage, log(20, { lines: () => lines }), {
+    onProgress: (at) => expect(done.length).toBeGreaterThan(at.lines - 2),
+  })
+  expect(done).toHaveLength(20)
+})
+
+test("a failed put leaves the lines that need it unwritten", async () => {
+  const storage = smallBatches()
+  const lines = log(20)
+    .all.slice(1)
+    .map((line, index) => ({
+      line,
+      before: async () => {
+        if (index === 15) throw new Error("no room")
+      },
+    }))
+  await expect(writeLog(storage, log(20, { lines: () => lines }))).rejects.toThrow("no room")
+  expect((await headOf(storage)).next).toBeLessThanOrEqual(16)
+})
+
+test("a line, and a log, that are too large are refused before anything is written", async () => {
+  const lines = [{ line: entry(1) }, { line: entry(2, "x".repeat(2_000)) }]
+  const storage = smallBatches()
+  await expect(writeLog(storage, log(0, { lines: () => lines }))).rejects.toThrow(/Line 2 of the log has 2\d\d\d bytes/)
+  const small = smallBatches(100_000, { maxSessionBytes: 1_000 })
+  const filler = Array.from({ length: 30 }, (_, index) => ({ line: entry(index + 1, "x".repeat(50_000)) }))
+  expect(await codeOf(writeLog(small, log(0, { lines: () => filler })))).toBe("too_large")
+  expect(await storage.head("s")).toBeUndefined()
+  expect(await small.head("s")).toBeUndefined()
+})
+
+test("an abort between two batches leaves an incomplete session that the same call completes", async () => {
+  const storage = smallBatches()
+  const abort = new AbortController()
+  const aborted = writeLog(storage, log(20), { signal: abort.signal, onProgress: () => abort.abort() })
+  expect(await codeOf(aborted)).toBe("aborted")
+  const { next } = await headOf(storage)
+  expect(next).toBeGreaterThan(0)
+  expect(next).toBeLessThan(21)
+  await writeLog(storage, log(20))
+  expect((await headOf(storage)).next).toBe(21)
+})
+
+test.each(["response lost", "request lost", "unavailable", "conflict", "prefix"] as const)(
+  "an append that answers `%s` is settled, and every line is there once",
+  async (fault) => {
+    const storage = createFaultyStorage(smallBatches())
+    storage.fail("append", undefined, fault, undefined, fault)
+    await writeLog(storage, log(20))
+    expect((await linesIn(storage, "s")).slice(1)).toEqual(log(20).all.slice(1))
+  },
+)
+
+test("a creation whose answer was lost is settled too", async () => {
+  const storage = createFaultyStorage(createMemoryStorage())
+  storage.fail("append", "response lost")
+  await writeLog(storage, log(3))
+  expect(await linesIn(storage, "s")).toEqual(log(3).all)
+})
+
+test("another writer in the unfinished session is a conflict, and nothing is put behind its lines", async () => {
+  const storage = smallBatches()
+  const other = entry(99)
+  let head = 0
+  const writing = writeLog(storage, log(20), {
+    onProgress: ({ lines }) => {
+      if (head === 0) void storage.head("s").then((at) => storage.append("s", [other], { expect: at as HeadInfo }))
+      head = lines
+    },
+  })
+  expect(await codeOf(writing)).toBe("conflict")
+  expect((await linesIn(storage, "s")).at(-1)).toBe(other)
+})
+
+test("lines that changed between the two readings are a conflict where they became fewer, and left out where they became more", async () => {
+  const readings = (first: number, second: number): LogToWrite => {
+    let reading = 0
+    return log(0, {
+      lines: () =>
+        log(reading++ === 0 ? first : second)
+          .all.slice(1)
+          .map((line) => ({ line })),
+    })
+  }
+  const storage = createMemoryStorage()
+  expect(await codeOf(writeLog(storage, readings(5, 3)))).toBe("conflict")
+  expect(await storage.head("s")).toBeUndefined()
+  expect(await writeLog(storage, readings(3, 5))).toMatchObject({ lines: 4 })
+  expect(await linesIn(storage, "s")).toEqual(log(3).all)
+})

@@ -1,0 +1,136 @@
+import { createMemoryStorage } from "@sessions/memory"
+import { expect, test } from "vitest"
+import { codeOf, linesIn, sessionsIn, smallBatches } from "../../test/transfer.ts"
+import { parseLine } from "../format/line.ts"
+import type { SessionStorage } from "../storage/contract.ts"
+import { sha256Hex } from "../storage/hash.ts"
+import { copySession } from "./copy.ts"
+
+const HEADER = '{ "type":"session","format":"@sessions","version":4,"id":"s","timestamp":"2026-01-31T09:30:00.000Z"}\r'
+const bytes = (text: string) => new TextEncoder().encode(text)
+
+function entry(seq: number, more: Record<string, unknown> = {}): string {
+  const parentId = seq === 1 ? null : `e${seq - 1}`
+  const base = { type: "custom", id: `e${seq}`, parentId, seq, timestamp: "2026-01-31T09:30:00.000Z", customType: "x" }
+  return JSON.stringify({ ...base, data: "x".repeat(60), ...more })
+}
+
+async function stored(lines: readonly string[], storage = createMemoryStorage()): Promise<SessionStorage> {
+  await storage.append("s", lines, { expect: 0 })
+  return storage
+}
+
+test("a copy has the same lines, byte for byte, whatever they are", async () => {
+  const lines = [HEADER, entry(1), "not json", " ", entry(9).replace('"seq":9', '"seq": 7')]
+  const from = await stored(lines)
+  const to = createMemoryStorage()
+  const result = await sessionsIn(from).copy("s", to)
+  expect(result).toEqual({ id: "s", lines: 5, from: { format: "@sessions", version: 4 }, diagnostics: [] })
+  expect(await linesIn(to, "s")).toEqual(lines)
+  expect((await to.head("s"))?.info?.next).toBe(5)
+})
+
+test("a copy in several batches says how many lines there must be, goes on where it was cut off, and comes up to date", async () => {
+  const lines = [HEADER, ...Array.from({ length: 20 }, (_, index) => entry(index + 1))]
+  const from = await stored(lines)
+  const to = smallBatches()
+  const whole = smallBatches()
+  await copySession(from, "s", whole)
+  const copied = await linesIn(whole, "s")
+  expect(parseLine(copied[0] as string).record?.["origin"]).toEqual({
+    format: "@sessions",
+    version: 4,
+    id: "s",
+    lines: 21,
+  })
+  await to.append("s", copied.slice(0, 5), { expect: 0 })
+  expect((await sessionsIn(to).info("s")).incomplete).toBe(true)
+  await copySession(from, "s", to)
+  expect(await linesIn(to, "s")).toEqual(copied)
+  expect(copied.slice(1)).toEqual(lines.slice(1))
+
+  const head = await from.head("s")
+  await from.append("s", [entry(21)], { expect: { next: head?.next ?? 0, log: head?.log ?? "" } })
+  await copySession(from, "s", to)
+  await copySession(from, "s", to)
+  expect((await linesIn(to, "s")).slice(1)).toEqual([...lines.slice(1), entry(21)])
+})
+
+test("something else under the id is exists, and stays", async () => {
+  const from = await stored([HEADER, entry(1), entry(2)])
+  for (const other of [
+    [HEADER, entry(1), entry(3)],
+    [HEADER, entry(1), entry(2), entry(3)],
+    [HEADER.replace("2026", "2025")],
+  ]) {
+    const to = await stored(other)
+    expect(await codeOf(copySession(from, "s", to))).toBe("exists")
+    expect(await linesIn(to, "s")).toEqual(other)
+  }
+})
+
+test("the blobs that lines refer to are there before the lines, those of file snapshots and backups too", async () => {
+  const from = createMemoryStorage()
+  const [image, file, backup] = await Promise.all(
+    ["image", "file", "backup"].map((text) => from.blobs.put(bytes(text))),
+  )
+  const header = JSON.stringify({
+    ...JSON.parse(HEADER),
+    origin: { format: "pi", version: 3, backup: { blobs: [`sha256:${backup}`], bytes: 6 } },
+  })
+  const lines = [
+    header,
+    entry(1, { data: `blob:sha256:${image}`, blobs: { "/data": "base64" } }),
+    entry(2, { type: "file_snapshot", messageId: "e1", files: { a: { blob: `sha256:${file}`, version: 1 } } }),
+  ]
+  await stored(lines, from)
+  const to = createMemoryStorage()
+  const seen: unknown[] = []
+  const watched: SessionStorage = {
+    ...to,
+    append: async (session, batch, o) => {
+      for (const hash of [image, file, backup]) seen.push(await to.blobs.has(hash as string))
+      return to.append(session, batch, o)
+    },
+  }
+  await copySession(from, "s", watched)
+  expect(seen).toEqual([true, true, true])
+  expect(await linesIn(to, "s")).toEqual(lines)
+})
+
+test("a blob that is missing in the source is told of where a line refers to it, not where a text looks like it", async () => {
+  const hash = await sha256Hex("nowhere")
+  const text = `blob:sha256:${hash}`
+  const from = await stored([HEADER, entry(1, { data: text }), entry(2, { data: text, blobs: { "/data": "utf8" } })])
+  const { diagnostics } = await copySession(from, "s", createMemoryStorage())
+  expect(diagnostics.map(({ code, seq }) => [code, seq])).toEqual([["missing_blob", 2]])
+})
+
+test("a log of an older version, or of a newer, is copied as it is; what is no session is refused", async () => {
+  const pi = [
+    '{"type":"session","version":3,"id":"old","timestamp":"t","provider":"p"}',
+    '{"type":"message","id":"a","parentId":null}',
+  ]
+  const newer = ['{"type":"session","format":"@sessions","version":99,"id":"s"}', '{"what":1}']
+  for (const [lines, from] of [
+    [pi, { format: "pi", version: 3 }],
+    [newer, { format: "unknown", version: 99 }],
+  ] as const) {
+    const to = createMemoryStorage()
+    expect(await copySession(await stored(lines), "s", to)).toMatchObject({ from })
+    expect(await linesIn(to, "s")).toEqual(lines)
+    // Information of a log that is not in this version's format would pass for one that is.
+    expect((await to.head("s"))?.info).toBeUndefined()
+  }
+  const to = createMemoryStorage()
+  expect(await codeOf(copySession(await stored(["hello", "world"]), "s", to))).toBe("not_a_session")
+  expect(await to.head("s")).toBeUndefined()
+})
+
+test("an unknown id is not_found; what the other storage cannot hold is too_large, and nothing is written", async () => {
+  const from = await stored([HEADER, entry(1, { data: "x".repeat(2_000) })])
+  expect(await codeOf(copySession(createMemoryStorage(), "s", from))).toBe("not_found")
+  const to = smallBatches()
+  expect(await codeOf(copySession(from, "s", to))).toBe("too_large")
+  expect(await to.head("s")).toBeUndefined()
+})

@@ -1,0 +1,319 @@
+import { createMemoryStorage } from "@sessions/memory"
+import * as fc from "fast-check"
+import { expect, test } from "vitest"
+import { anyLog, headerOf, slotsOf, soundLog } from "../../test/logs.ts"
+import { holdsAsync } from "../../test/property.ts"
+import { expectMessages } from "../../test/replay.ts"
+import { STORED_ID, storeLines } from "../../test/stored.ts"
+import { codeOf, linesIn, sessionsIn, smallBatches } from "../../test/transfer.ts"
+import { assistant, user } from "../../test/writers.ts"
+import { buildSessionContext } from "../context/build.ts"
+import type { SessionContext } from "../context/types.ts"
+import { parseLine } from "../format/line.ts"
+import type { Message } from "../format/messages.ts"
+import { identifyLog } from "./older/identify.ts"
+import { EntryLog } from "../log/entry-log.ts"
+import { labelsOf } from "../log/nodes.ts"
+import { pathTo } from "../log/path.ts"
+
+const isOurs = (lines: readonly string[]) => identifyLog(lines.slice(0, 1)).kind === "sessions"
+
+/** What a leaf's context says, and which entries it is made of; not what was found on the way. */
+function said({ compaction, ...context }: SessionContext<Message>): unknown {
+  return { ...context, compaction: compaction?.entryId, diagnostics: [] }
+}
+
+async function forked(lines: readonly string[], pick: number) {
+  const storage = await storeLines(lines)
+  const sessions = sessionsIn(storage)
+  const slots = slotsOf(lines)
+  const ids = slots.flatMap((slot) => (slot === undefined ? [] : [slot.id]))
+  const at = ids[pick % Math.max(ids.length, 1)]
+  const fork = await sessions.fork(STORED_ID, { id: "fork", ...(at === undefined ? {} : { at }) })
+  const forkLines = await linesIn(storage, "fork")
+  return { sessions, slots, at, fork, forkLines, forkSlots: slotsOf(forkLines) }
+}
+
+test("the context of a fork at its leaf is the source's at the entry, whatever happened to the source", async () => {
+  await holdsAsync(
+    fc.asyncProperty(anyLog.filter(isOurs), fc.nat(), async (lines, pick) => {
+      const { slots, at, forkLines, forkSlots } = await forked(lines, pick)
+      const there = buildSessionContext(slots, at ?? null, { header: headerOf(lines) as never })
+      const here = buildSessionContext(forkSlots, undefined, { header: headerOf(forkLines) as never })
+      expect(said(here)).toEqual(said(there))
+    }),
+    300,
+  )
+})
+
+test("the history of a fork is the source's: across compactions, deleted messages left out, labels and title in force", async () => {
+  await holdsAsync(
+    fc.asyncProperty(soundLog, fc.nat(), async (lines, pick) => {
+      const { sessions, slots, at, forkSlots } = await forked(lines, pick)
+      const source = EntryLog.of(slots)
+      const fork = EntryLog.of(forkSlots)
+      const leaf = at === undefined ? undefined : source.find(at)
+      const messages = leaf === undefined ? [] : expectMessages(slots, leaf)
+      const history = expectMessages(forkSlots, forkSlots.length === 1 ? null : forkSlots.length - 1)
+      expect(history.map((seq) => forkSlots[seq]?.id)).toEqual(messages.map((seq) => slots[seq]?.id))
+
+      const path = leaf === undefined ? [] : pathTo(source, leaf).seqs
+      // What only says something of an entry that is not there stays behind, with its label.
+      const there = new Set(
+        path.filter((seq) => !REFERRING.has(slots[seq]?.type ?? "") || fork.find(slots[seq]?.id ?? "") !== undefined),
+      )
+      const labels = [...labelsOf(source)].filter(([seq]) => there.has(seq))
+      // As maps, in whatever order: a label that was given twice may have left its first one behind.
+      expect(new Map([...labelsOf(fork)].map(([seq, label]) => [forkSlots[seq]?.id, label]))).toEqual(
+        new Map(labels.map(([seq, label]) => [slots[seq]?.id, label])),
+      )
+      const [from, to] = [await sessions.info(STORED_ID), await sessions.info("fork")]
+      expect([to.title, to.titleSource, to.metadata]).toEqual([from.title, from.titleSource, from.metadata])
+    }),
+  )
+})
+
+test("a fork of a sound log is a sound log with right hints, whose unchanged entries are the stored lines but for their seq", async () => {
+  await holdsAsync(
+    fc.asyncProperty(soundLog, fc.nat(), async (lines, pick) => {
+      const { sessions, slots, forkLines, forkSlots } = await forked(lines, pick)
+      const { diagnostics } = await sessions.verify("fork")
+      const before = await sessions.verify(STORED_ID)
+      const known = new Set(before.diagnostics.filter(({ code }) => OF_ITSELF.has(code)).map(({ entryId }) => entryId))
+      expect(diagnostics.filter(({ entryId }) => !known.has(entryId))).toEqual([])
+      const wrong = forkSlots.filter((entry, seq) => {
+        const source = slots.find((slot) => slot?.id === entry?.id)
+        if (entry === undefined || source === undefined) return false
+        if (source["targetSeq"] !== undefined && entry.parentId !== null) {
+          const target = entry.type === "leaf" ? entry.parentId : entry["targetId"]
+          return forkSlots[Number(entry["targetSeq"])]?.id !== target
+        }
+        if (REFERRING.has(entry.type) || entry.parentId !== source.parentId) return false
+        return forkLines[seq] !== (lines[source.seq] as string).replace(`"seq":${source.seq}`, `"seq":${seq}`)
+      })
+      expect(wrong).toEqual([])
+    }),
+  )
+})
+
+/** What is wrong with an entry by itself comes along. */
+const OF_ITSELF: ReadonlySet<string> = new Set(["invalid_record", "state_mismatch"])
+const REFERRING: ReadonlySet<string> = new Set(["compaction", "leaf", "tombstone", "label", "context_edit"])
+
+test("hints of a fork say where its entries stand", async () => {
+  const sessions = sessionsIn()
+  const source = await sessions.create({ id: "s" })
+  await source.append([user("left out", "x")])
+  await source.resetLeaf()
+  await source.append([user("one", "a"), user("two", "b")])
+  await source.append({
+    type: "compaction",
+    id: "c",
+    summary: "so far",
+    firstKeptEntryId: "b",
+    tokensBefore: 1,
+    readFiles: [],
+    modifiedFiles: [],
+  })
+  await source.label("a", "first")
+  const fork = await sessions.fork("s")
+  const slots = slotsOf(await linesIn(sessions.storage, fork.id))
+  const seqOf = (id: string) => slots.findIndex((slot) => slot?.id === id)
+  expect(slots[seqOf("c")]).toMatchObject({ firstKeptEntryId: "b", firstKeptSeq: seqOf("b") })
+  expect(slots.at(-1)).toMatchObject({ type: "label", targetSeq: seqOf("a") })
+  expect(seqOf("x")).toBe(-1)
+})
+
+test("a fork says where it comes from and takes the header's other fields along", async () => {
+  const sessions = sessionsIn(undefined, { now: () => 0 })
+  const source = await sessions.create({ id: "s", cwd: "/project", title: "T", systemPromptOverride: "Be brief." })
+  await source.append([user("hi", "a"), user("there", "b")])
+  const { header } = await sessions.fork("s", { id: "f", at: "a" })
+  expect(header).toEqual({
+    type: "session",
+    format: "@sessions",
+    version: 4,
+    id: "f",
+    timestamp: "1970-01-01T00:00:00.000Z",
+    cwd: "/project",
+    title: "T",
+    systemPromptOverride: "Be brief.",
+    parentSession: { id: "s", entryId: "a" },
+    origin: { format: "@sessions", version: 4, id: "s" },
+  })
+})
+
+test("what is still queued, and a session that nothing was written of yet, fork as they are in memory", async () => {
+  const sessions = sessionsIn(undefined, { persistAfter: "assistant" })
+  const source = await sessions.create({ id: "s" })
+  await source.append(user("waits", "a"))
+  const image = { type: "image", mimeType: "image/png", data: btoa("x".repeat(3_000)) }
+  await source.append({ type: "message", id: "b", message: { role: "user", content: [image] } })
+  const early = await sessions.fork("s", { id: "early" })
+  expect((await early.context()).messages.map(({ entryId }) => entryId)).toEqual(["a", "b"])
+  expect((await early.context()).messages[1]?.message.content).toEqual([image])
+  expect((await linesIn(sessions.storage, "early"))[2]).toContain("blob:sha256:")
+  void source.append(assistant("now", "c"))
+  const late = await sessions.fork("s", { id: "late" })
+  expect((await late.context()).messages.map(({ entryId }) => entryId)).toEqual(["a", "b", "c"])
+})
+
+test("a tombstone beyond the entry that is forked at deletes in the fork too", async () => {
+  const sessions = sessionsIn()
+  const source = await sessions.create({ id: "s" })
+  await source.append([user("secret", "a"), user("open", "b")])
+  await source.branch("a")
+  await source.tombstone("a")
+  const fork = await sessions.fork("s", { at: "b" })
+  expect((await fork.messages()).messages.map(({ entryId }) => entryId)).toEqual(["b"])
+  expect((await fork.context()).messages.map(({ entryId }) => entryId)).toEqual(["b"])
+})
+
+test("the label of an entry off the path stays behind, also where that entry comes along as the title in force", async () => {
+  const sessions = sessionsIn()
+  const source = await sessions.create({ id: "s" })
+  await source.append([user("one", "a"), { type: "title_change", id: "t", title: "Named", source: "user" }])
+  await source.branch("a")
+  await source.append([{ type: "label", id: "l", targetId: "t", label: "here" }, user("two", "b")])
+  const fork = await sessions.fork("s", { at: "b" })
+  expect((await fork.info()).title).toBe("Named")
+  const types = (await linesIn(sessions.storage, fork.id)).map((line) => parseLine(line).record?.type)
+  expect(types).toContain("title_change")
+  expect(types).not.toContain("label")
+})
+
+test("where ids are given twice, a compaction keeps in a fork what it keeps, though its first kept entry speaks of one that stays behind", async () => {
+  const header = {
+    type: "session",
+    format: "@sessions",
+    version: 4,
+    id: STORED_ID,
+    timestamp: "2026-01-31T09:30:00.000Z",
+  }
+  const message = { type: "message", message: { role: "user", content: "hi" } }
+  const entries = [
+    { ...message, id: "root", parentId: null },
+    { ...message, id: "there", parentId: "root" },
+    { ...message, id: "a", parentId: "there" },
+    { type: "title_change", id: "there", parentId: "root", title: "In force", source: "user" },
+    { type: "label", id: "first", parentId: "a", targetId: "there", targetSeq: 4, label: "here" },
+    { ...message, id: "twin", parentId: "first" },
+    { ...message, id: "twin", parentId: "twin" },
+    { type: "compaction", id: "c", parentId: "twin", summary: "so far", firstKeptEntryId: "first", tokensBefore: 1 },
+  ].map((entry, index) => ({ ...entry, seq: index + 1, timestamp: header.timestamp }))
+  const sessions = sessionsIn(await storeLines([header, ...entries].map((record) => JSON.stringify(record))))
+  const ids = async (id: string) => {
+    const session = await sessions.open(id)
+    return (await session.context()).messages.map(({ entryId }) => entryId)
+  }
+  const fork = await sessions.fork(STORED_ID)
+  expect(await ids(STORED_ID)).toEqual(["c", "twin", "twin"])
+  expect(await ids(fork.id)).toEqual(["c", "twin", "twin"])
+  expect((await sessions.open(fork.id)).leafId).toBe("c")
+  const slots = slotsOf(await linesIn(sessions.storage, fork.id))
+  // It was said of an entry that is no part of the branch, though it is there as the title in force.
+  expect(labelsOf(EntryLog.of(slots)).size).toBe(0)
+  expect(slots[5]).toEqual({
+    type: "label",
+    id: "first",
+    parentId: "a",
+    seq: 5,
+    timestamp: header.timestamp,
+    label: "here",
+  })
+})
+
+test("an unknown entry is not_found and an id that is taken is exists; nothing is written", async () => {
+  const sessions = sessionsIn()
+  const source = await sessions.create({ id: "s" })
+  await source.append(user("hi", "a"))
+  expect(await codeOf(sessions.fork("s", { at: "nobody", id: "f" }))).toBe("not_found")
+  expect(await codeOf(sessions.open("f"))).toBe("not_found")
+  await sessions.create({ id: "taken" })
+  expect(await codeOf(sessions.fork("s", { id: "taken" }))).toBe("exists")
+  expect(await linesIn(sessions.storage, "taken")).toHaveLength(1)
+})
+
+test("a fork that was cut off is incomplete, and the same call at another time completes it", async () => {
+  const storage = smallBatches()
+  let clock = 1_000
+  const sessions = sessionsIn(storage, { now: () => clock })
+  const source = await sessions.create({ id: "s" })
+  for (let i = 0; i < 20; i++) await source.append(user(`message ${i} ${"x".repeat(100)}`))
+  const whole = await sessions.fork("s", { id: "whole" })
+  const lines = await linesIn(storage, "whole")
+  expect(parseLine(lines[0] as string).record).toMatchObject({ origin: { id: "s", lines: 21 } })
+  await storage.append("cut", [(lines[0] as string).replace('"whole"', '"cut"'), lines[1] as string], { expect: 0 })
+  expect((await sessions.info("cut")).incomplete).toBe(true)
+  clock = 2_000
+  const completed = await sessions.fork("s", { id: "cut" })
+  expect((await linesIn(storage, "cut")).slice(1)).toEqual(lines.slice(1))
+  expect((await sessions.info("cut")).incomplete).toBeUndefined()
+  expect((await completed.context()).messages).toEqual((await whole.context()).messages)
+})
+
+test("an older log forks as what its migration makes of it, and stays as it is", async () => {
+  const storage = smallBatches(100_000)
+  const old = [
+    { type: "session", version: 3, id: "o", timestamp: "2025-01-01T00:00:00.000Z", provider: "p", modelId: "m" },
+    {
+      type: "message",
+      id: "a",
+      parentId: null,
+      timestamp: "2025-01-01T00:00:00.000Z",
+      message: { role: "user", content: "hi" },
+    },
+    {
+      type: "message",
+      id: "b",
+      parentId: "a",
+      timestamp: "2025-01-01T00:00:00.000Z",
+      message: { role: "user", content: "ho" },
+    },
+  ].map((record) => JSON.stringify(record))
+  await storage.append("o", old, { expect: 0 })
+  const sessions = sessionsIn(storage, { migrateOnWrite: false })
+  const fork = await sessions.fork("o", { at: "b" })
+  expect(await fork.context()).toMatchObject({ model: { provider: "p", model: "m" } })
+  expect((await fork.context()).messages.map(({ entryId }) => entryId)).toEqual(["a", "b"])
+  await fork.append(user("goes on"))
+  expect(await linesIn(storage, "o")).toEqual(old)
+})
+
+test("a log of a newer version is not forked", async () => {
+  const storage = smallBatches(100_000)
+  const header = { type: "session", format: "@sessions", version: 99, id: "n", timestamp: "2025-01-01T00:00:00.000Z" }
+  const entry = {
+    type: "message",
+    id: "a",
+    parentId: null,
+    seq: 1,
+    timestamp: "",
+    message: { role: "user", content: [] },
+  }
+  await storage.append("n", [JSON.stringify(header), JSON.stringify(entry)], { expect: 0 })
+  expect(await codeOf(sessionsIn(storage).fork("n"))).toBe("newer_version")
+})
+
+test("whatever way an entry is written, a fork has it so, but for what says where it stands", async () => {
+  const storage = createMemoryStorage()
+  const base = '"timestamp":"2026-01-31T09:30:00.000Z"'
+  const said = '"message":{"role":"user","content":"\\u0041","n":1.0}'
+  const lines = [
+    '{"type":"session","format":"@sessions","version":4,"id":"s","timestamp":"2026-01-31T09:30:00.000Z"}',
+    `{"id":"a", "type":"message","parentId":null,${base},"seq":1, ${said}, "big":12345678901234567890 }`,
+    `{"type":"message","id":"other","parentId":"a","seq":2,${base},${said}}`,
+    `{ "x" : 1e400 ,"type":"message","id":"b","parentId":"a","seq":3,${base},${said}}\r`,
+    `{"type":"label","id":"c","parentId":"other","targetId":"a","targetSeq":1,"label":"l","big":98765432109876543210,"seq":4,${base}}`,
+    `{"type":"message","id":"d","parentId":"b",${base},${said}}`,
+  ]
+  await storage.append("s", lines, { expect: 0 })
+  await sessionsIn(storage).fork("s", { id: "f", at: "d" })
+  const [, first, , second, label, unplaced] = lines as [string, string, string, string, string, string]
+  expect((await linesIn(storage, "f")).slice(1)).toEqual([
+    first,
+    second.replace('"seq":3', '"seq":2'),
+    label.replace('"seq":4', '"seq":3').replace('"parentId":"other"', '"parentId":"b"'),
+    unplaced.replace(/\}$/, ',"seq":4}'),
+  ])
+})

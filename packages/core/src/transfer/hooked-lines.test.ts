@@ -1,0 +1,105 @@
+import { expect, test } from "vitest"
+import { codeOf, linesIn, sessionsIn, smallBatches, textOf } from "../../test/transfer.ts"
+import { user } from "../../test/writers.ts"
+import type { NewEntry } from "../format/new-entry.ts"
+import type { Hooks } from "../session/hooks.ts"
+
+const HEADER = '{"type":"session","format":"@sessions","version":4,"id":"was","timestamp":"2026-01-31T09:30:00.000Z"}'
+const SECRET = "tok_12345"
+
+function line(seq: number, text: string): string {
+  const parentId = seq === 1 ? null : `e${seq - 1}`
+  const message = { role: "user", content: [{ type: "text", text }] }
+  const base = { type: "message", id: `e${seq}`, parentId, seq, timestamp: "2026-01-31T09:30:00.000Z" }
+  return JSON.stringify({ ...base, message }).replace(/\}$/, ',"big":12345678901234567890}')
+}
+
+/** Takes the secret out of every text; counts what it was asked about. */
+function redacting() {
+  const asked: string[] = []
+  const append: Hooks["append"] = (entry) => {
+    asked.push((entry as { id: string }).id)
+    const text = JSON.stringify(entry)
+    return text.includes(SECRET) ? (JSON.parse(text.replaceAll(SECRET, "[redacted]")) as NewEntry) : undefined
+  }
+  return { asked, hooks: { append } satisfies Hooks }
+}
+
+const OLDER = `{"type":"session","version":3,"id":"p","timestamp":"2026-01-31T09:30:00.000Z","cwd":"/"}
+{"type":"message","id":"a","parentId":null,"timestamp":"2026-01-31T09:30:00.000Z","message":{"role":"user","content":"my ${SECRET}"}}
+{"type":"message","id":"b","parentId":"a","timestamp":"2026-01-31T09:30:01.000Z","message":{"role":"user","content":"fine"}}
+`
+
+test("what append hooks take out of appends they take out of an import; other lines stay as they are written", async () => {
+  const { asked, hooks } = redacting()
+  const sessions = sessionsIn(undefined, { hooks })
+  const lines = [line(1, "fine"), line(2, `my ${SECRET}`), "not an entry", line(4, "fine too").replace('"e3"', '"e2"')]
+  await sessions.import(`${[HEADER, ...lines].join("\n")}\n`, { id: "new" })
+  const stored = await linesIn(sessions.storage, "new")
+  expect(stored.join("\n")).not.toContain(SECRET)
+  expect([stored[1], stored[3], stored[4]]).toEqual([lines[0], lines[2], lines[3]])
+  expect(JSON.parse(stored[2] as string)).toMatchObject({ id: "e2", parentId: "e1", seq: 2 })
+  expect(asked).toEqual(["e1", "e2", "e4"])
+})
+
+test("also out of the log of another program", async () => {
+  const { hooks } = redacting()
+  const sessions = sessionsIn(undefined, { hooks })
+  await sessions.import(OLDER, { id: "new" })
+  expect((await linesIn(sessions.storage, "new")).join("\n")).not.toContain(SECRET)
+  const { messages } = await (await sessions.open("new")).context()
+  expect(messages.map(({ entryId }) => entryId)).toEqual(["a", "b"])
+})
+
+test("hooks see what lies in the blob store, and what they give is stored as an append stores it", async () => {
+  const { hooks } = redacting()
+  const limits = { blobs: { textUnits: 100 } }
+  const plain = sessionsIn(undefined, limits)
+  const long = `${"x".repeat(200)} ${SECRET}`
+  await (await plain.create({ id: "s" })).append(user(long))
+  const text = await textOf(plain.export("s"))
+  const sessions = sessionsIn(plain.storage, { ...limits, hooks })
+  await sessions.import(text, { id: "new" })
+  const [, stored] = await linesIn(sessions.storage, "new")
+  expect(stored).toContain('"blobs":')
+  const { messages } = await (await sessions.open("new")).context()
+  expect(messages[0]?.message.content).toEqual([{ type: "text", text: long.replace(SECRET, "[redacted]") }])
+})
+
+test("a hook that refuses an entry refuses the import, before anything is written", async () => {
+  const append: Hooks["append"] = (entry) => {
+    if (JSON.stringify(entry).includes(SECRET)) throw Object.assign(new Error("no secrets"), { code: "refused" })
+  }
+  const sessions = sessionsIn(smallBatches(), { hooks: { append } })
+  const lines = Array.from({ length: 30 }, (_, index) => line(index + 1, index === 29 ? SECRET : "x".repeat(100)))
+  expect(await codeOf(sessions.import(`${[HEADER, ...lines].join("\n")}\n`, { id: "new" }))).toBe("refused")
+  expect(await sessions.storage.head("new")).toBeUndefined()
+})
+
+test("what a hook gives must be an entry", async () => {
+  const append: Hooks["append"] = () => ({ type: "message", message: { role: 7 } })
+  const sessions = sessionsIn(undefined, { hooks: { append } })
+  expect(await codeOf(sessions.import(`${HEADER}\n${line(1, "a")}\n`, { id: "new" }))).toBe("invalid")
+  expect(await sessions.storage.head("new")).toBeUndefined()
+})
+
+test("an index that a create hook keeps sees every session that comes into being, once, when it is whole", async () => {
+  const seen: string[] = []
+  const storage = smallBatches()
+  const create: Hooks["create"] = ({ session, header }) => void seen.push(`${session} ${header.id} ${header.cwd ?? ""}`)
+  const sessions = sessionsIn(storage, { hooks: { create } })
+  await sessions.create({ id: "made", cwd: "/a" })
+  await sessions.openOrCreate("opened")
+  await sessions.openOrCreate("opened")
+  await sessions.fork("made", { id: "fork" })
+  const recent = await sessions.continueRecent({ cwd: "/new" })
+  const text = `${[HEADER, ...Array.from({ length: 20 }, (_, n) => line(n + 1, "x".repeat(100)))].join("\n")}\n`
+  const abort = new AbortController()
+  const cut = sessions.import(text, { id: "import", signal: abort.signal, onProgress: () => abort.abort() })
+  expect(await codeOf(cut)).toBe("aborted")
+  expect(seen).toEqual(["made made /a", "opened opened ", "fork fork /a", `${recent.id} ${recent.id} /new`])
+  await sessions.import(text, { id: "import" })
+  expect(seen.at(-1)).toBe("import import ")
+  expect(await codeOf(sessions.import(text, { id: "import" }))).toBe("exists")
+  expect(seen).toHaveLength(5)
+})

@@ -1,0 +1,177 @@
+import { existsSync, readFileSync } from "node:fs"
+import { fileURLToPath } from "node:url"
+import { createMemoryStorage } from "@sessions/memory"
+import * as fc from "fast-check"
+import { expect, test } from "vitest"
+import { damagedLines } from "../../test/older-logs.ts"
+import { holdsAsync } from "../../test/property.ts"
+import { bytesOf, linesIn, sessionsIn, smallBatches } from "../../test/transfer.ts"
+import { entryProblem, headerProblem } from "../format/guards.ts"
+import { parseLine } from "../format/line.ts"
+
+const folder = fileURLToPath(new URL("../../../../../../shared/fixtures/", import.meta.url))
+const present = existsSync(folder)
+if (!present) console.info("Skipped: there is no ../shared/fixtures beside the project.")
+
+const AT = "2025-01-01T00:00:00.000Z"
+const HEADER = JSON.stringify({
+  type: "session",
+  version: 3,
+  id: "old",
+  timestamp: AT,
+  cwd: "/p",
+  provider: "p",
+  modelId: "m",
+})
+const PNG = btoa("x".repeat(3_000))
+
+function entry(id: string, parentId: string | null, content: unknown): string {
+  return JSON.stringify({ type: "message", id, parentId, timestamp: AT, message: { role: "user", content } })
+}
+
+test.skipIf(!present)(
+  "a real version 1 log has the context that its own program gives it, and every message its entry",
+  async () => {
+    const sessions = sessionsIn()
+    const result = await sessions.import(readFileSync(`${folder}pi/v1-two-compactions.jsonl`))
+    expect(result).toMatchObject({ lines: 1_003, from: { format: "pi", version: 1 }, diagnostics: [] })
+    const session = await sessions.open(result.id)
+    const { messages, model } = await session.context({ repair: "none" })
+    expect(messages).toHaveLength(446)
+    expect(messages.every(({ entryId }) => typeof entryId === "string" && entryId !== "")).toBe(true)
+    expect(model).toEqual({ provider: "anthropic", model: "claude-opus-4-5" })
+    expect(session.header.origin).toMatchObject({ format: "pi", version: 1, lines: 1_003 })
+    expect(await sessions.verify(result.id)).toMatchObject({ diagnostics: [], damaged: false })
+  },
+)
+
+test.skipIf(!present)(
+  "a log that ends in a reset boundary has an empty context, and the title of its slot",
+  async () => {
+    const sessions = sessionsIn()
+    const { id, from } = await sessions.import(readFileSync(`${folder}oh-my-pi/title-slot-v3.jsonl`))
+    expect(from).toEqual({ format: "oh-my-pi", version: 3 })
+    expect((await (await sessions.open(id)).context()).messages).toEqual([])
+    expect((await sessions.info(id)).title).toBe("Refactor auth module")
+  },
+)
+
+test("an older log becomes whole entries under a header that says what it was", async () => {
+  const storage = createMemoryStorage()
+  const source = [HEADER, entry("a", null, "hi"), entry("b", "a", "ho")].join("\n")
+  const result = await sessionsIn(storage).import(source, { id: "new" })
+  expect(result).toEqual({ id: "new", lines: 3, from: { format: "pi", version: 3 }, diagnostics: [] })
+  const [header, ...entries] = (await linesIn(storage, "new")).map((line) => parseLine(line).record)
+  expect(headerProblem(header)).toBeUndefined()
+  expect(header).toMatchObject({ id: "new", origin: { format: "pi", version: 3, id: "old", lines: 3 } })
+  expect(entries.map(entryProblem)).toEqual([undefined, undefined])
+})
+
+test("images and long strings go to the blob store as an append's do, and come back", async () => {
+  const storage = createMemoryStorage()
+  const sessions = sessionsIn(storage, { blobs: { textUnits: 2_000 } })
+  const image = { type: "image", mimeType: "image/png", data: PNG }
+  const long = { type: "text", text: "é".repeat(2_500) }
+  await sessions.import([HEADER, entry("a", null, [image, long])].join("\n"), { id: "new" })
+  const [, line] = await linesIn(storage, "new")
+  expect(JSON.parse(line as string).blobs).toEqual({
+    "/message/content/0/data": "base64",
+    "/message/content/1/text": "utf8",
+  })
+  const { messages } = await (await sessions.open("new")).context()
+  expect(messages[0]?.message.content).toEqual([image, long])
+})
+
+test("a line too long for the storage is shortened by its blobs first, and refused only where that is not enough", async () => {
+  const storage = smallBatches(3_000)
+  const sessions = sessionsIn(storage)
+  const image = { type: "image", mimeType: "image/png", data: PNG }
+  await sessions.import([HEADER, entry("a", null, [image])].join("\n"), { id: "new" })
+  expect(await linesIn(storage, "new")).toHaveLength(2)
+  const source = [HEADER, entry("a", null, "x".repeat(4_000))].join("\n")
+  await expect(sessions.import(source, { id: "no" })).rejects.toThrow(/Line 1 of the log has 4\d\d\d bytes/)
+  expect(await storage.head("no")).toBeUndefined()
+})
+
+test("others' references to their own blobs are left as they are", async () => {
+  const storage = createMemoryStorage()
+  const data = `blob:sha256:${"a".repeat(64)}`
+  const image = { type: "image", mimeType: "image/png", data }
+  await sessionsIn(storage).import([HEADER, entry("a", null, [image])].join("\n"), { id: "new" })
+  const [, line] = await linesIn(storage, "new")
+  expect(JSON.parse(line as string)).not.toHaveProperty("blobs")
+  expect(JSON.parse(line as string).message.content).toEqual([image])
+})
+
+test("what is no record, no UTF-8, or torn is kept in its place; indexes of records count none of it", async () => {
+  const v1 = (record: object) => JSON.stringify({ timestamp: AT, ...record })
+  const say = (text: string) => v1({ type: "message", message: { role: "user", content: text } })
+  const compaction = v1({ type: "compaction", summary: "so far", firstKeptEntryIndex: 2, tokensBefore: 1 })
+  const torn = say("three").slice(0, -5)
+  const source = bytesOf(
+    `${v1({ type: "session", id: "old" })}\n${say("one")}\n`,
+    [0xff, 0x0a],
+    `\nnot json\n${say("two")}\n${compaction}\n${torn}`,
+  )
+  const storage = createMemoryStorage()
+  const sessions = sessionsIn(storage)
+  const { diagnostics } = await sessions.import(source, { id: "new" })
+  expect(diagnostics.map(({ code, seq }) => [code, seq])).toEqual([
+    ["unparsable_line", undefined],
+    ["unparsable_line", 2],
+    ["unparsable_line", 3],
+    ["torn_tail", 6],
+  ])
+  const lines = await linesIn(storage, "new")
+  expect(lines[3]).toBe("not json")
+  const entries = [2, 6].map((seq) => JSON.parse(lines[seq] as string))
+  expect(entries.map(({ data }) => atob(data.base64))).toEqual(["\xff", torn])
+  const ids = lines.map((line) => parseLine(line).record?.["id"])
+  expect(entries.map(({ parentId }) => parentId)).toEqual([ids[1], ids[5]])
+  const { messages } = await (await sessions.open("new")).context()
+  expect(messages.map(({ kind, message }) => [kind, JSON.stringify(message.content).includes("two")])).toEqual([
+    ["compaction", false],
+    ["message", true],
+  ])
+})
+
+test("an older log in several batches goes on where it was cut off", async () => {
+  const storage = smallBatches()
+  const sessions = sessionsIn(storage)
+  const source = [
+    HEADER,
+    ...Array.from({ length: 30 }, (_, i) => entry(`e${i}`, i === 0 ? null : `e${i - 1}`, `say ${i}`)),
+  ].join("\n")
+  const abort = new AbortController()
+  const cut = sessions.import(source, { id: "new", signal: abort.signal, onProgress: () => abort.abort() })
+  await expect(cut).rejects.toMatchObject({ code: "aborted" })
+  await sessions.import(source, { id: "new" })
+  expect(await linesIn(storage, "new")).toHaveLength(31)
+  const whole = sessionsIn()
+  await whole.import(source, { id: "new" })
+  expect(await linesIn(storage, "new")).toEqual(await linesIn(whole.storage, "new"))
+})
+
+test("of a damaged file every line is kept, or the file is refused with a code", async () => {
+  const wound = fc.tuple(fc.nat(), fc.nat({ max: 255 }))
+  await holdsAsync(
+    fc.asyncProperty(damagedLines, fc.array(wound, { maxLength: 4 }), fc.boolean(), async (log, wounds, ended) => {
+      const file = bytesOf(log.join("\n") + (ended ? "\n" : ""))
+      for (const [at, byte] of wounds) if (file.length > 0) file[at % file.length] = byte
+      const sessions = sessionsIn()
+      const result = await sessions.import(file, { id: "new" }).catch((error: { code?: string }) => error.code)
+      expect(["object", "not_a_session", "newer_version"]).toContain(typeof result === "object" ? "object" : result)
+      if (typeof result !== "object") return
+      const text = new TextDecoder("utf-8", { ignoreBOM: true }).decode(file).split("\n")
+      const kept = text.filter((line) => line.trim() !== "").length
+      // The header stays one line; a title slot goes, and a title entry may come.
+      const stored = await linesIn(sessions.storage, "new")
+      expect([kept - 1, kept, kept + 1]).toContain(stored.length)
+      expect(result.lines).toBe(stored.length)
+      const session = await sessions.open("new")
+      await session.context()
+      expect((await sessions.verify("new")).lines).toBe(stored.length)
+    }),
+    200,
+  )
+})

@@ -1,0 +1,103 @@
+/** A log of an older version, from a file or from a storage, as the lines of a current one. */
+import type { BlobLimits } from "../format/blob-refs.ts"
+import type { Diagnostic } from "../format/diagnostics.ts"
+import { encodeHeader } from "../format/line.ts"
+import type { Entry, Header, Origin } from "../format/records.ts"
+import { isRawLine } from "./older/log.ts"
+import type { RawLine } from "./older/log.ts"
+import { migrateLines } from "./older/migrate.ts"
+import type { MigratedLog } from "./older/migrate.ts"
+import type { SessionStorage } from "../storage/contract.ts"
+import type { LineToWrite } from "./log-to-write.ts"
+import type { ImportedLog } from "./log-to-write.ts"
+import { textOf } from "./import-own.ts"
+import { UNREADABLE } from "./source.ts"
+import type { LineSource } from "./source.ts"
+import { toStoredForm } from "./stored-form.ts"
+import { blankDiagnostic, unreadableDiagnostic, unreadableEntry, unreadableOf } from "./unreadable.ts"
+import type { Unreadable } from "./unreadable.ts"
+
+/** The log is held in memory: its entries refer to each other by what stands before and after them. */
+export async function olderLogToWrite(
+  storage: SessionStorage,
+  source: LineSource,
+  id: string,
+  limits: BlobLimits,
+): Promise<ImportedLog> {
+  const { lines, unreadable, diagnostics } = await readAll(source)
+  const migrated = migrateLines(lines, { id })
+  const header = encodeHeader(withLines(migrated))
+  const stored = await toStoredLines(storage, migrated, limits, unreadable)
+  return {
+    id,
+    header: () => header,
+    lines: () => stored,
+    from: migrated.from,
+    diagnostics: [...diagnostics, ...diagnosticsOf(migrated, unreadable)],
+  }
+}
+
+/** The migrated header, which says how many lines its log has, so that one that was cut off is told from a whole one. */
+export function withLines({ header, records }: MigratedLog, more: Partial<Origin> = {}): Header {
+  return { ...header, origin: { ...(header.origin as Origin), lines: records.length + 1, ...more } }
+}
+
+/** What follows the header. Lines that are no entries stay as they are. */
+export async function toStoredLines(
+  storage: SessionStorage,
+  { header, records }: MigratedLog,
+  limits: BlobLimits,
+  unreadable: ReadonlyMap<string, Unreadable> = new Map(),
+): Promise<readonly LineToWrite[]> {
+  const lines: LineToWrite[] = []
+  let parentId: string | null = null
+  let { timestamp } = header
+  for (const record of records) {
+    const seq = lines.length + 1
+    const lost: Unreadable | undefined = isRawLine(record) ? unreadable.get(record.raw) : undefined
+    const kept: Entry | RawLine = lost === undefined ? record : unreadableEntry(lost, { seq, parentId, timestamp })
+    if (isRawLine(kept)) {
+      lines.push({ line: kept.raw })
+      continue
+    }
+    const entry: Entry = kept
+    lines.push(await toStoredForm(storage, entry, seq, limits))
+    parentId = entry.id
+    timestamp = entry.timestamp
+  }
+  return lines
+}
+
+interface ReadAll {
+  readonly lines: readonly string[]
+  /** By what stands in their places. */
+  readonly unreadable: ReadonlyMap<string, Unreadable>
+  readonly diagnostics: readonly Diagnostic[]
+}
+
+async function readAll(source: LineSource): Promise<ReadAll> {
+  const lines: string[] = []
+  const unreadable = new Map<string, Unreadable>()
+  const blanks: number[] = []
+  for await (const read of source.lines()) {
+    const lost = unreadableOf(read)
+    const line = lost === undefined ? textOf(read, lines.length) : UNREADABLE + String(lines.length)
+    if (lost !== undefined) unreadable.set(line, lost)
+    if (line.trim() === "") blanks.push(read.at)
+    lines.push(line)
+  }
+  const diagnostics = blanks[0] === undefined ? [] : [blankDiagnostic(blanks.length, blanks[0])]
+  return { lines, unreadable, diagnostics }
+}
+
+/** What the migration says of a line that stands in for another is said of that one. */
+function diagnosticsOf(
+  { records, diagnostics }: MigratedLog,
+  unreadable: ReadonlyMap<string, Unreadable>,
+): readonly Diagnostic[] {
+  return diagnostics.map((diagnostic) => {
+    const record = diagnostic.seq === undefined ? undefined : records[diagnostic.seq - 1]
+    const lost = record !== undefined && isRawLine(record) ? unreadable.get(record.raw) : undefined
+    return lost === undefined ? diagnostic : unreadableDiagnostic(lost, diagnostic.seq as number)
+  })
+}

@@ -1,0 +1,126 @@
+/** An older log rewritten as a current one, in one step, with a backup of what it was. */
+import { SessionError } from "../format/errors.ts"
+import type { BlobLimits } from "../format/blob-refs.ts"
+import { encodeEntry, encodeHeader, lineOf, parseLine } from "../format/line.ts"
+import { FORMAT, VERSION } from "../format/records.ts"
+import type { Entry } from "../format/records.ts"
+import { identifyLog } from "./older/identify.ts"
+import { migrateLines } from "./older/migrate.ts"
+import type { MigratedLog } from "./older/migrate.ts"
+import { utf8Length } from "../storage/checks.ts"
+import { MAX_CHUNK_BYTES } from "../storage/contract.ts"
+import type { CallOptions, Chunk, HeadInfo, SessionStorage } from "../storage/contract.ts"
+import { hasCode, StorageError } from "../storage/errors.ts"
+import { restoreEntries } from "../log/blobs.ts"
+import { keepFold } from "../info/keep-fold.ts"
+import { foldLog, startFold } from "../info/info.ts"
+import { notFound, readLines } from "../log/loaded-log.ts"
+import { parseSlot } from "../log/parse-slots.ts"
+import { putBackup } from "./backup.ts"
+import type { LineToWrite } from "./log-to-write.ts"
+import { checkIdentity } from "./identity.ts"
+import { toStoredLines, withLines } from "./import-older.ts"
+
+export interface Migration {
+  readonly migrated: boolean
+  /** What the log is, or was. */
+  readonly from: { readonly format: string; readonly version: number }
+}
+
+/**
+ * Does nothing to a current log. `read_only` where the storage cannot replace a log; `conflict` where others keep writing to it;
+ * `newer_version` and `not_a_session` for what cannot be migrated; `too_large` for a line that the storage cannot hold. Unless it
+ * resolves, the log is as it was.
+ */
+export async function migrateStored(
+  storage: SessionStorage,
+  id: string,
+  o: CallOptions & { readonly blobs?: BlobLimits } = {},
+): Promise<Migration> {
+  const signal = o.signal === undefined ? {} : { signal: o.signal }
+  const about = { session: id, storage: storage.description }
+  /** What the log was, where nobody could say whether the new one had taken its place. */
+  let unsure: Migration["from"] | undefined
+  for (let attempt = 1; ; attempt++) {
+    const head = await storage.head(id, signal)
+    if (head === undefined) throw notFound(storage, id)
+    const lines = await readLines(storage, id, { from: 0, to: head.next }, signal)
+    const identity = identifyLog(lines)
+    if (identity.kind === "sessions") {
+      return { migrated: unsure !== undefined, from: unsure ?? { format: FORMAT, version: VERSION } }
+    }
+    checkIdentity(identity, `The log of ${id} in ${storage.description}`, about)
+    if (storage.replace === undefined || !storage.capabilities.replace) {
+      const message = `${storage.description} cannot replace a log, so ${id} stays of version ${identity.version}. Fork it to go on.`
+      throw new SessionError("read_only", message, about)
+    }
+    const migrated = migrateLines(lines, { id })
+    try {
+      await replaceLog(storage, id, head, lines, migrated, o)
+      return { migrated: true, from: migrated.from }
+    } catch (error) {
+      if (hasCode(error, "indeterminate")) unsure = migrated.from
+      // Else somebody wrote to it, or migrated it, after it was read.
+      else if (!hasCode(error, "conflict")) throw error
+      if (attempt === 2) throw error
+    }
+  }
+}
+
+async function replaceLog(
+  storage: SessionStorage,
+  id: string,
+  head: HeadInfo,
+  lines: readonly string[],
+  migrated: MigratedLog,
+  { blobs = {}, ...o }: CallOptions & { readonly blobs?: BlobLimits },
+): Promise<void> {
+  const stored = await toStoredLines(storage, migrated, blobs)
+  for (const [index, { line }] of stored.entries()) {
+    if (utf8Length(line) <= storage.capabilities.maxLineBytes) continue
+    const message = `Line ${index + 1} of the migrated log of ${id} would be longer than ${storage.description} takes. The log was left as it is.`
+    throw new SessionError("too_large", message, { session: id, storage: storage.description })
+  }
+  const header = withLines(migrated, { backup: await putBackup(storage, lines, o) })
+  for (const { before } of stored) await before?.()
+  await verifyStored(storage, id, stored)
+  const chunks = toChunks([encodeHeader(header), ...stored.map(({ line }) => line)])
+  const next = await storage.replace?.(id, chunks, { ...o, expect: { next: head.next, log: head.log } })
+  const slots = stored.map(({ line, entry }, index) => entry ?? parseSlot(line, index + 1, () => undefined))
+  await keepFold(storage, id, foldLog(startFold(header, next?.log ?? ""), slots), o)
+}
+
+/** Reads the new lines as whoever opens the log will, blobs from the storage, and compares them with what was to be written. */
+async function verifyStored(storage: SessionStorage, id: string, stored: readonly LineToWrite[]): Promise<void> {
+  for (const [index, { line, entry, before }] of stored.entries()) {
+    if (entry === undefined) continue
+    const seq = index + 1
+    const record = parseLine(line).record as Entry | undefined
+    const read = record === undefined || before === undefined ? record : await restored(storage, record)
+    if (read !== undefined && lineOf(encodeEntry(read), seq) === lineOf(encodeEntry(entry), seq)) continue
+    const message = `Line ${seq} of the migrated log of ${id} does not read back as it was written. The log was left as it is.`
+    throw new StorageError("corrupt", message, { session: id, storage: storage.description })
+  }
+}
+
+async function restored(storage: SessionStorage, record: Entry): Promise<Entry> {
+  return (await restoreEntries(storage, [record])).entries[0] as Entry
+}
+
+async function* toChunks(lines: readonly string[]): AsyncGenerator<Chunk, void, undefined> {
+  let from = 0
+  let bytes = 0
+  let held: string[] = []
+  for (const line of lines) {
+    const size = utf8Length(line) + 1
+    if (held.length > 0 && bytes + size > MAX_CHUNK_BYTES) {
+      yield { from, lines: held }
+      from += held.length
+      held = []
+      bytes = 0
+    }
+    held.push(line)
+    bytes += size
+  }
+  yield { from, lines: held }
+}

@@ -1,0 +1,142 @@
+/** What a text is, before anything is made of it. */
+import { type LogRecord, parseLine } from "../../format/line.ts"
+import { FORMAT, type Header, VERSION } from "../../format/records.ts"
+import { isObject } from "../../format/shape.ts"
+import type { OlderFormat, OlderVersion } from "./log.ts"
+import { type LogStart, readStart, shown } from "./read.ts"
+
+export type LogIdentity =
+  | { readonly kind: "sessions"; readonly version: typeof VERSION; readonly header: Header }
+  | { readonly kind: "older"; readonly version: OlderVersion; readonly format: OlderFormat }
+  /** Of a version that this program does not know, or of another system's line from version 4 on. */
+  | { readonly kind: "newer"; readonly version: number }
+  /** No line but blank ones: a place where a session may be made. */
+  | { readonly kind: "empty" }
+  /** Not a session. `reason` says what was found, as the end of a sentence. */
+  | { readonly kind: "foreign"; readonly reason: string }
+
+/** The same before the entries are looked at, which alone tell who wrote an older log. */
+export type StartIdentity =
+  | Exclude<LogIdentity, { kind: "older" }>
+  | { readonly kind: "older"; readonly version: OlderVersion }
+
+/**
+ * Tells what a log is from its first lines, or all of them; never throws. Lines that are no records are passed over, as are BOM,
+ * CR and the title slot. The writer of an older log is told by the first line that only one of the two writes; `pi` where
+ * there is none among the lines given.
+ */
+export function identifyLog(lines: readonly string[]): LogIdentity {
+  const start = readStart(lines)
+  const identity = identifyStart(lines, start)
+  return identity.kind === "older" ? { ...identity, format: formatOf(start, parsed(lines, start.next)) } : identity
+}
+
+export function identifyStart(lines: readonly string[], start: LogStart): StartIdentity {
+  const { first, titleSlot, strays } = start
+  const stray = strays[0] === undefined ? undefined : (lines[strays[0]] ?? "")
+  const otherVersion = stray === undefined ? undefined : versionOfUntyped(stray)
+  if (otherVersion !== undefined && otherVersion >= VERSION) return { kind: "newer", version: otherVersion }
+  if (first === undefined) {
+    if (titleSlot !== undefined) return foreign("it has a title, but no session header")
+    return stray === undefined ? { kind: "empty" } : foreign("none of its lines is a record")
+  }
+  if (first.type !== "session") {
+    return foreign(`its first record is of type ${shown(first.type)}, not a session header`)
+  }
+  return identifyHeader(first)
+}
+
+/** What is to be said of a log of a newer version, as the end of a sentence. Ours of version 4 is none. */
+export function unknownVersion(version: number): string {
+  return version === VERSION
+    ? `says version ${version} and is no log of ${FORMAT}; logs of other programs are known up to version ${VERSION - 1}`
+    : `is of version ${version}, which this program does not know`
+}
+
+/** Who wrote an older log. */
+export function formatOf(start: LogStart, records: Iterable<LogRecord>): OlderFormat {
+  if (start.titleSlot !== undefined) return "oh-my-pi"
+  const fromHeader = start.first === undefined ? undefined : headerSign(start.first)
+  if (fromHeader !== undefined) return fromHeader
+  for (const record of records) {
+    const sign = entrySign(record)
+    if (sign !== undefined) return sign
+  }
+  return "pi"
+}
+
+function identifyHeader(header: LogRecord): StartIdentity {
+  const version = header["version"] ?? 1
+  if (typeof version !== "number" || !Number.isSafeInteger(version) || version < 1) {
+    return foreign("the version in its header is not a whole number from 1")
+  }
+  const ours = header["format"] === FORMAT
+  if (ours && version === VERSION) return { kind: "sessions", version: VERSION, header: header as Header }
+  if (version >= VERSION) return { kind: "newer", version }
+  if (ours) return foreign(`its header says ${FORMAT}, version ${version}, which never was`)
+  if (typeof header["id"] !== "string") return foreign("its header has no id")
+  return { kind: "older", version: version as OlderVersion }
+}
+
+/** pi's logs from version 4 on begin `{"v":4,"kind":"header",…}`. */
+function versionOfUntyped(line: string): number | undefined {
+  try {
+    const value: unknown = JSON.parse(line.replace(/^\uFEFF/, ""))
+    if (!isObject(value) || value["kind"] !== "header") return undefined
+    return typeof value["v"] === "number" ? value["v"] : undefined
+  } catch {
+    return undefined
+  }
+}
+
+const OH_MY_PI_TYPES: ReadonlySet<string> = new Set([
+  "title_change",
+  "reset_boundary",
+  "ttsr_injection",
+  "mode_change",
+  "session_init",
+  "service_tier_change",
+  "credential_pin",
+  "mcp_tool_selection",
+  "model_usage",
+  "archive",
+])
+const PI_TYPES: ReadonlySet<string> = new Set(["session_info", "leaf", "active_tools_change"])
+
+function headerSign(header: LogRecord): OlderFormat | undefined {
+  if (hasAny(header, ["title", "titleSource", "additionalDirectories"])) return "oh-my-pi"
+  return hasAny(header, ["provider", "modelId", "branchedFrom"]) ? "pi" : undefined
+}
+
+function entrySign(record: LogRecord): OlderFormat | undefined {
+  if (OH_MY_PI_TYPES.has(record.type)) return "oh-my-pi"
+  if (PI_TYPES.has(record.type)) return "pi"
+  switch (record.type) {
+    case "model_change":
+      if (hasAny(record, ["modelId"])) return "pi"
+      return typeof record["model"] === "string" ? "oh-my-pi" : undefined
+    case "thinking_level_change":
+      return typeof record["thinkingLevel"] === "string" ? undefined : "oh-my-pi"
+    case "compaction":
+    case "branch_summary":
+      if (hasAny(record, ["fromHook"])) return "pi"
+      return hasAny(record, ["fromExtension", "shortSummary", "preserveData"]) ? "oh-my-pi" : undefined
+    default:
+      return undefined
+  }
+}
+
+function hasAny(record: LogRecord, keys: readonly string[]): boolean {
+  return keys.some((key) => record[key] !== undefined)
+}
+
+function* parsed(lines: readonly string[], from: number): Generator<LogRecord> {
+  for (let at = from; at < lines.length; at++) {
+    const { record } = parseLine(lines[at] ?? "")
+    if (record !== undefined) yield record
+  }
+}
+
+function foreign(reason: string): { readonly kind: "foreign"; readonly reason: string } {
+  return { kind: "foreign", reason }
+}

@@ -1,0 +1,64 @@
+/** What the references of a whole log point at, worked out in time linear in its length. */
+import type { Seq } from "../../storage/contract.ts"
+import { EntryLog, type Slot } from "../../log/entry-log.ts"
+import { ROOT, parentOf } from "../../log/path.ts"
+
+export interface Links {
+  /** Seq of an entry's parent, or {@link ROOT}. */
+  readonly parents: ArrayLike<Seq>
+  /** Seq of the first entry that a compaction says it keeps: the nearest before it with that id. */
+  readonly kept: ReadonlyMap<Seq, Seq>
+  /** Seq of the last entry before an entry that is not one of its ancestors, or {@link ROOT} where all are. */
+  readonly lastOutside: ArrayLike<Seq>
+  isAncestor(ancestor: Seq, seq: Seq): boolean
+}
+
+export function linkSlots(slots: readonly Slot[]): Links {
+  const parents = new Int32Array(slots.length).fill(ROOT)
+  const lastOutside = new Int32Array(slots.length).fill(ROOT)
+  const kept = new Map<Seq, Seq>()
+  const log = new EntryLog()
+  let before: Seq = ROOT
+  for (const [seq, slot] of slots.entries()) {
+    log.push(slot)
+    if (slot === undefined) continue
+    const parent = parentOf(log, seq)
+    parents[seq] = parent
+    // Whoever hangs under the entry before it has that one's ancestors and that one, so also what lies outside of them.
+    lastOutside[seq] = parent === before ? (lastOutside[before] ?? ROOT) : before
+    before = seq
+    const keptId = slot.type === "compaction" ? slot["firstKeptEntryId"] : undefined
+    const found = typeof keptId === "string" ? log.find(keptId, seq) : undefined
+    if (found !== undefined) kept.set(seq, found)
+  }
+  return { parents, kept, lastOutside, isAncestor: ancestry(parents) }
+}
+
+/**
+ * Numbers the forest in depth-first order, so that an entry's descendants are a range. Parents stand before their children:
+ * sizes add up from the end, places from the beginning.
+ */
+function ancestry(parents: Int32Array): (ancestor: Seq, seq: Seq) => boolean {
+  const count = parents.length
+  const sizes = new Int32Array(count).fill(1)
+  for (let seq = count - 1; seq >= 0; seq--) {
+    const parent = parents[seq] ?? ROOT
+    if (parent !== ROOT) sizes[parent] = (sizes[parent] ?? 0) + (sizes[seq] ?? 0)
+  }
+  const starts = new Int32Array(count)
+  const nextChild = new Int32Array(count)
+  let nextRoot = 0
+  for (let seq = 0; seq < count; seq++) {
+    const parent = parents[seq] ?? ROOT
+    const size = sizes[seq] ?? 0
+    const start = parent === ROOT ? nextRoot : (nextChild[parent] ?? 0)
+    if (parent === ROOT) nextRoot += size
+    else nextChild[parent] = start + size
+    starts[seq] = start
+    nextChild[seq] = start + 1
+  }
+  return (ancestor, seq) => {
+    const offset = (starts[seq] ?? 0) - (starts[ancestor] ?? 0)
+    return offset > 0 && offset < (sizes[ancestor] ?? 0)
+  }
+}

@@ -1,0 +1,55 @@
+/** Logs of older versions, which are read whole and migrated in memory, and whatever else is no log of this version. */
+import { SessionError } from "../../format/errors.ts"
+import { parseLine } from "../../format/line.ts"
+import type { Header } from "../../format/records.ts"
+import { identifyLog, unknownVersion } from "./identify.ts"
+import type { LogIdentity } from "./identify.ts"
+import type { HeadInfo, SessionStorage } from "../../storage/contract.ts"
+import { EntryLog } from "../../log/entry-log.ts"
+import { olderFormats } from "../../session/rooms.ts"
+import { persistently } from "../../storage/retry.ts"
+import { importedLines, readLines, tornTail } from "../../log/loaded-log.ts"
+import type { LoadedLog, LoadOptions } from "../../log/loaded-log.ts"
+import { parseSlot } from "../../log/parse-slots.ts"
+import { startPace } from "../../log/pieces.ts"
+
+/** Logs of other versions, and those whose header is not where it should be, are read whole. */
+export async function loadOther(
+  storage: SessionStorage,
+  id: string,
+  headInfo: HeadInfo,
+  o: LoadOptions,
+): Promise<LoadedLog> {
+  const lines = await persistently(() => readLines(storage, id, {}, o))
+  const identity = identifyLog(lines)
+  const whole = { headInfo, pace: startPace(headInfo, o.pieces), imported: lines.length }
+  const diagnostics = tornTail(headInfo)
+  if (identity.kind === "older") {
+    const { isRawLine, migrateLines } = await olderFormats.load()
+    const { header, records, from, diagnostics: found } = migrateLines(lines, { id })
+    const log = EntryLog.of([undefined, ...records.map((record) => (isRawLine(record) ? undefined : record))])
+    return { ...whole, header, log, diagnostics: diagnostics.concat(found), older: from }
+  }
+  if (identity.kind !== "newer" && identity.kind !== "sessions") throw notASession(storage, id, identity)
+  const log = EntryLog.of(lines.map((line, seq) => parseSlot(line, seq, (found) => diagnostics.push(found))))
+  if (identity.kind === "sessions") {
+    return { ...whole, header: identity.header, log, diagnostics, imported: importedLines(identity.header) }
+  }
+  // Shown as far as its entries look like ours; nothing is written to it.
+  const message = `The log ${unknownVersion(identity.version)}. It is open for reading only; use a newer program to write to it.`
+  diagnostics.unshift({ code: "unknown_version", seq: 0, message })
+  const header = (parseLine(lines[0] ?? "").record ?? { type: "session" }) as Header
+  return { ...whole, header, log, diagnostics, newer: { version: identity.version } }
+}
+
+function notASession(storage: SessionStorage, id: string, identity: LogIdentity): SessionError {
+  const why = identity.kind === "foreign" ? identity.reason : "it has no header"
+  return new SessionError(
+    "not_a_session",
+    `${id} in ${storage.description} is not a session log: ${why}. It was left as it is.`,
+    {
+      session: id,
+      storage: storage.description,
+    },
+  )
+}

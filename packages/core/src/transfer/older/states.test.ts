@@ -1,0 +1,76 @@
+import * as fc from "fast-check"
+import { expect, test } from "vitest"
+import { entry, header, lines, message, olderLog, slots } from "../../../test/older-logs.ts"
+import { holds } from "../../../test/property.ts"
+import { foldState, initialState, storedState } from "../../context/state.ts"
+import type { Entry } from "../../format/records.ts"
+import { EntryLog } from "../../log/entry-log.ts"
+import { pathTo } from "../../log/path.ts"
+import { migrateLines } from "./migrate.ts"
+
+const compaction = (id: string, parentId: string) =>
+  entry("compaction", id, parentId, { summary: "", tokensBefore: 1, firstKeptEntryId: id })
+
+test("a compaction carries the state of its own path, not of a branch beside it", () => {
+  const { records } = migrateLines(
+    lines(
+      header(3),
+      entry("thinking_level_change", "a", null, { thinkingLevel: "low" }),
+      entry("thinking_level_change", "b", "a", { thinkingLevel: "high" }),
+      compaction("c", "b"),
+      entry("model_change", "d", "a", { model: "p/m" }),
+      compaction("e", "d"),
+    ),
+  )
+  expect(records[2]).toMatchObject({ state: { thinkingLevel: "high", models: {}, modelIsExplicit: false } })
+  expect(records[4]).toMatchObject({
+    state: { thinkingLevel: "low", models: { default: { provider: "p", model: "m" } }, modelIsExplicit: true },
+  })
+})
+
+test("the header's model and thinking level hold until an entry or an assistant message says otherwise", () => {
+  const older = header(undefined, { provider: "p", modelId: "m", thinkingLevel: "high" })
+  const assistant = { type: "message", message: { role: "assistant", content: [], provider: "q", model: "n" } }
+  const compact = { type: "compaction", summary: "", firstKeptEntryIndex: 1, tokensBefore: 1 }
+  const { records } = migrateLines(lines(older, { type: "x" }, compact, assistant, compact))
+  expect(records[1]).toMatchObject({
+    state: { thinkingLevel: "high", models: { default: { provider: "p", model: "m" } } },
+  })
+  expect(records[3]).toMatchObject({
+    state: { thinkingLevel: "high", models: { default: { provider: "q", model: "n" } } },
+  })
+})
+
+test("every compaction of a migrated log carries what its path folds to", () => {
+  holds(
+    fc.property(olderLog, (log) => {
+      const migrated = migrateLines(lines(...log))
+      const held = slots(migrated)
+      const tree = EntryLog.of(held)
+      for (const [seq, slot] of held.entries()) {
+        if (slot?.type !== "compaction") continue
+        const path = pathTo(tree, seq).seqs.map((at) => held[at] as Entry)
+        expect(storedState(slot)).toEqual(foldState(path, initialState(migrated.header)))
+      }
+    }),
+    300,
+  )
+})
+
+test("many compactions on one long path, and on many short ones, cost no more than one pass", () => {
+  const count = 100_000
+  const records: Record<string, unknown>[] = [header(3)]
+  for (let i = 0; i < count; i++) {
+    const parent = i === 0 ? null : `e${i < count / 2 ? i - 1 : i - count / 2}`
+    const branch = entry("branch_summary", `e${i}`, `e${i - 1}`, { fromId: `e${i - 1}`, summary: "" })
+    const plain = message(`e${i}`, parent, "text", i % 2 === 0 ? "user" : "assistant")
+    const compact = { ...compaction(`e${i}`, parent ?? ""), firstKeptEntryId: "e0" }
+    records.push(i < count / 2 ? plain : i % 2 === 0 ? branch : compact)
+  }
+  const log = lines(...records)
+  const start = performance.now()
+  const migrated = migrateLines(log)
+  // Quadratic work is minutes here; this is not a benchmark.
+  expect(performance.now() - start).toBeLessThan(5_000)
+  expect(migrated.records).toHaveLength(count)
+})

@@ -1,0 +1,235 @@
+import { createMemoryStorage } from "@sessions/memory"
+import * as fc from "fast-check"
+import { expect, test } from "vitest"
+import { damagedLines } from "../../test/older-logs.ts"
+import { anyLog, soundLog } from "../../test/logs.ts"
+import { holdsAsync } from "../../test/property.ts"
+import { codeOf, sessionsIn } from "../../test/transfer.ts"
+import { user } from "../../test/writers.ts"
+import { parseLine } from "../format/line.ts"
+import { identifyLog } from "./older/identify.ts"
+import type { SessionStorage } from "../storage/contract.ts"
+import { verifySession } from "./verify.ts"
+
+type Fields = Record<string, unknown>
+
+const AT = "2026-01-31T09:30:00.000Z"
+const HEADER: Fields = { type: "session", format: "@sessions", version: 4, id: "s", timestamp: AT }
+
+/** Entries get the place they stand at, and the one before them as their parent, unless they say otherwise. */
+function lines(header: Fields, ...entries: readonly (Fields | string)[]): string[] {
+  return [
+    JSON.stringify(header),
+    ...entries.map((entry, index) => {
+      if (typeof entry === "string") return entry
+      const base = { type: "message", id: `e${index + 1}`, parentId: index === 0 ? null : `e${index}`, seq: index + 1 }
+      const content = entry["type"] === undefined ? { message: { role: "user", content: [] } } : {}
+      return JSON.stringify({ ...base, timestamp: AT, ...content, ...entry })
+    }),
+  ]
+}
+
+async function stored(log: readonly string[], storage = createMemoryStorage()): Promise<SessionStorage> {
+  await storage.append("s", log, { expect: 0 })
+  return storage
+}
+
+async function found(log: readonly string[]) {
+  const { diagnostics, damaged } = await verifySession(await stored(log), "s")
+  return { codes: diagnostics.map(({ code, seq, entryId }) => [code, seq, entryId]), damaged }
+}
+
+const compaction = (more: Fields): Fields => ({
+  type: "compaction",
+  summary: "",
+  firstKeptEntryId: "e1",
+  tokensBefore: 1,
+  readFiles: [],
+  modifiedFiles: [],
+  ...more,
+})
+const STATE = { thinkingLevel: "off", models: {}, modelIsExplicit: false, mode: "none", injectedTtsrRules: [] }
+
+test("a whole log has nothing to be said of, and a report says its size", async () => {
+  const storage = createMemoryStorage()
+  const sessions = sessionsIn(storage)
+  const session = await sessions.create({ id: "s", systemPromptOverride: "Be brief." })
+  await session.append([user("hi", "a"), { type: "model_change", provider: "p", model: "m" }])
+  await session.label("a", "first")
+  await session.branch("a")
+  await session.edit("a", { content: "ho" })
+  const head = await storage.head("s")
+  expect(await sessions.verify("s")).toEqual({ id: "s", lines: 6, bytes: head?.bytes, diagnostics: [], damaged: false })
+})
+
+test.each<[string, readonly (Fields | string)[], readonly unknown[]]>([
+  ["a line that is no JSON", [{}, "not json", { parentId: "e1" }], ["unparsable_line", 2, undefined]],
+  ["a record that is no entry", [{}, '{"type":"session"}', { parentId: "e1" }], ["unparsable_line", 2, undefined]],
+  ["a seq that is not the place", [{}, { seq: 7 }], ["seq_mismatch", 2, "e2"]],
+  ["an id that comes again", [{}, {}, { id: "e1" }], ["duplicate_id", 3, "e1"]],
+  ["a parent that is nowhere", [{}, { parentId: "x" }], ["missing_parent", 2, "e2"]],
+  ["a parent that comes later", [{}, { parentId: "e3" }, {}], ["forward_reference", 2, "e2"]],
+  ["a tombstone of nothing", [{}, { type: "tombstone", targetId: "x" }], ["missing_target", 2, "e2"]],
+  ["an edit of nothing", [{}, { type: "context_edit", targetId: "x", replacement: null }], ["missing_target", 2, "e2"]],
+  [
+    "a label of what comes later",
+    [{}, { type: "label", targetId: "e3", label: "l" }, {}],
+    ["forward_reference", 2, "e2"],
+  ],
+  ["a leaf whose target is nowhere", [{}, { type: "leaf", parentId: "x" }], ["missing_parent", 2, "e2"]],
+  ["a message without a role", [{ message: {} }], ["invalid_record", 1, "e1"]],
+  ["a first kept entry that is nowhere", [{}, compaction({ firstKeptEntryId: "x" })], ["missing_first_kept", 2, "e2"]],
+  [
+    "a first kept entry on another branch",
+    [{}, {}, { type: "leaf", parentId: "e1" }, compaction({ firstKeptEntryId: "e2" })],
+    ["missing_first_kept", 4, "e4"],
+  ],
+  [
+    "a state that the path does not fold to",
+    [{}, compaction({ state: { ...STATE, thinkingLevel: "high" } })],
+    ["state_mismatch", 2, "e2"],
+  ],
+  [
+    "a state that forgets a model",
+    [{ type: "model_change", provider: "p", model: "m" }, compaction({ state: STATE })],
+    ["state_mismatch", 2, "e2"],
+  ],
+  [
+    "a blob that is missing",
+    [{ type: "custom", customType: "x", data: `blob:sha256:${"a".repeat(64)}`, blobs: { "/data": "utf8" } }],
+    ["missing_blob", 1, "e1"],
+  ],
+  [
+    "a snapshot's blob that is missing",
+    [{ type: "file_snapshot", messageId: "m", files: { a: { blob: `sha256:${"a".repeat(64)}`, version: 1 } } }],
+    ["missing_blob", 1, "e1"],
+  ],
+])("%s is said, with its place", async (_, entries, expected) => {
+  expect(await found(lines(HEADER, ...entries))).toEqual({ codes: [expected], damaged: true })
+})
+
+test.each<[string, Fields]>([
+  ["keeps nothing", { firstKeptEntryId: "e2" }],
+  ["carries what its path folds to", { state: STATE }],
+  ["carries it with its keys in another order", { state: Object.fromEntries(Object.entries(STATE).toReversed()) }],
+])("nothing is said of a compaction that %s", async (_, more) => {
+  expect(await found(lines(HEADER, {}, compaction(more)))).toEqual({ codes: [], damaged: false })
+})
+
+test("two turns at once are told of and are no damage; branches that an import brought along are neither", async () => {
+  const branches = [{}, { parentId: "e1" }, { parentId: "e1" }]
+  expect(await found(lines(HEADER, ...branches))).toEqual({ codes: [["diverged", 2, undefined]], damaged: false })
+  const origin = { format: "pi", version: 3, lines: 4 }
+  expect(await found(lines({ ...HEADER, origin }, ...branches))).toEqual({ codes: [], damaged: false })
+})
+
+test("fewer lines than the header says are incomplete, and a header that is not whole is invalid", async () => {
+  const origin = { format: "pi", version: 3, lines: 9 }
+  expect((await found(lines({ ...HEADER, origin }, {}))).codes).toEqual([["incomplete", undefined, undefined]])
+  expect((await found(lines({ ...HEADER, cwd: 7 }))).codes).toEqual([["invalid_record", 0, undefined]])
+})
+
+test("a backup that is missing is said", async () => {
+  const origin = { format: "pi", version: 3, backup: { blobs: [`sha256:${"a".repeat(64)}`], bytes: 1 } }
+  expect((await found(lines({ ...HEADER, origin }))).codes).toEqual([["missing_blob", 0, undefined]])
+})
+
+test("bytes after the last line, and lines that a storage does not give, are said", async () => {
+  const storage = await stored(lines(HEADER, {}))
+  const torn: SessionStorage = {
+    ...storage,
+    head: async (session, o) => {
+      const head = await storage.head(session, o)
+      return head === undefined ? undefined : { ...head, next: 5, torn: 17 }
+    },
+  }
+  const { diagnostics } = await verifySession(torn, "s")
+  expect(diagnostics.map(({ code, bytes }) => [code, bytes])).toEqual([
+    ["torn_tail", 17],
+    ["incomplete", undefined],
+  ])
+})
+
+test("the header's word on the system prompt needs no copy in a state", async () => {
+  const header = { ...HEADER, systemPromptOverride: "Be brief." }
+  expect((await found(lines(header, {}, compaction({ state: STATE })))).codes).toEqual([])
+  expect(
+    (await found(lines(HEADER, {}, compaction({ state: { ...STATE, systemPromptOverride: "x" } })))).codes,
+  ).toEqual([["state_mismatch", 2, "e2"]])
+})
+
+test("an older log is looked at as its migration makes it; of a newer one only that is said", async () => {
+  const old = lines(
+    { type: "session", version: 3, id: "s", timestamp: AT },
+    { message: { role: "user", content: "hi" } },
+    "not json",
+  )
+  expect(await found(old)).toEqual({ codes: [["unparsable_line", 2, undefined]], damaged: true })
+  const whole = lines(
+    { type: "session", version: 3, id: "s", timestamp: AT },
+    { message: { role: "user", content: "hi" } },
+  )
+  expect(await found(whole)).toEqual({ codes: [], damaged: false })
+  const newer = lines({ ...HEADER, version: 99 }, '["another", "form"]')
+  expect(await found(newer)).toEqual({ codes: [["unknown_version", 0, undefined]], damaged: false })
+})
+
+test("what is no session, and what is not there, are errors", async () => {
+  expect(await codeOf(verifySession(await stored(["hello"]), "s"))).toBe("not_a_session")
+  expect(await codeOf(verifySession(createMemoryStorage(), "s"))).toBe("not_found")
+})
+
+test("every line of any log that is not as it should be is named", async () => {
+  await holdsAsync(
+    fc.asyncProperty(
+      anyLog.filter((log) => identifyLog(log.slice(0, 1)).kind === "sessions"),
+      async (log) => {
+        const { diagnostics, lines: count } = await verifySession(await stored(log), "s")
+        expect(count).toBe(log.length)
+        const named = new Set(diagnostics.map(({ seq }) => seq))
+        const ids = new Set<unknown>()
+        const missed = log.filter((line, seq) => {
+          const record = parseLine(line).record as Fields | undefined
+          const { id, parentId, seq: said } = record ?? {}
+          const sound = record !== undefined && said === seq && !ids.has(id) && (parentId === null || ids.has(parentId))
+          ids.add(id)
+          return seq > 0 && !sound && !named.has(seq)
+        })
+        expect(missed).toEqual([])
+      },
+    ),
+  )
+})
+
+test("a sound log has no damage but what its author meant", async () => {
+  const meant = new Set([
+    "state_mismatch",
+    "missing_first_kept",
+    "missing_target",
+    "missing_parent",
+    "invalid_record",
+    "diverged",
+  ])
+  await holdsAsync(
+    fc.asyncProperty(soundLog, async (log) => {
+      const { diagnostics } = await verifySession(await stored(log), "s")
+      expect(diagnostics.filter(({ code }) => !meant.has(code))).toEqual([])
+    }),
+  )
+})
+
+test("verifying ends with a report, whatever became of an older log", async () => {
+  await holdsAsync(
+    fc.asyncProperty(damagedLines, async (log) => {
+      const kept = log.filter((line) => line !== "")
+      fc.pre(kept.length > 0)
+      const outcome = await verifySession(await stored(kept), "s").then(
+        ({ lines: count }) => `a report on ${count} lines`,
+        (error: { code?: unknown }) => error.code,
+      )
+      const { kind } = identifyLog(kept)
+      const refused = kind === "foreign" || kind === "empty"
+      expect(outcome).toBe(refused ? "not_a_session" : `a report on ${kept.length} lines`)
+    }),
+  )
+})

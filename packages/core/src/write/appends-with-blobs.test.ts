@@ -1,0 +1,55 @@
+import { createMemoryLocation, createMemoryStorage } from "@sessions/memory"
+import { expect, test } from "vitest"
+import { codeOf, createWriter, storedIds, storedLines, user } from "../../test/writers.ts"
+
+test("a blob that cannot be put fails its own append, and what is queued behind it, with nothing written", async () => {
+  const location = createMemoryLocation()
+  const { sessions, storage } = createWriter(location, { blobs: { textUnits: 100 } })
+  const session = await sessions.create({ id: "s" })
+  storage.fail("put", "quota")
+  const outcomes = await Promise.all([
+    session.append(user("a", "a")).then(({ ids }) => ids),
+    codeOf(session.append(user("long ".repeat(100), "b"))),
+    codeOf(session.append(user("c", "c"))),
+  ])
+  expect(outcomes).toEqual([["a"], "quota", "quota"])
+  await session.append(user("long ".repeat(100), "d"))
+  expect(await storedIds(location)).toEqual(["a", "d"])
+  const lines = await storedLines(createMemoryStorage({ location }))
+  expect(lines[2]).toContain("blob:sha256:")
+})
+
+test("a line is not written before its blobs are put, whatever is written meanwhile", async () => {
+  const location = createMemoryLocation()
+  const { sessions, storage } = createWriter(location, { blobs: { textUnits: 100 } })
+  const session = await sessions.create({ id: "s" })
+  const releaseAppend = storage.hold("append")
+  const releasePut = storage.hold("put")
+  const made = [session.append(user("a", "a")), session.append(user("b", "b"))]
+  made.push(session.append(user("long ".repeat(100), "c")), session.append(user("d", "d")))
+  releaseAppend()
+  await made[1]
+  releasePut()
+  await Promise.all(made)
+  expect(await storedIds(location)).toEqual(["a", "b", "c", "d"])
+  const lines = await storedLines(createMemoryStorage({ location }))
+  expect(lines[3]).toContain("blob:sha256:")
+  expect(lines[3]).not.toContain("long ")
+})
+
+test("a put that fails after its append was withdrawn fails nobody else", async () => {
+  const location = createMemoryLocation()
+  const { sessions, storage } = createWriter(location, { blobs: { textUnits: 100 } })
+  const session = await sessions.create({ id: "s" })
+  const release = storage.hold("put")
+  storage.fail("put", "quota")
+  const controller = new AbortController()
+  const withdrawn = codeOf(session.append(user("long ".repeat(100), "a"), { signal: controller.signal }))
+  await Promise.resolve()
+  controller.abort()
+  expect(await withdrawn).toBe("aborted")
+  const other = session.append(user("b", "b"))
+  release()
+  await other
+  expect(await storedIds(location)).toEqual(["b"])
+})

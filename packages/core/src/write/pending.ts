@@ -1,0 +1,131 @@
+/** Appends that have their place in memory and wait for their acknowledgement. */
+import { SIDE_ENTRY_TYPES } from "../format/records.ts"
+import { lineOf } from "../format/line.ts"
+import type { EncodedEntry } from "../format/line.ts"
+import type { Seq } from "../storage/contract.ts"
+import { hasCode } from "../storage/errors.ts"
+import type { RunningTurn } from "../session/turn-lock.ts"
+import type { AppendResult, ConflictPolicy, Divergence } from "../session/types.ts"
+
+export interface PendingEntry {
+  readonly id: string
+  readonly type: string
+  readonly parentId: string | null
+  /** The line for memory, everything in place. */
+  readonly full: EncodedEntry
+  /** The line for the storage: blobs moved out. Set again when they were put. */
+  stored: EncodedEntry
+  /** As it stands in memory, with the place it was written for. */
+  line?: { readonly seq: Seq; readonly text: string }
+  /** Fills in a field that says where another entry stands, which is known only when the line is written. */
+  readonly hint?: PlaceHint
+  /** Hangs on the log's end where that is another branch, and leaves this session's leaf where it is. */
+  readonly aside: boolean
+}
+
+export interface PlaceHint {
+  readonly field: "firstKeptSeq" | "targetSeq"
+  readonly targetId: string
+}
+
+/** Somebody who waits: who made the append, who repeated one of its entries, or (without ids) a flush. */
+export interface Caller {
+  readonly ids: readonly string[]
+  readonly resolve: (result: AppendResult) => void
+  readonly reject: (error: unknown) => void
+}
+
+/** What one call of `append` handed in. It is written whole, never split. */
+export interface PendingAppend {
+  /** Those not yet known to be in the log. */
+  entries: readonly PendingEntry[]
+  callers: readonly Caller[]
+  readonly policy: ConflictPolicy
+  /** `doubtful`: the answer was that nobody knows, so that it may be in the log, or still come. */
+  fate: "queued" | "sent" | "doubtful"
+  /** As first sent. While its fate is unknown the same bytes go out again, so that a late write meets itself. */
+  lines: readonly string[] | undefined
+  /** Part of it is in the log: it must be finished. */
+  landed: boolean
+  /** It waited in memory for its session to be created, and was acknowledged as not durable. */
+  waited: boolean
+  /** Puts the blobs and completes the entries; undefined once that is done. */
+  putBlobs: (() => Promise<void>) | undefined
+  /** {@link putBlobs} under way. */
+  ready: Promise<void> | undefined
+  /** The turn whose first append this is. */
+  readonly opens: RunningTurn | undefined
+  diverged: Divergence | undefined
+}
+
+export function isSide(item: PendingAppend): boolean {
+  return !item.entries.some(isTalk)
+}
+
+/** Whether an entry is conversation, not naming or counting. */
+export function isTalk(entry: { readonly type: string }): boolean {
+  return !SIDE_ENTRY_TYPES.has(entry.type)
+}
+
+type Find = (id: string) => Seq | undefined
+
+/** The line for memory at a place. */
+export function memoryLine(entry: PendingEntry, seq: Seq, find: Find): string {
+  const line = lineAt(entry, entry.full, seq, find)
+  entry.line = { seq, text: line }
+  return line
+}
+
+/** The line for the storage; where nothing moved out of it, memory and storage share one text. */
+export function storedLine(entry: PendingEntry, seq: Seq, find: Find): string {
+  if (entry.stored === entry.full && entry.line?.seq === seq) return entry.line.text
+  return lineAt(entry, entry.stored, seq, find)
+}
+
+/** The hint goes last: what stands before it is encoded already. */
+function lineAt({ id, hint }: PendingEntry, encoded: EncodedEntry, seq: Seq, find: Find): string {
+  const line = lineOf(encoded, seq)
+  if (hint === undefined) return line
+  const place = hint.targetId === id ? seq : find(hint.targetId)
+  return place === undefined ? line : `${line.slice(0, -1)},"${hint.field}":${place}}`
+}
+
+/** Hangs an entry under another parent. Only the part of its lines that stands before `seq` changes. */
+export function reparent(entry: PendingEntry, parentId: string | null, aside: boolean): PendingEntry {
+  const before = `{"type":${JSON.stringify(entry.type)},"id":${JSON.stringify(entry.id)},"parentId":${JSON.stringify(parentId)},"seq":`
+  const moved = (encoded: EncodedEntry): EncodedEntry => ({ before, after: encoded.after })
+  const { line: _, ...rest } = entry
+  const full = moved(entry.full)
+  return { ...rest, parentId, aside, full, stored: entry.stored === entry.full ? full : moved(entry.stored) }
+}
+
+/** The entry that these leave the session with as its leaf; undefined where they leave it where it is. */
+export function leafAfter(entries: readonly PendingEntry[]): string | undefined {
+  return entries.findLast((entry) => !entry.aside)?.id
+}
+
+export function entriesOf(items: readonly PendingAppend[]): PendingEntry[] {
+  return items.flatMap((item) => item.entries)
+}
+
+/** Nothing of it is under way any more. */
+export function requeue(item: PendingAppend): void {
+  item.fate = "queued"
+  item.lines = undefined
+}
+
+/** It is in the log. */
+export function acknowledge(item: PendingAppend, result: Omit<AppendResult, "ids">): void {
+  if (item.opens !== undefined) item.opens.phase = "written"
+  const diverged = item.diverged === undefined ? {} : { diverged: item.diverged }
+  for (const { ids, resolve } of item.callers) resolve({ ids, ...result, ...diverged })
+}
+
+/** It is not in the log, and never will be. */
+export function refuse(item: PendingAppend, error: unknown): void {
+  if (item.opens !== undefined) {
+    item.opens.phase = "unopened"
+    item.opens.conflicted ||= item.policy === "retry-turn" && hasCode(error, "conflict")
+  }
+  for (const { reject } of item.callers) reject(error)
+}

@@ -1,0 +1,125 @@
+/** Gives what a caller appends its ids, its parents and its places behind what a session has in memory. Changes nothing. */
+import { selectContext } from "../context/select.ts"
+import { inState } from "../context/state-blobs.ts"
+import { foldState } from "../context/state.ts"
+import { SessionError } from "../format/errors.ts"
+import type { EntryPayload, NewEntry } from "../format/new-entry.ts"
+import { normalizeNewEntry } from "../format/normalize.ts"
+import { toIsoTime } from "../storage/clock.ts"
+import { prepareEntry } from "./prepare.ts"
+import type { Outside, PrepareOptions, Prepared } from "./prepare.ts"
+import { isTalk } from "./pending.ts"
+import type { SessionState } from "./session-state.ts"
+
+/** Carries a branch target from `branch` to the place where parents are given; no caller can spell it. */
+export const BRANCH_TARGET: unique symbol = Symbol("branch target")
+
+export interface Placed {
+  /** One for each entry given. */
+  readonly ids: readonly string[]
+  /** Those that the session does not have yet. */
+  readonly fresh: readonly Prepared[]
+}
+
+/** What an append was given that could not be placed yet; the next try has the same. */
+export interface Given {
+  readonly ids: readonly string[]
+  readonly timestamp: string
+  readonly fresh?: undefined
+}
+
+interface PlacingOptions extends PrepareOptions {
+  readonly newId: () => string
+  readonly now: () => number
+}
+
+/** Throws `invalid`. Places nothing where one of them may hold what is too large for a line, and `outside` is missing. */
+export function placeAppend(
+  session: string,
+  state: SessionState,
+  inputs: readonly NewEntry[],
+  o: PlacingOptions,
+  outside: Outside | undefined,
+  given?: Given,
+): Placed | Given {
+  if (inputs.length === 0) throw new SessionError("invalid", "There is no entry to append.", { session })
+  const payloads = inputs.map(normalizeNewEntry)
+  const { ids, timestamp } = given ?? {
+    ids: uniqueIds(session, payloads, o.newId),
+    timestamp: toIsoTime(o.now()),
+  }
+  const fresh: Prepared[] = []
+  let leafId = state.leafId
+  let end = isTalk(payloads[0] as EntryPayload) ? undefined : asideParent(state)
+  let seq = state.log.end
+  for (const [index, payload] of payloads.entries()) {
+    const id = ids[index] as string
+    // A repeated request doubles nothing.
+    if (payload.id !== undefined && state.log.find(id) !== undefined) continue
+    if (isTalk(payload)) end = undefined
+    const target = branchTarget(payload)
+    if (typeof target === "string" && state.log.find(target) === undefined) throw targetGone(session, target)
+    const place = {
+      id,
+      parentId: end ?? (target === undefined ? leafId : target),
+      seq: seq++,
+      timestamp: payload.timestamp ?? timestamp,
+    }
+    const complete = payload.type === "compaction" ? withState(payload, state, fresh) : payload
+    const prepared = prepareEntry(complete, place, { aside: end !== undefined, outside }, o)
+    if (prepared === undefined) return { ids, timestamp }
+    fresh.push(prepared)
+    if (end === undefined) leafId = id
+    else end = id
+  }
+  return { ids, fresh }
+}
+
+function uniqueIds(session: string, payloads: readonly EntryPayload[], newId: () => string): string[] {
+  const ids = payloads.map(({ id }) => id ?? newId())
+  if (ids.length === 1 || new Set(ids).size === ids.length) return ids
+  const twice = ids.find((id, index) => ids.indexOf(id) !== index)
+  throw new SessionError("invalid", `The id ${JSON.stringify(twice)} is given twice in one append.`, { session })
+}
+
+/**
+ * The log's last entry, where that is another branch than this session's: there naming and counting must hang, because whoever
+ * opens the log takes its last line for the leaf.
+ */
+function asideParent({ log, leafId }: SessionState): string | undefined {
+  const last = log.entryBefore(log.end)
+  if (last === undefined || (leafId !== null && log.find(leafId) === last)) return undefined
+  return log.at(last)?.id
+}
+
+/** Only these entries name their own parent. */
+function branchTarget(payload: object): string | null | undefined {
+  const { type, [BRANCH_TARGET]: target } = payload as { type?: unknown; [BRANCH_TARGET]?: string | null }
+  return type === "leaf" || type === "branch_summary" ? target : undefined
+}
+
+/** It was there when the caller named it, and has been rolled back since. */
+function targetGone(session: string, target: string): SessionError {
+  const message = `There is no entry ${JSON.stringify(target)} in session ${session} any more: its append has failed.`
+  return new SessionError("not_found", message, { session })
+}
+
+/**
+ * A compaction carries what its path folds to, so that opening needs nothing before its kept part. Where that would mean reading
+ * further back it goes without: opening reads on then.
+ */
+function withState(
+  payload: EntryPayload,
+  { log, leafId, header }: SessionState,
+  before: readonly Prepared[],
+): EntryPayload {
+  const leaf = leafId === null ? null : log.find(leafId)
+  if ("state" in payload || leaf === undefined) return payload
+  const selection = selectContext(log, leaf, header)
+  if ("older" in selection) return payload
+  const entries = before.map(({ entry }) => entry)
+  const state = foldState(entries, selection.state)
+  // What stands in the state as a reference is named where the state stands now.
+  const blobs = selection.stateBlobs
+  return { ...payload, state, ...(blobs === undefined ? {} : { blobs: inState(blobs) }) } as EntryPayload
+}

@@ -1,0 +1,69 @@
+import { createMemoryLocation } from "@sessions/memory"
+import { expect, test } from "vitest"
+import { codeOf, createWriter, storedIds, user } from "../../test/writers.ts"
+
+test("a repeated append with the same entry id is there once", async () => {
+  const location = createMemoryLocation()
+  const { sessions } = createWriter(location)
+  const session = await sessions.create({ id: "s" })
+  await session.append(user("a", "a"))
+  expect(await session.append(user("a", "a"))).toMatchObject({ ids: ["a"], durable: true, head: { next: 2 } })
+  expect(await session.append([user("a", "a"), user("b", "b")])).toMatchObject({ ids: ["a", "b"] })
+  expect(await storedIds(location)).toEqual(["a", "b"])
+})
+
+test("a repeated append waits for the one that is pending", async () => {
+  const location = createMemoryLocation()
+  const { sessions, storage } = createWriter(location)
+  const session = await sessions.create({ id: "s" })
+  const release = storage.hold("append")
+  const first = session.append(user("a", "a"))
+  let settled = false
+  const again = session.append(user("a", "a")).finally(() => (settled = true))
+  await new Promise((resolve) => setImmediate(resolve))
+  expect(settled).toBe(false)
+  release()
+  expect(await Promise.all([first, again])).toMatchObject([{ ids: ["a"] }, { ids: ["a"] }])
+  expect(await storedIds(location)).toEqual(["a"])
+})
+
+test("a repeated append fails with the one that is pending", async () => {
+  const location = createMemoryLocation()
+  const { sessions, storage } = createWriter(location)
+  const session = await sessions.create({ id: "s" })
+  storage.fail("append", "quota")
+  const first = codeOf(session.append(user("a", "a")))
+  const again = codeOf(session.append(user("a", "a")))
+  expect(await first).toBe("quota")
+  expect(await again).toBe("quota")
+  expect(await storedIds(location)).toEqual([])
+})
+
+test("a repeated append does not wait for what others append after it", async () => {
+  const { sessions, storage } = createWriter()
+  const session = await sessions.create({ id: "s" })
+  const first = session.append(user("a", "a"))
+  const again = session.append(user("a", "a"))
+  await Promise.resolve()
+  const release = storage.hold("append")
+  const later = session.append(user("b", "b"))
+  expect((await again).ids).toEqual(["a"])
+  release()
+  await Promise.all([first, later])
+})
+
+test("whoever repeats an append and gives up does not withdraw it from the one who made it", async () => {
+  const location = createMemoryLocation()
+  const { sessions, storage } = createWriter(location)
+  const session = await sessions.create({ id: "s" })
+  const release = storage.hold("append")
+  const controller = new AbortController()
+  const before = session.append(user("a", "a"))
+  const first = session.append(user("b", "b"))
+  const again = codeOf(session.append(user("b", "b"), { signal: controller.signal }))
+  controller.abort()
+  expect(await again).toBe("aborted")
+  release()
+  await Promise.all([before, first])
+  expect(await storedIds(location)).toEqual(["a", "b"])
+})

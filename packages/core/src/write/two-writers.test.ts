@@ -1,0 +1,298 @@
+import { createMemoryLocation, createMemoryStorage } from "@sessions/memory"
+import { expect, test } from "vitest"
+import {
+  assistant,
+  codeOf,
+  contextTexts,
+  createWriter,
+  note,
+  reopened,
+  storedEntries,
+  storedIds,
+  twoWriters,
+  user,
+} from "../../test/writers.ts"
+import type { Diagnostic } from "../format/diagnostics.ts"
+import type { Entry } from "../format/records.ts"
+import type { Divergence, Session } from "../session/types.ts"
+
+function divergences(session: Session): Divergence[] {
+  const seen: Divergence[] = []
+  session.on("diverged", (divergence) => seen.push(divergence))
+  return seen
+}
+
+function told(diagnostics: readonly Diagnostic[]): object[] {
+  return diagnostics.filter(({ code }) => code === "diverged").map(({ leaf, otherLeaf }) => ({ leaf, otherLeaf }))
+}
+
+const parents = (entries: readonly Entry[]): (string | null)[][] => entries.map(({ id, parentId }) => [id, parentId])
+
+test("two processes that append at once keep both branches, and who came second is told", async () => {
+  const { location, one, two } = await twoWriters({}, [user("start", "0")])
+  const seen = divergences(two)
+  const [first, second] = await Promise.all([
+    one.append([user("one", "a1"), assistant("one", "a2")]),
+    two.append([user("two", "b1"), assistant("two", "b2")]),
+  ])
+  expect(first.diverged).toBeUndefined()
+  expect(second.diverged).toEqual({ leaf: "b2", otherLeaf: "a2" })
+  expect(seen).toEqual([{ leaf: "b2", otherLeaf: "a2" }])
+  expect(parents(await storedEntries(location))).toEqual([
+    ["0", null],
+    ["a1", "0"],
+    ["a2", "a1"],
+    ["b1", "0"],
+    ["b2", "b1"],
+  ])
+  expect(await contextTexts(one)).toEqual(["start", "one", "one"])
+  expect(await contextTexts(two)).toEqual(["start", "two", "two"])
+})
+
+test("a live session keeps its own leaf", async () => {
+  const { one, two } = await twoWriters({}, [user("start", "0")])
+  await two.append(user("two", "b"))
+  const appended = await one.append(user("one", "a"))
+  expect(appended.diverged).toEqual({ leaf: "a", otherLeaf: "b" })
+  expect(one.leafId).toBe("a")
+  await one.append(user("one again", "a2"))
+  expect(await contextTexts(one)).toEqual(["start", "one", "one again"])
+})
+
+test("opening a log whose last two tips interleave reports both leaves, and no longer after a branch", async () => {
+  const { location, one, two } = await twoWriters({}, [user("start", "0")])
+  await Promise.all([one.append(user("one", "a")), two.append(user("two", "b"))])
+  const opened = await reopened(location)
+  expect(opened.leafId).toBe("b")
+  expect(told(opened.diagnostics)).toEqual([{ leaf: "b", otherLeaf: "a" }])
+  await opened.branch("a")
+  const again = await reopened(location)
+  expect(told(again.diagnostics)).toEqual([])
+  expect(await contextTexts(again)).toEqual(["start", "one"])
+})
+
+test("a session says only the last of many divergences, however long two writers go on", async () => {
+  const { one, two } = await twoWriters({}, [user("start", "0")])
+  for (let n = 0; n < 5; n++) {
+    await one.append(user(`one ${n}`, `a${n}`))
+    await two.append(user(`two ${n}`, `b${n}`))
+  }
+  expect(told(one.diagnostics)).toEqual([{ leaf: "a4", otherLeaf: "b3" }])
+})
+
+test("another writer's lines are told of once, in order", async () => {
+  const { one, two } = await twoWriters({}, [user("start", "0")])
+  const seen: string[] = []
+  one.on("foreign", ({ entries }) => seen.push(...entries.map((entry) => entry.id)))
+  await two.append([user("two", "b1"), note("side", "b2")])
+  await one.append(user("one", "a"))
+  await one.append(user("one", "c"))
+  expect(seen).toEqual(["b1", "b2"])
+})
+
+test("a rename from a writer that is 5 entries behind leaves the context as it was", async () => {
+  const { location, one, two } = await twoWriters({}, [user("start", "0")])
+  const seen = divergences(two)
+  for (let n = 1; n <= 5; n++) await one.append(n % 2 === 0 ? assistant(`m${n}`) : user(`m${n}`))
+  const before = await contextTexts(await reopened(location))
+  await two.title("renamed")
+  const after = await reopened(location)
+  expect(await contextTexts(after)).toEqual(before)
+  expect((await after.info()).title).toBe("renamed")
+  expect(told(after.diagnostics)).toEqual([])
+  expect(seen).toEqual([])
+  // Nothing of its own stands against the other's turn: it goes on where that ended.
+  expect(await contextTexts(two)).toEqual(before)
+})
+
+test("naming and counting of another writer are no divergence", async () => {
+  const { location, one, two } = await twoWriters({}, [user("start", "0")])
+  const seen = divergences(one)
+  await two.append([note("n1"), { type: "usage", kind: "title", usage: { input: 1 } }])
+  await two.label("0", "the start")
+  const appended = await one.append(assistant("one", "a"))
+  expect(appended.diverged).toBeUndefined()
+  expect(seen).toEqual([])
+  const opened = await reopened(location)
+  expect(await contextTexts(opened)).toEqual(["start", "one"])
+  expect(told(opened.diagnostics)).toEqual([])
+})
+
+test("naming after a divergence moves neither this session's branch nor the log's", async () => {
+  const { location, one, two } = await twoWriters({}, [user("start", "0")])
+  await one.append(user("one", "a"))
+  await two.append(user("two", "b"))
+  expect((await reopened(location)).leafId).toBe("b")
+  await one.label("a", "mine")
+  expect(await contextTexts(one)).toEqual(["start", "one"])
+  expect(await contextTexts(await reopened(location))).toEqual(["start", "two"])
+  await one.title("named")
+  expect(await contextTexts(one)).toEqual(["start", "one"])
+  expect(await contextTexts(await reopened(location))).toEqual(["start", "two"])
+  await one.append(user("one again", "a2"))
+  expect(await contextTexts(one)).toEqual(["start", "one", "one again"])
+  expect(one.leafId).toBe("a2")
+  const opened = await reopened(location)
+  expect(await contextTexts(opened)).toEqual(["start", "one", "one again"])
+  expect(told(opened.diagnostics)).toHaveLength(1)
+})
+
+test("naming that is refused leaves the leaf where it was, on whatever branch it hung", async () => {
+  const { one, two, writerOne } = await twoWriters({}, [user("start", "0")])
+  await one.append(user("one", "a"))
+  await two.append(user("two", "b"))
+  await one.label("a", "mine")
+  writerOne.storage.fail("append", "quota")
+  const outcomes = [codeOf(one.append(note("lost"))), codeOf(one.append(user("lost")))]
+  expect(await Promise.all(outcomes)).toEqual(["quota", "quota"])
+  expect(one.leafId).toBe("a")
+})
+
+test('with onConflict "fail" nothing is written, and the session stands where the other writer left it', async () => {
+  const { location, one, two } = await twoWriters({ onConflict: "fail" }, [user("start", "0")])
+  await two.append(user("two", "b"))
+  const rolledBack: string[] = []
+  one.on("rolled_back", ({ ids }) => rolledBack.push(...ids))
+  const outcomes = [codeOf(one.append(user("one", "a"))), codeOf(one.append(note("behind", "n")))]
+  expect(await Promise.all(outcomes)).toEqual(["conflict", "conflict"])
+  expect(rolledBack).toEqual(["a", "n"])
+  expect(await storedIds(location)).toEqual(["0", "b"])
+  expect(await contextTexts(one)).toEqual(["start", "two"])
+  await one.append(user("one", "a"))
+  expect(await contextTexts(await reopened(location))).toEqual(["start", "two", "one"])
+})
+
+test("a repeated append with the same entry id is there once, also across two writers", async () => {
+  const { location, one, two } = await twoWriters({}, [user("start", "0")])
+  await two.append(user("request", "r"))
+  expect(await one.append([user("request", "r"), assistant("answer", "x")])).toMatchObject({ ids: ["r", "x"] })
+  expect(parents(await storedEntries(location))).toEqual([
+    ["0", null],
+    ["r", "0"],
+    ["x", "r"],
+  ])
+  const [a, b] = await Promise.all([one.append(user("again", "r2")), two.append(user("again", "r2"))])
+  expect([a.ids, b.ids]).toEqual([["r2"], ["r2"]])
+  expect((await storedIds(location)).filter((id) => id === "r2")).toHaveLength(1)
+})
+
+test("an append of which a part is in the log is finished, whatever its caller asked for", async () => {
+  const { location, one, writerOne } = await twoWriters({}, [user("start", "0")])
+  writerOne.storage.fail("append", "prefix")
+  writerOne.storage.fail("head", "unavailable", "unavailable", "unavailable")
+  const batch = [user("one", "a1"), assistant("one", "a2")]
+  expect(await codeOf(one.append(batch, { onConflict: "fail" }))).toBe("indeterminate")
+  await (await reopened(location)).append(user("other", "x"))
+  await one.flush()
+  expect(await storedIds(location)).toEqual(["0", "a1", "x", "a2"])
+  expect(await contextTexts(one)).toEqual(["start", "one", "one"])
+})
+
+test("where an answer was lost and another writer went on from there, so does this session", async () => {
+  const { location, one, writerOne } = await twoWriters({}, [user("start", "0")])
+  const seen = divergences(one)
+  writerOne.storage.fail("append", "response lost")
+  writerOne.storage.fail("head", "unavailable", "unavailable", "unavailable")
+  expect(await codeOf(one.append(user("one", "a")))).toBe("indeterminate")
+  await (await reopened(location)).append(assistant("other", "x"))
+  await one.append(note("side", "n"))
+  expect(await contextTexts(one)).toEqual(["start", "one", "other"])
+  expect(seen).toEqual([])
+  expect(parents(await storedEntries(location)).at(-1)).toEqual(["n", "x"])
+})
+
+test("a session deleted under its writer is not_found, and nothing is written", async () => {
+  const { location, one, writerTwo } = await twoWriters({}, [user("start", "0")])
+  await writerTwo.sessions.delete("s")
+  expect(await codeOf(one.append(user("late")))).toBe("not_found")
+  expect(await codeOf(one.append(note("late")))).toBe("not_found")
+  expect(await createMemoryStorage({ location }).head("s")).toBeUndefined()
+})
+
+for (const before of [[], [user("start", "0")]]) {
+  test(`a session with ${before.length} entries that was deleted and made anew is not_found, and nothing is written`, async () => {
+    const now = (): number => 1_800_000_000_000
+    const { location, one, writerTwo } = await twoWriters({ now }, before)
+    await writerTwo.sessions.delete("s")
+    await (await writerTwo.sessions.create({ id: "s" })).append(user("another", "x"))
+    expect(await codeOf(one.append(user("late")))).toBe("not_found")
+    expect(await storedIds(location)).toEqual(["x"])
+  })
+}
+
+test("a session whose log another writer has rewritten goes on in the new one", async () => {
+  const { location, one } = await twoWriters({}, [user("start", "0"), assistant("answer", "1")])
+  const other = createMemoryStorage({ location })
+  const head = await other.head("s")
+  const lines: string[] = []
+  for await (const chunk of other.read("s")) lines.push(...chunk.lines)
+  const [header, ...entries] = lines as [string, ...string[]]
+  const extra =
+    '{"type":"custom","id":"m","parentId":null,"seq":1,"timestamp":"2026-01-01T00:00:00.000Z","customType":"c"}'
+  async function* chunks(): AsyncGenerator<{ from: number; lines: string[] }> {
+    yield { from: 0, lines: [header, extra, ...entries] }
+  }
+  await other.replace?.("s", chunks(), { expect: { next: 3, log: head?.log ?? "" } })
+  const [first, second] = await Promise.all([one.append(user("on", "2")), one.append(assistant("and on", "3"))])
+  expect([first.head?.next, second.head?.next]).toEqual([5, 6])
+  expect(await storedIds(location)).toEqual(["m", "0", "1", "2", "3"])
+  expect((await storedEntries(location)).map(({ seq }) => seq).slice(3)).toEqual([4, 5])
+  expect(await contextTexts(one)).toEqual(["start", "answer", "on", "and on"])
+  expect(await contextTexts(await reopened(location))).toEqual(["start", "answer", "on", "and on"])
+})
+
+// A reader of a storage that is no database may see a write under way which then fails.
+test("lines that were seen of a write that then failed leave memory, and latch nothing", async () => {
+  const location = createMemoryLocation()
+  const sure = createWriter(location)
+  const session = await sure.sessions.create({ id: "s" })
+  await session.append(user("start", "0"))
+  const seeing = createWriter(location)
+  const log = location.logs.get("s")
+  const ghost = JSON.stringify({ ...(await storedEntries(location))[0], id: "ghost", parentId: "0", seq: 2 })
+  log?.lines.push(ghost)
+  const two = await seeing.sessions.open("s")
+  expect(two.leafId).toBe("ghost")
+  log?.lines.pop()
+  await two.append(user("on", "1"))
+  await two.append(assistant("and on", "2"))
+  expect(parents(await storedEntries(location)).slice(0, 1)).toEqual([["0", null]])
+  expect(await storedIds(location)).toEqual(["0", "1", "2"])
+  expect(await contextTexts(await reopened(location))).toEqual(["start", "on", "and on"])
+  expect(await contextTexts(two)).toEqual(["start", "on", "and on"])
+  expect((await two.info()).messageCount).toBe(3)
+})
+
+test("who has gone on from a conversation has gone on from what was named of it, too", async () => {
+  const { one, two } = await twoWriters({}, [user("start", "0")])
+  const seen = divergences(one)
+  await one.label("0", "named")
+  await two.append(assistant("two", "b"))
+  await one.title("titled")
+  expect(seen).toEqual([])
+  expect(await contextTexts(one)).toEqual(["start", "two"])
+})
+
+test("a request of which another writer has written a part is acknowledged when all of it is there", async () => {
+  const { location, one, two, writerOne } = await twoWriters({}, [user("start", "0")])
+  const release = writerOne.storage.hold("append")
+  writerOne.storage.fail("append", undefined, "quota")
+  const first = codeOf(one.append(user("one", "a")))
+  const both = codeOf(one.append([user("one", "a"), assistant("two", "b")]))
+  await two.append(assistant("two", "b"))
+  release()
+  expect(await Promise.all([first, both])).toEqual(["quota", "quota"])
+  expect(await storedIds(location)).toEqual(["0", "b"])
+})
+
+test("appends that wait before one that another writer has written in part are settled like any other", async () => {
+  const { location, one, two, writerOne } = await twoWriters({}, [user("start", "0")])
+  const release = writerOne.storage.hold("append")
+  writerOne.storage.fail("append", undefined, "corrupt")
+  const outcomes = [codeOf(one.append(note("n", "n"))), codeOf(one.append([user("one", "a"), assistant("one", "x")]))]
+  await two.append(user("one", "a"))
+  release()
+  expect(await Promise.all(outcomes)).toEqual(["corrupt", "corrupt"])
+  await one.append([user("one", "a"), assistant("one", "x")])
+  expect(await storedIds(location)).toEqual(["0", "a", "x"])
+})

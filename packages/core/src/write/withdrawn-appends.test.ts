@@ -1,0 +1,97 @@
+import { createMemoryLocation } from "@sessions/memory"
+import { expect, test } from "vitest"
+import { codeOf, createWriter, note, storedEntries, storedIds, user } from "../../test/writers.ts"
+
+test("a signal that fired before append is `aborted`, and nothing is in memory", async () => {
+  const { sessions } = createWriter()
+  const session = await sessions.create({ id: "s" })
+  const error = await session.append(user("a"), { signal: AbortSignal.abort() }).catch((reason: unknown) => reason)
+  expect(error).toMatchObject({ code: "aborted", sent: false })
+  expect(session.leafId).toBeNull()
+})
+
+test("before its write is sent a signal withdraws an append with what is queued behind it", async () => {
+  const location = createMemoryLocation()
+  const { sessions, storage } = createWriter(location)
+  const session = await sessions.create({ id: "s" })
+  const release = storage.hold("append")
+  const controller = new AbortController()
+  const inFlight = session.append(user("a", "a"))
+  const withdrawn = codeOf(session.append(user("b", "b"), { signal: controller.signal }))
+  const behind = codeOf(session.append(user("c", "c")))
+  controller.abort()
+  expect(await withdrawn).toBe("aborted")
+  expect(await behind).toBe("aborted")
+  expect(session.leafId).toBe("a")
+  const after = session.append(user("d", "d"))
+  release()
+  await Promise.all([inFlight, after])
+  expect((await storedEntries(location)).map(({ id, parentId }) => [id, parentId])).toEqual([
+    ["a", null],
+    ["d", "a"],
+  ])
+})
+
+test("after its write was sent a signal ends the waiting, and the write settles", async () => {
+  const location = createMemoryLocation()
+  const { sessions, storage } = createWriter(location)
+  const session = await sessions.create({ id: "s" })
+  const release = storage.hold("append")
+  const controller = new AbortController()
+  const appended = session.append(user("a", "a"), { signal: controller.signal }).catch((error: unknown) => error)
+  controller.abort()
+  expect(await appended).toMatchObject({ code: "aborted", sent: true })
+  expect(session.leafId).toBe("a")
+  release()
+  await session.flush()
+  expect(await storedIds(location)).toEqual(["a"])
+})
+
+test("close waits for what is pending", async () => {
+  const location = createMemoryLocation()
+  const { sessions, storage } = createWriter(location)
+  const session = await sessions.create({ id: "s" })
+  const release = storage.hold("append")
+  const appended = [session.append(user("a", "a")), session.append(user("b", "b"))]
+  let closed = false
+  const closing = session.close().finally(() => (closed = true))
+  await new Promise((resolve) => setImmediate(resolve))
+  expect(closed).toBe(false)
+  release()
+  await closing
+  await Promise.all(appended)
+  expect(await storedIds(location)).toEqual(["a", "b"])
+  expect(await codeOf(session.append(user("c")))).toBe("closed")
+})
+
+test("flush waits for what was appended before it, not for what comes after", async () => {
+  const { sessions, storage } = createWriter()
+  const session = await sessions.create({ id: "s" })
+  const first = session.append(user("a"))
+  const flushed = session.flush()
+  await Promise.resolve()
+  const release = storage.hold("append")
+  const later = session.append(user("b"))
+  await flushed
+  expect(session.head?.next).toBe(2)
+  release()
+  await Promise.all([first, later])
+})
+
+test("an append from within an event's listener is written like any other", async () => {
+  const location = createMemoryLocation()
+  const { sessions, storage } = createWriter(location)
+  const session = await sessions.create({ id: "s" })
+  const made: Promise<unknown>[] = []
+  const off = session.on("appended", () => {
+    off()
+    made.push(session.append(note("from appended", "n1")))
+  })
+  session.on("rolled_back", () => made.push(session.append(note("from rolled_back", "n2"))))
+  await session.append(user("a", "a"))
+  await Promise.all(made)
+  storage.fail("append", "quota")
+  await codeOf(session.append(user("b", "b")))
+  await Promise.all(made)
+  expect(await storedIds(location)).toEqual(["a", "n1", "n2"])
+})
