@@ -1,3 +1,3 @@
 export { APPEND, CREATE, type Files, type FileStat, type FolderEntry, nodeFiles, READ, REWRITE } from "./disk/files.ts"
-export type { DecodeLines } from "./read/decode.ts"
+export type { DecodeLines } from "./log/decode.ts"
 export { createFileStorage, type FileStorageOptions } from "./storage.ts"

@@ -1,7 +1,7 @@
 import * as fs from "node:fs"
 import { join } from "node:path"
 import { expect, test } from "vitest"
-import { chunked, fill, filesBelow, lineAt, linesOf, linesTo, makeRoot, openAt } from "../test/place.ts"
+import { chunked, fill, filesBelow, lineAt, linesOf, linesTo, makeRoot, openAt } from "../test/helpers.ts"
 import { createFileStorage } from "./index.ts"
 
 test("reading, listing and deleting in a root that is not there yields nothing and makes nothing", async () => {

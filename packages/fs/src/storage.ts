@@ -10,18 +10,18 @@ import {
 } from "@sessions/core/storage"
 import { createBlobStore } from "./stores/blobs.ts"
 import { createDocStore } from "./stores/docs.ts"
-import { createEnvironment } from "./environment.ts"
+import { createDeps } from "./deps.ts"
 import { type Files, nodeFiles } from "./disk/files.ts"
+import { POLL_MS } from "./notifier.ts"
 import { toLayout, toSessionPaths } from "./disk/layout.ts"
-import { type DecodeLines, decodeLines as decodeOnNode } from "./read/decode.ts"
+import { type DecodeLines, decodeLines as decodeOnNode } from "./log/decode.ts"
 import { listSessions } from "./read/list.ts"
 import { infoIn, readMetadata, type StoredInfo } from "./log/metadata.ts"
 import { readLines } from "./read/reader.ts"
-import { isThere, removeSession } from "./session/remove.ts"
-import { replaceLog } from "./session/replace.ts"
+import { sessionExists, removeSession } from "./write/remove.ts"
+import { replaceLog } from "./write/replace.ts"
 import { rewriteFailed, syncSession } from "./write/sync.ts"
 import { toHeadInfo } from "./log/view.ts"
-import { listen, POLL_MS } from "./read/watch.ts"
 import { createWriters } from "./write/writers.ts"
 
 export interface FileStorageOptions {
@@ -50,13 +50,13 @@ export function createFileStorage(o: FileStorageOptions): SessionStorage {
   checkStorageOptions(o.root, { maxPartBytes, maxSessionBytes, lockTimeout }, durability)
   const layout = toLayout(resolve(o.root))
   const { files = nodeFiles, decodeLines = decodeOnNode } = o
-  const env = createEnvironment({ files, decodeLines, layout, durability, maxPartBytes, lockTimeout })
-  const writers = createWriters(env)
+  const deps = createDeps({ files, decodeLines, layout, durability, maxPartBytes, lockTimeout })
+  const writers = createWriters(deps)
   const pendingInfo = (session: string, log: string, next: Seq): StoredInfo | undefined =>
     writers.find(session)?.infoOf(log, next)
 
   return defineStorage({
-    description: env.description,
+    description: deps.description,
     capabilities: {
       durability,
       atomicBatch: "prefix",
@@ -67,46 +67,46 @@ export function createFileStorage(o: FileStorageOptions): SessionStorage {
       maxSessionBytes,
     },
     aborts: true,
-    toError: (error, { doing, session, at }) => env.error(error, doing, session, at),
-    docs: createDocStore(env),
-    blobs: createBlobStore(env),
+    toError: (error, { doing, session, at }) => deps.error(error, doing, session, at),
+    docs: createDocStore(deps),
+    blobs: createBlobStore(deps),
 
     append: (session, lines, options) => writers.get(session).append(lines, options),
 
     head(session) {
-      const view = env.view(session)
+      const view = deps.view(session)
       if (view === undefined) return undefined
       const info =
         pendingInfo(session, view.log, view.next) ??
-        infoIn(view.metadata ?? readMetadata(env.files, view.folder), view.log, view.next)
+        infoIn(view.metadata ?? readMetadata(deps.files, view.folder), view.log, view.next)
       return { ...toHeadInfo(view), ...(info === undefined ? {} : { info }) }
     },
 
-    read: (session, range, { signal }) => readLines(env, session, range, signal),
+    read: (session, range, { signal }) => readLines(deps, session, range, signal),
 
-    list: (options) => listSessions(env, options, pendingInfo),
+    list: (options) => listSessions(deps, options, pendingInfo),
 
     delete(session, { signal }) {
       const paths = toSessionPaths(layout, session)
-      if (!isThere(env, paths)) return { bytes: 0, parts: 0 }
-      return writers.get(session).exclusively(() => removeSession(env, paths, signal), signal)
+      if (!sessionExists(deps, paths)) return { bytes: 0, parts: 0 }
+      return writers.get(session).exclusively(() => removeSession(deps, paths, signal), signal)
     },
 
     async sync(session, { signal }) {
-      if (env.unsynced.size > 0) await writers.get(session).exclusively(async () => rewriteFailed(env, session))
-      await unlessAborted(syncSession(env, session), signal, () => true)
+      if (deps.unsynced.size > 0) await writers.get(session).exclusively(async () => rewriteFailed(deps, session))
+      await unlessAborted(syncSession(deps, session), signal, () => true)
     },
 
     replace(session, chunks, options) {
       const paths = toSessionPaths(layout, session)
       return writers
         .get(session)
-        .exclusively((checkHeld) => replaceLog(env, paths, chunks, { ...options, checkHeld }), options.signal)
+        .exclusively((checkHeld) => replaceLog(deps, paths, chunks, { ...options, checkHeld }), options.signal)
     },
 
     watch: watchHeads({
-      look: (session) => env.view(session),
-      listen: (session, ring) => listen(env, toSessionPaths(layout, session), ring),
+      look: (session) => deps.view(session),
+      listen: (session, listener) => deps.notifier.subscribe(toSessionPaths(layout, session), listener),
       every: () => POLL_MS,
     }),
 

@@ -4,7 +4,7 @@ import { join } from "node:path"
 import type { Head, SessionStorage } from "@sessions/core/storage"
 import { expect, test } from "vitest"
 import { isChange, systemError } from "./faulty-files.ts"
-import { chunked, fill, lineAt, linesOf, linesTo, makeRoot, openAt } from "./place.ts"
+import { chunked, fill, lineAt, linesOf, linesTo, makeRoot, openAt } from "./helpers.ts"
 
 /** What a folder says of session `a` and of its document. */
 interface State {

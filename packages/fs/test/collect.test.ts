@@ -5,7 +5,7 @@ import { collectBlobs, createSessions } from "@sessions/core"
 import type { SessionStorage } from "@sessions/core/storage"
 import { expect, test } from "vitest"
 import { createFileStorage } from "../src/index.ts"
-import { fill, makeRoot, openAt } from "./place.ts"
+import { fill, makeRoot, openAt } from "./helpers.ts"
 
 const bytesOf = (text: string): Uint8Array => new TextEncoder().encode(text)
 

@@ -3,7 +3,7 @@ import { join } from "node:path"
 import type { Head, SessionStorage } from "@sessions/core/storage"
 import { expect, test } from "vitest"
 import { dead, type FaultyFiles, isChange } from "./faulty-files.ts"
-import { chunked, fill, lineAt, linesOf, linesTo, makeRoot, openAt } from "./place.ts"
+import { chunked, fill, lineAt, linesOf, linesTo, makeRoot, openAt } from "./helpers.ts"
 import { killOwners } from "./subject.ts"
 
 test("a process that dies anywhere in a creation leaves no session or a whole one, and the place can be used", async () => {

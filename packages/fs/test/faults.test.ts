@@ -3,7 +3,7 @@ import { join } from "node:path"
 import type { Head, SessionStorage } from "@sessions/core/storage"
 import { expect, test, vi } from "vitest"
 import { type FileCall, type FaultyFiles, isLogWrite, systemError } from "./faulty-files.ts"
-import { fill, filesBelow, lineAt, linesOf, linesTo, makeRoot, openAt } from "./place.ts"
+import { fill, filesBelow, lineAt, linesOf, linesTo, makeRoot, openAt } from "./helpers.ts"
 
 test("a last record that is torn at any byte is no line, is kept aside, and never joins the next one", async () => {
   const last = Buffer.from(JSON.stringify({ text: "grüße 👍", n: 2 }), "utf8")

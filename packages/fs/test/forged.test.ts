@@ -3,7 +3,7 @@ import * as fs from "node:fs"
 import { join } from "node:path"
 import { collectBlobs, createSessions } from "@sessions/core"
 import { expect, test } from "vitest"
-import { chunked, fill, lineAt, linesOf, linesTo, makeRoot, openAt } from "./place.ts"
+import { chunked, fill, lineAt, linesOf, linesTo, makeRoot, openAt } from "./helpers.ts"
 
 test("a link in the place of documents leads nowhere: not when a log is replaced, and not when an interrupted swap is completed", async () => {
   const [root, outside] = [makeRoot(), makeRoot()]

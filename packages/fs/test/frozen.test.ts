@@ -7,7 +7,7 @@ import { createInterface } from "node:readline"
 import { setTimeout as pause } from "node:timers/promises"
 import { fileURLToPath } from "node:url"
 import { expect, onTestFinished, test, vi } from "vitest"
-import { linesOf, makeRoot, openAt } from "./place.ts"
+import { linesOf, makeRoot, openAt } from "./helpers.ts"
 
 const PROGRAM = fileURLToPath(new URL("frozen-process.ts", import.meta.url))
 /** A holder trusts its lock for 2 s after a refresh; one that slept no longer than that has not lost it. */

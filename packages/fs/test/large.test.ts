@@ -8,7 +8,7 @@ import { createSessions } from "@sessions/core"
 import type { Head, ListedSession } from "@sessions/core/storage"
 import { expect, test } from "vitest"
 import { createFileStorage } from "../src/index.ts"
-import { lineAt, makeRoot, openAt } from "./place.ts"
+import { lineAt, makeRoot, openAt } from "./helpers.ts"
 
 const hasProc = fs.existsSync("/proc/self/fd")
 if (!hasProc) console.log("Tests of descriptors and peak memory are left out: this system has no /proc to see them in.")

@@ -3,7 +3,7 @@ import * as fs from "node:fs"
 import { join } from "node:path"
 import type { ListedSession, SessionStorage } from "@sessions/core/storage"
 import { expect, test } from "vitest"
-import { fill, makeRoot, openAt } from "./place.ts"
+import { fill, makeRoot, openAt } from "./helpers.ts"
 
 test("what was listed before is not read again, as long as its files are the same", async () => {
   const { storage, reads } = await listed()

@@ -4,7 +4,7 @@ import { join } from "node:path"
 import type { Head, HeadInfo, ListedSession, SessionStorage } from "@sessions/core/storage"
 import * as fc from "fast-check"
 import { expect, test } from "vitest"
-import { chunked, linesOf, makeRoot, openAt } from "./place.ts"
+import { chunked, linesOf, makeRoot, openAt } from "./helpers.ts"
 import { withSeed } from "./seed.ts"
 
 const PART = { maxPartBytes: 900 }

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import type { Head } from "@sessions/core/storage"
 import { expect, onTestFinished, test } from "vitest"
-import { fill, lineAt, linesOf, linesTo, openAt } from "./place.ts"
+import { fill, lineAt, linesOf, linesTo, openAt } from "./helpers.ts"
 
 const reason = whyNot()
 if (reason !== undefined) console.log(`Tests on file systems of their own are left out: ${reason}`)

@@ -3,7 +3,7 @@ import * as fs from "node:fs"
 import { join } from "node:path"
 import type { SessionStorage } from "@sessions/core/storage"
 import { expect, test } from "vitest"
-import { chunked, fill, lineAt, linesOf, linesTo, makeRoot, type Opened, openAt } from "./place.ts"
+import { chunked, fill, lineAt, linesOf, linesTo, makeRoot, type Opened, openAt } from "./helpers.ts"
 
 const PART = { maxPartBytes: 20_000 }
 

@@ -3,7 +3,7 @@ import * as fs from "node:fs"
 import { join } from "node:path"
 import type { HeadInfo, ListedSession, SessionStorage } from "@sessions/core/storage"
 import { expect, test } from "vitest"
-import { fill, lineAt, linesOf, linesTo, makeRoot, openAt } from "./place.ts"
+import { fill, lineAt, linesOf, linesTo, makeRoot, openAt } from "./helpers.ts"
 
 test.each([
   ["was copied", (root: string) => copy(join(root, "a"), join(root, ".aside"))],

@@ -4,7 +4,7 @@ import type { Head, SessionStorage } from "@sessions/core/storage"
 import { expect, test } from "vitest"
 import type { Files } from "../src/disk/files.ts"
 import { createFileStorage, nodeFiles } from "../src/index.ts"
-import { chunked, fill, lineAt, linesOf, linesTo, makeRoot, openAt } from "./place.ts"
+import { chunked, fill, lineAt, linesOf, linesTo, makeRoot, openAt } from "./helpers.ts"
 
 test("reading 100 MB in one part takes the memory of a few pieces", async () => {
   const root = makeRoot()

@@ -5,7 +5,7 @@ import { createSessions, httpStatus } from "@sessions/core"
 import type { NewEntry, Session, Sessions } from "@sessions/core"
 import { expect, onTestFinished, test } from "vitest"
 import { createFileStorage } from "../src/index.ts"
-import { makeRoot } from "./place.ts"
+import { makeRoot } from "./helpers.ts"
 
 test("S7.1: a new session makes its folder, with an empty log and metadata", async () => {
   const root = makeRoot()

@@ -4,7 +4,7 @@ import { join } from "node:path"
 import { createSessions, type NewEntry, type Session, type Sessions, type SessionsOptions } from "@sessions/core"
 import { expect, onTestFinished, test } from "vitest"
 import { createFileStorage, type FileStorageOptions } from "../src/index.ts"
-import { makeRoot } from "./place.ts"
+import { makeRoot } from "./helpers.ts"
 
 const AT = "2026-01-31T09:30:00.000Z"
 const said = (role: "user" | "assistant", content: string): NewEntry => ({

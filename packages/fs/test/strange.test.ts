@@ -5,7 +5,7 @@ import { join } from "node:path"
 import { createSessions, type NewEntry } from "@sessions/core"
 import type { HeadInfo, SessionStorage } from "@sessions/core/storage"
 import { expect, onTestFinished, test, vi } from "vitest"
-import { chunked, fill, filesBelow, lineAt, linesOf, linesTo, makeRoot, openAt } from "./place.ts"
+import { chunked, fill, filesBelow, lineAt, linesOf, linesTo, makeRoot, openAt } from "./helpers.ts"
 
 for (const inner of [".locks", ".new", ".trash", ".rolled", ".docs", ".blobs"]) {
   test(`where ${inner} is a link out of the root, what would go through it is refused, and nothing out there is touched`, async () => {

@@ -6,7 +6,7 @@ import { promisify } from "node:util"
 import type { Chunk, Head } from "@sessions/core/storage"
 import { expect, test, vi } from "vitest"
 import { isLogWrite } from "./faulty-files.ts"
-import { fill, lineAt, linesOf, linesTo, makeRoot, openAt } from "./place.ts"
+import { fill, lineAt, linesOf, linesTo, makeRoot, openAt } from "./helpers.ts"
 import { killOwners } from "./subject.ts"
 
 const WRITER = fileURLToPath(new URL("writer-process.ts", import.meta.url))

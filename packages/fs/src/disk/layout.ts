@@ -1,7 +1,7 @@
 /** Where everything lies below the root. What is no session has a name that starts with a dot, which no id does. */
 import { join, sep } from "node:path"
 import type { Seq } from "@sessions/core/storage"
-import { toFileName } from "./ids.ts"
+import { toFileName } from "./file-names.ts"
 
 export interface Layout {
   readonly root: string
@@ -87,8 +87,8 @@ export function parsePartName(name: string): PartName | undefined {
   return part.number > 1 && part.name === name ? part : undefined
 }
 
-/** The file with the marks of a part. */
-export function toMarksName(part: string): string {
+/** The file with the offsets of a part. */
+export function toIndexName(part: string): string {
   return part.replace(/\.jsonl$/, ".marks")
 }
 

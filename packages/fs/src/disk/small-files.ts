@@ -1,7 +1,7 @@
 /** Whole small files: read at once, written so that a reader sees the old text or the new one. */
 import { randomUUID } from "node:crypto"
 import { basename, dirname, join } from "node:path"
-import { errnoOf, isNoFile } from "../errors.ts"
+import { errnoOf, isNoFile } from "./errors.ts"
 import { APPEND, CREATE, type Files, READ } from "./files.ts"
 import { FILE_MODE, FOLDER_MODE } from "./layout.ts"
 
@@ -124,12 +124,12 @@ export function isTemporary(name: string): boolean {
 
 const TEMPORARY = ".tmp-"
 
-export function renamePatiently(files: Files, from: string, to: string): Promise<void> {
-  return patiently(() => files.rename(from, to))
+export function renameRetrying(files: Files, from: string, to: string): Promise<void> {
+  return retryBusy(() => files.rename(from, to))
 }
 
 /** Tries again for a while where Windows says that a reader, a virus scanner or an indexer holds the file. */
-export async function patiently<T>(work: () => T): Promise<T> {
+export async function retryBusy<T>(work: () => T): Promise<T> {
   for (let attempt = 0; ; attempt++) {
     try {
       return work()

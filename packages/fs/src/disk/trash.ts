@@ -1,10 +1,10 @@
 /** Getting rid of folders: out of sight in one step, then removed at leisure. */
 import { randomUUID } from "node:crypto"
 import { join } from "node:path"
-import { errnoOf, isMissing } from "../errors.ts"
+import { errnoOf, isMissing } from "./errors.ts"
 import type { Files } from "./files.ts"
 import type { Layout } from "./layout.ts"
-import { checkInnerFolder, ensureFolder, patiently } from "./small-files.ts"
+import { checkInnerFolder, ensureFolder, retryBusy } from "./small-files.ts"
 
 /** Gives the path where the folder is now. Throws like a rename, and what `check` throws, which is called right before it. */
 export async function moveToTrash(
@@ -16,7 +16,7 @@ export async function moveToTrash(
   const move = async (folder: string): Promise<string> => {
     checkInnerFolder(files, folder)
     const trashed = join(folder, randomUUID())
-    await patiently(() => {
+    await retryBusy(() => {
       check()
       files.rename(path, trashed)
     })

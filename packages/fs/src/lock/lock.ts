@@ -6,13 +6,12 @@
  * the other one may still append to (see `write/writer.ts`): a late write then lands beyond the end of that part, which is void.
  */
 import { dirname } from "node:path"
-import { StorageError } from "@sessions/core/storage"
-import { errnoOf, isMissing } from "../errors.ts"
+import { checkSignal, StorageError } from "@sessions/core/storage"
+import { errnoOf, isMissing } from "../disk/errors.ts"
 import type { Files } from "../disk/files.ts"
 import { checkInnerFolder, createFile, discard, ensureFolder } from "../disk/small-files.ts"
-import { createLockFile, holdLock, type Lock, ownerIn, toWaitPath } from "./held.ts"
+import { createLockFile, holdLock, type Lock, ownerIn, toWaitPath } from "./lock-file.ts"
 import { createOwner, isDead, type LockOwner } from "./owner.ts"
-import { pause } from "../wait.ts"
 
 export interface AcquireOptions {
   /** Milliseconds to wait for another holder; then `unavailable`. */
@@ -147,4 +146,23 @@ function timedOut(path: string, seen: Observation | undefined, waited: number): 
     `Waited ${Math.round(waited)} ms for the lock at ${path}, which ${owner} holds: repeat the call, or raise lockTimeout.`,
     { at: path },
   )
+}
+
+/** Resolves after `ms`, or rejects with `aborted` as soon as the signal fires. */
+function pause(ms: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const done = (): void => {
+      clearTimeout(timer)
+      signal?.removeEventListener("abort", done)
+      try {
+        checkSignal(signal)
+        resolve()
+      } catch (error) {
+        reject(error)
+      }
+    }
+    const timer = setTimeout(done, ms)
+    if (signal?.aborted === true) done()
+    else signal?.addEventListener("abort", done)
+  })
 }

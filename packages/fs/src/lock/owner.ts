@@ -58,7 +58,7 @@ export function isDead(owner: LockOwner): boolean {
 let machine: { readonly host: string; readonly boot: string; readonly space: string } | undefined
 
 function ownHost(): string {
-  return quietly({ name: "sys", kind: "hostname" }, hostname)
+  return orUndefined({ name: "sys", kind: "hostname" }, hostname)
 }
 
 function bootId(): string {
@@ -70,14 +70,14 @@ function pidSpace(): string {
 }
 
 function readQuietly(path: string, read: (path: string) => string): string {
-  return quietly({ name: "read", path }, () => read(path))
+  return orUndefined({ name: "read", path }, () => read(path))
 }
 
 /**
  * Empty where the system has no such thing or Deno may not tell. Deno is asked for what was granted, not for more: on a terminal it
  * would stop in the middle of an append and ask its user.
  */
-function quietly(permission: object, read: () => string): string {
+function orUndefined(permission: object, read: () => string): string {
   const { Deno } = globalThis as { Deno?: { permissions: { querySync(of: object): { state: string } } } }
   try {
     return Deno !== undefined && Deno.permissions.querySync(permission).state !== "granted" ? "" : read()

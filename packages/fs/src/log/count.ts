@@ -1,11 +1,11 @@
 /** Counting lines: the one place that looks for line feeds in order to know a seq. */
 import type { Seq } from "@sessions/core/storage"
 import type { Files } from "../disk/files.ts"
-import { type Mark, MARK_EVERY_BYTES } from "./marks.ts"
+import { type LineOffset, INDEX_INTERVAL_BYTES } from "./sparse-index.ts"
 
 export interface CountRange {
   /** A line's start. */
-  readonly start: Mark
+  readonly start: LineOffset
   /** Bytes from here on are not looked at. */
   readonly end: number
   /** Stop at the start of this line. */
@@ -13,13 +13,13 @@ export interface CountRange {
 }
 
 /**
- * The mark behind the last whole line before `end` (or at the start of `until`). Adds a mark to `marks` about every 256 KB on the
+ * The line behind the last whole line before `end` (or at the start of `until`). Adds a line to `offsets` about every 256 KB on the
  * way, when given a list whose last element is not behind `start`.
  */
-export function countLines(files: Files, fd: number, range: CountRange, marks?: Mark[]): Mark {
+export function countLines(files: Files, fd: number, range: CountRange, offsets?: LineOffset[]): LineOffset {
   const until = range.until ?? Number.MAX_SAFE_INTEGER
   let { offset, seq } = range.start
-  let marked = marks?.at(-1)?.offset ?? 0
+  let marked = offsets?.at(-1)?.offset ?? 0
   let at = offset
   // A line that is looked for may be near; an end is as far as it is.
   let size = range.until === undefined ? piece.length : NEAR_BYTES
@@ -32,8 +32,8 @@ export function countLines(files: Files, fd: number, range: CountRange, marks?: 
       offset = at + found + 1
       seq++
       if (seq >= until) return { offset, seq }
-      if (marks !== undefined && offset - marked >= MARK_EVERY_BYTES) {
-        marks.push({ offset, seq })
+      if (offsets !== undefined && offset - marked >= INDEX_INTERVAL_BYTES) {
+        offsets.push({ offset, seq })
         marked = offset
       }
     }
@@ -42,20 +42,25 @@ export function countLines(files: Files, fd: number, range: CountRange, marks?: 
   return { offset, seq }
 }
 
-/** Adds the marks that fall into a batch of whole lines that was just written at `start`. */
-export function markBatch(marks: Mark[], start: Mark, lines: readonly string[], bytes: Uint8Array): void {
-  let last = marks.at(-1)?.offset ?? 0
-  if (start.offset - last >= MARK_EVERY_BYTES) {
-    marks.push(start)
+/** Adds the offsets that fall into a batch of whole lines that was just written at `start`. */
+export function indexBatch(
+  offsets: LineOffset[],
+  start: LineOffset,
+  lines: readonly string[],
+  bytes: Uint8Array,
+): void {
+  let last = offsets.at(-1)?.offset ?? 0
+  if (start.offset - last >= INDEX_INTERVAL_BYTES) {
+    offsets.push(start)
     last = start.offset
   }
-  if (start.offset + bytes.length - last < MARK_EVERY_BYTES) return
+  if (start.offset + bytes.length - last < INDEX_INTERVAL_BYTES) return
   let found = -1
   for (let line = 1; line < lines.length; line++) {
     found = bytes.indexOf(LF, found + 1)
     const offset = start.offset + found + 1
-    if (offset - last < MARK_EVERY_BYTES) continue
-    marks.push({ offset, seq: start.seq + line })
+    if (offset - last < INDEX_INTERVAL_BYTES) continue
+    offsets.push({ offset, seq: start.seq + line })
     last = offset
   }
 }

@@ -10,15 +10,15 @@ import { listParts } from "./parts.ts"
  * its name says so. Undefined where there is no part at all, unless the folder cannot be looked into.
  */
 export function damagedHead(files: Files, folder: string): Omit<HeadInfo, "info"> | undefined {
-  const parts = quietly(() => listParts(files, folder)) ?? []
+  const parts = orUndefined(() => listParts(files, folder)) ?? []
   const found = parts.map((part) => {
     const at = below(folder, part.name)
-    const stat = quietly(() => files.lstat(at))
+    const stat = orUndefined(() => files.lstat(at))
     return { from: part.from, bytes: stat?.size ?? 0, at, updatedAt: Math.floor(stat?.mtimeMs ?? 0) }
   })
   const last = found.at(-1)
   if (last === undefined) return hiddenHead(files, folder)
-  const log = quietly(() => readStart(files, below(folder, IDENTITY_FILE), IDENTITY_BYTES)?.toString("utf8").trim())
+  const log = orUndefined(() => readStart(files, below(folder, IDENTITY_FILE), IDENTITY_BYTES)?.toString("utf8").trim())
   return {
     next: last.from,
     log: log ?? "",
@@ -32,14 +32,14 @@ const IDENTITY_BYTES = 4_096
 
 /** A folder that nobody may look into may hold a session, and blobs that it refers to are not to be collected. */
 function hiddenHead(files: Files, folder: string): Omit<HeadInfo, "info"> | undefined {
-  if (quietly(() => files.readdir(folder)) !== undefined) return undefined
-  const stat = quietly(() => files.lstat(folder))
+  if (orUndefined(() => files.readdir(folder)) !== undefined) return undefined
+  const stat = orUndefined(() => files.lstat(folder))
   if (stat?.isDirectory() !== true) return undefined
   return { next: 0, log: "", bytes: 0, updatedAt: Math.floor(stat.mtimeMs), parts: [] }
 }
 
 /** What the system refuses to tell is not known. */
-function quietly<T>(look: () => T): T | undefined {
+function orUndefined<T>(look: () => T): T | undefined {
   try {
     return look()
   } catch {

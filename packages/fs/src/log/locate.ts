@@ -2,7 +2,7 @@
 import type { Seq } from "@sessions/core/storage"
 import { countLines, findBack } from "./count.ts"
 import type { Files } from "../disk/files.ts"
-import { type Mark, markBefore } from "./marks.ts"
+import { type LineOffset, offsetBefore } from "./sparse-index.ts"
 import type { CountedPart } from "./parts.ts"
 
 export interface ByteRange {
@@ -11,7 +11,7 @@ export interface ByteRange {
 }
 
 /**
- * The bytes of the lines from `from` to `to` (exclusive) of one part. Reads at most the 256 KB between two marks for either end; the
+ * The bytes of the lines from `from` to `to` (exclusive) of one part. Reads at most the 256 KB between two offsets for either end; the
  * part's own ends are known, what lies shortly before the end is found from there, and so is what lies beside the range before: a
  * log that is read backwards, piece by piece, would count the same lines again for each piece.
  */
@@ -30,7 +30,7 @@ export function locate(files: Files, fd: number, part: CountedPart, from: Seq, t
 }
 
 /** The ends of the last range of a part, by its end. Its lines never move: a part that grew, was cut or replaced has another one. */
-const found = new WeakMap<Mark, readonly [Mark, Mark]>()
+const found = new WeakMap<LineOffset, readonly [LineOffset, LineOffset]>()
 
 function toOffset(files: Files, fd: number, part: CountedPart, seq: Seq): number {
   const start = placeBefore(part, seq)
@@ -38,10 +38,10 @@ function toOffset(files: Files, fd: number, part: CountedPart, seq: Seq): number
 }
 
 /** The nearest place at or before a seq that is known. */
-function placeBefore(part: CountedPart, seq: Seq): Mark {
-  const mark = markBefore(part.marks, seq)
+function placeBefore(part: CountedPart, seq: Seq): LineOffset {
+  const line = offsetBefore(part.offsets, seq)
   return (found.get(part.end) ?? []).reduce(
     (best, place) => (place.seq <= seq && place.seq > best.seq ? place : best),
-    mark,
+    line,
   )
 }

@@ -4,9 +4,10 @@
  * only where its size is just that; nothing needs it.
  */
 import type { Seq } from "@sessions/core/storage"
-import type { Files } from "../disk/files.ts"
+import type { FileStat, Files } from "../disk/files.ts"
 import { below, METADATA_FILE, parsePartName } from "../disk/layout.ts"
 import { readDerived, replaceFile } from "../disk/small-files.ts"
+import { isOldEnough, isSameFile } from "./stat-cache.ts"
 
 export interface StoredInfo {
   readonly text: string
@@ -18,7 +19,7 @@ export interface Metadata {
   readonly next: Seq
   readonly bytes: number
   readonly parts: readonly { readonly name: string; readonly from: Seq; readonly bytes: number }[]
-  /** 32 bits over what stands before the end of the last part, as in a mark. */
+  /** 32 bits over what stands before the end of the last part, as in a line. */
   readonly check?: number
   readonly info?: StoredInfo
 }
@@ -45,6 +46,34 @@ export function infoIn(metadata: Metadata | undefined, log: string, next: Seq): 
   return info !== undefined && info.next <= next ? info : undefined
 }
 
+export interface MetadataCache {
+  /** As the file is now: it is read again where it is another one, or was made moments before it was read. */
+  read(folder: string): Metadata | undefined
+}
+
+interface Known {
+  readonly file: FileStat
+  readonly metadata: Metadata | undefined
+}
+
+export function createMetadataCache(files: Files): MetadataCache {
+  const known = new Map<string, Known>()
+  return {
+    read(folder) {
+      const at = Date.now()
+      const file = files.lstat(below(folder, METADATA_FILE))
+      const before = known.get(folder)
+      if (before !== undefined && file !== undefined && isSameFile(before.file, file)) return before.metadata
+      known.delete(folder)
+      const metadata = readMetadata(files, folder)
+      if (file === undefined || !isOldEnough(file, at)) return metadata
+      known.set(folder, { file, metadata })
+      if (known.size > MOST) known.delete(known.keys().next().value ?? "")
+      return metadata
+    },
+  }
+}
+
 export function writeMetadata(files: Files, folder: string, metadata: Metadata): void {
   replaceFile(files, below(folder, METADATA_FILE), `${JSON.stringify(metadata)}\n`)
 }
@@ -68,3 +97,6 @@ function isMetadata(value: Metadata | null): value is Metadata {
 function isCount(value: number): boolean {
   return Number.isSafeInteger(value) && value >= 0
 }
+
+/** Of a kilobyte or two, mostly. */
+const MOST = 2_000

@@ -6,22 +6,22 @@ import type { Seq } from "@sessions/core/storage"
 import { countLines } from "./count.ts"
 import { type Files, READ } from "../disk/files.ts"
 import { below, parsePartName, type PartName } from "../disk/layout.ts"
-import { checkBefore, loadMarks, type Mark, MARK_EVERY_BYTES } from "./marks.ts"
+import { checkBefore, loadIndex, type LineOffset, INDEX_INTERVAL_BYTES } from "./sparse-index.ts"
 import type { Metadata } from "./metadata.ts"
 
 export interface Part extends PartName {
-  /** Behind its last line that counts. What stands after it is void, or the torn end of the log. */
-  readonly end: Mark
+  /** WriteBehind its last line that counts. What stands after it is void, or the torn end of the log. */
+  readonly end: LineOffset
   /** Whether what stands before `end` was looked at; else the size of the file speaks for it. */
-  readonly isEndSeen: boolean
+  readonly isEndRead: boolean
   /** Of its file when the end was found; missing for the last part, which grows. */
   readonly size?: number
   /** Ascending, from the part's first line on; missing where its lines were not looked at yet: see {@link countPart}. */
-  readonly marks?: readonly Mark[]
+  readonly offsets?: readonly LineOffset[]
 }
 
 export interface CountedPart extends Part {
-  readonly marks: readonly Mark[]
+  readonly offsets: readonly LineOffset[]
 }
 
 export interface Stamp {
@@ -46,9 +46,9 @@ export function listParts(files: Files, folder: string): PartName[] {
   return [...byNumber.values()].sort((a, b) => a.from - b.from || a.number - b.number)
 }
 
-/** The part with the marks of its lines, and where exactly they end. Counted once. */
+/** The part with the offsets of its lines, and where exactly they end. Counted once. */
 export function countPart(files: Files, folder: string, part: Part): CountedPart {
-  if (part.marks !== undefined) return part as CountedPart
+  if (part.offsets !== undefined) return part as CountedPart
   const known = counted.get(part)
   if (known !== undefined) return known
   const made = closedPart(files, folder, part, part.end.seq)
@@ -60,13 +60,13 @@ export function countPart(files: Files, folder: string, part: Part): CountedPart
 
 /**
  * The same as far as a range of its lines needs it: the first ones are found from its start, the last ones from its end if that was
- * seen, and no marks are loaded.
+ * seen, and no offsets are loaded.
  */
 export function partFor(files: Files, folder: string, part: Part, from: Seq, to: Seq): CountedPart {
   const isStart = to - part.from <= FIRST_LINES && to < part.end.seq
-  const isEnd = part.isEndSeen && to >= part.end.seq && to - from <= LAST_LINES
-  if (part.marks !== undefined || !(isStart || isEnd)) return countPart(files, folder, part)
-  return { ...part, marks: [{ offset: 0, seq: part.from }] }
+  const isEnd = part.isEndRead && to >= part.end.seq && to - from <= LAST_LINES
+  if (part.offsets !== undefined || !(isStart || isEnd)) return countPart(files, folder, part)
+  return { ...part, offsets: [{ offset: 0, seq: part.from }] }
 }
 
 const FIRST_LINES = 16
@@ -97,7 +97,7 @@ export function closedParts(
     const isWhole = bytes !== undefined && files.lstat(below(folder, name.name))?.size === bytes
     const { number, from } = name
     return isWhole
-      ? { number, from, name: name.name, end: { offset: bytes, seq: until }, isEndSeen: false, size: bytes }
+      ? { number, from, name: name.name, end: { offset: bytes, seq: until }, isEndRead: false, size: bytes }
       : closedPart(files, folder, name, until)
   })
 }
@@ -111,9 +111,9 @@ function closedSize(metadata: Metadata | undefined, name: string, until: Seq): n
 function closedPart(files: Files, folder: string, { number, from, name }: PartName, until: Seq): CountedPart {
   return withFile(files, below(folder, name), (fd) => {
     const { size } = files.fstat(fd)
-    const marks = loadMarks(files, folder, name, from, fd, size).filter((mark) => mark.seq <= until)
-    const end = countLines(files, fd, { start: marks.at(-1) as Mark, end: size, until }, marks)
-    return { number, from, name, end, isEndSeen: true, size, marks }
+    const offsets = loadIndex(files, folder, name, from, fd, size).filter((line) => line.seq <= until)
+    const end = countLines(files, fd, { start: offsets.at(-1) as LineOffset, end: size, until }, offsets)
+    return { number, from, name, end, isEndRead: true, size, offsets }
   })
 }
 
@@ -133,11 +133,11 @@ export function openPart(
     const at = Date.now()
     const { size, mtimeMs, ino } = files.fstat(fd)
     const place = { number, from, name }
-    const seen = grownFrom(files, fd, size, before) ?? saidEnd(files, fd, size, place, metadata())
-    const marks = seen === undefined ? loadMarks(files, folder, name, from, fd, size) : seen.marks
-    const end = countLines(files, fd, { start: seen?.end ?? (marks?.at(-1) as Mark), end: size }, marks)
+    const seen = knownEnd(files, fd, size, before) ?? storedEnd(files, fd, size, place, metadata())
+    const offsets = seen === undefined ? loadIndex(files, folder, name, from, fd, size) : seen.offsets
+    const end = countLines(files, fd, { start: seen?.end ?? (offsets?.at(-1) as LineOffset), end: size }, offsets)
     const check = checkBefore(files, fd, end.offset)
-    const part: Part = { ...place, end, isEndSeen: true, ...(marks === undefined ? {} : { marks }) }
+    const part: Part = { ...place, end, isEndRead: true, ...(offsets === undefined ? {} : { offsets }) }
     return { part, stamp: { at, size, mtimeMs, ino, check } }
   })
 }
@@ -147,32 +147,32 @@ export interface Opened {
   readonly stamp: Stamp
 }
 
-interface SeenEnd {
-  readonly end: Mark
-  readonly marks?: Mark[] | undefined
+interface KnownEnd {
+  readonly end: LineOffset
+  readonly offsets?: LineOffset[] | undefined
 }
 
 /** Where counting may go on: the end as it was seen, if what stands before it is still the same. A failed write may have been cut. */
-function grownFrom(files: Files, fd: number, size: number, before: Opened | undefined): SeenEnd | undefined {
+function knownEnd(files: Files, fd: number, size: number, before: Opened | undefined): KnownEnd | undefined {
   if (before === undefined) return undefined
   const { part, stamp } = before
   if (size < part.end.offset || checkBefore(files, fd, part.end.offset) !== stamp.check) return undefined
-  const marks = part.marks ?? counted.get(part)?.marks
-  return { end: part.end, marks: marks === undefined ? undefined : [...marks] }
+  const offsets = part.offsets ?? counted.get(part)?.offsets
+  return { end: part.end, offsets: offsets === undefined ? undefined : [...offsets] }
 }
 
-/** The same as `metadata.json` has it, where counting on from there is no longer than from a mark. */
-function saidEnd(
+/** The same as `metadata.json` has it, where counting on from there is no longer than from a line. */
+function storedEnd(
   files: Files,
   fd: number,
   size: number,
   { name, from }: PartName,
   metadata: Metadata | undefined,
-): SeenEnd | undefined {
+): KnownEnd | undefined {
   const last = metadata?.parts.at(-1)
   if (metadata?.check === undefined || last?.name !== name || last.from !== from) return undefined
   const end = { offset: last.bytes, seq: metadata.next }
-  const isNear = end.offset > 0 && end.seq > from && size >= end.offset && size - end.offset <= MARK_EVERY_BYTES
+  const isNear = end.offset > 0 && end.seq > from && size >= end.offset && size - end.offset <= INDEX_INTERVAL_BYTES
   return isNear && checkBefore(files, fd, end.offset) === metadata.check ? { end } : undefined
 }
 

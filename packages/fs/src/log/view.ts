@@ -4,15 +4,15 @@
  */
 import { dirname } from "node:path"
 import { type HeadInfo, type Seq, StorageError } from "@sessions/core/storage"
-import { isMissing } from "../errors.ts"
+import { isMissing } from "../disk/errors.ts"
 import type { Files } from "../disk/files.ts"
 import { isFolderOrNothing } from "../disk/small-files.ts"
 import { type Identity, readIdentity } from "./identity.ts"
 import { type Metadata, readMetadata } from "./metadata.ts"
-import { below, type PartName, type SessionPaths, toMarksName } from "../disk/layout.ts"
-import { saveMarks } from "./marks.ts"
+import { below, type PartName, type SessionPaths, toIndexName } from "../disk/layout.ts"
+import { saveIndex } from "./sparse-index.ts"
 import { closedParts, countPart, listParts, openPart, type Part, type Stamp } from "./parts.ts"
-import { isUntouched, lookAt, type Place } from "./still.ts"
+import { isUnchanged, statFolder, type Place } from "./stat-cache.ts"
 
 export interface LogView extends Identity {
   readonly folder: string
@@ -59,12 +59,12 @@ export function toHeadInfo(view: LogView): Omit<HeadInfo, "info"> {
   }
 }
 
-/** Writes the marks of parts that have ended and have none: of a log that was copied in, or whose writer was stopped. */
-export function saveMissingMarks(files: Files, view: LogView): void {
+/** Writes the offsets of parts that have ended and have none: of a log that was copied in, or whose writer was stopped. */
+export function saveMissingIndexes(files: Files, view: LogView): void {
   for (const part of view.parts.slice(0, -1)) {
-    if (files.lstat(below(view.folder, toMarksName(part.name))) !== undefined) continue
-    const { name, marks, end } = countPart(files, view.folder, part)
-    saveMarks(files, view.folder, name, [...marks, end])
+    if (files.lstat(below(view.folder, toIndexName(part.name))) !== undefined) continue
+    const { name, offsets, end } = countPart(files, view.folder, part)
+    saveIndex(files, view.folder, name, [...offsets, end])
   }
 }
 
@@ -73,17 +73,17 @@ const ATTEMPTS = 20
 
 function loadFolder(files: Files, folder: string, before: LogView | undefined): LogView | undefined {
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
-    const place = lookAt(files, folder)
+    const place = statFolder(files, folder)
     if (place === undefined) return undefined
     try {
-      const same = before?.folder === folder && isUntouched(before.place, place) ? before : undefined
+      const same = before?.folder === folder && isUnchanged(before.place, place) ? before : undefined
       const identity = same ?? readIdentity(files, folder)
       if (identity === undefined) return undefined
       const names = same?.parts ?? listParts(files, folder)
       const view = build(files, { folder, place, names, identity }, before)
       if (view === same) return view
-      const after = lookAt(files, folder)
-      const still = after !== undefined && isUntouched(place, after)
+      const after = statFolder(files, folder)
+      const still = after !== undefined && isUnchanged(place, after)
       if (still || readIdentity(files, folder)?.log === identity.log) return view
     } catch (error) {
       if (!isMissing(error)) throw error

@@ -1,9 +1,9 @@
 /** Noticing that a log was deleted or replaced under its reader. */
 import { StorageError } from "@sessions/core/storage"
-import type { Environment } from "../environment.ts"
+import type { Deps } from "../deps.ts"
 import type { FileStat } from "../disk/files.ts"
 import { below, FIRST_PART, IDENTITY_FILE } from "../disk/layout.ts"
-import { isSameFile } from "../log/still.ts"
+import { isSameFile } from "../log/stat-cache.ts"
 import type { LogView } from "../log/view.ts"
 
 export interface Guard {
@@ -13,13 +13,13 @@ export interface Guard {
   checkAll(): LogView
 }
 
-export function createGuard(env: Environment, session: string, view: LogView): Guard {
+export function createGuard(deps: Deps, session: string, view: LogView): Guard {
   const path = (folder: string): string => below(folder, view.stored ? IDENTITY_FILE : FIRST_PART)
   let folder = view.folder
-  let seen = view.stored ? view.place.identity : env.files.lstat(path(folder))
+  let seen = view.stored ? view.place.identity : deps.files.lstat(path(folder))
 
   const checkAll = (): LogView => {
-    const now = env.view(session)
+    const now = deps.view(session)
     if (now?.log !== view.log) {
       const message = `Session ${session} was deleted or replaced while it was read: read it again.`
       throw new StorageError("conflict", message, { session })
@@ -30,7 +30,7 @@ export function createGuard(env: Environment, session: string, view: LogView): G
 
   return {
     check() {
-      const stat = env.files.lstat(path(folder))
+      const stat = deps.files.lstat(path(folder))
       // Where the log itself stands in for its identity, its times change.
       const isSame = view.stored ? isSameFile : hasSameNumber
       if (stat !== undefined && seen !== undefined && isSame(stat, seen)) return

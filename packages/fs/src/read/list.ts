@@ -1,12 +1,12 @@
 /** Listing sessions, newest first, without opening a log whose row is up to date. */
 import { checkSignal, type ListedSession, type ListRange, type Seq } from "@sessions/core/storage"
-import type { Environment } from "../environment.ts"
-import { errnoOf } from "../errors.ts"
-import { toSessionId } from "../disk/ids.ts"
+import type { Deps } from "../deps.ts"
+import { errnoOf } from "../disk/errors.ts"
+import { toSessionId } from "../disk/file-names.ts"
 import { below, FIRST_PART, parsePartName, toPartName, toSessionPaths } from "../disk/layout.ts"
 import { isFolderOrNothing } from "../disk/small-files.ts"
 import { infoIn, type Metadata, type StoredInfo } from "../log/metadata.ts"
-import { interruptedSwaps } from "../session/swap.ts"
+import { interruptedSwaps } from "../disk/swap.ts"
 import { damagedHead } from "../log/damaged.ts"
 import { toHeadInfo } from "../log/view.ts"
 
@@ -17,14 +17,14 @@ export type PendingInfo = (session: string, log: string, next: Seq) => StoredInf
 const PAGE = 32
 
 export async function* listSessions(
-  env: Environment,
+  deps: Deps,
   { limit, signal }: ListRange,
   pending: PendingInfo,
 ): AsyncGenerator<readonly ListedSession[], void, undefined> {
   let left = limit
   let page: ListedSession[] = []
-  for (const { row, session } of left > 0 ? await newestFirst(env, signal, pending) : []) {
-    const found = row ?? toRow(env, session, pending)
+  for (const { row, session } of left > 0 ? await newestFirst(deps, signal, pending) : []) {
+    const found = row ?? toRow(deps, session, pending)
     if (found !== undefined) page.push(found)
     if (page.length < Math.min(PAGE, left)) continue
     yield page
@@ -44,23 +44,19 @@ interface Candidate {
   readonly row: ListedSession | undefined
 }
 
-async function newestFirst(
-  env: Environment,
-  signal: AbortSignal | undefined,
-  pending: PendingInfo,
-): Promise<Candidate[]> {
-  const rolled = new Set(namesIn(env, env.layout.rolled))
-  const aside = interruptedSwaps(namesIn(env, env.layout.fresh)).filter((name) =>
-    isFolderOrNothing(env.files, below(env.layout.root, name)),
+async function newestFirst(deps: Deps, signal: AbortSignal | undefined, pending: PendingInfo): Promise<Candidate[]> {
+  const rolled = new Set(namesIn(deps, deps.layout.rolled))
+  const aside = interruptedSwaps(namesIn(deps, deps.layout.fresh)).filter((name) =>
+    isFolderOrNothing(deps.files, below(deps.layout.root, name)),
   )
   for (const name of aside) rolled.add(name)
   const found: Candidate[] = []
   let looked = 0
-  for (const name of new Set([...namesIn(env, env.layout.root, true), ...aside])) {
+  for (const name of new Set([...namesIn(deps, deps.layout.root, true), ...aside])) {
     const session = toSessionId(name)
     if (session === undefined) continue
-    const row = rolled.has(name) ? toRow(env, session, pending) : undefined
-    const updatedAt = row?.updatedAt ?? touchedAt(env, name)
+    const row = rolled.has(name) ? toRow(deps, session, pending) : undefined
+    const updatedAt = row?.updatedAt ?? touchedAt(deps, name)
     if (updatedAt !== undefined) found.push({ session, updatedAt, row })
     if (++looked % SLICE > 0) continue
     await new Promise((resolve) => setImmediate(resolve))
@@ -69,38 +65,38 @@ async function newestFirst(
   return found.sort((a, b) => b.updatedAt - a.updatedAt || (a.session < b.session ? 1 : -1))
 }
 
-function touchedAt(env: Environment, name: string): number | undefined {
-  const folder = below(env.layout.root, name)
+function touchedAt(deps: Deps, name: string): number | undefined {
+  const folder = below(deps.layout.root, name)
   try {
-    const stat = env.files.lstat(below(folder, FIRST_PART))
-    return stat?.isFile() === true ? Math.floor(stat.mtimeMs) : damagedHead(env.files, folder)?.updatedAt
+    const stat = deps.files.lstat(below(folder, FIRST_PART))
+    return stat?.isFile() === true ? Math.floor(stat.mtimeMs) : damagedHead(deps.files, folder)?.updatedAt
   } catch {
-    return damagedHead(env.files, folder)?.updatedAt
+    return damagedHead(deps.files, folder)?.updatedAt
   }
 }
 
 /** One log that is damaged, or cannot be looked at, must not hide the others, nor be hidden: `head` and `read` say what it is. */
-function toRow(env: Environment, session: string, pending: PendingInfo): ListedSession | undefined {
+function toRow(deps: Deps, session: string, pending: PendingInfo): ListedSession | undefined {
   try {
-    return wholeRow(env, session, pending)
+    return wholeRow(deps, session, pending)
   } catch {
-    const head = damagedHead(env.files, toSessionPaths(env.layout, session).folder)
+    const head = damagedHead(deps.files, toSessionPaths(deps.layout, session).folder)
     return head === undefined ? undefined : { id: session, ...head }
   }
 }
 
-function wholeRow(env: Environment, session: string, pending: PendingInfo): ListedSession | undefined {
-  const { folder } = toSessionPaths(env.layout, session)
-  const metadata = env.metadata.read(folder)
-  const row = metadata === undefined ? undefined : storedRow(env, folder, metadata)
-  const found = row ?? viewRow(env, session)
+function wholeRow(deps: Deps, session: string, pending: PendingInfo): ListedSession | undefined {
+  const { folder } = toSessionPaths(deps.layout, session)
+  const metadata = deps.metadata.read(folder)
+  const row = metadata === undefined ? undefined : storedRow(deps, folder, metadata)
+  const found = row ?? viewRow(deps, session)
   if (found === undefined) return undefined
   const info = pending(session, found.log, found.next) ?? infoIn(metadata, found.log, found.next)
   return { id: session, ...found, ...(info === undefined ? {} : { info }) }
 }
 
-function viewRow(env: Environment, session: string): Omit<ListedSession, "id" | "info"> | undefined {
-  const view = env.view(session)
+function viewRow(deps: Deps, session: string): Omit<ListedSession, "id" | "info"> | undefined {
+  const view = deps.view(session)
   return view === undefined ? undefined : toHeadInfo(view)
 }
 
@@ -108,17 +104,13 @@ function viewRow(env: Environment, session: string): Omit<ListedSession, "id" | 
  * The row as `metadata.json` has it, where the last part has just the size that it had then and no other follows it: a file that was
  * put back, copied while the log went on, or written late by a process that stood still, may be older than the part that does.
  */
-function storedRow(
-  env: Environment,
-  folder: string,
-  metadata: Metadata,
-): Omit<ListedSession, "id" | "info"> | undefined {
+function storedRow(deps: Deps, folder: string, metadata: Metadata): Omit<ListedSession, "id" | "info"> | undefined {
   const { log, next, bytes, parts } = metadata
   const last = parts[parts.length - 1]
-  const stat = last === undefined ? undefined : env.files.lstat(below(folder, last.name))
+  const stat = last === undefined ? undefined : deps.files.lstat(below(folder, last.name))
   if (stat === undefined || stat.size !== last?.bytes || next === 0) return undefined
   const following = toPartName((parsePartName(last.name)?.number ?? 1) + 1, next).name
-  if (env.files.lstat(below(folder, following)) !== undefined) return undefined
+  if (deps.files.lstat(below(folder, following)) !== undefined) return undefined
   return {
     next,
     log,
@@ -128,14 +120,14 @@ function storedRow(
   }
 }
 
-function* namesIn(env: Environment, folder: string, folders = false): Generator<string> {
-  let entries: ReturnType<typeof env.files.readdir>
+function* namesIn(deps: Deps, folder: string, folders = false): Generator<string> {
+  let entries: ReturnType<typeof deps.files.readdir>
   try {
-    entries = env.files.readdir(folder)
+    entries = deps.files.readdir(folder)
   } catch (error) {
     // Nothing there is no session; a file in a folder's place is a mistake that must be told.
     if (errnoOf(error) === "ENOENT") return
-    throw env.error(error, "list the sessions", undefined, folder)
+    throw deps.error(error, "list the sessions", undefined, folder)
   }
   for (const entry of entries) if (!folders || entry.isDirectory()) yield entry.name
 }

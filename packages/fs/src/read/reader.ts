@@ -8,35 +8,35 @@ import {
   type Seq,
   StorageError,
 } from "@sessions/core/storage"
-import { findBroken } from "./decode.ts"
-import type { Environment } from "../environment.ts"
+import { findBroken } from "../log/decode.ts"
+import type { Deps } from "../deps.ts"
 import { READ } from "../disk/files.ts"
 import { below } from "../disk/layout.ts"
 import { createGuard, type Guard } from "./guard.ts"
 import { locate } from "../log/locate.ts"
-import { readPieces } from "./pieces.ts"
+import { readBlocks } from "./blocks.ts"
 import { isAsLong, type Part, partFor } from "../log/parts.ts"
 
 /** The lines of a range in log order. See `SessionStorage.read`. */
 export async function* readLines(
-  env: Environment,
+  deps: Deps,
   session: string,
   range: CheckedRange,
   signal: AbortSignal | undefined,
 ): AsyncGenerator<Chunk, void, undefined> {
-  const view = env.view(session)
+  const view = deps.view(session)
   if (view === undefined) return
   const { from, to } = rangeIn(range, view.next)
   let seq = from
   if (seq >= to) return
-  const guard = createGuard(env, session, view)
+  const guard = createGuard(deps, session, view)
   // Where the folder is was just seen; nothing is waited for until the first part is open.
   let folder: string | undefined = view.folder
   for (const part of view.parts) {
     if (part.end.seq <= seq) continue
     if (part.from >= to) break
     if (part.from > seq) break
-    const reading = { env, session, guard, signal, folder }
+    const reading = { deps, session, guard, signal, folder }
     for await (const chunk of readPart(reading, part, seq, Math.min(to, part.end.seq))) {
       seq = chunk.from + chunk.lines.length
       yield chunk
@@ -49,7 +49,7 @@ export async function* readLines(
 }
 
 interface Reading {
-  readonly env: Environment
+  readonly deps: Deps
   readonly session: string
   readonly guard: Guard
   readonly signal: AbortSignal | undefined
@@ -58,17 +58,17 @@ interface Reading {
 }
 
 async function* readPart(reading: Reading, found: Part, from: Seq, to: Seq): AsyncGenerator<Chunk, void, undefined> {
-  const { env, session, guard, signal } = reading
-  const { files } = env
+  const { deps, session, guard, signal } = reading
+  const { files } = deps
   const { fd, folder } = openPart(reading, found)
   try {
     let seq = from
-    const part = isAsLong(files, fd, found) ? found : countedAnew(reading, found)
+    const part = isAsLong(files, fd, found) ? found : recount(reading, found)
     const range = locate(files, fd, partFor(files, folder, part, from, to), from, to)
-    for await (const { at, bytes } of readPieces(files, fd, range, MAX_CHUNK_BYTES)) {
+    for await (const { at, bytes } of readBlocks(files, fd, range, MAX_CHUNK_BYTES)) {
       checkSignal(signal)
       guard.check()
-      const lines = env.decodeLines(bytes)
+      const lines = deps.decodeLines(bytes)
       if (lines === undefined) throw notUtf8(session, below(folder, part.name), at + findBroken(bytes))
       yield { from: seq, lines }
       seq += lines.length
@@ -80,26 +80,26 @@ async function* readPart(reading: Reading, found: Part, from: Seq, to: Seq): Asy
 }
 
 /** A part that was changed by hand since it was counted: its lines are elsewhere. */
-function countedAnew({ env, session, guard }: Reading, found: Part): Part {
-  env.viewAnew(session)
+function recount({ deps, session, guard }: Reading, found: Part): Part {
+  deps.reloadView(session)
   return guard.checkAll().parts.find(({ name }) => name === found.name) ?? found
 }
 
 /** The folder may have moved since it was looked at, and what is opened under its name may be another log's. */
-function openPart({ env, session, guard, folder }: Reading, part: Part): { fd: number; folder: string } {
+function openPart({ deps, session, guard, folder }: Reading, part: Part): { fd: number; folder: string } {
   const place = folder ?? guard.checkAll().folder
   const path = below(place, part.name)
   let fd: number
   try {
-    fd = env.files.open(path, READ)
+    fd = deps.files.open(path, READ)
   } catch (error) {
     guard.checkAll()
-    throw env.error(error, "read the log", session, path)
+    throw deps.error(error, "read the log", session, path)
   }
   try {
     guard.checkAll()
   } catch (error) {
-    env.files.close(fd)
+    deps.files.close(fd)
     throw error
   }
   return { fd, folder: place }

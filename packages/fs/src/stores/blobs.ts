@@ -2,10 +2,10 @@
 import { randomUUID } from "node:crypto"
 import { join } from "node:path"
 import { type BlobInfo, type BlobAdapter, sha256Hex, StorageError } from "@sessions/core/storage"
-import type { Environment } from "../environment.ts"
-import { isMissing } from "../errors.ts"
+import type { Deps } from "../deps.ts"
+import { isMissing } from "../disk/errors.ts"
 import type { FolderEntry } from "../disk/files.ts"
-import { locked } from "../lock/locked.ts"
+import { withLock } from "../lock/with-lock.ts"
 import {
   checkInnerFolder,
   createFileSynced,
@@ -13,26 +13,26 @@ import {
   ensureFolder,
   isFolderOrNothing,
   notAFolder,
-  patiently,
+  retryBusy,
   readStart,
   readWhole,
-  renamePatiently,
+  renameRetrying,
   syncFolder,
 } from "../disk/small-files.ts"
 
-export function createBlobStore(env: Environment): BlobAdapter {
-  const { files, layout } = env
+export function createBlobStore(deps: Deps): BlobAdapter {
+  const { files, layout } = deps
 
   const folderOf = (hash: string): string => join(layout.blobs, hash.slice(0, 2))
   const pathOf = (hash: string): string => join(folderOf(hash), hash)
 
   /** A put makes young what a collector may be about to remove: the two take turns. */
-  const inTurn = <T>(
+  const withBlobLock = <T>(
     hash: string,
     signal: AbortSignal | undefined,
     work: (check: () => void) => Promise<T>,
   ): Promise<T> =>
-    locked(files, join(layout.locks, `.blobs-${hash.slice(0, 2)}.lock`), { timeout: env.lockTimeout, signal }, work)
+    withLock(files, join(layout.locks, `.blobs-${hash.slice(0, 2)}.lock`), { timeout: deps.lockTimeout, signal }, work)
 
   const guarded = async <T>(hash: string, what: string, work: () => Promise<T>): Promise<T> => {
     try {
@@ -40,18 +40,18 @@ export function createBlobStore(env: Environment): BlobAdapter {
       if (link !== undefined) throw notAFolder(link)
       return await work()
     } catch (error) {
-      throw env.error(error, `${what} blob ${hash}`, undefined, pathOf(hash))
+      throw deps.error(error, `${what} blob ${hash}`, undefined, pathOf(hash))
     }
   }
 
   return {
     put: (hash, bytes, { signal }) =>
       guarded(hash, "put", () =>
-        inTurn(hash, signal, async () => {
+        withBlobLock(hash, signal, async () => {
           // Compared, not taken for right: what a broken disk left of it is put right by the next put.
           if (readStart(files, pathOf(hash), bytes.length + 1)?.equals(bytes) === true)
             files.utimes(pathOf(hash), Date.now())
-          else await createBlob(env, folderOf(hash), pathOf(hash), bytes)
+          else await createBlob(deps, folderOf(hash), pathOf(hash), bytes)
         }),
       ),
 
@@ -60,7 +60,7 @@ export function createBlobStore(env: Environment): BlobAdapter {
       if (bytes === undefined) return undefined
       if ((await sha256Hex(bytes)) !== hash) {
         throw new StorageError("corrupt", `Blob ${hash} does not hold the bytes it is named by; it is left as it is.`, {
-          storage: env.description,
+          storage: deps.description,
           at: pathOf(hash),
         })
       }
@@ -72,10 +72,10 @@ export function createBlobStore(env: Environment): BlobAdapter {
     delete: (hash, { signal, ifPutBefore }) =>
       guarded(hash, "delete", async () => {
         if (files.lstat(pathOf(hash)) === undefined) return false
-        return inTurn(hash, signal, async (checkHeld) => {
+        return withBlobLock(hash, signal, async (checkHeld) => {
           const stat = files.lstat(pathOf(hash))
           if (stat === undefined || !stat.isFile() || stat.mtimeMs >= ifPutBefore) return false
-          await patiently(() => {
+          await retryBusy(() => {
             checkHeld()
             files.unlink(pathOf(hash))
           })
@@ -84,24 +84,24 @@ export function createBlobStore(env: Environment): BlobAdapter {
       }),
 
     async *list() {
-      for (const folder of entriesOf(env, layout.blobs)) {
+      for (const folder of entriesOf(deps, layout.blobs)) {
         if (!folder.isDirectory()) continue
-        const entries = entriesOf(env, join(layout.blobs, folder.name)).filter((entry) => entry.isFile())
-        yield entries.flatMap((entry) => infoOf(env, folder.name, entry.name) ?? [])
+        const entries = entriesOf(deps, join(layout.blobs, folder.name)).filter((entry) => entry.isFile())
+        yield entries.flatMap((entry) => infoOf(deps, folder.name, entry.name) ?? [])
       }
     },
   }
 }
 
-async function createBlob(env: Environment, folder: string, path: string, bytes: Uint8Array): Promise<void> {
-  const { files, layout } = env
+async function createBlob(deps: Deps, folder: string, path: string, bytes: Uint8Array): Promise<void> {
+  const { files, layout } = deps
   checkInnerFolder(files, layout.fresh)
   ensureFolder(files, layout.fresh)
   const temporary = join(layout.fresh, randomUUID())
   await createFileSynced(files, temporary, bytes)
   try {
     ensureFolder(files, folder)
-    await renamePatiently(files, temporary, path)
+    await renameRetrying(files, temporary, path)
   } catch (error) {
     discard(files, temporary)
     throw error
@@ -109,18 +109,18 @@ async function createBlob(env: Environment, folder: string, path: string, bytes:
   await syncFolder(files, folder)
 }
 
-function infoOf(env: Environment, folder: string, hash: string): BlobInfo | undefined {
+function infoOf(deps: Deps, folder: string, hash: string): BlobInfo | undefined {
   if (!/^[0-9a-f]{64}$/.test(hash) || !hash.startsWith(folder)) return undefined
-  const stat = env.files.lstat(join(env.layout.blobs, folder, hash))
+  const stat = deps.files.lstat(join(deps.layout.blobs, folder, hash))
   return stat === undefined ? undefined : { hash, bytes: stat.size, putAt: Math.floor(stat.mtimeMs) }
 }
 
-function entriesOf(env: Environment, folder: string): readonly FolderEntry[] {
-  if (!isFolderOrNothing(env.files, folder)) return []
+function entriesOf(deps: Deps, folder: string): readonly FolderEntry[] {
+  if (!isFolderOrNothing(deps.files, folder)) return []
   try {
-    return env.files.readdir(folder)
+    return deps.files.readdir(folder)
   } catch (error) {
     if (isMissing(error)) return []
-    throw env.error(error, "list the blobs", undefined, folder)
+    throw deps.error(error, "list the blobs", undefined, folder)
   }
 }

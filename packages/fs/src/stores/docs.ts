@@ -1,26 +1,26 @@
 /** Small documents, each a file, replaced in one step. Those of a session lie in its folder, and go with it. */
 import { join } from "node:path"
-import { type DocumentAdapter, parseDocKey, StorageError } from "@sessions/core/storage"
-import type { Environment } from "../environment.ts"
-import { isMissing } from "../errors.ts"
-import { fromFileName, toFileName, toSessionId } from "../disk/ids.ts"
+import { type DocAdapter, parseDocKey, StorageError } from "@sessions/core/storage"
+import type { Deps } from "../deps.ts"
+import { isMissing } from "../disk/errors.ts"
+import { fromFileName, toFileName, toSessionId } from "../disk/file-names.ts"
 import { DOCS_FOLDER, toSessionPaths } from "../disk/layout.ts"
-import { locked } from "../lock/locked.ts"
+import { withLock } from "../lock/with-lock.ts"
 import {
   createFileSynced,
   discard,
   ensureFolder,
   isFolderOrNothing,
   notAFolder,
-  patiently,
+  retryBusy,
   readWhole,
   syncFolder,
   toTemporary,
 } from "../disk/small-files.ts"
-import { interruptedSwaps, recoverSwap } from "../session/swap.ts"
+import { interruptedSwaps, recoverSwap } from "../disk/swap.ts"
 
-export function createDocStore(env: Environment): DocumentAdapter {
-  const { files, layout } = env
+export function createDocStore(deps: Deps): DocAdapter {
+  const { files, layout } = deps
 
   const placeOf = (key: string): DocPlace => {
     const { session, name } = parseDocKey(key)
@@ -38,7 +38,7 @@ export function createDocStore(env: Environment): DocumentAdapter {
   }
 
   const read = async (place: DocPlace): Promise<string | undefined> =>
-    (await patiently(() => readWhole(files, place.path)))?.toString("utf8")
+    (await retryBusy(() => readWhole(files, place.path)))?.toString("utf8")
 
   /** A document of a log that stands aside, since a swap was interrupted, is read there. */
   const readAnywhere = async (key: string, place: DocPlace): Promise<string | undefined> => {
@@ -53,11 +53,11 @@ export function createDocStore(env: Environment): DocumentAdapter {
   }
 
   /** Puts such a log in its place first. */
-  const settleSwap = async (key: string, signal: AbortSignal | undefined): Promise<void> => {
+  const finishSwap = async (key: string, signal: AbortSignal | undefined): Promise<void> => {
     const { session } = parseDocKey(key)
     const paths = session === undefined ? undefined : toSessionPaths(layout, session)
     if (paths === undefined || files.lstat(paths.swap) === undefined) return
-    await locked(files, paths.lock, { timeout: env.lockTimeout, signal }, () => recoverSwap(files, layout, paths))
+    await withLock(files, paths.lock, { timeout: deps.lockTimeout, signal }, () => recoverSwap(files, layout, paths))
   }
 
   const change = async <T>(
@@ -67,8 +67,8 @@ export function createDocStore(env: Environment): DocumentAdapter {
   ): Promise<T> => {
     const place = placeOf(key)
     return guarded(key, "change the document", place, async () => {
-      await settleSwap(key, signal)
-      return locked(files, place.lock, { timeout: env.lockTimeout, signal }, (checkHeld) => work(place, checkHeld))
+      await finishSwap(key, signal)
+      return withLock(files, place.lock, { timeout: deps.lockTimeout, signal }, (checkHeld) => work(place, checkHeld))
     })
   }
 
@@ -78,7 +78,7 @@ export function createDocStore(env: Environment): DocumentAdapter {
       if (link !== undefined) throw notAFolder(link)
       return await work()
     } catch (error) {
-      throw env.error(error, `${what} ${key}`, parseDocKey(key).session, place.path)
+      throw deps.error(error, `${what} ${key}`, parseDocKey(key).session, place.path)
     }
   }
 
@@ -88,21 +88,21 @@ export function createDocStore(env: Environment): DocumentAdapter {
       return guarded(key, "read the document", place, () => readAnywhere(key, place))
     },
 
-    compareAndSet: (key, from, to, { signal }) =>
+    swap: (key, from, to, { signal }) =>
       change(key, signal, async (place, checkHeld) => {
         if (((await read(place)) ?? null) !== from) return false
         if (to === null) {
-          await patiently(() => {
+          await retryBusy(() => {
             checkHeld()
             files.unlink(place.path)
           })
-          await syncChange(env, place)
-        } else await replaceDoc(env, place, to, checkHeld)
+          await syncChange(deps, place)
+        } else await replaceDoc(deps, place, to, checkHeld)
         return true
       }),
 
     async *list(prefix) {
-      const keys = [...allKeys(env, prefix)].filter((key) => key.startsWith(prefix) && isDocKey(key))
+      const keys = [...allKeys(deps, prefix)].filter((key) => key.startsWith(prefix) && isDocKey(key))
       yield keys.sort((a, b) => (a < b ? -1 : 1))
     },
   }
@@ -116,8 +116,8 @@ interface DocPlace {
   readonly lock: string
 }
 
-async function replaceDoc(env: Environment, place: DocPlace, text: string, checkHeld: () => void): Promise<void> {
-  const { files } = env
+async function replaceDoc(deps: Deps, place: DocPlace, text: string, checkHeld: () => void): Promise<void> {
+  const { files } = deps
   const temporary = toTemporary(place.path)
   const bytes = Buffer.from(text, "utf8")
   try {
@@ -128,7 +128,7 @@ async function replaceDoc(env: Environment, place: DocPlace, text: string, check
     await createFileSynced(files, temporary, bytes)
   }
   try {
-    await patiently(() => {
+    await retryBusy(() => {
       checkHeld()
       files.rename(temporary, place.path)
     })
@@ -136,11 +136,11 @@ async function replaceDoc(env: Environment, place: DocPlace, text: string, check
     discard(files, temporary)
     throw error
   }
-  await syncChange(env, place)
+  await syncChange(deps, place)
 }
 
 /** What was renamed or removed is so for everyone by now; that the disk may not keep it is no reason to call it refused. */
-async function syncChange({ files }: Environment, { folder, path }: DocPlace): Promise<void> {
+async function syncChange({ files }: Deps, { folder, path }: DocPlace): Promise<void> {
   try {
     await syncFolder(files, folder)
   } catch (cause) {
@@ -149,46 +149,46 @@ async function syncChange({ files }: Environment, { folder, path }: DocPlace): P
   }
 }
 
-function* allKeys(env: Environment, prefix: string): Generator<string> {
-  const { layout } = env
-  yield* namesIn(env, layout.docs)
+function* allKeys(deps: Deps, prefix: string): Generator<string> {
+  const { layout } = deps
+  yield* namesIn(deps, layout.docs)
   if (!prefix.startsWith("sessions/".slice(0, prefix.length))) return
   const one = /^sessions\/([^/]+)\//.exec(prefix)?.[1]
-  const folders = new Set(one === undefined ? foldersIn(env, layout.root) : [toFileName(one)])
-  const aside = interruptedSwaps(foldersIn(env, layout.fresh)).filter((name) => one === undefined || folders.has(name))
+  const folders = new Set(one === undefined ? foldersIn(deps, layout.root) : [toFileName(one)])
+  const aside = interruptedSwaps(foldersIn(deps, layout.fresh)).filter((name) => one === undefined || folders.has(name))
   for (const folder of folders) {
     const session = toSessionId(folder)
-    if (session === undefined || !isFolderOrNothing(env.files, join(layout.root, folder))) continue
-    for (const name of namesIn(env, join(layout.root, folder, DOCS_FOLDER))) yield `sessions/${session}/${name}`
+    if (session === undefined || !isFolderOrNothing(deps.files, join(layout.root, folder))) continue
+    for (const name of namesIn(deps, join(layout.root, folder, DOCS_FOLDER))) yield `sessions/${session}/${name}`
   }
   for (const folder of aside) {
     const session = toSessionId(folder)
-    if (session === undefined || env.files.lstat(join(layout.root, folder)) !== undefined) continue
+    if (session === undefined || deps.files.lstat(join(layout.root, folder)) !== undefined) continue
     const { swap } = toSessionPaths(layout, session)
-    for (const name of namesIn(env, join(swap, DOCS_FOLDER))) yield `sessions/${session}/${name}`
+    for (const name of namesIn(deps, join(swap, DOCS_FOLDER))) yield `sessions/${session}/${name}`
   }
 }
 
-function* namesIn(env: Environment, folder: string): Generator<string> {
-  for (const entry of entriesOf(env, folder)) {
+function* namesIn(deps: Deps, folder: string): Generator<string> {
+  for (const entry of entriesOf(deps, folder)) {
     const name = entry.isFile() && !entry.name.startsWith(".") ? fromFileName(entry.name) : undefined
     if (name !== undefined) yield name
   }
 }
 
-function foldersIn(env: Environment, folder: string): string[] {
-  return entriesOf(env, folder)
+function foldersIn(deps: Deps, folder: string): string[] {
+  return entriesOf(deps, folder)
     .filter((entry) => entry.isDirectory())
     .map((entry) => entry.name)
 }
 
-function entriesOf(env: Environment, folder: string): ReturnType<Environment["files"]["readdir"]> {
-  if (folder !== env.layout.root && !isFolderOrNothing(env.files, folder)) return []
+function entriesOf(deps: Deps, folder: string): ReturnType<Deps["files"]["readdir"]> {
+  if (folder !== deps.layout.root && !isFolderOrNothing(deps.files, folder)) return []
   try {
-    return env.files.readdir(folder)
+    return deps.files.readdir(folder)
   } catch (error) {
     if (isMissing(error)) return []
-    throw env.error(error, "list the documents", undefined, folder)
+    throw deps.error(error, "list the documents", undefined, folder)
   }
 }
 

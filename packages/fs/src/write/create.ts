@@ -22,7 +22,7 @@ import {
   toTemporary,
 } from "../disk/small-files.ts"
 import { orUndo } from "../disk/undo.ts"
-import { errnoOf, isMissing } from "../errors.ts"
+import { errnoOf, isMissing } from "../disk/errors.ts"
 import { createLogIdentity, storeIdentity } from "../log/identity.ts"
 import { keepAside } from "../log/torn.ts"
 import { listParts } from "../log/parts.ts"

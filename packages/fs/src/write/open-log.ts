@@ -1,15 +1,14 @@
 /** A log open for appending: the last part's descriptor, and where its end is. Lives under the lock; nothing here waits for it. */
 import { join } from "node:path"
 import { type Head, type Seq, StorageError } from "@sessions/core/storage"
-import { markBatch } from "../log/count.ts"
-import { toStorageError } from "../errors.ts"
+import { indexBatch } from "../log/count.ts"
+import { toStorageError } from "../disk/errors.ts"
 import { APPEND, type Files } from "../disk/files.ts"
 import { FILE_MODE, METADATA_FILE, type PartName } from "../disk/layout.ts"
-import type { Mark } from "../log/marks.ts"
+import type { LineOffset } from "../log/sparse-index.ts"
 import type { Metadata, StoredInfo } from "../log/metadata.ts"
 import { countPart } from "../log/parts.ts"
 import { type LogView, lastPart } from "../log/view.ts"
-import { isBack, keepTime } from "./time.ts"
 
 export interface OpenLog {
   readonly log: string
@@ -19,7 +18,7 @@ export interface OpenLog {
   /** Parts before this one. */
   readonly closed: readonly { readonly name: string; readonly from: Seq; readonly bytes: number }[]
   /** Of the last part; grows with each batch. */
-  readonly marks: Mark[]
+  readonly offsets: LineOffset[]
   next: Seq
   /** Of the last part's file. */
   size: number
@@ -46,7 +45,7 @@ export function openLog(files: Files, view: LogView): OpenLog {
     fd,
     part,
     closed: view.parts.slice(0, -1).map(({ name, from, end }) => ({ name, from, bytes: end.offset })),
-    marks: [...part.marks],
+    offsets: [...part.offsets],
     next: view.next,
     size: part.end.offset,
     touchedAt: view.stamp.mtimeMs,
@@ -93,7 +92,7 @@ export function writeBatch(files: Files, log: OpenLog, batch: Batch): void {
     cutBack(files, log, message)
     throw new StorageError("quota", message, { at: pathOf(log) })
   }
-  markBatch(log.marks, { offset: log.size, seq: log.next }, lines, bytes)
+  indexBatch(log.offsets, { offset: log.size, seq: log.next }, lines, bytes)
   log.size += bytes.length
   log.next += lines.length
   // The path is put together only for a clock that was set back: that takes as long as a third of the write.
@@ -106,6 +105,42 @@ export function pathOf(log: OpenLog): string {
 
 export function toHead(log: OpenLog): Head {
   return { next: log.next, log: log.log }
+}
+
+/** The log, where it stands at the expected head. */
+export function checkExpect(log: OpenLog | undefined, expect: Head | 0, session: string): OpenLog {
+  if (log === undefined) throw conflict(session, "there is no such session", undefined)
+  if (expect === 0) throw conflict(session, "it exists already", pathOf(log))
+  if (log.log !== expect.log) throw conflict(session, "its log was deleted or replaced meanwhile", pathOf(log))
+  if (log.next !== expect.next) {
+    throw conflict(session, `its next line is ${log.next}, not ${expect.next}: another writer was there`, pathOf(log))
+  }
+  return log
+}
+
+export function conflict(session: string, why: string, at: string | undefined): StorageError {
+  return new StorageError("conflict", `Nothing was appended to session ${session}: ${why}.`, {
+    session,
+    ...(at === undefined ? {} : { at }),
+  })
+}
+
+/** Whether the clock stands before a time that a log has already. */
+function isBack(before: number): boolean {
+  return Date.now() < Math.floor(before)
+}
+
+/**
+ * Call after a write. Where the clock stands before the time that the log had already, the log keeps that until the clock has
+ * caught up. Half a millisecond is added, since a time that is stored in other units may come back a little smaller.
+ */
+export function keepTime(files: Files, path: string, before: number): void {
+  if (!isBack(before)) return
+  try {
+    files.utimes(path, Math.floor(before) + 0.5)
+  } catch {
+    // The lines are there; a listing that sorts them wrongly is no reason to say otherwise.
+  }
 }
 
 /** `check`: of the bytes before the log's end, where that is to be believed without counting. */

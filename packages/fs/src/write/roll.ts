@@ -4,11 +4,10 @@ import { StorageError } from "@sessions/core/storage"
 import { CREATE } from "../disk/files.ts"
 import { FILE_MODE, parsePartName, type PartName, type SessionPaths, toPartName } from "../disk/layout.ts"
 import { syncFolder } from "../disk/small-files.ts"
-import type { Environment } from "../environment.ts"
-import { saveMarks } from "../log/marks.ts"
+import type { Deps } from "../deps.ts"
+import { saveIndex } from "../log/sparse-index.ts"
 import { type StoredInfo, writeMetadata } from "../log/metadata.ts"
-import { type OpenLog, pathOf, toMetadata } from "./open-log.ts"
-import { keepTime } from "./time.ts"
+import { keepTime, type OpenLog, pathOf, toMetadata } from "./open-log.ts"
 
 /**
  * Ends the last part at its present size and begins an empty one. From here on whatever a writer without the lock still appends to
@@ -16,23 +15,23 @@ import { keepTime } from "./time.ts"
  * the old one must not be appended to before the log was looked at anew.
  */
 export async function rollPart(
-  env: Environment,
+  deps: Deps,
   paths: SessionPaths,
   log: OpenLog,
   info: StoredInfo | undefined,
 ): Promise<OpenLog> {
-  const { files } = env
+  const { files } = deps
   const part = nextPart(log)
   const closed = [...log.closed, { name: log.part.name, from: log.part.from, bytes: log.size }]
-  const next = { ...log, part, closed, marks: [{ offset: 0, seq: log.next }], size: 0 }
-  saveMarks(files, log.folder, log.part.name, [...log.marks, { offset: log.size, seq: log.next }])
-  env.markRolled(paths)
+  const next = { ...log, part, closed, offsets: [{ offset: 0, seq: log.next }], size: 0 }
+  saveIndex(files, log.folder, log.part.name, [...log.offsets, { offset: log.size, seq: log.next }])
+  deps.recordParts(paths)
   writeMetadata(files, log.folder, toMetadata(next, info))
   const before = files.fstat(log.fd).mtimeMs
   const fd = files.open(join(log.folder, part.name), CREATE, FILE_MODE)
   try {
     keepTime(files, pathOf(next), before)
-    if (env.durability === "disk") await syncFolder(files, log.folder)
+    if (deps.durability === "disk") await syncFolder(files, log.folder)
   } catch (error) {
     files.close(fd)
     throw error

@@ -2,7 +2,7 @@
 import { dirname, join } from "node:path"
 import { READ, REWRITE } from "../disk/files.ts"
 import { readFully, syncFile, syncFolder, writeFully } from "../disk/small-files.ts"
-import type { Environment } from "../environment.ts"
+import type { Deps } from "../deps.ts"
 import type { Part } from "../log/parts.ts"
 import { lastPart, type LogView } from "../log/view.ts"
 import type { StoredInfo } from "../log/metadata.ts"
@@ -17,33 +17,33 @@ export interface Before {
 
 /**
  * The parts, then the names that lead to them. Whoever wrote them: a sync is of the file, not of the descriptor. A part whose sync
- * fails goes to `env.unsynced`; see {@link rewriteFailed}.
+ * fails goes to `deps.unsynced`; see {@link rewriteFailed}.
  */
-export async function syncSession(env: Environment, session: string): Promise<void> {
-  const view = env.view(session)
+export async function syncSession(deps: Deps, session: string): Promise<void> {
+  const view = deps.view(session)
   if (view === undefined) return
-  for (const part of view.parts) await syncPart(env, join(view.folder, part.name))
-  await syncFolder(env.files, view.folder)
-  await syncFolder(env.files, dirname(view.folder))
+  for (const part of view.parts) await syncPart(deps, join(view.folder, part.name))
+  await syncFolder(deps.files, view.folder)
+  await syncFolder(deps.files, dirname(view.folder))
 }
 
 /** What others wrote at the log's end and perhaps never synced, so that whatever is cut off later stands behind what is safe. */
-export async function syncEnd(env: Environment, view: LogView): Promise<void> {
+export async function syncEnd(deps: Deps, view: LogView): Promise<void> {
   const part = lastPart(view)
   const path = join(view.folder, part.name)
-  if (env.unsynced.has(path)) rewritePart(env, path, part)
-  await syncPart(env, path)
+  if (deps.unsynced.has(path)) rewritePart(deps, path, part)
+  await syncPart(deps, path)
 }
 
 /**
  * After a failed sync the system takes the pages for clean, so that a second one says "done" and proves nothing. Lines that were
  * acknowledged cannot be cut off, so they are written once more, in place, which makes the pages dirty again. Under the lock.
  */
-export function rewriteFailed(env: Environment, session: string): void {
-  const view = env.view(session)
+export function rewriteFailed(deps: Deps, session: string): void {
+  const view = deps.view(session)
   for (const part of view?.parts ?? []) {
     const path = join(view?.folder ?? "", part.name)
-    if (env.unsynced.has(path)) rewritePart(env, path, part)
+    if (deps.unsynced.has(path)) rewritePart(deps, path, part)
   }
 }
 
@@ -51,8 +51,8 @@ export function rewriteFailed(env: Environment, session: string): void {
  * After a failed sync nothing since the last good one counts: the system takes the pages for clean, so a later sync proves nothing.
  * So the batch is cut off again, and the cut synced, before this rejects; `corrupt` where that failed, too.
  */
-export async function syncBatch(env: Environment, session: string, log: OpenLog, before: Before): Promise<void> {
-  const { files } = env
+export async function syncBatch(deps: Deps, session: string, log: OpenLog, before: Before): Promise<void> {
+  const { files } = deps
   try {
     await files.fdatasync(log.fd)
   } catch (error) {
@@ -61,28 +61,28 @@ export async function syncBatch(env: Environment, session: string, log: OpenLog,
       await files.fdatasync(log.fd)
     } catch (second) {
       const what = "undo an append that could not be synced (open the storage anew to go on)"
-      throw env.error(new AggregateError([error, second]), what, session, pathOf(log), "corrupt")
+      throw deps.error(new AggregateError([error, second]), what, session, pathOf(log), "corrupt")
     }
     log.size = before.size
     log.next = before.next
-    while ((log.marks.at(-1)?.offset ?? 0) > before.size) log.marks.pop()
-    throw env.error(error, "sync the log", session, pathOf(log))
+    while ((log.offsets.at(-1)?.offset ?? 0) > before.size) log.offsets.pop()
+    throw deps.error(error, "sync the log", session, pathOf(log))
   }
 }
 
 const REWRITE_BYTES = 1_048_576
 
-async function syncPart(env: Environment, path: string): Promise<void> {
+async function syncPart(deps: Deps, path: string): Promise<void> {
   try {
-    await syncFile(env.files, path)
+    await syncFile(deps.files, path)
   } catch (error) {
-    env.unsynced.add(path)
+    deps.unsynced.add(path)
     throw error
   }
 }
 
-function rewritePart(env: Environment, path: string, part: Part): void {
-  const { files } = env
+function rewritePart(deps: Deps, path: string, part: Part): void {
+  const { files } = deps
   const from = files.open(path, READ)
   try {
     const to = files.open(path, REWRITE)
@@ -96,5 +96,5 @@ function rewritePart(env: Environment, path: string, part: Part): void {
   } finally {
     files.close(from)
   }
-  env.unsynced.delete(path)
+  deps.unsynced.delete(path)
 }

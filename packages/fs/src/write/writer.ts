@@ -11,15 +11,16 @@ import {
   StorageError,
   unlessAborted,
 } from "@sessions/core/storage"
-import { Behind } from "./behind.ts"
-import { checkExpect, conflict } from "./conflict.ts"
+import { WriteBehind } from "./write-behind.ts"
 import { createLog } from "./create.ts"
-import type { Environment } from "../environment.ts"
+import type { Deps } from "../deps.ts"
 import type { SessionPaths } from "../disk/layout.ts"
-import { Lease } from "../lock/lease.ts"
+import { Lease } from "./lease.ts"
 import { readInfo, type StoredInfo } from "../log/metadata.ts"
 import {
   type Batch,
+  checkExpect,
+  conflict,
   encodeBatch,
   isCurrent,
   isInPlace,
@@ -30,20 +31,20 @@ import {
   writeBatch,
 } from "./open-log.ts"
 import { rollPart } from "./roll.ts"
-import { settle, unsettled } from "./settle.ts"
-import { recoverSwap } from "../session/swap.ts"
-import { sweepTemporaries } from "../session/sweep.ts"
+import { resolveOutcome, unknownOutcome } from "./outcome.ts"
+import { recoverSwap } from "../disk/swap.ts"
+import { sweepTemporaries } from "../disk/sweep.ts"
 import { type Before, syncBatch, syncEnd, syncSession } from "./sync.ts"
 import { cutTorn } from "../log/torn.ts"
-import { type LogView, saveMissingMarks } from "../log/view.ts"
-import { createTaskQueue } from "../wait.ts"
+import { type LogView, saveMissingIndexes } from "../log/view.ts"
+import { createTaskQueue } from "./task-queue.ts"
 
 export class SessionWriter {
-  readonly #env: Environment
+  readonly #deps: Deps
   readonly #session: string
   readonly #paths: SessionPaths
   readonly #queue = createTaskQueue()
-  readonly #behind = new Behind()
+  readonly #writeBehind = new WriteBehind()
   readonly #lease: Lease
   #log: OpenLog | undefined
   /** Whether the log was looked at since the lock was taken. */
@@ -53,11 +54,11 @@ export class SessionWriter {
   /** Set when not even cutting back helped: what the file holds is unknown to us until it is opened again. */
   #broken: StorageError | undefined
 
-  constructor(env: Environment, session: string, paths: SessionPaths) {
-    this.#env = env
+  constructor(deps: Deps, session: string, paths: SessionPaths) {
+    this.#deps = deps
     this.#session = session
     this.#paths = paths
-    this.#lease = new Lease(env, paths.lock, { isIdle: () => this.idle, writeBehind: () => this.#writeBehind() })
+    this.#lease = new Lease(deps, paths.lock, { isIdle: () => this.idle, flush: () => this.#flush() })
   }
 
   get idle(): boolean {
@@ -69,20 +70,20 @@ export class SessionWriter {
    * knows more: what was known here was written before he had the lock.
    */
   infoOf(log: string, next: Seq): StoredInfo | undefined {
-    return this.#log?.log === log && this.#log.next === next ? this.#behind.info : undefined
+    return this.#log?.log === log && this.#log.next === next ? this.#writeBehind.info : undefined
   }
 
   /** Gives the head without waiting where lock, log and end are as expected; the common case by far. */
   append(lines: readonly string[], o: AppendOptions): Head | Promise<Head> {
     const log = this.#log
-    const isReady = this.idle && this.#checked && this.#broken === undefined && this.#env.durability === "os"
+    const isReady = this.idle && this.#checked && this.#broken === undefined && this.#deps.durability === "os"
     if (isReady && log !== undefined && this.#lease.refresh() === "held" && this.#isCurrent(log)) {
       checkExpect(log, o.expect, this.#session)
       const batch = encodeBatch(lines)
       if (this.#fits(log, batch)) return this.#writeAtOnce(log, batch, o)
     }
     const fate = { sent: false }
-    const work = this.#queue.run(() => this.#appendInTurn(lines, o, fate))
+    const work = this.#queue.run(() => this.#appendQueued(lines, o, fate))
     // The next one in the queue waits for the work itself: what a failed sync takes back must be the log's end.
     return unlessAborted(work, o.signal, () => fate.sent)
   }
@@ -91,7 +92,7 @@ export class SessionWriter {
   exclusively<T>(task: (checkHeld: () => void) => Promise<T>, signal?: AbortSignal): Promise<T> {
     return this.#queue.run(async () => {
       await this.#takeLock(signal, () => undefined)
-      this.#writeBehind()
+      this.#flush()
       this.#closeLog()
       try {
         return await task(this.#checkHeld)
@@ -112,11 +113,11 @@ export class SessionWriter {
     this.#closeLog()
   }
 
-  async #appendInTurn(lines: readonly string[], o: AppendOptions, fate: { sent: boolean }): Promise<Head> {
+  async #appendQueued(lines: readonly string[], o: AppendOptions, fate: { sent: boolean }): Promise<Head> {
     checkSignal(o.signal)
-    await this.#takeLock(o.signal, () => this.#checkHope(o.expect))
+    await this.#takeLock(o.signal, () => this.#failEarly(o.expect))
     try {
-      await this.#lookAtLog()
+      await this.#refreshLog()
       checkSignal(o.signal)
       if (o.expect === 0 && this.#log === undefined) {
         fate.sent = true
@@ -131,11 +132,11 @@ export class SessionWriter {
       }
       checkSignal(o.signal)
       fate.sent = true
-      const before = { size: log.size, next: log.next, info: this.#behind.info }
+      const before = { size: log.size, next: log.next, info: this.#writeBehind.info }
       const head = this.#write(log, batch, o)
-      if (head === undefined) return await this.#settle(lines, { next: before.next, log: log.log })
-      if (this.#env.durability === "disk") await this.#sync(log, before)
-      this.#env.bells.ring(this.#session)
+      if (head === undefined) return await this.#resolveOutcome(lines, { next: before.next, log: log.log })
+      if (this.#deps.durability === "disk") await this.#sync(log, before)
+      this.#deps.notifier.emit(this.#session)
       return head
     } finally {
       this.#lease.used()
@@ -146,33 +147,33 @@ export class SessionWriter {
     if (this.#broken !== undefined) throw this.#broken
     if (!(await this.#lease.take(signal, whenBusy))) return
     this.#checked = false
-    await recoverSwap(this.#env.files, this.#env.layout, this.#paths)
+    await recoverSwap(this.#deps.files, this.#deps.layout, this.#paths)
   }
 
   /**
    * What no turn can help. An append that only came too late does wait for its turn: then this writer has the lock when it tries
    * again, and a busy one cannot be ahead of it for ever.
    */
-  #checkHope(expect: Head | 0): void {
-    const view = this.#env.view(this.#session)
+  #failEarly(expect: Head | 0): void {
+    const view = this.#deps.view(this.#session)
     if (expect === 0 && view !== undefined) throw conflict(this.#session, "it exists already", view.folder)
     if (expect !== 0 && view?.log !== expect.log) {
       throw conflict(this.#session, "its log was deleted or replaced meanwhile", view?.folder)
     }
   }
 
-  async #lookAtLog(): Promise<void> {
+  async #refreshLog(): Promise<void> {
     if (this.#checked && this.#log !== undefined && this.#isCurrent(this.#log)) return
-    const view = this.#env.view(this.#session)
+    const view = this.#deps.view(this.#session)
     if (view === undefined) this.#closeLog()
-    else if (this.#log === undefined || !isViewOf(this.#env.files, this.#log, view)) await this.#open(view)
+    else if (this.#log === undefined || !isViewOf(this.#deps.files, this.#log, view)) await this.#open(view)
     if (this.#lease.fence && this.#log !== undefined && !this.#checked) await this.#roll(this.#log)
     this.#checked = true
   }
 
   /** Also that nobody moved the folder away, or put another file there: looked at with each refresh of the lock, since it costs as much. */
   #isCurrent(log: OpenLog): boolean {
-    const { files } = this.#env
+    const { files } = this.#deps
     const placed = this.#placed === this.#lease.refreshes
     if (!isCurrent(files, log) || (!placed && !isInPlace(files, log))) return false
     this.#placed = this.#lease.refreshes
@@ -186,71 +187,71 @@ export class SessionWriter {
   }
 
   async #open(view: LogView): Promise<void> {
-    const { files, durability } = this.#env
+    const { files, durability } = this.#deps
     this.#closeLog()
     await cutTorn(files, view)
     sweepTemporaries(files, view.folder)
-    if (!view.stored) this.#env.storeIdentity(view)
-    if (durability === "disk") await syncEnd(this.#env, view)
+    if (!view.stored) this.#deps.storeIdentity(view)
+    if (durability === "disk") await syncEnd(this.#deps, view)
     this.#log = openLog(files, view)
-    this.#behind.opened(readInfo(files, view.folder, view.log, view.next), false)
+    this.#writeBehind.opened(readInfo(files, view.folder, view.log, view.next), false)
     if (view.parts.length === 1) return
-    this.#env.markRolled(this.#paths)
-    saveMissingMarks(files, view)
+    this.#deps.recordParts(this.#paths)
+    saveMissingIndexes(files, view)
   }
 
   async #create(lines: readonly string[], o: AppendOptions): Promise<Head> {
-    const { files, layout, durability } = this.#env
+    const { files, layout, durability } = this.#deps
     // Copied: the buffer that batches share may be used while this one waits for the disk.
     const bytes = encodeBatch(lines).bytes.slice()
     const durable = durability === "disk"
     const log = await createLog({ files, layout, paths: this.#paths, bytes, durable, checkHeld: this.#checkHeld })
     this.#openCreated(log, lines.length, o.info)
-    this.#env.bells.ring(this.#session)
+    this.#deps.notifier.emit(this.#session)
     return { next: lines.length, log }
   }
 
   /** The session is there by now: whatever fails here fails the next append, not this one. */
   #openCreated(log: string, next: number, info: string | undefined): void {
     try {
-      const view = this.#env.view(this.#session)
+      const view = this.#deps.view(this.#session)
       if (view?.log !== log || view.next !== next) return
-      this.#log = openLog(this.#env.files, view)
-      this.#behind.opened(undefined, true)
-      this.#behind.appended(info, next)
+      this.#log = openLog(this.#deps.files, view)
+      this.#writeBehind.opened(undefined, true)
+      this.#writeBehind.appended(info, next)
     } catch {
       this.#closeLog()
     }
   }
 
   #fits(log: OpenLog, { bytes }: Batch): boolean {
-    return log.size === 0 || log.size + bytes.length <= this.#env.maxPartBytes
+    return log.size === 0 || log.size + bytes.length <= this.#deps.maxPartBytes
   }
 
   async #roll(log: OpenLog): Promise<OpenLog> {
     try {
-      this.#log = await rollPart(this.#env, this.#paths, log, this.#behind.info)
+      this.#log = await rollPart(this.#deps, this.#paths, log, this.#writeBehind.info)
     } catch (error) {
       // The new part may be there, and then the old one has ended: what is appended next must not go there.
       this.#closeLog()
       throw error
     }
-    this.#behind.opened(this.#behind.info, true)
+    this.#writeBehind.opened(this.#writeBehind.info, true)
     return this.#log
   }
 
   #writeAtOnce(log: OpenLog, batch: Batch, o: AppendOptions): Head | Promise<Head> {
     const expect = toHead(log)
     const head = this.#write(log, batch, o)
-    if (head === undefined) return this.#queue.run(() => this.#settle(batch.lines, expect))
-    this.#env.bells.ring(this.#session)
+    if (head === undefined) return this.#queue.run(() => this.#resolveOutcome(batch.lines, expect))
+    this.#deps.notifier.emit(this.#session)
     return head
   }
 
   /** The new head; undefined where the lock was lost, so that only the log can say whether the write counts. */
   #write(log: OpenLog, batch: Batch, o: AppendOptions): Head | undefined {
-    writeBatch(this.#env.files, log, batch)
-    this.#behind.appended(o.info, log.next)
+    writeBatch(this.#deps.files, log, batch)
+    this.#writeBehind.appended(o.info, log.next)
     if (!this.#lease.isCertain() && this.#lease.refresh(true) === "lost") {
       this.#lease.lose()
       this.#closeLog()
@@ -261,16 +262,16 @@ export class SessionWriter {
   }
 
   /** Waits until whoever took the lock has given it back: as long as he has it, he may be about to end the part before our lines. */
-  async #settle(lines: readonly string[], expect: Head): Promise<Head> {
+  async #resolveOutcome(lines: readonly string[], expect: Head): Promise<Head> {
     try {
       await this.#takeLock(undefined, () => undefined)
-      await this.#lookAtLog()
-      const head = settle(this.#env, this.#session, lines, expect)
-      if (this.#env.durability === "disk") await syncSession(this.#env, this.#session)
+      await this.#refreshLog()
+      const head = resolveOutcome(this.#deps, this.#session, lines, expect)
+      if (this.#deps.durability === "disk") await syncSession(this.#deps, this.#session)
       return head
     } catch (error) {
       if (hasCode(error, "conflict") || hasCode(error, "indeterminate")) throw error
-      throw unsettled(this.#session, error)
+      throw unknownOutcome(this.#session, error)
     } finally {
       this.#lease.used()
     }
@@ -278,23 +279,23 @@ export class SessionWriter {
 
   async #sync(log: OpenLog, before: Before): Promise<void> {
     try {
-      await syncBatch(this.#env, this.#session, log, before)
+      await syncBatch(this.#deps, this.#session, log, before)
     } catch (error) {
-      const failed = this.#env.error(error, "sync the log", this.#session)
+      const failed = this.#deps.error(error, "sync the log", this.#session)
       if (failed.code === "corrupt") this.#broken = failed
-      else this.#behind.info = before.info
+      else this.#writeBehind.info = before.info
       throw failed
     }
   }
 
-  #writeBehind(): void {
-    if (this.#log !== undefined && this.#checked) this.#behind.write(this.#env.files, this.#log)
+  #flush(): void {
+    if (this.#log !== undefined && this.#checked) this.#writeBehind.flush(this.#deps.files, this.#log)
   }
 
   #closeLog(): void {
-    if (this.#log !== undefined) this.#env.files.close(this.#log.fd)
+    if (this.#log !== undefined) this.#deps.files.close(this.#log.fd)
     this.#log = undefined
     this.#checked = false
-    this.#behind.opened(undefined, false)
+    this.#writeBehind.opened(undefined, false)
   }
 }

@@ -1,5 +1,5 @@
 /** The writers of one storage object: one per session, and no more of them open than files should be. */
-import type { Environment } from "../environment.ts"
+import type { Deps } from "../deps.ts"
 import { toSessionPaths } from "../disk/layout.ts"
 import { SessionWriter } from "./writer.ts"
 
@@ -13,7 +13,7 @@ export interface Writers {
 /** Each holds one descriptor; the usual limit of a process is 1,024, or 256 on macOS. */
 const MAX_OPEN = 64
 
-export function createWriters(env: Environment): Writers {
+export function createWriters(deps: Deps): Writers {
   /** Least recently used first. */
   const writers = new Map<string, SessionWriter>()
 
@@ -30,7 +30,7 @@ export function createWriters(env: Environment): Writers {
     get(session) {
       let writer = writers.get(session)
       if (writer !== undefined && writers.size < MAX_OPEN) return writer
-      writer ??= new SessionWriter(env, session, toSessionPaths(env.layout, session))
+      writer ??= new SessionWriter(deps, session, toSessionPaths(deps.layout, session))
       writers.delete(session)
       writers.set(session, writer)
       evict()

@@ -14,26 +14,26 @@ export interface Place {
 }
 
 /** Undefined where no folder is. */
-export function lookAt(files: Files, folder: string): Place | undefined {
+export function statFolder(files: Files, folder: string): Place | undefined {
   const at = Date.now()
   const stat = files.lstat(folder)
   if (stat?.isDirectory() !== true) return undefined
   return { at, folder: stat, identity: files.lstat(below(folder, IDENTITY_FILE)) }
 }
 
-export function isUntouched(before: Place, now: Place): boolean {
+export function isUnchanged(before: Place, now: Place): boolean {
   if (before.identity === undefined || now.identity === undefined) return false
   // Not all systems keep the time of a folder: where its files are newer than itself, it says nothing.
   if (before.identity.mtimeMs - before.folder.mtimeMs > COARSEST_STEP_MS) return false
   return (
-    isSettled(before.folder, before.at) &&
+    isOldEnough(before.folder, before.at) &&
     isSameFile(before.folder, now.folder) &&
     isSameFile(before.identity, now.identity)
   )
 }
 
 /** Whether a file that was like this at some time had not changed just before, and so cannot change unseen. */
-export function isSettled(file: FileStat, at: number): boolean {
+export function isOldEnough(file: FileStat, at: number): boolean {
   return at - file.mtimeMs >= COARSEST_STEP_MS
 }
 

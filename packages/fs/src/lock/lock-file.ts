@@ -2,7 +2,7 @@
 import { CREATE, type Files } from "../disk/files.ts"
 import { FILE_MODE } from "../disk/layout.ts"
 import { discard, readStart, writeFully } from "../disk/small-files.ts"
-import { errnoOf } from "../errors.ts"
+import { errnoOf } from "../disk/errors.ts"
 import { type LockOwner, parseOwner } from "./owner.ts"
 
 export interface Lock {

@@ -1,16 +1,16 @@
 /** What the pieces of one storage object share. */
 import { StorageError, type StorageErrorCode } from "@sessions/core/storage"
-import { type Bells, createBells } from "./bells.ts"
-import { errnoOf, toStorageError } from "./errors.ts"
+import { type Notifier, createNotifier } from "./notifier.ts"
+import { errnoOf, toStorageError } from "./disk/errors.ts"
 import type { Files } from "./disk/files.ts"
 import { storeIdentity } from "./log/identity.ts"
 import { type Layout, type SessionPaths, toSessionPaths } from "./disk/layout.ts"
 import { checkInnerFolder, createFile, ensureFolder } from "./disk/small-files.ts"
 import { type LogView, loadView } from "./log/view.ts"
-import type { DecodeLines } from "./read/decode.ts"
-import { createKnownMetadata, type KnownMetadata } from "./read/known-metadata.ts"
+import type { DecodeLines } from "./log/decode.ts"
+import { createMetadataCache, type MetadataCache } from "./log/metadata.ts"
 
-export interface Environment {
+export interface Deps {
   readonly files: Files
   readonly decodeLines: DecodeLines
   readonly layout: Layout
@@ -18,22 +18,22 @@ export interface Environment {
   readonly maxPartBytes: number
   readonly lockTimeout: number
   readonly description: string
-  readonly bells: Bells
+  readonly notifier: Notifier
   /** Files whose last sync failed, and what was in them may be lost with the next power failure; see `write/sync.ts`. */
   readonly unsynced: Set<string>
-  readonly metadata: KnownMetadata
+  readonly metadata: MetadataCache
   /** The log as its files are now. */
   view(session: string): LogView | undefined
   /** The same, with nothing taken from an earlier look. */
-  viewAnew(session: string): LogView | undefined
+  reloadView(session: string): LogView | undefined
   /** Gives a log that was copied in the identity that it is known by. */
   storeIdentity(view: LogView): void
   /** Notes that a session's log has, or is about to have, more than one part. */
-  markRolled(paths: SessionPaths): void
+  recordParts(paths: SessionPaths): void
   error(error: unknown, what: string, session?: string, at?: string, code?: StorageErrorCode): StorageError
 }
 
-export interface EnvironmentOptions {
+export interface DepsOptions {
   readonly files: Files
   readonly decodeLines: DecodeLines
   readonly layout: Layout
@@ -42,7 +42,7 @@ export interface EnvironmentOptions {
   readonly lockTimeout: number
 }
 
-export function createEnvironment(o: EnvironmentOptions): Environment {
+export function createDeps(o: DepsOptions): Deps {
   const { files, layout } = o
   const description = `fs:${layout.root}`
   const views = new Map<string, LogView>()
@@ -57,16 +57,16 @@ export function createEnvironment(o: EnvironmentOptions): Environment {
   return {
     ...o,
     description,
-    bells: createBells(),
+    notifier: createNotifier(files),
     unsynced: new Set(),
-    metadata: createKnownMetadata(files),
+    metadata: createMetadataCache(files),
     view,
-    viewAnew(session) {
+    reloadView(session) {
       views.delete(session)
       return view(session)
     },
     storeIdentity: (view) => storeIdentity(files, view.folder, view.log),
-    markRolled(paths) {
+    recordParts(paths) {
       // Whatever the times of its folder say.
       views.delete(paths.session)
       checkInnerFolder(files, layout.rolled)
@@ -92,5 +92,5 @@ export function createEnvironment(o: EnvironmentOptions): Environment {
   }
 }
 
-/** A view holds a part list and some hundred marks. */
+/** A view holds a part list and some hundred offsets. */
 const KEPT_VIEWS = 256

@@ -2,14 +2,14 @@
 import { randomUUID } from "node:crypto"
 import { join } from "node:path"
 import { batchBytes, type CallOptions, type Chunk, checkSignal, type Head, StorageError } from "@sessions/core/storage"
-import type { Environment } from "../environment.ts"
-import { isMissing } from "../errors.ts"
+import type { Deps } from "../deps.ts"
+import { isMissing } from "../disk/errors.ts"
 import { CREATE } from "../disk/files.ts"
 import { createLogIdentity, storeIdentity } from "../log/identity.ts"
 import { DOCS_FOLDER, FILE_MODE, IDENTITY_FILE, type SessionPaths, toPartName } from "../disk/layout.ts"
-import { locked } from "../lock/locked.ts"
+import { withLock } from "../lock/with-lock.ts"
 import { encodeBatch, type OpenLog, toMetadata, writeBatch } from "../write/open-log.ts"
-import { saveMarks } from "../log/marks.ts"
+import { saveIndex } from "../log/sparse-index.ts"
 import { writeMetadata } from "../log/metadata.ts"
 import {
   checkInnerFolder,
@@ -20,7 +20,7 @@ import {
   syncFile,
   syncFolder,
 } from "../disk/small-files.ts"
-import { swapIn } from "./swap.ts"
+import { swapIn } from "../disk/swap.ts"
 import { loadView, type LogView } from "../log/view.ts"
 
 /**
@@ -28,21 +28,21 @@ import { loadView, type LogView } from "../log/view.ts"
  * that leaves the old one as it was.
  */
 export async function replaceLog(
-  env: Environment,
+  deps: Deps,
   paths: SessionPaths,
   chunks: AsyncIterable<Chunk>,
   o: CallOptions & { readonly expect: Head; readonly checkHeld: () => void },
 ): Promise<Head> {
-  const { files, layout, lockTimeout } = env
+  const { files, layout, lockTimeout } = deps
   const { signal } = o
-  const { updatedAt } = checkExpect(env, paths.session, o.expect)
+  const { updatedAt } = checkExpect(deps, paths.session, o.expect)
   const fresh = join(layout.fresh, randomUUID())
   checkInnerFolder(files, layout.fresh)
   ensureFolder(files, fresh)
   try {
-    const head = await build(env, fresh, chunks, updatedAt)
-    return await locked(files, paths.docsLock, { timeout: lockTimeout, signal }, async (checkDocsHeld) => {
-      await copyDocs(env, paths.folder, fresh)
+    const head = await build(deps, fresh, chunks, updatedAt)
+    return await withLock(files, paths.docsLock, { timeout: lockTimeout, signal }, async (checkDocsHeld) => {
+      await copyDocs(deps, paths.folder, fresh)
       await syncFolder(files, fresh)
       if (loadView(files, { ...paths, folder: fresh })?.next !== head.next) {
         throw new StorageError(
@@ -55,10 +55,10 @@ export async function replaceLog(
       await swapIn(files, layout, paths, fresh, () => {
         o.checkHeld()
         checkDocsHeld()
-        checkExpect(env, paths.session, o.expect)
+        checkExpect(deps, paths.session, o.expect)
       })
-      env.bells.ring(paths.session)
-      await syncSwap(env, paths)
+      deps.notifier.emit(paths.session)
+      await syncSwap(deps, paths)
       return head
     })
   } finally {
@@ -67,7 +67,7 @@ export async function replaceLog(
 }
 
 /** The new log is in place for everyone by now; that the disk may not keep it is no reason to call it refused. */
-async function syncSwap({ files, layout }: Environment, { session }: SessionPaths): Promise<void> {
+async function syncSwap({ files, layout }: Deps, { session }: SessionPaths): Promise<void> {
   try {
     await syncFolder(files, layout.root)
   } catch (cause) {
@@ -76,16 +76,16 @@ async function syncSwap({ files, layout }: Environment, { session }: SessionPath
   }
 }
 
-function checkExpect(env: Environment, session: string, expect: Head): LogView {
-  const view = env.view(session)
+function checkExpect(deps: Deps, session: string, expect: Head): LogView {
+  const view = deps.view(session)
   if (view?.log === expect?.log && view?.next === expect?.next && view !== undefined) return view
   throw new StorageError("conflict", `Session ${session} was not replaced: its log is not the one that was expected.`, {
     session,
   })
 }
 
-async function build(env: Environment, fresh: string, chunks: AsyncIterable<Chunk>, updatedAt: number): Promise<Head> {
-  const { files, maxPartBytes } = env
+async function build(deps: Deps, fresh: string, chunks: AsyncIterable<Chunk>, updatedAt: number): Promise<Head> {
+  const { files, maxPartBytes } = deps
   const identity = createLogIdentity()
   let log: OpenLog = {
     log: identity,
@@ -93,7 +93,7 @@ async function build(env: Environment, fresh: string, chunks: AsyncIterable<Chun
     fd: files.open(join(fresh, toPartName(1, 0).name), CREATE, FILE_MODE),
     part: toPartName(1, 0),
     closed: [],
-    marks: [{ offset: 0, seq: 0 }],
+    offsets: [{ offset: 0, seq: 0 }],
     next: 0,
     size: 0,
     touchedAt: updatedAt,
@@ -102,11 +102,11 @@ async function build(env: Environment, fresh: string, chunks: AsyncIterable<Chun
     for await (const chunk of chunks) {
       for (const lines of splitLines(chunk.lines, maxPartBytes)) {
         const batch = encodeBatch(lines)
-        if (log.size > 0 && log.size + batch.bytes.length > maxPartBytes) log = await nextPart(env, log)
+        if (log.size > 0 && log.size + batch.bytes.length > maxPartBytes) log = await nextPart(deps, log)
         writeBatch(files, log, batch)
       }
     }
-    await endPart(env, log)
+    await endPart(deps, log)
   } finally {
     files.close(log.fd)
   }
@@ -123,22 +123,22 @@ function splitLines(lines: readonly string[], maxPartBytes: number): readonly (r
   return [...splitLines(lines.slice(0, middle), maxPartBytes), ...splitLines(lines.slice(middle), maxPartBytes)]
 }
 
-async function endPart(env: Environment, log: OpenLog): Promise<void> {
-  await env.files.fsync(log.fd)
-  saveMarks(env.files, log.folder, log.part.name, [...log.marks, { offset: log.size, seq: log.next }])
+async function endPart(deps: Deps, log: OpenLog): Promise<void> {
+  await deps.files.fsync(log.fd)
+  saveIndex(deps.files, log.folder, log.part.name, [...log.offsets, { offset: log.size, seq: log.next }])
 }
 
-async function nextPart(env: Environment, log: OpenLog): Promise<OpenLog> {
-  await endPart(env, log)
+async function nextPart(deps: Deps, log: OpenLog): Promise<OpenLog> {
+  await endPart(deps, log)
   const part = toPartName(log.part.number + 1, log.next)
-  const fd = env.files.open(join(log.folder, part.name), CREATE, FILE_MODE)
-  env.files.close(log.fd)
+  const fd = deps.files.open(join(log.folder, part.name), CREATE, FILE_MODE)
+  deps.files.close(log.fd)
   const closed = [...log.closed, { name: log.part.name, from: log.part.from, bytes: log.size }]
-  return { ...log, fd, part, closed, marks: [{ offset: 0, seq: log.next }], size: 0 }
+  return { ...log, fd, part, closed, offsets: [{ offset: 0, seq: log.next }], size: 0 }
 }
 
-async function copyDocs(env: Environment, from: string, to: string): Promise<void> {
-  const { files } = env
+async function copyDocs(deps: Deps, from: string, to: string): Promise<void> {
+  const { files } = deps
   checkInnerFolder(files, join(from, DOCS_FOLDER))
   let entries: ReturnType<typeof files.readdir>
   try {

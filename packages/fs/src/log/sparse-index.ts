@@ -4,35 +4,35 @@
  */
 import type { Seq } from "@sessions/core/storage"
 import { type Files, READ } from "../disk/files.ts"
-import { below, toMarksName } from "../disk/layout.ts"
+import { below, toIndexName } from "../disk/layout.ts"
 import { readDerived, readFully, replaceFile } from "../disk/small-files.ts"
 
 /** The line `seq` starts at byte `offset` of its part. */
-export interface Mark {
+export interface LineOffset {
   readonly offset: number
   readonly seq: Seq
 }
 
-/** A mark with a checksum of the bytes before it, which a file that was changed by hand does not fit. */
-export interface CheckedMark extends Mark {
+/** A line with a checksum of the bytes before it, which a file that was changed by hand does not fit. */
+export interface CheckedLineOffset extends LineOffset {
   readonly check: number
 }
 
-export const MARK_EVERY_BYTES = 262_144
+export const INDEX_INTERVAL_BYTES = 262_144
 
-/** Bytes before a mark that its checksum covers. */
+/** Bytes before a line that its checksum covers. */
 export const CHECK_BYTES = 64
 
-/** The last mark at or before a seq. The list is ascending and starts with the part's first line. */
-export function markBefore(marks: readonly Mark[], seq: Seq): Mark {
+/** The last line at or before a seq. The list is ascending and starts with the part's first line. */
+export function offsetBefore(offsets: readonly LineOffset[], seq: Seq): LineOffset {
   let low = 0
-  let high = marks.length - 1
+  let high = offsets.length - 1
   while (low < high) {
     const middle = (low + high + 1) >> 1
-    if ((marks[middle]?.seq ?? 0) <= seq) low = middle
+    if ((offsets[middle]?.seq ?? 0) <= seq) low = middle
     else high = middle - 1
   }
-  return marks[low] ?? { offset: 0, seq }
+  return offsets[low] ?? { offset: 0, seq }
 }
 
 /** 32 bits of FNV-1a over the {@link CHECK_BYTES} bytes before the offset. */
@@ -48,33 +48,40 @@ export function checksum(bytes: Uint8Array): number {
 }
 
 /**
- * The stored marks of a part that fit its bytes: ascending, from the part's first line on. The last of them, which the file's
+ * The stored offsets of a part that fit its bytes: ascending, from the part's first line on. The last of them, which the file's
  * content was compared with, vouches for the others: a line added or removed before it would have moved it.
  */
-export function loadMarks(files: Files, folder: string, part: string, from: Seq, fd: number, size: number): Mark[] {
-  const first: Mark = { offset: 0, seq: from }
-  const stored = parseMarks(readDerived(files, below(folder, toMarksName(part)))?.toString("utf8"))
-  const within = stored.filter((mark) => mark.offset <= size)
+export function loadIndex(
+  files: Files,
+  folder: string,
+  part: string,
+  from: Seq,
+  fd: number,
+  size: number,
+): LineOffset[] {
+  const first: LineOffset = { offset: 0, seq: from }
+  const stored = parseIndex(readDerived(files, below(folder, toIndexName(part)))?.toString("utf8"))
+  const within = stored.filter((line) => line.offset <= size)
   const last = within.at(-1)
   if (last === undefined || !isAscending(first, within)) return [first]
   if (checkBefore(files, fd, last.offset) !== last.check) return [first]
   return [first, ...within.map(({ offset, seq }) => ({ offset, seq }))]
 }
 
-/** Writes the marks of a part; of one that has ended, the last mark is its end. */
-export function saveMarks(files: Files, folder: string, part: string, marks: readonly Mark[]): void {
+/** Writes the offsets of a part; of one that has ended, the last line is its end. */
+export function saveIndex(files: Files, folder: string, part: string, offsets: readonly LineOffset[]): void {
   const fd = files.open(below(folder, part), READ)
   try {
-    const rows = marks
-      .filter((mark, index) => mark.offset > (marks[index - 1]?.offset ?? 0))
-      .map((mark) => [mark.offset, mark.seq, checkBefore(files, fd, mark.offset)])
-    replaceFile(files, below(folder, toMarksName(part)), `${JSON.stringify({ marks: rows })}\n`)
+    const rows = offsets
+      .filter((line, index) => line.offset > (offsets[index - 1]?.offset ?? 0))
+      .map((line) => [line.offset, line.seq, checkBefore(files, fd, line.offset)])
+    replaceFile(files, below(folder, toIndexName(part)), `${JSON.stringify({ marks: rows })}\n`)
   } finally {
     files.close(fd)
   }
 }
 
-function parseMarks(text: string | undefined): CheckedMark[] {
+function parseIndex(text: string | undefined): CheckedLineOffset[] {
   if (text === undefined) return []
   try {
     const { marks } = JSON.parse(text) as { marks: unknown[] }
@@ -89,11 +96,11 @@ function parseMarks(text: string | undefined): CheckedMark[] {
   }
 }
 
-function isAscending(first: Mark, marks: readonly Mark[]): boolean {
+function isAscending(first: LineOffset, offsets: readonly LineOffset[]): boolean {
   let before = first
-  for (const mark of marks) {
-    if (mark.offset <= before.offset || mark.seq <= before.seq) return false
-    before = mark
+  for (const line of offsets) {
+    if (line.offset <= before.offset || line.seq <= before.seq) return false
+    before = line
   }
   return true
 }

@@ -1,8 +1,8 @@
 /** Removing what processes that ended left in the folders for new and for deleted ones. */
 import { join } from "node:path"
-import type { Files } from "../disk/files.ts"
+import type { Files } from "./files.ts"
+import type { Layout } from "./layout.ts"
 import { discard, isFolderOrNothing, isTemporary, removeQuietly } from "../disk/small-files.ts"
-import type { Environment } from "../environment.ts"
 import { interruptedSwaps } from "./swap.ts"
 
 /** Nothing takes so long to build or to remove, and a clock may be set by hours. */
@@ -12,7 +12,7 @@ const LEFT_MS = 24 * 60 * 60 * 1000
  * What is older than a day, but for logs that a swap left aside: those are whole, and theirs to complete who opens the session. What
  * cannot be looked at or removed is left for another time.
  */
-export async function sweepLeftovers({ files, layout }: Environment): Promise<void> {
+export async function sweepLeftovers(files: Files, layout: Layout): Promise<void> {
   for (const folder of [layout.trash, layout.fresh, layout.docs]) {
     const names = namesIn(files, folder)
     const kept = new Set(interruptedSwaps(names).map((name) => `${name}.swap`))

@@ -2,7 +2,7 @@ import { isSessionId } from "@sessions/core/storage"
 import * as fc from "fast-check"
 import { expect, test } from "vitest"
 import { seeded } from "../../test/seed.ts"
-import { fromFileName, toFileName, toSessionId } from "./ids.ts"
+import { fromFileName, toFileName, toSessionId } from "./file-names.ts"
 
 const ALPHABET = "ABCZabcz0189._-"
 const ids = fc

@@ -3,9 +3,9 @@ import { join } from "node:path"
 import { type Head, StorageError } from "@sessions/core/storage"
 import { READ } from "../disk/files.ts"
 import { readFully } from "../disk/small-files.ts"
-import type { Environment } from "../environment.ts"
+import type { Deps } from "../deps.ts"
 import { countLines } from "../log/count.ts"
-import { markBefore } from "../log/marks.ts"
+import { offsetBefore } from "../log/sparse-index.ts"
 import { countPart } from "../log/parts.ts"
 import type { LogView } from "../log/view.ts"
 
@@ -14,9 +14,9 @@ import type { LogView } from "../log/view.ts"
  * `indeterminate` for anything between. Under the lock: as long as another writer has it, that one may be about to end the part
  * where the lines stand, before them.
  */
-export function settle(env: Environment, session: string, lines: readonly string[], expect: Head): Head {
-  const view = env.view(session)
-  const after = view === undefined || view.log !== expect.log ? [] : linesFrom(env, view, expect.next)
+export function resolveOutcome(deps: Deps, session: string, lines: readonly string[], expect: Head): Head {
+  const view = deps.view(session)
+  const after = view === undefined || view.log !== expect.log ? [] : linesFrom(deps, view, expect.next)
   if (lines.every((line, index) => after[index] === line)) return { next: expect.next + lines.length, log: expect.log }
   const own = new Set(lines)
   if (!after.some((line) => own.has(line))) {
@@ -26,26 +26,30 @@ export function settle(env: Environment, session: string, lines: readonly string
       { session },
     )
   }
-  throw unsettled(session)
+  throw unknownOutcome(session)
 }
 
-export function unsettled(session: string, cause?: unknown): StorageError {
+export function unknownOutcome(session: string, cause?: unknown): StorageError {
   const message = `Another writer took over session ${session} during an append: read the log to see which lines are there.`
   return new StorageError("indeterminate", message, { session, cause })
 }
 
-function linesFrom(env: Environment, view: LogView, seq: number): string[] {
+function linesFrom(deps: Deps, view: LogView, seq: number): string[] {
   const lines: string[] = []
   for (const found of view.parts) {
     if (found.end.seq <= seq) continue
-    const part = countPart(env.files, view.folder, found)
-    const fd = env.files.open(join(view.folder, part.name), READ)
+    const part = countPart(deps.files, view.folder, found)
+    const fd = deps.files.open(join(view.folder, part.name), READ)
     try {
-      const start = countLines(env.files, fd, { start: markBefore(part.marks, seq), end: part.end.offset, until: seq })
-      const bytes = readFully(env.files, fd, start.offset, part.end.offset - start.offset)
+      const start = countLines(deps.files, fd, {
+        start: offsetBefore(part.offsets, seq),
+        end: part.end.offset,
+        until: seq,
+      })
+      const bytes = readFully(deps.files, fd, start.offset, part.end.offset - start.offset)
       lines.push(...bytes.toString("utf8").split("\n").slice(0, -1))
     } finally {
-      env.files.close(fd)
+      deps.files.close(fd)
     }
   }
   return lines

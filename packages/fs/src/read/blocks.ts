@@ -2,7 +2,7 @@
 import type { Files } from "../disk/files.ts"
 import { readFully } from "../disk/small-files.ts"
 
-export interface Piece {
+export interface Block {
   /** Where in the file it starts. */
   readonly at: number
   /** Whole lines without the last LF. Valid until the next piece but one is asked for. */
@@ -13,12 +13,12 @@ export interface Piece {
  * Each piece has at most `maxBytes`, or is one longer line. Ends early where the file does. What fits into one piece is read at once:
  * a promise would take several times as long, and more than that where it is the first of its process.
  */
-export async function* readPieces(
+export async function* readBlocks(
   files: Files,
   fd: number,
   range: { readonly start: number; readonly end: number },
   maxBytes: number,
-): AsyncGenerator<Piece, void, undefined> {
+): AsyncGenerator<Block, void, undefined> {
   const { start, end } = range
   if (end - start <= maxBytes) {
     const have = readFully(files, fd, start, end - start)

@@ -1,9 +1,9 @@
 /** Replacing a whole log in one step, and completing or undoing a replacement that a crash interrupted. */
 import { join } from "node:path"
-import { isMissing } from "../errors.ts"
+import { isMissing } from "./errors.ts"
 import type { Files, FolderEntry } from "../disk/files.ts"
 import { DOCS_FOLDER, FIRST_PART, type Layout, type SessionPaths } from "../disk/layout.ts"
-import { checkInnerFolder, ensureFolder, removeQuietly, renamePatiently } from "../disk/small-files.ts"
+import { checkInnerFolder, ensureFolder, removeQuietly, renameRetrying } from "../disk/small-files.ts"
 import { orUndo } from "../disk/undo.ts"
 import { moveToTrash } from "../disk/trash.ts"
 
@@ -21,7 +21,7 @@ export async function recoverSwap(files: Files, layout: Layout, paths: SessionPa
     return removeQuietly(files, await moveToTrash(files, layout, paths.swap))
   }
   if (files.lstat(paths.folder) !== undefined) await moveDocs(files, layout, paths)
-  await renamePatiently(files, paths.swap, paths.folder)
+  await renameRetrying(files, paths.swap, paths.folder)
 }
 
 /**
@@ -35,14 +35,14 @@ export async function swapIn(
   fresh: string,
   check: () => void,
 ): Promise<void> {
-  await renamePatiently(files, fresh, paths.swap)
+  await renameRetrying(files, fresh, paths.swap)
   const undoSwap = (): void => files.rename(paths.swap, fresh)
   const old = await orUndo(() => moveToTrash(files, layout, paths.folder, check), undoSwap, unknown(paths))
   const undo = (): void => {
     files.rename(old, paths.folder)
     undoSwap()
   }
-  await orUndo(() => renamePatiently(files, paths.swap, paths.folder), undo, unknown(paths))
+  await orUndo(() => renameRetrying(files, paths.swap, paths.folder), undo, unknown(paths))
   await removeQuietly(files, old)
 }
 
@@ -56,7 +56,7 @@ async function moveDocs(files: Files, layout: Layout, paths: SessionPaths): Prom
   const [from, to] = [join(paths.folder, DOCS_FOLDER), join(paths.swap, DOCS_FOLDER)]
   for (const folder of [from, to]) checkInnerFolder(files, folder)
   ensureFolder(files, to)
-  for (const entry of entriesOf(files, from)) await renamePatiently(files, join(from, entry.name), join(to, entry.name))
+  for (const entry of entriesOf(files, from)) await renameRetrying(files, join(from, entry.name), join(to, entry.name))
   await removeQuietly(files, await moveToTrash(files, layout, paths.folder))
 }
 

@@ -1,21 +1,21 @@
-/** What is written behind the log: marks, and what a listing shows. All of it is derived, except that `info` may be the only copy. */
+/** What is written behind the log: offsets, and what a listing shows. All of it is derived, except that `info` may be the only copy. */
 import type { Files } from "../disk/files.ts"
-import { checkBefore, saveMarks } from "../log/marks.ts"
+import { checkBefore, saveIndex } from "../log/sparse-index.ts"
 import { type StoredInfo, writeMetadata } from "../log/metadata.ts"
 import { type OpenLog, toMetadata } from "./open-log.ts"
 
-export class Behind {
+export class WriteBehind {
   /** Given with the last append that had one, or found beside the log. */
   info: StoredInfo | undefined
   /** Whether `metadata.json` does not say what we know. */
   #dirty = false
-  #savedMarks = 0
+  #savedOffsets = 0
 
   /** A log, or another part of it, was opened. */
   opened(info: StoredInfo | undefined, dirty: boolean): void {
     this.info = info
     this.#dirty = dirty
-    this.#savedMarks = 0
+    this.#savedOffsets = 0
   }
 
   appended(info: string | undefined, next: number): void {
@@ -23,12 +23,12 @@ export class Behind {
     if (info !== undefined) this.info = { text: info, next }
   }
 
-  write(files: Files, log: OpenLog): void {
+  flush(files: Files, log: OpenLog): void {
     try {
-      // The first mark is where the part begins, which needs no saying.
-      if (log.marks.length > Math.max(this.#savedMarks, 1)) {
-        saveMarks(files, log.folder, log.part.name, log.marks)
-        this.#savedMarks = log.marks.length
+      // The first line is where the part begins, which needs no saying.
+      if (log.offsets.length > Math.max(this.#savedOffsets, 1)) {
+        saveIndex(files, log.folder, log.part.name, log.offsets)
+        this.#savedOffsets = log.offsets.length
       }
       if (this.#dirty) {
         writeMetadata(files, log.folder, toMetadata(log, this.info, checkBefore(files, log.fd, log.size)))

@@ -10,7 +10,7 @@ const REFRESH_EVERY_MS = 200
  * Runs the work under the lock, which is kept fresh however long the disk takes. `checkHeld` throws `unavailable` where the lock was
  * taken over all the same, since this process stood still: to be called right before the step that counts.
  */
-export async function locked<T>(
+export async function withLock<T>(
   files: Files,
   path: string,
   o: AcquireOptions,

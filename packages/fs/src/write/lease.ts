@@ -1,34 +1,34 @@
 /** The lock as one writer uses it: taken with the first append of a burst, kept fresh, given back after a pause or when another waits. */
-import type { Environment } from "../environment.ts"
-import type { Lock } from "./held.ts"
-import { acquireLock, tryLock } from "./lock.ts"
+import type { Deps } from "../deps.ts"
+import type { Lock } from "../lock/lock-file.ts"
+import { acquireLock, tryLock } from "../lock/lock.ts"
 
 export interface LeaseHolder {
   /** Nothing is running or queued that needs the lock. */
   isIdle(): boolean
   /** Called before the lock is given back, and from time to time in a long burst. */
-  writeBehind(): void
+  flush(): void
 }
 
 /** A lock is given back when nothing was appended for so long. */
 const IDLE_MS = 20
 /** In a long burst, listings of other processes are brought up to date so often. */
-const BEHIND_MS = 1_000
+const FLUSH_EVERY_MS = 1_000
 
 export class Lease {
-  readonly #env: Environment
+  readonly #deps: Deps
   readonly #path: string
   readonly #holder: LeaseHolder
   #lock: Lock | undefined
   /** One for the whole lease, not one per append. */
   #timer: ReturnType<typeof setTimeout> | undefined
   #lastUse = 0
-  #writtenBehind = 0
+  #flushedAt = 0
   #polite = false
   #refreshes = 0
 
-  constructor(env: Environment, path: string, holder: LeaseHolder) {
-    this.#env = env
+  constructor(deps: Deps, path: string, holder: LeaseHolder) {
+    this.#deps = deps
     this.#path = path
     this.#holder = holder
   }
@@ -60,9 +60,9 @@ export class Lease {
   async take(signal: AbortSignal | undefined, whenBusy: () => void): Promise<boolean> {
     const state = this.refresh()
     if (state === "held") return false
-    if (state === "wanted") this.#giveWay()
+    if (state === "wanted") this.#yield()
     this.lose()
-    const { files, lockTimeout } = this.#env
+    const { files, lockTimeout } = this.#deps
     const polite = this.#polite
     this.#polite = false
     if (!polite) this.#lock = tryLock(files, this.#path)
@@ -85,7 +85,7 @@ export class Lease {
     const lock = this.#lock
     if (lock === undefined) return
     // What others wrote since they took it over must not be covered by what we knew.
-    if (this.refresh(true) !== "lost") this.#holder.writeBehind()
+    if (this.refresh(true) !== "lost") this.#holder.flush()
     this.lose()
     try {
       lock.release()
@@ -100,7 +100,7 @@ export class Lease {
     this.#lock = undefined
   }
 
-  #giveWay(): void {
+  #yield(): void {
     this.release()
     this.#polite = true
   }
@@ -114,10 +114,10 @@ export class Lease {
     if (idle && rest <= 0) return this.release()
     // While a task is at it, this keeps the lock fresh; what a lost or wanted one means is the next task's to find out.
     const state = this.refresh()
-    if (state === "wanted" && idle) return this.#giveWay()
-    if (state === "held" && idle && now - this.#writtenBehind > BEHIND_MS) {
-      this.#writtenBehind = now
-      this.#holder.writeBehind()
+    if (state === "wanted" && idle) return this.#yield()
+    if (state === "held" && idle && now - this.#flushedAt > FLUSH_EVERY_MS) {
+      this.#flushedAt = now
+      this.#holder.flush()
     }
     this.#timer = setTimeout(this.#tick, Math.max(1, rest))
   }

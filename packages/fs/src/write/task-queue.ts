@@ -1,0 +1,24 @@
+/** Runs one task after the other, in the order of the calls; a task that fails stops none behind it. */
+export interface TaskQueue {
+  /** Neither running nor waiting tasks. */
+  readonly idle: boolean
+  run<T>(task: () => Promise<T>): Promise<T>
+}
+
+export function createTaskQueue(): TaskQueue {
+  let last: Promise<unknown> = Promise.resolve()
+  let pending = 0
+  return {
+    get idle() {
+      return pending === 0
+    },
+    run(task) {
+      pending++
+      const result = last.then(task).finally(() => {
+        pending--
+      })
+      last = result.catch(() => undefined)
+      return result
+    },
+  }
+}
