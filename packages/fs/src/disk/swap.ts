@@ -1,11 +1,11 @@
 /** Replacing a whole log in one step, and completing or undoing a replacement that a crash interrupted. */
 import { join } from "node:path"
 import { isMissing } from "./errors.ts"
-import type { Files, FolderEntry } from "../disk/files.ts"
-import { DOCS_FOLDER, FIRST_PART, type Layout, type SessionPaths } from "../disk/layout.ts"
-import { checkInnerFolder, ensureFolder, removeQuietly, renameRetrying } from "../disk/small-files.ts"
-import { orUndo } from "../disk/undo.ts"
-import { moveToTrash } from "../disk/trash.ts"
+import type { Files, FolderEntry } from "./files.ts"
+import { DOCS_FOLDER, FIRST_PART, type Layout, type SessionPaths } from "./layout.ts"
+import { checkInnerFolder, ensureFolder, removeQuietly, renameRetrying } from "./small-files.ts"
+import { orUndo } from "./undo.ts"
+import { moveToTrash } from "./trash.ts"
 
 const SWAP = ".swap"
 

@@ -2,7 +2,7 @@
 import { join } from "node:path"
 import type { Files } from "./files.ts"
 import type { Layout } from "./layout.ts"
-import { discard, isFolderOrNothing, isTemporary, removeQuietly } from "../disk/small-files.ts"
+import { discard, isFolderOrNothing, isTemporary, removeQuietly } from "./small-files.ts"
 import { interruptedSwaps } from "./swap.ts"
 
 /** Nothing takes so long to build or to remove, and a clock may be set by hours. */
