@@ -1,6 +1,6 @@
 /** Small documents, each a file, replaced in one step. Those of a session lie in its folder, and go with it. */
 import { join } from "node:path"
-import { type DocAdapter, parseDocKey, StorageError } from "@sessions/core/storage"
+import { type DocumentAdapter, parseDocKey, StorageError } from "@sessions/core/storage"
 import type { Deps } from "../deps.ts"
 import { isMissing } from "../disk/errors.ts"
 import { fromFileName, toFileName, toSessionId } from "../disk/file-names.ts"
@@ -19,7 +19,7 @@ import {
 } from "../disk/small-files.ts"
 import { interruptedSwaps, recoverSwap } from "../disk/swap.ts"
 
-export function createDocStore(deps: Deps): DocAdapter {
+export function createDocStore(deps: Deps): DocumentAdapter {
   const { files, layout } = deps
 
   const placeOf = (key: string): DocPlace => {
