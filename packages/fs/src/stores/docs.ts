@@ -88,7 +88,7 @@ export function createDocStore(deps: Deps): DocumentAdapter {
       return guarded(key, "read the document", place, () => readAnywhere(key, place))
     },
 
-    swap: (key, from, to, { signal }) =>
+    compareAndSet: (key, from, to, { signal }) =>
       change(key, signal, async (place, checkHeld) => {
         if (((await read(place)) ?? null) !== from) return false
         if (to === null) {
