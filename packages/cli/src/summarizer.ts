@@ -2,7 +2,7 @@
 import { spawn } from "node:child_process"
 import type { ChildProcess } from "node:child_process"
 import type { Summarize } from "@sessions/core"
-import { CommandError } from "./run/errors.ts"
+import { CommandError } from "./errors.ts"
 import type { Io } from "./io.ts"
 
 /** No summary is so long; a program that prints without end must not fill the memory. */

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { afterEach, beforeEach, expect, test } from "vitest"
-import { sessions } from "./process.ts"
+import { sessions } from "./cli-process.ts"
 
 let cwd = ""
 beforeEach(async () => {

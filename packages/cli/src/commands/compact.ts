@@ -1,12 +1,12 @@
 import type { CompactionPreset, CompactionResult, CompactOptions } from "@sessions/core"
 import { PRESETS } from "@sessions/core/compaction"
 import { integerOption } from "../run/args.ts"
-import type { Command } from "../run/command.ts"
-import { defineCommand } from "../run/command.ts"
-import { UsageError } from "../run/errors.ts"
-import { formatNumber } from "../show/format.ts"
-import { styled } from "../show/output.ts"
-import type { Line } from "../show/output.ts"
+import type { Command } from "../command.ts"
+import { defineCommand } from "../command.ts"
+import { UsageError } from "../errors.ts"
+import { formatNumber } from "../output/format.ts"
+import { styled } from "../output/lines.ts"
+import type { Line } from "../output/lines.ts"
 import { commandSummarizer } from "../summarizer.ts"
 
 const NAMES = Object.keys(PRESETS) as CompactionPreset[]

@@ -1,7 +1,7 @@
-import type { Command } from "../run/command.ts"
-import { defineCommand } from "../run/command.ts"
-import { UsageError } from "../run/errors.ts"
-import { formatBytes, formatCount, formatNumber } from "../show/format.ts"
+import type { Command } from "../command.ts"
+import { defineCommand } from "../command.ts"
+import { UsageError } from "../errors.ts"
+import { formatBytes, formatCount, formatNumber } from "../output/format.ts"
 
 export const copy: Command = defineCommand({
   name: "copy",

@@ -1,14 +1,14 @@
 import type { ExportOptions } from "@sessions/core"
 import { choiceOption } from "../run/args.ts"
-import { blobFolderOf, writeBlobs } from "../store/blob-folder.ts"
-import type { Command, Invocation, Outcome } from "../run/command.ts"
-import { defineCommand } from "../run/command.ts"
-import { UsageError } from "../run/errors.ts"
-import { writeNewFile } from "../store/files.ts"
-import { formatBytes, formatCount } from "../show/format.ts"
+import { blobFolderOf, writeBlobs } from "../files/blob-folder.ts"
+import type { Command, Invocation, Outcome } from "../command.ts"
+import { defineCommand } from "../command.ts"
+import { UsageError } from "../errors.ts"
+import { writeNewFile } from "../files/read-write.ts"
+import { formatBytes, formatCount } from "../output/format.ts"
 import type { Sink } from "../io.ts"
-import type { Progress } from "../show/progress.ts"
-import { cleanJson, cleanLine } from "../show/terminal.ts"
+import type { Progress } from "../output/progress.ts"
+import { cleanJson, cleanLine } from "../output/sanitize.ts"
 
 const FORMATS = ["jsonl", "markdown"] as const
 

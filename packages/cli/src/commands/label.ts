@@ -1,6 +1,6 @@
-import type { Command } from "../run/command.ts"
-import { defineCommand } from "../run/command.ts"
-import { UsageError } from "../run/errors.ts"
+import type { Command } from "../command.ts"
+import { defineCommand } from "../command.ts"
+import { UsageError } from "../errors.ts"
 
 export const label: Command = defineCommand({
   name: "label",

@@ -1,5 +1,5 @@
-import type { Command } from "../run/command.ts"
-import { defineCommand } from "../run/command.ts"
+import type { Command } from "../command.ts"
+import { defineCommand } from "../command.ts"
 
 export const migrate: Command = defineCommand({
   name: "migrate",

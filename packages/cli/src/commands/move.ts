@@ -1,5 +1,5 @@
-import type { Command } from "../run/command.ts"
-import { defineCommand } from "../run/command.ts"
+import type { Command } from "../command.ts"
+import { defineCommand } from "../command.ts"
 import { folder } from "../store/resolve.ts"
 
 export const move: Command = defineCommand({

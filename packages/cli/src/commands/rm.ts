@@ -1,6 +1,6 @@
-import type { Command } from "../run/command.ts"
-import { defineCommand } from "../run/command.ts"
-import { formatSize } from "../show/format.ts"
+import type { Command } from "../command.ts"
+import { defineCommand } from "../command.ts"
+import { formatSize } from "../output/format.ts"
 
 export const rm: Command = defineCommand({
   name: "rm",

@@ -1,12 +1,12 @@
 import type { HistoryMessage, Session, SessionInfo } from "@sessions/core"
 import type { PartInfo } from "@sessions/core/storage"
 import { integerOption } from "../run/args.ts"
-import type { Command } from "../run/command.ts"
-import { defineCommand } from "../run/command.ts"
-import { formatBytes, formatNumber, formatSize, formatTime, table } from "../show/format.ts"
-import { body, preview, roleSpan } from "../show/messages.ts"
-import type { Line, Span } from "../show/output.ts"
-import { styled } from "../show/output.ts"
+import type { Command } from "../command.ts"
+import { defineCommand } from "../command.ts"
+import { formatBytes, formatNumber, formatSize, formatTime, table } from "../output/format.ts"
+import { body, preview, roleSpan } from "../output/messages.ts"
+import type { Line, Span } from "../output/lines.ts"
+import { styled } from "../output/lines.ts"
 
 export const show: Command = defineCommand({
   name: "show",

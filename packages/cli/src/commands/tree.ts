@@ -1,12 +1,12 @@
-import type { Command } from "../run/command.ts"
-import { defineCommand } from "../run/command.ts"
-import { diagnosticLines } from "../show/diagnostics.ts"
-import { fit, formatNumber } from "../show/format.ts"
-import { entrySummary, preview, roleSpan } from "../show/messages.ts"
-import type { Line, Span } from "../show/output.ts"
-import { styled } from "../show/output.ts"
-import { shorten, treeRows } from "../show/tree-rows.ts"
-import type { ShortRow, TreeRow } from "../show/tree-rows.ts"
+import type { Command } from "../command.ts"
+import { defineCommand } from "../command.ts"
+import { diagnosticLines } from "../output/diagnostics.ts"
+import { fit, formatNumber } from "../output/format.ts"
+import { entrySummary, preview, roleSpan } from "../output/messages.ts"
+import type { Line, Span } from "../output/lines.ts"
+import { styled } from "../output/lines.ts"
+import { shorten, treeRows } from "../output/tree-rows.ts"
+import type { ShortRow, TreeRow } from "../output/tree-rows.ts"
 
 export const tree: Command = defineCommand({
   name: "tree",

@@ -1,13 +1,13 @@
 import { hasCode } from "@sessions/core"
 import type { CallOptions, Sessions, VerifyReport } from "@sessions/core"
-import type { Command } from "../run/command.ts"
-import { defineCommand } from "../run/command.ts"
-import { diagnosticLines } from "../show/diagnostics.ts"
-import { EXIT_FAILED, UsageError } from "../run/errors.ts"
-import { formatBytes, formatCount } from "../show/format.ts"
-import type { Line } from "../show/output.ts"
-import { styled } from "../show/output.ts"
-import { checkRecords } from "../store/records.ts"
+import type { Command } from "../command.ts"
+import { defineCommand } from "../command.ts"
+import { diagnosticLines } from "../output/diagnostics.ts"
+import { EXIT_FAILED, UsageError } from "../errors.ts"
+import { formatBytes, formatCount } from "../output/format.ts"
+import type { Line } from "../output/lines.ts"
+import { styled } from "../output/lines.ts"
+import { checkRecords } from "../store/check-records.ts"
 
 export const verify: Command = defineCommand({
   name: "verify",

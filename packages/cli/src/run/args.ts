@@ -1,7 +1,7 @@
 /** From the words of the command line to the values of one command. Everything that is wrong with them is a {@link UsageError}. */
 import { parseArgs } from "node:util"
-import type { Command, OptionSpecs } from "./command.ts"
-import { UsageError } from "./errors.ts"
+import type { Command, OptionSpecs } from "../command.ts"
+import { UsageError } from "../errors.ts"
 import { suggest } from "./suggest.ts"
 
 /** Options that every command has. */

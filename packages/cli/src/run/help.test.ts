@@ -1,6 +1,6 @@
 import { expect, test } from "vitest"
 import { createCli } from "../../test/harness.ts"
-import { COMMANDS } from "./commands.ts"
+import { COMMANDS } from "../commands/table.ts"
 import { parseCommand, splitCommand } from "./args.ts"
 
 const cli = createCli()

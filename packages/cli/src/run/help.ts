@@ -1,9 +1,9 @@
 /** Help made of what the table of commands says, so that the two cannot differ. */
 import { COMMON_OPTIONS } from "./args.ts"
-import type { Command, OptionSpecs } from "./command.ts"
-import { table } from "../show/format.ts"
-import type { Line } from "../show/output.ts"
-import { styled } from "../show/output.ts"
+import type { Command, OptionSpecs } from "../command.ts"
+import { table } from "../output/format.ts"
+import type { Line } from "../output/lines.ts"
+import { styled } from "../output/lines.ts"
 
 export function overview(commands: readonly Command[]): Line[] {
   return [

@@ -2,7 +2,7 @@
 import { isAbsolute, posix, resolve, win32 } from "node:path"
 import type { Sessions } from "@sessions/core"
 import { checkSessionId, hasCode, isSessionId } from "@sessions/core/storage"
-import { CommandError, UsageError } from "../run/errors.ts"
+import { CommandError, UsageError } from "../errors.ts"
 
 export const LAST = "@last"
 

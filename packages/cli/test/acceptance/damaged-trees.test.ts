@@ -1,7 +1,7 @@
 /** Logs whose links are wrong: each opens, says what is wrong, and goes on without a byte of it lost. */
 import { expect, test } from "vitest"
 import { header, jsonl, log, message, TIME, textsOf } from "./logs.ts"
-import { makePlace, refusalOrSuccess } from "./place.ts"
+import { makePlace, refusalOrSuccess } from "./workspace.ts"
 
 interface Damage {
   readonly lines: readonly string[]

@@ -1,8 +1,8 @@
 /** One line of 100 MB: more than a part may hold, less than a text of any runtime here. */
 import { expect, test } from "vitest"
 import { header, jsonl, log, message } from "./logs.ts"
-import type { Place } from "./place.ts"
-import { makePlace, refusal } from "./place.ts"
+import type { Place } from "./workspace.ts"
+import { makePlace, refusal } from "./workspace.ts"
 
 const HUGE = 100_000_000
 

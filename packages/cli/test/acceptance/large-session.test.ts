@@ -2,12 +2,12 @@ import { spawnSync } from "node:child_process"
 import { existsSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 import { expect, test } from "vitest"
-import { FLAGS } from "./children.ts"
+import { FLAGS } from "./child-process.ts"
 import { TIME, header, message } from "./logs.ts"
-import type { Place } from "./place.ts"
-import { makePlace } from "./place.ts"
+import type { Place } from "./workspace.ts"
+import { makePlace } from "./workspace.ts"
 
-const MEASURED = fileURLToPath(new URL("./measured.ts", import.meta.url))
+const MEASURED = fileURLToPath(new URL("./count-reads.ts", import.meta.url))
 const COUNT = 19_500
 const TEXT = "history ".repeat(1_240)
 

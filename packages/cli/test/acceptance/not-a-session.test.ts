@@ -1,6 +1,6 @@
 import { expect, test } from "vitest"
 import { header, jsonl, log, message } from "./logs.ts"
-import { contentsOf, makePlace, refusal, refusalOrSuccess } from "./place.ts"
+import { contentsOf, makePlace, refusal, refusalOrSuccess } from "./workspace.ts"
 
 const NOTHING_OF_OURS: Readonly<Record<string, string | Uint8Array>> = {
   binary: Uint8Array.from({ length: 4096 }, (_, i) => (i * 7919) % 256),

@@ -3,7 +3,7 @@ import { createSessions } from "@sessions/core"
 import { createMemoryStorage } from "@sessions/memory"
 import { expect, test } from "vitest"
 import { chain, header, jsonl, message, textsOf } from "./logs.ts"
-import { makePlace } from "./place.ts"
+import { makePlace } from "./workspace.ts"
 
 const ODD_TEXTS: Readonly<Record<string, string>> = {
   "line separators": "a\u2028b\u2029c",

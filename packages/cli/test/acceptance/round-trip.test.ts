@@ -3,8 +3,8 @@ import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { expect, test } from "vitest"
 import { TIME, chain, header, jsonl, message, textsOf } from "./logs.ts"
-import type { Place } from "./place.ts"
-import { makePlace } from "./place.ts"
+import type { Place } from "./workspace.ts"
+import { makePlace } from "./workspace.ts"
 
 const raw = (id: string, parentId: string | null, seq: number, rest: string): string =>
   `{"type":"custom","id":"${id}","parentId":${parentId === null ? "null" : `"${parentId}"`},"seq":${seq},"timestamp":"${TIME}",${rest}}`

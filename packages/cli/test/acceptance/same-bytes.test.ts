@@ -2,7 +2,7 @@ import { spawnSync } from "node:child_process"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { expect, test } from "vitest"
-import { makePlace } from "./place.ts"
+import { makePlace } from "./workspace.ts"
 
 const SCRIPT = fileURLToPath(new URL("./same-bytes.ts", import.meta.url))
 

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { expect, test } from "vitest"
 import { chain, header, jsonl, message, textsOf } from "./logs.ts"
-import { makePlace } from "./place.ts"
+import { makePlace } from "./workspace.ts"
 
 const LAST = message("m3", "m2", 3, "gr\u00fc\u00df dich \ud83d\ude00\u2028")
 const WHOLE = jsonl(header("torn"), ...chain(2))

@@ -1,12 +1,12 @@
 import { expect, test } from "vitest"
-import { sessions as sessionsProcess } from "../process.ts"
-import type { Child } from "./children.ts"
-import { startChild } from "./children.ts"
+import { sessions as sessionsProcess } from "../cli-process.ts"
+import type { Child } from "./child-process.ts"
+import { startChild } from "./child-process.ts"
 import { log, textsOf } from "./logs.ts"
-import type { Place } from "./place.ts"
-import { makePlace } from "./place.ts"
+import type { Place } from "./workspace.ts"
+import { makePlace } from "./workspace.ts"
 
-const WRITER = new URL("./writer.ts", import.meta.url)
+const WRITER = new URL("./writer-process.ts", import.meta.url)
 
 const writer = (place: Place, ...args: string[]): Child => startChild(WRITER, place.store, "shared", ...args)
 

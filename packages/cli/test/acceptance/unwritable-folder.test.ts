@@ -2,10 +2,10 @@ import { chmodSync, readdirSync, statSync } from "node:fs"
 import { join } from "node:path"
 import { expect, onTestFinished, test } from "vitest"
 import type { Result } from "../harness.ts"
-import { sessions as sessionsProcess } from "../process.ts"
+import { sessions as sessionsProcess } from "../cli-process.ts"
 import { log } from "./logs.ts"
-import type { Place } from "./place.ts"
-import { contentsOf, makePlace, refusal } from "./place.ts"
+import type { Place } from "./workspace.ts"
+import { contentsOf, makePlace, refusal } from "./workspace.ts"
 
 /** Root may write everywhere, so it hands the command to somebody who may not. */
 const user = process.getuid?.() === 0 ? 65_534 : undefined

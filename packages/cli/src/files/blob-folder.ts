@@ -5,8 +5,8 @@
 import { blobRefs } from "@sessions/core"
 import type { Entry, Header } from "@sessions/core"
 import type { SessionStorage } from "@sessions/core/storage"
-import { CommandError } from "../run/errors.ts"
-import { filesIn, makeFolder, writeNewFile } from "./files.ts"
+import { CommandError } from "../errors.ts"
+import { filesIn, makeFolder, writeNewFile } from "./read-write.ts"
 
 export function blobFolderOf(file: string): string {
   return `${file}.blobs`

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest"
-import { captured, createCli } from "../../test/harness.ts"
+import { captured, createCli } from "../test/harness.ts"
 import { toFailure } from "./errors.ts"
-import { run } from "./run.ts"
+import { run } from "./run/run.ts"
 
 test("a failure is one line without a stack, whatever its message holds", async () => {
   const { exit, stdout, stderr } = await createCli()("show", "missing")

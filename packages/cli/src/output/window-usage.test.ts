@@ -1,7 +1,7 @@
 import { expect, test } from "vitest"
 import { createCli } from "../../test/harness.ts"
 import type { Cli } from "../../test/harness.ts"
-import type { Fill } from "./fill.ts"
+import type { Fill } from "./window-usage.ts"
 
 interface Context {
   readonly fits: boolean

@@ -1,7 +1,7 @@
 /** Numbers, times and tables for people. */
-import type { Line, Span } from "./output.ts"
-import { spansOf } from "./output.ts"
-import { cleanLine } from "./terminal.ts"
+import type { Line, Span } from "./lines.ts"
+import { spansOf } from "./lines.ts"
+import { cleanLine } from "./sanitize.ts"
 
 const UNITS = ["B", "kB", "MB", "GB", "TB"] as const
 

@@ -1,10 +1,10 @@
 import { existsSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { expect, test } from "vitest"
-import { sessions as sessionsProcess } from "../process.ts"
+import { sessions as sessionsProcess } from "../cli-process.ts"
 import { log } from "./logs.ts"
-import type { Place } from "./place.ts"
-import { contentsOf, makePlace, refusal, refusalOrSuccess } from "./place.ts"
+import type { Place } from "./workspace.ts"
+import { contentsOf, makePlace, refusal, refusalOrSuccess } from "./workspace.ts"
 
 const WRITING = (store: string): string[][] => [
   ["import", "in.jsonl", "--store", store],

@@ -1,9 +1,9 @@
 /** What a command is: a row of the table in `commands.ts`, with everything that its help says. */
 import type { Sessions } from "@sessions/core"
 import type { CallOptions, SessionStorage } from "@sessions/core/storage"
-import type { Io } from "../io.ts"
-import type { Line, View } from "../show/output.ts"
-import type { Progress } from "../show/progress.ts"
+import type { Io } from "./io.ts"
+import type { Line, View } from "./output/lines.ts"
+import type { Progress } from "./output/progress.ts"
 
 export interface OptionSpec {
   readonly type: "string" | "boolean"

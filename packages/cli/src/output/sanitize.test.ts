@@ -1,6 +1,6 @@
 import { assert, integer, oneof, property, string } from "fast-check"
 import { expect, test } from "vitest"
-import { cleanJson, cleanLine, cleanLines } from "./terminal.ts"
+import { cleanJson, cleanLine, cleanLines } from "./sanitize.ts"
 
 const seed = Number(process.env["SEED"] ?? Date.now() % 1_000_000)
 const control = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/

@@ -1,9 +1,9 @@
 /** Messages and entries as people read them. */
 import type { Entry, Message } from "@sessions/core"
 import { cut } from "./format.ts"
-import type { Line, Span, Style } from "./output.ts"
-import { styled } from "./output.ts"
-import { cleanLine, cleanLines } from "./terminal.ts"
+import type { Line, Span, Style } from "./lines.ts"
+import { styled } from "./lines.ts"
+import { cleanLine, cleanLines } from "./sanitize.ts"
 
 const ROLE_STYLES: Readonly<Record<string, Style>> = {
   user: "cyan",

@@ -1,4 +1,4 @@
-import { cleanLine } from "../show/terminal.ts"
+import { cleanLine } from "./output/sanitize.ts"
 
 /** The command was called wrongly: exit 2. */
 export class UsageError extends Error {

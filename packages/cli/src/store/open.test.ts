@@ -1,6 +1,6 @@
 import { expect, test } from "vitest"
-import { openStore } from "./store.ts"
-import type { StoreFactory } from "./store.ts"
+import { openStore } from "./open.ts"
+import type { StoreFactory } from "./open.ts"
 
 function opened(url: string): string {
   const seen: string[] = []

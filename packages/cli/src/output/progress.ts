@@ -1,5 +1,5 @@
 import type { Sink } from "../io.ts"
-import { cleanLine } from "./terminal.ts"
+import { cleanLine } from "./sanitize.ts"
 
 export interface Progress {
   /** Shown when it is worth it: on a terminal, not before the work has taken a while, a few times a second. */

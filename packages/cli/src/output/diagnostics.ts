@@ -1,6 +1,6 @@
 import type { Diagnostic } from "@sessions/core"
-import type { Line } from "./output.ts"
-import { styled } from "./output.ts"
+import type { Line } from "./lines.ts"
+import { styled } from "./lines.ts"
 
 /** A line for each, as far as `limit` goes. */
 export function diagnosticLines(diagnostics: readonly Diagnostic[], limit: number = Number.POSITIVE_INFINITY): Line[] {

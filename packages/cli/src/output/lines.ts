@@ -3,7 +3,7 @@
  * reaches a terminal with its control characters.
  */
 import type { Io, Sink } from "../io.ts"
-import { cleanJson, cleanLine } from "./terminal.ts"
+import { cleanJson, cleanLine } from "./sanitize.ts"
 
 export type Style = "bold" | "dim" | "red" | "green" | "yellow" | "blue" | "cyan"
 export type Span = string | { readonly style: Style; readonly text: string }

@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url"
 import type { SessionStorage } from "@sessions/core/storage"
 import { createFileStorage } from "@sessions/fs"
 import { createMemoryStorage } from "@sessions/memory"
-import { UsageError } from "../run/errors.ts"
+import { UsageError } from "../errors.ts"
 
 /** What stands after the colon, and the folder that relative paths start from. */
 export type StoreFactory = (address: string, cwd: string) => SessionStorage

@@ -2,11 +2,11 @@
 import { spawn } from "node:child_process"
 import { fileURLToPath } from "node:url"
 import { expect, test } from "vitest"
-import { sessions as sessionsProcess } from "../process.ts"
-import { FLAGS } from "./children.ts"
+import { sessions as sessionsProcess } from "../cli-process.ts"
+import { FLAGS } from "./child-process.ts"
 import { header, jsonl, log, message } from "./logs.ts"
-import type { Place } from "./place.ts"
-import { makePlace, refusal } from "./place.ts"
+import type { Place } from "./workspace.ts"
+import { makePlace, refusal } from "./workspace.ts"
 
 const COMMANDS = [
   "import",

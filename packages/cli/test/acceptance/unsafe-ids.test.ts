@@ -3,10 +3,10 @@ import { join } from "node:path"
 import type { Sessions } from "@sessions/core"
 import { createFileStorage } from "@sessions/fs"
 import { expect, test } from "vitest"
-import { sessions as sessionsProcess } from "../process.ts"
+import { sessions as sessionsProcess } from "../cli-process.ts"
 import { header, jsonl, log } from "./logs.ts"
-import type { Place } from "./place.ts"
-import { contentsOf, makePlace, refusal } from "./place.ts"
+import type { Place } from "./workspace.ts"
+import { contentsOf, makePlace, refusal } from "./workspace.ts"
 
 /** None of these may ever be a session's id. */
 const HOSTILE = [

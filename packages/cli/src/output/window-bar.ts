@@ -1,8 +1,8 @@
 /** A window as a bar and a few lines. Each part has a sign of its own, so that it reads the same without colours. */
-import type { Fill, FillPart } from "./fill.ts"
+import type { Fill, FillPart } from "./window-usage.ts"
 import { fit, formatCount, formatNumber, table } from "./format.ts"
-import { styled } from "./output.ts"
-import type { Line, Span, Style, View } from "./output.ts"
+import { styled } from "./lines.ts"
+import type { Line, Span, Style, View } from "./lines.ts"
 
 const PARTS: readonly {
   readonly part: FillPart

@@ -1,9 +1,9 @@
 import { expect, test } from "vitest"
-import { startChild } from "./children.ts"
+import { startChild } from "./child-process.ts"
 import { log } from "./logs.ts"
-import { makePlace } from "./place.ts"
+import { makePlace } from "./workspace.ts"
 
-const WRITER = new URL("./writer.ts", import.meta.url)
+const WRITER = new URL("./writer-process.ts", import.meta.url)
 const ROUNDS = 20
 
 test("killed twenty times in the middle of its appends, a writer loses nothing it was told is stored", async () => {

@@ -2,7 +2,7 @@
 import { createReadStream } from "node:fs"
 import { mkdir, open, readdir, readFile, rm, stat } from "node:fs/promises"
 import { join, resolve } from "node:path"
-import { CommandError } from "../run/errors.ts"
+import { CommandError } from "../errors.ts"
 
 export type Chunks = AsyncIterable<Uint8Array>
 

@@ -1,7 +1,7 @@
 /** Records that are JSON and entries, but not what their type asks for: a hand, another program or a future version wrote them. */
 import { expect, test } from "vitest"
 import { header, jsonl, message, TIME } from "./logs.ts"
-import { makePlace, refusalOrSuccess } from "./place.ts"
+import { makePlace, refusalOrSuccess } from "./workspace.ts"
 
 const TYPES: Readonly<Record<string, readonly string[]>> = {
   message: ["message"],

@@ -1,0 +1,37 @@
+import type { Command } from "../command.ts"
+import { compact } from "./compact.ts"
+import { context } from "./context.ts"
+import { copy } from "./copy.ts"
+import { exportCommand } from "./export.ts"
+import { fork } from "./fork.ts"
+import { importCommand } from "./import.ts"
+import { label } from "./label.ts"
+import { list } from "./list.ts"
+import { migrate } from "./migrate.ts"
+import { move } from "./move.ts"
+import { rename } from "./rename.ts"
+import { resume } from "./resume.ts"
+import { rm } from "./rm.ts"
+import { show } from "./show.ts"
+import { tree } from "./tree.ts"
+import { verify } from "./verify.ts"
+
+/** In the order of the overview: the way a session takes through them. */
+export const COMMANDS: readonly Command[] = [
+  importCommand,
+  exportCommand,
+  list,
+  show,
+  context,
+  tree,
+  compact,
+  resume,
+  fork,
+  rename,
+  label,
+  move,
+  rm,
+  copy,
+  migrate,
+  verify,
+]
