@@ -1,6 +1,6 @@
 /** The `sessions` command as a function, for programs that want to offer it with streams or stores of their own. */
 export type { Io, Sink } from "./io.ts"
-export { processIo } from "./node-io.ts"
+export { processIo } from "./io.ts"
 export { run } from "./run/run.ts"
 export type { StoreFactory } from "./store/open.ts"
 export { STORES } from "./store/open.ts"

@@ -1,6 +1,6 @@
 import type { CompactionPreset, CompactionResult, CompactOptions } from "@sessions/core"
 import { PRESETS } from "@sessions/core/compaction"
-import { integerOption } from "../run/args.ts"
+import { integerOption } from "../option-values.ts"
 import type { Command } from "../command.ts"
 import { defineCommand } from "../command.ts"
 import { UsageError } from "../errors.ts"

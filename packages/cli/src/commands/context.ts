@@ -1,6 +1,6 @@
 import type { RepairMode, SessionContext } from "@sessions/core"
 import { PRESETS } from "@sessions/core/compaction"
-import { choiceOption, integerOption } from "../run/args.ts"
+import { choiceOption, integerOption } from "../option-values.ts"
 import type { Command } from "../command.ts"
 import { defineCommand } from "../command.ts"
 import { diagnosticLines } from "../output/diagnostics.ts"

@@ -1,5 +1,5 @@
 import type { ExportOptions } from "@sessions/core"
-import { choiceOption } from "../run/args.ts"
+import { choiceOption } from "../option-values.ts"
 import { blobFolderOf, writeBlobs } from "../files/blob-folder.ts"
 import type { Command, Invocation, Outcome } from "../command.ts"
 import { defineCommand } from "../command.ts"

@@ -1,5 +1,5 @@
 import type { ImportFormat } from "@sessions/core"
-import { choiceOption } from "../run/args.ts"
+import { choiceOption } from "../option-values.ts"
 import { blobFolderOf, readBlobs } from "../files/blob-folder.ts"
 import type { Command } from "../command.ts"
 import { defineCommand } from "../command.ts"

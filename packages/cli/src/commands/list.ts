@@ -1,5 +1,5 @@
 import type { ListOptions, SessionInfo, SessionPage, Sessions } from "@sessions/core"
-import { integerOption } from "../run/args.ts"
+import { integerOption } from "../option-values.ts"
 import type { Command } from "../command.ts"
 import { defineCommand } from "../command.ts"
 import { UsageError } from "../errors.ts"

@@ -1,6 +1,6 @@
 import type { HistoryMessage, Session, SessionInfo } from "@sessions/core"
 import type { PartInfo } from "@sessions/core/storage"
-import { integerOption } from "../run/args.ts"
+import { integerOption } from "../option-values.ts"
 import type { Command } from "../command.ts"
 import { defineCommand } from "../command.ts"
 import { formatBytes, formatNumber, formatSize, formatTime, table } from "../output/format.ts"

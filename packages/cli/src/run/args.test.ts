@@ -1,6 +1,7 @@
 import { expect, test } from "vitest"
 import { createCli } from "../../test/harness.ts"
-import { choiceOption, integerOption, splitCommand } from "./args.ts"
+import { choiceOption, integerOption } from "../option-values.ts"
+import { splitCommand } from "./args.ts"
 
 const cli = createCli()
 
