@@ -1,18 +1,24 @@
-// Declarations by tsc for all packages at once, then the JavaScript of each package by Rolldown.
+// Builds the published packages: the declarations of all of them by tsc, then the JavaScript of each by tsup.
+import { readdirSync } from "node:fs"
 import { join, relative } from "node:path"
-import { bundle } from "./lib/bundle.mjs"
 import { run } from "./lib/run.mjs"
 import { publishable, root } from "./lib/workspace.mjs"
 
-const projects = publishable().map(({ dir }) => join(dir, "tsconfig.src.json"))
-const { code, output } = await run("tsc", ["-b", ...projects])
-if (code !== 0) fail("declarations", output)
+const packages = publishable().map(({ dir }) => dir)
+await step("declarations", run("tsc", ["-b", ...packages.flatMap(projectsOf)]))
+const config = join(root, ".config", "tsup.config.ts")
+for (const dir of packages) await step(relative(root, dir), run("tsup", ["--config", config], { cwd: dir }))
 
-for (const { dir } of publishable()) {
-  await bundle(dir).catch((error) => fail(relative(root, dir), error.message))
+/** The projects of a package that emit: `tsconfig.json` refers to all of them and `tsconfig.test.json` only checks. */
+function projectsOf(dir) {
+  return readdirSync(dir)
+    .filter((name) => /^tsconfig\..+\.json$/.test(name) && name !== "tsconfig.test.json")
+    .map((name) => join(dir, name))
 }
 
-function fail(name, why) {
-  console.error(`${name}: the build failed\n${why}`)
+async function step(name, running) {
+  const { code, output } = await running
+  if (code === 0) return
+  console.error(`${name}: the build failed\n${output}`)
   process.exit(1)
 }

@@ -1,81 +1,89 @@
-// What a page downloads for what it uses of a package, bundled by Rolldown as Vite does it, minified and gzipped: `first` with the
-// import itself, `later` by its `import()`s, told one by one as what each costs beside what a page has then. With `--modules` it tells what `first` is made of, in bytes before compression.
+// How much JavaScript a page loads: a page built by Vite for production from the packages' dist. Counted, minified and gzipped, are the
+// entry, its static imports and every import() that the budget does not name as a feature; the features are listed beside it.
+// `--modules` lists the modules of the counted files, in bytes before compression.
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { dirname, join, relative } from "node:path"
 import { gzipSync } from "node:zlib"
-import { readFileSync } from "node:fs"
-import { join, relative } from "node:path"
-import { rolldown } from "rolldown"
-import { root } from "../lib/workspace.mjs"
+import { build } from "vite"
+import { publishable, root } from "../lib/workspace.mjs"
 
 const budgets = JSON.parse(readFileSync(join(root, ".config", "size.json"), "utf8"))
 
 for (const [name, budget] of Object.entries(budgets)) {
-  const { first, later, rooms, modules } = await sizes(budget)
-  const over = first > budget.first || later > budget.later
-  if (over) process.exitCode = 1
+  const { counted, features } = filesOf(await buildPage(budget.use), budget.features ?? [])
+  const bytes = sizeOf(counted)
+  const within = counted.length <= budget.files && bytes <= budget.bytes
+  if (!within) process.exitCode = 1
   console.log(
-    `${over ? "TOO BIG" : "ok"}  ${name}: ${first} bytes first (of ${budget.first}), ${later} later (of ${budget.later})`,
+    `${within ? "ok" : "TOO BIG"}  ${name}: ${bytes} bytes (of ${budget.bytes}) in ${counted.length} files (of ${budget.files})`,
   )
-  for (const [room, bytes] of rooms) console.log(`      ${bytes} with ${room}`)
-  if (process.argv.includes("--modules")) for (const [file, bytes] of modules) console.log(`      ${bytes} ${file}`)
+  for (const chunk of counted) console.log(`      ${sizeOf([chunk])} ${chunk.name}`)
+  for (const [feature, files] of features) {
+    console.log(`      ${sizeOf(files)} more in ${files.length} files with the feature ${feature}`)
+  }
+  if (process.argv.includes("--modules")) for (const line of modulesOf(counted)) console.log(`      ${line}`)
 }
 
-async function sizes({ in: folder, use }) {
-  // A script that a page runs, and that nobody imports.
-  const names = Object.values(use)
-  const page = Object.entries(use).map(([name, what]) => `import { ${what} } from "${name}"`)
-  page.push(`globalThis.page = { ${names.join(", ")} }`)
-  const build = await rolldown({
-    cwd: join(root, folder),
-    input: "page",
-    preserveEntrySignatures: false,
-    platform: "browser",
-    transform: { target: "es2022" },
-    plugins: [
-      {
-        name: "page",
-        resolveId: (id) => (id === "page" ? "\0page" : undefined),
-        load: (id) => (id === "\0page" ? page.join("\n") : undefined),
-      },
-    ],
-  })
-  const { output } = await build.generate({ format: "esm", minify: true })
-  await build.close()
-  const chunks = new Map(output.filter(({ type }) => type === "chunk").map((chunk) => [chunk.fileName, chunk]))
-  const bytes = (files) => [...files].reduce((sum, file) => sum + gzipSync(chunks.get(file).code).length, 0)
-  const entry = [...chunks.values()].find(({ isEntry }) => isEntry)
-  const first = atOnce(chunks, [entry.fileName])
-  const all = [...chunks.keys()]
-  const asked = [...first].flatMap((file) => chunks.get(file).dynamicImports)
-  // Our packages fetch what they call the rest in the background.
-  const beside = asked.filter((file) => nameOf(chunks.get(file)) === "rest")
-  const there = atOnce(chunks, beside, new Set(first))
-  const rooms = [...new Set(asked)].map((file) => {
-    const known = beside.includes(file) ? first : there
-    const own = [...atOnce(chunks, [file])].filter((one) => !known.has(one))
-    return [nameOf(chunks.get(file)), bytes(own)]
-  })
-  const modules = [...first].flatMap((file) =>
-    Object.entries(chunks.get(file).modules).map(([id, { renderedLength }]) => [relative(root, id), renderedLength]),
-  )
-  return {
-    first: bytes(first),
-    later: bytes(all.filter((file) => !first.has(file))),
-    rooms,
-    modules: modules.sort(([, a], [, b]) => b - a),
+/** The chunks of a page that imports the functions of `use`, `{ package: function }`. */
+async function buildPage(use) {
+  const folder = mkdtempSync(join(tmpdir(), "sessions-size-"))
+  try {
+    for (const { dir, manifest } of publishable()) {
+      const link = join(folder, "node_modules", manifest.name)
+      mkdirSync(dirname(link), { recursive: true })
+      symlinkSync(dir, link, "junction")
+    }
+    const imports = Object.entries(use).map(([name, member]) => `import { ${member} } from "${name}"`)
+    // Assigned to a global, so that no function is dropped as unused.
+    writeFileSync(
+      join(folder, "main.js"),
+      [...imports, `globalThis.page = { ${Object.values(use).join(", ")} }`].join("\n"),
+    )
+    writeFileSync(join(folder, "index.html"), `<script type="module" src="./main.js"></script>`)
+    const { output } = await build({ root: folder, configFile: false, logLevel: "error", build: { write: false } })
+    return new Map(output.filter(({ type }) => type === "chunk").map((chunk) => [chunk.fileName, chunk]))
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
   }
 }
 
-/** Without the hash that the package's own build has put there. */
-function nameOf({ name }) {
-  return name.replace(/-[\w-]{8}$/, "")
+/** The chunks that are loaded without a feature, and for each feature those that it adds to them. */
+function filesOf(chunks, features) {
+  const isFeature = (file) => features.includes(nameOf(chunks.get(file)))
+  const entries = [...chunks.values()].filter(({ isEntry }) => isEntry).map(({ fileName }) => fileName)
+  const counted = reached(chunks, entries, (chunk) => [
+    ...chunk.imports,
+    ...chunk.dynamicImports.filter((file) => !isFeature(file)),
+  ])
+  const added = [...chunks.keys()].filter(isFeature).map((file) => {
+    const files = [...reached(chunks, [file], ({ imports }) => imports)].filter((one) => !counted.has(one))
+    return [nameOf(chunks.get(file)), files.map((one) => chunks.get(one))]
+  })
+  return { counted: [...counted].map((file) => chunks.get(file)), features: added }
 }
 
-/** These and all that they import, but for what they import later. */
-function atOnce(chunks, files, reached = new Set()) {
+function reached(chunks, files, next, found = new Set()) {
   for (const file of files) {
-    if (reached.has(file)) continue
-    reached.add(file)
-    atOnce(chunks, chunks.get(file).imports, reached)
+    if (found.has(file)) continue
+    found.add(file)
+    reached(chunks, next(chunks.get(file)), next, found)
   }
-  return reached
+  return found
+}
+
+function sizeOf(chunks) {
+  return chunks.reduce((sum, { code }) => sum + gzipSync(code).length, 0)
+}
+
+/** Without the hash that the package's own build has added. */
+function nameOf({ name }) {
+  return name.replace(/-[A-Z0-9]{8}$/, "")
+}
+
+function modulesOf(chunks) {
+  return chunks
+    .flatMap(({ modules }) => Object.entries(modules))
+    .sort(([, a], [, b]) => b.renderedLength - a.renderedLength)
+    .map(([id, { renderedLength }]) => `${renderedLength} ${relative(root, id)}`)
 }

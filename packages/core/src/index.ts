@@ -1,5 +1,5 @@
 /** The sessions of AI agents, kept as append-only logs. Start with {@link createSessions}. */
-export { createSessions, hasCode, SessionError, StorageError } from "./main.ts"
+export { createSessions } from "./session/repository.ts"
 export type { SessionsOptions } from "./session/options.ts"
 export type { PieceSizes } from "./log/pieces.ts"
 export type * from "./session/types.ts"
@@ -11,11 +11,12 @@ export type { VerifyReport } from "./transfer/verify.ts"
 export type * from "./transfer/types.ts"
 export type * from "./compaction/types.ts"
 export type { CompactionFailureKind } from "./compaction/run/failure.ts"
-export { httpStatus } from "./format/errors.ts"
+export { httpStatus, SessionError } from "./format/errors.ts"
 export type { ErrorCode, SessionErrorCode, SessionErrorDetails } from "./format/errors.ts"
 export * from "./format/index.ts"
 export { collectBlobs } from "./storage/collect.ts"
 export type { CollectedBlobs, CollectOptions } from "./storage/collect.ts"
+export { hasCode, StorageError } from "./storage/errors.ts"
 export type { StorageErrorCode, StorageErrorDetails } from "./storage/errors.ts"
 export type {
   CallOptions,

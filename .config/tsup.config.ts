@@ -1,0 +1,37 @@
+/** The JavaScript of every published package; tsc emits the declarations. tsup runs in the folder of the package that it builds. */
+import { readFileSync } from "node:fs"
+import { defineConfig, type Options } from "tsup"
+
+interface Manifest {
+  readonly exports: Readonly<Record<string, { readonly source: string }>>
+  readonly bin?: Readonly<Record<string, string>>
+}
+
+export default defineConfig((): Options => {
+  const { exports, bin = {} } = JSON.parse(readFileSync("package.json", "utf8")) as Manifest
+  const sources = [...Object.values(exports).map(({ source }) => source), ...Object.values(bin).map(sourceOf)]
+  return {
+    entry: Object.fromEntries(sources.map((source) => [source.slice("./src/".length, -".ts".length), source])),
+    format: "esm",
+    target: "es2022",
+    // Without platform-specific defaults: most packages run in browsers, Node, Bun and Deno alike.
+    platform: "neutral",
+    splitting: true,
+    sourcemap: true,
+    // Deno and browsers' bundlers resolve Node's modules by their prefix only.
+    removeNodeProtocol: false,
+    skipNodeModulesBundle: true,
+    // Keeps what tsc has emitted.
+    clean: ["!**/*.d.ts"],
+    silent: true,
+    esbuildOptions(options) {
+      // Named after the module that import() names, "chunk" for code that several entries share.
+      options.chunkNames = "chunks/[name]-[hash]"
+    },
+  }
+})
+
+/** A command is built from the source file of the same name. */
+function sourceOf(file: string): string {
+  return file.replace("./dist/", "./src/").replace(/js$/, "ts")
+}
