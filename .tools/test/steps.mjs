@@ -22,6 +22,7 @@ export const steps = [
   scriptCheck("lint", "lint"),
   scriptCheck("unused", "lint:unused"),
   scriptCheck("exports", "check:exports"),
+  scriptCheck("layers", "check:layers"),
   buildCheck("build"),
   packedChecks("packages"),
   scriptCheck("size", "check:size"),

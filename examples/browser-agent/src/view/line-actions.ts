@@ -1,13 +1,15 @@
 /** What can be done with a line: say it anew, have it answered again, take all up to it elsewhere, and step through its versions. */
 import type { App } from "../app/app.ts"
-import type { Versions } from "../sessions/lines.ts"
+import type { Line, Versions } from "../sessions/lines.ts"
 import { button } from "./buttons.ts"
 import { h } from "./dom.ts"
 import { editor } from "./editor.ts"
-import type { LineItem } from "./line.ts"
+
+/** A line with the entry that ends its question or answer. */
+type ForkableLine = Line & { readonly forkAt: string }
 
 /** `body` is what an editor takes the place of. Buttons that write are marked, so that they can be locked while a turn runs. */
-export function lineActions(line: LineItem, app: App, body: HTMLElement): HTMLElement {
+export function lineActions(line: ForkableLine, app: App, body: HTMLElement): HTMLElement {
   const tools: HTMLElement[] = []
   if (line.kind === "user") {
     const o = { class: "quiet small writes", label: "Edit and send again, as a branch", name: "edit" }
@@ -33,7 +35,7 @@ export function versionsElement({ place, count, before, after }: Versions, app: 
   )
 }
 
-function edit(line: LineItem, app: App, body: HTMLElement): void {
+function edit(line: Line, app: App, body: HTMLElement): void {
   const element = body.parentElement
   const end = (): void => {
     element?.removeAttribute("data-editing")
@@ -52,7 +54,7 @@ function edit(line: LineItem, app: App, body: HTMLElement): void {
   form.querySelector("textarea")?.focus()
 }
 
-async function fork({ forkAt }: LineItem, app: App): Promise<void> {
+async function fork({ forkAt }: ForkableLine, app: App): Promise<void> {
   const { openId } = app.store.get()
   const made = openId === undefined ? undefined : await app.fork(openId, forkAt)
   if (made !== undefined) await app.show(made)
