@@ -5,7 +5,7 @@ import { afterAll, describe, expect, test } from "vitest"
 import { readArguments } from "../src/cli/arguments.ts"
 import type { FullReport } from "../src/cli/report.ts"
 import { asLine, asTap, asText, totalsOf } from "../src/cli/report.ts"
-import { tryProperties } from "../src/cli/properties.ts"
+import { checkProperties } from "../src/cli/properties.ts"
 import { loadSubjects } from "../src/cli/load-subjects.ts"
 import { run } from "../src/index.ts"
 import { changed, plain } from "../src/mutants/sound-subjects.ts"
@@ -16,7 +16,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }))
 const read = (...args: string[]): ReturnType<typeof readArguments> => readArguments(args, () => 42)
 
 describe("arguments", () => {
-  test("without options everything runs, the properties with a seed of the clock's", () => {
+  test("without options everything runs, with a seed from the clock", () => {
     expect(read("./s.ts")).toEqual({
       file: "./s.ts",
       format: "text",
@@ -26,7 +26,7 @@ describe("arguments", () => {
     })
   })
 
-  test("cases and groups choose, in any case of letters, and leave the properties out unless they are named", () => {
+  test("cases and groups select, not case-sensitive, and exclude the properties unless they are named", () => {
     expect(read("s", "--group", "CAS", "--case", "append-07")).toMatchObject({ only: ["append-07", "cas"] })
     expect(read("s", "--group", "CAS")?.properties).toBeUndefined()
     expect(read("s", "--group", "properties", "--seed", "7", "--runs", "5", "--path", "3:1")).toMatchObject({
@@ -35,18 +35,18 @@ describe("arguments", () => {
     })
   })
 
-  test("help is no run", () => expect(read("--help")).toBeUndefined())
+  test("--help runs nothing", () => expect(read("--help")).toBeUndefined())
 
   const wrong: readonly (readonly [string, readonly string[], RegExp])[] = [
     ["no module", [], /Name the module/],
     ["two modules", ["a", "b"], /one too many/],
-    ["an unknown case", ["a", "--case", "APPEND-99"], /no case and no group named append-99/],
+    ["an unknown case", ["a", "--case", "APPEND-99"], /no case or group named append-99/],
     ["an unknown option", ["a", "--cas"], /--cas/],
-    ["a seed that is no number", ["a", "--seed", "x"], /--seed takes a whole number from 0, not "x"/],
+    ["a seed that is not a number", ["a", "--seed", "x"], /--seed takes a whole number from 0, not "x"/],
     ["two formats", ["a", "--json", "--tap"], /either --json or --tap/],
   ]
   for (const [name, args, message] of wrong) {
-    test(`${name} is told in a sentence`, () => expect(() => read(...args)).toThrow(message))
+    test(`${name} is refused with a sentence`, () => expect(() => read(...args)).toThrow(message))
   }
 })
 
@@ -57,7 +57,7 @@ describe("a module", () => {
     return file
   }
 
-  test("gives its default export, its `subject`, or several", async () => {
+  test("may export a default, a `subject`, or an array", async () => {
     const subject = "{ name: 'x', makeLocation() {}, open() {} }"
     expect(await loadSubjects(module("default.mjs", `export default ${subject}`))).toHaveLength(1)
     expect(await loadSubjects(module("named.mjs", `export const subject = ${subject}`))).toHaveLength(1)
@@ -71,13 +71,13 @@ describe("a module", () => {
     ["with an empty list", "export default []", /empty list/],
   ]
   for (const [name, text, message] of wrong) {
-    test(`${name} is told in a sentence`, async () => {
+    test(`${name} is refused with a sentence`, async () => {
       await expect(loadSubjects(module(`${name.replaceAll(" ", "-")}.mjs`, text))).rejects.toThrow(message)
     })
   }
 
-  test("that is not there is told with its path", async () => {
-    await expect(loadSubjects(join(folder, "nobody.mjs"))).rejects.toThrow(/There is no file .*nobody\.mjs/)
+  test("that is missing is refused with its path", async () => {
+    await expect(loadSubjects(join(folder, "missing.mjs"))).rejects.toThrow(/There is no file .*missing\.mjs/)
   })
 })
 
@@ -85,25 +85,25 @@ describe("a report", () => {
   const headless = changed("headless", () => ({ head: async () => undefined }))
   const reportOf = async (subject: typeof plain, only: string[]): Promise<FullReport> => ({
     ...(await run(subject, { only })),
-    properties: await tryProperties(subject, { properties: { runs: 60, seed: 1 }, timeLimit: 5_000 }),
+    properties: await checkProperties(subject, { properties: { runs: 60, seed: 1 }, timeLimit: 5_000 }),
   })
 
-  test("for people says version, runtime, capabilities, what was skipped and why, and each failure whole", async () => {
+  test("as text has version, runtime, capabilities, skipped cases with reasons, and whole failure messages", async () => {
     const text = asText(await reportOf(headless, ["CREATE-01", "TAILS-01"]))
     expect(text).toMatch(/^headless, with suite \d\S* on (node|bun|deno) \S+, in/)
     expect(text).toContain("durability none, atomicBatch all, writers host")
     expect(text).toContain("skipped TAILS-01: needs the subject's tearTail()")
-    expect(text).toMatch(/CREATE-01 headless[^]*clause[^]*expected[^]*came/)
+    expect(text).toMatch(/CREATE-01 headless[^]*clause[^]*expected[^]*actual/)
     expect(text).toMatch(/property sequential failed[^]*again +\{ seed: 1, path:/)
   })
 
-  test("as TAP has a line for each, the failure's text in a block, and SKIP with its reason", async () => {
+  test("as TAP has one line per result, failure messages in blocks, and SKIP with its reason", async () => {
     const report = await reportOf(headless, ["CREATE-01", "TAILS-01"])
     const lines = asTap([report]).split("\n")
     expect(lines.slice(0, 3)).toEqual([
       "TAP version 14",
       "1..4",
-      "not ok 1 - headless CREATE-01 `expect: 0` creates a session and gives its head",
+      "not ok 1 - headless CREATE-01 `expect: 0` creates a session and returns its head",
     ])
     expect(lines).toContain("  message: |")
     expect(

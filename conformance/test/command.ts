@@ -1,4 +1,4 @@
-/** The command as it is installed, in the runtime that runs the test. */
+/** Tests the built command in the runtime that runs the test. */
 import { execFile } from "node:child_process"
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -17,7 +17,7 @@ export default {
   open(location: ReturnType<typeof createMemoryLocation>) {
     const storage = createMemoryStorage({ location })
     if (broken === "head") return { ...storage, head: async () => undefined }
-    if (broken === "stray") setTimeout(() => { throw new Error("out of a timer") }, 0)
+    if (broken === "uncaught") setTimeout(() => { throw new Error("out of a timer") }, 0)
     return storage
   },
 }
@@ -29,7 +29,7 @@ interface Outcome {
   readonly stderr: string
 }
 
-/** Rejects where the command does not keep to what its help says. `flags` stand between the runtime and the command. */
+/** Throws if the command does not behave as its help says. `flags` are arguments of the runtime, before the command. */
 export async function checkCommand(flags: readonly string[] = []): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), "conformance-command-"))
   const file = join(folder, "subject.ts")
@@ -48,9 +48,13 @@ export async function checkCommand(flags: readonly string[] = []): Promise<void>
     const wrong = await command([file, "--json", "--group", "head"], "head")
     const { totals } = JSON.parse(wrong.stdout) as { totals: { failed: number } }
     demand(wrong.code === 1 && totals.failed > 0, "a broken storage", wrong)
-    const stray = await command([file, "--group", "create", "--group", "head"], "stray")
-    demand(stray.code === 1 && /came +Error: out of a timer/.test(stray.stdout), "an error in a timer", stray)
-    demand(/\n\d+ passed, \d+ failed, 0 skipped\n$/.test(stray.stdout), "the run that goes on after it", stray)
+    const uncaught = await command([file, "--group", "create", "--group", "head"], "uncaught")
+    demand(
+      uncaught.code === 1 && /actual +Error: out of a timer/.test(uncaught.stdout),
+      "an error in a timer",
+      uncaught,
+    )
+    demand(/\n\d+ passed, \d+ failed, 0 skipped\n$/.test(uncaught.stdout), "the run that goes on after it", uncaught)
     const misused = await command([file, "--case", "HEAD-99"])
     demand(misused.code === 2 && misused.stderr.includes("head-99"), "wrong use", misused)
   } finally {
@@ -58,6 +62,6 @@ export async function checkCommand(flags: readonly string[] = []): Promise<void>
   }
 }
 
-function demand(holds: boolean, what: string, came: Outcome): void {
-  if (!holds) throw new Error(`${what}: exit code ${came.code}\n${came.stdout}\n${came.stderr}`)
+function demand(holds: boolean, what: string, { code, stdout, stderr }: Outcome): void {
+  if (!holds) throw new Error(`${what}: exit code ${code}\n${stdout}\n${stderr}`)
 }

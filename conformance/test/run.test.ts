@@ -9,7 +9,7 @@ const memory = changed("memory", () => ({}))
 const quick = { timeLimit: 200 }
 
 describe("a report", () => {
-  test("says the version, the runtime, the capabilities, the counts, and each case with its clause", async () => {
+  test("has the version, the runtime, the capabilities, the counts, and each case with its clause", async () => {
     const report = await run(memory, { only: ["create", "TAILS-01"] })
     expect(report).toMatchObject({
       suite: "0.1.0",
@@ -26,14 +26,14 @@ describe("a report", () => {
     })
   })
 
-  test("gives the reason of a case that was skipped", async () => {
+  test("has the reason of a skipped case", async () => {
     const { results } = await run(memory, { only: ["tails", "watch-08"] })
     expect(results.map(({ status }) => status)).toEqual(results.map(() => "skipped"))
     expect(results[0]?.reason).toBe("needs the subject's tearTail()")
     expect(results.at(-1)?.reason).toBe("needs a storage without capabilities.watch")
   })
 
-  test("has every case where none is chosen, and refuses a name that no case has", async () => {
+  test("has every case by default, and refuses an unknown name", async () => {
     await expect(run(memory, { only: ["CREATE-99"] })).rejects.toThrow("create-99")
     const seen: string[] = []
     await run(memory, { sizes: { sessions: 20, limitBytes: 1 }, onResult: ({ id }) => seen.push(id) })
@@ -42,23 +42,23 @@ describe("a report", () => {
 })
 
 describe("a failure", () => {
-  test("says the case, the clause, what was expected, what came and the last call", async () => {
+  test("has the case, the clause, the expected and the actual value, and the last call", async () => {
     const wrong = changed("wrong", () => ({ head: async () => undefined }))
     const failure = await failureOf(wrong, "CREATE-01")
-    expect(failure).toMatchObject({ what: "head()", expected: expect.stringContaining('"next":2'), came: "{}" })
+    expect(failure).toMatchObject({ what: "head()", expected: expect.stringContaining('"next":2'), actual: "{}" })
     expect(failure?.message).toContain("CREATE-01 wrong: `expect: 0` creates a session")
     expect(failure?.message).toContain("append.create: `expect: 0` creates the session")
     expect(failure?.message).toContain('last call head("a")')
   })
 
-  test("is also what reached nobody while the case ran", async () => {
-    const strays: unknown[] = ["thrown in a timer"]
-    const { results } = await run(memory, { only: ["CREATE-01", "CREATE-02"], strays: () => strays.splice(0) })
+  test("is also an uncaught error during the case", async () => {
+    const errors: unknown[] = ["thrown in a timer"]
+    const { results } = await run(memory, { only: ["CREATE-01", "CREATE-02"], uncaughtErrors: () => errors.splice(0) })
     expect(results.map(({ status }) => status)).toEqual(["failed", "passed"])
     expect(results[0]?.failure?.message).toContain("thrown in a timer")
   })
 
-  test("shows the characters that an eye would miss", async () => {
+  test("shows characters that are easy to overlook", async () => {
     const wrong = changed("wrong", (real) => ({
       async *read(...args) {
         for await (const { from, lines } of real.read(...args)) {
@@ -68,20 +68,20 @@ describe("a failure", () => {
     }))
     const failure = await failureOf(wrong, "APPEND-03")
     expect(failure?.expected).toContain("\\u2028")
-    expect(failure?.came).not.toContain("\\u2028")
+    expect(failure?.actual).not.toContain("\\u2028")
   })
 
-  test("of a call that hangs names the call, and the run goes on", async () => {
+  test("of a hanging call names the call, and the run continues", async () => {
     const hanging = changed("hanging", (real) => ({
       append: (session, lines, o) => (lines.length === 2 ? new Promise(() => {}) : real.append(session, lines, o)),
     }))
     const { results } = await run(hanging, { ...quick, only: ["CREATE-01", "CREATE-07"] })
     expect(results.map(({ status }) => status)).toEqual(["failed", "passed"])
-    expect(results[0]?.failure?.came).toBe("it did not end within 200 ms")
+    expect(results[0]?.failure?.actual).toBe("it did not end within 200 ms")
     expect(results[0]?.failure?.message).toContain('waits for append("a", ["{\\"n\\":0}","{\\"n\\":1}"], {"expect":0})')
   })
 
-  test("of an iterable that never ends says so, and the case does not go on behind the next one", async () => {
+  test("of an endless iterable says so, and the case does not keep running", async () => {
     let rows = 0
     const endless = changed("endless", (real) => ({
       async *list() {
@@ -89,33 +89,33 @@ describe("a failure", () => {
         for (;;) yield { id: `s${rows++}`, next: 1, log: "x", bytes: 3, updatedAt: 0 }
       },
     }))
-    expect((await failureOf(endless, "LIST-01"))?.came).toBe("it did not end within 200 ms")
+    expect((await failureOf(endless, "LIST-01"))?.actual).toBe("it did not end within 200 ms")
     const after = rows
     await new Promise((resolve) => setTimeout(resolve, 20))
     expect(rows).toBe(after)
   })
 
-  test("of a thrown text says that it is no Error", async () => {
+  test("of a thrown string says that it is not an Error", async () => {
     const wrong = changed("wrong", () => ({ append: () => Promise.reject("boom") }))
-    expect((await failureOf(wrong, "CREATE-01"))?.came).toBe('a thrown string, not an Error: "boom"')
-    expect((await failureOf(wrong, "CAS-04"))?.came).toBe('a thrown string, not an Error: "boom"')
+    expect((await failureOf(wrong, "CREATE-01"))?.actual).toBe('a thrown string, not an Error: "boom"')
+    expect((await failureOf(wrong, "CAS-04"))?.actual).toBe('a thrown string, not an Error: "boom"')
   })
 
-  test("of an error of the storage's own says where it comes from", async () => {
+  test("of an error from the storage has its stack", async () => {
     const wrong = changed("wrong", () => ({ append: () => Promise.reject(new RangeError("too far")) }))
     const failure = await failureOf(wrong, "CREATE-01")
-    expect(failure?.came).toBe("RangeError: too far")
+    expect(failure?.actual).toBe("RangeError: too far")
     expect(failure?.message).toContain("run.test.ts")
   })
 
-  test("of a method that is missing names the method", async () => {
+  test("of a missing method names the method", async () => {
     const wrong = changed("wrong", () => ({ append: undefined as unknown as SessionStorage["append"] }))
     expect(await failureOf(wrong, "OPEN-01")).toMatchObject({
       what: "storage.append",
       expected: "a method",
-      came: '"undefined"',
+      actual: '"undefined"',
     })
-    expect((await failureOf(wrong, "CREATE-01"))?.came).toMatch(/^TypeError: .*append is not a function/)
+    expect((await failureOf(wrong, "CREATE-01"))?.actual).toMatch(/^TypeError: .*append is not a function/)
   })
 
   test("of a method that throws instead of rejecting says so", async () => {
@@ -125,15 +125,17 @@ describe("a failure", () => {
         return real.append(session, lines, o)
       },
     }))
-    expect((await failureOf(wrong, "APPEND-08"))?.came).toBe("no promise, the method itself threw TypeError: no lines")
+    expect((await failureOf(wrong, "APPEND-08"))?.actual).toBe(
+      "no promise, the method itself threw TypeError: no lines",
+    )
   })
 })
 
-describe("a subject that does not work fails its cases, one by one, and ends no run", () => {
+describe("a broken subject fails its cases one by one, and does not end the run", () => {
   const broken: readonly (readonly [string, Partial<Subject<MemoryLocation>>, string])[] = [
     ["makes no location", { makeLocation: () => Promise.reject(new Error("no room")) }, "Error: no room"],
     ["opens nothing", { open: () => undefined as unknown as SessionStorage }, "undefined"],
-    ["opens for ever", { open: () => new Promise<never>(() => {}) }, "it did not end within 200 ms"],
+    ["never finishes opening", { open: () => new Promise<never>(() => {}) }, "it did not end within 200 ms"],
     ["has no capabilities", { open: () => ({}) as SessionStorage }, "undefined"],
     [
       "does not close",
@@ -145,33 +147,33 @@ describe("a subject that does not work fails its cases, one by one, and ends no 
       },
       "it did not end within 200 ms",
     ],
-    ["cannot take its place away", { removeLocation: () => Promise.reject(new Error("busy")) }, "Error: busy"],
+    ["cannot remove its location", { removeLocation: () => Promise.reject(new Error("busy")) }, "Error: busy"],
   ]
-  for (const [name, changes, came] of broken) {
+  for (const [name, changes, actual] of broken) {
     test(`one that ${name}`, async () => {
       const { results } = await run({ ...memory, name, ...changes }, { ...quick, only: ["CREATE-01", "CREATE-02"] })
-      expect(results.map(({ failure }) => failure?.came)).toEqual([came, came])
+      expect(results.map(({ failure }) => failure?.actual)).toEqual([actual, actual])
     })
   }
 })
 
-test("a place that the subject did not empty is told as such, in every case", async () => {
+test("a location that is not empty fails every case with that reason", async () => {
   const location = createMemoryLocation()
   const { results } = await run({ ...memory, makeLocation: () => location }, { only: ["CREATE-01", "CREATE-03"] })
-  expect(results.map(({ failure }) => [failure?.what, failure?.came])).toEqual([
+  expect(results.map(({ failure }) => [failure?.what, failure?.actual])).toEqual([
     [undefined, undefined],
-    ["the place that the subject's makeLocation() gave", '"one with the session a"'],
+    ["the location from the subject's makeLocation()", '"one with the session a"'],
   ])
 })
 
-test("everything that a case opened is closed and taken away, also when it fails", async () => {
+test("everything that a case opened is closed and removed, also when it fails", async () => {
   const open = new Set<SessionStorage>()
-  const places = new Set<MemoryLocation>()
+  const locations = new Set<MemoryLocation>()
   const counting: Subject<MemoryLocation> = {
     name: "counting",
     makeLocation() {
       const location = createMemoryLocation()
-      places.add(location)
+      locations.add(location)
       return location
     },
     open(location) {
@@ -188,11 +190,11 @@ test("everything that a case opened is closed and taken away, also when it fails
       return storage
     },
     removeLocation(location) {
-      places.delete(location)
+      locations.delete(location)
     },
   }
   await run(counting, { only: ["open", "create", "cas", "delete"] })
-  expect({ open: open.size, places: places.size }).toEqual({ open: 0, places: 0 })
+  expect({ open: open.size, locations: locations.size }).toEqual({ open: 0, locations: 0 })
 })
 
 describe("register", () => {
@@ -202,14 +204,14 @@ describe("register", () => {
     return tests
   }
 
-  test("gives a runner one test a case, with a function that takes no `done`", () => {
+  test("registers one test per case, with a function that takes no `done`", () => {
     const tests = collected({})
     expect(tests.size).toBe(cases.length)
     expect([...tests.keys()][0]).toMatch(/^memory OPEN-01 a storage has every method/)
     expect([...tests.values()].every((fn) => fn.length === 0)).toBe(true)
   })
 
-  test("lets a case skip itself where the runner can do that, and tells of it", async () => {
+  test("lets a case skip itself if the runner supports it, and reports it", async () => {
     const results: CaseResult[] = []
     const reasons: unknown[] = []
     const [fn] = collected({ only: ["TAILS-01"], onResult: (result) => results.push(result) }).values()
@@ -219,7 +221,7 @@ describe("register", () => {
     expect(results.map(({ status }) => status)).toEqual(["skipped", "skipped"])
   })
 
-  test("hands the others to `skip` where it knows the capabilities", () => {
+  test("registers cases that do not apply with `skip` if it knows the capabilities", () => {
     const skipped: string[] = []
     const { capabilities } = createMemoryStorage({ location: createMemoryLocation() })
     const tests = collected({ only: ["watch"], skip: { with: (name) => skipped.push(name), capabilities } })
@@ -227,11 +229,11 @@ describe("register", () => {
     expect([...tests.keys()].some((name) => name.includes("WATCH-08"))).toBe(false)
   })
 
-  test("throws the failure's whole text", async () => {
+  test("throws the whole failure message", async () => {
     const wrong = changed("wrong", () => ({ head: async () => undefined }))
     let fn: (() => Promise<void>) | undefined
     register((_, given) => (fn = given), wrong, { only: ["CREATE-01"] })
-    await expect(fn?.()).rejects.toThrow(/CREATE-01 wrong[^]*clause[^]*expected[^]*came/)
+    await expect(fn?.()).rejects.toThrow(/CREATE-01 wrong[^]*clause[^]*expected[^]*actual/)
   })
 })
 

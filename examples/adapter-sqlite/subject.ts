@@ -30,7 +30,7 @@ const subject: Subject<Place> = {
     return storage
   },
   removeLocation: ({ folder }) => rmSync(folder, { recursive: true }),
-  async spoilLine({ folder }, session, seq) {
+  async corruptLine({ folder }, session, seq) {
     const driver = await openDriver(join(folder, "sessions.db"))
     const log = "(SELECT head ->> 'log' FROM sessions WHERE id = ?)"
     driver.prepare(`UPDATE lines SET line = x'ff' WHERE log = ${log} AND seq = ?`).run(session, seq)

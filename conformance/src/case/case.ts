@@ -1,7 +1,8 @@
+/** The shape of a case: data with a function, so that any test runner, or none, can run it. */
 import type { Capabilities } from "@sessions/core/storage"
 import type { ClauseId } from "../clauses.ts"
-import type { Context } from "./context.ts"
 import type { Subject } from "../subject.ts"
+import type { Context } from "./context.ts"
 
 export type Group =
   | "open"
@@ -23,31 +24,31 @@ export type Group =
   | "replace"
   | "cross"
 
-/** One rule, put to the test. Cases are data: any runner, or none, can carry them out. */
+/** A test of one rule of the contract. */
 export interface Case {
-  /** Stable: a case keeps its id for ever, and the id of one that is gone is not used again. */
+  /** Stable: a case never changes its id, and the id of a removed case is not reused. */
   readonly id: `${Uppercase<Group>}-${number}${number}`
   readonly group: Group
-  /** The clause of the contract that the case holds the adapter to. */
+  /** The clause of the contract that the case tests. */
   readonly clause: ClauseId
   /** The rule, as a sentence. */
   readonly title: string
-  /** What the subject must have for the case to mean anything; without it the case is skipped with `needs.text` as the reason. */
+  /** What the case requires of the subject and its storage. The case is skipped without it, with `needs.text` as the reason. */
   readonly needs?: Need
-  /** Resolves where the rule is kept; rejects, with words for the author of the adapter, where it is not. */
+  /** Resolves if the storage keeps the rule; otherwise rejects with an error that explains the failure to the adapter's author. */
   run(ctx: Context): Promise<void>
 }
 
 export interface Need {
   /** Completes "needs …". */
   readonly text: string
-  met(capabilities: Capabilities, hooks: Hooks): boolean
+  met(capabilities: Capabilities, features: SubjectFeatures): boolean
 }
 
-/** Which of a subject's optional powers are there. */
-export type Hooks = Pick<Subject<never>, "tearTail" | "spoilLine" | "crash" | "faults" | "across">
+/** The optional features of a subject. */
+export type SubjectFeatures = Pick<Subject<never>, "tearTail" | "corruptLine" | "crash" | "faults" | "across">
 
-/** Group and id from one place, so that they cannot disagree. */
+/** Derives each id from its group, so that the two cannot disagree. */
 export function casesOf(group: Group, cases: readonly (Omit<Case, "id" | "group"> & { n: number })[]): readonly Case[] {
   return cases.map(({ n, ...rest }) => ({
     ...rest,

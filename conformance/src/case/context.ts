@@ -1,3 +1,4 @@
+/** The context of a case: its own empty location, the storages opened on it, and their cleanup when the case ends. */
 import type { Capabilities, SessionStorage } from "@sessions/core/storage"
 import { check, Mismatch } from "../helpers/assert.ts"
 import { show } from "../helpers/show.ts"
@@ -5,20 +6,20 @@ import type { Deliver, Faults, Subject } from "../subject.ts"
 import type { Trace } from "./trace.ts"
 import { traced } from "./trace.ts"
 
-/** How much a case does. The defaults are for storages that answer in milliseconds; lower them for slow ones. */
+/** How much work the cases do. The defaults suit storages that answer within milliseconds; lower them for slow ones. */
 export interface Sizes {
-  /** Sessions of the case that lists many. Default 1,100: more than the 1,000 that stores give per page. */
+  /** Number of sessions in the case that lists many. Default 1,100: more than the 1,000 that stores commonly return per page. */
   readonly sessions: number
-  /** Writers that race. Default 16. */
+  /** Number of concurrent calls in a race. Default 16. */
   readonly race: number
-  /** Lines of a long batch. Default 2,000. */
+  /** Number of lines of a long batch. Default 2,000. */
   readonly lines: number
-  /** Bytes of a log that takes several chunks. Default 1,500,000. */
+  /** Size in bytes of a log that takes several chunks. Default 1,500,000. */
   readonly logBytes: number
-  /** The length up to which the line and batch limits are tried for real. Default 64,000,000. */
+  /** Limits of lines and batches up to this many bytes are tested; larger ones are skipped. Default 64,000,000. */
   readonly limitBytes: number
-  /** How long something that must happen by itself is waited for, in milliseconds. Default 5,000. */
-  readonly patience: number
+  /** Milliseconds to wait for something that the storage does by itself, such as a later clock tick. Default 5,000. */
+  readonly waitMs: number
 }
 
 export const defaultSizes: Sizes = {
@@ -27,36 +28,36 @@ export const defaultSizes: Sizes = {
   lines: 2_000,
   logBytes: 1_500_000,
   limitBytes: 64_000_000,
-  patience: 5_000,
+  waitMs: 5_000,
 }
 
-/** What a case works with: a place of its own and storages on it, all closed and taken away when the case has ended. */
+/** Every storage that is opened here is closed, and every location removed, when the case ends. */
 export interface Context {
   readonly capabilities: Capabilities
   readonly sizes: Sizes
-  /** The storage that the case began with. */
+  /** The storage that is open when the case begins. */
   readonly storage: SessionStorage
-  /** Another storage object on the same place; only where the storage allows two writers, or after {@link close}. */
+  /** Opens another storage object on the same location; only if the storage allows two writers, or after {@link close}. */
   readonly open: () => Promise<SessionStorage>
-  /** Two writers: two storage objects where the storage allows that, else one twice. */
+  /** Two storage objects if the storage allows two writers, otherwise the same one twice. */
   readonly writers: () => Promise<readonly [SessionStorage, SessionStorage]>
   /** Disposes of every storage that is open. */
   readonly close: () => Promise<void>
-  /** {@link close}, then a storage that was not there before. */
+  /** {@link close}, then opens a new storage object. */
   readonly reopen: () => Promise<SessionStorage>
-  /** A storage on another, empty place. */
+  /** Opens a storage on another, empty location. */
   readonly openElsewhere: () => Promise<SessionStorage>
-  /** Closes everything, leaves the bytes behind the session's last line, and opens. */
+  /** Closes all storages, writes the bytes behind the session's last line, and opens again. */
   readonly tearTail: (session: string, bytes: Uint8Array) => Promise<SessionStorage>
-  /** Closes everything, makes one stored line something that is no UTF-8, and opens. */
-  readonly spoilLine: (session: string, seq: number) => Promise<SessionStorage>
-  /** Lets the storages that are open die, and opens. */
+  /** Closes all storages, turns one stored line into invalid UTF-8, and opens again. */
+  readonly corruptLine: (session: string, seq: number) => Promise<SessionStorage>
+  /** Crashes all open storages, and opens again. */
   readonly crash: () => Promise<SessionStorage>
-  /** A storage of each other adapter that the subject names, on the same place. */
+  /** Opens a storage of each adapter in the subject's `across`, on the same location. */
   readonly across: () => Promise<readonly SessionStorage[]>
-  /** Arms a fault for the next append. What it gives lets a late write arrive. */
+  /** Arms a fault for the next append. The returned function delivers a late write. */
   readonly arm: (fault: keyof Faults<unknown>) => Promise<Deliver>
-  /** Ends the case: it turns out to mean nothing here. */
+  /** Ends the case as skipped, with this reason. */
   readonly skip: (reason: string) => never
 }
 
@@ -65,7 +66,7 @@ export class Skipped extends Error {
   override readonly name = "Skipped"
 }
 
-/** A context, and what the one who runs the case needs of it. */
+/** A context with the functions that the runner needs. */
 export interface OpenContext {
   readonly context: Context
   traces(): readonly Trace[]
@@ -83,8 +84,8 @@ export async function openContext<L>(subject: Subject<L>, sizes: Sizes): Promise
     return location
   }
 
-  async function open(place: L, opener: Pick<Subject<L>, "open"> = subject): Promise<SessionStorage> {
-    const raw = await opener.open(place)
+  async function open(location: L, opener: Pick<Subject<L>, "open"> = subject): Promise<SessionStorage> {
+    const raw = await opener.open(location)
     check(typeof raw === "object" && raw !== null, "the subject's open()", "a storage", raw)
     const { storage, trace } = traced(raw)
     traces.push(trace)
@@ -103,7 +104,7 @@ export async function openContext<L>(subject: Subject<L>, sizes: Sizes): Promise
     try {
       await Promise.all(opened.splice(0).map(async ({ raw }) => raw[Symbol.asyncDispose]()))
     } finally {
-      for (const one of locations.splice(0)) await subject.removeLocation?.(one)
+      for (const location of locations.splice(0)) await subject.removeLocation?.(location)
     }
   }
 
@@ -129,15 +130,15 @@ export async function openContext<L>(subject: Subject<L>, sizes: Sizes): Promise
         await subject.tearTail?.(location, session, bytes)
         return open(location)
       },
-      async spoilLine(session, seq) {
+      async corruptLine(session, seq) {
         await close()
-        await subject.spoilLine?.(location, session, seq)
+        await subject.corruptLine?.(location, session, seq)
         return open(location)
       },
       async crash() {
-        const dying = opened
+        const crashing = opened
         opened = []
-        for (const { raw } of dying) await subject.crash?.(raw, location)
+        for (const { raw } of crashing) await subject.crash?.(raw, location)
         return open(location)
       },
       async across() {
@@ -163,20 +164,20 @@ export async function openContext<L>(subject: Subject<L>, sizes: Sizes): Promise
 function capabilitiesOf(storage: SessionStorage): Capabilities {
   const { capabilities } = storage
   if (typeof capabilities === "object" && capabilities !== null) return capabilities
-  throw new Mismatch("storage.capabilities", "an object that says what the storage can do", show(capabilities))
+  throw new Mismatch("storage.capabilities", "an object", show(capabilities))
 }
 
-/** What a case of its own run left behind would fail all the others, each in words that say nothing of the reason. */
+/** Fails early if a location is not empty: otherwise every case would fail, with messages that hide the reason. */
 async function checkEmpty(storage: SessionStorage): Promise<void> {
-  let left: string | undefined
+  let found: string | undefined
   try {
     for await (const { id } of storage.list()) {
-      left = id
+      found = id
       break
     }
   } catch {
-    // A list that does not work has cases of its own.
+    // Other cases test `list`.
   }
-  const what = "the place that the subject's makeLocation() gave"
-  check(left === undefined, what, "a new, empty one for every case", `one with the session ${left}`)
+  const what = "the location from the subject's makeLocation()"
+  check(found === undefined, what, "a new, empty one for every case", `one with the session ${found}`)
 }

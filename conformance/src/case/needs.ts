@@ -1,3 +1,4 @@
+/** The requirements of cases: capabilities of the storage and features of the subject. */
 import type { Need } from "./case.ts"
 
 type NeedName =
@@ -12,7 +13,7 @@ type NeedName =
   | "newestFirst"
   | "orderedById"
   | "tearTail"
-  | "spoilLine"
+  | "corruptLine"
   | "crash"
   | "quota"
   | "requestLost"
@@ -21,14 +22,14 @@ type NeedName =
   | "busy"
   | "across"
 
-/** Needs come in pairs where the absence of a power is itself a rule: what a storage cannot do it refuses. */
+/** An optional method has two needs, with it and without it, because a storage must refuse what it does not support. */
 export const needs: Readonly<Record<NeedName, Need>> = {
   twoWriters: {
-    text: 'two writers on one place (capabilities.writers is not "instance")',
+    text: 'two writers on one location (capabilities.writers is not "instance")',
     met: (capabilities) => capabilities.writers !== "instance",
   },
   reopening: {
-    text: 'a place that outlives its storage object (durability is not "none", or two writers)',
+    text: 'a location that outlives its storage object (durability is not "none", or two writers)',
     met: (capabilities) => capabilities.durability !== "none" || capabilities.writers !== "instance",
   },
   sync: { text: "capabilities.sync", met: (capabilities) => capabilities.sync },
@@ -39,32 +40,32 @@ export const needs: Readonly<Record<NeedName, Need>> = {
   noReplace: { text: "a storage without capabilities.replace", met: (capabilities) => !capabilities.replace },
   newestFirst: { text: 'listOrder "updatedAt"', met: (capabilities) => capabilities.listOrder === "updatedAt" },
   orderedById: { text: 'listOrder "id"', met: (capabilities) => capabilities.listOrder === "id" },
-  tearTail: { text: "the subject's tearTail()", met: (_, hooks) => hooks.tearTail !== undefined },
-  spoilLine: { text: "the subject's spoilLine()", met: (_, hooks) => hooks.spoilLine !== undefined },
+  tearTail: { text: "the subject's tearTail()", met: (_, features) => features.tearTail !== undefined },
+  corruptLine: { text: "the subject's corruptLine()", met: (_, features) => features.corruptLine !== undefined },
   crash: {
     text: 'the subject\'s crash() and durability beyond "none"',
-    met: (capabilities, hooks) => hooks.crash !== undefined && capabilities.durability !== "none",
+    met: (capabilities, features) => features.crash !== undefined && capabilities.durability !== "none",
   },
-  quota: { text: "the subject's faults.quota()", met: (_, hooks) => hooks.faults?.quota !== undefined },
+  quota: { text: "the subject's faults.quota()", met: (_, features) => features.faults?.quota !== undefined },
   requestLost: {
     text: "the subject's faults.requestLost()",
-    met: (_, hooks) => hooks.faults?.requestLost !== undefined,
+    met: (_, features) => features.faults?.requestLost !== undefined,
   },
   responseLost: {
     text: "the subject's faults.responseLost()",
-    met: (_, hooks) => hooks.faults?.responseLost !== undefined,
+    met: (_, features) => features.faults?.responseLost !== undefined,
   },
-  late: { text: "the subject's faults.late()", met: (_, hooks) => hooks.faults?.late !== undefined },
-  busy: { text: "the subject's faults.busy()", met: (_, hooks) => hooks.faults?.busy !== undefined },
+  late: { text: "the subject's faults.late()", met: (_, features) => features.faults?.late !== undefined },
+  busy: { text: "the subject's faults.busy()", met: (_, features) => features.faults?.busy !== undefined },
   across: {
-    text: "another adapter on the same places, the subject's `across`",
-    met: (_, hooks) => (hooks.across?.length ?? 0) > 0,
+    text: "another adapter on the same locations, the subject's `across`",
+    met: (_, features) => (features.across?.length ?? 0) > 0,
   },
 }
 
 export function both(a: Need, b: Need): Need {
   return {
     text: `${a.text}, and ${b.text}`,
-    met: (capabilities, hooks) => a.met(capabilities, hooks) && b.met(capabilities, hooks),
+    met: (capabilities, features) => a.met(capabilities, features) && b.met(capabilities, features),
   }
 }

@@ -1,17 +1,17 @@
+/** Records the calls of a case, so that a failure such as a hang or a TypeError can name the call. */
 import type { SessionStorage } from "@sessions/core/storage"
 import { show } from "../helpers/show.ts"
 
-/** The calls that a case has made: what a failure without words of its own (a case that hangs, a TypeError) can be told by. */
 export interface Trace {
   last(): string | undefined
   pending(): readonly string[]
-  /** Refuses every further call: a case that was given up must not go on behind the next one's back. */
+  /** Makes every further call throw, so that a case that timed out does not keep running during the next one. */
   stop(): void
 }
 
 type Call = () => string
 
-/** The storage as it is, its calls written down. */
+/** A proxy of the storage that records calls and changes nothing else. */
 export function traced(storage: SessionStorage): { readonly storage: SessionStorage; readonly trace: Trace } {
   const pending = new Set<Call>()
   let last: Call | undefined
@@ -20,8 +20,8 @@ export function traced(storage: SessionStorage): { readonly storage: SessionStor
   function track<T>(call: Call, result: T): T {
     if (isThenable(result)) {
       pending.add(call)
-      const forget = (): boolean => pending.delete(call)
-      result.then(forget, forget)
+      const ended = (): boolean => pending.delete(call)
+      result.then(ended, ended)
       return result
     }
     return isAsyncIterable(result) ? (tracedIterable(call, result) as T) : result
@@ -31,10 +31,10 @@ export function traced(storage: SessionStorage): { readonly storage: SessionStor
     return {
       [Symbol.asyncIterator]() {
         const inner = iterable[Symbol.asyncIterator]()
-        let asked = 0
+        let steps = 0
         return {
           async next() {
-            if (++asked % 256 === 0) await turn()
+            if (++steps % 256 === 0) await tick()
             if (stopped) throw new Stopped()
             return track(() => `next() of ${call()}`, inner.next())
           },
@@ -44,12 +44,12 @@ export function traced(storage: SessionStorage): { readonly storage: SessionStor
     }
   }
 
-  // A stand-in for an empty object: one for the storage itself could not give other functions where that is frozen.
-  function standIn<T extends object>(target: T, name: string): T {
+  // The proxy's target is an empty object, because a proxy of a frozen storage could not return other functions.
+  function proxyOf<T extends object>(target: T, name: string): T {
     return new Proxy({} as T, {
       get(_, key) {
         const value: unknown = Reflect.get(target, key, target)
-        if (key === "docs" || key === "blobs") return isObject(value) ? standIn(value, `${key}.`) : value
+        if (key === "docs" || key === "blobs") return isObject(value) ? proxyOf(value, `${key}.`) : value
         if (typeof value !== "function") return value
         return (...args: unknown[]) => {
           if (stopped) throw new Stopped()
@@ -62,7 +62,7 @@ export function traced(storage: SessionStorage): { readonly storage: SessionStor
   }
 
   return {
-    storage: standIn(storage, ""),
+    storage: proxyOf(storage, ""),
     trace: {
       last: () => last?.(),
       pending: () => [...pending].map((call) => call()),
@@ -79,8 +79,8 @@ class Stopped extends Error {
   }
 }
 
-/** Timers fire in between, the time limit's too: an iterable that never ends can be given up. */
-function turn(): Promise<void> {
+/** Lets timers fire, including the one of the time limit, while an endless iterable is read. */
+function tick(): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, 0))
 }
 

@@ -1,3 +1,4 @@
+/** Cases of `append`: the position and exact bytes of lines, invalid input, refusals and signals. */
 import type { AppendOptions } from "@sessions/core/storage"
 import { check, equal, equalLines, rejects } from "../helpers/assert.ts"
 import type { Case } from "../case/case.ts"
@@ -9,11 +10,11 @@ export const append: readonly Case[] = casesOf("append", [
   {
     n: 1,
     clause: "append.whole",
-    title: "lines stand directly after the head, and the head grows by their number",
+    title: "lines are appended directly after the head, and `next` grows by their number",
     async run({ storage }) {
       const first = await create(storage, "a", linesTo(2))
       const second = await storage.append("a", linesTo(3, 2), { expect: first })
-      equal(second, { next: 5, log: first.log }, "the head that the append gave")
+      equal(second, { next: 5, log: first.log }, "the returned head")
       await expectLog(storage, "a", linesTo(5), "after two appends")
     },
   },
@@ -40,7 +41,7 @@ export const append: readonly Case[] = casesOf("append", [
   {
     n: 4,
     clause: "append.exact",
-    title: "each of them comes back as a first line, alone",
+    title: "each of these lines comes back alone, as the first line",
     async run({ storage }) {
       for (const [index, exact] of exactLines.entries()) {
         const head = await create(storage, `s${index}`, [exact])
@@ -53,7 +54,7 @@ export const append: readonly Case[] = casesOf("append", [
   {
     n: 5,
     clause: "append.exact",
-    title: "they come back from a storage opened anew",
+    title: "these lines come back after reopening",
     needs: needs.reopening,
     async run({ storage, reopen }) {
       const head = await create(storage, "a", exactLines)
@@ -75,7 +76,7 @@ export const append: readonly Case[] = casesOf("append", [
   {
     n: 7,
     clause: "append.lines",
-    title: "a line with LF, with a lone surrogate, an empty one and what is no text are `invalid`; nothing is written",
+    title: "a line with LF or a lone surrogate, an empty line and a non-string are `invalid`, and nothing is written",
     async run({ storage }) {
       const bad: readonly unknown[] = [
         '{"a":\n1}',
@@ -117,7 +118,7 @@ export const append: readonly Case[] = casesOf("append", [
   {
     n: 9,
     clause: "append.expect",
-    title: "an append that does not say what it expects is `invalid`",
+    title: "an append without a valid `expect` is `invalid`",
     async run({ storage }) {
       const { log } = await create(storage, "a")
       const bad: readonly unknown[] = [
@@ -156,7 +157,7 @@ export const append: readonly Case[] = casesOf("append", [
   {
     n: 11,
     clause: "append.whole",
-    title: "40 appends, each sent as the one before it resolves, stand in order",
+    title: "40 appends, each made when the one before it resolves, are in order",
     async run({ storage }) {
       let last = create(storage, "a", [line(0)])
       for (let n = 1; n < 41; n++) last = last.then((head) => storage.append("a", [line(n)], { expect: head }))
@@ -167,7 +168,7 @@ export const append: readonly Case[] = casesOf("append", [
   {
     n: 12,
     clause: "append.whole",
-    title: "40 appends to 40 sessions at once, none awaited, all succeed",
+    title: "40 concurrent appends to 40 sessions all succeed",
     async run({ storage }) {
       const sessions = linesTo(40).map((_, n) => `s${n}`)
       const heads = await Promise.all(sessions.map((session, n) => create(storage, session, [line(n)])))
@@ -179,7 +180,7 @@ export const append: readonly Case[] = casesOf("append", [
   {
     n: 13,
     clause: "append.acknowledged",
-    title: "what was acknowledged is in the log, for every reader, at once",
+    title: "an acknowledged append is visible to every reader at once",
     async run({ writers }) {
       const [a, b] = await writers()
       let head = await create(a, "a", [line(0)])
@@ -193,7 +194,7 @@ export const append: readonly Case[] = casesOf("append", [
   {
     n: 14,
     clause: "signal.before",
-    title: "an append whose signal fired before is `aborted`, and nothing is written",
+    title: "an append with an aborted signal is `aborted`, and nothing is written",
     async run({ storage }) {
       const signal = AbortSignal.abort()
       const head = await create(storage, "a")
@@ -207,24 +208,24 @@ export const append: readonly Case[] = casesOf("append", [
   {
     n: 15,
     clause: "append.signal",
-    title: "an append aborted under way is whole or not there, and not there unless it was sent",
+    title: "an append aborted after the call is whole or absent, and absent unless it was sent",
     async run({ storage, sizes }) {
       let head = await create(storage, "a", [line(0)])
       const batch = linesTo(sizes.lines)
-      for (const turns of [0, 1, 2, 5, 20]) {
+      for (const ticks of [0, 1, 2, 5, 20]) {
         const controller = new AbortController()
         const sending = storage.append("a", batch, { expect: head, signal: controller.signal })
         const outcome = sending.then(
           () => "done",
           (error: unknown) => error,
         )
-        for (let turn = 0; turn < turns; turn++) await Promise.resolve()
+        for (let tick = 0; tick < ticks; tick++) await Promise.resolve()
         controller.abort()
         const error = await outcome
         const aborted = error instanceof Error && (error as { code?: unknown }).code === "aborted"
         check(error === "done" || aborted, "the append's outcome", 'success or a rejection with code "aborted"', error)
         const sent = (error as { sent?: unknown }).sent === true
-        // Whatever was sent settles before the next append, which is refused until it expects the right head.
+        // A sent write may have moved the head; then the next append needs the new one.
         const grown = await storage.append("a", [line("next")], { expect: head }).catch(async () => {
           const { next, log } = (await storage.head("a")) ?? head
           return storage.append("a", [line("next")], { expect: { next, log } })

@@ -1,3 +1,4 @@
+/** Cases of blobs. */
 import type { BlobStore } from "@sessions/core/storage"
 import { check, equal, equalBytes, rejects, until } from "../helpers/assert.ts"
 import type { Case } from "../case/case.ts"
@@ -8,7 +9,7 @@ export const blobs: readonly Case[] = casesOf("blobs", [
   {
     n: 1,
     clause: "blobs.named",
-    title: "a put gives the SHA-256 of the bytes",
+    title: "a put returns the SHA-256 of the bytes",
     async run({ storage: { blobs: store } }) {
       for (const [text, hash] of known)
         equal(await store.put(new TextEncoder().encode(text)), hash, `the hash of ${JSON.stringify(text)}`)
@@ -17,7 +18,7 @@ export const blobs: readonly Case[] = casesOf("blobs", [
   {
     n: 2,
     clause: "blobs.named",
-    title: "bytes come back exactly: none, all 256 values, a piece of a larger buffer, a megabyte",
+    title: "bytes come back exactly: none, all 256 values, a part of a larger buffer, a megabyte",
     async run({ storage: { blobs: store } }) {
       const every = Uint8Array.from({ length: 256 }, (_, n) => n)
       const long = Uint8Array.from({ length: 1_000_000 }, (_, n) => (n * 31) % 251)
@@ -31,7 +32,7 @@ export const blobs: readonly Case[] = casesOf("blobs", [
   {
     n: 3,
     clause: "blobs.named",
-    title: "a blob that is not there is `undefined`",
+    title: "a missing blob is `undefined`",
     async run({ storage: { blobs: store } }) {
       await store.put(new Uint8Array([1]))
       equal(await store.get("0".repeat(64)), undefined, "get()")
@@ -42,12 +43,12 @@ export const blobs: readonly Case[] = casesOf("blobs", [
   {
     n: 4,
     clause: "blobs.list",
-    title: "a blob put many times, also at once, is there once",
+    title: "a blob that is put many times, also concurrently, exists once",
     async run({ writers, sizes }) {
       const [{ blobs: a }, { blobs: b }] = await writers()
       const bytes = new TextEncoder().encode("abc")
       const hashes = await Promise.all(Array.from({ length: sizes.race }, (_, n) => (n % 2 === 0 ? a : b).put(bytes)))
-      equal([...new Set(hashes)], [known[1]?.[1]], "the different hashes that the puts gave")
+      equal([...new Set(hashes)], [known[1]?.[1]], "the distinct hashes from the puts")
       equal(
         (await collect(a.list())).map(({ hash, bytes: size }) => ({ hash, size })),
         [{ hash: hashes[0], size: 3 }],
@@ -59,12 +60,12 @@ export const blobs: readonly Case[] = casesOf("blobs", [
   {
     n: 5,
     clause: "blobs.young",
-    title: "a put of a blob that exists renews `putAt`",
+    title: "a put of an existing blob renews `putAt`",
     async run({ storage: { blobs: store }, sizes }) {
       const bytes = new Uint8Array([1, 2, 3])
       const hash = await store.put(bytes)
       const first = await putAtOf(store, hash)
-      await until(sizes.patience, "a later putAt after further puts", async () => {
+      await until(sizes.waitMs, "a later putAt after further puts", async () => {
         await store.put(bytes)
         return (await putAtOf(store, hash)) > first
       })
@@ -73,7 +74,7 @@ export const blobs: readonly Case[] = casesOf("blobs", [
   {
     n: 6,
     clause: "blobs.delete",
-    title: "a delete says whether there was a blob, and is idempotent",
+    title: "a delete returns whether it removed a blob, and is idempotent",
     async run({ storage: { blobs: store } }) {
       const hash = await store.put(new Uint8Array([1]))
       const other = await store.put(new Uint8Array([2]))
@@ -91,38 +92,38 @@ export const blobs: readonly Case[] = casesOf("blobs", [
   {
     n: 7,
     clause: "blobs.delete",
-    title: "with `ifPutBefore` only a blob whose last put is older is deleted",
+    title: "with `ifPutBefore`, only a blob with an older last put is deleted",
     async run({ storage: { blobs: store } }) {
       const hash = await store.put(new Uint8Array([1]))
       const putAt = await putAtOf(store, hash)
       equal(await store.delete(hash, { ifPutBefore: putAt - 1 }), false, "a delete with an earlier instant")
       equal(await store.delete(hash, { ifPutBefore: putAt }), false, "a delete with the instant of the put")
-      equal(await store.has(hash), true, "has() after these")
+      equal(await store.has(hash), true, "has() after both")
       equal(await store.delete(hash, { ifPutBefore: putAt + 60_000 }), true, "a delete with a later instant")
-      equal(await store.has(hash), false, "has() after that")
+      equal(await store.has(hash), false, "has() after the third delete")
     },
   },
   {
     n: 8,
     clause: "blobs.young",
-    title: "a blob put again after the collector looked is not deleted",
+    title: "a blob that is put again after the collector read its time is not deleted",
     async run({ writers, sizes }) {
       const [{ blobs: collector }, { blobs: user }] = await writers()
       const bytes = new Uint8Array([9])
       const hash = await user.put(bytes)
-      const looked = await putAtOf(collector, hash)
-      await until(sizes.patience, "a later putAt after further puts", async () => {
+      const seenAt = await putAtOf(collector, hash)
+      await until(sizes.waitMs, "a later putAt after further puts", async () => {
         await user.put(bytes)
-        return (await putAtOf(user, hash)) > looked
+        return (await putAtOf(user, hash)) > seenAt
       })
-      equal(await collector.delete(hash, { ifPutBefore: looked + 1 }), false, "the collector's delete")
+      equal(await collector.delete(hash, { ifPutBefore: seenAt + 1 }), false, "the collector's delete")
       equalBytes(await user.get(hash), bytes, "the blob after it")
     },
   },
   {
     n: 9,
     clause: "blobs.list",
-    title: "list gives every blob with its size and the time of its put",
+    title: "list returns every blob with its size and the time of its last put",
     async run({ storage: { blobs: store } }) {
       const sizes = new Map<string, number>()
       for (const length of [0, 1, 10, 5_000]) sizes.set(await store.put(new Uint8Array(length).fill(length)), length)
@@ -140,7 +141,7 @@ export const blobs: readonly Case[] = casesOf("blobs", [
   {
     n: 10,
     clause: "ids.checked",
-    title: "what is no hash is `invalid` in every method, and so is a blob that is no bytes",
+    title: "an invalid hash is `invalid` in every method, and so is a blob that is not a byte array",
     async run({ storage: { blobs: store } }) {
       const hash = await store.put(new TextEncoder().encode("abc"))
       for (const bad of [
@@ -159,28 +160,28 @@ export const blobs: readonly Case[] = casesOf("blobs", [
       for (const bad of ["abc", undefined, [1, 2]]) {
         await rejects("invalid", `put(${JSON.stringify(bad)})`, () => store.put(bad as unknown as Uint8Array))
       }
-      equal(await store.has(hash), true, "has() of the good one")
+      equal(await store.has(hash), true, "has() of the valid hash")
     },
   },
   {
     n: 11,
     clause: "blobs.named",
-    title: "a caller that changes its array, before or after, does not change the blob",
+    title: "changing the array that was put, or one that was returned, does not change the blob",
     async run({ storage: { blobs: store } }) {
       const bytes = new TextEncoder().encode("abc")
       const putting = store.put(bytes)
       bytes.fill(0)
       const hash = await putting
-      equal(hash, known[1]?.[1], "the hash of what was passed")
+      equal(hash, known[1]?.[1], "the hash of the bytes at the call")
       const got = await store.get(hash)
       got?.fill(0)
-      equalBytes(await store.get(hash), new TextEncoder().encode("abc"), "the blob after what it gave was changed")
+      equalBytes(await store.get(hash), new TextEncoder().encode("abc"), "the blob after a returned array was changed")
     },
   },
   {
     n: 12,
     clause: "delete.only",
-    title: "blobs stay when sessions go",
+    title: "a delete of a session keeps blobs",
     async run({ storage }) {
       const hash = await storage.blobs.put(new Uint8Array([1]))
       await create(storage, "a", [JSON.stringify({ blob: `blob:sha256:${hash}` })])
@@ -191,7 +192,7 @@ export const blobs: readonly Case[] = casesOf("blobs", [
   {
     n: 13,
     clause: "signal.before",
-    title: "a call with a signal that fired before is `aborted`, and nothing is done",
+    title: "a call with an aborted signal is `aborted` and has no effect",
     async run({ storage: { blobs: store } }) {
       const hash = await store.put(new Uint8Array([1]))
       const signal = AbortSignal.abort()

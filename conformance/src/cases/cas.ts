@@ -1,3 +1,4 @@
+/** Cases of compare-and-set: the comparison of `expect` with the stored head. */
 import type { Head, SessionStorage } from "@sessions/core/storage"
 import { check, equal, equalLines, rejects } from "../helpers/assert.ts"
 import type { Case } from "../case/case.ts"
@@ -5,16 +6,15 @@ import { casesOf } from "../case/case.ts"
 import { create, expectGone, expectLog, line, linesTo, readLines } from "../helpers/lines.ts"
 import { needs } from "../case/needs.ts"
 
-/** The comparison of `expect` with the stored head. */
 export const cas: readonly Case[] = casesOf("cas", [
   {
     n: 1,
     clause: "append.expect",
-    title: "an append on a head that has been passed is `conflict`, and nothing is written",
+    title: "an append with an outdated head is refused with `conflict`, and nothing is written",
     async run({ storage }) {
       const first = await create(storage, "a", linesTo(2))
       const second = await storage.append("a", [line(2)], { expect: first })
-      await rejects("conflict", "an append with the head of before", () =>
+      await rejects("conflict", "an append with the head before the last one", () =>
         storage.append("a", [line("x")], { expect: first }),
       )
       await rejects("conflict", "the same lines again", () => storage.append("a", [line(2)], { expect: first }))
@@ -25,7 +25,7 @@ export const cas: readonly Case[] = casesOf("cas", [
   {
     n: 2,
     clause: "append.expect",
-    title: "an append with another log's identity is `conflict`",
+    title: "an append with another log's identity is refused with `conflict`",
     async run({ storage }) {
       const head = await create(storage, "a")
       for (const log of ["", "x", `${head.log}x`, head.log.slice(1)]) {
@@ -38,7 +38,7 @@ export const cas: readonly Case[] = casesOf("cas", [
   {
     n: 3,
     clause: "append.expect",
-    title: "an append beyond the end is `conflict`",
+    title: "an append beyond the end is refused with `conflict`",
     async run({ storage }) {
       const head = await create(storage, "a")
       for (const next of [3, 4, 1_000_000]) {
@@ -52,17 +52,19 @@ export const cas: readonly Case[] = casesOf("cas", [
   {
     n: 4,
     clause: "append.expect",
-    title: "an append with a head on a session that is not there is `conflict`, and makes none",
+    title: "an append with a head to a missing session is refused with `conflict` and creates none",
     async run({ storage }) {
       const head = await create(storage, "a")
-      await rejects("conflict", "an append to no session", () => storage.append("b", [line(2)], { expect: head }))
+      await rejects("conflict", "an append to a missing session", () =>
+        storage.append("b", [line(2)], { expect: head }),
+      )
       await expectGone(storage, "b", "after the refused append")
     },
   },
   {
     n: 5,
     clause: "append.expect",
-    title: "the head of another session of the same length is `conflict`",
+    title: "an append with the head of another session of the same length is refused with `conflict`",
     async run({ storage }) {
       const head = await create(storage, "a")
       await create(storage, "b")
@@ -75,7 +77,7 @@ export const cas: readonly Case[] = casesOf("cas", [
   {
     n: 6,
     clause: "append.whole",
-    title: "of many appends on one head at once exactly one wins, whole",
+    title: "of many concurrent appends to one head exactly one succeeds, whole",
     async run({ writers, sizes }) {
       const [a, b] = await writers()
       let head = await create(a, "a", [line("start")])
@@ -107,7 +109,7 @@ export const cas: readonly Case[] = casesOf("cas", [
   {
     n: 7,
     clause: "append.expect",
-    title: "a writer whose head another writer has passed gets `conflict`, and goes on from the new head",
+    title: "a writer with an outdated head gets `conflict`, and can append with the new head",
     needs: needs.twoWriters,
     async run({ writers }) {
       const [a, b] = await writers()
@@ -116,27 +118,27 @@ export const cas: readonly Case[] = casesOf("cas", [
       await rejects("conflict", "an append of the first writer", () => a.append("a", [line("x")], { expect: head }))
       equal((await a.head("a"))?.next, 3, "head() of the first writer")
       await a.append("a", [line(3)], { expect: theirs })
-      await expectLog(b, "a", linesTo(4), "that the second writer sees")
+      await expectLog(b, "a", linesTo(4), "as the second writer reads it")
     },
   },
   {
     n: 8,
     clause: "append.whole",
-    title: "two writers that try until they succeed lose no line and write none twice",
+    title: "two writers that retry until they succeed lose no line and write none twice",
     async run({ writers }) {
       const [a, b] = await writers()
       await create(a, "a", [line("start")])
-      const acknowledged = (await Promise.all([persist(a, "a"), persist(b, "b")])).flat()
+      const acknowledged = (await Promise.all([appendTenLines(a, "a"), appendTenLines(b, "b")])).flat()
       const log = await readLines(a, "a")
       equal(log.length, 21, "the number of lines in the log")
       for (const { text, seq } of acknowledged) equal(log[seq], text, `the line at ${seq}, where it was acknowledged`)
-      equalLines(await readLines(b, "a"), log, "the log that the second writer sees")
+      equalLines(await readLines(b, "a"), log, "the log as the second writer reads it")
     },
   },
 ])
 
-/** Ten lines of one writer, each tried again on the newest head until it is taken. */
-async function persist(storage: SessionStorage, name: string): Promise<{ text: string; seq: number }[]> {
+/** Appends ten lines one by one, and retries each on the newest head after a conflict. */
+async function appendTenLines(storage: SessionStorage, name: string): Promise<{ text: string; seq: number }[]> {
   const taken: { text: string; seq: number }[] = []
   let expect: Head | undefined
   while (taken.length < 10) {
@@ -149,7 +151,7 @@ async function persist(storage: SessionStorage, name: string): Promise<{ text: s
     } catch (error) {
       if ((error as { code?: unknown }).code !== "conflict") throw error
       expect = undefined
-      // Without a turn of the event loop a storage that always says conflict would keep the case's time limit from firing.
+      // A tick of the event loop: otherwise a storage that always refuses would keep the time limit from firing.
       await new Promise((resolve) => setTimeout(resolve, 0))
     }
   }

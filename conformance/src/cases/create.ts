@@ -1,17 +1,18 @@
+/** Cases of creation and of session ids. */
 import { check, equal, equalLines, rejects } from "../helpers/assert.ts"
 import type { Case } from "../case/case.ts"
 import { casesOf } from "../case/case.ts"
-import { callsWith, hostileIds, oddIds, sameButForCase } from "../helpers/session-ids.ts"
+import { callsWith, invalidIds, unusualIds, caseVariants } from "../helpers/session-ids.ts"
 import { collect, create as make, expectGone, expectLog, line, linesTo, readLines } from "../helpers/lines.ts"
 
 export const create: readonly Case[] = casesOf("create", [
   {
     n: 1,
     clause: "append.create",
-    title: "`expect: 0` creates a session and gives its head",
+    title: "`expect: 0` creates a session and returns its head",
     async run({ storage }) {
       const head = await make(storage, "a", linesTo(2))
-      equal(head.next, 2, "the `next` of the head that the append gave")
+      equal(head.next, 2, "the `next` of the returned head")
       check(
         typeof head.log === "string" && head.log !== "",
         "the `log` of that head",
@@ -26,7 +27,7 @@ export const create: readonly Case[] = casesOf("create", [
   {
     n: 2,
     clause: "append.create",
-    title: "creating a session that exists is `conflict`, and changes nothing",
+    title: "creating a session that exists is refused with `conflict` and changes nothing",
     async run({ storage }) {
       await storage.append("a", linesTo(2), { expect: 0, info: "first" })
       await rejects("conflict", "a second creation", () =>
@@ -41,17 +42,17 @@ export const create: readonly Case[] = casesOf("create", [
   {
     n: 3,
     clause: "append.create",
-    title: "a creation with many lines is there whole",
+    title: "a creation with many lines is whole",
     async run({ storage, sizes }) {
       const head = await make(storage, "many", linesTo(sizes.lines))
-      equal(head.next, sizes.lines, "the `next` of the head that the append gave")
+      equal(head.next, sizes.lines, "the `next` of the returned head")
       await expectLog(storage, "many", linesTo(sizes.lines), "after the creation")
     },
   },
   {
     n: 4,
     clause: "append.create",
-    title: "of many creations of one session at once exactly one wins",
+    title: "of many concurrent creations of one session exactly one succeeds",
     async run({ storage, writers, sizes }) {
       await make(storage, "other")
       const [a, b] = await writers()
@@ -64,47 +65,47 @@ export const create: readonly Case[] = casesOf("create", [
           await rejects("conflict", "a loser of the race", () => Promise.reject(outcome.reason))
       }
       await expectLog(a, "raced", winners[0] ?? [], "after the race")
-      equalLines(await readLines(b, "raced"), winners[0] ?? [], "the log that the other writer sees")
+      equalLines(await readLines(b, "raced"), winners[0] ?? [], "the log as the other writer reads it")
     },
   },
   {
     n: 5,
     clause: "ids.checked",
-    title: "what is no session id is `invalid` in every method",
+    title: "an invalid session id is refused with `invalid` by every method",
     async run({ storage }) {
-      for (const id of hostileIds) {
+      for (const id of invalidIds) {
         for (const [name, call] of callsWith(storage, id))
           await rejects("invalid", `${name} with the id ${JSON.stringify(id)}`, call)
       }
       for (const id of [undefined, null, 7, {}] as unknown as string[]) {
         for (const [name, call] of callsWith(storage, id).filter(([one]) => !one.startsWith("docs"))) {
-          await rejects("invalid", `${name} with ${id} for an id`, call)
+          await rejects("invalid", `${name} with ${id} as the id`, call)
         }
       }
-      equal(await collect(storage.list()), [], "list() after that")
+      equal(await collect(storage.list()), [], "list() after the refused calls")
     },
   },
   {
     n: 6,
     clause: "ids.distinct",
-    title: "every legal id is a session, however odd",
+    title: "every valid id is a session, however unusual",
     async run({ storage }) {
-      await Promise.all(oddIds.map((id) => make(storage, id, [line(id), line("end")])))
-      for (const id of oddIds) await expectLog(storage, id, [line(id), line("end")], `of the session ${id}`)
+      await Promise.all(unusualIds.map((id) => make(storage, id, [line(id), line("end")])))
+      for (const id of unusualIds) await expectLog(storage, id, [line(id), line("end")], `of the session ${id}`)
       const listed = (await collect(storage.list())).map(({ id }) => id)
-      equalLines(listed.toSorted(), oddIds.toSorted(), "the ids that list() gives, sorted")
-      for (const id of oddIds) await storage.delete(id)
-      for (const id of oddIds) equal(await storage.head(id), undefined, `head() of ${id} after its delete`)
+      equalLines(listed.toSorted(), unusualIds.toSorted(), "the ids that list() gives, sorted")
+      for (const id of unusualIds) await storage.delete(id)
+      for (const id of unusualIds) equal(await storage.head(id), undefined, `head() of ${id} after its delete`)
     },
   },
   {
     n: 7,
     clause: "ids.distinct",
-    title: "ids that differ in case only are sessions of their own",
+    title: "ids that differ only in case are different sessions",
     async run({ storage }) {
-      for (const id of sameButForCase) await make(storage, id, [line(id)])
-      for (const id of sameButForCase) await expectLog(storage, id, [line(id)], `of the session ${id}`)
-      const [gone, ...rest] = sameButForCase.toSorted()
+      for (const id of caseVariants) await make(storage, id, [line(id)])
+      for (const id of caseVariants) await expectLog(storage, id, [line(id)], `of the session ${id}`)
+      const [gone, ...rest] = caseVariants.toSorted()
       await storage.delete(gone ?? "")
       await expectGone(storage, gone ?? "", "after the delete")
       const listed = (await collect(storage.list())).map(({ id }) => id)

@@ -1,3 +1,4 @@
+/** Cases of adapters that share locations: one reads and continues what the other wrote. */
 import type { SessionStorage } from "@sessions/core/storage"
 import { check, equal, equalBytes, rejects } from "../helpers/assert.ts"
 import type { Case } from "../case/case.ts"
@@ -6,12 +7,11 @@ import type { Context } from "../case/context.ts"
 import { collect, create, exactLines, expectGone, expectLog, line, linesTo } from "../helpers/lines.ts"
 import { both, needs } from "../case/needs.ts"
 
-/** One adapter's data through another's. */
 export const cross: readonly Case[] = casesOf("cross", [
   {
     n: 1,
     clause: "cross.same",
-    title: "what one wrote the other reads, byte for byte and under the same head",
+    title: "each adapter reads the other's lines byte for byte, with the same head",
     needs: needs.across,
     run: (context) =>
       bothWays(context, async (writer, reader) => {
@@ -31,7 +31,7 @@ export const cross: readonly Case[] = casesOf("cross", [
   {
     n: 2,
     clause: "cross.same",
-    title: "they take turns on one log, each with the head that the other gave",
+    title: "the adapters append to one log alternately, each with the other's head",
     needs: needs.across,
     async run(context) {
       const [one, ...others] = await all(context)
@@ -40,13 +40,14 @@ export const cross: readonly Case[] = casesOf("cross", [
       for (const storage of [...others, one, ...others, one]) {
         head = await storage.append("a", [line(next++)], { expect: head })
       }
-      for (const storage of [one, ...others]) await expectLog(storage, "a", linesTo(next), "after taking turns")
+      for (const storage of [one, ...others])
+        await expectLog(storage, "a", linesTo(next), "after the alternating appends")
     },
   },
   {
     n: 3,
     clause: "cross.same",
-    title: "of those who append to one head at once exactly one wins",
+    title: "of concurrent appends of all adapters to one head exactly one succeeds",
     needs: needs.across,
     async run(context) {
       const storages = await all(context)
@@ -66,7 +67,7 @@ export const cross: readonly Case[] = casesOf("cross", [
   {
     n: 4,
     clause: "cross.same",
-    title: "what one deleted is gone for the other, and its old head is `conflict` there",
+    title: "a session that one adapter deleted is gone for the other, which refuses its old head with `conflict`",
     needs: needs.across,
     run: (context) =>
       bothWays(context, async (deleter, other) => {
@@ -79,27 +80,27 @@ export const cross: readonly Case[] = casesOf("cross", [
   {
     n: 5,
     clause: "cross.same",
-    title: "documents and blobs are the same for both, with the same versions and names",
+    title: "documents and blobs are shared, with the same versions and hashes",
     needs: needs.across,
     run: (context) =>
       bothWays(context, async (one, other) => {
         const version = await one.docs.put("x", '{"a":"é"}', { expect: null })
         equal(await other.docs.get("x"), { text: '{"a":"é"}', version }, "docs.get() of the other adapter")
         await other.docs.put("x", "{}", { expect: version })
-        await rejects("conflict", "a put against the version before", () => one.docs.put("x", "2", { expect: version }))
+        await rejects("conflict", "a put with the version before", () => one.docs.put("x", "2", { expect: version }))
         await one.docs.delete("x", { expect: (await one.docs.get("x"))?.version ?? "" })
         const bytes = new Uint8Array([0, 255, 10])
         const hash = await one.blobs.put(bytes)
         equalBytes(await other.blobs.get(hash), bytes, "blobs.get() of the other adapter")
-        equal(await other.blobs.put(bytes), hash, "the hash that the other adapter gives")
+        equal(await other.blobs.put(bytes), hash, "the hash from the other adapter")
         equal(await other.blobs.delete(hash), true, "blobs.delete() of the other adapter")
-        equal(await one.blobs.has(hash), false, "blobs.has() afterwards")
+        equal(await one.blobs.has(hash), false, "blobs.has() after the delete")
       }),
   },
   {
     n: 6,
     clause: "cross.same",
-    title: "what one replaced is another log for the other",
+    title: "a log that one adapter replaced has a new identity for the other",
     needs: both(needs.across, needs.replace),
     run: (context) =>
       bothWays(context, async (replacer, other) => {

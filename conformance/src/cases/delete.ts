@@ -1,3 +1,4 @@
+/** Cases of `delete`. */
 import { check, equal, equalLines, rejects } from "../helpers/assert.ts"
 import type { Case } from "../case/case.ts"
 import { casesOf } from "../case/case.ts"
@@ -8,7 +9,7 @@ export const deletes: readonly Case[] = casesOf("delete", [
   {
     n: 1,
     clause: "delete.gone",
-    title: "a deleted session is gone for every writer, and stays gone",
+    title: "a deleted session is gone for every writer",
     async run({ writers }) {
       const [a, b] = await writers()
       await create(a, "a")
@@ -21,7 +22,7 @@ export const deletes: readonly Case[] = casesOf("delete", [
   {
     n: 2,
     clause: "delete.gone",
-    title: "a deleted session is gone for the next storage on the place",
+    title: "a deleted session is gone for the next storage on the location",
     needs: needs.reopening,
     async run({ storage, reopen }) {
       await create(storage, "a")
@@ -35,19 +36,23 @@ export const deletes: readonly Case[] = casesOf("delete", [
   {
     n: 3,
     clause: "delete.gone",
-    title: "a delete says how many bytes and parts it removed, as head said them; zeros where there was nothing",
+    title: "a delete returns the bytes and parts that head reported, or zeros for a missing session",
     async run({ storage, sizes }) {
       await create(storage, "a", bigLines(sizes.logBytes))
       const head = await storage.head("a")
-      equal(await storage.delete("a"), { bytes: head?.bytes, parts: head?.parts?.length ?? 1 }, "what delete() gave")
-      equal(await storage.delete("a"), { bytes: 0, parts: 0 }, "what a second delete() gave")
-      equal(await storage.delete("nobody"), { bytes: 0, parts: 0 }, "what a delete() of nobody gave")
+      equal(
+        await storage.delete("a"),
+        { bytes: head?.bytes, parts: head?.parts?.length ?? 1 },
+        "the result of delete()",
+      )
+      equal(await storage.delete("a"), { bytes: 0, parts: 0 }, "the result of a second delete()")
+      equal(await storage.delete("missing"), { bytes: 0, parts: 0 }, "the result of delete() for a missing session")
     },
   },
   {
     n: 4,
     clause: "delete.stays",
-    title: "an append with the old head is `conflict` after a delete, and makes no session",
+    title: "after a delete, an append with the old head is refused with `conflict` and creates no session",
     async run({ writers }) {
       const [a, b] = await writers()
       const head = await create(a, "a")
@@ -60,14 +65,14 @@ export const deletes: readonly Case[] = casesOf("delete", [
   {
     n: 5,
     clause: "delete.stays",
-    title: "a session made again has a new identity: old heads are `conflict`, also with an equal `next`",
+    title: "a recreated session has a new identity: an old head is refused with `conflict`, even with an equal `next`",
     async run({ writers }) {
       const [a, b] = await writers()
       const old = await create(a, "a", linesTo(2))
       await b.head("a")
       await a.delete("a")
       const made = await create(a, "a", [line("new"), line("new too")])
-      check(made.log !== old.log, "the `log` of the session made again", "another than before", made.log)
+      check(made.log !== old.log, "the `log` of the recreated session", "another than before", made.log)
       await rejects("conflict", "an append with the old head", () => a.append("a", [line("x")], { expect: old }))
       await rejects("conflict", "one by the other writer", () => b.append("a", [line("x")], { expect: old }))
       await expectLog(b, "a", [line("new"), line("new too")], "after the refused appends")
@@ -77,13 +82,13 @@ export const deletes: readonly Case[] = casesOf("delete", [
   {
     n: 6,
     clause: "delete.stays",
-    title: "a session made again has nothing of the deleted one: no line, no info, no document",
+    title: "a recreated session has no line, info or document of the deleted one",
     async run({ storage, sizes }) {
       await storage.append("a", bigLines(sizes.logBytes), { expect: 0, info: "old" })
       await storage.docs.put("sessions/a/x", "{}", { expect: null })
       await storage.delete("a")
       await create(storage, "a", [line("new")])
-      await expectLog(storage, "a", [line("new")], "after it was made again")
+      await expectLog(storage, "a", [line("new")], "after its recreation")
       const head = await storage.head("a")
       equal(head?.info, undefined, "its info")
       equal(head?.bytes, line("new").length + 1, "its bytes")
@@ -93,7 +98,7 @@ export const deletes: readonly Case[] = casesOf("delete", [
   {
     n: 7,
     clause: "delete.gone",
-    title: "the documents of a session go with it",
+    title: "a delete removes the documents of the session",
     async run({ storage }) {
       await create(storage, "a")
       const version = await storage.docs.put("sessions/a/x", "{}", { expect: null })
@@ -109,7 +114,7 @@ export const deletes: readonly Case[] = casesOf("delete", [
   {
     n: 8,
     clause: "delete.only",
-    title: "sessions and documents with similar names, and blobs, stay",
+    title: "a delete keeps blobs, and sessions and documents with similar names",
     async run({ storage }) {
       const others = ["ab", "a.b", "a-b", "a1", "A", "b"]
       for (const id of ["a", ...others]) {
@@ -130,7 +135,7 @@ export const deletes: readonly Case[] = casesOf("delete", [
   {
     n: 9,
     clause: "delete.stays",
-    title: "a delete and appends at once: when all have settled, the session is gone",
+    title: "after concurrent appends and a delete have settled, the session is gone",
     async run({ writers }) {
       const [a, b] = await writers()
       for (let round = 0; round < 5; round++) {
@@ -144,7 +149,7 @@ export const deletes: readonly Case[] = casesOf("delete", [
         const refused = outcomes.find((outcome) => outcome.status === "rejected")
         if (refused !== undefined)
           await rejects("conflict", "an append after the delete", () => Promise.reject(refused.reason))
-        // Appends that were all done before the delete took effect leave nothing either.
+        // This holds too if all appends were committed before the delete.
         await expectGone(b, session, "after the delete")
       }
     },
@@ -152,7 +157,7 @@ export const deletes: readonly Case[] = casesOf("delete", [
   {
     n: 10,
     clause: "delete.stays",
-    title: "a delete and a creation at once leave the new session whole, or nothing",
+    title: "a concurrent delete and creation leave the new session whole, or no session",
     async run({ writers }) {
       const [a, b] = await writers()
       for (let round = 0; round < 5; round++) {
@@ -164,7 +169,9 @@ export const deletes: readonly Case[] = casesOf("delete", [
         ])
         check(deleted.status === "fulfilled", "the delete", "success", deleted)
         if (made.status === "rejected") {
-          await rejects("conflict", "the creation, where it came first", () => Promise.reject(made.reason))
+          await rejects("conflict", "the refused creation, which came before the delete", () =>
+            Promise.reject(made.reason),
+          )
           await expectGone(a, session, "after the delete")
         } else {
           check(made.value.log !== old.log, "the `log` of the new session", "another than before", made.value.log)
@@ -176,7 +183,7 @@ export const deletes: readonly Case[] = casesOf("delete", [
   {
     n: 11,
     clause: "delete.gone",
-    title: "many deletes of one session at once count it once",
+    title: "of many concurrent deletes of one session exactly one reports it",
     async run({ writers, sizes }) {
       const [a, b] = await writers()
       await create(a, "a")
@@ -193,7 +200,7 @@ export const deletes: readonly Case[] = casesOf("delete", [
   {
     n: 12,
     clause: "signal.before",
-    title: "a delete with a signal that fired before is `aborted`, and nothing is deleted",
+    title: "a delete with an aborted signal is `aborted`, and nothing is deleted",
     async run({ storage }) {
       await create(storage, "a")
       await rejects("aborted", "delete()", () => storage.delete("a", { signal: AbortSignal.abort() }))

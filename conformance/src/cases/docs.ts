@@ -1,3 +1,4 @@
+/** Cases of documents. */
 import type { SessionStorage } from "@sessions/core/storage"
 import { check, equal, equalLines, rejects } from "../helpers/assert.ts"
 import type { Case } from "../case/case.ts"
@@ -8,21 +9,21 @@ export const docs: readonly Case[] = casesOf("docs", [
   {
     n: 1,
     clause: "docs.exact",
-    title: "a document comes back as it was put, with the version that the put gave",
+    title: "a document comes back unchanged, with the version from its put",
     async run({ storage: { docs: store } }) {
-      equal(await store.get("x"), undefined, "get() of a document that is not there")
+      equal(await store.get("x"), undefined, "get() of a missing document")
       for (const [n, text] of texts.entries()) {
         const version = await store.put(`x${n}`, text, { expect: null })
         const doc = await store.get(`x${n}`)
-        check(doc?.text === text, "the text that get() gave", JSON.stringify(text.slice(0, 40)), doc?.text)
-        equal(doc.version, version, "the version that get() gave, beside that of put()")
+        check(doc?.text === text, "the text from get()", JSON.stringify(text.slice(0, 40)), doc?.text)
+        equal(doc.version, version, "the version from get(), compared with that of put()")
       }
     },
   },
   {
     n: 2,
     clause: "docs.cas",
-    title: "`expect: null` makes a document; of one that exists it is `conflict`",
+    title: "`expect: null` creates a document; for an existing one it is refused with `conflict`",
     async run({ storage: { docs: store } }) {
       await store.put("x", "1", { expect: null })
       await rejects("conflict", "a put of another text", () => store.put("x", "2", { expect: null }))
@@ -33,23 +34,23 @@ export const docs: readonly Case[] = casesOf("docs", [
   {
     n: 3,
     clause: "docs.cas",
-    title: "a put with the stored version succeeds, with any other it is `conflict`",
+    title: "a put with the stored version succeeds; with any other it is refused with `conflict`",
     async run({ writers }) {
       const [{ docs: a }, { docs: b }] = await writers()
       const first = await a.put("x", "1", { expect: null })
       const second = await b.put("x", "2", { expect: first })
-      await rejects("conflict", "a put with the version of before", () => a.put("x", "3", { expect: first }))
-      await rejects("conflict", "a put with a made-up version", () => a.put("x", "3", { expect: "x" }))
-      await rejects("conflict", "a put with the text for a version", () => a.put("x", "3", { expect: "2" }))
+      await rejects("conflict", "a put with an outdated version", () => a.put("x", "3", { expect: first }))
+      await rejects("conflict", "a put with an invented version", () => a.put("x", "3", { expect: "x" }))
+      await rejects("conflict", "a put with the text as the version", () => a.put("x", "3", { expect: "2" }))
       equal(await a.get("x"), { text: "2", version: second }, "the document after the refused puts")
-      await rejects("conflict", "a put with a version where there is none", () => a.put("y", "3", { expect: first }))
-      equal(await a.get("y"), undefined, "the document that was not there")
+      await rejects("conflict", "a put of a missing document with a version", () => a.put("y", "3", { expect: first }))
+      equal(await a.get("y"), undefined, "the missing document")
     },
   },
   {
     n: 4,
     clause: "docs.version",
-    title: "a text has the same version each time it is put, and texts of one size have different ones",
+    title: "equal texts have equal versions, and different texts of one size have different versions",
     async run({ storage: { docs: store } }) {
       const versions = new Map<string, string>()
       let expect: string | null = null
@@ -64,12 +65,12 @@ export const docs: readonly Case[] = casesOf("docs", [
   {
     n: 5,
     clause: "docs.cas",
-    title: "a delete demands the stored version",
+    title: "a delete requires the stored version",
     async run({ storage: { docs: store } }) {
       const first = await store.put("x", "1", { expect: null })
       const second = await store.put("x", "2", { expect: first })
-      await rejects("conflict", "a delete with the version of before", () => store.delete("x", { expect: first }))
-      await rejects("conflict", "a delete of a document that is not there", () => store.delete("y", { expect: first }))
+      await rejects("conflict", "a delete with an outdated version", () => store.delete("x", { expect: first }))
+      await rejects("conflict", "a delete of a missing document", () => store.delete("y", { expect: first }))
       equal((await store.get("x"))?.text, "2", "the text after the refused deletes")
       await store.delete("x", { expect: second })
       equal(await store.get("x"), undefined, "get() after the delete")
@@ -80,7 +81,7 @@ export const docs: readonly Case[] = casesOf("docs", [
   {
     n: 6,
     clause: "docs.cas",
-    title: "of many puts on one version at once exactly one wins",
+    title: "of many concurrent puts with one version exactly one succeeds",
     async run({ writers, sizes }) {
       const [{ docs: a }, { docs: b }] = await writers()
       let expect: string | null = null
@@ -106,7 +107,7 @@ export const docs: readonly Case[] = casesOf("docs", [
   {
     n: 7,
     clause: "docs.keys",
-    title: "list gives the keys with a prefix, in ascending order",
+    title: "list returns the keys with a prefix in ascending order",
     async run({ storage }) {
       const store = storage.docs
       for (const id of ["a", "ab", "b"]) await create(storage, id)
@@ -125,21 +126,21 @@ export const docs: readonly Case[] = casesOf("docs", [
   {
     n: 8,
     clause: "docs.keys",
-    title: "what is no key is `invalid` in every method",
+    title: "an invalid key is `invalid` in every method",
     async run({ storage: { docs: store } }) {
-      for (const key of hostileKeys) {
+      for (const key of invalidKeys) {
         const what = `with the key ${JSON.stringify(key)}`
         await rejects("invalid", `get() ${what}`, () => store.get(key))
         await rejects("invalid", `put() ${what}`, () => store.put(key, "{}", { expect: null }))
         await rejects("invalid", `delete() ${what}`, () => store.delete(key, { expect: "x" }))
       }
-      equal(await collect(store.list()), [], "list() after that")
+      equal(await collect(store.list()), [], "list() after the refused calls")
     },
   },
   {
     n: 9,
     clause: "docs.keys",
-    title: "odd but legal keys are documents of their own, also such as differ in case only",
+    title: "every valid key is a different document, however unusual, also keys that differ only in case",
     async run({ storage }) {
       const store = storage.docs
       for (const id of ["a", "A", "x".repeat(128)]) await create(storage, id)
@@ -158,7 +159,7 @@ export const docs: readonly Case[] = casesOf("docs", [
   {
     n: 10,
     clause: "docs.exact",
-    title: "what UTF-8 cannot hold and what is no text is `invalid`, and so is a put or delete that expects nothing",
+    title: "a lone surrogate, a non-string, and a put or delete without `expect` are `invalid`",
     async run({ storage: { docs: store } }) {
       const version = await store.put("x", "1", { expect: null })
       for (const text of ['"\ud800"', undefined, 7, {}]) {
@@ -174,7 +175,7 @@ export const docs: readonly Case[] = casesOf("docs", [
   {
     n: 11,
     clause: "signal.before",
-    title: "a call with a signal that fired before is `aborted`, and nothing is done",
+    title: "a call with an aborted signal is `aborted` and has no effect",
     async run({ storage }) {
       await expectAborted(storage)
     },
@@ -190,7 +191,7 @@ const texts: readonly string[] = [
   JSON.stringify({ long: "é".repeat(60_000) }),
 ]
 
-const hostileKeys: readonly string[] = [
+const invalidKeys: readonly string[] = [
   "",
   ".",
   "..",

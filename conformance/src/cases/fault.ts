@@ -1,17 +1,17 @@
+/** Cases of stores that respond late, wrongly, or ask to retry. A lost request and a lost response of an append are in `recover.ts`. */
 import type { Head, SessionStorage } from "@sessions/core/storage"
 import { equal, rejects } from "../helpers/assert.ts"
 import type { Case } from "../case/case.ts"
 import { casesOf } from "../case/case.ts"
 import { create, expectLog, line, linesTo } from "../helpers/lines.ts"
 import { both, needs } from "../case/needs.ts"
-import { came } from "../runner/result.ts"
+import { showError } from "../helpers/show.ts"
 
-/** Stores that answer late, wrongly or not now. The plain ones, a lost request and a lost answer, are with the group `recover`. */
 export const fault: readonly Case[] = casesOf("fault", [
   {
     n: 1,
     clause: "append.lost",
-    title: "a creation whose answer was lost is there whole or not at all, and refused with a code that is true",
+    title: "after a lost response a creation is whole or absent, and its error code is true",
     needs: needs.responseLost,
     async run({ storage, arm }) {
       await arm("responseLost")
@@ -19,16 +19,16 @@ export const fault: readonly Case[] = casesOf("fault", [
         () => "done",
         (error: unknown) => error,
       )
-      const there = (await storage.head("new")) !== undefined
-      if (there) await expectLog(storage, "new", linesTo(3), "after the lost answer")
-      if (outcome === "done") equal(there, true, "whether the acknowledged session is there")
-      else await rejects(there ? "indeterminate" : LOST, "the creation", () => Promise.reject(outcome))
+      const exists = (await storage.head("new")) !== undefined
+      if (exists) await expectLog(storage, "new", linesTo(3), "after the lost response")
+      if (outcome === "done") equal(exists, true, "whether the acknowledged session exists")
+      else await rejects(exists ? "indeterminate" : NOT_WRITTEN, "the creation", () => Promise.reject(outcome))
     },
   },
   {
     n: 2,
     clause: "append.lost",
-    title: "after a lost answer the writer goes on behind its own lines",
+    title: "after a lost response the writer can append behind its own lines",
     needs: needs.responseLost,
     async run({ storage, arm }) {
       const head = await create(storage, "a", linesTo(2))
@@ -36,14 +36,13 @@ export const fault: readonly Case[] = casesOf("fault", [
       await orUnknown(storage.append("a", [line(2)], { expect: head }))
       const { next, log } = (await storage.head("a")) as Head
       await storage.append("a", [line(3)], { expect: { next, log } })
-      await expectLog(storage, "a", linesTo(4), "after going on")
+      await expectLog(storage, "a", linesTo(4), "after the next append")
     },
   },
   {
     n: 3,
     clause: "append.lost",
-    title:
-      "a write that arrives late stands directly after its head, or is not there: another writer's lines keep their place",
+    title: "a late write is appended directly after its head or not at all, and another writer's lines keep their seqs",
     needs: both(needs.late, needs.twoWriters),
     async run({ storage, open, arm }) {
       const other = await open()
@@ -62,8 +61,7 @@ export const fault: readonly Case[] = casesOf("fault", [
   {
     n: 4,
     clause: "append.busy",
-    title:
-      "a store that asks to try again later delays an append, or makes it `unavailable`, and nothing is there twice",
+    title: "a busy store delays an append or makes it `unavailable`, and writes nothing twice",
     needs: needs.busy,
     async run({ storage, arm }) {
       const head = await create(storage, "a", linesTo(2))
@@ -73,16 +71,16 @@ export const fault: readonly Case[] = casesOf("fault", [
         (error: unknown) => error,
       )
       if (outcome !== "done") await rejects("unavailable", "the append", () => Promise.reject(outcome))
-      await expectLog(storage, "a", linesTo(outcome === "done" ? 4 : 2), "after the busy store's answer")
-      await goOn(storage)
+      await expectLog(storage, "a", linesTo(outcome === "done" ? 4 : 2), "after the busy store's response")
+      await appendNext(storage)
     },
   },
 ])
 
-/** What may be said of a write that is not there. */
-const LOST = ["unavailable", "indeterminate"] as const
+/** The codes that are true of a write that did not happen. */
+const NOT_WRITTEN = ["unavailable", "indeterminate"] as const
 
-/** The append resolves, or nobody can say. */
+/** The append must resolve, or reject with `indeterminate`. */
 async function orUnknown(append: Promise<Head>): Promise<"done" | "unknown"> {
   try {
     await append
@@ -93,9 +91,9 @@ async function orUnknown(append: Promise<Head>): Promise<"done" | "unknown"> {
   }
 }
 
-async function goOn(storage: SessionStorage): Promise<void> {
+async function appendNext(storage: SessionStorage): Promise<void> {
   const { next, log } = (await storage.head("a")) as Head
-  const outcome = storage.append("a", [line(next)], { expect: { next, log } }).then(() => "success", came)
-  equal(await outcome, "success", "the append after the one that the fault was for")
-  await expectLog(storage, "a", linesTo(next + 1), "after going on")
+  const outcome = storage.append("a", [line(next)], { expect: { next, log } }).then(() => "success", showError)
+  equal(await outcome, "success", "the append after the faulty one")
+  await expectLog(storage, "a", linesTo(next + 1), "after the next append")
 }

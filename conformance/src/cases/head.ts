@@ -1,3 +1,4 @@
+/** Cases of `head`: next, bytes, parts, times and info. */
 import { MAX_INFO_BYTES, utf8Length } from "@sessions/core/storage"
 import type { SessionStorage } from "@sessions/core/storage"
 import { check, equal, rejects, until } from "../helpers/assert.ts"
@@ -9,9 +10,9 @@ export const head: readonly Case[] = casesOf("head", [
   {
     n: 1,
     clause: "head.exact",
-    title: "a session that is not there has no head",
+    title: "a missing session has no head",
     async run({ storage }) {
-      equal(await storage.head("nobody"), undefined, "head() of nobody")
+      equal(await storage.head("missing"), undefined, "head() of a missing session")
       await create(storage, "a")
       equal(await storage.head("b"), undefined, "head() of another session")
     },
@@ -30,7 +31,7 @@ export const head: readonly Case[] = casesOf("head", [
   {
     n: 3,
     clause: "head.exact",
-    title: "parts, where there are any, follow each other, come to the bytes of the log and are no sessions",
+    title: "parts are in order, add up to the bytes of the log, and are not listed as sessions",
     async run({ storage, sizes }) {
       await create(storage, "a", bigLines(sizes.logBytes))
       equal(
@@ -76,20 +77,20 @@ export const head: readonly Case[] = casesOf("head", [
   {
     n: 5,
     clause: "append.info",
-    title: "info comes back from head and list with the `next` it was given for",
+    title: "head and list return info with the `next` of its append",
     async run({ storage, sizes }) {
       const first = await storage.append("a", linesTo(2), { expect: 0, info: '{"n":1}' })
-      await expectInfo(storage, sizes.patience, { text: '{"n":1}', next: 2 }, [])
+      await expectInfo(storage, sizes.waitMs, { text: '{"n":1}', next: 2 }, [])
       const second = await storage.append("a", [line(2)], { expect: first, info: '{"n":"é👍\u2028"}' })
-      await expectInfo(storage, sizes.patience, { text: '{"n":"é👍\u2028"}', next: 3 }, [{ text: '{"n":1}', next: 2 }])
+      await expectInfo(storage, sizes.waitMs, { text: '{"n":"é👍\u2028"}', next: 3 }, [{ text: '{"n":1}', next: 2 }])
       await storage.append("a", [line(3)], { expect: second })
-      await expectInfo(storage, sizes.patience, { text: '{"n":"é👍\u2028"}', next: 3 }, [])
+      await expectInfo(storage, sizes.waitMs, { text: '{"n":"é👍\u2028"}', next: 3 }, [])
     },
   },
   {
     n: 6,
     clause: "append.info",
-    title: "info of 8,192 bytes is taken, and longer info is `invalid`, counted in UTF-8 bytes",
+    title: "info of 8,192 UTF-8 bytes is accepted, and longer info is `invalid`",
     async run({ storage, sizes }) {
       const longest = "é".repeat(MAX_INFO_BYTES / 2)
       const first = await create(storage, "a")
@@ -100,13 +101,13 @@ export const head: readonly Case[] = casesOf("head", [
       }
       await expectLog(storage, "a", linesTo(2), "after the refused appends")
       await storage.append("a", [line(2)], { expect: first, info: longest })
-      await expectInfo(storage, sizes.patience, { text: longest, next: 3 }, [])
+      await expectInfo(storage, sizes.waitMs, { text: longest, next: 3 }, [])
     },
   },
   {
     n: 7,
     clause: "append.info",
-    title: "a session that got no info has none",
+    title: "a session without info has none in head and list",
     async run({ storage }) {
       const first = await create(storage, "none")
       await storage.append("none", [line(2)], { expect: first })
@@ -118,7 +119,7 @@ export const head: readonly Case[] = casesOf("head", [
   {
     n: 8,
     clause: "signal.before",
-    title: "head with a signal that fired before is `aborted`",
+    title: "head with an aborted signal is `aborted`",
     async run({ storage }) {
       await create(storage, "a")
       await rejects("aborted", "head()", () => storage.head("a", { signal: AbortSignal.abort() }))
@@ -128,23 +129,18 @@ export const head: readonly Case[] = casesOf("head", [
 
 type Info = { readonly text: string; readonly next: number }
 
-/** The info may follow its lines; until it does only an older one may be seen. */
-async function expectInfo(
-  storage: SessionStorage,
-  patience: number,
-  info: Info,
-  older: readonly Info[],
-): Promise<void> {
+/** Waits for the info, which may be written after its lines. Until then, only older info may be returned. */
+async function expectInfo(storage: SessionStorage, waitMs: number, info: Info, older: readonly Info[]): Promise<void> {
   const arrived = (seen: Info | undefined, where: string): boolean => {
     if (seen?.text === info.text && seen.next === info.next) return true
     const known = seen === undefined || older.some(({ text, next }) => text === seen.text && next === seen.next)
     check(known, `the info in ${where}`, `${JSON.stringify(info)}, or an older one with its own next`, seen)
     return false
   }
-  await until(patience, `the info for next ${info.next} in head()`, async () =>
+  await until(waitMs, `the info for next ${info.next} in head()`, async () =>
     arrived((await storage.head("a"))?.info, "head()"),
   )
-  await until(patience, `the info for next ${info.next} in list()`, async () => {
+  await until(waitMs, `the info for next ${info.next} in list()`, async () => {
     const listed = (await collect(storage.list())).find(({ id }) => id === "a")
     return arrived(listed?.info, "list()")
   })

@@ -1,3 +1,4 @@
+/** Lists all cases of the suite. */
 import type { Case } from "../case/case.ts"
 import { append } from "./append.ts"
 import { blobs } from "./blobs.ts"
@@ -18,7 +19,7 @@ import { sync } from "./sync.ts"
 import { tails } from "./tails.ts"
 import { watch } from "./watch.ts"
 
-/** Every case of the suite, in an order in which the first failure is the one to look at first. */
+/** Every case of the suite. Later cases build on earlier ones, so the first failure is the one to fix first. */
 export const cases: readonly Case[] = [
   ...open,
   ...create,

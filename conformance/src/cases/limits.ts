@@ -1,15 +1,15 @@
+/** Cases of the limits in the capabilities. A subject with small limits is tested faster and as thoroughly. */
 import { equal, rejects } from "../helpers/assert.ts"
 import type { Case } from "../case/case.ts"
 import { casesOf } from "../case/case.ts"
 import type { Context } from "../case/context.ts"
 import { create, expectGone, expectLog, linesTo, readLines } from "../helpers/lines.ts"
 
-/** The limits that the capabilities state. A subject with small ones is tried faster and just as well. */
 export const limits: readonly Case[] = casesOf("limits", [
   {
     n: 1,
     clause: "limits.lines",
-    title: "a line that is one byte too long is `invalid`, and nothing is written",
+    title: "a line one byte over the limit is `invalid`, and nothing is written",
     async run(ctx) {
       const { storage } = ctx
       const tooLong = textOf(limitOf(ctx, "maxLineBytes") + 1)
@@ -37,7 +37,7 @@ export const limits: readonly Case[] = casesOf("limits", [
   {
     n: 3,
     clause: "limits.lines",
-    title: "a line that is exactly as long as it may be comes back",
+    title: "a line of exactly the limit comes back",
     async run(ctx) {
       const { storage, capabilities } = ctx
       const max = Math.min(
@@ -47,19 +47,19 @@ export const limits: readonly Case[] = casesOf("limits", [
       )
       await create(storage, "a", [textOf(max)])
       const [line] = await readLines(storage, "a")
-      equal(line === textOf(max), true, `whether the line of ${max} bytes is what was written`)
+      equal(line === textOf(max), true, `whether the line of ${max} bytes is unchanged`)
       equal((await storage.head("a"))?.bytes, max + 1, "its bytes in head()")
     },
   },
   {
     n: 4,
     clause: "limits.lines",
-    title: "a batch that is one byte too large is `invalid`, whole; one that just fits is taken",
+    title: "a batch one byte over the limit is `invalid`, and one of exactly the limit is accepted",
     async run(ctx) {
       const { storage, capabilities } = ctx
       const max = limitOf(ctx, "maxBatchBytes")
-      const piece = Math.min(Math.ceil(max / 8), capabilities.maxLineBytes)
-      const lines = batchOf(max, piece)
+      const longest = Math.min(Math.ceil(max / 8), capabilities.maxLineBytes)
+      const lines = batchOf(max, longest)
       if (max > capabilities.maxSessionBytes) ctx.skip("the largest batch is larger than the largest session")
       const tooMany = [...lines.slice(0, -1), `${lines.at(-1)?.slice(0, -1)}x"`]
       const head = await create(storage, "a")
@@ -73,23 +73,23 @@ export const limits: readonly Case[] = casesOf("limits", [
   },
 ])
 
-/** A limit, where it is small enough to be tried. */
+/** The limit; skips the case if it is too large to test. */
 function limitOf({ capabilities, sizes, skip }: Context, name: "maxLineBytes" | "maxBatchBytes"): number {
   const limit = capabilities[name]
   return limit <= sizes.limitBytes ? limit : skip(`${name} is ${limit}, and sizes.limitBytes ${sizes.limitBytes}`)
 }
 
-/** A JSON text of so many bytes. */
+/** A JSON text of the given number of bytes. */
 function textOf(bytes: number): string {
   return `"${"x".repeat(bytes - 2)}"`
 }
 
-/** Lines that take `bytes` with their LFs, none longer than `longest`. */
+/** Lines of `bytes` in total, with their LFs, none longer than `longest`. */
 function batchOf(bytes: number, longest: number): string[] {
   const lines: string[] = []
   let rest = bytes
   while (rest > longest + 1) {
-    // The last line must have room for its two quotes.
+    // The last line needs two bytes for its quotes.
     const take = Math.min(longest, rest - 1 - 3)
     lines.push(textOf(take))
     rest -= take + 1

@@ -1,8 +1,9 @@
+/** Cases of `list`: completeness, order, paging and limits. */
 import type { ListedSession, SessionStorage } from "@sessions/core/storage"
 import { check, equal, equalLines, rejects, until } from "../helpers/assert.ts"
 import type { Case } from "../case/case.ts"
 import { casesOf } from "../case/case.ts"
-import { hostileIds } from "../helpers/session-ids.ts"
+import { invalidIds } from "../helpers/session-ids.ts"
 import { collect, create, line, linesTo } from "../helpers/lines.ts"
 import { needs } from "../case/needs.ts"
 
@@ -10,12 +11,13 @@ export const list: readonly Case[] = casesOf("list", [
   {
     n: 1,
     clause: "list.all",
-    title: "every session is listed once, as head would say it",
+    title: "every session is listed once, with the values of its head",
     async run({ storage }) {
       for (const id of ["a", "b", "c"]) await create(storage, id, [line(id)])
       const rows = await collect(storage.list())
       equalLines(rows.map(({ id }) => id).toSorted(), ["a", "b", "c"], "the ids, sorted")
-      for (const { id, ...row } of rows) equal(row, await storage.head(id), `the row of ${id}, beside its head()`)
+      for (const { id, ...row } of rows)
+        equal(row, await storage.head(id), `the row of ${id}, compared with its head()`)
     },
   },
   {
@@ -35,12 +37,12 @@ export const list: readonly Case[] = casesOf("list", [
   {
     n: 3,
     clause: "list.order",
-    title: "the session appended to last comes first",
+    title: "the session with the latest append comes first",
     needs: needs.newestFirst,
     async run({ storage, sizes }) {
       for (const id of ["a", "b", "c"]) await create(storage, id)
       for (const id of ["b", "a", "c"]) {
-        await makeNewest(storage, id, sizes.patience)
+        await makeNewest(storage, id, sizes.waitMs)
         const rows = await collect(storage.list())
         equal(rows[0]?.id, id, `the first row after an append to ${id}`)
         checkOrder(rows, "updatedAt")
@@ -50,7 +52,7 @@ export const list: readonly Case[] = casesOf("list", [
   {
     n: 4,
     clause: "list.order",
-    title: "ids come in ascending order, and `after` goes on behind one",
+    title: "ids are in ascending order, and `after` continues after an id",
     needs: needs.orderedById,
     async run({ storage }) {
       const ids = ["B", "a", "a.1", "a.10", "a.2", "b", "ab", "0", "Z9"].toSorted()
@@ -69,9 +71,9 @@ export const list: readonly Case[] = casesOf("list", [
         if (after === undefined) break
       }
       equalLines(pages, ids, "the ids in pages of two")
-      equal((await collect(storage.list({ after: "a.3" })))[0]?.id, "ab", "the first id after one that is not there")
+      equal((await collect(storage.list({ after: "a.3" })))[0]?.id, "ab", "the first id after a missing one")
       equal(await collect(storage.list({ after: "zz" })), [], "the list after the last id")
-      for (const after of hostileIds)
+      for (const after of invalidIds)
         await rejects("invalid", `after: ${JSON.stringify(after)}`, () => collect(storage.list({ after })))
     },
   },
@@ -91,7 +93,7 @@ export const list: readonly Case[] = casesOf("list", [
   {
     n: 6,
     clause: "list.limit",
-    title: "`limit` is the most that comes, and the first ones come",
+    title: "`limit` returns at most that many rows, the first ones",
     async run({ storage }) {
       for (const id of ["a", "b", "c", "d"]) await create(storage, id)
       const all = (await collect(storage.list())).map(({ id }) => id)
@@ -107,7 +109,7 @@ export const list: readonly Case[] = casesOf("list", [
   {
     n: 7,
     clause: "list.all",
-    title: "a session that was deleted is not listed, one that was made again is listed once",
+    title: "a deleted session is not listed, and a recreated one is listed once",
     async run({ storage }) {
       for (const id of ["a", "b", "c"]) await create(storage, id)
       await storage.delete("b")
@@ -120,7 +122,7 @@ export const list: readonly Case[] = casesOf("list", [
   {
     n: 8,
     clause: "list.all",
-    title: "a list under way gives each session that stays, whatever comes and goes",
+    title: "a list returns every session that exists throughout it, while others are created and deleted",
     async run({ writers }) {
       const [a, b] = await writers()
       const ids = Array.from({ length: 30 }, (_, n) => `s${n}`)
@@ -133,18 +135,22 @@ export const list: readonly Case[] = casesOf("list", [
         await a.delete(`new${seen.length - 1}`)
         await a.append("s7", [line(seen.length)], { expect: { log: heads[7]?.log ?? "", next: seen.length + 1 } })
       }
-      equalLines(seen.filter((id) => id.startsWith("s")).toSorted(), ids.toSorted(), "the sessions that stayed, sorted")
+      equalLines(
+        seen.filter((id) => id.startsWith("s")).toSorted(),
+        ids.toSorted(),
+        "the sessions that existed throughout, sorted",
+      )
     },
   },
   {
     n: 9,
     clause: "list.all",
-    title: "documents and blobs are no sessions, and a list that is broken off harms nothing",
+    title: "documents and blobs are not listed, and a list may be stopped early",
     async run({ storage }) {
       await storage.docs.put("x", "{}", { expect: null })
       const ghost = storage.docs.put("sessions/ghost/x", "{}", { expect: null })
-      // Whether a session must be there before its documents is the storage's choice.
-      await ghost.catch(() => rejects("conflict", "a document of no session", () => ghost))
+      // A storage may require that a session exists before its documents.
+      await ghost.catch(() => rejects("conflict", "a document of a missing session", () => ghost))
       await storage.blobs.put(new Uint8Array([1]))
       equal(await collect(storage.list()), [], "list() without sessions")
       for (const id of ["a", "b"]) await create(storage, id, linesTo(1))
@@ -155,7 +161,7 @@ export const list: readonly Case[] = casesOf("list", [
   {
     n: 10,
     clause: "signal.before",
-    title: "a list with a signal that fired before is `aborted`",
+    title: "a list with an aborted signal is `aborted`",
     async run({ storage }) {
       await create(storage, "a")
       await rejects("aborted", "list()", () => collect(storage.list({ signal: AbortSignal.abort() })))
@@ -177,11 +183,11 @@ function checkOrder(rows: readonly ListedSession[], order: "updatedAt" | "id"): 
   }
 }
 
-/** Appends until the clock has gone on far enough that no other session is as new. */
-async function makeNewest(storage: SessionStorage, session: string, patience: number): Promise<void> {
+/** Appends until the clock has advanced and the session is newer than all others. */
+async function makeNewest(storage: SessionStorage, session: string, waitMs: number): Promise<void> {
   const others = (await collect(storage.list())).filter(({ id }) => id !== session)
   const newest = Math.max(...others.map(({ updatedAt }) => updatedAt))
-  await until(patience, `an updatedAt of ${session} after ${newest}`, async () => {
+  await until(waitMs, `an updatedAt of ${session} after ${newest}`, async () => {
     const head = await storage.head(session)
     if (head === undefined) return false
     await storage.append(session, [line("more")], { expect: { next: head.next, log: head.log } })

@@ -1,3 +1,4 @@
+/** Cases of opening and closing: methods, capabilities, persistence and cleanup. */
 import type { Capabilities, SessionStorage } from "@sessions/core/storage"
 import { check, equal, equalLines, rejects } from "../helpers/assert.ts"
 import type { Case } from "../case/case.ts"
@@ -7,12 +8,11 @@ import { callsWith } from "../helpers/session-ids.ts"
 import { collect, create, expectGone, line, linesTo, readLines } from "../helpers/lines.ts"
 import { needs } from "../case/needs.ts"
 
-/** Opening and closing: the shape of a storage, and what lasts. */
 export const open: readonly Case[] = casesOf("open", [
   {
     n: 1,
     clause: "open.shape",
-    title: "a storage has every method, and those that its capabilities promise",
+    title: "a storage has every method, and the optional ones that its capabilities name",
     async run({ storage, capabilities }) {
       for (const method of methodsOf(capabilities)) {
         check(typeof storage[method] === "function", `storage.${method}`, "a method", typeof storage[method])
@@ -37,7 +37,7 @@ export const open: readonly Case[] = casesOf("open", [
       check(typeof storage.blobs.has === "function", "storage.blobs.has", "a method", typeof storage.blobs.has)
       check(typeof storage[Symbol.asyncDispose] === "function", "storage[Symbol.asyncDispose]", "a method", "none")
       const named = typeof storage.description === "string" && storage.description !== ""
-      check(named, "storage.description", "a short name and place, for error messages", storage.description)
+      check(named, "storage.description", "a short name and location, for error messages", storage.description)
     },
   },
   {
@@ -45,8 +45,8 @@ export const open: readonly Case[] = casesOf("open", [
     clause: "open.shape",
     title: "capabilities have known values",
     async run({ capabilities }) {
-      for (const [name, values] of Object.entries(allowed)) {
-        const value: unknown = capabilities[name as keyof typeof allowed]
+      for (const [name, values] of Object.entries(allowedValues)) {
+        const value: unknown = capabilities[name as keyof typeof allowedValues]
         check(
           (values as readonly unknown[]).includes(value),
           `capabilities.${name}`,
@@ -63,9 +63,9 @@ export const open: readonly Case[] = casesOf("open", [
   {
     n: 3,
     clause: "open.shape",
-    title: "an empty place has no sessions, no documents and no blobs",
+    title: "an empty location has no sessions, documents or blobs",
     async run({ storage }) {
-      await expectGone(storage, "nobody", "of a session that never was")
+      await expectGone(storage, "missing", "of a session that never existed")
       equal(await collect(storage.list()), [], "list()")
       equal(await collect(storage.docs.list()), [], "docs.list()")
       equal(await collect(storage.blobs.list()), [], "blobs.list()")
@@ -74,7 +74,7 @@ export const open: readonly Case[] = casesOf("open", [
   {
     n: 4,
     clause: "open.keeps",
-    title: "lines, documents and blobs are there for the next storage on the place, which goes on with them",
+    title: "the next storage on a location finds its lines, documents and blobs, and can append",
     needs: needs.reopening,
     async run({ storage, reopen }) {
       const head = await create(storage, "kept", linesTo(3))
@@ -85,13 +85,13 @@ export const open: readonly Case[] = casesOf("open", [
       equal((await next.docs.get("sessions/kept/x"))?.version, version, "the document's version after reopening")
       check(await next.blobs.has(hash), "blobs.has() after reopening", "true", false)
       await next.append("kept", [line(3)], { expect: head })
-      equalLines(await readLines(next, "kept"), linesTo(4), "the log after going on with the old head")
+      equalLines(await readLines(next, "kept"), linesTo(4), "the log after an append with the old head")
     },
   },
   {
     n: 5,
     clause: "open.keeps",
-    title: "a dispose loses no append that it lets succeed",
+    title: "a disposal loses no acknowledged append",
     needs: needs.reopening,
     async run({ storage, reopen }) {
       const sessions = linesTo(8).map((_, index) => `s${index}`)
@@ -104,19 +104,19 @@ export const open: readonly Case[] = casesOf("open", [
       const next = await reopen()
       for (const session of await Promise.all(appends)) {
         if (session !== undefined)
-          equalLines(await readLines(next, session), linesTo(2), `${session}, acknowledged during the dispose`)
+          equalLines(await readLines(next, session), linesTo(2), `${session}, acknowledged during the disposal`)
       }
     },
   },
   {
     n: 6,
     clause: "open.closed",
-    title: "after a dispose every method says `closed`",
+    title: "after its disposal a storage refuses every call with `closed`",
     async run({ storage, close }) {
       await create(storage, "a")
       const calls = [...callsWith(storage, "a"), ...otherCalls(storage)]
       await close()
-      for (const [name, call] of calls) await rejects("closed", `${name} after the dispose`, call)
+      for (const [name, call] of calls) await rejects("closed", `${name} after the disposal`, call)
     },
   },
   {
@@ -134,17 +134,17 @@ export const open: readonly Case[] = casesOf("open", [
   {
     n: 8,
     clause: "open.apart",
-    title: "two places share nothing",
+    title: "two locations share nothing",
     async run({ storage, openElsewhere }) {
       const other = await openElsewhere()
       const head = await create(storage, "a")
       await storage.docs.put("x", "{}", { expect: null })
       const hash = await storage.blobs.put(new Uint8Array([7]))
-      await expectGone(other, "a", "on another place")
-      equal(await other.docs.get("x"), undefined, "docs.get() on another place")
-      equal(await other.blobs.has(hash), false, "blobs.has() on another place")
+      await expectGone(other, "a", "on another location")
+      equal(await other.docs.get("x"), undefined, "docs.get() on another location")
+      equal(await other.blobs.has(hash), false, "blobs.has() on another location")
       await create(other, "a")
-      await rejects("conflict", "an append with the head of the other place", () =>
+      await rejects("conflict", "an append with the head of the other location", () =>
         other.append("a", [line(2)], { expect: head }),
       )
     },
@@ -152,34 +152,34 @@ export const open: readonly Case[] = casesOf("open", [
   {
     n: 9,
     clause: "open.released",
-    title: "storages that were used and disposed of leave no file, no timer and no connection behind",
+    title: "disposed storages leave no file, timer or connection open",
     async run({ openElsewhere, close, capabilities, sizes, skip }) {
       const useOne = async (): Promise<void> => {
         await useAll(await openElsewhere(), capabilities)
         await close()
       }
-      // What is loaded or connected once for all is no storage's own.
+      // The first use may load or connect things that all storages share.
       await useOne()
-      const before = openHandles() ?? skip("this runtime does not tell what is open")
+      const before = openHandles() ?? skip("this runtime does not report open handles")
       for (let n = 0; n < STORAGES; n++) await useOne()
       const left = async (): Promise<string> =>
         [...(openHandles() ?? [])]
           .filter(([kind, count]) => count - (before.get(kind) ?? 0) >= STORAGES)
           .map(([kind, count]) => `${count - (before.get(kind) ?? 0)} of ${kind}`)
           .join(", ")
-      const end = performance.now() + Math.min(sizes.patience, RELEASED_MS)
+      const end = performance.now() + Math.min(sizes.waitMs, RELEASED_MS)
       while ((await left()) !== "" && performance.now() < end) await new Promise((resolve) => setTimeout(resolve, 10))
       equal(await left(), "", `what ${STORAGES} storages left open`)
     },
   },
 ])
 
-/** More than a program opens or closes by itself meanwhile. */
+/** More handles than a program opens or closes by itself during the case. */
 const STORAGES = 8
-/** What the system still takes back after a disposal, such as a socket, is gone long before. */
+/** The system closes a socket asynchronously after a disposal, in far less than this. */
 const RELEASED_MS = 1_000
 
-/** Whatever comes of the calls, the other cases see to. */
+/** Ignores the results of the calls; other cases test them. */
 async function useAll(storage: SessionStorage, capabilities: Capabilities): Promise<void> {
   const calls = [
     () => create(storage, "a"),
@@ -191,7 +191,7 @@ async function useAll(storage: SessionStorage, capabilities: Capabilities): Prom
     () => storage.delete("a"),
     () => create(storage, "a"),
     async () => {
-      // Neither read to its end nor returned from, and a watcher that waits.
+      // A reader that is neither read to its end nor returned from, and a pending watcher.
       await storage.read("a")[Symbol.asyncIterator]().next()
       const heads = capabilities.watch ? storage.watch?.("a")[Symbol.asyncIterator]() : undefined
       heads?.next().catch(() => undefined)
@@ -200,7 +200,7 @@ async function useAll(storage: SessionStorage, capabilities: Capabilities): Prom
   for (const call of calls) await call().catch(() => undefined)
 }
 
-const allowed = {
+const allowedValues = {
   durability: ["none", "os", "disk", "replicated"],
   atomicBatch: ["all", "prefix"],
   writers: ["instance", "host", "any"],

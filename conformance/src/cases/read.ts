@@ -264,10 +264,10 @@ export const read: readonly Case[] = casesOf("read", [
     n: 15,
     clause: "read.corrupt",
     title: "a line that is not UTF-8 is `corrupt`, before and after an append, until its session is deleted",
-    needs: needs.spoilLine,
-    async run({ storage, spoilLine, reopen }) {
+    needs: needs.corruptLine,
+    async run({ storage, corruptLine, reopen }) {
       const head = await create(storage, "a", linesTo(6))
-      const spoiled = await spoilLine("a", 3)
+      const spoiled = await corruptLine("a", 3)
       await rejects("corrupt", "a read that comes to it", () => readLines(spoiled, "a"))
       // Whether one can go on behind it is the storage's to say. It must not put anything in the line's place.
       await spoiled.append("a", [line("new")], { expect: head }).catch(() => undefined)

@@ -1,3 +1,4 @@
+/** Cases of crashes, and of stores that are full or lose a request or a response. */
 import type { Head } from "@sessions/core/storage"
 import { check, equal, equalLines, rejects } from "../helpers/assert.ts"
 import type { Case } from "../case/case.ts"
@@ -5,12 +6,11 @@ import { casesOf } from "../case/case.ts"
 import { create, expectLog, line, linesTo, readLines } from "../helpers/lines.ts"
 import { needs } from "../case/needs.ts"
 
-/** Crashes and faults: what a storage makes of a writer that died and of calls that the store did not answer. */
 export const recover: readonly Case[] = casesOf("recover", [
   {
     n: 1,
     clause: "recover.crash",
-    title: "what was acknowledged survives a crash, and the next writer goes on behind it",
+    title: "acknowledged writes survive a crash, and the next writer can append",
     needs: needs.crash,
     async run({ storage, crash }) {
       const head = await create(storage, "a", linesTo(3))
@@ -21,13 +21,13 @@ export const recover: readonly Case[] = casesOf("recover", [
       equal((await next.docs.get("sessions/a/x"))?.version, version, "the version of its document")
       equal(await next.blobs.has(hash), true, "blobs.has()")
       await next.append("a", [line(3)], { expect: head })
-      await expectLog(next, "a", linesTo(4), "after going on")
+      await expectLog(next, "a", linesTo(4), "after the next append")
     },
   },
   {
     n: 2,
     clause: "recover.crash",
-    title: "a crash with an append under way leaves whole lines, of an atomic batch all or none",
+    title: "a crash during an append leaves whole lines, of an atomic batch all or none",
     needs: needs.crash,
     async run({ storage, crash, capabilities, sizes }) {
       const head = await create(storage, "a", [line("first")])
@@ -54,19 +54,19 @@ export const recover: readonly Case[] = casesOf("recover", [
         equalLines(created, batch, "the lines of a creation, which is always whole")
       const { log, next: seq } = (await next.head("a")) as Head
       await next.append("a", [line("next")], { expect: { log, next: seq } })
-      await expectLog(next, "a", [line("first"), ...added, line("next")], "after going on")
+      await expectLog(next, "a", [line("first"), ...added, line("next")], "after the next append")
     },
   },
   {
     n: 3,
     clause: "append.quota",
-    title: "an append without room is `quota` and leaves nothing, and the next one works",
+    title: "an append to a full store is `quota` and writes nothing, and the next one works",
     needs: needs.quota,
     async run({ storage, arm }) {
       const head = await create(storage, "a", linesTo(2))
       await arm("quota")
-      await rejects("quota", "an append without room", () => storage.append("a", linesTo(50, 2), { expect: head }))
-      await expectLog(storage, "a", linesTo(2), "after the append that found no room")
+      await rejects("quota", "an append to a full store", () => storage.append("a", linesTo(50, 2), { expect: head }))
+      await expectLog(storage, "a", linesTo(2), "after the refused append")
       await storage.append("a", [line(2)], { expect: head })
       await expectLog(storage, "a", linesTo(3), "after the next append")
     },
@@ -74,28 +74,24 @@ export const recover: readonly Case[] = casesOf("recover", [
   {
     n: 4,
     clause: "append.lost",
-    title: "an append whose answer was lost is acknowledged or `indeterminate`, never `conflict`, and there once",
+    title: "after a lost response an append is acknowledged or `indeterminate`, never `conflict`, and written once",
     needs: needs.responseLost,
     async run({ storage, arm }) {
       const head = await create(storage, "a", linesTo(2))
       await arm("responseLost")
       const batch = [line("mine"), line("too")]
       try {
-        equal(
-          await storage.append("a", batch, { expect: head }),
-          { next: 4, log: head.log },
-          "the head that the append gave",
-        )
+        equal(await storage.append("a", batch, { expect: head }), { next: 4, log: head.log }, "the returned head")
       } catch (error) {
         await rejects("indeterminate", "the append", () => Promise.reject(error))
       }
-      await expectLog(storage, "a", [...linesTo(2), ...batch], "after the lost answer")
+      await expectLog(storage, "a", [...linesTo(2), ...batch], "after the lost response")
     },
   },
   {
     n: 5,
     clause: "append.lost",
-    title: "an append whose request was lost is written by another try, or refused with a code that is true",
+    title: "after a lost request an append is written by a retry, or its error code is true",
     needs: needs.requestLost,
     async run({ storage, arm }) {
       const head = await create(storage, "a", linesTo(2))

@@ -1,3 +1,4 @@
+/** Cases of `sync`. */
 import { rejects } from "../helpers/assert.ts"
 import type { Case } from "../case/case.ts"
 import { casesOf } from "../case/case.ts"
@@ -8,7 +9,7 @@ export const sync: readonly Case[] = casesOf("sync", [
   {
     n: 1,
     clause: "sync",
-    title: "sync resolves, after appends and at once with them, and changes nothing that is read",
+    title: "sync resolves after appends and concurrently with them, and changes no line",
     needs: needs.sync,
     async run({ storage }) {
       const head = await create(storage, "a")
@@ -21,7 +22,7 @@ export const sync: readonly Case[] = casesOf("sync", [
   {
     n: 2,
     clause: "unsupported",
-    title: "a storage that cannot sync has no sync, or refuses it with `unsupported`",
+    title: "without the capability, sync is missing or refused with `unsupported`",
     needs: needs.noSync,
     async run({ storage }) {
       await create(storage, "a")

@@ -1,3 +1,4 @@
+/** Cases of `watch`. */
 import type { Head, SessionStorage } from "@sessions/core/storage"
 import { check, equal, Mismatch, rejects } from "../helpers/assert.ts"
 import type { Case } from "../case/case.ts"
@@ -10,16 +11,16 @@ export const watch: readonly Case[] = casesOf("watch", [
   {
     n: 1,
     clause: "watch.sees",
-    title: "a watcher hears of an append, its own storage's and another writer's",
+    title: "a watcher gets the heads of its own storage's appends and of another writer's",
     needs: needs.watch,
     async run({ writers }) {
       const [a, b] = await writers()
       let head = await create(a, "a")
       const heads = watchOf(a)
       for (const writer of [a, b, a, b]) {
-        const news = hear(heads, head.next + 1)
+        const news = nextHead(heads, head.next + 1)
         head = await writer.append("a", [line(head.next)], { expect: head })
-        equal(await news, head, "the head that the watcher heard of")
+        equal(await news, head, "the head from the watch")
       }
       await heads.return?.()
     },
@@ -27,52 +28,52 @@ export const watch: readonly Case[] = casesOf("watch", [
   {
     n: 2,
     clause: "watch.sees",
-    title: "a watcher that was slow hears of the last append, and never of one that is not there",
+    title: "a slow watcher gets the last head, and never a head beyond the log",
     needs: needs.watch,
     async run({ storage }) {
       let head = await create(storage, "a")
       const heads = watchOf(storage)
-      let there = head.next
-      const news = hear(heads, 3, () => there)
+      let end = head.next
+      const news = nextHead(heads, 3, () => end)
       for (let n = 2; n < 40; n++) {
-        there = n + 1
+        end = n + 1
         head = await storage.append("a", [line(n)], { expect: head })
       }
       await news
-      equal(await hear(heads, 40), head, "the last head that the watcher heard of")
+      equal(await nextHead(heads, 40), head, "the last head from the watch")
       await heads.return?.()
     },
   },
   {
     n: 3,
     clause: "watch.sees",
-    title: "several watchers of one session all hear, and one that leaves disturbs no other",
+    title: "all watchers of one session get its heads, also after one of them stops",
     needs: needs.watch,
     async run({ storage }) {
       const head = await create(storage, "a")
       const [first, second, third] = [watchOf(storage), watchOf(storage), watchOf(storage)]
-      const news = [first, second, third].map((heads) => hear(heads, 3))
+      const news = [first, second, third].map((heads) => nextHead(heads, 3))
       const next = await storage.append("a", [line(2)], { expect: head })
       await Promise.all(news)
       await second.return?.()
-      const more = [first, third].map((heads) => hear(heads, 4))
+      const more = [first, third].map((heads) => nextHead(heads, 4))
       await storage.append("a", [line(3)], { expect: next })
       await Promise.all(more)
       await Promise.all([first.return?.(), third.return?.()])
-      await expectLog(storage, "a", linesTo(4), "after it")
+      await expectLog(storage, "a", linesTo(4), "after the appends")
     },
   },
   {
     n: 4,
     clause: "watch.ends",
-    title: "a watch ends with its signal, whether it fires before or while the watcher waits",
+    title: "a watch ends with its signal, whether it aborts before the watch or during it",
     needs: needs.watch,
     async run({ storage }) {
       await create(storage, "a")
-      await expectEnd(watchOf(storage, AbortSignal.abort()), "a watch whose signal had fired")
+      await expectEnd(watchOf(storage, AbortSignal.abort()), "a watch with an aborted signal")
       const controller = new AbortController()
-      const ending = expectEnd(watchOf(storage, controller.signal), "a watch whose signal fires")
-      await turn()
+      const ending = expectEnd(watchOf(storage, controller.signal), "a watch whose signal is aborted")
+      await tick()
       controller.abort()
       await ending
     },
@@ -80,14 +81,14 @@ export const watch: readonly Case[] = casesOf("watch", [
   {
     n: 5,
     clause: "watch.ends",
-    title: "a watch ends when its session is deleted, by whichever writer",
+    title: "a watch ends when any writer deletes its session",
     needs: needs.watch,
     async run({ writers }) {
       const [a, b] = await writers()
       for (const writer of [a, b]) {
         await create(a, "a")
-        const ending = expectEnd(watchOf(a), "a watch of a session that is deleted")
-        await turn()
+        const ending = expectEnd(watchOf(a), "a watch of a deleted session")
+        await tick()
         await writer.delete("a")
         await ending
       }
@@ -100,8 +101,8 @@ export const watch: readonly Case[] = casesOf("watch", [
     needs: needs.watch,
     async run({ storage, close }) {
       await create(storage, "a")
-      const ending = expectEnd(watchOf(storage), "a watch of a storage that is disposed of")
-      await turn()
+      const ending = expectEnd(watchOf(storage), "a watch of a disposed storage")
+      await tick()
       await close()
       await ending
     },
@@ -109,13 +110,13 @@ export const watch: readonly Case[] = casesOf("watch", [
   {
     n: 7,
     clause: "watch.ends",
-    title: "a watcher that returns while it waits ends at once",
+    title: "retick() ends a waiting watcher at once",
     needs: needs.watch,
     async run({ storage }) {
       await create(storage, "a")
       const heads = watchOf(storage)
       const ending = expectEnd(heads, "the watch")
-      await turn()
+      await tick()
       await heads.return?.()
       await ending
     },
@@ -123,7 +124,7 @@ export const watch: readonly Case[] = casesOf("watch", [
   {
     n: 8,
     clause: "unsupported",
-    title: "a storage that cannot watch has no watch, or refuses it with `unsupported`",
+    title: "without the capability, watch is missing or refused with `unsupported`",
     needs: needs.noWatch,
     async run({ storage }) {
       await create(storage, "a")
@@ -139,25 +140,25 @@ function watchOf(storage: SessionStorage, signal?: AbortSignal): AsyncIterator<H
   return heads[Symbol.asyncIterator]()
 }
 
-/** The first head that has so many lines; those before it must grow, too, and none may be past what is there. */
-function hear(heads: AsyncIterator<Head>, next: number, there: () => number = () => next): Promise<Head> {
-  return awaitedLater(async () => {
+/** The first head whose `next` is at least the given one. Heads must not go back, and none may be beyond the end of the log. */
+function nextHead(heads: AsyncIterator<Head>, next: number, end: () => number = () => next): Promise<Head> {
+  return handled(async () => {
     let last = 0
     for (;;) {
       const result = await heads.next()
       if (result.done === true) throw new Mismatch("the watch", `a head with next ${next}`, "its end")
-      check(result.value.next >= last, "the next of a head that follows", `at least ${last}`, result.value.next)
+      check(result.value.next >= last, "the next of a later head", `at least ${last}`, result.value.next)
       last = result.value.next
-      const most = there()
-      check(last <= most, "the next of a head that the watcher heard of", `at most the ${most} that are there`, last)
+      const most = end()
+      check(last <= most, "the next of a head from the watch", `at most ${most}, the length of the log`, last)
       if (last >= next) return { next: last, log: result.value.log }
     }
   })
 }
 
-/** Takes what still comes, and demands an end without an error. */
+/** Reads the watch to its end, which must come without an error. */
 function expectEnd(heads: AsyncIterator<Head>, what: string): Promise<void> {
-  return awaitedLater(async () => {
+  return handled(async () => {
     try {
       while ((await heads.next()).done !== true);
     } catch (error) {
@@ -166,14 +167,14 @@ function expectEnd(heads: AsyncIterator<Head>, what: string): Promise<void> {
   })
 }
 
-/** A case that fails in between leaves this promise alone, and its rejection must not become the process's. */
-function awaitedLater<T>(work: () => Promise<T>): Promise<T> {
+/** If the case fails before it awaits the promise, its rejection must not count as unhandled. */
+function handled<T>(work: () => Promise<T>): Promise<T> {
   const promise = work()
   promise.catch(() => undefined)
   return promise
 }
 
-/** Lets a watch that was just asked come to wait. */
-function turn(): Promise<void> {
+/** Gives a watch the time to start waiting. */
+function tick(): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, 5))
 }

@@ -1,52 +1,53 @@
+/** Parses the arguments of the command. */
 import { parseArgs } from "node:util"
 import type { RunOptions } from "../runner/run.ts"
 import { selectCases } from "../runner/run.ts"
 
 export interface Arguments {
-  /** Of the module with the subject, as given. */
+  /** The path of the subject's module, as given. */
   readonly file: string
   readonly format: "text" | "json" | "tap"
-  /** Cases and groups; undefined: all of them. */
+  /** Cases and groups to run; undefined for all. */
   readonly only: readonly string[] | undefined
   readonly timeLimit: number
-  /** Undefined: no properties are tried. */
+  /** Undefined if no properties are checked. */
   readonly properties: { readonly runs: number; readonly seed: number; readonly path?: string } | undefined
 }
 
-/** Wrong use of the command, in a sentence; it ends with exit code 2. */
+/** Wrong use of the command. Its message is a sentence for the user; the exit code is 2. */
 export class UsageError extends Error {
   override readonly name = "UsageError"
 }
 
 export const HELP = `sessions-conformance SUBJECT [options]
 
-Holds a storage to the contract of @sessions. SUBJECT is a module whose default export (or export \`subject\`) is a
-Subject: how to make a place, open a storage on it and take it away. An array of them runs one after the other.
+Tests a storage against the contract of @sessions. SUBJECT is a module whose default export (or export \`subject\`) is
+a Subject, which creates a location, opens a storage on it and removes it. The subjects of an array run in turn.
 
-  --case ID        only this case, e.g. APPEND-07; may be given again
-  --group NAME     only this group, e.g. cas, or properties; may be given again
-  --seed N         of the properties; the report says which it was
-  --path PATH      of a property's failure, with its seed: tries that one input again
-  --runs N         inputs that each property tries (default 100; 0: none)
-  --time-limit MS  for each case (default 10000)
-  --json           the report as JSON
-  --tap            the report as TAP 14
-  --help           this text
+  --case ID        run only this case, e.g. APPEND-07; repeatable
+  --group NAME     run only this group, e.g. cas or properties; repeatable
+  --seed N         seed of the properties; the report prints the one used
+  --path PATH      with --seed: run only the failing input with this path
+  --runs N         number of inputs per property (default 100; 0 for none)
+  --time-limit MS  time limit of each case (default 10000)
+  --json           print the report as JSON
+  --tap            print the report as TAP 14
+  --help           print this text
 
-Exit code: 0 when everything passed, 1 when something failed, 2 for wrong use.
+Exit code: 0 if everything passed, 1 if something failed, 2 for wrong use.
 Node runs it with \`npx sessions-conformance ./subject.ts\` (TypeScript needs Node 22.18 or newer),
 Bun with \`bunx --bun sessions-conformance ./subject.ts\`,
 Deno with \`deno run -A npm:@sessions/conformance/cli ./subject.ts\`.
 `
 
-/** Undefined: the help was asked for. Throws a {@link UsageError}. */
+/** Returns undefined if the help was requested. Throws a {@link UsageError}. */
 export function readArguments(args: readonly string[], now: () => number): Arguments | undefined {
   const { values, positionals } = parse(args)
   if (values.help === true) return undefined
   const [file, ...more] = positionals
-  if (file === undefined) throw new UsageError("Name the module with your subject: sessions-conformance ./subject.ts")
-  if (more.length > 0) throw new UsageError(`One module at a time; ${more.join(" ")} is one too many.`)
-  if (values.json === true && values.tap === true) throw new UsageError("A report is either --json or --tap.")
+  if (file === undefined) throw new UsageError("Name the module of your subject: sessions-conformance ./subject.ts")
+  if (more.length > 0) throw new UsageError(`Give one module only; ${more.join(" ")} is one too many.`)
+  if (values.json === true && values.tap === true) throw new UsageError("Give either --json or --tap, not both.")
   const named = [...(values.case ?? []), ...(values.group ?? [])].map((name) => name.toLowerCase())
   const only = named.filter((name) => name !== "properties")
   if (only.length > 0) checkNames(only)

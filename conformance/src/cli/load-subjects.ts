@@ -1,14 +1,15 @@
+/** Loads the subjects for the command from a module. */
 import { pathToFileURL } from "node:url"
 import { resolve } from "node:path"
 import { existsSync } from "node:fs"
 import type { Subject } from "../subject.ts"
 import { UsageError } from "./arguments.ts"
 
-/** The subjects that a module exports; throws a {@link UsageError} that says what is missing. */
+/** Returns the subjects that a module exports. Throws a {@link UsageError} that says what is missing. */
 export async function loadSubjects(file: string): Promise<readonly Subject[]> {
   const path = resolve(file)
   if (!existsSync(path)) throw new UsageError(`There is no file ${path}.`)
-  const exported = await importing(path)
+  const exported = await importModule(path)
   const given = exported["default"] ?? exported["subject"]
   if (given === undefined) throw new UsageError(`${file} exports neither a default nor \`subject\`.`)
   const subjects: readonly unknown[] = Array.isArray(given) ? given : [given]
@@ -16,7 +17,7 @@ export async function loadSubjects(file: string): Promise<readonly Subject[]> {
   return subjects.map((subject) => checked(subject, file))
 }
 
-async function importing(path: string): Promise<Readonly<Record<string, unknown>>> {
+async function importModule(path: string): Promise<Readonly<Record<string, unknown>>> {
   try {
     return (await import(pathToFileURL(path).href)) as Record<string, unknown>
   } catch (cause) {
@@ -30,8 +31,8 @@ function checked(subject: unknown, file: string): Subject {
   const { name, makeLocation, open } = (subject ?? {}) as Partial<Subject>
   const missing = [
     ...(typeof name === "string" && name !== "" ? [] : ["name, a text"]),
-    ...(typeof makeLocation === "function" ? [] : ["makeLocation(), which makes a new, empty place"]),
-    ...(typeof open === "function" ? [] : ["open(location), which gives a storage on it"]),
+    ...(typeof makeLocation === "function" ? [] : ["makeLocation(), which creates a new, empty location"]),
+    ...(typeof open === "function" ? [] : ["open(location), which opens a storage on it"]),
   ]
   if (missing.length > 0) throw new UsageError(`The subject of ${file} lacks ${missing.join("; ")}.`)
   return subject as Subject

@@ -1,16 +1,16 @@
 #!/usr/bin/env node
+/** The command `sessions-conformance`: runs the suite and the properties against the subjects of a module. */
 import process from "node:process"
 import { run } from "../runner/run.ts"
 import type { Arguments } from "./arguments.ts"
 import { HELP, readArguments, UsageError } from "./arguments.ts"
+import { loadSubjects } from "./load-subjects.ts"
+import { checkProperties } from "./properties.ts"
 import type { FullReport } from "./report.ts"
 import { asLine, asTap, asText, totalsOf } from "./report.ts"
-import { tryProperties } from "./properties.ts"
-import { collectStrays } from "./strays.ts"
-import { loadSubjects } from "./load-subjects.ts"
 
 process.exitCode = await main(process.argv.slice(2))
-// A subject may have left timers, sockets or child processes behind; what had to be said is said.
+// The exit is explicit, because a subject may have left timers, sockets or child processes open. The output is flushed before.
 await new Promise<void>((resolve) => process.stdout.write("", () => resolve()))
 process.exit()
 
@@ -21,7 +21,7 @@ async function main(args: readonly string[]): Promise<number> {
       process.stdout.write(HELP)
       return 0
     }
-    return await conform(wanted)
+    return await runSubjects(wanted)
   } catch (error) {
     if (!(error instanceof UsageError)) throw error
     process.stderr.write(`${error.message}\n`)
@@ -29,13 +29,13 @@ async function main(args: readonly string[]): Promise<number> {
   }
 }
 
-async function conform(wanted: Arguments): Promise<number> {
+async function runSubjects(wanted: Arguments): Promise<number> {
   const reports: FullReport[] = []
-  const strays = collectStrays()
+  const uncaughtErrors = collectUncaughtErrors()
   for (const subject of await loadSubjects(wanted.file)) {
     const { only, timeLimit } = wanted
-    const report = await run(subject, { timeLimit, strays, ...(only !== undefined && { only }) })
-    reports.push({ ...report, properties: await tryProperties(subject, wanted, strays) })
+    const report = await run(subject, { timeLimit, uncaughtErrors, ...(only !== undefined && { only }) })
+    reports.push({ ...report, properties: await checkProperties(subject, wanted, uncaughtErrors) })
     if (wanted.format === "text") process.stdout.write(`${asText(reports.at(-1) as FullReport)}\n\n`)
   }
   const totals = totalsOf(reports)
@@ -43,4 +43,16 @@ async function conform(wanted: Arguments): Promise<number> {
   if (wanted.format === "tap") process.stdout.write(`${asTap(reports)}\n`)
   if (wanted.format === "text") process.stdout.write(`${asLine(totals)}\n`)
   return totals.failed > 0 ? 1 : 0
+}
+
+/**
+ * Keeps unhandled rejections and errors in timers from ending the process. The returned function returns those that were caught
+ * since its last call.
+ */
+function collectUncaughtErrors(): () => readonly unknown[] {
+  const errors: unknown[] = []
+  const record = (error: unknown): void => void errors.push(error)
+  process.on("unhandledRejection", record)
+  process.on("uncaughtException", record)
+  return () => errors.splice(0)
 }

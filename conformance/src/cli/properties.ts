@@ -1,3 +1,4 @@
+/** Checks both properties for the command. */
 import type { Subject } from "../subject.ts"
 import type { Arguments } from "./arguments.ts"
 
@@ -9,11 +10,11 @@ export interface PropertyResult {
   readonly message?: string
 }
 
-/** The properties need `fast-check` and `@sessions/memory`; without them they are skipped with a reason. */
-export async function tryProperties<L>(
+/** Skips the properties, with a reason, if `fast-check` or `@sessions/memory` is not installed. */
+export async function checkProperties<L>(
   subject: Subject<L>,
   { properties, timeLimit }: Pick<Arguments, "properties" | "timeLimit">,
-  strays: () => readonly unknown[] = () => [],
+  uncaughtErrors: () => readonly unknown[] = () => [],
 ): Promise<readonly PropertyResult[]> {
   if (properties === undefined) return []
   const { seed } = properties
@@ -28,8 +29,8 @@ export async function tryProperties<L>(
   for (const name of ["sequential", "interleaved"] as const) {
     try {
       await module.checkProperty(name, subject, { ...properties, timeLimit })
-      const [stray] = strays()
-      if (stray !== undefined) throw new Error(`Something went wrong where nobody could catch it: ${messageOf(stray)}`)
+      const [uncaught] = uncaughtErrors()
+      if (uncaught !== undefined) throw new Error(`There was an uncaught error: ${messageOf(uncaught)}`)
       results.push({ name, status: "passed", seed })
     } catch (error) {
       results.push({ name, status: "failed", seed, message: messageOf(error) })

@@ -1,4 +1,4 @@
-/** A report for people, for machines and for TAP readers. Pure. */
+/** Formats reports as text and as TAP. Pure functions. */
 import type { CaseResult } from "../runner/result.ts"
 import type { Report } from "../runner/run.ts"
 import type { PropertyResult } from "./properties.ts"
@@ -43,7 +43,7 @@ export function asLine({ passed, failed, skipped }: Totals): string {
   return `${passed} passed, ${failed} failed, ${skipped} skipped`
 }
 
-/** TAP 14 (testanything.org): what failed stands in the diagnostics block of its line. */
+/** TAP 14 (testanything.org), with each failure message in the diagnostics block of its line. */
 export function asTap(reports: readonly FullReport[]): string {
   const rows = reports.flatMap(({ subject, results, properties }) => [
     ...results.map(({ id, title, status, reason, failure }) => ({

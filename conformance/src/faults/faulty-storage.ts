@@ -1,61 +1,63 @@
-/** A storage around another that fails as storages do: at a test's command, or by a simulation's dice. */
+/** Wraps a storage so that calls fail as a test plans it, or as a simulation decides at random. */
 import type { BlobStore, Capabilities, SessionStorage, StorageErrorCode } from "@sessions/core/storage"
 import { StorageError } from "@sessions/core/storage"
 
 export type Operation = "append" | "head" | "read" | "put"
 
 /**
- * - a code: the call rejects with it, and nothing happens;
- * - `request lost`: rejects with `indeterminate`, and nothing happens;
- * - `response lost`: happens if it can, and rejects with `indeterminate`;
- * - `late`: rejects with `indeterminate`, and happens at {@link FaultyStorage.deliver}, if its precondition still holds then;
- * - `prefix`: the first line of a batch happens, and the call rejects with `indeterminate`.
+ * - an error code: the call rejects with it and has no effect;
+ * - `request lost`: the call rejects with `indeterminate` and has no effect;
+ * - `response lost`: the call takes effect if it can, and rejects with `indeterminate`;
+ * - `late`: the call rejects with `indeterminate`, and takes effect at {@link FaultyStorage.deliver} if its precondition still
+ *   holds;
+ * - `prefix`: the first line of the batch is appended, and the call rejects with `indeterminate`. A creation has no effect.
  */
 export type Fault = StorageErrorCode | "request lost" | "response lost" | "late" | "prefix"
 
-export type Planned = Fault | undefined | (() => Fault | undefined)
+/** Undefined means that the call succeeds. A function is called when the call is made. */
+export type PlannedFault = Fault | undefined | (() => Fault | undefined)
 
 export interface Call {
   readonly operation: Operation
   readonly session: string
-  /** Of an append. */
+  /** The lines of an append; empty for other operations. */
   readonly lines: readonly string[]
 }
 
 export interface FaultyStorage extends SessionStorage {
-  /** What was asked of it, in order. */
+  /** The calls so far, in order. */
   readonly calls: readonly Call[]
-  /** How many writes are late. */
+  /** The number of late writes that are not yet delivered. */
   readonly late: number
-  /** How the next calls of an operation fail, one after the other; undefined: that one does not. A function is asked at the call. */
-  fail(operation: Operation, ...faults: readonly Planned[]): void
-  /** Calls of this operation wait from now on, before anything happens, until the function given is called. */
+  /** Plans the faults of the next calls of an operation, one fault per call. */
+  fail(operation: Operation, ...faults: readonly PlannedFault[]): void
+  /** Makes calls of the operation wait before they take effect, until the returned function is called. */
   hold(operation: Operation): () => void
-  /** Hands in the oldest write that is late; says whether it happened. */
+  /** Delivers the oldest late write; resolves with whether it succeeded. */
   deliver(): Promise<boolean>
 }
 
 export interface FaultyOptions {
   readonly capabilities?: Partial<Capabilities>
-  /** Asked at each call that no command stands for. */
+  /** Decides the fault of each call for which none is planned. */
   readonly decide?: (call: Call) => Fault | undefined
-  /** Awaited before a call takes effect, and again before its answer comes. */
+  /** Awaited before a call takes effect, and again before it settles. */
   readonly pause?: (call: Call) => Promise<void>
-  /** Stands in for the blob store; a simulation's must not hash, which takes as long as it takes. */
+  /** Replaces the blob store. A simulation needs one that does not hash, because the time that hashing takes is not deterministic. */
   readonly blobs?: BlobStore
 }
 
-/** What a call does to the storage behind: all of it, or as much as an interrupted one may. */
-interface Act<T> {
+/** The effect of a call on the inner storage: the whole effect, or the part that an interrupted call may leave. */
+interface Effect<T> {
   readonly whole: () => Promise<T>
   readonly part?: () => Promise<unknown>
 }
 
 export function createFaultyStorage(inner: SessionStorage, o: FaultyOptions = {}): FaultyStorage {
   const calls: Call[] = []
-  const planned = new Map<Operation, Planned[]>()
+  const planned = new Map<Operation, PlannedFault[]>()
   const held = new Map<Operation, Promise<void>>()
-  const stragglers: (() => Promise<unknown>)[] = []
+  const lateWrites: (() => Promise<unknown>)[] = []
   const blobs = o.blobs ?? inner.blobs
   const description = `faulty ${inner.description}`
 
@@ -66,16 +68,16 @@ export function createFaultyStorage(inner: SessionStorage, o: FaultyOptions = {}
     return typeof next === "function" ? next() : next
   }
 
-  async function perform<T>(call: Call, act: Act<T>): Promise<T> {
+  async function perform<T>(call: Call, effect: Effect<T>): Promise<T> {
     calls.push(call)
     const fault = nextFault(call)
     await o.pause?.(call)
     await held.get(call.operation)
     try {
-      if (fault === undefined) return await act.whole()
-      if (fault === "response lost") await act.whole().catch(nothing)
-      if (fault === "prefix") await act.part?.().catch(nothing)
-      if (fault === "late") stragglers.push(act.whole)
+      if (fault === undefined) return await effect.whole()
+      if (fault === "response lost") await effect.whole().catch(ignore)
+      if (fault === "prefix") await effect.part?.().catch(ignore)
+      if (fault === "late") lateWrites.push(effect.whole)
       throw errorOf(fault, description)
     } finally {
       await o.pause?.(call)
@@ -88,9 +90,9 @@ export function createFaultyStorage(inner: SessionStorage, o: FaultyOptions = {}
     docs: inner.docs,
     blobs: {
       put(bytes, options) {
-        // The caller may change its array as soon as the call is made.
-        const own = bytes instanceof Uint8Array ? bytes.slice() : bytes
-        return perform({ operation: "put", session: "", lines: [] }, { whole: () => blobs.put(own, options) })
+        // A copy, because the caller may change its array after the call.
+        const copy = bytes instanceof Uint8Array ? bytes.slice() : bytes
+        return perform({ operation: "put", session: "", lines: [] }, { whole: () => blobs.put(copy, options) })
       },
       get: (hash, options) => blobs.get(hash, options),
       has: (hash, options) => blobs.has(hash, options),
@@ -99,7 +101,7 @@ export function createFaultyStorage(inner: SessionStorage, o: FaultyOptions = {}
     },
     calls,
     get late() {
-      return stragglers.length
+      return lateWrites.length
     },
     fail(operation, ...faults) {
       planned.set(operation, [...(planned.get(operation) ?? []), ...faults])
@@ -113,7 +115,7 @@ export function createFaultyStorage(inner: SessionStorage, o: FaultyOptions = {}
       }
     },
     async deliver() {
-      const late = stragglers.shift()
+      const late = lateWrites.shift()
       if (late === undefined) return false
       return late().then(
         () => true,
@@ -126,7 +128,7 @@ export function createFaultyStorage(inner: SessionStorage, o: FaultyOptions = {}
         { operation: "append", session, lines: [...lines] },
         {
           whole: () => inner.append(session, lines, options),
-          // Creating is always whole.
+          // A creation is whole or has no effect.
           part: async () => {
             if (options.expect !== 0) await inner.append(session, lines.slice(0, 1), { expect: options.expect })
           },
@@ -152,6 +154,6 @@ function errorOf(fault: Fault, storage: string): StorageError {
   return new StorageError(unknown ? "indeterminate" : fault, `The test says: ${fault}.`, { storage })
 }
 
-function nothing(): void {
-  // Whoever is not answered does not learn that it was refused, either.
+function ignore(): void {
+  // A caller whose response is lost does not learn that its call was refused.
 }

@@ -1,4 +1,4 @@
-/** Storages that fail on demand: for those who use storages and want to know what becomes of them then. */
-export type { Call, Fault, FaultyOptions, FaultyStorage, Operation, Planned } from "./faulty-storage.ts"
+/** Storages that fail on demand, for testing code that uses a storage. */
+export type { Call, Fault, FaultyOptions, FaultyStorage, Operation, PlannedFault } from "./faulty-storage.ts"
 export { createFaultyStorage } from "./faulty-storage.ts"
 export { withFaults } from "./with-faults.ts"

@@ -1,18 +1,19 @@
+/** Adds the suite's faults to a subject, by wrapping its storages. */
 import type { SessionStorage } from "@sessions/core/storage"
 import type { Subject } from "../subject.ts"
 import type { Fault, FaultyStorage } from "./faulty-storage.ts"
 import { createFaultyStorage } from "./faulty-storage.ts"
 
 /**
- * The subject with every fault that can be brought about at the contract's edge, without a look into the adapter: what uses the
- * storage meets them all; how the adapter itself copes with its store is told by faults of its own only.
+ * The subject with every fault that can be injected above the adapter. It tests code that uses the storage. How the adapter itself
+ * handles failures of its store is tested only by faults that are injected below it.
  */
 export function withFaults<L extends object>(subject: Subject<L>): Subject<L> {
   const opened = new WeakMap<L, FaultyStorage[]>()
   const inner = new WeakMap<SessionStorage, SessionStorage>()
 
   const arm = (location: L, fault: Fault): void => {
-    // The next append may come through any of the storages on the place; the fault is for that one alone.
+    // The next append may use any storage on the location, and only that append fails.
     let spent = false
     for (const storage of opened.get(location) ?? []) {
       storage.fail("append", () => {

@@ -1,55 +1,56 @@
+/** The assertions of the cases. They throw a {@link Mismatch}, which a report prints without a stack. */
 import type { StorageErrorCode } from "@sessions/core/storage"
 import { show, showError } from "./show.ts"
 
-/** A rule that was not kept: what was looked at, what it should have been and what it was. */
+/** A failed check: what was checked, the expected value and the actual one, in words. */
 export class Mismatch extends Error {
   readonly what: string
   readonly expected: string
-  readonly came: string
+  readonly actual: string
 
-  constructor(what: string, expected: string, came: string) {
-    super(`${what}: expected ${expected}, came ${came}`)
+  constructor(what: string, expected: string, actual: string) {
+    super(`${what}: expected ${expected}, got ${actual}`)
     this.name = "Mismatch"
     this.what = what
     this.expected = expected
-    this.came = came
+    this.actual = actual
   }
 }
 
-export function check(holds: boolean, what: string, expected: string, came: unknown): asserts holds {
-  if (!holds) throw new Mismatch(what, expected, show(came))
+export function check(holds: boolean, what: string, expected: string, actual: unknown): asserts holds {
+  if (!holds) throw new Mismatch(what, expected, show(actual))
 }
 
-/** By value, for what JSON can write; keys that are undefined count as missing, their order does not count. */
-export function equal(came: unknown, expected: unknown, what: string): void {
-  if (!same(came, expected)) throw new Mismatch(what, show(expected), show(came))
+/** Compares JSON values. A key whose value is undefined counts as missing; the order of keys does not matter. */
+export function equal(actual: unknown, expected: unknown, what: string): void {
+  if (!same(actual, expected)) throw new Mismatch(what, show(expected), show(actual))
 }
 
-/** Says which line differs first, with its neighbours' number, instead of showing two long lists. */
-export function equalLines(came: readonly string[], expected: readonly string[], what: string): void {
+/** Reports the first line that differs, with its index, because two long lists are hard to compare by eye. */
+export function equalLines(actual: readonly string[], expected: readonly string[], what: string): void {
   for (const [index, line] of expected.entries()) {
-    const other = came[index]
+    const other = actual[index]
     if (other === undefined)
-      throw new Mismatch(what, `${expected.length} lines`, `${came.length}; missing from ${show(line)} on`)
+      throw new Mismatch(what, `${expected.length} lines`, `${actual.length}; missing from ${show(line)} on`)
     if (other !== line) throw new Mismatch(`${what}, line ${index}`, ...differing(line, other))
   }
-  if (came.length > expected.length) {
+  if (actual.length > expected.length) {
     throw new Mismatch(
       what,
       `${expected.length} lines`,
-      `${came.length}; too many from ${show(came[expected.length])} on`,
+      `${actual.length}; too many from ${show(actual[expected.length])} on`,
     )
   }
 }
 
-export function equalBytes(came: unknown, expected: Uint8Array, what: string): void {
-  check(came instanceof Uint8Array, what, show(expected), came)
-  const differs = expected.findIndex((byte, index) => came[index] !== byte)
-  if (came.length === expected.length && differs === -1) return
-  throw new Mismatch(differs === -1 ? what : `${what}, from byte ${differs} on`, show(expected), show(came))
+export function equalBytes(actual: unknown, expected: Uint8Array, what: string): void {
+  check(actual instanceof Uint8Array, what, show(expected), actual)
+  const differs = expected.findIndex((byte, index) => actual[index] !== byte)
+  if (actual.length === expected.length && differs === -1) return
+  throw new Mismatch(differs === -1 ? what : `${what}, from byte ${differs} on`, show(expected), show(actual))
 }
 
-/** The call must give a promise that rejects with this code (or one of them). */
+/** The call must return a promise that rejects with this code, or with one of these. */
 export async function rejects(
   code: StorageErrorCode | readonly StorageErrorCode[],
   what: string,
@@ -73,11 +74,11 @@ export async function rejects(
   throw new Mismatch(what, expected, `it resolved with ${show(value)}`)
 }
 
-/** Asks again until the condition holds; what it waits for has no other sign than its effect. */
-export async function until(patience: number, what: string, holds: () => boolean | Promise<boolean>): Promise<void> {
-  const end = performance.now() + patience
+/** Polls, for effects that no promise or event reports. */
+export async function until(waitMs: number, what: string, holds: () => boolean | Promise<boolean>): Promise<void> {
+  const end = performance.now() + waitMs
   while (!(await holds())) {
-    if (performance.now() > end) throw new Mismatch(what, `it to happen within ${patience} ms`, "it did not")
+    if (performance.now() > end) throw new Mismatch(what, `it to happen within ${waitMs} ms`, "it did not")
     await new Promise((resolve) => setTimeout(resolve, 2))
   }
 }
@@ -90,11 +91,14 @@ function same(a: unknown, b: unknown): boolean {
   return [...keys].every((key) => same(a[key as keyof typeof a], b[key as keyof typeof b]))
 }
 
-function differing(expected: string, came: string): [string, string] {
+function differing(expected: string, actual: string): [string, string] {
   let at = 0
-  while (at < expected.length && expected[at] === came[at]) at++
+  while (at < expected.length && expected[at] === actual[at]) at++
   const from = Math.max(0, at - 20)
-  const piece = (text: string): string => show(text.slice(from, from + 60))
+  const excerpt = (text: string): string => show(text.slice(from, from + 60))
   const where = from === 0 ? "" : ` from character ${from} on`
-  return [`${piece(expected)}${where}`, `${piece(came)}${where} (${came.length} characters, not ${expected.length})`]
+  return [
+    `${excerpt(expected)}${where}`,
+    `${excerpt(actual)}${where} (${actual.length} characters, not ${expected.length})`,
+  ]
 }

@@ -1,8 +1,9 @@
+/** Log lines for the cases to write, and checks of what a storage returns. */
 import type { Chunk, Head, ReadRange, SessionStorage } from "@sessions/core/storage"
 import { MAX_CHUNK_BYTES, utf8Length } from "@sessions/core/storage"
 import { check, equal, equalLines } from "./assert.ts"
 
-/** Lines that careless code changes: each is one line of a log, and must come back as it is. */
+/** Lines that careless code changes, such as by parsing or trimming. Each is one line of a log and must come back unchanged. */
 export const exactLines: readonly string[] = [
   '\uFEFF{"t":"byte order mark before the line"}',
   '{"t":"plain"}',
@@ -31,7 +32,7 @@ export function linesTo(count: number, from = 0): string[] {
   return Array.from({ length: count }, (_, index) => line(from + index))
 }
 
-/** Lines of about 1 KB that come to `bytes` together. */
+/** Lines of about 1 KB each, at least `bytes` in all. */
 export function bigLines(bytes: number): string[] {
   return Array.from({ length: Math.ceil(bytes / 1_000) }, (_, n) => JSON.stringify({ n, pad: "é".repeat(490) }))
 }
@@ -46,13 +47,13 @@ export async function collect<T>(iterable: AsyncIterable<T>): Promise<T[]> {
   return all
 }
 
-/** The lines of a range; holds the chunks that bring them to the rules for chunks. */
+/** Reads the lines of a range, and checks every chunk with {@link checkChunk}. */
 export async function readLines(storage: SessionStorage, session: string, range?: ReadRange): Promise<string[]> {
   const { lines } = await readFrom(storage, session, range)
   return lines
 }
 
-/** {@link readLines}, with the seq of the first one. */
+/** {@link readLines}, with the seq of the first line. */
 export async function readFrom(
   storage: SessionStorage,
   session: string,
@@ -76,7 +77,7 @@ export function checkChunk(chunk: Chunk, next: number): void {
   check(bytes <= MAX_CHUNK_BYTES, "the bytes of a chunk of several lines", `at most ${MAX_CHUNK_BYTES}`, bytes)
 }
 
-/** The session has these lines and no others, and its head says so. */
+/** Checks that the session has exactly these lines, and that its head has the right `next`. */
 export async function expectLog(
   storage: SessionStorage,
   session: string,
@@ -88,7 +89,7 @@ export async function expectLog(
   equal(head?.next, lines.length, `head().next ${when}`)
 }
 
-/** There is no such session, whichever way one asks. */
+/** Checks that neither `head`, `read` nor `list` returns the session. */
 export async function expectGone(storage: SessionStorage, session: string, when: string): Promise<void> {
   equal(await storage.head(session), undefined, `head() ${when}`)
   equalLines(await readLines(storage, session), [], `the lines ${when}`)

@@ -1,3 +1,4 @@
+/** Counts the open handles of the process, so that a case can find handles that a storage leaks. */
 interface Runtime {
   readonly process?: {
     readonly getActiveResourcesInfo?: () => readonly string[]
@@ -7,12 +8,12 @@ interface Runtime {
 }
 
 /**
- * What this program holds open, by kind: what keeps it from ending (timers, sockets, as far as the runtime tells), and its file
- * descriptors. Undefined where nobody tells: in pages, and on Windows for files.
+ * The number of open handles by kind: timers, sockets and other resources that the runtime reports, and file descriptors.
+ * Undefined if the runtime reports none of them, as in a page. Windows does not report file descriptors.
  */
 export function openHandles(): ReadonlyMap<string, number> | undefined {
   const { process, Bun } = globalThis as Runtime
-  // Bun closes a database when the last statement of it is collected.
+  // Bun closes a database only when its last statement is garbage collected.
   Bun?.gc?.(true)
   const handles = new Map<string, number>()
   for (const kind of process?.getActiveResourcesInfo?.() ?? []) handles.set(kind, (handles.get(kind) ?? 0) + 1)
@@ -24,13 +25,13 @@ export function openHandles(): ReadonlyMap<string, number> | undefined {
 function descriptors(builtin: ((name: string) => unknown) | undefined): number | undefined {
   const fs = builtin?.("node:fs") as { readonly readdirSync: (path: string) => readonly string[] } | undefined
   const threads = builtin?.("node:worker_threads") as { readonly isMainThread: boolean } | undefined
-  // Descriptors are the process's: the other threads of a test runner open and close theirs meanwhile.
+  // Descriptors belong to the process, so other threads of a test runner would change the count.
   if (fs === undefined || threads?.isMainThread !== true) return undefined
   for (const folder of ["/proc/self/fd", "/dev/fd"]) {
     try {
       return fs.readdirSync(folder).length
     } catch {
-      // Not on this system.
+      // This system has no such folder.
     }
   }
   return undefined

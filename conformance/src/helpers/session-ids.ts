@@ -1,8 +1,8 @@
+/** Session ids for the cases: invalid ones, unusual ones, and the methods that must check them. */
 import type { SessionStorage } from "@sessions/core/storage"
 import { collect } from "./lines.ts"
 
-/** What no id may be. */
-export const hostileIds: readonly string[] = [
+export const invalidIds: readonly string[] = [
   "",
   ".",
   "..",
@@ -27,8 +27,8 @@ export const hostileIds: readonly string[] = [
   "x".repeat(129),
 ]
 
-/** What looks odd to a file system, a URL or an object used as a map, and is an id like any other. */
-export const oddIds: readonly string[] = [
+/** Valid ids that are special to a file system, to a URL, or to an object that is used as a map. */
+export const unusualIds: readonly string[] = [
   "CON",
   "nul",
   "aux.x",
@@ -55,9 +55,9 @@ export const oddIds: readonly string[] = [
   "a--b",
 ]
 
-export const sameButForCase: readonly string[] = ["CaseSession", "casesession", "CASESESSION", "caseSession"]
+export const caseVariants: readonly string[] = ["CaseSession", "casesession", "CASESESSION", "caseSession"]
 
-/** Every method that takes a session id, as a call with that id. */
+/** One call of every method that takes a session id. */
 export function callsWith(storage: SessionStorage, id: string): readonly (readonly [string, () => Promise<unknown>])[] {
   const { sync, replace, watch } = storage.capabilities
   return [

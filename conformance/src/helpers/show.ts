@@ -1,6 +1,9 @@
+/** Values and errors as short texts for failure messages. */
+import { TimeoutError } from "./timeout.ts"
+
 const LONGEST = 160
 
-/** A value in a failure: short, and with every character that an eye would miss written as an escape. */
+/** Shortened; characters that are easy to overlook are written as escapes. */
 export function show(value: unknown): string {
   if (typeof value === "string") return shortened(escaped(JSON.stringify(value)))
   if (value instanceof Error) return showError(value)
@@ -10,8 +13,9 @@ export function show(value: unknown): string {
   return shortened(escaped(json(value)))
 }
 
-/** What was thrown, which need not be an Error. */
+/** A thrown value, which need not be an Error. */
 export function showError(error: unknown): string {
+  if (error instanceof TimeoutError) return `it ${error.message}`
   if (!(error instanceof Error)) return `a thrown ${typeof error}, not an Error: ${show(error)}`
   const code = (error as { code?: unknown }).code
   return `${code === undefined ? error.name : `code "${String(code)}"`}: ${shortened(error.message)}`

@@ -1,19 +1,24 @@
-/** Thrown by {@link within}; the only error that means "took too long". */
-export class OutOfTime extends Error {
+/** A time limit for asynchronous work. */
+
+/** Thrown by {@link withTimeout} only. */
+export class TimeoutError extends Error {
   constructor(limit: number) {
     super(`did not end within ${limit} ms`)
-    this.name = "OutOfTime"
+    this.name = "TimeoutError"
   }
 }
 
-/** The promise's outcome, or {@link OutOfTime} after the limit. What comes later goes nowhere, also when it is a rejection. */
-export async function within<T>(limit: number, work: () => Promise<T>): Promise<T> {
+/**
+ * Settles as the work does, or rejects with {@link TimeoutError} after `limit` milliseconds. A result or a rejection that comes
+ * later is ignored.
+ */
+export async function withTimeout<T>(limit: number, work: () => Promise<T>): Promise<T> {
   let timer: ReturnType<typeof setTimeout> | undefined
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new OutOfTime(limit)), limit)
+  const timeout = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new TimeoutError(limit)), limit)
   })
   try {
-    return await Promise.race([work(), late])
+    return await Promise.race([work(), timeout])
   } finally {
     clearTimeout(timer)
   }

@@ -1,4 +1,4 @@
-/** Whether the suite can fail: each mutant has to fail the cases that are named for it, and no others. */
+/** Checks that the suite can fail: each mutant must fail the cases that it names, and no others. */
 import type { MemoryLocation } from "@sessions/memory"
 import type { Failure } from "../runner/result.ts"
 import type { RunOptions } from "../runner/run.ts"
@@ -8,19 +8,19 @@ import type { Mutant } from "./mutant.ts"
 
 export interface Verdict {
   readonly mutant: string
-  /** It failed exactly what it had to. */
+  /** It failed exactly the cases that it names. */
   readonly killed: boolean
-  /** Cases named for the mutant that it passed. */
+  /** Cases that it names and passed. */
   readonly missing: readonly string[]
-  /** Cases that it failed and nobody named. */
+  /** Failures of cases that it does not name. */
   readonly unexpected: readonly Failure[]
 }
 
 /**
- * Sizes at which every case is still carried out in full sense: more sessions than a page of a store, a log of several chunks, a
- * limit that {@link mutants} and {@link soundSubjects} with small limits reach. What never happens by itself is waited for briefly.
+ * Small sizes at which every case still tests its rule: more sessions than one page of a store, a log of several chunks, and limits
+ * that the subjects with small limits reach. The wait is short, because a mutant waits in vain.
  */
-const OPTIONS: RunOptions = { timeLimit: 1_500, sizes: { patience: 100, limitBytes: 4_500_000, logBytes: 600_000 } }
+const OPTIONS: RunOptions = { timeLimit: 1_500, sizes: { waitMs: 100, limitBytes: 4_500_000, logBytes: 600_000 } }
 
 export async function checkMutant({ subject, fails }: Mutant): Promise<Verdict> {
   const { results } = await run(subject, OPTIONS)
@@ -35,12 +35,12 @@ export async function checkMutant({ subject, fails }: Mutant): Promise<Verdict> 
   }
 }
 
-/** What a storage that is right failed all the same; empty where the suite is right too. */
+/** The failures of a correct storage: none, unless the suite is wrong. */
 export async function checkSound(subject: Subject<MemoryLocation>): Promise<readonly Failure[]> {
   const { results } = await run(subject, {
     ...OPTIONS,
     timeLimit: 10_000,
-    sizes: { ...OPTIONS.sizes, patience: 5_000 },
+    sizes: { ...OPTIONS.sizes, waitMs: 5_000 },
   })
   return results.flatMap(({ failure }) => failure ?? [])
 }

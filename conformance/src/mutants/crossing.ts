@@ -1,11 +1,11 @@
+/** Mutants that are correct on their own, but incompatible with another adapter on the same locations. */
 import type { Mutant } from "./mutant.ts"
 import { current } from "./mutant.ts"
 import type { Changes } from "./sound-subjects.ts"
-import { twin } from "./sound-subjects.ts"
+import { secondAdapter } from "./sound-subjects.ts"
 
-/** Right by themselves, and wrong beside another adapter on the same places. */
 export const crossingMutants: readonly Mutant[] = [
-  wrong("has a twin that writes lines in its own way", ["CROSS-01"], (real) => ({
+  wrong("shares locations with an adapter that trims lines", ["CROSS-01"], (real) => ({
     append: (session, lines, o) =>
       real.append(
         session,
@@ -13,14 +13,14 @@ export const crossingMutants: readonly Mutant[] = [
         o,
       ),
   })),
-  wrong("has a twin that names logs in its own way", ["CROSS-02", "CROSS-06"], (real) => ({
+  wrong("shares locations with an adapter that changes the log's identity", ["CROSS-02", "CROSS-06"], (real) => ({
     async append(session, lines, o) {
-      const expect = o.expect === 0 ? 0 : { ...o.expect, log: o.expect.log.replace(/^twin /, "") }
+      const expect = o.expect === 0 ? 0 : { ...o.expect, log: o.expect.log.replace(/^other /, "") }
       const { next, log } = await real.append(session, lines, { ...o, expect })
-      return { next, log: `twin ${log}` }
+      return { next, log: `other ${log}` }
     },
   })),
-  wrong("has a twin that checks, then writes", ["CROSS-03"], (real) => ({
+  wrong("shares locations with an adapter that checks, then writes", ["CROSS-03"], (real) => ({
     async append(session, lines, o) {
       const head = await current(real, session)
       const same =
@@ -29,7 +29,7 @@ export const crossingMutants: readonly Mutant[] = [
       return real.append(session, lines, same ? { ...o, expect: await current(real, session) } : o)
     },
   })),
-  wrong("has a twin whose deletes only it sees", ["CROSS-04"], (real) => {
+  wrong("shares locations with an adapter that hides deleted sessions from itself only", ["CROSS-04"], (real) => {
     const deleted = new Set<string>()
     return {
       async delete(session) {
@@ -39,18 +39,18 @@ export const crossingMutants: readonly Mutant[] = [
       head: async (session, o) => (deleted.has(session) ? undefined : real.head(session, o)),
     }
   }),
-  wrong("has a twin with versions of its own", ["CROSS-05"], (real) => ({
+  wrong("shares locations with an adapter that changes document versions", ["CROSS-05"], (real) => ({
     docs: {
       ...real.docs,
       async get(key, o) {
         const doc = await real.docs.get(key, o)
-        return doc && { text: doc.text, version: `twin ${doc.version}` }
+        return doc && { text: doc.text, version: `other ${doc.version}` }
       },
       put: async (key, text, o) =>
-        `twin ${await real.docs.put(key, text, { ...o, expect: o.expect?.replace(/^twin /, "") ?? null })}`,
+        `other ${await real.docs.put(key, text, { ...o, expect: o.expect?.replace(/^other /, "") ?? null })}`,
     },
   })),
-  wrong("has a twin that replaces by appending", ["CROSS-06"], (real) => ({
+  wrong("shares locations with an adapter that replaces by appending", ["CROSS-06"], (real) => ({
     async replace(session, chunks, o) {
       let head = o.expect
       for await (const { lines } of chunks) head = await real.append(session, lines, { expect: head })
@@ -60,5 +60,5 @@ export const crossingMutants: readonly Mutant[] = [
 ]
 
 function wrong(name: string, fails: readonly string[], changes: Changes): Mutant {
-  return { subject: twin(name, changes), fails }
+  return { subject: secondAdapter(name, changes), fails }
 }

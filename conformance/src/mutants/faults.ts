@@ -1,16 +1,16 @@
+/** Mutants of closing, signals, torn lines, crashes, faults, watch and replace. */
 import type { Subject } from "../subject.ts"
 import type { CallOptions, Chunk, Head, SessionStorage } from "@sessions/core/storage"
 import { StorageError } from "@sessions/core/storage"
 import type { MemoryLocation } from "@sessions/memory"
 import { createMemoryStorage } from "@sessions/memory"
-import type { Ways } from "./sound-subjects.ts"
+import type { FaultHandling } from "./sound-subjects.ts"
 import { crashing, faulty, perLocation, plain, tearing } from "./sound-subjects.ts"
 import type { Mutant } from "./mutant.ts"
 import { current, ids, linesOf, mutant } from "./mutant.ts"
 
-/** Wrong when something ends, breaks or is not there. */
 export const faultsMutants: readonly Mutant[] = [
-  mutant("works on after its dispose", ["OPEN-06", "WATCH-06"], () => ({ async [Symbol.asyncDispose]() {} })),
+  mutant("keeps working after its disposal", ["OPEN-06", "WATCH-06"], () => ({ async [Symbol.asyncDispose]() {} })),
   mutant("ignores signals", ["APPEND-14", "READ-14", "WATCH-04"], (real) => ({
     append: (session, lines, { expect, info }) =>
       real.append(session, lines, { expect, ...(info !== undefined && { info }) }),
@@ -20,7 +20,7 @@ export const faultsMutants: readonly Mutant[] = [
   {
     subject: {
       ...plain,
-      name: "replaces though it says it cannot",
+      name: "supports replace without the capability",
       open: (location) => overridden(plain, location, ["replace", "watch"]),
     },
     fails: ["WATCH-08", "REPLACE-12"],
@@ -30,11 +30,11 @@ export const faultsMutants: readonly Mutant[] = [
     fails: ["TAILS-02", "TAILS-03"],
   },
   {
-    subject: tearing("makes a line of a torn one", (torn, lines) => [torn, ...lines]),
+    subject: tearing("turns a torn line into a whole one", (torn, lines) => [torn, ...lines]),
     fails: ["TAILS-02", "TAILS-03"],
   },
   {
-    subject: onTorn("reads a torn line as a line", (storage, tornOf) => ({
+    subject: onTorn("returns a torn line from a read", (storage, tornOf) => ({
       async *read(session, range, o) {
         const torn = tornOf(session)
         let next = 0
@@ -48,7 +48,7 @@ export const faultsMutants: readonly Mutant[] = [
     fails: ["TAILS-01", "TAILS-02", "TAILS-03", "TAILS-04", "TAILS-05"],
   },
   {
-    subject: onTorn("cuts a torn line when it is looked at", (storage, _, cut) => ({
+    subject: onTorn("removes a torn line in head()", (storage, _, cut) => ({
       async head(session, o) {
         const head = await storage.head(session, o)
         cut(session)
@@ -58,7 +58,7 @@ export const faultsMutants: readonly Mutant[] = [
     fails: ["TAILS-01", "TAILS-04"],
   },
   {
-    subject: onTorn("cuts the last whole line with a torn one", (storage, tornOf, cut) => ({
+    subject: onTorn("removes the last whole line with a torn one", (storage, tornOf, cut) => ({
       async append(session, lines, o) {
         const torn = tornOf(session)
         cut(session)
@@ -73,21 +73,22 @@ export const faultsMutants: readonly Mutant[] = [
     fails: ["TAILS-02", "TAILS-03", "TAILS-05"],
   },
   {
-    subject: crashing("acknowledges what it has in memory", true),
+    subject: crashing("acknowledges what it only has in memory", true),
     fails: ids(
       "OPEN 04 06 08, CREATE 05, APPEND 01 02 04 06 07 08 09 10 11 12 13 14 15, CAS 01 02 03 04 05 06 07 08, HEAD 02 05 06, READ 02 03 08, LIST 03, DELETE 02 04 05 07 08 09, DOCS 01 02 03 05 06 07 08 09 10 11, SYNC 01, RECOVER 01 02, WATCH 01 02 03, REPLACE 01 03 04 08 10",
     ),
   },
-  { subject: tearingBatches("says that a batch is whole, and leaves half of it in a crash"), fails: ["RECOVER-02"] },
-  wrong("reports a conflict for its own retry", ["RECOVER-04", "FAULT-01", "FAULT-02"], { settle: anothers }),
-  wrong("writes again what it did not hear of", ["RECOVER-04", "FAULT-01", "FAULT-02"], {
-    settle: async (real, session, lines) => real.append(session, lines, { expect: await current(real, session) }),
+  { subject: tearingBatches("claims atomic batches, and leaves half a batch after a crash"), fails: ["RECOVER-02"] },
+  wrong("reports a conflict for its own retry", ["RECOVER-04", "FAULT-01", "FAULT-02"], { resolveConflict: conflict }),
+  wrong("writes again after a lost response", ["RECOVER-04", "FAULT-01", "FAULT-02"], {
+    resolveConflict: async (real, session, lines) =>
+      real.append(session, lines, { expect: await current(real, session) }),
   }),
-  wrong("says `conflict` of a request that was lost", ["RECOVER-05"], { lost: anothers }),
-  wrong("puts what arrives late wherever the log ends by then", ["FAULT-03"], {
+  wrong("reports `conflict` for a lost request", ["RECOVER-05"], { lost: conflict }),
+  wrong("appends a late write at the current end of the log", ["FAULT-03"], {
     arrive: async (real, session, lines) => real.append(session, lines, { expect: await current(real, session) }),
   }),
-  wrong("puts what arrives late into the middle", ["FAULT-03"], {
+  wrong("inserts a late write into the log", ["FAULT-03"], {
     async arrive(real, session, lines, { expect }) {
       const stored = await linesOf(real, session)
       const at = (expect === 0 ? 0 : expect.next) + 1
@@ -97,27 +98,31 @@ export const faultsMutants: readonly Mutant[] = [
       })
     },
   }),
-  wrong("writes at both tries where it was asked to try again", ["FAULT-04"], {
+  wrong("writes twice when the store asks to retry", ["FAULT-04"], {
     async busy(real, session, lines, o) {
       const head = await real.append(session, lines, o)
       return real.append(session, lines, { expect: head })
     },
   }),
-  wrong("says `conflict` of a store that is busy", ["FAULT-04"], { busy: anothers }),
+  wrong("reports `conflict` for a busy store", ["FAULT-04"], { busy: conflict }),
   wrong("leaves half a batch on a full disk", ["RECOVER-03"], {
     async quota(real, session, lines, o) {
       await real.append(session, lines.slice(0, 7), o)
-      throw new StorageError("quota", "There is no room.")
+      throw new StorageError("quota", "The store is full.")
     },
   }),
-  mutant("watches on when the session is gone", ["WATCH-04", "WATCH-05", "WATCH-06", "WATCH-07"], (real) => ({
-    async *watch(session, o) {
-      for await (const head of watching(real, session)) yield head
-      if (o?.signal !== undefined) await aborted(o.signal)
-      else await new Promise(() => {})
-    },
-  })),
-  mutant("does not let a watcher go that waits", ["WATCH-07"], (real) => ({
+  mutant(
+    "does not end a watch when the session is deleted",
+    ["WATCH-04", "WATCH-05", "WATCH-06", "WATCH-07"],
+    (real) => ({
+      async *watch(session, o) {
+        for await (const head of watching(real, session)) yield head
+        if (o?.signal !== undefined) await aborted(o.signal)
+        else await new Promise(() => {})
+      },
+    }),
+  ),
+  mutant("blocks return() of a watcher that waits", ["WATCH-07"], (real) => ({
     watch(session, o) {
       const inner = watching(real, session, o)[Symbol.asyncIterator]()
       let waiting: Promise<unknown> = Promise.resolve()
@@ -136,13 +141,13 @@ export const faultsMutants: readonly Mutant[] = [
       }
     },
   })),
-  mutant("replaces with the first chunk only", ["REPLACE-02", "REPLACE-06", "REPLACE-07"], (real) => ({
+  mutant("writes only the first chunk of a replace", ["REPLACE-02", "REPLACE-06", "REPLACE-07"], (real) => ({
     async replace(session, chunks, o) {
       for await (const chunk of chunks) return replacing(real, session, chunkOf(chunk.lines), o)
       return replacing(real, session, chunkOf([]), o)
     },
   })),
-  mutant("forgets a replace when it is disposed of", ["REPLACE-09"], (real) => {
+  mutant("undoes a replace at its disposal", ["REPLACE-09"], (real) => {
     const old = new Map<string, string[]>()
     return {
       async replace(session, chunks, o) {
@@ -163,12 +168,12 @@ export const faultsMutants: readonly Mutant[] = [
 ]
 
 function watching(real: SessionStorage, session: string, o?: CallOptions): AsyncIterable<Head> {
-  if (real.watch === undefined) throw new TypeError("There is no watch.")
+  if (real.watch === undefined) throw new TypeError("The storage has no watch().")
   return real.watch(session, o)
 }
 
 function replacing(real: SessionStorage, ...args: Parameters<NonNullable<SessionStorage["replace"]>>): Promise<Head> {
-  if (real.replace === undefined) throw new TypeError("There is no replace.")
+  if (real.replace === undefined) throw new TypeError("The storage has no replace().")
   return real.replace(...args)
 }
 
@@ -183,7 +188,7 @@ async function* chunkOf(lines: readonly string[]): AsyncGenerator<Chunk> {
   yield { from: 0, lines }
 }
 
-/** A sound storage with torn lines, changed where it meets one. */
+/** A correct storage with torn lines, with some methods replaced. */
 function onTorn(
   name: string,
   change: (
@@ -215,7 +220,7 @@ function onTorn(
   }
 }
 
-/** A storage of the subject with memory's own methods in the place of some. */
+/** A storage of the subject with some methods of the memory storage. */
 async function overridden(
   subject: Subject<MemoryLocation>,
   location: MemoryLocation,
@@ -225,7 +230,7 @@ async function overridden(
   return { ...(await subject.open(location)), ...Object.fromEntries(methods.map((name) => [name, real[name]])) }
 }
 
-/** Writes a batch in two steps; a crash finds it between them. */
+/** Writes a batch in two steps, so that a crash can happen between them. */
 function tearingBatches(name: string): Subject<MemoryLocation> {
   const sound = crashing(name, false)
   const crashed = perLocation(() => ({ yes: false }))
@@ -252,10 +257,10 @@ function tearingBatches(name: string): Subject<MemoryLocation> {
   }
 }
 
-function wrong(name: string, fails: readonly string[], ways: Ways): Mutant {
-  return { subject: faulty(name, ways), fails }
+function wrong(name: string, fails: readonly string[], handling: FaultHandling): Mutant {
+  return { subject: faulty(name, handling), fails }
 }
 
-async function anothers(): Promise<never> {
-  throw new StorageError("conflict", "Another writer was there first.")
+async function conflict(): Promise<never> {
+  throw new StorageError("conflict", "Another writer appended first.")
 }

@@ -1,3 +1,4 @@
+/** The mutants: storages with one defect each, which prove that every case of the suite can fail. */
 import { crossingMutants } from "./crossing.ts"
 import { faultsMutants } from "./faults.ts"
 import { listingMutants } from "./listing.ts"

@@ -1,3 +1,4 @@
+/** Mutants of `head` and `list`. */
 import type { ListedSession } from "@sessions/core/storage"
 import { collect } from "./sound-subjects.ts"
 import { perLocation, plain } from "./sound-subjects.ts"
@@ -6,22 +7,21 @@ import { ids, mutant } from "./mutant.ts"
 
 const cached = perLocation(() => new Map<string, ListedSession>())
 
-/** Wrong in what they say about sessions. */
 export const listingMutants: readonly Mutant[] = [
   mutant(
-    "gives a session that is not there an empty head",
+    "returns an empty head for a missing session",
     ids("OPEN 03 08, CREATE 06 07, APPEND 07 08 14, CAS 04, HEAD 01, READ 13, DELETE 01 02 04 09 11, REPLACE 03 08"),
     (real) => ({
       head: async (session, o) => (await real.head(session, o)) ?? { next: 0, log: "", bytes: 0, updatedAt: 0 },
     }),
   ),
-  mutant("tells the time in seconds", ["HEAD-04", "LIST-01", "LIST-03"], (real) => ({
+  mutant("reports times in seconds", ["HEAD-04", "LIST-01", "LIST-03"], (real) => ({
     async head(session, o) {
       const head = await real.head(session, o)
       return head && { ...head, updatedAt: Math.floor(head.updatedAt / 1_000) }
     },
   })),
-  mutant("gives a session without info an empty one", ["HEAD-07", "LIST-01", "DELETE-06"], (real) => ({
+  mutant("returns empty info for a session without info", ["HEAD-07", "LIST-01", "DELETE-06"], (real) => ({
     async head(session, o) {
       const head = await real.head(session, o)
       return head && { ...head, info: head.info ?? { text: "", next: head.next } }
@@ -33,7 +33,7 @@ export const listingMutants: readonly Mutant[] = [
     },
   })),
   mutant(
-    "lists what it has seen before",
+    "lists sessions from a stale cache",
     ids("CREATE 07, LIST 03 05 06 07 10, DELETE 01 02 04 09 10 11, REPLACE 08"),
     (real, location) => ({
       async *list(o) {
@@ -47,7 +47,7 @@ export const listingMutants: readonly Mutant[] = [
       },
     }),
   ),
-  mutant("takes a session's documents for the session", ["LIST-09"], (real) => ({
+  mutant("lists a session that only has documents", ["LIST-09"], (real) => ({
     async *list(o) {
       const rows = await collect(real.list(o))
       yield* rows
@@ -60,7 +60,7 @@ export const listingMutants: readonly Mutant[] = [
   {
     subject: {
       ...plain,
-      name: "lists ids as they came",
+      name: "lists ids in the order of creation",
       async open(location) {
         const storage = await plain.open(location)
         return {
@@ -75,7 +75,7 @@ export const listingMutants: readonly Mutant[] = [
     },
     fails: ["LIST-02", "LIST-04"],
   },
-  mutant("ignores signals where it only looks", ["HEAD-08", "LIST-10", "DOCS-11", "BLOBS-13"], (real) => ({
+  mutant("ignores signals when it reads", ["HEAD-08", "LIST-10", "DOCS-11", "BLOBS-13"], (real) => ({
     head: (session) => real.head(session),
     list: ({ limit, after } = {}) =>
       real.list({ ...(limit !== undefined && { limit }), ...(after !== undefined && { after }) }),

@@ -1,10 +1,11 @@
+/** The shape of a mutant, and functions for writing one. */
 import type { Subject } from "../subject.ts"
 import type { Head, SessionStorage } from "@sessions/core/storage"
 import type { MemoryLocation } from "@sessions/memory"
 import type { Changes } from "./sound-subjects.ts"
 import { changed, collect } from "./sound-subjects.ts"
 
-/** A storage that is wrong in one way, and the cases that notice: these, and no others. */
+/** A storage with one defect, and the ids of the cases that fail for it: these, and no others. */
 export interface Mutant {
   readonly subject: Subject<MemoryLocation>
   readonly fails: readonly string[]
@@ -14,7 +15,7 @@ export function mutant(name: string, fails: readonly string[], changes: Changes)
   return { subject: changed(name, changes), fails }
 }
 
-/** Case ids, the group's name said once: `OPEN 04 06, CREATE 01`. */
+/** Case ids with each group's name written once: `OPEN 04 06, CREATE 01`. */
 export function ids(short: string): readonly string[] {
   return short.split(", ").flatMap((group) => {
     const [name, ...numbers] = group.split(" ")

@@ -1,3 +1,4 @@
+/** Mutants of opening, closing, capabilities and limits. */
 import type { Capabilities } from "@sessions/core/storage"
 import { createMemoryStorage } from "@sessions/memory"
 import type { Mutant } from "./mutant.ts"
@@ -6,18 +7,17 @@ import { perLocation, plain } from "./sound-subjects.ts"
 
 const disposed = perLocation(() => ({ times: 0 }))
 
-/** Wrong in what they are, before anything is written. */
 export const openingMutants: readonly Mutant[] = [
   mutant(
-    "has no sync, though its capabilities say so",
+    "has no sync, against its capabilities",
     ["OPEN-01", "OPEN-06", "CREATE-05"],
     () => ({ sync: undefined }) as object,
   ),
-  mutant("has a durability that nobody knows", ["OPEN-02"], ({ capabilities }) => ({
+  mutant("has an unknown durability", ["OPEN-02"], ({ capabilities }) => ({
     capabilities: { ...capabilities, durability: "forever" as Capabilities["durability"] },
   })),
   mutant(
-    "comes with a blob of its last run",
+    "starts with a blob of an earlier run",
     ["OPEN-03", "BLOBS-04", "BLOBS-06", "BLOBS-09", "BLOBS-13"],
     (_, location) => {
       const bytes = new Uint8Array([4, 2])
@@ -26,7 +26,7 @@ export const openingMutants: readonly Mutant[] = [
     },
   ),
   mutant("leaves a timer behind", ["OPEN-09"], () => {
-    // Long after the case, and no longer, so that whoever tries the mutants comes to an end.
+    // Longer than the case takes, but short enough that a run of the mutants ends soon.
     setTimeout(() => {}, 3_000)
     return {}
   }),
@@ -37,7 +37,7 @@ export const openingMutants: readonly Mutant[] = [
     ),
     (real, location) => ({
       async [Symbol.asyncDispose]() {
-        if (disposed(location).times++ > 0) throw new TypeError("It is gone.")
+        if (disposed(location).times++ > 0) throw new TypeError("It is closed.")
         await real[Symbol.asyncDispose]()
       },
     }),
@@ -45,7 +45,7 @@ export const openingMutants: readonly Mutant[] = [
   {
     subject: {
       ...plain,
-      name: "says nothing about a sync that it cannot do",
+      name: "ignores a sync that it does not support",
       open: async (location) => ({ ...(await plain.open(location)), sync: async () => undefined }),
     },
     fails: ["SYNC-02"],
@@ -67,7 +67,7 @@ export const openingMutants: readonly Mutant[] = [
   {
     subject: {
       ...plain,
-      name: "takes one byte less than it says",
+      name: "takes one byte less than its limits",
       open(location) {
         const real = createMemoryStorage({ location, limits: { maxLineBytes: 499_999, maxBatchBytes: 3_999_999 } })
         return {

@@ -1,14 +1,14 @@
 import type { Chunk } from "@sessions/core/storage"
 import { isSessionId, StorageError } from "@sessions/core/storage"
 import { createMemoryStorage } from "@sessions/memory"
-import { plain, spoiling } from "./sound-subjects.ts"
+import { plain, corrupting } from "./sound-subjects.ts"
 import type { Mutant } from "./mutant.ts"
 import { ids, linesOf, mutant } from "./mutant.ts"
 
 /** Wrong in what they give back of a log. */
 export const readingMutants: readonly Mutant[] = [
   {
-    subject: spoiling("reads bytes that are no UTF-8 as other characters", (line) => `\ufffd${line.slice(1)}`),
+    subject: corrupting("reads bytes that are no UTF-8 as other characters", (line) => `\ufffd${line.slice(1)}`),
     fails: ["READ-15"],
   },
   mutant("lists the first 1,000 only", ["LIST-02", "LIST-06"], (real) => ({

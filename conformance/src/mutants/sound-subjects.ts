@@ -1,14 +1,16 @@
+/**
+ * Correct storages that the mutants are made from. Each has a feature that the memory storage lacks, so that the cases for the
+ * feature run, and so that a mutant can break it.
+ */
 import type { Faults, Subject } from "../subject.ts"
 import type { AppendOptions, Head, SessionStorage } from "@sessions/core/storage"
 import { checkListOptions, hasCode, StorageError } from "@sessions/core/storage"
 import type { MemoryLocation, MemoryStorageOptions } from "@sessions/memory"
 import { createMemoryLocation, createMemoryStorage } from "@sessions/memory"
 
-/** Sound storages that can do something memory cannot, so that the cases for it are carried out, and can be broken on purpose. */
-
 export type Changes = (real: SessionStorage, location: MemoryLocation) => Partial<SessionStorage>
 
-/** Memory with some of its methods changed. */
+/** The memory storage with some methods replaced. */
 export function changed(name: string, changes: Changes, options: MemoryStorageOptions = {}): Subject<MemoryLocation> {
   return {
     name,
@@ -20,7 +22,7 @@ export function changed(name: string, changes: Changes, options: MemoryStorageOp
   }
 }
 
-/** A value per location, shared by the storages on it. */
+/** One value per location, shared by the storages on it. */
 export function perLocation<T>(make: () => T): (location: MemoryLocation) => T {
   const values = new WeakMap<MemoryLocation, T>()
   return (location) => {
@@ -30,7 +32,7 @@ export function perLocation<T>(make: () => T): (location: MemoryLocation) => T {
   }
 }
 
-/** Lists by id, and can neither sync nor watch nor replace. */
+/** Lists by id, and does not support sync, watch or replace. */
 export const plain: Subject<MemoryLocation> = changed("plain", (real) => ({
   ...withoutOptional(real),
   async *list(o = {}) {
@@ -41,12 +43,12 @@ export const plain: Subject<MemoryLocation> = changed("plain", (real) => ({
   },
 }))
 
-/** With limits that are small enough to be tried. */
+/** Has limits that are small enough to be tested. */
 export const small: Subject<MemoryLocation> = changed("small", () => ({}), {
   limits: { maxLineBytes: 500_000, maxBatchBytes: 4_000_000 },
 })
 
-/** Torn bytes stand beside the log, as they would behind its last LF. `glue` is what an append makes of them. */
+/** Keeps torn bytes beside the log. `glue` says which lines the next append writes. */
 export function tearing(
   name: string,
   glue: (torn: string, lines: readonly string[]) => readonly string[],
@@ -77,53 +79,54 @@ export function tearing(
   }
 }
 
-/** Keeps some lines as bytes that are no UTF-8. `decode` is what a read makes of one. */
-export function spoiling(name: string, decode: (line: string) => string): Subject<MemoryLocation> {
-  const spoiledIn = perLocation(() => new Map<string, number>())
+/** Marks some lines as invalid UTF-8. `decode` says what a read returns for one. */
+export function corrupting(name: string, decode: (line: string) => string): Subject<MemoryLocation> {
+  const corruptedIn = perLocation(() => new Map<string, number>())
   const subject = changed(name, (real, location) => ({
     async *read(...args) {
-      const spoiled = spoiledIn(location).get(args[0])
+      const corrupted = corruptedIn(location).get(args[0])
       for await (const { from, lines } of real.read(...args)) {
-        yield { from, lines: lines.map((line, index) => (from + index === spoiled ? decode(line) : line)) }
+        yield { from, lines: lines.map((line, index) => (from + index === corrupted ? decode(line) : line)) }
       }
     },
     async delete(session, o) {
       const deleted = await real.delete(session, o)
-      spoiledIn(location).delete(session)
+      corruptedIn(location).delete(session)
       return deleted
     },
   }))
-  return { ...subject, spoilLine: (location, session, seq) => void spoiledIn(location).set(session, seq) }
+  return { ...subject, corruptLine: (location, session, seq) => void corruptedIn(location).set(session, seq) }
 }
 
-export function refusesBytes(): never {
-  throw new StorageError("corrupt", "The line is not UTF-8; it is left as it is.")
+function refuseBytes(): never {
+  throw new StorageError("corrupt", "The line is not UTF-8; it is not changed.")
 }
 
-export type Settle = (
-  real: SessionStorage,
-  session: string,
-  lines: readonly string[],
-  expect: 0 | Head,
-) => Promise<Head>
+type Append = (real: SessionStorage, session: string, lines: readonly string[], o: AppendOptions) => Promise<Head>
 
-/** What a faulty storage makes of the faults that can be brought about in it. */
-export interface Ways {
-  /** Of the conflict that the second try meets after an answer that was lost. */
-  readonly settle?: Settle
-  /** Of a disk without room. */
-  readonly quota?: (real: SessionStorage, session: string, lines: readonly string[], o: AppendOptions) => Promise<Head>
-  /** Of a request that was lost. */
-  readonly lost?: (real: SessionStorage, session: string, lines: readonly string[], o: AppendOptions) => Promise<Head>
-  /** Of a write, when it arrives late. */
-  readonly arrive?: (real: SessionStorage, session: string, lines: readonly string[], o: AppendOptions) => Promise<Head>
-  /** Of being asked to try again later. */
-  readonly busy?: (real: SessionStorage, session: string, lines: readonly string[], o: AppendOptions) => Promise<Head>
+/** How a faulty storage handles each fault. */
+export interface FaultHandling {
+  /** Called when the retry after a lost response is refused with `conflict`. */
+  readonly resolveConflict?: Append
+  /** Called when the store is full. */
+  readonly quota?: Append
+  /** Called when the request was lost. */
+  readonly lost?: Append
+  /** Called when a late write is delivered. */
+  readonly arrive?: Append
+  /** Called when the store asks to retry later. */
+  readonly busy?: Append
 }
 
-/** Loses answers and requests, is late and busy, on demand. */
-export function faulty(name: string, ways: Ways = {}): Subject<MemoryLocation> {
-  const { settle = looksForItsOwn, quota = refusesWhole, lost = again, arrive = again, busy = again } = ways
+/** Loses responses and requests, delays writes and reports a busy store, on demand. */
+export function faulty(name: string, handling: FaultHandling = {}): Subject<MemoryLocation> {
+  const {
+    resolveConflict = findOwnLines,
+    quota = refuseForQuota,
+    lost = retry,
+    arrive = retry,
+    busy = retry,
+  } = handling
   const armed = perLocation<{ fault?: keyof Faults<unknown>; deliver?: () => Promise<unknown> }>(() => ({}))
   const subject = changed(name, (real, location) => ({
     async append(session, lines, o) {
@@ -134,12 +137,12 @@ export function faulty(name: string, ways: Ways = {}): Subject<MemoryLocation> {
       if (fault === "busy") return busy(real, session, lines, o)
       if (fault === "late") {
         armed(location).deliver = () => arrive(real, session, lines, o)
-        throw new StorageError("indeterminate", "The store did not answer.")
+        throw new StorageError("indeterminate", "The store did not respond.")
       }
-      // The first try, whose answer nobody hears; the second one is the storage's own.
+      // The first attempt, whose response is lost, and then the storage's retry.
       if (fault === "responseLost") await real.append(session, lines, o)
       return real.append(session, lines, o).catch((error: unknown) => {
-        if (fault === "responseLost" && hasCode(error, "conflict")) return settle(real, session, lines, o.expect)
+        if (fault === "responseLost" && hasCode(error, "conflict")) return resolveConflict(real, session, lines, o)
         throw error
       })
     },
@@ -165,33 +168,30 @@ export function faulty(name: string, ways: Ways = {}): Subject<MemoryLocation> {
   }
 }
 
-/** Looks for the lines of the batch where the first try must have put them. */
-export const looksForItsOwn: Settle = async (real, session, lines, expect) => {
+/** Looks for the lines of the batch at the seqs where the first attempt must have written them. */
+const findOwnLines: Append = async (real, session, lines, { expect }) => {
   const from = expect === 0 ? 0 : expect.next
   const head = await real.head(session)
   const stored: string[] = []
   for await (const chunk of real.read(session, { from, to: from + lines.length })) stored.push(...chunk.lines)
   if (head !== undefined && stored.join("\n") === lines.join("\n")) return { log: head.log, next: from + lines.length }
-  throw new StorageError("conflict", "Another writer was there first.")
+  throw new StorageError("conflict", "Another writer appended first.")
 }
 
-async function refusesWhole(): Promise<never> {
-  throw new StorageError("quota", "There is no room.")
+async function refuseForQuota(): Promise<never> {
+  throw new StorageError("quota", "The store is full.")
 }
 
-function again(real: SessionStorage, session: string, lines: readonly string[], o: AppendOptions): Promise<Head> {
-  return real.append(session, lines, o)
+const retry: Append = (real, session, lines, o) => real.append(session, lines, o)
+
+/** The memory storage, and a second adapter on the same locations with some methods replaced. */
+export function secondAdapter(name: string, changes: Changes): Subject<MemoryLocation> {
+  return { ...changed(name, () => ({})), across: [changed("the second adapter", changes)] }
 }
 
-/** Memory, and a second adapter on the same places with some of its methods changed. */
-export function twin(name: string, changes: Changes): Subject<MemoryLocation> {
-  const other = changed("the twin", changes)
-  return { ...changed(name, () => ({})), across: [other] }
-}
-
-/** Claims to survive the end of the process. `buffers`: acknowledges what a crash can still take away. */
+/** Claims `durability: "os"`. With `buffers` it acknowledges writes that a crash can still lose. */
 export function crashing(name: string, buffers: boolean): Subject<MemoryLocation> {
-  const waiting = new WeakMap<object, (() => Promise<unknown>)[]>()
+  const buffered = new WeakMap<object, (() => Promise<unknown>)[]>()
   return {
     name,
     makeLocation: createMemoryLocation,
@@ -219,11 +219,11 @@ export function crashing(name: string, buffers: boolean): Subject<MemoryLocation
           await real[Symbol.asyncDispose]()
         },
       }
-      waiting.set(storage, queue)
+      buffered.set(storage, queue)
       return storage
     },
     crash(storage) {
-      waiting.get(storage)?.splice(0)
+      buffered.get(storage)?.splice(0)
     },
   }
 }
@@ -246,16 +246,16 @@ function withoutOptional({ capabilities }: SessionStorage): Partial<SessionStora
 }
 
 function unsupported(what: string): StorageError {
-  return new StorageError("unsupported", `This storage cannot ${what}.`)
+  return new StorageError("unsupported", `This storage does not support ${what}.`)
 }
 
-/** What the mutants are made from: each passes every case that its capabilities ask for. */
+/** Each passes every case that applies to it. */
 export const soundSubjects: readonly Subject<MemoryLocation>[] = [
   plain,
   small,
   tearing("tearing", (_, lines) => lines),
-  spoiling("spoiling", refusesBytes),
+  corrupting("corrupting", refuseBytes),
   crashing("crashing", false),
   faulty("faulty"),
-  twin("twin", () => ({})),
+  secondAdapter("second adapter", () => ({})),
 ]

@@ -1,12 +1,12 @@
+/** Mutants of documents and blobs. */
 import type { BlobStore, Doc } from "@sessions/core/storage"
 import { isSessionId } from "@sessions/core/storage"
 import { collect, perLocation } from "./sound-subjects.ts"
 import type { Mutant } from "./mutant.ts"
 import { ids, mutant } from "./mutant.ts"
 
-/** Wrong with documents and blobs. */
 export const storesMutants: readonly Mutant[] = [
-  mutant("leaves documents behind", ["DELETE-02", "DELETE-06", "DELETE-07"], (real) => ({
+  mutant("keeps the documents of a deleted session", ["DELETE-02", "DELETE-06", "DELETE-07"], (real) => ({
     async delete(session, o) {
       const kept: [string, Doc | undefined][] = []
       for (const key of isSessionId(session) ? await collect(real.docs.list(`sessions/${session}/`)) : []) {
@@ -17,22 +17,26 @@ export const storesMutants: readonly Mutant[] = [
       return result
     },
   })),
-  mutant("has one version for texts of one size", ["DOCS-03", "DOCS-04", "DOCS-05", "DOCS-06"], (real, location) => ({
-    docs: {
-      ...real.docs,
-      async get(key, o) {
-        const doc = await real.docs.get(key, o)
-        return doc && { text: doc.text, version: String(doc.text.length) }
+  mutant(
+    "has one version for all texts of one size",
+    ["DOCS-03", "DOCS-04", "DOCS-05", "DOCS-06"],
+    (real, location) => ({
+      docs: {
+        ...real.docs,
+        async get(key, o) {
+          const doc = await real.docs.get(key, o)
+          return doc && { text: doc.text, version: String(doc.text.length) }
+        },
+        async put(key, text, o) {
+          const stored = location.docs.get(key)
+          const fits = stored !== undefined && o.expect === String(stored.length)
+          await real.docs.put(key, text, fits ? { ...o, expect: `v:${stored}` } : o)
+          return String(text.length)
+        },
       },
-      async put(key, text, o) {
-        const stored = location.docs.get(key)
-        const fits = stored !== undefined && o.expect === String(stored.length)
-        await real.docs.put(key, text, fits ? { ...o, expect: `v:${stored}` } : o)
-        return String(text.length)
-      },
-    },
-  })),
-  mutant("does not make a blob young again", ["BLOBS-05", "BLOBS-08"], (real, location) => ({
+    }),
+  ),
+  mutant("does not renew the time of a blob", ["BLOBS-05", "BLOBS-08"], (real, location) => ({
     blobs: {
       ...real.blobs,
       async put(bytes, o) {
@@ -44,13 +48,13 @@ export const storesMutants: readonly Mutant[] = [
       },
     },
   })),
-  mutant("deletes blobs whatever their age", ["BLOBS-07", "BLOBS-08"], (real) => ({
+  mutant("deletes blobs of any age", ["BLOBS-07", "BLOBS-08"], (real) => ({
     blobs: {
       ...real.blobs,
       delete: (hash, o) => real.blobs.delete(hash, { ...(o?.signal !== undefined && { signal: o.signal }) }),
     },
   })),
-  mutant("keeps the array that it was given", ["BLOBS-11"], (real) => ({
+  mutant("reads the caller's array after the call", ["BLOBS-11"], (real) => ({
     blobs: {
       ...real.blobs,
       async put(bytes, o) {
@@ -72,10 +76,10 @@ export const storesMutants: readonly Mutant[] = [
       return bytes && new TextEncoder().encode(new TextDecoder().decode(bytes))
     },
   })),
-  blobs("gives an empty blob for one that is not there", ["BLOBS-03", "BLOBS-06"], (real) => ({
+  blobs("returns an empty blob for a missing one", ["BLOBS-03", "BLOBS-06"], (real) => ({
     get: async (hash, o) => (await real.get(hash, o)) ?? new Uint8Array(),
   })),
-  mutant("has a blob once for every put", ["BLOBS-04"], (real, location) => ({
+  mutant("lists a blob once per put", ["BLOBS-04"], (real, location) => ({
     blobs: {
       ...real.blobs,
       async put(bytes, o) {
@@ -90,7 +94,7 @@ export const storesMutants: readonly Mutant[] = [
       },
     },
   })),
-  blobs("says that it deleted what was not there", ["BLOBS-03", "BLOBS-06", "BLOBS-07", "BLOBS-08"], (real) => ({
+  blobs("reports the delete of a missing blob as done", ["BLOBS-03", "BLOBS-06", "BLOBS-07", "BLOBS-08"], (real) => ({
     async delete(hash, o) {
       await real.delete(hash, o)
       return true
@@ -105,7 +109,7 @@ export const storesMutants: readonly Mutant[] = [
     has: async (hash, o) => HASH.test(hash) && real.has(hash, o),
     get: async (hash, o) => (HASH.test(hash) ? real.get(hash, o) : undefined),
   })),
-  mutant("takes the blobs of a session along", ["DELETE-08", "BLOBS-12"], (real, location) => ({
+  mutant("deletes blobs with a session", ["DELETE-08", "BLOBS-12"], (real, location) => ({
     async delete(session, o) {
       const deleted = await real.delete(session, o)
       location.blobs.clear()

@@ -1,3 +1,4 @@
+/** Mutants of `append`, `delete`, `replace` and the checks of ids. */
 import { hasCode } from "@sessions/core/storage"
 import { perLocation } from "./sound-subjects.ts"
 import type { Mutant } from "./mutant.ts"
@@ -5,7 +6,6 @@ import { current, ids, linesOf, mutant } from "./mutant.ts"
 
 const deletedOf = perLocation(() => new Map<string, string[]>())
 
-/** Wrong in what they take and keep. */
 export const writingMutants: readonly Mutant[] = [
   mutant(
     "ignores expect",
@@ -65,7 +65,7 @@ export const writingMutants: readonly Mutant[] = [
     }),
   ),
   mutant(
-    "accepts a head of a deleted and remade log",
+    "accepts a head of a deleted and recreated log",
     ["OPEN-08", "APPEND-09", "CAS-02", "CAS-05", "DELETE-05", "REPLACE-04"],
     (real) => ({
       async append(session, lines, o) {
@@ -75,7 +75,7 @@ export const writingMutants: readonly Mutant[] = [
       },
     }),
   ),
-  mutant("brings back what was deleted, under its old head", ["DELETE-04", "DELETE-09"], (real, location) => {
+  mutant("restores a deleted log for an append with its old head", ["DELETE-04", "DELETE-09"], (real, location) => {
     const deleted = deletedOf(location)
     return {
       async delete(session, o) {
@@ -89,7 +89,7 @@ export const writingMutants: readonly Mutant[] = [
       },
     }
   }),
-  mutant("brings back what was deleted, with the next creation", ["DELETE-05", "DELETE-06"], (real, location) => {
+  mutant("restores a deleted log with the next creation", ["DELETE-05", "DELETE-06"], (real, location) => {
     const deleted = deletedOf(location)
     return {
       async delete(session, o) {
@@ -111,7 +111,7 @@ export const writingMutants: readonly Mutant[] = [
     delete: (session, o) => real.delete(lower(session), o),
   })),
   mutant(
-    "latches after a conflict",
+    "refuses everything after a conflict",
     ["APPEND-10", "APPEND-15", "CAS-01", "CAS-06", "CAS-07", "CAS-08", "DELETE-05", "DELETE-09"],
     (real) => {
       let latched: unknown

@@ -1,16 +1,17 @@
 /**
- * One storage under the commands of the sequential property, and what each command gave, in words that two storages share: what a
- * storage may choose (identities, versions, the order of a list, times) is named by the order in which it was first seen.
+ * Runs the commands of the sequential property on one storage and normalizes their results, so that two storages can be compared:
+ * identities and versions are numbered in the order of their first appearance, lists without a defined order are sorted, and times
+ * are left out.
  */
 import type { Chunk, Head, SessionStorage } from "@sessions/core/storage"
 import { sha256Hex } from "@sessions/core/storage"
 import { collect, readFrom } from "../helpers/lines.ts"
 import type { Command, Expect } from "./commands.ts"
 
-/** What a command gave: a value, or the code it rejected with. */
+/** The result of a command: a value, or the error code. */
 export type Outcome = { readonly value: unknown } | { readonly code: string; readonly error: unknown }
 
-export class Side {
+export class CommandRunner {
   storage: SessionStorage
   readonly #heads = new Map<string, Head[]>()
   readonly #names = new Map<string, string>()
@@ -21,25 +22,25 @@ export class Side {
 
   async outcome(command: Command): Promise<Outcome> {
     try {
-      return { value: await this.#carryOut(command) }
+      return { value: await this.#run(command) }
     } catch (error) {
       const code: unknown = (error as { code?: unknown } | undefined)?.code
       return { code: typeof code === "string" ? code : `no code, but ${String(error)}`, error }
     }
   }
 
-  async #carryOut(command: Command): Promise<unknown> {
+  async #run(command: Command): Promise<unknown> {
     const { storage } = this
     switch (command.do) {
       case "append":
-        return this.#given(
+        return this.#record(
           command.session,
           await storage.append(command.session, command.lines, { expect: this.#expect(command) }),
         )
       case "replace": {
         const expect = this.#expect(command)
         if (expect === 0 || storage.replace === undefined) return undefined
-        return this.#given(command.session, await storage.replace(command.session, chunkOf(command.lines), { expect }))
+        return this.#record(command.session, await storage.replace(command.session, chunkOf(command.lines), { expect }))
       }
       case "head": {
         const head = await storage.head(command.session)
@@ -87,7 +88,7 @@ export class Side {
     }
   }
 
-  #given(session: string, head: Head): unknown {
+  #record(session: string, head: Head): unknown {
     this.#heads.set(session, [...(this.#heads.get(session) ?? []), head])
     return { next: head.next, log: this.#name("log", head.log) }
   }

@@ -1,9 +1,9 @@
-/** What the sequential property asks of a storage: one command after the other, as data, so that a failure can be shown and shrunk. */
+/** The random commands of the sequential property. They are data, so that a failing list can be printed and shrunk. */
 import type { ReadRange } from "@sessions/core/storage"
 import * as fc from "fast-check"
 import { exactLines } from "../helpers/lines.ts"
 
-/** Which head an append gives: the newest that was given out for the session, an older one, none (0), or one that never was. */
+/** The `expect` of an append: the newest head that the session returned, its first head, 0, or a head beyond the end. */
 export type Expect = "newest" | "first" | "none" | "beyond"
 
 export type Command =
@@ -100,7 +100,7 @@ export function commandLists(maxLength: number): fc.Arbitrary<readonly Command[]
   return fc.array(command, { minLength: 1, maxLength, size: "max" })
 }
 
-/** A command in a failure. */
+/** A command as text for a failure message. */
 export function commandText({ do: name, ...args }: Command): string {
   return `${name} ${JSON.stringify(args)}`
 }

@@ -1,19 +1,20 @@
+/** The interleaved property: several writers and readers on one session, in orders that fast-check chooses. */
 import type { Head, SessionStorage } from "@sessions/core/storage"
 import { hasCode } from "@sessions/core/storage"
 import * as fc from "fast-check"
 import { check, equalLines } from "../helpers/assert.ts"
 import { create, readLines } from "../helpers/lines.ts"
 import type { Subject } from "../subject.ts"
-import { within } from "../helpers/timeout.ts"
+import { withTimeout } from "../helpers/timeout.ts"
 
-/** What one of several does at its turn: append to the head it knows, or look first, or read the log. */
+/** One step of a writer: append to the head it knows, get the head and append, or read the log. */
 type Step = "append" | "look and append" | "read"
 
 interface Batch {
   readonly lines: readonly string[]
   readonly expect: Head
   outcome: "acknowledged" | "refused" | "unknown"
-  /** With "acknowledged". */
+  /** The `next` of the returned head, if the batch was acknowledged. */
   next?: number
 }
 
@@ -21,8 +22,8 @@ const SESSION = "shared"
 const FIRST = ['{"header":true}']
 
 /**
- * Several at once on one session, in orders that fast-check chooses: what was acknowledged is there once, where its head says, and
- * contiguous; what was refused is not; a conflict was one; readers see prefixes, with everything that was acknowledged before.
+ * Holds if each acknowledged batch is in the log once, contiguous and at the position of its head; no refused batch is in the log;
+ * every `conflict` was justified; and every read is a prefix of the log with all that was acknowledged before the read.
  */
 export function interleaved<L>(
   subject: Subject<L>,
@@ -31,11 +32,11 @@ export function interleaved<L>(
   const step = fc.constantFrom<Step>("append", "look and append", "look and append", "read")
   const scripts = fc.array(fc.array(step, { minLength: 1, maxLength: 8 }), { minLength: 2, maxLength: 4 })
   return fc.asyncProperty(fc.scheduler(), scripts, (scheduler, all) =>
-    within(timeLimit, () => carryOut(subject, scheduler, all)),
+    withTimeout(timeLimit, () => runSteps(subject, scheduler, all)),
   )
 }
 
-async function carryOut<L>(
+async function runSteps<L>(
   subject: Subject<L>,
   scheduler: fc.Scheduler,
   scripts: readonly (readonly Step[])[],
@@ -50,7 +51,7 @@ async function carryOut<L>(
     }
     const batches: Batch[] = []
     const reads: { readonly lines: readonly string[]; readonly atLeast: number }[] = []
-    const act = async (storage: SessionStorage, steps: readonly Step[], who: number): Promise<void> => {
+    const runWriter = async (storage: SessionStorage, steps: readonly Step[], who: number): Promise<void> => {
       let known = start
       for (const [n, step] of steps.entries()) {
         await scheduler.schedule(Promise.resolve(), `${who} ${step}`)
@@ -64,13 +65,13 @@ async function carryOut<L>(
         known = await append(storage, batches, lines, { next: known.next, log: known.log })
       }
     }
-    await scheduler.waitFor(Promise.all(scripts.map((steps, who) => act(storages[who] ?? first, steps, who))))
+    await scheduler.waitFor(Promise.all(scripts.map((steps, who) => runWriter(storages[who] ?? first, steps, who))))
     const log = await readLines(first, SESSION)
     const head = await first.head(SESSION)
     check(head?.next === log.length, "head().next at the end", `${log.length}, the number of lines`, head)
-    judge(log, batches)
+    checkLog(log, batches)
     for (const { lines, atLeast } of reads) {
-      equalLines(lines, log.slice(0, lines.length), "a read under way, beside the log at the end")
+      equalLines(lines, log.slice(0, lines.length), "a concurrent read, compared with the log at the end")
       check(lines.length >= atLeast, "a read", `at least the ${atLeast} lines acknowledged before it`, lines.length)
     }
   } finally {
@@ -79,7 +80,7 @@ async function carryOut<L>(
   }
 }
 
-/** Gives the head that the writer knows afterwards. */
+/** Returns the head that the writer knows after its append. */
 async function append(
   storage: SessionStorage,
   batches: Batch[],
@@ -100,7 +101,7 @@ async function append(
   }
 }
 
-function judge(log: readonly string[], batches: readonly Batch[]): void {
+function checkLog(log: readonly string[], batches: readonly Batch[]): void {
   const expected = new Set(FIRST)
   for (const { lines, expect, outcome, next } of batches) {
     const name = `the batch ${lines[0]}`
@@ -112,7 +113,7 @@ function judge(log: readonly string[], batches: readonly Batch[]): void {
     else
       check(log.length > expect.next, `the conflict of ${name}`, `a log longer than ${expect.next} lines`, log.length)
   }
-  const strange = log.filter((line) => !expected.has(line))
-  check(strange.length === 0, "the log at the end", "no line of a batch that was refused", strange)
+  const refused = log.filter((line) => !expected.has(line))
+  check(refused.length === 0, "the log at the end", "no line of a refused batch", refused)
   check(new Set(log).size === log.length, "the log at the end", "every line once", log)
 }

@@ -1,3 +1,4 @@
+/** The sequential property: random commands have the same results on the subject's storage as on the memory storage. */
 import type { SessionStorage } from "@sessions/core/storage"
 import { createMemoryLocation, createMemoryStorage } from "@sessions/memory"
 import * as fc from "fast-check"
@@ -5,57 +6,56 @@ import { equal, Mismatch } from "../helpers/assert.ts"
 import { needs } from "../case/needs.ts"
 import { show, showError } from "../helpers/show.ts"
 import type { Subject } from "../subject.ts"
-import { within } from "../helpers/timeout.ts"
+import { withTimeout } from "../helpers/timeout.ts"
 import type { Command } from "./commands.ts"
 import { commandLists, commandText } from "./commands.ts"
 import type { Outcome } from "./command-runner.ts"
-import { Side } from "./command-runner.ts"
+import { CommandRunner } from "./command-runner.ts"
 
-/** A storage gives what the memory reference gives, whatever it is asked for, one thing after the other. */
 export function sequential<L>(
   subject: Subject<L>,
   { commands, timeLimit }: { readonly commands: number; readonly timeLimit: number },
 ): fc.IAsyncProperty<[readonly Command[]]> {
-  return fc.asyncProperty(commandLists(commands), (list) => within(timeLimit, () => carryOut(subject, list)))
+  return fc.asyncProperty(commandLists(commands), (list) => withTimeout(timeLimit, () => runCommands(subject, list)))
 }
 
-async function carryOut<L>(subject: Subject<L>, list: readonly Command[]): Promise<void> {
+async function runCommands<L>(subject: Subject<L>, list: readonly Command[]): Promise<void> {
   const location = await subject.makeLocation()
-  const ours = new Side(await subject.open(location))
-  const reference = new Side(createMemoryStorage({ location: createMemoryLocation() }))
+  const tested = new CommandRunner(await subject.open(location))
+  const reference = new CommandRunner(createMemoryStorage({ location: createMemoryLocation() }))
   try {
     for (const [index, command] of list.entries()) {
-      if (!(await means(command, reference.storage, ours.storage))) continue
+      if (!(await applies(command, reference.storage, tested.storage))) continue
       if (command.do === "reopen") {
-        await ours.storage[Symbol.asyncDispose]()
-        ours.storage = await subject.open(location)
+        await tested.storage[Symbol.asyncDispose]()
+        tested.storage = await subject.open(location)
         continue
       }
       const expected = await reference.outcome(command)
-      compare(await ours.outcome(command), expected, `command ${index}, ${commandText(command)}`)
+      compare(await tested.outcome(command), expected, `command ${index}, ${commandText(command)}`)
     }
   } finally {
-    await ours.storage[Symbol.asyncDispose]()
+    await tested.storage[Symbol.asyncDispose]()
     await subject.removeLocation?.(location)
   }
 }
 
-/** Whether the contract says what a command gives here. */
-async function means(command: Command, reference: SessionStorage, ours: SessionStorage): Promise<boolean> {
-  if (command.do === "reopen") return needs.reopening.met(ours.capabilities, {})
-  if (command.do === "replace") return ours.capabilities.replace
+/** Whether the contract defines the result of the command for both storages. */
+async function applies(command: Command, reference: SessionStorage, tested: SessionStorage): Promise<boolean> {
+  if (command.do === "reopen") return needs.reopening.met(tested.capabilities, {})
+  if (command.do === "replace") return tested.capabilities.replace
   if (command.do !== "docs.put") return true
-  // Whether a session must be there before its documents is the storage's choice.
+  // A storage may require that a session exists before its documents.
   const [, session] = command.key.split("/")
   return session === undefined || (await reference.head(session)) !== undefined
 }
 
-function compare(came: Outcome, expected: Outcome, what: string): void {
-  if ("value" in came && "value" in expected) return equal(came.value, expected.value, what)
-  if ("code" in came && "code" in expected && came.code === expected.code) return
-  throw new Mismatch(what, inWords(expected), "code" in came ? showError(came.error) : inWords(came))
+function compare(actual: Outcome, expected: Outcome, what: string): void {
+  if ("value" in actual && "value" in expected) return equal(actual.value, expected.value, what)
+  if ("code" in actual && "code" in expected && actual.code === expected.code) return
+  throw new Mismatch(what, describe(expected), "code" in actual ? showError(actual.error) : describe(actual))
 }
 
-function inWords(outcome: Outcome): string {
+function describe(outcome: Outcome): string {
   return "code" in outcome ? `a rejection with code "${outcome.code}"` : show(outcome.value)
 }

@@ -1,31 +1,32 @@
+/** Registers the cases with a test runner, one test per case. */
 import type { Capabilities } from "@sessions/core/storage"
 import type { RunOptions } from "./run.ts"
 import { reasonToSkip, runCase, selectCases } from "./run.ts"
 import type { Subject } from "../subject.ts"
 
-/** `test` of vitest, bun:test, node:test, `Deno.test`, or any other function that takes a name and what to do. */
+/** `test` of vitest, bun:test or node:test, `Deno.test`, or any other function that takes a name and a function. */
 export type TestFunction = (name: string, fn: (...args: unknown[]) => Promise<void>) => unknown
 
 export interface RegisterOptions extends RunOptions {
   /**
-   * For runners whose tests cannot skip themselves from inside (Bun, Deno): how they are told beforehand, e.g. `test.skip` or
-   * `Deno.test.ignore`, and what the subject's storages can do.
+   * For runners whose tests cannot skip themselves while they run (Bun, Deno): the function that registers a skipped test, e.g.
+   * `test.skip` or `Deno.test.ignore`, and the capabilities of the subject's storages.
    */
   readonly skip?: { readonly with: TestFunction; readonly capabilities: Capabilities }
 }
 
 /**
- * Gives every case to a test runner. A case that the subject's capabilities do not ask for skips itself where the runner lets a
- * test do that (vitest, node:test), is handed to `options.skip` where that is given, and else passes; `options.onResult` hears of
- * every case that ran, with the reason of one that was skipped.
+ * Registers every case as a test. A case that does not apply to the subject skips itself if the runner supports that (vitest,
+ * node:test), is registered with `options.skip` if that is given, and passes otherwise. `options.onResult` is called for every case
+ * that ran, also for one that skipped itself.
  */
 export function register<L>(test: TestFunction, subject: Subject<L>, options: RegisterOptions = {}): void {
   for (const one of selectCases(options.only)) {
     const { skip } = options
     const skipped = skip !== undefined && reasonToSkip(one, skip.capabilities, subject) !== undefined
-    // Rest arguments: a runner that counts parameters (Bun) would take one for a `done` to be called.
-    const given = skipped ? skip.with : test
-    given(`${subject.name} ${one.id} ${one.title}`, async (...args) => {
+    const registerTest = skipped ? skip.with : test
+    // A rest parameter, because Bun counts parameters and would take a named one for a `done` callback.
+    registerTest(`${subject.name} ${one.id} ${one.title}`, async (...args) => {
       const result = await runCase(subject, one, options)
       options.onResult?.(result)
       if (result.status === "failed") throw new ConformanceError(result.failure?.message ?? one.title)
@@ -34,7 +35,7 @@ export function register<L>(test: TestFunction, subject: Subject<L>, options: Re
   }
 }
 
-/** A case that failed, as a test runner shows it: the message says it all, the stack would only show the suite. */
+/** The failure of a case. Its stack is the message alone, because the frames would only show the suite. */
 class ConformanceError extends Error {
   constructor(message: string) {
     super(message)

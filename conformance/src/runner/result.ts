@@ -1,3 +1,4 @@
+/** The result of a case, and the message of a failure. */
 import type { Capabilities } from "@sessions/core/storage"
 import { Mismatch } from "../helpers/assert.ts"
 import type { Case, Group } from "../case/case.ts"
@@ -5,7 +6,7 @@ import type { ClauseId } from "../clauses.ts"
 import { clauses } from "../clauses.ts"
 import { showError } from "../helpers/show.ts"
 import type { Trace } from "../case/trace.ts"
-import { OutOfTime } from "../helpers/timeout.ts"
+import { TimeoutError } from "../helpers/timeout.ts"
 
 export interface CaseResult {
   readonly id: Case["id"]
@@ -18,15 +19,15 @@ export interface CaseResult {
   readonly reason?: string
   /** With "failed". */
   readonly failure?: Failure
-  /** What the storage of this case said it can do; missing where it could not be opened. */
+  /** The capabilities of the case's storage; missing if it could not be opened. */
   readonly capabilities?: Capabilities
 }
 
 export interface Failure {
   readonly what: string
   readonly expected: string
-  readonly came: string
-  /** The whole of it, with the case, the clause and the last call, for people. */
+  readonly actual: string
+  /** The whole failure for people: the case, the clause, the three texts above and the last call. */
   readonly message: string
 }
 
@@ -36,7 +37,7 @@ export function failureOf(
   error: unknown,
   traces: readonly Trace[],
 ): Failure {
-  const { what, expected, came } = inWords(error)
+  const { what, expected, actual } = describe(error)
   const pending = traces.flatMap((trace) => trace.pending())
   const last = traces.map((trace) => trace.last()).findLast((call) => call !== undefined)
   const message = [
@@ -44,28 +45,27 @@ export function failureOf(
     `  clause    ${clause}: ${clauses[clause]}`,
     `  what      ${what}`,
     `  expected  ${expected}`,
-    `  came      ${came}`,
+    `  actual    ${actual}`,
     ...(pending.length > 0 ? [`  waits for ${pending.slice(0, 3).join("; ")}${pending.length > 3 ? "; …" : ""}`] : []),
     ...(pending.length === 0 && last !== undefined ? [`  last call ${last}`] : []),
     ...originOf(error),
   ].join("\n")
-  return { what, expected, came, message }
+  return { what, expected, actual, message }
 }
 
-function inWords(error: unknown): { what: string; expected: string; came: string } {
+function describe(error: unknown): { what: string; expected: string; actual: string } {
   if (error instanceof Mismatch) return error
-  if (error instanceof OutOfTime) return { what: "the case", expected: "it to end", came: came(error) }
-  return { what: "a call of the case", expected: "success", came: came(error) }
+  const timedOut = error instanceof TimeoutError
+  return {
+    what: timedOut ? "the case" : "a call of the case",
+    expected: timedOut ? "it to end" : "success",
+    actual: showError(error),
+  }
 }
 
-/** What was thrown instead of a result, in words. */
-export function came(error: unknown): string {
-  return error instanceof OutOfTime ? `it ${error.message}` : showError(error)
-}
-
-/** Where an error of the adapter's own comes from. A mismatch comes from the suite, whose lines help nobody. */
+/** The stack of an error that the adapter threw. The stack of a mismatch would only show the suite. */
 function originOf(error: unknown): string[] {
-  if (!(error instanceof Error) || error instanceof Mismatch || error instanceof OutOfTime) return []
+  if (!(error instanceof Error) || error instanceof Mismatch || error instanceof TimeoutError) return []
   const frames = (error.stack ?? "").split("\n").filter((frame) => frame.trim().startsWith("at "))
   return frames.slice(0, 3).map((frame) => `  ${frame.trim()}`)
 }

@@ -1,28 +1,32 @@
+/** Runs the cases against a subject without a test runner, and reports each result. */
 import type { Capabilities } from "@sessions/core/storage"
-import type { Case, Group, Hooks } from "../case/case.ts"
+import type { Case, Group, SubjectFeatures } from "../case/case.ts"
 import { cases } from "../cases/index.ts"
 import { Mismatch } from "../helpers/assert.ts"
+import { showError } from "../helpers/show.ts"
 import type { OpenContext, Sizes } from "../case/context.ts"
 import { defaultSizes, openContext, Skipped } from "../case/context.ts"
 import type { CaseResult } from "./result.ts"
-import { came, failureOf } from "./result.ts"
-import { runtimeName } from "./runtime.ts"
+import { failureOf } from "./result.ts"
 import type { Subject } from "../subject.ts"
-import { SUITE_VERSION } from "./version.ts"
-import { within } from "../helpers/timeout.ts"
+
+import { withTimeout } from "../helpers/timeout.ts"
+
+/** The version of the suite in reports; equals the version of the package. */
+export const SUITE_VERSION = "0.1.0"
 
 export interface RunOptions {
-  /** Only cases with these ids or of these groups, in any case of letters; default all. */
+  /** Ids of cases or names of groups, not case-sensitive; default all. */
   readonly only?: readonly string[]
-  /** Milliseconds for each case, and again for closing what it opened. Default 10,000. */
+  /** Milliseconds for each case, and again for its cleanup. Default 10,000. */
   readonly timeLimit?: number
-  /** How much the cases do; see {@link Sizes}. */
+  /** How much work the cases do; see {@link Sizes}. */
   readonly sizes?: Partial<Sizes>
   /**
-   * Gives what reached nobody since it was last asked: rejections that nobody handles, errors thrown in timers. Asked after each case,
-   * which fails for it. Without it the runtime does with them what it does.
+   * Returns the uncaught errors since its last call: unhandled rejections and errors that were thrown in timers. It is called after
+   * each case, which fails if there are any. Without it, the runtime handles them in its own way.
    */
-  readonly strays?: () => readonly unknown[]
+  readonly uncaughtErrors?: () => readonly unknown[]
   /** Called as each case ends. */
   readonly onResult?: (result: CaseResult) => void
 }
@@ -32,14 +36,14 @@ export interface Report {
   readonly subject: string
   /** E.g. `node 26.10.0`. */
   readonly runtime: string
-  /** Missing where no storage could be opened. */
+  /** Missing if no storage could be opened. */
   readonly capabilities?: Capabilities
   readonly counts: { readonly passed: number; readonly failed: number; readonly skipped: number }
   readonly milliseconds: number
   readonly results: readonly CaseResult[]
 }
 
-/** Runs the cases one after the other, without a test runner. Never rejects because of the subject: what it does wrong is in the report. */
+/** Runs the cases one after the other. Errors of the subject are in the report; they never make this reject. */
 export async function run<L>(subject: Subject<L>, options: RunOptions = {}): Promise<Report> {
   const started = performance.now()
   const results: CaseResult[] = []
@@ -61,22 +65,26 @@ export async function run<L>(subject: Subject<L>, options: RunOptions = {}): Pro
   }
 }
 
-/** Throws where a name is neither an id nor a group, so that a mistyped one does not pass for a green run. */
+/** Throws a TypeError for a name that is neither an id nor a group, so that a mistyped name does not look like a green run. */
 export function selectCases(only: readonly string[] | undefined): readonly Case[] {
   if (only === undefined) return cases
   const wanted = new Set(only.map((name) => name.toLowerCase()))
   const known = new Set(cases.flatMap(({ id, group }): string[] => [id.toLowerCase(), group satisfies Group]))
   const unknown = [...wanted].find((name) => !known.has(name))
-  if (unknown !== undefined) throw new TypeError(`There is no case and no group named ${unknown}.`)
+  if (unknown !== undefined) throw new TypeError(`There is no case or group named ${unknown}.`)
   return cases.filter(({ id, group }) => wanted.has(id.toLowerCase()) || wanted.has(group))
 }
 
-/** Why a case means nothing for a storage that can do no more than this. */
-export function reasonToSkip({ needs }: Case, capabilities: Capabilities, hooks: Hooks): string | undefined {
-  return needs === undefined || needs.met(capabilities, hooks) ? undefined : `needs ${needs.text}`
+/** Why a case does not apply to a subject; undefined if it does. */
+export function reasonToSkip(
+  { needs }: Case,
+  capabilities: Capabilities,
+  features: SubjectFeatures,
+): string | undefined {
+  return needs === undefined || needs.met(capabilities, features) ? undefined : `needs ${needs.text}`
 }
 
-const AFTERWARDS = "disposing of the storages and taking the place away, after the case had passed"
+const CLEANUP = "closing the storages and removing the location, after the case had passed"
 
 export async function runCase<L>(subject: Subject<L>, one: Case, options: RunOptions = {}): Promise<CaseResult> {
   const limit = options.timeLimit ?? 10_000
@@ -88,31 +96,48 @@ export async function runCase<L>(subject: Subject<L>, one: Case, options: RunOpt
     failure: failureOf(one, subject.name, error, opened?.traces() ?? []),
   })
   try {
-    opened = await within(limit, () => openContext(subject, { ...defaultSizes, ...options.sizes }))
+    opened = await withTimeout(limit, () => openContext(subject, { ...defaultSizes, ...options.sizes }))
     const { context } = opened
     const reason = reasonToSkip(one, context.capabilities, subject)
-    if (reason === undefined) await within(limit, () => one.run(context))
+    if (reason === undefined) await withTimeout(limit, () => one.run(context))
     status = reason === undefined ? { status: "passed" } : { status: "skipped", reason }
   } catch (error) {
     status = error instanceof Skipped ? { status: "skipped", reason: error.message } : failed(error)
   }
   try {
-    await within(limit, async () => opened?.end())
+    await withTimeout(limit, async () => opened?.end())
   } catch (error) {
-    if (status.status !== "failed") status = failed(new Mismatch(AFTERWARDS, "success", came(error)))
+    if (status.status !== "failed") status = failed(new Mismatch(CLEANUP, "success", showError(error)))
   }
-  const [stray] = await straysOf(options)
-  if (stray !== undefined && status.status !== "failed") status = failed(stray)
+  const [uncaught] = await uncaughtIn(options)
+  if (uncaught !== undefined && status.status !== "failed") status = failed(uncaught)
   const { id, group, clause, title } = one
   const capabilities = opened?.context.capabilities
   const milliseconds = performance.now() - started
   return { id, group, clause, title, ...status, milliseconds, ...(capabilities !== undefined && { capabilities }) }
 }
 
-async function straysOf({ strays }: RunOptions): Promise<readonly Mismatch[]> {
-  if (strays === undefined) return []
-  // The runtime tells of a rejection when the promises of this turn have settled.
+async function uncaughtIn({ uncaughtErrors }: RunOptions): Promise<readonly Mismatch[]> {
+  if (uncaughtErrors === undefined) return []
+  // A runtime reports an unhandled rejection only after the promises of the current tick have settled.
   await new Promise((resolve) => setTimeout(resolve, 0))
-  const what = "what went wrong where nobody could catch it, while the case ran or before it"
-  return strays().map((error) => new Mismatch(what, "nothing: whatever fails rejects a call", came(error)))
+  const what = "uncaught errors, during the case or before it"
+  return uncaughtErrors().map((error) => new Mismatch(what, "none: a failure rejects a call", showError(error)))
+}
+
+interface Runtimes {
+  readonly Deno?: { readonly version: { readonly deno: string } }
+  readonly Bun?: { readonly version: string }
+  readonly process?: { readonly versions?: { readonly node?: string } }
+  readonly navigator?: { readonly userAgent?: string }
+}
+
+/** The runtime with its version, e.g. `node 26.10.0`; in a page the browser's user agent. */
+function runtimeName(): string {
+  // Bun and Deno have a `process` too, so Node is checked last of the three.
+  const { Deno, Bun, process, navigator } = globalThis as Runtimes
+  if (Deno !== undefined) return `deno ${Deno.version.deno}`
+  if (Bun !== undefined) return `bun ${Bun.version}`
+  if (process?.versions?.node !== undefined) return `node ${process.versions.node}`
+  return navigator?.userAgent ?? "unknown"
 }

@@ -39,7 +39,7 @@ export function createSubject(
     tearTail({ root }, session, bytes) {
       fs.appendFileSync(partsOf(root, session).at(-1)?.path ?? "", bytes)
     },
-    spoilLine({ root }, session, seq) {
+    corruptLine({ root }, session, seq) {
       const part = partsOf(root, session).findLast(({ from }) => from <= seq)
       const bytes = fs.readFileSync(part?.path ?? "")
       let at = 0

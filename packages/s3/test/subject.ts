@@ -31,7 +31,7 @@ export function createFakeSubject(
       place.open.set(storage, store)
       return storage
     },
-    spoilLine({ bucket }, session, seq) {
+    corruptLine({ bucket }, session, seq) {
       const bytes = [...bucket.objects].find(([key]) => key.includes("tails/") && key.includes(session))?.[1].bytes
       // The lines of a short log stand in its tail, behind the manifest.
       let at = 0
