@@ -67,8 +67,8 @@ const benchmarks: PageBenchmarks = {
     for (let i = 0; (await session.parts()).bytes < bytes; i += LINES_A_BATCH) {
       await session.append(Array.from({ length: LINES_A_BATCH }, (_, k) => message(i + k)))
     }
-    // As it is two seconds later in any case.
-    await storage.fold(session.id)
+    // Happens automatically after two seconds.
+    await storage.compactRows(session.id)
     const counted = { entries: 0, ours: 0, raw: 0 }
     const pair = await inTurns(
       {

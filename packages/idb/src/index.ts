@@ -1,3 +1,4 @@
+export type { StorageEstimate } from "./browser/storage-estimate.ts"
+export type { CompactedRows } from "./log/compact-rows.ts"
 export type { IndexedDbStorageOptions } from "./options.ts"
-export type { Room } from "./browser/storage-estimate.ts"
-export { createIndexedDbStorage, type Folded, type IndexedDbStorage } from "./storage.ts"
+export { createIndexedDbStorage, type IndexedDbStorage } from "./storage.ts"

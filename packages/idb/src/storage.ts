@@ -1,5 +1,5 @@
+/** The storage object: an adapter over the operations of the other folders. */
 import {
-  type BlobAdapter,
   type CallOptions,
   checkSessionId,
   createCalls,
@@ -9,152 +9,133 @@ import {
   type StorageAdapter,
   watchHeads,
 } from "@sessions/core/storage"
-import { append } from "./log/append.ts"
-import { createBells } from "./browser/notifier.ts"
-import type * as Blobs from "./documents/blobs.ts"
+import { createNotifier } from "./browser/notifier.ts"
+import { estimate, persist, persisted, type StorageEstimate } from "./browser/storage-estimate.ts"
 import { createConnection } from "./database/connection.ts"
-import { createDocs } from "./documents/documents.ts"
-import type { Environment } from "./environment.ts"
 import { toStorageError } from "./database/errors.ts"
-import type { Folded } from "./log/compact-rows.ts"
-import { headRow, infoOf } from "./log/heads.ts"
-import { createIdle } from "./log/idle-compaction.ts"
-import { listSessions } from "./log/list.ts"
-import { checkOptions, type IndexedDbStorageOptions } from "./options.ts"
+import { type DatabaseContext, readTransaction, unawaited, writeIdempotent } from "./database/transaction.ts"
+import { createBlobs } from "./documents/blobs.ts"
+import { createDocuments } from "./documents/documents.ts"
+import { append } from "./log/append.ts"
+import { type CompactedRows, compactRows } from "./log/compact-rows.ts"
+import { deleteSession } from "./log/delete.ts"
+import { getHead, listHeads, toHeadInfo } from "./log/heads.ts"
+import { createIdleCompaction } from "./log/idle-compaction.ts"
 import { readLog } from "./log/read.ts"
-import { removeSession } from "./log/delete.ts"
-import { estimate, persist, persisted, type Room } from "./browser/storage-estimate.ts"
-import { rest } from "./rooms/rooms.ts"
-import { reading, sent, writingTwice } from "./database/transaction.ts"
+import { replace } from "./log/replace.ts"
+import { checkOptions, type IndexedDbStorageOptions } from "./options.ts"
 
-export type { Folded } from "./log/compact-rows.ts"
-
-/** A {@link SessionStorage} in IndexedDB, with what a page can ask of its browser. */
+/** A {@link SessionStorage} in IndexedDB, with the browser's functions for its space. */
 export interface IndexedDbStorage extends Required<Omit<SessionStorage, typeof Symbol.asyncDispose>>, AsyncDisposable {
   /**
-   * Folds the rows of many small appends into few large ones, which read faster and take less room. Happens by itself when a session
-   * has been quiet for two seconds. Changes no line, seq or head. A crash leaves the log as it was or folded in part.
+   * Merges the rows of many small appends into few large ones, which are read faster and take less space. Happens automatically when a
+   * session has been quiet for two seconds. Changes no line, seq or head. A crash leaves the log as it was or compacted in part.
    */
-  fold(session: string, o?: CallOptions): Promise<Folded>
+  compactRows(session: string, o?: CallOptions): Promise<CompactedRows>
   /**
-   * Asks the browser to keep this site's data when the disk fills up; without that it may clear all of it. False where it refuses or
-   * cannot be asked (workers, insecure pages, engines without `navigator.storage`).
+   * Asks the browser to keep this site's data when the disk fills up; otherwise it may clear all of it. False if the browser refuses
+   * or cannot be asked (workers, insecure pages, engines without `navigator.storage`).
    */
   persist(): Promise<boolean>
-  /** Whether the browser has promised that; false where nobody can say. */
+  /** Whether the browser has promised to keep the data; false if that is unknown. */
   persisted(): Promise<boolean>
-  /** What the site uses and may use, in bytes, by the browser's estimate; missing where it does not say. */
-  estimate(): Promise<Room | undefined>
+  /** How many bytes the site uses and may use, as estimated by the browser; undefined if it gives no estimate. */
+  estimate(): Promise<StorageEstimate | undefined>
 }
 
 /**
- * Sessions in IndexedDB: in pages, workers, shared workers and service workers, in any number of tabs at once.
+ * Stores sessions in IndexedDB: in pages, workers, shared workers and service workers, in any number of tabs at once.
  *
- * Throws `invalid` for options it does not know. The database is opened, made or upgraded at the first use.
+ * Throws `invalid` for unknown options and wrong values. The database is opened, created or upgraded on first use.
  */
 export function createIndexedDbStorage(options: IndexedDbStorageOptions = {}): IndexedDbStorage {
   const { database, durability, ...limits } = checkOptions(options)
   const description = `indexeddb:${database}`
-  const connection = createConnection({ database, description })
-  const bells = createBells(database)
-  const env: Environment = { durability, connection, bells }
+  const context: DatabaseContext = { connection: createConnection({ database, description }), durability }
+  const notifier = createNotifier(database)
   const calls = createCalls({ description, toError: (error, { doing }) => toStorageError(error, doing, description) })
 
-  const fold: IndexedDbStorage["fold"] = (session, o) =>
-    calls.call({ doing: "fold the log", session }, o, async () => {
+  const compact: IndexedDbStorage["compactRows"] = (session, o) =>
+    calls.call({ doing: "compact the rows", session }, o, async () => {
       checkSessionId(session)
-      const { foldLog } = await rest.load()
-      return foldLog(env, session, () => calls.enter(o))
+      return compactRows(context, session, () => calls.enter(o))
     })
-  const idle = createIdle(fold)
+  const idleCompaction = createIdleCompaction(compact)
 
   const head = (session: string): Promise<HeadInfo | undefined> =>
-    reading(connection, ["heads"], async (tx) => {
-      const row = await headRow(tx, session)
-      return row && infoOf(row)
+    readTransaction(context, ["heads"], async (tx) => {
+      const row = await getHead(tx, session)
+      return row && toHeadInfo(row)
     })
 
   const storage = defineStorage(
     {
       description,
       capabilities: capabilitiesOf(durability, limits),
-      docs: createDocs(env),
-      blobs: blobsOf(env),
+      docs: createDocuments(context),
+      blobs: createBlobs(context),
       head,
 
       async append(session, lines, o) {
-        const head = await append(env, session, lines, o)
-        bells.ring(session)
-        idle.note(session)
+        const head = await append(context, session, lines, o)
+        notifier.emit(session)
+        idleCompaction.count(session)
         return head
       },
 
       read: (session, range, o) =>
         readLog(session, range, {
-          // What is read ahead is a call of its own, which a disposal waits for.
+          // A page that is loaded in advance is a call of its own, which a disposal waits for.
           transaction: (work) =>
-            calls.call({ doing: "read the log", session }, o, () => reading(connection, ["heads", "log"], work)),
-          scattered: () => idle.note(session, Number.POSITIVE_INFINITY),
+            calls.call({ doing: "read the log", session }, o, () => readTransaction(context, ["heads", "log"], work)),
+          onManySmallRows: () => idleCompaction.count(session, Number.POSITIVE_INFINITY),
         }),
 
-      list: ({ limit }) => listSessions(limit, (work) => reading(connection, ["heads"], work)),
+      list: ({ limit }) => listHeads(limit, (work) => readTransaction(context, ["heads"], work)),
 
       async delete(session) {
-        const deleted = await writingTwice(connection, ["heads", "log", "docs", "staged"], durability, (tx) =>
-          removeSession(tx, session),
+        const deleted = await writeIdempotent(context, ["heads", "log", "docs", "staged"], (tx) =>
+          deleteSession(tx, session),
         )
-        bells.ring(session)
+        notifier.emit(session)
         return deleted
       },
 
       sync: () =>
-        writingTwice(connection, ["meta"], "strict", async (tx) => {
-          sent(tx.objectStore("meta").put(Date.now(), "synced"))
+        writeIdempotent({ ...context, durability: "strict" }, ["meta"], async (tx) => {
+          unawaited(tx.objectStore("meta").put(Date.now(), "synced"))
         }),
 
       async replace(session, chunks, o) {
-        const head = await (await rest.load()).replace(env, session, chunks, o)
-        bells.ring(session)
+        const head = await replace(context, session, chunks, o)
+        notifier.emit(session)
         return head
       },
 
       watch: watchHeads({
         look: head,
-        listen(session, ring) {
-          // What another tab wrote while this one looked would be news that nobody rings for.
-          if (!bells.reachesOthers) ring()
-          return bells.add(session, ring)
+        listen(session, emit) {
+          // Without a channel no event reports what another tab wrote between the first look and now.
+          if (!notifier.reachesOtherTabs) emit()
+          return notifier.subscribe(session, emit)
         },
-        every: () => (bells.reachesOthers ? FALLBACK_MS : POLL_MS),
+        every: () => (notifier.reachesOtherTabs ? FALLBACK_MS : POLL_MS),
       }),
 
       async close() {
-        idle.close()
-        bells.close()
-        await connection.close()
+        idleCompaction.close()
+        notifier.close()
+        await context.connection.close()
       },
     },
     calls,
   )
-  return { ...storage, fold, persist, persisted, estimate }
+  return { ...storage, compactRows: compact, persist, persisted, estimate }
 }
 
-function blobsOf(env: Environment): BlobAdapter {
-  const loaded = async (): Promise<typeof Blobs> => (await rest.load()).blobs
-  return {
-    put: async (hash, bytes) => (await loaded()).put(env, hash, bytes),
-    get: async (hash) => (await loaded()).get(env, hash),
-    has: async (hash) => (await loaded()).has(env, hash),
-    delete: async (hash, { ifPutBefore }) => (await loaded()).remove(env, hash, ifPutBefore),
-    async *list() {
-      yield* (await loaded()).list(env)
-    },
-  }
-}
-
-/** How often a watcher looks where no other tab is heard. */
+/** How often a watcher reads the head if other tabs cannot notify it. */
 const POLL_MS = 250
-/** How often it looks else: a tab that was closed after its transaction, and before it rang, is heard of so. */
+/** How often it reads the head otherwise: a tab that is closed between its commit and its notification sends none. */
 const FALLBACK_MS = 5_000
 
 function capabilitiesOf(

@@ -1,4 +1,4 @@
-/** What can be wrong with a database, and what becomes of one: each ends in an error that says what to do, or in none. */
+/** Problems with the database: each one is recovered from, or ends in an error that says what to do. */
 import { createIndexedDbStorage, type IndexedDbStorage } from "@sessions/idb"
 import { deleteDB, openDB } from "idb"
 import { expect, onTestFinished, test } from "vitest"
@@ -16,7 +16,7 @@ test("a database of a newer version is `unsupported`: reload the page", async ()
   expect(error.message).toContain("reload the page")
 })
 
-test("another program's database of the same name and version is `corrupt`: another name", async () => {
+test("another program's database of the same name and version is `corrupt`: choose another name", async () => {
   const database = newDatabase()
   const other = await openDB(database, UPGRADES.length, { upgrade: (db) => void db.createObjectStore("notes") })
   other.close()
@@ -25,7 +25,7 @@ test("another program's database of the same name and version is `corrupt`: anot
   expect(error.message).toContain("`database` another name")
 })
 
-test("where the browser keeps nothing, `unsupported` says what to allow", async () => {
+test("if the browser stores nothing for the page, `unsupported` says what to allow", async () => {
   const database = newDatabase()
   const restore = replaceOpen(() => {
     throw new DOMException("The operation is insecure.", "SecurityError")
@@ -39,7 +39,7 @@ test("where the browser keeps nothing, `unsupported` says what to allow", async 
   }
 })
 
-test("an opening that failed is tried again by the next call", async () => {
+test("the call after a failed opening tries again", async () => {
   const storage = open(newDatabase())
   const restore = replaceOpen(() => {
     throw new DOMException("not now", "UnknownError")
@@ -79,9 +79,9 @@ test("each step of an upgrade runs once, in order, from the version that a datab
   expect(ran).toEqual(["two", "three"])
 })
 
-test("a tab that does not let go of an older version makes `unavailable`: close it; then it works", async () => {
+test("a tab that keeps an older version open makes an upgrade `unavailable`, and works once it is closed", async () => {
   const database = newDatabase()
-  const stubborn = await openDB(database, 1, {
+  const blocking = await openDB(database, 1, {
     upgrade: (db, _from, _to, tx) => void UPGRADES[0]?.(db as never, tx as never),
   })
   const connection = createConnection({
@@ -93,12 +93,12 @@ test("a tab that does not let go of an older version makes `unavailable`: close 
   const error = await rejection(connection.get())
   expect(error).toMatchObject({ code: "unavailable" })
   expect(error.message).toContain("close or reload")
-  stubborn.close()
+  blocking.close()
   await expect.poll(() => connection.get().then(({ version }) => version, codeOf)).toBe(UPGRADES.length + 1)
   await connection.close()
 })
 
-test("a database that is deleted under an open storage is gone: an append is `conflict`, and a new session can be made", async () => {
+test("after the database of an open storage was deleted, an append is `conflict`, and a new session can be created", async () => {
   const database = newDatabase()
   const storage = open(database)
   const head = await storage.append("a", ["1"], { expect: 0 })
@@ -110,7 +110,7 @@ test("a database that is deleted under an open storage is gone: an append is `co
   expect(await readAll(storage, "a")).toEqual(["new"])
 })
 
-test("a connection that the browser took away is opened anew, and nothing is lost", async () => {
+test("a connection that the browser closed is opened again, and nothing is lost", async () => {
   const database = newDatabase()
   const connections: IDBDatabase[] = []
   const restore = replaceOpen((original, args) => {
@@ -124,7 +124,7 @@ test("a connection that the browser took away is opened anew, and nothing is los
   for (const event of ["close", undefined]) {
     const last = connections.at(-1)
     last?.close()
-    // Chromium says so; where an engine does not, the next transaction finds out.
+    // Chromium fires `close`; in an engine that does not, the next transaction fails.
     if (event !== undefined) last?.dispatchEvent(new Event(event))
     head = await storage.append("a", [`${head.next + 1}`], { expect: head })
   }
@@ -132,18 +132,18 @@ test("a connection that the browser took away is opened anew, and nothing is los
   expect(connections.length).toBe(3)
 })
 
-test("rows that were damaged by hand are `corrupt` where they are read, with the place, and are left alone", async () => {
+test("reading a damaged row is `corrupt`, with the row, and changes nothing", async () => {
   const damages: [name: string, damage: (tx: IDBTransaction, log: string) => IDBRequest, at: RegExp][] = [
     ["a row is gone", (tx, log) => tx.objectStore("log").delete([log, 1, 2]), /^log row 1$/],
     ["the last row is gone", (tx, log) => tx.objectStore("log").delete([log, 2, 4]), /^log row 2$/],
     ["the first row is gone", (tx, log) => tx.objectStore("log").delete([log, 0, 0]), /^log row 0$/],
-    ["a row is no row", (tx, log) => tx.objectStore("log").put("text", [log, 1, 2]), /^log row 1$/],
+    ["a row is not an object", (tx, log) => tx.objectStore("log").put("text", [log, 1, 2]), /^log row 1$/],
     [
-      "a row lost a line",
+      "a row has no text",
       (tx, log) => tx.objectStore("log").put({ from: 1, bytes: 2, text: 5 }, [log, 1, 2]),
       /^log row 1$/,
     ],
-    ["the head is no head", (tx) => tx.objectStore("heads").put({ id: "a", log: 5 }), /^head a$/],
+    ["the head lacks fields", (tx) => tx.objectStore("heads").put({ id: "a", log: 5 }), /^head a$/],
   ]
   for (const [name, damage, at] of damages) {
     const database = newDatabase()
@@ -156,12 +156,12 @@ test("rows that were damaged by hand are `corrupt` where they are read, with the
       name,
       error: { code: "corrupt", at: expect.stringMatching(at) },
     })
-    await storage.fold("a").catch(() => undefined)
+    await storage.compactRows("a").catch(() => undefined)
     expect({ name, ...(await counts(database)) }).toEqual({ name, ...before })
   }
 })
 
-test("a damaged head is `corrupt` for an append and a list, too, and its session can be deleted", async () => {
+test("a damaged head is `corrupt` for append and list, too, and its session can be deleted", async () => {
   const database = newDatabase()
   const storage = open(database)
   const head = await storage.append("a", ["1"], { expect: 0 })
@@ -172,7 +172,7 @@ test("a damaged head is `corrupt` for an append and a list, too, and its session
   expect(await listed(storage)).toEqual([])
 })
 
-test("a document that was damaged by hand is `corrupt`", async () => {
+test("a damaged document is `corrupt`", async () => {
   const database = newDatabase()
   const storage = open(database)
   await storage.docs.put("name", "text", { expect: null })
@@ -180,20 +180,20 @@ test("a document that was damaged by hand is `corrupt`", async () => {
   expect(await rejection(storage.docs.get("name"))).toMatchObject({ code: "corrupt", at: "name" })
 })
 
-test("a delete leaves nothing of the session, also of a replace that never ended", async () => {
+test("a delete removes everything of the session, including the staged log of a running replace", async () => {
   const database = newDatabase()
   const storage = open(database)
   const head = await storage.append("a", ["1"], { expect: 0 })
   await storage.docs.put("sessions/a/note", "text", { expect: null })
-  let stuck = (): void => undefined
+  let reach = (): void => undefined
   const reached = new Promise<void>((resolve) => {
-    stuck = resolve
+    reach = resolve
   })
   let release = (): void => undefined
   const held = new Promise<void>((resolve) => {
     release = resolve
   })
-  const replacing = storage.replace("a", slowly(stuck, held), { expect: head })
+  const replacing = storage.replace("a", slowly(reach, held), { expect: head })
   await reached
   expect((await counts(database))["staged"]).toBe(1)
   await storage.delete("a")
@@ -203,7 +203,7 @@ test("a delete leaves nothing of the session, also of a replace that never ended
   expect(await counts(database)).toEqual({ heads: 0, log: 0, staged: 0, docs: 0, blobs: 0, blobBytes: 0 })
 })
 
-test("options that are none are `invalid`, with the name of the field", () => {
+test("unknown options and wrong values are `invalid`, with the name of the option", () => {
   for (const options of [{ database: "" }, { durability: "some" }, { maxBatchBytes: "1" }, { folder: "/" }]) {
     expect(() => createIndexedDbStorage(options as object)).toThrow(
       expect.objectContaining({ code: "invalid", message: expect.stringContaining(Object.keys(options)[0] ?? "") }),

@@ -1,17 +1,18 @@
+/** Databases for tests. */
 import { createIndexedDbStorage, type IndexedDbStorage, type IndexedDbStorageOptions } from "@sessions/idb"
 import { deleteDB } from "idb"
 import { onTestFinished } from "vitest"
 
 let made = 0
 
-/** A name for a database of this test's own. */
+/** A name for a new database, which is deleted after the test. */
 export function newDatabase(): string {
   const name = `test-${Date.now().toString(36)}-own-${made++}`
   onTestFinished(() => deleteDB(name))
   return name
 }
 
-/** A storage that is disposed of when the test has ended. */
+/** A storage that is disposed of after the test. */
 export function open(database: string, options: IndexedDbStorageOptions = {}): IndexedDbStorage {
   const storage = createIndexedDbStorage({ ...options, database })
   onTestFinished(async () => storage[Symbol.asyncDispose]())
@@ -24,7 +25,7 @@ export async function readAll(storage: IndexedDbStorage, session: string): Promi
   return lines
 }
 
-/** The database as it lies there, for tests that look into it or damage it. */
+/** Works on the database itself, for tests that inspect or damage it. */
 export function raw<T>(database: string, stores: string[], work: (tx: IDBTransaction) => IDBRequest<T>): Promise<T> {
   return new Promise((resolve, reject) => {
     const opening = indexedDB.open(database)
@@ -42,7 +43,7 @@ export function raw<T>(database: string, stores: string[], work: (tx: IDBTransac
   })
 }
 
-/** How many rows each store has. */
+/** The number of rows in each store. */
 export async function counts(database: string): Promise<Record<string, number>> {
   const found: Record<string, number> = {}
   for (const store of ["heads", "log", "staged", "docs", "blobs", "blobBytes"]) {

@@ -1,8 +1,8 @@
-/** What a page may lack, and what the browser says of its space. */
+/** Pages without some browser features, the space of the site, and notifications between tabs. */
 import { expect, test } from "vitest"
 import { newDatabase, open } from "./databases.ts"
 
-test("without BroadcastChannel a watcher still hears of another tab's append", async () => {
+test("without BroadcastChannel a watcher still yields another tab's append", async () => {
   const database = newDatabase()
   const [writer, reader] = without("BroadcastChannel", undefined, () => [open(database), open(database)] as const)
   let head = await writer.append("a", ["1"], { expect: 0 })
@@ -13,32 +13,32 @@ test("without BroadcastChannel a watcher still hears of another tab's append", a
   expect(head.next).toBe(3)
 })
 
-test("without crypto.subtle, as on insecure pages, blobs say what to do, and all else works", async () => {
+test("without crypto.subtle, as on insecure pages, blobs are `unsupported` and everything else works", async () => {
   const storage = open(newDatabase())
-  const poor = { getRandomValues: crypto.getRandomValues.bind(crypto) }
-  await without("crypto", poor, () => storage.append("a", ["1"], { expect: 0 }))
-  const version = await without("crypto", poor, () => storage.docs.put("name", "text", { expect: null }))
+  const withoutSubtle = { getRandomValues: crypto.getRandomValues.bind(crypto) }
+  await without("crypto", withoutSubtle, () => storage.append("a", ["1"], { expect: 0 }))
+  const version = await without("crypto", withoutSubtle, () => storage.docs.put("name", "text", { expect: null }))
   expect(await storage.docs.get("name")).toEqual({ text: "text", version })
-  await expect(without("crypto", poor, () => storage.blobs.put(new Uint8Array(1)))).rejects.toMatchObject({
+  await expect(without("crypto", withoutSubtle, () => storage.blobs.put(new Uint8Array(1)))).rejects.toMatchObject({
     code: "unsupported",
     message: expect.stringContaining("https"),
   })
 })
 
-test("without navigator.storage nothing is promised and nothing is known", async () => {
+test("without navigator.storage nothing is persisted and there is no estimate", async () => {
   const storage = open(newDatabase())
   expect(await without("navigator", {}, () => storage.persist())).toBe(false)
   expect(await without("navigator", {}, () => storage.persisted())).toBe(false)
   expect(await without("navigator", {}, () => storage.estimate())).toBeUndefined()
 })
 
-test("where the browser says how much there is, the estimate is in bytes", async () => {
-  const room = await open(newDatabase()).estimate()
-  if (room === undefined) expect((navigator as Partial<Navigator>).storage).toBeUndefined()
-  else expect(room.quota).toBeGreaterThan(room.usage)
+test("the estimate is in bytes, if the browser gives one", async () => {
+  const estimate = await open(newDatabase()).estimate()
+  if (estimate === undefined) expect((navigator as Partial<Navigator>).storage).toBeUndefined()
+  else expect(estimate.quota).toBeGreaterThan(estimate.usage)
 })
 
-test("many appends ring other tabs seldom, the first one at once and the last one before the storage closes", async () => {
+test("many appends notify other tabs seldom, the first at once and the last before the storage closes", async () => {
   const posted: unknown[] = []
   class Channel extends EventTarget {
     postMessage(message: unknown): void {
@@ -55,7 +55,7 @@ test("many appends ring other tabs seldom, the first one at once and the last on
   expect(posted.length).toBeLessThan(51)
 })
 
-/** For as long as a function runs, and no longer: the test runner uses these things, too. */
+/** Replaces a global only while a function runs, since the test runner uses it, too. */
 function without<T>(name: string, instead: unknown, work: () => T): T {
   const before = Object.getOwnPropertyDescriptor(globalThis, name)
   Object.defineProperty(globalThis, name, { value: instead, configurable: true, writable: true })

@@ -1,30 +1,30 @@
-/** Faults of the database, brought about in the engine's own objects: the next transaction that writes to a log meets one. */
+/** Injects faults into the engine's own objects: the next transaction that writes to a log fails. */
 
 export type Fault = "quota" | "requestLost" | "responseLost"
 
-/** How many transactions in a row meet it: a storage without room tries once more. */
+/** How many transactions in a row fail: a storage whose quota is exceeded tries once more. */
 const TIMES: Readonly<Record<Fault, number>> = { quota: 2, requestLost: 1, responseLost: 1 }
 
-/** Arms a fault for the next append on the database, by whichever storage. */
-export function armed(database: string, fault: Fault): void {
+/** Makes the next append to the database fail, by any storage object. */
+export function inject(database: string, fault: Fault): void {
   let left = TIMES[fault]
   const restore = override(IDBDatabase.prototype, "transaction", (original) => {
     return function (this: IDBDatabase, ...args) {
       const tx = original.apply(this, args)
       if (this.name !== database || tx.mode !== "readwrite" || !tx.objectStoreNames.contains("log")) return tx
       if (--left === 0) restore()
-      bring(fault, tx)
+      fail(fault, tx)
       return tx
     }
   })
 }
 
-function bring(fault: Fault, tx: IDBTransaction): void {
+function fail(fault: Fault, tx: IDBTransaction): void {
   if (fault === "responseLost") {
-    // Registered before whoever made the transaction can: it is complete, and nobody is told.
+    // Registered before any listener of the storage: the transaction commits, but the storage sees an abort.
     tx.addEventListener("complete", (event) => {
       event.stopImmediatePropagation()
-      fail(tx, "UnknownError")
+      setError(tx, "UnknownError")
       tx.dispatchEvent(new Event("abort"))
     })
     return
@@ -32,13 +32,13 @@ function bring(fault: Fault, tx: IDBTransaction): void {
   const store = tx.objectStore("log")
   override(store, "add", (original) => (...args) => {
     const request = original.apply(store, args)
-    fail(tx, fault === "quota" ? "QuotaExceededError" : "UnknownError")
+    setError(tx, fault === "quota" ? "QuotaExceededError" : "UnknownError")
     tx.abort()
     return request
   })
 }
 
-/** Puts another method in the place of one; gives back how to undo that. */
+/** Replaces a method; returns a function that restores it. */
 function override<T extends object, K extends keyof T>(on: T, name: K, make: (original: T[K]) => T[K]): () => void {
   const original = on[name]
   on[name] = make(original)
@@ -47,7 +47,7 @@ function override<T extends object, K extends keyof T>(on: T, name: K, make: (or
   }
 }
 
-/** The reason that a transaction gives for its end. */
-function fail(tx: IDBTransaction, name: string): void {
-  Object.defineProperty(tx, "error", { value: new DOMException("brought about by a test", name) })
+/** The reason of an abort. */
+function setError(tx: IDBTransaction, name: string): void {
+  Object.defineProperty(tx, "error", { value: new DOMException("injected by a test", name) })
 }

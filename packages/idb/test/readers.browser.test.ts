@@ -1,10 +1,10 @@
-/** Readers of a log whose rows change under them. */
+/** Reads of a log whose rows are merged at the same time. */
 import * as fc from "fast-check"
 import { expect, onTestFinished, test } from "vitest"
 import { createConnection } from "../src/database/connection.ts"
-import { foldLog } from "../src/log/compact-rows.ts"
+import { compactRows } from "../src/log/compact-rows.ts"
 import { readLog } from "../src/log/read.ts"
-import { reading } from "../src/database/transaction.ts"
+import { readTransaction } from "../src/database/transaction.ts"
 import { counts, newDatabase, open, readAll } from "./databases.ts"
 import { seededAsync } from "./seed.ts"
 
@@ -12,22 +12,22 @@ const ROUNDS = 200
 
 const rounds = fc.record({
   batches: fc.array(fc.integer({ min: 1, max: 6 }), { minLength: 20, maxLength: 60 }),
-  /** In bytes: pages of a few rows, so that a short log has many. */
+  /** In bytes; a few rows, so that a short log has many pages. */
   page: fc.integer({ min: 100, max: 2_000 }),
-  /** What is folded to, a fold each. */
-  folds: fc.array(fc.integer({ min: 150, max: 5_000 }), { minLength: 1, maxLength: 4 }),
+  /** The row size of each compaction, in bytes. */
+  rowSizes: fc.array(fc.integer({ min: 150, max: 5_000 }), { minLength: 1, maxLength: 4 }),
   from: fc.nat(40),
 })
 
-test(`a reader that pages while another connection folds, and a third appends, misses no line and gets none twice (${ROUNDS} random rounds)`, async () => {
+test(`a reader gets every line once while another connection compacts the rows and a third appends (${ROUNDS} random rounds)`, async () => {
   const database = newDatabase()
   const storage = open(database)
-  const connections = ["reader", "folder"].map((description) => createConnection({ database, description }))
+  const connections = ["reader", "compacting"].map((description) => createConnection({ database, description }))
   onTestFinished(async () => void (await Promise.all(connections.map((connection) => connection.close()))))
-  const [reader, folder] = connections as [(typeof connections)[0], (typeof connections)[0]]
+  const [reader, compacting] = connections as [(typeof connections)[0], (typeof connections)[0]]
   let round = 0
-  let moved = 0
-  const property = fc.asyncProperty(rounds, async ({ batches, page, folds, from }) => {
+  let merged = 0
+  const property = fc.asyncProperty(rounds, async ({ batches, page, rowSizes, from }) => {
     const session = `s${round++}`
     const lines: string[] = []
     let head: Awaited<ReturnType<typeof storage.append>> | 0 = 0
@@ -36,45 +36,46 @@ test(`a reader that pages while another connection folds, and a third appends, m
       lines.push(...batch)
       head = await storage.append(session, batch, { expect: head })
     }
-    const folding = (async () => {
-      for (const most of folds) {
-        const { before, after } = await foldLog({ connection: folder, durability: "relaxed" }, session, undefined, most)
-        moved += before - after
+    const compaction = (async () => {
+      for (const rowSize of rowSizes) {
+        const context = { connection: compacting, durability: "relaxed" } as const
+        const { before, after } = await compactRows(context, session, undefined, rowSize)
+        merged += before - after
       }
     })()
     const appending = storage.append(session, ["later"], { expect: head || { next: 0, log: "" } })
-    const came: string[] = []
-    const hooks = { enter: () => undefined, scattered: () => undefined, pageBytes: page }
-    const transaction = <T>(work: Parameters<typeof reading<T>>[2]): Promise<T> =>
-      reading(reader, ["heads", "log"], work)
-    for await (const chunk of readLog(session, { from, to: Infinity }, { ...hooks, transaction })) {
-      expect(chunk.from).toBe(from + came.length)
-      came.push(...chunk.lines)
+    const received: string[] = []
+    const options = { onManySmallRows: () => undefined, pageBytes: page }
+    const transaction = <T>(work: Parameters<typeof readTransaction<T>>[2]): Promise<T> =>
+      readTransaction({ connection: reader }, ["heads", "log"], work)
+    for await (const chunk of readLog(session, { from, to: Infinity }, { ...options, transaction })) {
+      expect(chunk.from).toBe(from + received.length)
+      received.push(...chunk.lines)
     }
-    await Promise.all([folding, appending])
-    expect(came.filter((line) => line !== "later")).toEqual(lines.slice(from))
+    await Promise.all([compaction, appending])
+    expect(received.filter((line) => line !== "later")).toEqual(lines.slice(from))
     expect(await readAll(storage, session)).toEqual([...lines, "later"])
     await storage.delete(session)
   })
   await seededAsync(property, ROUNDS)
-  expect(moved).toBeGreaterThan(ROUNDS)
+  expect(merged).toBeGreaterThan(ROUNDS)
 })
 
-test("two tabs that fold one log at once leave every line where it was", async () => {
+test("two tabs that compact one log at once change no line", async () => {
   const database = newDatabase()
   const [one, other] = [open(database), open(database)]
   const lines = Array.from({ length: 200 }, (_, n) => `{"n":${n},"text":"${"x".repeat(1_000)}"}`)
   let head: Awaited<ReturnType<typeof one.append>> | 0 = 0
   for (const line of lines) head = await one.append("a", [line], { expect: head })
   const before = await one.head("a")
-  const folded = await Promise.all([one.fold("a"), other.fold("a")])
-  expect(folded.map((each) => each.before)).toEqual([200, expect.any(Number)])
+  const compacted = await Promise.all([one.compactRows("a"), other.compactRows("a")])
+  expect(compacted.map((each) => each.before)).toEqual([200, expect.any(Number)])
   expect((await counts(database))["log"]).toBeLessThan(10)
   expect(await one.head("a")).toEqual(before)
   expect(await readAll(other, "a")).toEqual(lines)
 })
 
-test("a session that has been quiet is folded by itself", async () => {
+test("a session that has been quiet is compacted automatically", async () => {
   const database = newDatabase()
   const storage = open(database)
   let head: Awaited<ReturnType<typeof storage.append>> | 0 = 0

@@ -1,8 +1,8 @@
 import * as fc from "fast-check"
 import { expect, test } from "vitest"
 import type { RowKey } from "../src/database/schema.ts"
-import { planFold } from "../src/log/compact-rows.ts"
-import { chunksOf, endOf, linesOf, ROW_BYTES, toRows } from "../src/log/rows.ts"
+import { planMerges } from "../src/log/compact-rows.ts"
+import { chunksOf, endAfter, linesOf, ROW_BYTES, toRows } from "../src/log/rows.ts"
 import { seeded } from "./seed.ts"
 
 const lines = fc.array(
@@ -10,58 +10,58 @@ const lines = fc.array(
   { minLength: 1, maxLength: 60 },
 )
 
-test("lines come back from their rows, in chunks that are contiguous and clipped to the range", () => {
+test("rows give their lines back in contiguous chunks, clipped to the range", () => {
   seeded(
-    fc.property(lines, fc.nat(80), fc.nat(60), fc.nat(60), (all, most, a, b) => {
-      const rows = toRows("log", { next: 0, bytes: 0 }, all, most).map(({ row }) => row)
+    fc.property(lines, fc.nat(80), fc.nat(60), fc.nat(60), (all, maxLength, a, b) => {
+      const rows = toRows("log", { next: 0, bytes: 0 }, all, maxLength).map(({ row }) => row)
       const [from, to] = [Math.min(a, b, all.length), Math.min(Math.max(a, b), all.length)]
-      const came: string[] = []
+      const received: string[] = []
       for (const chunk of chunksOf(rows, from, to)) {
-        expect(chunk.from).toBe(from + came.length)
-        came.push(...chunk.lines)
+        expect(chunk.from).toBe(from + received.length)
+        received.push(...chunk.lines)
       }
-      expect(came).toEqual(all.slice(from, to))
+      expect(received).toEqual(all.slice(from, to))
     }),
   )
 })
 
-test("a row's key says where it starts, in lines and in bytes, and rows are no longer than they may be but for a single line", () => {
+test("a row's key holds its first seq and its byte offset, and only a row of a single line is longer than the maximum", () => {
   seeded(
-    fc.property(lines, fc.nat(80), (all, most) => {
+    fc.property(lines, fc.nat(80), (all, maxLength) => {
       const start = { next: 7, bytes: 100 }
-      const rows = toRows("log", start, all, most)
+      const rows = toRows("log", start, all, maxLength)
       let at = start
       for (const { key, row } of rows) {
         expect(key).toEqual(["log", at.next, at.bytes])
         const own = linesOf(row, at.next)
-        expect(row.text.length < most || own.length === 1).toBe(true)
+        expect(row.text.length < maxLength || own.length === 1).toBe(true)
         at = { next: at.next + own.length, bytes: at.bytes + new TextEncoder().encode(`${row.text}\n`).length }
       }
-      expect(endOf(rows, all.length, start)).toEqual(at)
+      expect(endAfter(rows, all.length, start)).toEqual(at)
     }),
   )
 })
 
-test("what is folded are neighbours that fit a row, and what was folded is not folded again", () => {
+test("a compaction merges neighbours that fit a row, and a second one finds nothing to merge", () => {
   seeded(
     fc.property(fc.array(fc.integer({ min: 1, max: 70_000 }), { minLength: 1, maxLength: 200 }), (sizes) => {
-      const plan = planFold(keysOf(sizes), total(sizes))
+      const plan = planMerges(keysOf(sizes), total(sizes))
       for (const { first, count } of plan) {
         expect(count).toBeGreaterThan(1)
         expect(total(sizes.slice(first, first + count))).toBeLessThanOrEqual(ROW_BYTES)
       }
-      const folded = fold(sizes, plan)
-      expect(planFold(keysOf(folded), total(folded))).toEqual([])
+      const merged = merge(sizes, plan)
+      expect(planMerges(keysOf(merged), total(merged))).toEqual([])
     }),
   )
 })
 
-test("many small rows become few: of a thousand rows of 2 KB 33 are left, and ten at the end that wait for more", () => {
+test("a thousand rows of 2 KB become 33, and ten at the end stay until there are more", () => {
   const sizes = Array.from({ length: 1_000 }, () => 2_000)
-  expect(fold(sizes, planFold(keysOf(sizes), total(sizes))).length).toBe(33 + 10)
+  expect(merge(sizes, planMerges(keysOf(sizes), total(sizes))).length).toBe(33 + 10)
 })
 
-test("a damaged row is told from a good one, with the line that it should hold", () => {
+test("a damaged row is `corrupt`, with the seq of the line that it should begin with", () => {
   for (const row of [
     undefined,
     {},
@@ -81,7 +81,7 @@ function keysOf(sizes: readonly number[]): RowKey[] {
   })
 }
 
-function fold(sizes: readonly number[], plan: ReturnType<typeof planFold>): number[] {
+function merge(sizes: readonly number[], plan: ReturnType<typeof planMerges>): number[] {
   const rows: number[] = []
   for (let at = 0; at < sizes.length; ) {
     const count = plan.find(({ first }) => first === at)?.count ?? 1

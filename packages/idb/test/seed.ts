@@ -1,8 +1,9 @@
+/** Property tests whose seed can be set. */
 import * as fc from "fast-check"
 
 const SEED: string | undefined = (globalThis as { process?: { env?: Record<string, string> } }).process?.env?.["SEED"]
 
-/** Runs a property; the seed is printed with a failure, and taken from SEED where that is set. */
+/** Runs a property. A failure prints its seed; SEED sets it. */
 export function seeded<T>(property: fc.IProperty<T>, runs = 200): void {
   fc.assert(property, withSeed(runs))
 }

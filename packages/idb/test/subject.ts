@@ -1,10 +1,11 @@
+/** IndexedDB storages as subjects of the conformance suite. */
 import type { Subject } from "@sessions/conformance"
 import { createIndexedDbStorage, type IndexedDbStorageOptions } from "@sessions/idb"
 import { deleteDB } from "idb"
-import { armed } from "./faults.ts"
+import { inject } from "./faults.ts"
 
 export const indexedDb: Subject<string> = createSubject("idb", {})
-/** Small limits, so that they are tried at once. */
+/** With small limits, so that the suite reaches them quickly. */
 export const relaxed: Subject<string> = createSubject("idb relaxed", {
   durability: "relaxed",
   maxBatchBytes: 4_000_000,
@@ -19,9 +20,9 @@ function createSubject(name: string, options: IndexedDbStorageOptions): Subject<
     open: (database) => createIndexedDbStorage({ ...options, database }),
     removeLocation: (database) => deleteDB(database),
     faults: {
-      quota: (database) => armed(database, "quota"),
-      requestLost: (database) => armed(database, "requestLost"),
-      responseLost: (database) => armed(database, "responseLost"),
+      quota: (database) => inject(database, "quota"),
+      requestLost: (database) => inject(database, "requestLost"),
+      responseLost: (database) => inject(database, "responseLost"),
     },
   }
 }

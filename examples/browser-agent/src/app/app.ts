@@ -30,7 +30,7 @@ export function createApp(openId: string | undefined): App {
     compacting: false,
     notice: undefined,
     endpoint: loadEndpoint(),
-    room: undefined,
+    estimate: undefined,
     kept: false,
   })
   const context = createContext(sessions, storage, store)
@@ -43,7 +43,7 @@ export function createApp(openId: string | undefined): App {
   const talking = createTalking(context, showing, { ...listing, changed })
 
   async function weigh(): Promise<void> {
-    store.set({ room: await storage.estimate(), kept: await storage.persisted() })
+    store.set({ estimate: await storage.estimate(), kept: await storage.persisted() })
   }
 
   return {

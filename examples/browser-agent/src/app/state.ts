@@ -1,6 +1,6 @@
 /** What the page knows. Views draw it; actions change it. */
 import type { SessionInfo } from "@sessions/core"
-import type { Room } from "@sessions/idb"
+import type { StorageEstimate } from "@sessions/idb"
 import type { EndpointSettings } from "../agent/endpoint.ts"
 import type { Doing } from "../agent/turn.ts"
 import type { Conversation } from "../sessions/conversation.ts"
@@ -22,7 +22,7 @@ export interface State {
   readonly notice: Notice | undefined
   /** Undefined: the stand-in. */
   readonly endpoint: EndpointSettings | undefined
-  readonly room: Room | undefined
+  readonly estimate: StorageEstimate | undefined
   readonly kept: boolean
 }
 

@@ -8,7 +8,7 @@ import type { View } from "./view.ts"
 export function createStorageView(app: App): View {
   const used = h("span", {})
   const fill = h("span", { class: "fill" })
-  const meter = h("div", { class: "room", role: "meter", "aria-label": "Storage used", "aria-valuemin": 0 }, fill)
+  const meter = h("div", { class: "quota", role: "meter", "aria-label": "Storage used", "aria-valuemin": 0 }, fill)
   const promise = h("span", {})
   const keep = button(undefined, "Keep it", () => void app.keep(), {
     class: "plain small",
@@ -23,14 +23,14 @@ export function createStorageView(app: App): View {
   )
   return {
     element,
-    update({ room, kept }) {
-      setText(used, room === undefined ? "This browser does not say how much it stores." : saidOf(room))
-      meter.hidden = room === undefined
-      if (room !== undefined) {
-        meter.setAttribute("aria-valuemax", String(room.quota))
-        meter.setAttribute("aria-valuenow", String(room.usage))
-        meter.setAttribute("aria-valuetext", saidOf(room))
-        fill.style.width = `${Math.max(1, (100 * room.usage) / Math.max(1, room.quota))}%`
+    update({ estimate, kept }) {
+      setText(used, estimate === undefined ? "This browser does not say how much it stores." : saidOf(estimate))
+      meter.hidden = estimate === undefined
+      if (estimate !== undefined) {
+        meter.setAttribute("aria-valuemax", String(estimate.quota))
+        meter.setAttribute("aria-valuenow", String(estimate.usage))
+        meter.setAttribute("aria-valuetext", saidOf(estimate))
+        fill.style.width = `${Math.max(1, (100 * estimate.usage) / Math.max(1, estimate.quota))}%`
       }
       setText(promise, kept ? "The browser will keep it." : "The browser may clear it.")
       keep.hidden = kept

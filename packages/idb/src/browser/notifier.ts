@@ -1,36 +1,36 @@
-/** Hints that a log changed, within this storage object and between tabs. */
+/** Notifies watchers of changed sessions, within this storage object and, by BroadcastChannel, in other tabs and workers. */
 
-export interface Bells {
-  /** Whether other tabs can be heard; where they cannot, watchers look more often. */
-  readonly reachesOthers: boolean
-  /** The session was written to or deleted. */
-  ring(session: string): void
-  /** Calls at each ring, here or elsewhere, until the function that comes back is called. */
-  add(session: string, listener: () => void): () => void
+export interface Notifier {
+  /** Whether other tabs can be reached; otherwise watchers must poll more often. */
+  readonly reachesOtherTabs: boolean
+  /** Reports that the session was written to or deleted. */
+  emit(session: string): void
+  /** Calls the listener after each change, here or in another tab, until the returned function is called. */
+  subscribe(session: string, listener: () => void): () => void
   close(): void
 }
 
-export function createBells(database: string): Bells {
+export function createNotifier(database: string): Notifier {
   const listeners = new Map<string, Set<() => void>>()
   const channel = openChannel(`@sessions/idb:${database}`)
   const outgoing = createOutgoing((session) => {
-    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a channel takes none; it reaches its own origin only.
+    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a BroadcastChannel has no target, it reaches its own origin only.
     channel?.postMessage(session)
   })
-  const tell = (session: string): void => {
+  const notify = (session: string): void => {
     for (const listener of listeners.get(session) ?? []) listener()
   }
   channel?.addEventListener("message", ({ data }) => {
-    if (typeof data === "string") tell(data)
+    if (typeof data === "string") notify(data)
   })
 
   return {
-    reachesOthers: channel !== undefined,
-    ring(session) {
-      tell(session)
+    reachesOtherTabs: channel !== undefined,
+    emit(session) {
+      notify(session)
       outgoing.add(session)
     },
-    add(session, listener) {
+    subscribe(session, listener) {
       const set = listeners.get(session) ?? new Set()
       listeners.set(session, set.add(listener))
       return () => {
@@ -39,47 +39,47 @@ export function createBells(database: string): Bells {
       }
     },
     close() {
-      outgoing.end()
+      outgoing.close()
       channel?.close()
     },
   }
 }
 
-/** A message costs a seventh of an append in Chromium. So often is soon enough for whoever watches. */
+/** A message costs a seventh of an append in Chromium; a watcher in another tab can wait this long. */
 const SPACING_MS = 20
 
 interface Outgoing {
-  /** Posts at once, or with all that come within the spacing. */
+  /** Posts at once, or together with all sessions that are added within the spacing. */
   add(session: string): void
-  /** Posts what waits, and takes no more. */
-  end(): void
+  /** Posts what is pending and accepts no more. */
+  close(): void
 }
 
 function createOutgoing(post: (session: string) => void): Outgoing {
-  const waiting = new Set<string>()
+  const pending = new Set<string>()
   let timer: ReturnType<typeof setTimeout> | undefined
-  let ended = false
+  let closed = false
   const flush = (): void => {
-    timer = waiting.size > 0 ? setTimeout(flush, SPACING_MS) : undefined
-    for (const session of waiting) post(session)
-    waiting.clear()
+    timer = pending.size > 0 ? setTimeout(flush, SPACING_MS) : undefined
+    for (const session of pending) post(session)
+    pending.clear()
   }
   return {
     add(session) {
-      if (ended) return
-      waiting.add(session)
+      if (closed) return
+      pending.add(session)
       if (timer === undefined) flush()
     },
-    end() {
+    close() {
       clearTimeout(timer)
       flush()
       clearTimeout(timer)
-      ended = true
+      closed = true
     },
   }
 }
 
-/** Some places have none, and frames with an origin of their own refuse it. */
+/** Undefined in environments without BroadcastChannel, and in frames with an opaque origin, which refuse it. */
 function openChannel(name: string): BroadcastChannel | undefined {
   try {
     return new BroadcastChannel(name)

@@ -1,26 +1,24 @@
-/** What the browser says of the space that this site may use. Engines without `navigator.storage` (WebKitGTK) say nothing. */
+/** The browser's `navigator.storage`: persistence and quota. Missing in some engines (WebKitGTK) and on insecure pages. */
 
-export interface Room {
-  /** Bytes that this site uses, and may use; both are the browser's estimates for all that the site keeps. */
+export interface StorageEstimate {
+  /** Bytes that this site uses, as estimated by the browser, for everything that it stores. */
   readonly usage: number
+  /** Bytes that it may use. */
   readonly quota: number
 }
 
-/**
- * Asks the browser not to clear this site's data when the disk fills up. It may ask the person, or decide by itself; false where it
- * refuses, and where it cannot be asked: in workers, on insecure pages, in engines without it.
- */
+/** Asks the browser not to clear this site's data when the disk fills up. False if it refuses or cannot be asked, as in workers. */
 export async function persist(): Promise<boolean> {
   return (await manager()?.persist?.()) ?? false
 }
 
-/** Whether it has been promised; false where nobody can say. */
+/** Whether the browser has granted that; false if it is unknown. */
 export async function persisted(): Promise<boolean> {
   return (await manager()?.persisted?.()) ?? false
 }
 
-/** Missing where the browser does not say. */
-export async function estimate(): Promise<Room | undefined> {
+/** Undefined if the browser gives no estimate. */
+export async function estimate(): Promise<StorageEstimate | undefined> {
   const { usage, quota } = (await manager()?.estimate?.()) ?? {}
   return usage === undefined || quota === undefined ? undefined : { usage, quota }
 }

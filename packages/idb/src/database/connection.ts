@@ -1,60 +1,57 @@
-/** The connection to the database: made at first use, given up when another tab needs that, made anew when it was lost. */
+/** The database connection: opened on first use, closed when another tab needs that, and opened again after it was lost. */
 import { StorageError } from "@sessions/core/storage"
 import { openDB } from "idb"
-import { type Database, type Sessions, STORES, type Upgrade, UPGRADES } from "./schema.ts"
 import { toOpenError } from "./errors.ts"
-import { rest } from "../rooms/rooms.ts"
+import { type Database, type Schema, STORES, type Upgrade, UPGRADES } from "./schema.ts"
 
 export interface Connection {
   /** The open database. Rejects with a {@link StorageError}; the next call tries again. */
   get(): Promise<Database>
-  /** This one does not work any more: the next {@link get} opens another. */
-  forget(db: Database): void
+  /** Closes a connection that no longer works; the next {@link get} opens another. */
+  discard(db: Database): void
   close(): Promise<void>
 }
 
 export interface ConnectionOptions {
   readonly database: string
   readonly description: string
-  /** Default: those of this version. */
+  /** Default: the upgrades of this version. */
   readonly upgrades?: readonly Upgrade[]
-  /** Milliseconds; default {@link BLOCKED_MS}. */
+  /** How long to wait for tabs with an older version, in milliseconds; default {@link BLOCKED_MS}. */
   readonly blockedAfter?: number
 }
 
 /**
- * How long tabs with an older version may take to let go of it. They do so at once when they hear of it, but for a transaction that
- * is under way; one whose program ignores it holds it until it is closed.
+ * How long a tab with an older version may keep its connection. It closes as soon as it is asked, or after its running transaction; a
+ * program that ignores the request keeps it until its tab is closed.
  */
 const BLOCKED_MS = 5_000
 
 export function createConnection(options: ConnectionOptions): Connection {
   let opening: Opening | undefined
-  const forget = (which: Opening): void => {
+  const clear = (which: Opening): void => {
     if (opening === which) opening = undefined
   }
 
   return {
     async get() {
-      // Once for each opening: a page that is offline would else ask for it with each transaction.
-      if (opening === undefined) rest.prefetch()
-      const mine = (opening ??= startOpening(options, (which) => forget(which)))
+      const own = (opening ??= startOpening(options, (which) => clear(which)))
       try {
-        return await within(mine, options)
+        return await unlessBlocked(own, options)
       } catch (error) {
-        // One that is blocked may still come: whoever calls next waits for it.
-        if (!mine.blocked) forget(mine)
+        // A blocked opening may still succeed: the next call waits for the same one.
+        if (!own.blocked) clear(own)
         throw error
       }
     },
-    forget(db) {
+    discard(db) {
       if (opening?.db === db) opening = undefined
       db.close()
     },
     async close() {
       const last = opening
       opening = undefined
-      // Whatever a blocked or failed opening still brings is closed when it comes.
+      // A connection that is still being opened is closed when it is there, without waiting for it.
       const closing = last?.promise.then((db) => db.close()).catch(() => undefined)
       if (last?.db !== undefined) await closing
     },
@@ -63,32 +60,32 @@ export function createConnection(options: ConnectionOptions): Connection {
 
 interface Opening {
   readonly promise: Promise<Database>
-  /** Resolves when tabs with an older version were asked to go and have not. */
-  readonly held: Promise<void>
+  /** Resolves when tabs with an older version were asked to close and have not. */
+  readonly whenBlocked: Promise<void>
   db: Database | undefined
   blocked: boolean
 }
 
-function startOpening(options: ConnectionOptions, lost: (which: Opening) => void): Opening {
-  let holdUp = (): void => undefined
-  const held = new Promise<void>((resolve) => {
-    holdUp = resolve
+function startOpening(options: ConnectionOptions, onLost: (which: Opening) => void): Opening {
+  let block = (): void => undefined
+  const whenBlocked = new Promise<void>((resolve) => {
+    block = resolve
   })
   const opening: Opening = {
-    held,
+    whenBlocked,
     db: undefined,
     blocked: false,
     promise: open(options, {
       blocked() {
         opening.blocked = true
-        holdUp()
+        block()
       },
-      // Another tab wants to upgrade or delete the database and waits for this connection to close.
+      // Another tab upgrades or deletes the database and waits until this connection is closed.
       blocking() {
-        lost(opening)
+        onLost(opening)
         opening.db?.close()
       },
-      terminated: () => lost(opening),
+      terminated: () => onLost(opening),
     }).then((db) => {
       opening.db = db
       opening.blocked = false
@@ -108,12 +105,12 @@ async function open(
   if (typeof indexedDB === "undefined" || indexedDB === null) {
     throw new StorageError(
       "unsupported",
-      `There is no IndexedDB for ${description}: this is no browser, or one that lets this page keep nothing. Use another storage.`,
+      `${description} needs IndexedDB, which is missing: this is not a browser, or the browser stores nothing for this page. Use another storage.`,
       { storage: description },
     )
   }
   try {
-    const db = await openDB<Sessions>(database, upgrades.length, {
+    const db = await openDB<Schema>(database, upgrades.length, {
       ...callbacks,
       async upgrade(db, from, _to, tx) {
         for (const step of upgrades.slice(from)) await step(db, tx)
@@ -132,26 +129,27 @@ function checkStores(db: Database, description: string): void {
   db.close()
   throw new StorageError(
     "corrupt",
-    `The database of ${description} is another program's, or was damaged: it has no ${missing.join(", ")}. Give \`database\` another name, or delete it.`,
+    `The database of ${description} belongs to another program or is damaged: it has no ${missing.join(", ")}. Give \`database\` another name, or delete the database.`,
     { storage: description },
   )
 }
 
-async function within(
-  { promise, held }: Opening,
+/** The opened database, or `unavailable` if other tabs block the opening for too long. */
+async function unlessBlocked(
+  { promise, whenBlocked }: Opening,
   { description, blockedAfter = BLOCKED_MS }: ConnectionOptions,
 ): Promise<Database> {
   let timer: ReturnType<typeof setTimeout> | undefined
-  const tooLong = new Promise<never>((_, reject) => {
-    void held.then(() => {
+  const timeout = new Promise<never>((_, reject) => {
+    void whenBlocked.then(() => {
       timer = setTimeout(() => {
-        const what = `Another tab or worker holds an older version of ${description} open: close or reload it, then repeat the call.`
-        reject(new StorageError("unavailable", what, { storage: description }))
+        const message = `Another tab or worker holds an older version of ${description} open: close or reload it, then repeat the call.`
+        reject(new StorageError("unavailable", message, { storage: description }))
       }, blockedAfter)
     })
   })
   try {
-    return await Promise.race([promise, tooLong])
+    return await Promise.race([promise, timeout])
   } finally {
     clearTimeout(timer)
   }

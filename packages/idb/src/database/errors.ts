@@ -1,13 +1,13 @@
-/** What an error of IndexedDB means to a caller of the storage. */
+/** Converts errors of IndexedDB to errors of the storage contract. */
 import { StorageError, type StorageErrorCode } from "@sessions/core/storage"
 
-/** What an error of IndexedDB means, with a sentence that says what to do. */
-export function toStorageError(error: unknown, what: string, storage: string): StorageError {
+/** The error of an operation on an open database. `doing` completes "Could not …". */
+export function toStorageError(error: unknown, doing: string, storage: string): StorageError {
   const { code, advice } = MEANINGS[nameOf(error)] ?? OTHERWISE
-  return new StorageError(code, `Could not ${what} in ${storage} (${described(error)}): ${advice}.`, { cause: error })
+  return new StorageError(code, `Could not ${doing} in ${storage} (${described(error)}): ${advice}.`, { cause: error })
 }
 
-/** A database that cannot be opened, where the reasons are others than for one that is open. */
+/** The error of opening the database: some names mean something else there. */
 export function toOpenError(error: unknown, storage: string): StorageError {
   const { code, advice } = OPENING[nameOf(error)] ?? MEANINGS[nameOf(error)] ?? OTHERWISE
   return new StorageError(code, `Could not open ${storage} (${described(error)}): ${advice}.`, {
@@ -17,9 +17,8 @@ export function toOpenError(error: unknown, storage: string): StorageError {
 }
 
 /**
- * Whether a transaction ended for a reason that lies outside of it: its connection is gone. Then nobody knows whether it was
- * committed. (Chromium and Firefox: the database's process died or the site's data was cleared; WebKit: "Connection to Indexed
- * Database server lost".)
+ * Whether a transaction ended because its connection is gone; then it is unknown whether it was committed. (Chromium and Firefox: the
+ * process of the database died or the site's data was cleared; WebKit: "Connection to Indexed Database server lost".)
  */
 export function isLost(error: unknown): boolean {
   return !(error instanceof StorageError) && LOST.has(nameOf(error))
@@ -29,11 +28,12 @@ export function isQuota(error: unknown): boolean {
   return nameOf(error) === "QuotaExceededError"
 }
 
-export function corrupt(what: string, place: { readonly session?: string; readonly at: string }): StorageError {
+/** A row that this program did not write so. `at` names it. */
+export function corrupt(what: string, location: { readonly session?: string; readonly at: string }): StorageError {
   return new StorageError(
     "corrupt",
-    `${what}; somebody else wrote to this database. Nothing was changed: export what can still be read, then delete it.`,
-    place,
+    `${what}: something else wrote to this database. Nothing was changed: export what can still be read, then delete it.`,
+    location,
   )
 }
 
@@ -60,7 +60,7 @@ const LOST: ReadonlySet<string> = new Set([
 
 const OTHERWISE: Meaning = {
   code: "unavailable",
-  advice: "the browser says no more; repeat the call, or reload the page",
+  advice: "the browser gives no reason; repeat the call, or reload the page",
 }
 
 const MEANINGS: Readonly<Record<string, Meaning>> = {
@@ -70,24 +70,24 @@ const MEANINGS: Readonly<Record<string, Meaning>> = {
   },
   AbortError: {
     code: "unavailable",
-    advice: "the browser took the connection away and nothing was written; repeat the call",
+    advice: "the browser closed the connection and nothing was written; repeat the call",
   },
 }
 
 const DISABLED: Meaning = {
   code: "unsupported",
   advice:
-    "the browser lets this page keep nothing; allow this site to store data (cookies and site data in the settings), " +
+    "the browser stores nothing for this page; allow this site to store data (cookies and site data in the settings), " +
     "open it outside of a sandboxed frame, or use a storage in memory",
 }
 
 const OPENING: Readonly<Record<string, Meaning>> = {
   VersionError: {
     code: "unsupported",
-    advice: "a newer version of this program has made the database; reload the page to get that version",
+    advice: "a newer version of this program created the database; reload the page to get that version",
   },
   SecurityError: DISABLED,
   NotAllowedError: DISABLED,
-  // Firefox, where the user keeps no site data.
+  // Firefox, if the user does not allow site data.
   InvalidStateError: DISABLED,
 }

@@ -1,8 +1,8 @@
-/** What lies in the database, and how an older one becomes this. */
+/** The object stores of the database, their rows, and the upgrades that create them. */
 import type { Seq } from "@sessions/core/storage"
 import type { DBSchema, IDBPDatabase, IDBPTransaction } from "idb"
 
-/** One a session: all that `head` and `list` say, read, compared and put by every append. */
+/** The head of one session: everything that `head` and `list` return. Each append reads, compares and replaces it. */
 export interface HeadRow {
   readonly id: string
   readonly log: string
@@ -12,49 +12,46 @@ export interface HeadRow {
   readonly info?: { readonly text: string; readonly next: Seq }
 }
 
-/** Lines that were appended or folded together. */
+/** Consecutive lines of a log: one appended batch, a part of a large batch, or several rows that were merged. */
 export interface LogRow {
   /** Seq of the first line. */
   readonly from: Seq
-  /** UTF-8, with one LF a line. */
+  /** Size of the lines in UTF-8, with one LF per line. */
   readonly bytes: number
-  /** The lines, separated by LF; none at the end. */
+  /** The lines, separated by LF, without one at the end. */
   readonly text: string
 }
 
 /**
- * `[log, from, offset]`: the log's identity and not the session, so that rows of a log that was replaced can never be taken for the
- * new one's. `offset` is where the row starts in the log's bytes: keys alone tell how much a range of rows holds.
+ * `offset` is the position of the row in the bytes of the log, so that the keys alone give the size of a range of rows. The key
+ * begins with the log's identity, not with the session: rows of a replaced log cannot be mistaken for rows of the new one.
  */
 export type RowKey = [log: string, from: Seq, offset: number]
 
-export interface Sessions extends DBSchema {
+export interface Schema extends DBSchema {
   heads: { key: string; value: HeadRow; indexes: { updatedAt: number } }
   log: { key: RowKey; value: LogRow }
-  /** Logs that a `replace` is building, by their identity. */
+  /** Logs that a running `replace` writes, by log identity. `at`: when it began, in milliseconds since 1970. */
   staged: { key: string; value: { readonly session: string; readonly at: number } }
   docs: { key: string; value: { readonly text: string } }
-  /** Sizes and times apart from the bytes, so that a listing loads none. */
+  /** Sizes and times are separate from the bytes, so that a listing loads no bytes. */
   blobs: { key: string; value: { readonly bytes: number; readonly putAt: number } }
   blobBytes: { key: string; value: Uint8Array }
-  /** `synced`: written by `sync`, for a transaction that changes nothing need not reach the disk. */
+  /** `synced`: the time of the last `sync`. A transaction without a change need not reach the disk, so `sync` writes one. */
   meta: { key: string; value: number }
 }
 
 export type StoreName = "heads" | "log" | "staged" | "docs" | "blobs" | "blobBytes" | "meta"
 export const STORES: readonly StoreName[] = ["heads", "log", "staged", "docs", "blobs", "blobBytes", "meta"]
 
-export type Database = IDBPDatabase<Sessions>
-export type Reading = IDBPTransaction<Sessions, StoreName[]>
-export type Writing = IDBPTransaction<Sessions, StoreName[], "readwrite">
+export type Database = IDBPDatabase<Schema>
+export type ReadTransaction = IDBPTransaction<Schema, StoreName[]>
+export type WriteTransaction = IDBPTransaction<Schema, StoreName[], "readwrite">
 
-/** One step of an upgrade: from the version that is its place in the list to the next one. Asynchronous work is on `tx` only. */
-export type Upgrade = (
-  db: Database,
-  tx: IDBPTransaction<Sessions, StoreName[], "versionchange">,
-) => void | Promise<void>
+/** Upgrades a database from the version that equals its index in {@link UPGRADES} to the next. May only wait for requests on `tx`. */
+export type Upgrade = (db: Database, tx: IDBPTransaction<Schema, StoreName[], "versionchange">) => void | Promise<void>
 
-/** Steps are added, never changed: somewhere is a database that went through each of them. The version is their number. */
+/** The database version is the number of upgrades. Append to this list, never change it: existing databases ran these steps. */
 export const UPGRADES: readonly Upgrade[] = [
   (db) => {
     db.createObjectStore("heads", { keyPath: "id" }).createIndex("updatedAt", "updatedAt")
@@ -62,7 +59,7 @@ export const UPGRADES: readonly Upgrade[] = [
   },
 ]
 
-/** All rows of a log, from the one that starts at `from` on, before those that start at `to`. */
-export function rowsOf(log: string, from: Seq = 0, to: Seq = Number.POSITIVE_INFINITY): IDBKeyRange {
+/** The keys of all rows of a log whose first line is at or after `from` and before `to`. */
+export function rowRange(log: string, from: Seq = 0, to: Seq = Number.POSITIVE_INFINITY): IDBKeyRange {
   return IDBKeyRange.bound([log, from], [log, to], false, true)
 }

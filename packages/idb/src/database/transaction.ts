@@ -1,67 +1,77 @@
-/** Transactions: what they throw, and when they are done. */
+/** Runs work in a transaction: opens the connection, retries when it was lost, and settles with the transaction's own outcome. */
 import { StorageError } from "@sessions/core/storage"
 import type { Connection } from "./connection.ts"
-import type { Database, Reading, StoreName, Writing } from "./schema.ts"
 import { isLost } from "./errors.ts"
+import type { Database, ReadTransaction, StoreName, WriteTransaction } from "./schema.ts"
+
+/** What the operations on one storage object share. */
+export interface DatabaseContext {
+  readonly connection: Connection
+  readonly durability: "relaxed" | "strict"
+}
 
 /**
- * Reads in one transaction. On a connection that turns out to be lost it is tried once more on another.
+ * Reads in one transaction. If the connection turns out to be lost, tries once more on a new one.
  *
- * Errors are those of IndexedDB, or what `work` throws.
+ * Rejects with the error of IndexedDB or of `work`.
  */
-export function reading<T>(
-  connection: Connection,
+export function readTransaction<T>(
+  { connection }: Pick<DatabaseContext, "connection">,
   stores: readonly StoreName[],
-  work: (tx: Reading) => Promise<T>,
+  work: (tx: ReadTransaction) => Promise<T>,
 ): Promise<T> {
-  return again(async () => {
+  return retryIfLost(async () => {
     const { db, tx } = await begin(connection, (db) => db.transaction([...stores], "readonly"))
     tx.done.catch(() => undefined)
     try {
       return await work(tx)
     } catch (error) {
-      if (isLost(error)) connection.forget(db)
+      if (isLost(error)) connection.discard(db)
       throw error
     }
   })
 }
 
 /**
- * Writes in one transaction: resolves when it is complete. If it rejects, nothing of it was written, except where the error
- * {@link isLost}: then it may have been. What `work` throws ends the transaction.
+ * Writes in one transaction and resolves when it has committed. If it rejects, nothing was written, unless the error {@link isLost}:
+ * then the outcome is unknown. An error from `work` aborts the transaction.
  */
-export async function writing<T>(
-  connection: Connection,
+export async function writeTransaction<T>(
+  { connection, durability }: DatabaseContext,
   stores: readonly StoreName[],
-  durability: IDBTransactionDurability,
-  work: (tx: Writing) => Promise<T>,
+  work: (tx: WriteTransaction) => Promise<T>,
 ): Promise<T> {
   const { db, tx } = await begin(connection, (db) => db.transaction([...stores], "readwrite", { durability }))
-  const ended = endOf(tx)
+  const completed = completionOf(tx)
   try {
     const result = await work(tx)
     commit(tx)
-    await ended
+    await completed
     return result
   } catch (error) {
     abort(tx)
     if (error instanceof StorageError) throw error
-    // What a request says on the way says too little: the transaction's own reason counts (a full disk shows only there).
-    const reason = await ended.then(
+    // The error of a request is not always the reason: a full disk is reported by the transaction alone.
+    const reason = await completed.then(
       () => error,
       () => tx.error ?? error,
     )
-    if (isLost(reason)) connection.forget(db)
+    if (isLost(reason)) connection.discard(db)
     throw reason
   }
 }
 
-/** For writes that may be done twice: they are, where the connection was lost. */
-export async function writingTwice<T>(...args: Parameters<typeof writing<T>>): Promise<T> {
-  return again(() => writing(...args))
+/** Like {@link writeTransaction}, for work that may be repeated: tries once more if the connection was lost. */
+export async function writeIdempotent<T>(...args: Parameters<typeof writeTransaction<T>>): Promise<T> {
+  return retryIfLost(() => writeTransaction(...args))
 }
 
-async function again<T>(attempt: () => Promise<T>): Promise<T> {
+/** Marks a request that need not be awaited: if it fails, its transaction aborts with the reason. */
+export function unawaited(request: Promise<unknown>): void {
+  request.catch(() => undefined)
+}
+
+async function retryIfLost<T>(attempt: () => Promise<T>): Promise<T> {
   try {
     return await attempt()
   } catch (error) {
@@ -70,50 +80,48 @@ async function again<T>(attempt: () => Promise<T>): Promise<T> {
   }
 }
 
-/** A connection may be closing, since another tab asked for that or the browser gave it up: then nothing was sent, and another one is made. */
+/**
+ * Starts a transaction. If the connection is already closing, because another tab asked for it or the browser dropped it, nothing was
+ * sent yet, so a new connection is opened.
+ */
 async function begin<T>(connection: Connection, start: (db: Database) => T): Promise<{ db: Database; tx: T }> {
   const db = await connection.get()
   try {
     return { db, tx: start(db) }
   } catch (error) {
     if (!isLost(error)) throw error
-    connection.forget(db)
+    connection.discard(db)
     const other = await connection.get()
     return { db: other, tx: start(other) }
   }
 }
 
-/** Resolves with `complete` and rejects with `abort`, the two events that are certain. */
-function endOf(tx: Writing): Promise<void> {
+/** Resolves on `complete` and rejects on `abort`: these two events alone decide the outcome. */
+function completionOf(tx: WriteTransaction): Promise<void> {
   tx.done.catch(() => undefined)
-  const end = new Promise<void>((resolve, reject) => {
+  const completed = new Promise<void>((resolve, reject) => {
     tx.addEventListener("complete", () => resolve())
     tx.addEventListener("abort", () =>
       reject(tx.error ?? new DOMException("The transaction was aborted", "AbortError")),
     )
   })
-  end.catch(() => undefined)
-  return end
+  completed.catch(() => undefined)
+  return completed
 }
 
-/** Says that no request follows, which the engine otherwise finds out a turn later. */
-function commit(tx: Writing): void {
+/** Commits now; the engine would otherwise wait a tick for further requests. */
+function commit(tx: WriteTransaction): void {
   try {
     tx.commit()
   } catch {
-    // It has ended: one of its events tells how.
+    // It has already ended: its `complete` or `abort` event gives the outcome.
   }
 }
 
-function abort(tx: Writing): void {
+function abort(tx: WriteTransaction): void {
   try {
     tx.abort()
   } catch {
-    // It has ended already.
+    // It has already ended.
   }
-}
-
-/** A request whose failure ends its transaction, which tells of it. */
-export function sent(request: Promise<unknown>): void {
-  request.catch(() => undefined)
 }

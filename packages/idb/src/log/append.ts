@@ -1,53 +1,48 @@
+/** Appends a batch: one transaction compares the head, adds the rows and replaces the head. */
 import { unwrap } from "idb"
 import { type AppendOptions, checkExpect, type Head, newLog, StorageError } from "@sessions/core/storage"
-import type { HeadRow, Writing } from "../database/schema.ts"
-import type { Environment } from "../environment.ts"
 import { isLost, isQuota } from "../database/errors.ts"
-import { headRow, stamp } from "./heads.ts"
-import { linesBetween } from "./pages.ts"
-import { rest } from "../rooms/rooms.ts"
-import { endOf, toRows } from "./rows.ts"
-import { writing } from "../database/transaction.ts"
+import type { HeadRow, WriteTransaction } from "../database/schema.ts"
+import { type DatabaseContext, writeTransaction } from "../database/transaction.ts"
+import { compactRows } from "./compact-rows.ts"
+import { getHead, nextUpdatedAt } from "./heads.ts"
+import { readLines } from "./pages.ts"
+import { endAfter, toRows } from "./rows.ts"
 
 /**
- * One transaction that compares the head, adds the rows and puts the head. Where its fate is unknown, another of the same kind,
- * which waits for the lost one if that still goes on, looks for the lines and writes them if they are not there. Where there is no
- * room, the session is folded and the append tried once more.
+ * If the outcome of the transaction is unknown, a second one, which the engine runs after the first if that still goes on, looks for
+ * the lines and writes them if they are missing. If the quota is exceeded, the rows are compacted and the append is tried once more.
  */
 export async function append(
-  env: Environment,
+  context: DatabaseContext,
   session: string,
   lines: readonly string[],
   { expect, info }: AppendOptions,
 ): Promise<Head> {
   const log = expect === 0 ? newLog() : expect.log
-  const attempt = (look: boolean): Promise<Head> =>
-    writing(env.connection, ["heads", "log"], env.durability, async (tx) => {
-      const row = await headRow(tx, session)
-      if (look && (await hasOwn(tx, row, log, expect, lines))) return headAfter(log, expect, lines)
+  let isRepeated = false
+  let isCompacted = false
+  const attempt = (): Promise<Head> =>
+    writeTransaction(context, ["heads", "log"], async (tx) => {
+      const row = await getHead(tx, session)
+      if (isRepeated && (await hasLines(tx, row, log, expect, lines))) return headAfter(log, expect, lines)
       checkExpect(row, expect)
       return write(tx, row, { session, log, lines, info })
     })
 
-  let look = false
-  let folded = false
   for (;;) {
     try {
-      return await attempt(look)
+      return await attempt()
     } catch (error) {
-      if (isQuota(error) && !folded) {
-        folded = true
-        await makeRoom(env, session).catch(() => undefined)
-      } else if (isLost(error) && !look) look = true
-      else if (look && !isCertain(error)) throw unknown(session, error)
+      if (isQuota(error) && !isCompacted) {
+        isCompacted = true
+        // If it fails, too, the second attempt reports the quota.
+        await compactRows(context, session).catch(() => undefined)
+      } else if (isLost(error) && !isRepeated) isRepeated = true
+      else if (isRepeated && !isDefinite(error)) throw indeterminate(session, error)
       else throw error
     }
   }
-}
-
-async function makeRoom(env: Environment, session: string): Promise<void> {
-  const { foldLog } = await rest.load()
-  await foldLog(env, session)
 }
 
 interface Batch {
@@ -57,35 +52,41 @@ interface Batch {
   readonly info: string | undefined
 }
 
-function write(tx: Writing, row: HeadRow | undefined, { session, log, lines, info }: Batch): Head {
-  const at = { next: row?.next ?? 0, bytes: row?.bytes ?? 0 }
-  const rows = toRows(log, at, lines)
-  const end = endOf(rows, lines.length, at)
-  // Unwrapped: nobody waits for these requests, whose failure ends the transaction, and a promise each is a tenth of an append.
+function write(tx: WriteTransaction, row: HeadRow | undefined, { session, log, lines, info }: Batch): Head {
+  const start = { next: row?.next ?? 0, bytes: row?.bytes ?? 0 }
+  const rows = toRows(log, start, lines)
+  const end = endAfter(rows, lines.length, start)
+  // Unwrapped: the requests are not awaited (a failure aborts the transaction), and their promises took a tenth of an append.
   const store = unwrap(tx.objectStore("log"))
   for (const { key, row } of rows) store.add(row, key)
-  const text = info === undefined ? row?.info : { text: info, next: end.next }
-  const head: HeadRow = { id: session, log, ...end, updatedAt: stamp(row), ...(text !== undefined && { info: text }) }
+  const headInfo = info === undefined ? row?.info : { text: info, next: end.next }
+  const head: HeadRow = {
+    id: session,
+    log,
+    ...end,
+    updatedAt: nextUpdatedAt(row),
+    ...(headInfo !== undefined && { info: headInfo }),
+  }
   unwrap(tx.objectStore("heads")).put(head)
   return { next: end.next, log }
 }
 
-/** Whether an attempt that looked for the lines first has ended by what it saw. */
-function isCertain(error: unknown): boolean {
+/** Whether the error of a repeated attempt, which looked for the lines first, decides the outcome. */
+function isDefinite(error: unknown): boolean {
   return isQuota(error) || (error instanceof StorageError && (error.code === "conflict" || error.code === "corrupt"))
 }
 
-function unknown(session: string, cause: unknown): StorageError {
+function indeterminate(session: string, cause: unknown): StorageError {
   return new StorageError(
     "indeterminate",
-    `The browser lost its connection while lines were appended to session ${session}, and cannot tell now whether they are there. Read its end before you repeat them.`,
+    `The browser lost its connection during an append to session ${session}, so it is unknown whether the lines were written. Read the end of the log before you repeat them.`,
     { session, cause },
   )
 }
 
-/** Whether these very lines stand where they should: appended by a transaction whose end nobody heard of. */
-async function hasOwn(
-  tx: Writing,
+/** Whether an earlier attempt of unknown outcome has written exactly these lines. */
+async function hasLines(
+  tx: WriteTransaction,
   row: HeadRow | undefined,
   log: string,
   expect: 0 | Head,
@@ -93,7 +94,7 @@ async function hasOwn(
 ): Promise<boolean> {
   const { next } = headAfter(log, expect, lines)
   if (row === undefined || row.log !== log || row.next < next) return false
-  const found = await linesBetween(tx, log, next - lines.length, next)
+  const found = await readLines(tx, log, next - lines.length, next)
   return lines.every((line, index) => found[index] === line)
 }
 

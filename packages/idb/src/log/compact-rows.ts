@@ -1,65 +1,68 @@
-/** Folding: contiguous small rows become one of about 64 KB. Lines, seqs and the head stay as they are. */
-import { type LogRow, type RowKey, rowsOf, type Writing } from "../database/schema.ts"
-import type { Environment } from "../environment.ts"
-import { headRow } from "./heads.ts"
+/** Compacts the rows of a log: merges contiguous small rows into rows of up to 60 KB. Lines, seqs and the head do not change. */
+import { type LogRow, type RowKey, rowRange, type WriteTransaction } from "../database/schema.ts"
+import { type DatabaseContext, readTransaction, unawaited, writeTransaction } from "../database/transaction.ts"
+import { getHead } from "./heads.ts"
 import { ROW_BYTES } from "./rows.ts"
-import { reading, sent, writing } from "../database/transaction.ts"
 
-/** How many rows a log had, and has. */
-export interface Folded {
+export interface CompactedRows {
+  /** How many rows the log had. */
   readonly before: number
+  /** How many it has now. */
   readonly after: number
 }
 
 /**
- * Folds a log, one transaction a row that it makes: appends go on in between. A crash leaves the log as it was or with some rows
- * folded. Where another tab was faster, or the log is gone, nothing is done.
+ * Compacts a log with one transaction per merged row, so that appends continue in between. A crash leaves the log as it was or
+ * compacted in part. Does nothing to rows that another tab merged first, or whose log was deleted.
+ *
+ * @param check called before each transaction; stops the compaction if it throws
  */
-export async function foldLog(
-  env: Pick<Environment, "connection" | "durability">,
+export async function compactRows(
+  context: DatabaseContext,
   session: string,
   check: () => void = () => undefined,
-  most?: number,
-): Promise<Folded> {
-  const { keys, bytes } = await reading(env.connection, ["heads", "log"], async (tx) => {
-    const head = await headRow(tx, session)
+  maxBytes?: number,
+): Promise<CompactedRows> {
+  const { keys, bytes } = await readTransaction(context, ["heads", "log"], async (tx) => {
+    const head = await getHead(tx, session)
     if (head === undefined) return { keys: [], bytes: 0 }
-    return { keys: await tx.objectStore("log").getAllKeys(rowsOf(head.log)), bytes: head.bytes }
+    return { keys: await tx.objectStore("log").getAllKeys(rowRange(head.log)), bytes: head.bytes }
   })
   let after = keys.length
-  for (const { first, count } of planFold(keys, bytes, most)) {
+  for (const { first, count } of planMerges(keys, bytes, maxBytes)) {
     check()
     const group = keys.slice(first, first + count)
-    const done = await writing(env.connection, ["log"], env.durability, (tx) => foldRows(tx, group))
-    if (done) after -= count - 1
+    const merged = await writeTransaction(context, ["log"], (tx) => mergeRows(tx, group))
+    if (merged) after -= count - 1
   }
   return { before: keys.length, after }
 }
 
-export interface Group {
+/** Neighbouring rows to merge, by their index. */
+interface Merge {
   readonly first: number
   readonly count: number
 }
 
-/** Which rows to fold: from the start, as many neighbours as fit {@link ROW_BYTES}; at the end only if they are many. */
-export function planFold(keys: readonly RowKey[], bytes: number, most: number = ROW_BYTES): Group[] {
-  const groups: Group[] = []
-  const startOf = (index: number): number => keys[index]?.[2] ?? bytes
+/** From the start, as many neighbours as fit {@link ROW_BYTES}; at the end of the log only if they are many. */
+export function planMerges(keys: readonly RowKey[], logBytes: number, maxBytes: number = ROW_BYTES): Merge[] {
+  const merges: Merge[] = []
+  const offsetOf = (index: number): number => keys[index]?.[2] ?? logBytes
   for (let first = 0; first < keys.length; ) {
     let count = 1
-    while (first + count < keys.length && startOf(first + count + 1) - startOf(first) <= most) count++
-    const atEnd = first + count === keys.length
-    if (count >= (atEnd ? MANY_AT_END : 2)) groups.push({ first, count })
+    while (first + count < keys.length && offsetOf(first + count + 1) - offsetOf(first) <= maxBytes) count++
+    const isAtEnd = first + count === keys.length
+    if (count >= (isAtEnd ? MANY_AT_END : 2)) merges.push({ first, count })
     first += count
   }
-  return groups
+  return merges
 }
 
-/** The last row is folded anew as the log grows: with so many rows at a time each byte is written a few times, not hundreds. */
+/** The last row is merged again as the log grows. Waiting for this many rows means that each byte is rewritten a few times at most. */
 const MANY_AT_END = 16
 
-/** Says whether it was done: not where the rows are no longer those of the plan. Damaged ones are left for a reader to tell of. */
-async function foldRows(tx: Writing, group: readonly RowKey[]): Promise<boolean> {
+/** Returns false, and changes nothing, if the rows are not as planned any more, or damaged: a reader reports the damage. */
+async function mergeRows(tx: WriteTransaction, group: readonly RowKey[]): Promise<boolean> {
   const [first, last] = [group[0], group.at(-1)]
   if (first === undefined || last === undefined) return false
   const range = IDBKeyRange.bound(first, last)
@@ -68,12 +71,12 @@ async function foldRows(tx: Writing, group: readonly RowKey[]): Promise<boolean>
   if (keys.length !== group.length || rows.length !== group.length) return false
   if (keys.some((key, index) => indexedDB.cmp(key, group[index]) !== 0)) return false
   if (rows.some((row, index) => typeof row?.text !== "string" || row.from !== group[index]?.[1])) return false
-  sent(store.delete(range))
-  sent(store.put(joined(rows), first))
+  unawaited(store.delete(range))
+  unawaited(store.put(merge(rows), first))
   return true
 }
 
-function joined(rows: readonly LogRow[]): LogRow {
+function merge(rows: readonly LogRow[]): LogRow {
   const bytes = rows.reduce((sum, row) => sum + row.bytes, 0)
   return { from: rows[0]?.from ?? 0, bytes, text: rows.map(({ text }) => text).join("\n") }
 }

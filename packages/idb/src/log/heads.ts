@@ -1,29 +1,59 @@
-/** The row that says where a log ends. */
-import type { HeadInfo } from "@sessions/core/storage"
-import type { HeadRow, Reading, Writing } from "../database/schema.ts"
+/** The head row of a session: reads and checks it, converts it for callers, and lists all heads. */
+import type { HeadInfo, ListedSession } from "@sessions/core/storage"
 import { corrupt } from "../database/errors.ts"
+import type { HeadRow, ReadTransaction, WriteTransaction } from "../database/schema.ts"
 
-/** The head as it is stored; `corrupt` where the row is none. */
-export async function headRow(tx: Reading | Writing, session: string): Promise<HeadRow | undefined> {
+/** The stored head; `corrupt` if the row is damaged. */
+export async function getHead(tx: ReadTransaction | WriteTransaction, session: string): Promise<HeadRow | undefined> {
   const row: unknown = await tx.objectStore("heads").get(session)
   return row === undefined ? undefined : checkHeadRow(row, session)
 }
 
-export function checkHeadRow(row: unknown, session: string): HeadRow {
-  if (isHeadRow(row)) return row
-  throw corrupt(`The head of session ${session} is not one that was written here`, { session, at: `head ${session}` })
-}
-
-export function infoOf({ log, next, bytes, updatedAt, info }: HeadRow): HeadInfo {
+export function toHeadInfo({ log, next, bytes, updatedAt, info }: HeadRow): HeadInfo {
   return { next, log, bytes, updatedAt, ...(info !== undefined && { info }) }
 }
 
-/** The time of this write: never before the last one's, whatever the clock does. */
-export function stamp(row: HeadRow | undefined): number {
+/** The `updatedAt` of a write that replaces `row`: not before the last one, even if the clock was set back. */
+export function nextUpdatedAt(row: HeadRow | undefined): number {
   return Math.max(row?.updatedAt ?? 0, Date.now())
 }
 
-/** By hand: an append waits for it, and superstruct takes tens of microseconds. */
+/** How many heads one transaction loads; with 8 KB of info each, a megabyte. */
+const PAGE = 128
+
+/**
+ * Lists sessions, newest first. The order is fixed when the listing begins; each row is current when its page is loaded, and sessions
+ * that were deleted meanwhile are left out. Reads no log.
+ */
+export async function* listHeads(
+  limit: number,
+  transaction: <T>(work: (tx: ReadTransaction) => Promise<T>) => Promise<T>,
+): AsyncGenerator<readonly ListedSession[], void, undefined> {
+  let { ids, page } = await transaction(async (tx) => {
+    const keys = await tx.objectStore("heads").index("updatedAt").getAllKeys()
+    // `getAll` cannot read backwards, and a cursor takes an event for each row.
+    const ids = keys.toReversed().slice(0, limit)
+    return { ids, page: await loadHeads(tx, ids.slice(0, PAGE)) }
+  })
+  for (;;) {
+    yield page
+    ids = ids.slice(PAGE)
+    if (ids.length === 0) return
+    page = await transaction((tx) => loadHeads(tx, ids.slice(0, PAGE)))
+  }
+}
+
+async function loadHeads(tx: ReadTransaction, ids: readonly string[]): Promise<ListedSession[]> {
+  const heads = await Promise.all(ids.map((id) => getHead(tx, id)))
+  return heads.flatMap((head, index) => (head === undefined ? [] : [{ id: ids[index] as string, ...toHeadInfo(head) }]))
+}
+
+/** Checked by hand because each append waits for it. */
+function checkHeadRow(row: unknown, session: string): HeadRow {
+  if (isHeadRow(row)) return row
+  throw corrupt(`The head of session ${session} is damaged`, { session, at: `head ${session}` })
+}
+
 function isHeadRow(row: unknown): row is HeadRow {
   if (typeof row !== "object" || row === null) return false
   const { id, log, next, bytes, updatedAt, info } = row as Partial<Record<keyof HeadRow, unknown>>

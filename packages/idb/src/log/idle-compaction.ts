@@ -1,17 +1,17 @@
-/** When to fold: a while after appends to a session have stopped, if they left many rows. */
+/** Compacts the rows of a session some time after its last append, if the appends left many rows. */
 
-export interface Idle {
-  /** A row was added to the session, or so many were seen. */
-  note(session: string, rows?: number): void
+export interface IdleCompaction {
+  /** Counts new rows of a session, or many rows that a reader found. */
+  count(session: string, rows?: number): void
   close(): void
 }
 
-/** Rows that are worth a fold. */
+/** Fewer new rows are not worth a compaction. */
 const MANY_ROWS = 32
-/** A turn of an agent pauses for longer while its model thinks; an agent that streams small entries does not. */
+/** An agent that streams small entries pauses for less than this within a turn; a pause for the model is longer. */
 const QUIET_MS = 2_000
 
-export function createIdle(fold: (session: string) => Promise<unknown>): Idle {
+export function createIdleCompaction(compact: (session: string) => Promise<unknown>): IdleCompaction {
   const sessions = new Map<string, { rows: number; at: number }>()
   let timer: ReturnType<typeof setTimeout> | undefined
   let closed = false
@@ -20,22 +20,22 @@ export function createIdle(fold: (session: string) => Promise<unknown>): Idle {
     if (closed || timer !== undefined || sessions.size === 0) return
     timer = setTimeout(() => {
       timer = undefined
-      void work().finally(schedule)
+      void compactQuietSessions().finally(schedule)
     }, QUIET_MS)
   }
 
-  async function work(): Promise<void> {
-    const quiet = performance.now() - QUIET_MS
+  async function compactQuietSessions(): Promise<void> {
+    const quietSince = performance.now() - QUIET_MS
     for (const [session, { rows, at }] of sessions) {
-      if (closed || at > quiet) continue
+      if (closed || at > quietSince) continue
       sessions.delete(session)
-      // Nobody waits for it. What is wrong here is wrong for the next call, which says so.
-      if (rows >= MANY_ROWS) await fold(session).catch(() => undefined)
+      // Ignored: no call waits for it, and the next call meets the same error and reports it.
+      if (rows >= MANY_ROWS) await compact(session).catch(() => undefined)
     }
   }
 
   return {
-    note(session, rows = 1) {
+    count(session, rows = 1) {
       const before = sessions.get(session)?.rows ?? 0
       sessions.set(session, { rows: before + rows, at: performance.now() })
       schedule()

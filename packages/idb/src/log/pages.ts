@@ -1,145 +1,175 @@
-/** Finding and loading the rows of a range of lines, a page at a time. */
+/** Finds and loads the rows of a range of lines, one page (about a megabyte of rows) per transaction. */
 import { type CheckedRange, type Seq, StorageError } from "@sessions/core/storage"
-import { type HeadRow, type LogRow, type Reading, type RowKey, rowsOf, type Writing } from "../database/schema.ts"
 import { corrupt } from "../database/errors.ts"
-import { headRow } from "./heads.ts"
+import {
+  type HeadRow,
+  type LogRow,
+  type ReadTransaction,
+  type RowKey,
+  rowRange,
+  type WriteTransaction,
+} from "../database/schema.ts"
+import { getHead } from "./heads.ts"
 import { chunksOf, linesOf } from "./rows.ts"
 
-/** Whole rows that hold the lines from `from` to `to`: the first may begin before, the last end after them. */
+/** Whole rows that contain the lines `from` to `to`. The first row may begin before `from`, the last may end after `to`. */
 export interface Page {
   readonly from: Seq
   readonly to: Seq
   readonly rows: readonly LogRow[]
-  readonly next?: Span
+  /** The rows of the next page; missing on the last page. */
+  readonly next?: RowSpan
 }
 
-/** Rows that are not loaded yet: those that start from `from` on and before `end`. Both are where rows start, if they are not folded meanwhile. */
-interface Span {
+/**
+ * Rows that are not loaded yet: those that begin at or after `from` and before `end`. A row begins at each of the two, unless rows
+ * are merged before the span is loaded.
+ */
+interface RowSpan {
   readonly from: Seq
   readonly end: Seq
-  /** Where the row of `from` starts in the log's bytes. */
+  /** The byte offset of the row that begins with `from`. */
   readonly offset: number
-  /** The same of the row of `end`, where it was seen. Folding moves no row that stays the start of one. */
+  /** The byte offset of the row that begins with `end`, if it is known. Merging does not change it while a row begins there. */
   readonly endOffset?: number
 }
 
-/** Until where a reader goes, and how much of it at a time. */
-interface Wanted {
+interface ReadTarget {
+  /** The end of the range to read. */
   readonly to: Seq
-  /** One transaction loads about as much, at most twice as much, unless a single row is larger. */
+  /** A page holds about this many bytes, and at most twice as many unless a single row is larger. */
   readonly pageBytes: number
 }
 
-/** The first page of a range; nothing where there is no such line. */
-export async function openLog(
-  tx: Reading,
+/** The first page of a range; undefined if the range holds no line. */
+export async function firstPage(
+  tx: ReadTransaction,
   session: string,
   range: CheckedRange,
   pageBytes: number,
-): Promise<{ log: string; wanted: Wanted; page: Page } | undefined> {
-  const head = await headRow(tx, session)
+): Promise<{ log: string; target: ReadTarget; page: Page } | undefined> {
+  const head = await getHead(tx, session)
   if (head === undefined) return undefined
   const to = Math.min(range.last === undefined ? range.to : range.before, head.next)
   const from = range.last === undefined ? range.from : Math.max(0, to - range.last)
   if (from >= to) return undefined
-  const wanted = { to, pageBytes }
-  return { log: head.log, wanted, page: await pageAt(tx, head, from, wanted) }
+  const target = { to, pageBytes }
+  return { log: head.log, target, page: await loadPageAt(tx, head, from, target) }
 }
 
-/** The page that was planned; the one after it is planned meanwhile. */
-export async function nextPage(tx: Reading, session: string, log: string, span: Span, wanted: Wanted): Promise<Page> {
-  const checking = sameLog(tx, session, log)
-  const loading = tx.objectStore("log").getAll(rowsOf(log, span.from, span.end))
+/** Loads the page that was planned with the page before it, and plans the one after it. `conflict` if the log was replaced. */
+export async function nextPage(
+  tx: ReadTransaction,
+  session: string,
+  log: string,
+  span: RowSpan,
+  target: ReadTarget,
+): Promise<Page> {
+  const checking = checkSameLog(tx, session, log)
+  const loading = tx.objectStore("log").getAll(rowRange(log, span.from, span.end))
   const head = await checking
-  const planned = await spanAfter(tx, head, span, wanted)
+  const planned = await planAfter(tx, head, span, target)
   const rows = await loading
-  if (rows[0]?.from !== span.from) return pageAt(tx, head, span.from, wanted)
-  return toPage(tx, head, { from: span.from, span, rows, planned }, wanted)
+  // The first row was merged into the one before it.
+  if (rows[0]?.from !== span.from) return loadPageAt(tx, head, span.from, target)
+  return toPage(tx, head, { from: span.from, span, rows, planned }, target)
 }
 
-/** The page that begins with this line, wherever in a row it stands. */
-async function pageAt(tx: Reading, head: HeadRow, from: Seq, wanted: Wanted): Promise<Page> {
-  const [, start, offset] = await holderOf(tx, head.log, from)
-  const span = await spanFrom(tx, head, { from: start, offset }, wanted)
-  const loading = tx.objectStore("log").getAll(rowsOf(head.log, span.from, span.end))
-  const planned = await spanAfter(tx, head, span, wanted)
-  return toPage(tx, head, { from, span, rows: await loading, planned }, wanted)
+/** Loads the page that begins with a line, which may be in the middle of a row. */
+async function loadPageAt(tx: ReadTransaction, head: HeadRow, from: Seq, target: ReadTarget): Promise<Page> {
+  const [, start, offset] = await findRowKey(tx, head.log, from)
+  const span = await planFrom(tx, head, { from: start, offset }, target)
+  const loading = tx.objectStore("log").getAll(rowRange(head.log, span.from, span.end))
+  const planned = await planAfter(tx, head, span, target)
+  return toPage(tx, head, { from, span, rows: await loading, planned }, target)
 }
 
-interface Loaded {
+interface LoadedSpan {
   readonly from: Seq
-  readonly span: Span
+  readonly span: RowSpan
   readonly rows: readonly LogRow[]
-  /** The span behind this one; missing where this one goes to the end of the range. */
-  readonly planned: Span | undefined
+  /** The span after this one; undefined if this one reaches the end of the range. */
+  readonly planned: RowSpan | undefined
 }
 
-async function toPage(tx: Reading, head: HeadRow, loaded: Loaded, wanted: Wanted): Promise<Page> {
+async function toPage(tx: ReadTransaction, head: HeadRow, loaded: LoadedSpan, target: ReadTarget): Promise<Page> {
   const { from, span, rows, planned } = loaded
   const last = rows.at(-1)
-  if (last === undefined || (rows[0]?.from ?? 0) > from) throw missing(from)
+  if (last === undefined || (rows[0]?.from ?? 0) > from) throw missingLine(from)
   const end = last.from + linesOf(last, last.from).length
-  if (end >= wanted.to) return { from, to: wanted.to, rows }
+  if (end >= target.to) return { from, to: target.to, rows }
   if (planned?.from === end) return { from, to: end, rows, next: planned }
-  // The last row was folded with what followed it. What else does not fit was changed by somebody else.
-  if (end < span.end) throw missing(end)
+  if (end < span.end) throw missingLine(end)
+  // The last row was merged with rows after the span, so the next page begins later than planned.
   const offset = rows.reduce((sum, row) => sum + row.bytes, span.offset)
-  return { from, to: end, rows, next: await spanFrom(tx, head, { from: end, offset }, wanted) }
+  return { from, to: end, rows, next: await planFrom(tx, head, { from: end, offset }, target) }
 }
 
-async function spanAfter(tx: Reading, head: HeadRow, span: Span, wanted: Wanted): Promise<Span | undefined> {
-  if (span.end >= wanted.to) return undefined
-  // Where it starts no row any more, the page that is loaded ends elsewhere, and nobody goes by this plan.
-  if (span.endOffset !== undefined) return spanFrom(tx, head, { from: span.end, offset: span.endOffset }, wanted)
-  const [, from, offset] = await holderOf(tx, head.log, span.end)
-  return spanFrom(tx, head, { from, offset }, wanted)
+async function planAfter(
+  tx: ReadTransaction,
+  head: HeadRow,
+  span: RowSpan,
+  target: ReadTarget,
+): Promise<RowSpan | undefined> {
+  if (span.end >= target.to) return undefined
+  // If no row begins at `end` any more, the loaded page ends elsewhere, and `toPage` does not use this plan.
+  if (span.endOffset !== undefined) return planFrom(tx, head, { from: span.end, offset: span.endOffset }, target)
+  const [, from, offset] = await findRowKey(tx, head.log, span.end)
+  return planFrom(tx, head, { from, offset }, target)
 }
 
 /**
- * About as many rows as make a page. Keys hold where a row starts in the log's bytes, so that looking at one tells how much lies before
- * it; which one to look at follows from the length of the lines on average.
+ * Chooses how many rows make a page without loading them. The average length of a line gives a seq to look at, and the key of the row
+ * that contains it gives the exact number of bytes before it. If that is too much, the number of lines is halved.
  */
-async function spanFrom(
-  tx: Reading,
+async function planFrom(
+  tx: ReadTransaction,
   { log, next, bytes }: HeadRow,
   { from, offset }: { from: Seq; offset: number },
-  { to, pageBytes }: Wanted,
-): Promise<Span> {
+  { to, pageBytes }: ReadTarget,
+): Promise<RowSpan> {
   if (bytes - offset <= 2 * pageBytes) return { from, end: to, offset }
   let lines = Math.ceil((pageBytes * (next - from)) / (bytes - offset))
   while (lines > 0) {
-    const [, end, at] = await holderOf(tx, log, Math.min(from + lines, next - 1))
+    const [, end, endOffset] = await findRowKey(tx, log, Math.min(from + lines, next - 1))
     if (end <= from) break
-    if (at - offset <= 2 * pageBytes) return end < to ? { from, end, offset, endOffset: at } : { from, end: to, offset }
+    if (endOffset - offset <= 2 * pageBytes)
+      return end < to ? { from, end, offset, endOffset } : { from, end: to, offset }
     lines = Math.floor((end - from) / 2)
   }
-  // One row that is as large as a page.
+  // A single row that is larger than a page.
   return { from, end: from + 1, offset }
 }
 
-/** The lines of a log, for writers that look at it. */
-export async function linesBetween(tx: Reading | Writing, log: string, from: Seq, to: Seq): Promise<string[]> {
-  const [, start] = await holderOf(tx, log, from)
-  const rows = await tx.objectStore("log").getAll(rowsOf(log, start, to))
+/** Reads a range of lines that fits into memory, within a transaction. */
+export async function readLines(
+  tx: ReadTransaction | WriteTransaction,
+  log: string,
+  from: Seq,
+  to: Seq,
+): Promise<string[]> {
+  const [, start] = await findRowKey(tx, log, from)
+  const rows = await tx.objectStore("log").getAll(rowRange(log, start, to))
   return [...chunksOf(rows, from, to)].flatMap(({ lines }) => lines)
 }
 
-export async function sameLog(tx: Reading, session: string, log: string): Promise<HeadRow> {
-  const head = await headRow(tx, session)
+/** The current head; `conflict` if the log was deleted or replaced. */
+export async function checkSameLog(tx: ReadTransaction, session: string, log: string): Promise<HeadRow> {
+  const head = await getHead(tx, session)
   if (head?.log === log) return head
-  throw new StorageError("conflict", `The log of ${session} was deleted or replaced while it was read. Read it anew.`, {
+  throw new StorageError("conflict", `The log of ${session} was deleted or replaced during the read. Read it again.`, {
     session,
   })
 }
 
-/** The key of the row that holds a line. */
-async function holderOf(tx: Reading | Writing, log: string, seq: Seq): Promise<RowKey> {
+/** The key of the row that contains a line. */
+async function findRowKey(tx: ReadTransaction | WriteTransaction, log: string, seq: Seq): Promise<RowKey> {
   if (seq === 0) return [log, 0, 0]
-  const before = IDBKeyRange.bound([log], [log, seq, Number.POSITIVE_INFINITY])
-  const cursor = await tx.objectStore("log").openKeyCursor(before, "prev")
+  const upTo = IDBKeyRange.bound([log], [log, seq, Number.POSITIVE_INFINITY])
+  const cursor = await tx.objectStore("log").openKeyCursor(upTo, "prev")
   return cursor?.key ?? [log, 0, 0]
 }
 
-function missing(seq: Seq): StorageError {
-  return corrupt(`Line ${seq} is missing, which the head counts`, { at: `log row ${seq}` })
+function missingLine(seq: Seq): StorageError {
+  return corrupt(`Line ${seq} is missing, although the head counts it`, { at: `log row ${seq}` })
 }

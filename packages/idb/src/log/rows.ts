@@ -1,11 +1,11 @@
-/** Lines and the rows that hold them. Pure. */
+/** Conversion between the lines of a log and the rows that store them. Pure. */
 import { type Chunk, MAX_CHUNK_BYTES, type Seq, utf8Length } from "@sessions/core/storage"
 import type { LogRow, RowKey } from "../database/schema.ts"
 import { corrupt } from "../database/errors.ts"
 
 /**
- * The size of a full row, in bytes. Chromium keeps a value of 64 KB or more in a file of its own: batches of 200 KB in one row took
- * twice as long as in four.
+ * The maximum size of a row with several lines. Chromium stores a value of 64 KB or more in a separate file: a batch of 200 KB took
+ * twice as long in one row as in four.
  */
 export const ROW_BYTES = 60_000
 
@@ -14,22 +14,22 @@ export interface NewRow {
   readonly row: LogRow
 }
 
-/** The end of what is written, from which the next rows go on. */
-export interface End {
+/** The end of a log: the seq and the byte offset of the next line. */
+export interface LogEnd {
   readonly next: Seq
   readonly bytes: number
 }
 
 /**
- * Rows for the lines of a batch, each of at most {@link ROW_BYTES} UTF-16 units, so at most three times as many bytes, which a chunk still
- * holds; a longer line has a row of its own.
+ * Splits a batch into rows of at most `maxLength` UTF-16 units each; a longer line gets a row of its own. In UTF-8 a row may be three
+ * times as long, which still fits a chunk.
  */
-export function toRows(log: string, at: End, lines: readonly string[], most: number = ROW_BYTES): NewRow[] {
+export function toRows(log: string, start: LogEnd, lines: readonly string[], maxLength: number = ROW_BYTES): NewRow[] {
   const rows: NewRow[] = []
-  let { next, bytes: offset } = at
+  let { next, bytes: offset } = start
   let pending: string[] = []
-  let size = 0
-  const close = (): void => {
+  let length = 0
+  const flush = (): void => {
     if (pending.length === 0) return
     const text = pending.join("\n")
     const bytes = utf8Length(text) + 1
@@ -37,54 +37,55 @@ export function toRows(log: string, at: End, lines: readonly string[], most: num
     next += pending.length
     offset += bytes
     pending = []
-    size = 0
+    length = 0
   }
   for (const line of lines) {
-    // Units, not bytes: measuring each line by itself took a tenth of the time of an append.
-    if (size + line.length + 1 > most) close()
+    // In UTF-16 units, not bytes: measuring each line in UTF-8 took a tenth of the time of an append.
+    if (length + line.length + 1 > maxLength) flush()
     pending.push(line)
-    size += line.length + 1
+    length += line.length + 1
   }
-  close()
+  flush()
   return rows
 }
 
-/** Where the rows end. */
-export function endOf(rows: readonly NewRow[], lines: number, at: End): End {
-  return { next: at.next + lines, bytes: rows.reduce((sum, { row }) => sum + row.bytes, at.bytes) }
+/** The end of the log after these rows, which hold `lineCount` lines, were added at `start`. */
+export function endAfter(rows: readonly NewRow[], lineCount: number, start: LogEnd): LogEnd {
+  return { next: start.next + lineCount, bytes: rows.reduce((sum, { row }) => sum + row.bytes, start.bytes) }
 }
 
-/** The lines of a row; `corrupt` where it is not the row that must stand there. */
+/** The lines of a row that must begin with line `from`; else `corrupt`. Checked by hand, since replay runs it on each row. */
 export function linesOf(row: unknown, from: Seq): string[] {
-  const { from: start, bytes, text } = (row ?? {}) as Partial<Record<keyof LogRow, unknown>>
+  const { from: found, bytes, text } = (row ?? {}) as Partial<Record<keyof LogRow, unknown>>
   const at = `log row ${from}`
-  if (typeof text !== "string" || typeof bytes !== "number" || typeof start !== "number" || text === "") {
-    throw corrupt(`The row of line ${from} is not one that was written here`, { at })
+  if (typeof text !== "string" || typeof bytes !== "number" || typeof found !== "number" || text === "") {
+    throw corrupt(`The row of line ${from} is damaged`, { at })
   }
-  if (start !== from) throw corrupt(`The row of line ${from} is missing; the next one starts at ${start}`, { at })
+  if (found !== from)
+    throw corrupt(`The row of line ${from} is missing; the next row begins with line ${found}`, { at })
   return text.split("\n")
 }
 
-/** Chunks of the lines of contiguous rows from `seq` on, up to `to`. */
-export function* chunksOf(rows: readonly LogRow[], seq: Seq, to: Seq): Generator<Chunk, Seq, undefined> {
-  let from = seq
+/** The lines `from` to `to` of contiguous rows, in chunks. */
+export function* chunksOf(rows: readonly LogRow[], from: Seq, to: Seq): Generator<Chunk, void, undefined> {
+  let chunkFrom = from
   let lines: string[] = []
   let bytes = 0
-  let at = rows[0]?.from ?? seq
+  let rowFrom = rows[0]?.from ?? from
   for (const row of rows) {
-    const own = linesOf(row, at)
-    const clipped = at < seq || at + own.length > to ? own.slice(Math.max(0, seq - at), Math.max(0, to - at)) : own
+    const all = linesOf(row, rowFrom)
+    const isClipped = rowFrom < from || rowFrom + all.length > to
+    const own = isClipped ? all.slice(Math.max(0, from - rowFrom), Math.max(0, to - rowFrom)) : all
     if (lines.length > 0 && bytes + row.bytes > MAX_CHUNK_BYTES) {
-      yield { from, lines }
-      from += lines.length
+      yield { from: chunkFrom, lines }
+      chunkFrom += lines.length
       lines = []
       bytes = 0
     }
-    if (lines.length === 0) lines = clipped
-    else for (const line of clipped) lines.push(line)
+    if (lines.length === 0) lines = own
+    else for (const line of own) lines.push(line)
     bytes += row.bytes
-    at += own.length
+    rowFrom += all.length
   }
-  if (lines.length > 0) yield { from, lines }
-  return Math.min(at, to)
+  if (lines.length > 0) yield { from: chunkFrom, lines }
 }

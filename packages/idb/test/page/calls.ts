@@ -1,4 +1,4 @@
-/** Functions of a worker of any kind, called from its page: each call brings a port for its answer. */
+/** Remote calls from a page to any kind of worker. Each call transfers a message port for its answer. */
 
 export type Functions = Readonly<Record<string, (...args: never[]) => Promise<unknown>>>
 
@@ -13,7 +13,7 @@ export interface Callable {
   postMessage(message: unknown, transfer: Transferable[]): void
 }
 
-export function call(where: Callable, name: string, ...args: unknown[]): Promise<unknown> {
+export function call(worker: Callable, name: string, ...args: unknown[]): Promise<unknown> {
   const { port1, port2 } = new MessageChannel()
   return new Promise((resolve, reject) => {
     port1.addEventListener("message", ({ data }: MessageEvent<Answer>) => {
@@ -22,11 +22,11 @@ export function call(where: Callable, name: string, ...args: unknown[]): Promise
       else resolve(data.value)
     })
     port1.start()
-    where.postMessage({ name, args } satisfies Call, [port2])
+    worker.postMessage({ name, args } satisfies Call, [port2])
   })
 }
 
-/** In a dedicated, shared or service worker. */
+/** Answers calls in a dedicated, shared or service worker. */
 export function answerCalls(functions: Functions): void {
   const listen = (target: EventTarget): void =>
     target.addEventListener("message", (event) => void answer(functions, event as ExtendableMessage))
@@ -39,7 +39,7 @@ export function answerCalls(functions: Functions): void {
   })
 }
 
-/** A service worker lives on while what it was told to wait for goes on. */
+/** `waitUntil` keeps a service worker alive until the promise settles. */
 interface ExtendableMessage extends MessageEvent<Call> {
   waitUntil?(work: Promise<unknown>): void
 }
@@ -47,10 +47,10 @@ interface ExtendableMessage extends MessageEvent<Call> {
 async function answer(functions: Functions, event: ExtendableMessage): Promise<void> {
   const { name, args } = event.data
   const work = functions[name]?.(...(args as never[])) ?? Promise.reject(new Error(`There is no ${name}.`))
-  const told = work.then(
+  const settled = work.then(
     (value): Answer => ({ value }),
     (error: unknown): Answer => ({ error: String(error) }),
   )
-  event.waitUntil?.(told)
-  event.ports[0]?.postMessage(await told)
+  event.waitUntil?.(settled)
+  event.ports[0]?.postMessage(await settled)
 }

@@ -1,16 +1,16 @@
-/** What runs in the page that is killed: it appends for as long as it lives, and says what was acknowledged. */
+/** The page that is killed: it appends until then, and reports each acknowledged append. */
 import type { Head } from "@sessions/core/storage"
 import { createIndexedDbStorage } from "@sessions/idb"
 
 declare global {
-  /** Put there by the driver: seqs below this one were acknowledged. */
+  /** Defined by the driver. All lines below `next` were acknowledged. */
   function acknowledged(next: number): void
 }
 
 export type Durability = "relaxed" | "strict"
 
 export interface CrashPage {
-  /** All lines of the log, from a storage made anew. */
+  /** All lines of the log, read with a new storage object. */
   lines(durability: Durability): Promise<string[]>
   appendForEver(durability: Durability): void
 }
@@ -37,8 +37,8 @@ async function appendForEver(durability: Durability): Promise<never> {
     const batch = Array.from({ length: 1 + (turn % 5) }, (_, index) => lineOf(from + index))
     head = await storage.append("a", batch, { expect: head })
     acknowledged(head.next)
-    // Now and then, so that a fold is cut short, too.
-    if (turn % 40 === 39) await storage.fold("a")
+    // Now and then, so that some crashes interrupt a compaction.
+    if (turn % 40 === 39) await storage.compactRows("a")
   }
 }
 

@@ -1,7 +1,7 @@
 /**
- * `pnpm test:browser-crash [--rounds N] [--seed N]`: a page appends in Chromium, with its profile on disk; the browser and all its
- * processes are killed at a random moment. With durability strict the next one must find every line that was acknowledged; with
- * relaxed, which promises no more than the end of the tab, a clean beginning of them. Behind them stand whole lines in order only.
+ * `pnpm test:browser-crash [--rounds N] [--seed N]`: a page appends in Chromium with a profile on disk, and the browser with all its
+ * processes is killed at a random moment. With durability `strict` the next browser must find every acknowledged line. With `relaxed`,
+ * which survives the end of the tab only, it must find a prefix of them. Lines after the acknowledged ones must be whole and in order.
  */
 import { type ChildProcess, spawn } from "node:child_process"
 import { mkdtempSync, rmSync } from "node:fs"
@@ -32,9 +32,9 @@ try {
     let acknowledged = 0
     let found = 0
     for (let round = 1; round <= rounds; round++) {
-      const outcome = await crash(durability, 50 + random() * 600)
-      acknowledged = outcome.acknowledged
-      found = await lookAfter(durability, acknowledged, `${durability}, round ${round}`)
+      const crashed = await crash(durability, 50 + random() * 600)
+      acknowledged = crashed.acknowledged
+      found = await verifyLog(durability, acknowledged, `${durability}, round ${round}`)
     }
     console.log(`${durability}: killed ${rounds} times, ${acknowledged} lines acknowledged at last, ${found} found`)
   }
@@ -45,7 +45,7 @@ try {
 for (const problem of problems) console.error(problem)
 process.exitCode = problems.length > 0 ? 1 : 0
 
-/** Lets the page append until the browser is killed; says what it had acknowledged by then. */
+/** Lets the page append until the browser is killed; returns how many lines were acknowledged by then. */
 async function crash(durability: Durability, after: number): Promise<{ acknowledged: number }> {
   const { page, kill } = await start()
   let acknowledged = 0
@@ -65,21 +65,21 @@ async function crash(durability: Durability, after: number): Promise<{ acknowled
   return { acknowledged }
 }
 
-async function lookAfter(durability: Durability, acknowledged: number, name: string): Promise<number> {
+async function verifyLog(durability: Durability, acknowledged: number, name: string): Promise<number> {
   const { page, kill } = await start()
   await page.goto(server.url)
   const lines = await page.evaluate<string[]>(`page.lines(${JSON.stringify(durability)})`)
   await kill()
   if (durability === "strict" && lines.length < acknowledged)
     problems.push(`${name}: ${acknowledged} lines were acknowledged, ${lines.length} are there`)
-  const strange = lines.findIndex((line, seq) => (JSON.parse(line) as { seq: number }).seq !== seq)
-  if (strange >= 0) problems.push(`${name}: line ${strange} is ${lines[strange]}`)
+  const wrong = lines.findIndex((line, seq) => (JSON.parse(line) as { seq: number }).seq !== seq)
+  if (wrong >= 0) problems.push(`${name}: line ${wrong} is ${lines[wrong]}`)
   return lines.length
 }
 
 interface Started {
   readonly page: Page
-  /** Ends the browser and all that it started, at once. */
+  /** Kills the browser and all its processes. */
   readonly kill: () => Promise<void>
 }
 
@@ -90,7 +90,7 @@ async function start(): Promise<Started> {
     "--remote-debugging-port=0",
     `--user-data-dir=${profile}`,
   ]
-  // A group of its own, so that its helpers die with it.
+  // In a process group of its own, so that all its processes can be killed together.
   const child = spawn(chromiumOptions.executablePath ?? "chromium", [...args, "about:blank"], {
     detached: true,
     stdio: ["ignore", "ignore", "pipe"],
@@ -121,7 +121,7 @@ function endpointOf(child: ChildProcess): Promise<string> {
   })
 }
 
-/** Numbers from 0 to 1 that a seed repeats. */
+/** Random numbers from 0 to 1, the same for the same seed. */
 function createRandom(seed: number): () => number {
   let state = seed
   return () => {

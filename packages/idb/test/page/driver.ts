@@ -1,10 +1,10 @@
-/** Pages for the driver: the bundled scripts on a server, a browser that has loaded them. */
+/** Bundles and serves a test page, and opens it in a browser. */
 import { fileURLToPath } from "node:url"
 import { bundle } from "../../../../.config/browsers/bundle.ts"
 import { type BrowserOptions, type Engine, openBrowser, type Page, serve } from "../../../../.config/browsers/page.ts"
 
 export interface Driven extends Page {
-  /** Calls a function of an object that the page's script has put on its global. */
+  /** Calls a function of a global object of the page. */
   call<T>(object: string, name: string, ...args: unknown[]): Promise<T>
 }
 

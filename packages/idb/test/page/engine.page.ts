@@ -1,4 +1,4 @@
-/** In a page with no test runner, of the engine that ENGINE names: the suite through `run()`, its workers, and a race of many. */
+/** Tests in pages without a test runner, in the engine ENGINE: the suite through `run()`, workers, concurrent appends, a full disk. */
 import assert from "node:assert/strict"
 import { after, test } from "node:test"
 import type { Engine } from "../../../../.config/browsers/page.ts"
@@ -8,9 +8,9 @@ import type { Summary } from "./summary.ts"
 
 const engine = (process.env["ENGINE"] ?? "chromium") as Engine
 const RACES = Number(process.env["RACES"] ?? 100)
-const CONTEXTS = 32
-/** What depends on where code runs: transactions, channels, hashes. Limits and large logs do not. */
-const PART = ["open", "create", "append", "cas", "docs", "blobs", "watch"]
+const WORKERS = 32
+/** The groups that depend on the environment: transactions, channels, hashes. Limits and large logs do not. */
+const GROUPS = ["open", "create", "append", "cas", "docs", "blobs", "watch"]
 
 let opened: Promise<Driven> | undefined
 const page = (): Promise<Driven> => (opened ??= drive(engine, "page.ts"))
@@ -28,8 +28,8 @@ void test(`${engine}: the suite passes in a private window, without a runner`, a
 })
 
 for (const kind of ["Worker", "SharedWorker", "ServiceWorker"] satisfies WorkerKind[]) {
-  void test(`${engine}: the part of the suite that depends on it passes in a ${kind}`, async (context) => {
-    const summary = await (await page()).call<Summary | string>("tests", "inWorker", kind, PART)
+  void test(`${engine}: the groups that depend on the environment pass in a ${kind}`, async (context) => {
+    const summary = await (await page()).call<Summary | string>("tests", "inWorker", kind, GROUPS)
     if (typeof summary === "string") {
       console.log(`${engine}: no ${kind}: ${summary}`)
       return context.skip(summary)
@@ -39,17 +39,17 @@ for (const kind of ["Worker", "SharedWorker", "ServiceWorker"] satisfies WorkerK
   })
 }
 
-void test(`${engine}: of ${CONTEXTS} workers that append on one head exactly one wins, ${RACES} times`, async () => {
-  const race = await (await page()).call<Race>("tests", "race", CONTEXTS, RACES)
-  assert.deepEqual(race, { wrong: [], lines: RACES + 1, strange: 0 })
+void test(`${engine}: of ${WORKERS} workers that append with the same expected head exactly one succeeds, ${RACES} times`, async () => {
+  const race = await (await page()).call<Race>("tests", "race", WORKERS, RACES)
+  assert.deepEqual(race, { wrong: [], lines: RACES + 1, misplaced: 0 })
 })
 
-void test(`${engine}: with the origin's quota used up an append is "quota", nothing is lost, and it works when there is room`, async (context) => {
-  // A browser of its own: Chromium remembers for half a minute how much room there was.
+void test(`${engine}: if the origin's quota is used up an append is "quota", nothing is lost, and appends work again when there is space`, async (context) => {
+  // A browser of its own: Chromium caches the available space for half a minute.
   const window = await drive(engine, "page.ts")
   try {
     if (window.devTools === undefined) {
-      const reason = `${engine} has no tool that sets a quota; the suite's fault stands in for it`
+      const reason = `${engine} cannot set a quota; the suite's injected fault tests the same`
       console.log(reason)
       return context.skip(reason)
     }
@@ -61,7 +61,7 @@ void test(`${engine}: with the origin's quota used up an append is "quota", noth
     assert.ok(acknowledged > 1, `${acknowledged} lines were acknowledged`)
     assert.deepEqual(found, [acknowledged, acknowledged])
     await window.devTools("Storage.overrideQuotaForOrigin", { origin, quotaSize: 100_000_000 })
-    assert.equal(await window.call<number>("tests", "goOn"), acknowledged + 1)
+    assert.equal(await window.call<number>("tests", "appendAfterDelete"), acknowledged + 1)
   } finally {
     await window.close()
   }

@@ -1,4 +1,4 @@
-/** What runs in the page itself. */
+/** The test page: functions that the driver calls. */
 import { run } from "@sessions/conformance"
 import { createIndexedDbStorage } from "@sessions/idb"
 import { deleteDB } from "idb"
@@ -9,32 +9,33 @@ import { type Summary, summaryOf } from "./summary.ts"
 export type WorkerKind = "Worker" | "SharedWorker" | "ServiceWorker"
 
 export interface Race {
-  /** Rounds that did not have exactly one winner and conflicts for all others, in words. */
+  /** Rounds without exactly one winner and conflicts for all others. */
   readonly wrong: readonly string[]
-  /** Lines of the log after it, and those that were not the winners' in order. */
+  /** The number of lines in the log afterwards. */
   readonly lines: number
-  readonly strange: number
+  /** Lines that are not those of the winners in order. */
+  readonly misplaced: number
 }
 
 export interface Filled {
-  /** What the append was refused with that found no room. */
+  /** The code of the append that exceeded the quota. */
   readonly code: string | undefined
   readonly message: string
   readonly acknowledged: number
-  /** Lines that are there, by the storage that wrote them and by another. */
+  /** The number of lines, read by the storage that wrote them and by a new one. */
   readonly found: readonly [number, number]
 }
 
-/** What the driver calls. */
+/** The functions of the global `tests`. */
 export interface PageTests {
   conformance(): Promise<Summary>
-  /** A part of the suite in a worker; a text says why this engine has none. */
+  /** Runs groups of the suite in a worker; a string is the reason why this engine has no such worker. */
   inWorker(kind: WorkerKind, only: readonly string[]): Promise<Summary | string>
-  race(contexts: number, rounds: number): Promise<Race>
-  /** Appends until there is no room. */
+  race(workers: number, rounds: number): Promise<Race>
+  /** Appends until the quota is exceeded. */
   fill(): Promise<Filled>
-  /** Deletes half of it, and says how many lines there are after one more append. */
-  goOn(): Promise<number>
+  /** Deletes the other session, appends once more, and returns the number of lines. */
+  appendAfterDelete(): Promise<number>
 }
 
 const tests: PageTests = {
@@ -42,7 +43,7 @@ const tests: PageTests = {
     const storage = createIndexedDbStorage({ database: FULL })
     await storage.append("ballast", [noise(), noise(), noise(), noise()], { expect: 0 })
     let head = await storage.append("a", ["first"], { expect: 0 })
-    let refused: { code?: string; message: string } = { message: "nothing was refused" }
+    let refused: { code?: string; message: string } = { message: "no append was refused" }
     for (let n = 0; n < 100 && refused.code === undefined; n++) {
       try {
         head = await storage.append("a", [noise()], { expect: head })
@@ -56,7 +57,7 @@ const tests: PageTests = {
     return { code, message, acknowledged: head.next, found: [count, await linesOf("a")] }
   },
 
-  async goOn() {
+  async appendAfterDelete() {
     const storage = createIndexedDbStorage({ database: FULL })
     await storage.delete("ballast")
     const head = await storage.head("a")
@@ -71,11 +72,11 @@ const tests: PageTests = {
     return typeof worker === "string" ? worker : ((await call(worker, "conformance", only)) as Summary)
   },
 
-  async race(contexts, rounds) {
+  async race(count, rounds) {
     const database = `race-${Date.now()}`
     const storage = createIndexedDbStorage({ database })
     let head = await storage.append("a", ["start"], { expect: 0 })
-    const workers = Array.from({ length: contexts }, () => new Worker("worker.js"))
+    const workers = Array.from({ length: count }, () => new Worker("worker.js"))
     await Promise.all(workers.map((worker) => call(worker, "open", database, "a")))
     const wrong: string[] = []
     const winners = ["start"]
@@ -87,16 +88,16 @@ const tests: PageTests = {
       )
       const won = answers.flatMap((answer, index) => (typeof answer === "object" ? [index] : []))
       const conflicts = answers.filter((answer) => answer === "conflict").length
-      if (won.length !== 1 || conflicts !== contexts - 1) wrong.push(`${round}: ${JSON.stringify(answers)}`)
+      if (won.length !== 1 || conflicts !== count - 1) wrong.push(`${round}: ${JSON.stringify(answers)}`)
       winners.push(...won.map((index) => lines[index] ?? ""))
       head = (await storage.head("a")) ?? head
     }
-    const came: string[] = []
-    for await (const chunk of storage.read("a")) came.push(...chunk.lines)
+    const found: string[] = []
+    for await (const chunk of storage.read("a")) found.push(...chunk.lines)
     for (const worker of workers) worker.terminate()
     await storage[Symbol.asyncDispose]()
     await deleteDB(database)
-    return { wrong, lines: came.length, strange: came.filter((line, index) => line !== winners[index]).length }
+    return { wrong, lines: found.length, misplaced: found.filter((line, index) => line !== winners[index]).length }
   },
 }
 
@@ -108,7 +109,7 @@ async function linesOf(session: string): Promise<number> {
   return count
 }
 
-/** A line of 200 KB that no compression makes disappear. */
+/** A line of 200 KB that does not compress. */
 function noise(): string {
   return JSON.stringify(Array.from({ length: 20_000 }, () => Math.random().toString(36).slice(2, 12)).join(""))
 }

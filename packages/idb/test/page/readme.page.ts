@@ -1,4 +1,4 @@
-/** The README's example for a page, as it stands there. */
+/** Runs the example for a page from the README, unchanged. */
 import assert from "node:assert/strict"
 import { readFileSync } from "node:fs"
 import { test } from "node:test"
@@ -8,7 +8,7 @@ import { type Engine, openBrowser, serve } from "../../../../.config/browsers/pa
 
 const engine = (process.env["ENGINE"] ?? "chromium") as Engine
 
-void test(`${engine}: the README's example for a page runs as it stands, and goes on after a reload`, async () => {
+void test(`${engine}: the README's example for a page runs unchanged, and continues after a reload`, async () => {
   const readme = readFileSync(new URL("../../../../README.md", import.meta.url), "utf8")
   const code = /^### A page in a browser$[^]*?^```ts\n([^]*?)^```$/m.exec(readme)?.[1] ?? ""
   assert.ok(code.includes("createIndexedDbStorage"), "the README has no example for a page")

@@ -1,6 +1,6 @@
 import type { Report } from "@sessions/conformance"
 
-/** What of a report goes from a page to whoever drives it. */
+/** The part of a conformance report that a page sends to its driver. */
 export interface Summary {
   readonly passed: number
   readonly failures: readonly string[]

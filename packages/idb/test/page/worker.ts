@@ -1,4 +1,4 @@
-/** What runs in workers of the page: a part of the suite, and one racer of many. */
+/** The worker of the test page: runs groups of the suite, and appends on request. */
 import { run } from "@sessions/conformance"
 import type { Head } from "@sessions/core/storage"
 import { createIndexedDbStorage, type IndexedDbStorage } from "@sessions/idb"
@@ -16,7 +16,7 @@ answerCalls({
     return storage.head(session)
   },
 
-  /** The head after it, or the code with which it was refused. */
+  /** The new head, or the code of the error. */
   async append(session: string, line: string, expect: Head) {
     try {
       return await storage?.append(session, [line], { expect })
