@@ -1,29 +1,34 @@
 /**
- * Whether a session's folder is as it was when it was last looked at. Everything that makes, removes or replaces a file in it changes
- * the folder's own time, so that in one that is the same the parts are the same, and need not be listed again.
+ * Tells from file times whether a session's folder changed since it was last read. Creating, removing or replacing a file changes the
+ * folder's own modification time, so a folder with the same time has the same parts, and need not be listed again.
  */
 import type { FileStat, Files } from "../disk/files.ts"
 import { below, IDENTITY_FILE } from "../disk/layout.ts"
 
-export interface Place {
-  /** When it was looked at. */
+export interface FolderStat {
+  /** When it was taken, in milliseconds since the epoch. */
   readonly at: number
   readonly folder: FileStat
-  /** Of the file with the log's identity; undefined where the log has none of its own. */
+  /** Of `log.id`; undefined if the log has no such file. */
   readonly identity: FileStat | undefined
 }
 
-/** Undefined where no folder is. */
-export function statFolder(files: Files, folder: string): Place | undefined {
+/** Undefined if there is no folder. */
+export function statFolder(files: Files, folder: string): FolderStat | undefined {
   const at = Date.now()
   const stat = files.lstat(folder)
   if (stat?.isDirectory() !== true) return undefined
-  return { at, folder: stat, identity: files.lstat(below(folder, IDENTITY_FILE)) }
+  return { at, folder: stat, identity: statIdentity(files, folder) }
 }
 
-export function isUnchanged(before: Place, now: Place): boolean {
+export function statIdentity(files: Files, folder: string): FileStat | undefined {
+  return files.lstat(below(folder, IDENTITY_FILE))
+}
+
+/** True only if no file of the folder can have been created, removed or replaced between the two. */
+export function isUnchanged(before: FolderStat, now: FolderStat): boolean {
   if (before.identity === undefined || now.identity === undefined) return false
-  // Not all systems keep the time of a folder: where its files are newer than itself, it says nothing.
+  // Not all systems keep the time of a folder. If its files are newer than the folder itself, the time proves nothing.
   if (before.identity.mtimeMs - before.folder.mtimeMs > COARSEST_STEP_MS) return false
   return (
     isOldEnough(before.folder, before.at) &&
@@ -32,15 +37,15 @@ export function isUnchanged(before: Place, now: Place): boolean {
   )
 }
 
-/** Whether a file that was like this at some time had not changed just before, and so cannot change unseen. */
+/** Whether any change after `at` gives the file another time than it had then: one within the same step of the clock does not. */
 export function isOldEnough(file: FileStat, at: number): boolean {
   return at - file.mtimeMs >= COARSEST_STEP_MS
 }
 
-/** A number of a removed file may come again, but not with its times. */
+/** The inode number of a removed file may be used again, but not together with its times. */
 export function isSameFile(a: FileStat, b: FileStat): boolean {
   return a.ino === b.ino && a.ctimeMs === b.ctimeMs && a.mtimeMs === b.mtimeMs
 }
 
-/** Time stamps move in steps, on FAT of two seconds: what changed within the last one may change again and look the same. */
+/** Of modification times on FAT, the coarsest of the common file systems. */
 const COARSEST_STEP_MS = 2_000

@@ -12,7 +12,7 @@ import { type Metadata, readMetadata } from "./metadata.ts"
 import { below, type PartName, type SessionPaths, toIndexName } from "../disk/layout.ts"
 import { saveIndex } from "./sparse-index.ts"
 import { closedParts, countPart, listParts, openPart, type Part, type Stamp } from "./parts.ts"
-import { isUnchanged, statFolder, type Place } from "./stat-cache.ts"
+import { isUnchanged, statFolder, type FolderStat } from "./stat-cache.ts"
 
 export interface LogView extends Identity {
   readonly folder: string
@@ -27,7 +27,7 @@ export interface LogView extends Identity {
   /** Of the last part's file, to tell whether it changed since. */
   readonly stamp: Stamp
   /** The folder as it was found. */
-  readonly place: Place
+  readonly stat: FolderStat
   /** What `metadata.json` said then, if that was asked: of any log. */
   readonly metadata: Metadata | undefined
 }
@@ -73,17 +73,17 @@ const ATTEMPTS = 20
 
 function loadFolder(files: Files, folder: string, before: LogView | undefined): LogView | undefined {
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
-    const place = statFolder(files, folder)
-    if (place === undefined) return undefined
+    const stat = statFolder(files, folder)
+    if (stat === undefined) return undefined
     try {
-      const same = before?.folder === folder && isUnchanged(before.place, place) ? before : undefined
+      const same = before?.folder === folder && isUnchanged(before.stat, stat) ? before : undefined
       const identity = same ?? readIdentity(files, folder)
       if (identity === undefined) return undefined
       const names = same?.parts ?? listParts(files, folder)
-      const view = build(files, { folder, place, names, identity }, before)
+      const view = build(files, { folder, stat, names, identity }, before)
       if (view === same) return view
       const after = statFolder(files, folder)
-      const still = after !== undefined && isUnchanged(place, after)
+      const still = after !== undefined && isUnchanged(stat, after)
       if (still || readIdentity(files, folder)?.log === identity.log) return view
     } catch (error) {
       if (!isMissing(error)) throw error
@@ -100,7 +100,7 @@ function loadFolder(files: Files, folder: string, before: LogView | undefined): 
 
 interface Found {
   readonly folder: string
-  readonly place: Place
+  readonly stat: FolderStat
   /** In log order. */
   readonly names: readonly PartName[]
   readonly identity: Identity
@@ -108,7 +108,7 @@ interface Found {
 
 /** The view from before where nothing changed since. */
 function build(files: Files, found: Found, before: LogView | undefined): LogView | undefined {
-  const { folder, place, names } = found
+  const { folder, stat, names } = found
   const { log, stored } = found.identity
   const last = names.at(-1)
   if (last === undefined) return undefined
@@ -135,7 +135,7 @@ function build(files: Files, found: Found, before: LogView | undefined): LogView
     log,
     stored,
     folder,
-    place,
+    stat,
     metadata,
     parts,
     next: tail.part.end.seq,

@@ -1,24 +1,26 @@
-/** Noticing that a log was deleted or replaced under its reader. */
+/** Detects that a log was deleted or replaced while it is being read. */
 import { StorageError } from "@sessions/core/storage"
 import type { Deps } from "../deps.ts"
-import type { FileStat } from "../disk/files.ts"
-import { below, FIRST_PART, IDENTITY_FILE } from "../disk/layout.ts"
-import { isSameFile } from "../log/stat-cache.ts"
+import { readIdentity } from "../log/identity.ts"
+import { isOldEnough, isSameFile, statIdentity } from "../log/stat-cache.ts"
 import type { LogView } from "../log/view.ts"
 
-export interface Guard {
-  /** Throws `conflict` where the log is not the one that the reader began with; one look at a file as long as nothing moved. */
-  check(): void
-  /** The same by the identity itself. Gives the log as it is now. */
-  checkAll(): LogView
+export interface LogGuard {
+  /**
+   * Returns the folder that holds the log; throws `conflict` if it is not the log that the reader began with. One `lstat` if the
+   * identity file is the same as before.
+   */
+  check(): string
+  /** The same, with the log as its files are now. */
+  reload(): LogView
 }
 
-export function createGuard(deps: Deps, session: string, view: LogView): Guard {
-  const path = (folder: string): string => below(folder, view.stored ? IDENTITY_FILE : FIRST_PART)
-  let folder = view.folder
-  let seen = view.stored ? view.place.identity : deps.files.lstat(path(folder))
+export function createGuard(deps: Deps, session: string, view: LogView): LogGuard {
+  const { files } = deps
+  let { folder } = view
+  let { at, identity } = view.stat
 
-  const checkAll = (): LogView => {
+  const reload = (): LogView => {
     const now = deps.view(session)
     if (now?.log !== view.log) {
       const message = `Session ${session} was deleted or replaced while it was read: read it again.`
@@ -30,17 +32,15 @@ export function createGuard(deps: Deps, session: string, view: LogView): Guard {
 
   return {
     check() {
-      const stat = deps.files.lstat(path(folder))
-      // Where the log itself stands in for its identity, its times change.
-      const isSame = view.stored ? isSameFile : hasSameNumber
-      if (stat !== undefined && seen !== undefined && isSame(stat, seen)) return
-      checkAll()
-      seen = stat
+      const checkedAt = Date.now()
+      const now = statIdentity(files, folder)
+      if (now !== undefined && identity !== undefined && isSameFile(now, identity) && isOldEnough(identity, at))
+        return folder
+      if (readIdentity(files, folder)?.log !== view.log) return reload().folder
+      at = checkedAt
+      identity = now
+      return folder
     },
-    checkAll,
+    reload,
   }
-}
-
-function hasSameNumber(a: FileStat, b: FileStat): boolean {
-  return a.ino === b.ino
 }

@@ -1,4 +1,4 @@
-/** Reading lines, in pieces, with the memory of two pieces whatever the log's length. */
+/** Reads the lines of a range as chunks, block by block, so that memory is bounded by two blocks for a log of any length. */
 import {
   type CheckedRange,
   checkSignal,
@@ -12,7 +12,7 @@ import { findBroken } from "../log/decode.ts"
 import type { Deps } from "../deps.ts"
 import { READ } from "../disk/files.ts"
 import { below } from "../disk/layout.ts"
-import { createGuard, type Guard } from "./guard.ts"
+import { createGuard, type LogGuard } from "./guard.ts"
 import { locate } from "../log/locate.ts"
 import { readBlocks } from "./blocks.ts"
 import { isAsLong, type Part, partFor } from "../log/parts.ts"
@@ -29,80 +29,66 @@ export async function* readLines(
   const { from, to } = rangeIn(range, view.next)
   let seq = from
   if (seq >= to) return
-  const guard = createGuard(deps, session, view)
-  // Where the folder is was just seen; nothing is waited for until the first part is open.
-  let folder: string | undefined = view.folder
-  for (const part of view.parts) {
-    if (part.end.seq <= seq) continue
-    if (part.from >= to) break
-    if (part.from > seq) break
-    const reading = { deps, session, guard, signal, folder }
-    for await (const chunk of readPart(reading, part, seq, Math.min(to, part.end.seq))) {
-      seq = chunk.from + chunk.lines.length
-      yield chunk
-    }
-    folder = undefined
-  }
-  // A batch that was in flight when the read began may have failed and been cut off since.
-  if (seq >= to) guard.check()
-  else if (seq < Math.min(to, guard.checkAll().next)) throw missingLine(session, seq, view.folder)
-}
-
-interface Reading {
-  readonly deps: Deps
-  readonly session: string
-  readonly guard: Guard
-  readonly signal: AbortSignal | undefined
-  /** Where the log lies, if that was looked at in this very turn. */
-  readonly folder: string | undefined
-}
-
-async function* readPart(reading: Reading, found: Part, from: Seq, to: Seq): AsyncGenerator<Chunk, void, undefined> {
-  const { deps, session, guard, signal } = reading
   const { files } = deps
-  const { fd, folder } = openPart(reading, found)
-  try {
-    let seq = from
-    const part = isAsLong(files, fd, found) ? found : recount(reading, found)
-    const range = locate(files, fd, partFor(files, folder, part, from, to), from, to)
-    for await (const { at, bytes } of readBlocks(files, fd, range, MAX_CHUNK_BYTES)) {
+  const guard = createGuard(deps, session, view)
+  // The view is of this very tick; before a later part is opened, the folder may have moved.
+  let folder: string | undefined = view.folder
+  for (const found of view.parts) {
+    if (found.end.seq <= seq) continue
+    if (found.from > seq || found.from >= to) break
+    const opened = openPart(deps, session, guard, folder ?? guard.check(), found)
+    folder = undefined
+    const { fd } = opened
+    try {
+      const end = Math.min(to, found.end.seq)
+      const part = isAsLong(files, fd, found) ? found : recount(deps, session, guard, found)
+      const bytesOf = locate(files, fd, partFor(files, opened.folder, part, seq, end), seq, end)
+      for await (const { at, bytes } of readBlocks(files, fd, bytesOf, MAX_CHUNK_BYTES)) {
+        checkSignal(signal)
+        guard.check()
+        const lines = deps.decodeLines(bytes)
+        if (lines === undefined) throw notUtf8(session, below(opened.folder, part.name), at + findBroken(bytes))
+        yield { from: seq, lines }
+        seq += lines.length
+      }
       checkSignal(signal)
-      guard.check()
-      const lines = deps.decodeLines(bytes)
-      if (lines === undefined) throw notUtf8(session, below(folder, part.name), at + findBroken(bytes))
-      yield { from: seq, lines }
-      seq += lines.length
+    } finally {
+      files.close(fd)
     }
-    checkSignal(signal)
-  } finally {
-    files.close(fd)
   }
+  // A batch whose write was under way when the read began may have failed and been cut off since.
+  if (seq >= to) guard.check()
+  else if (seq < Math.min(to, guard.reload().next)) throw missingLine(session, seq, view.folder)
 }
 
-/** A part that was changed by hand since it was counted: its lines are elsewhere. */
-function recount({ deps, session, guard }: Reading, found: Part): Part {
-  deps.reloadView(session)
-  return guard.checkAll().parts.find(({ name }) => name === found.name) ?? found
+interface OpenedPart {
+  readonly fd: number
+  readonly folder: string
 }
 
-/** The folder may have moved since it was looked at, and what is opened under its name may be another log's. */
-function openPart({ deps, session, guard, folder }: Reading, part: Part): { fd: number; folder: string } {
-  const place = folder ?? guard.checkAll().folder
-  const path = below(place, part.name)
+/** Checks the identity after opening, because the name may have led to another log's file. */
+function openPart(deps: Deps, session: string, guard: LogGuard, folder: string, part: Part): OpenedPart {
+  const path = below(folder, part.name)
   let fd: number
   try {
     fd = deps.files.open(path, READ)
   } catch (error) {
-    guard.checkAll()
+    guard.reload()
     throw deps.error(error, "read the log", session, path)
   }
   try {
-    guard.checkAll()
+    guard.check()
   } catch (error) {
     deps.files.close(fd)
     throw error
   }
-  return { fd, folder: place }
+  return { fd, folder }
+}
+
+/** The lines of a part that was changed by hand are not where the view has them. */
+function recount(deps: Deps, session: string, guard: LogGuard, found: Part): Part {
+  deps.reloadView(session)
+  return guard.reload().parts.find(({ name }) => name === found.name) ?? found
 }
 
 function notUtf8(session: string, path: string, offset: number): StorageError {
