@@ -1,184 +1,190 @@
-/** An append: the tail replaced by one with more lines, if it is still the one it was. */
+/**
+ * Appends a batch: one conditional PUT replaces the tail by one that has the new lines. Any answer but success is resolved by
+ * reading the tail. A tail that grows too large is sealed first: its oldest lines are written as segments.
+ */
 import type { Head } from "@sessions/core/storage"
-import type { Environment } from "../base/deps.ts"
-import { storageError, toStorageError } from "../requests/errors.ts"
-import type { Comparing } from "../tail/conditional-writes.ts"
-import { once } from "../requests/request.ts"
-import { ObjectStoreError } from "../object-store/object-store.ts"
-import { isWorthAnotherTry, provesNothingDone, startPatience } from "../requests/retry.ts"
+import type { Deps } from "../base/deps.ts"
+import { createToken } from "../base/time.ts"
 import type { Manifest, Segment } from "../format/manifest.ts"
-import { tailBytesOf } from "../format/manifest.ts"
+import { emptyManifest, tailBytesOf } from "../format/manifest.ts"
 import type { LiveTail, Tail } from "../format/tail.ts"
 import { ABSENT, encodeTail, etagOf } from "../format/tail.ts"
-import type { Tails } from "../tail/tail-cache.ts"
-import { createToken } from "../base/time.ts"
-import type { Turn } from "../tail/write-lock.ts"
+import { ObjectStoreError } from "../object-store/object-store.ts"
+import { storageError, toStorageError } from "../requests/errors.ts"
+import { sendOnce } from "../requests/request.ts"
+import { isRetryable, provesNotWritten, startBackoff } from "../requests/retry.ts"
 import type { Merged } from "../segments/merge.ts"
-import { mergeSegments } from "../segments/merge.ts"
-import type { Batch } from "./plan.ts"
-import { emptyManifest, nextManifest, planSeal, withMerged } from "./plan.ts"
-import { removeSegments, writeSealed } from "../segments/segments.ts"
-import type { Sent, Verdict } from "./outcome.ts"
-import { settle } from "./outcome.ts"
+import { mergeSegments, withMerged } from "../segments/merge.ts"
+import { planSeal, writeSealed } from "../segments/seal.ts"
+import { removeSegments } from "../segments/segments.ts"
+import type { TailDeps } from "../tail/replace-tail.ts"
+import type { WriteLock } from "../tail/write-lock.ts"
+import type { Batch } from "./batch.ts"
+import { nextManifest } from "./batch.ts"
+import type { Attempts, Outcome } from "./outcome.ts"
+import { resolveOutcome } from "./outcome.ts"
 
-export interface AppendHost {
-  readonly env: Environment
-  readonly tails: Tails
-  readonly comparing: Comparing
-  /** The lines of a log between two seqs. */
-  readonly lines: (session: string, range: { readonly from: number; readonly to: number }) => Promise<readonly string[]>
+export interface AppendDeps extends TailDeps {
+  /** Reads the lines of a log between two seqs. */
+  readonly readLines: (
+    session: string,
+    range: { readonly from: number; readonly to: number },
+  ) => Promise<readonly string[]>
 }
 
-/** Segments that wait for the tail that names them, and what they are good for: a tail of this life that no collector has passed. */
-interface Prepared {
-  readonly life: string
+/** Segments written for this append that no tail names yet. They may only be named in this generation and below this fence. */
+interface PendingSegments {
+  readonly generation: string
   readonly fence: string
   readonly sealed: readonly Segment[]
   readonly merged: Merged | undefined
 }
 
-/** `before`: an append of these lines was sent earlier, and nobody knows what became of it. */
+/**
+ * `sentBefore`: an earlier append of the same batch has an unknown outcome. Rejects with `conflict` if the log does not end at the
+ * expected head, and with `indeterminate` if the outcome cannot be found out.
+ */
 export async function append(
-  host: AppendHost,
+  deps: AppendDeps,
   session: string,
   batch: Batch,
-  turn: Turn,
-  before: boolean,
+  lock: WriteLock,
+  sentBefore: boolean,
 ): Promise<Head> {
-  const { env } = host
-  const patience = startPatience(env)
-  let sent: Sent = { any: before, uncertain: before, base: undefined }
-  let prepared: Prepared | undefined
-  let tail = await firstTail(host, session, batch, turn.signal)
+  const backoff = startBackoff(deps)
+  let attempts: Attempts = { any: sentBefore, uncertain: sentBefore, base: undefined }
+  let pending: PendingSegments | undefined
+  let tail = await firstTail(deps, session, batch, lock.signal)
   for (;;) {
-    const verdict = await decide(host, session, tail, batch, sent)
-    if (verdict.kind !== "send") {
-      // Where nobody knows, they may be named yet.
-      if (verdict.kind !== "unknown") await discard(env, session, prepared, manifestOf(tail))
-      if (verdict.kind === "written") return verdict.head
-      const code = verdict.kind === "refused" ? "conflict" : "indeterminate"
-      throw storageError(env, code, verdict.why, { session, at: env.keys.tail(session) })
+    const outcome = await findOutcome(deps, session, tail, batch, attempts)
+    if (outcome.kind !== "send") {
+      // After an unknown outcome a tail may still name the segments.
+      if (outcome.kind !== "unknown") await removeUnnamed(deps, session, pending, manifestOf(tail))
+      if (outcome.kind === "committed") return outcome.head
+      const code = outcome.kind === "conflict" ? "conflict" : "indeterminate"
+      throw storageError(deps, code, outcome.why, { session, at: deps.keys.tail(session) })
     }
-    const manifest = await manifestToFollow(host, session, tail, batch)
-    if (prepared === undefined || prepared.life !== manifest.life || prepared.fence !== fenceOf(tail)) {
-      await discard(env, session, prepared, manifestOf(tail))
-      prepared = await prepare(env, session, manifest, tail, batch, turn.signal)
+    const base = await baseManifest(deps, session, tail, batch)
+    if (pending === undefined || pending.generation !== base.generation || pending.fence !== fenceOf(tail)) {
+      await removeUnnamed(deps, session, pending, manifestOf(tail))
+      pending = await writePendingSegments(deps, session, base, tail, batch, lock.signal)
     }
-    const next = follow(manifest, tail, batch, prepared)
-    turn.send()
-    const failure = await put(host, session, tail, next)
+    const next = nextTail(base, tail, batch, pending)
+    lock.send()
+    const failure = await put(deps, session, tail, next)
     if (failure === undefined) {
-      await discard(env, session, prepared, next.manifest)
+      await removeUnnamed(deps, session, pending, next.manifest)
       return { next: next.manifest.next, log: next.manifest.log }
     }
-    sent = { any: true, uncertain: sent.uncertain || !failure.certain, base: tail }
-    const now = await lookAgain(host, session, failure, sent)
-    // The store answered, and the log is where it was: only what passes is worth another try.
+    attempts = { any: true, uncertain: attempts.uncertain || !failure.certain, base: tail }
+    const now = await fetchAfterFailure(deps, session, failure, attempts)
     const untouched = etagOf(now) === etagOf(tail)
-    if (untouched && failure.failure === "precondition") await correctForm(host, session, failure, sent)
-    if (untouched && !(isWorthAnotherTry(failure) && (await patience.pause(failure)))) {
-      await discard(env, session, sent.uncertain ? undefined : prepared, manifestOf(tail))
-      throw unwritten(env, session, failure, sent)
+    if (untouched && failure.failure === "precondition") await probeAgain(deps, session, failure, attempts)
+    if (untouched && !(isRetryable(failure) && (await backoff.pause(failure)))) {
+      await removeUnnamed(deps, session, attempts.uncertain ? undefined : pending, manifestOf(tail))
+      throw failureError(deps, session, failure, attempts)
     }
     tail = now
   }
 }
 
-/** What the writer knows of the log; what the caller knows better is looked up. */
-async function firstTail(host: AppendHost, session: string, { expect }: Batch, signal: AbortSignal): Promise<Tail> {
-  const { tails, comparing } = host
-  const known = tails.known(session)
+/** The cached tail if it can be the expected one; otherwise the store is asked. */
+async function firstTail(deps: AppendDeps, session: string, { expect }: Batch, signal: AbortSignal): Promise<Tail> {
+  const { tails, conditionalWrites } = deps
+  const cached = tails.cached(session)
   if (expect !== 0) {
-    const usable = known?.kind === "live" && known.manifest.log === expect.log && known.manifest.next >= expect.next
-    return usable ? known : tails.fetch(session, signal)
+    const usable = cached?.kind === "live" && cached.manifest.log === expect.log && cached.manifest.next >= expect.next
+    return usable ? cached : tails.fetch(session, signal)
   }
-  if (known?.kind === "gone") return known
-  // A creation that meets something is told so by the store, where that compares.
-  return known === undefined && !comparing.unsafe ? ABSENT : tails.fetch(session, signal)
+  if (cached?.kind === "deleted") return cached
+  // A creation needs no read: with conditional writes the store refuses it if the session exists.
+  return cached === undefined && !conditionalWrites.unsafeSingleWriter ? ABSENT : tails.fetch(session, signal)
 }
 
-async function decide(
-  { lines, env }: AppendHost,
+async function findOutcome(
+  deps: AppendDeps,
   session: string,
   tail: Tail,
   batch: Batch,
-  sent: Sent,
-): Promise<Exclude<Verdict, { kind: "compare" }>> {
-  const verdict = settle(session, tail, batch, sent)
-  if (verdict.kind !== "compare") return verdict
+  attempts: Attempts,
+): Promise<Exclude<Outcome, { kind: "compare" }>> {
+  const outcome = resolveOutcome(session, tail, batch, attempts)
+  if (outcome.kind !== "compare") return outcome
+  const { head, why } = outcome
   try {
-    const there = await lines(session, { from: verdict.head.next - batch.lines.length, to: verdict.head.next })
-    const own = there.length === batch.lines.length && there.every((line, n) => line === batch.lines[n])
-    return own ? { kind: "written", head: verdict.head } : { kind: "refused", why: verdict.why }
+    const found = await deps.readLines(session, { from: head.next - batch.lines.length, to: head.next })
+    const isOwn = found.length === batch.lines.length && found.every((line, n) => line === batch.lines[n])
+    return isOwn ? { kind: "committed", head } : { kind: "conflict", why }
   } catch (error) {
-    const why = `Whether the append to ${session} is in the log cannot be read at ${env.description}: ${String(error)}`
-    return { kind: "unknown", why }
+    const unknown = `The append to ${session} has an unknown outcome: its lines cannot be read at ${deps.description} (${String(error)}). Look at the log when the store can be reached.`
+    return { kind: "unknown", why: unknown }
   }
 }
 
-/** Of the log as it stands, or of the one that begins here. */
-async function manifestToFollow(
-  { env, comparing }: AppendHost,
-  session: string,
-  tail: Tail,
-  batch: Batch,
-): Promise<Manifest> {
+/** The manifest of the log that the batch follows, or an empty one for a new log. */
+async function baseManifest(deps: AppendDeps, session: string, tail: Tail, batch: Batch): Promise<Manifest> {
+  const { conditionalWrites } = deps
   if (tail.kind === "live") {
-    if (tail.manifest.etags === "none" && !comparing.unsafe) throw comparing.refusal(session)
-    return { ...tail.manifest, etags: comparing.corrected(tail.manifest.etags) }
+    if (tail.manifest.etags === "none" && !conditionalWrites.unsafeSingleWriter) {
+      throw conditionalWrites.unsafeSessionError(session)
+    }
+    return { ...tail.manifest, etags: conditionalWrites.currentForm(tail.manifest.etags) }
   }
-  const etags = await comparing.known()
-  return emptyManifest(`${batch.token}${createToken(env.time)}`, tail.life, etags)
+  const etags = await conditionalWrites.etagForm()
+  return emptyManifest(`${batch.token}${createToken(deps.time)}`, tail.generation, etags)
 }
 
-/** Seals what the tail has no room for, and merges where that has become worth it. */
-async function prepare(
-  env: Environment,
+/** Seals the lines that do not fit into the tail; if it does, also merges small segments when there are enough of them. */
+async function writePendingSegments(
+  deps: Deps,
   session: string,
   manifest: Manifest,
   tail: Tail,
   batch: Batch,
   signal: AbortSignal,
-): Promise<Prepared> {
-  const { life } = manifest
+): Promise<PendingSegments> {
+  const { generation } = manifest
   const fence = fenceOf(tail)
   const lines = tail.kind === "live" ? [...tail.lines, ...batch.lines] : batch.lines
-  const plan = planSeal(lines, tailBytesOf(manifest) + batch.bytes, manifest.from, env.settings)
-  if (plan.length === 0) return { life, fence, sealed: [], merged: undefined }
+  const plans = planSeal(lines, tailBytesOf(manifest) + batch.bytes, manifest.from, deps.settings)
+  if (plans.length === 0) return { generation, fence, sealed: [], merged: undefined }
   try {
-    const merged = await mergeSegments(env, session, manifest, signal)
-    const sealed = await writeSealed(env, session, life, plan, signal)
-    return { life, fence, sealed, merged }
+    const merged = await mergeSegments(deps, session, manifest, signal)
+    const sealed = await writeSealed(deps, session, generation, plans, signal)
+    return { generation, fence, sealed, merged }
   } catch (error) {
-    throw toStorageError(env, error, `write a segment of ${session}`, {
-      session,
-      at: env.keys.segmentsOf(session, life),
-    })
+    const at = deps.keys.segmentsOf(session, generation)
+    throw toStorageError(deps, error, `write a segment of ${session}`, { session, at })
   }
 }
 
-function follow(manifest: Manifest, tail: Tail, batch: Batch, { sealed, merged }: Prepared): Omit<LiveTail, "etag"> {
-  const segments = merged === undefined ? undefined : withMerged(manifest.segments, merged.replaced, merged.into)
+function nextTail(
+  manifest: Manifest,
+  tail: Tail,
+  batch: Batch,
+  { sealed, merged }: PendingSegments,
+): Omit<LiveTail, "etag"> {
+  const segments = merged === undefined ? undefined : withMerged(manifest.segments, merged)
   const next = nextManifest({ ...manifest, segments: segments ?? manifest.segments }, batch, sealed)
   const before = tail.kind === "live" ? tail.lines : []
   return { kind: "live", manifest: next, lines: [...before, ...batch.lines].slice(next.from - manifest.from) }
 }
 
-/** The failure, where there is one. */
+/** Resolves to the failure, or to undefined if the tail was written. */
 async function put(
-  { env, tails, comparing }: AppendHost,
+  deps: AppendDeps,
   session: string,
   base: Tail,
   next: Omit<LiveTail, "etag">,
 ): Promise<ObjectStoreError | undefined> {
-  const key = env.keys.tail(session)
+  const key = deps.keys.tail(session)
   const bytes = encodeTail(next.manifest, next.lines)
-  const condition = comparing.condition(base, next.manifest.etags)
+  const condition = deps.conditionalWrites.conditionFor(etagOf(base), next.manifest.etags)
   try {
-    const { etag } = await once(env, undefined, (signal) =>
-      env.store.put(key, bytes, { signal, ...(condition !== undefined && { condition }) }),
+    const { etag } = await sendOnce(deps, undefined, (signal) =>
+      deps.store.put(key, bytes, { signal, ...(condition !== undefined && { condition }) }),
     )
-    tails.remember(session, { ...next, etag })
+    deps.tails.remember(session, { ...next, etag })
     return undefined
   } catch (error) {
     if (error instanceof ObjectStoreError) return error
@@ -186,65 +192,64 @@ async function put(
   }
 }
 
-async function lookAgain(
-  { env, tails }: AppendHost,
+async function fetchAfterFailure(
+  deps: AppendDeps,
   session: string,
   failure: ObjectStoreError,
-  { uncertain }: Sent,
+  { uncertain }: Attempts,
 ): Promise<Tail> {
   try {
-    return await tails.fetch(session)
+    return await deps.tails.fetch(session)
   } catch (error) {
-    if (!uncertain && provesNothingDone(failure)) {
-      throw toStorageError(env, failure, `append to ${session}`, { session, at: env.keys.tail(session) })
-    }
-    const why = `Whether the append to ${session} was written is not known: its answer was "${failure.message}", and the tail cannot be read since (${String(error)}). Look at the log when the store can be reached.`
-    throw storageError(env, "indeterminate", why, { session, at: env.keys.tail(session) }, error)
+    const location = { session, at: deps.keys.tail(session) }
+    if (!uncertain && provesNotWritten(failure)) throw toStorageError(deps, failure, `append to ${session}`, location)
+    const why = `The append to ${session} has an unknown outcome: its answer was "${failure.message}", and the tail cannot be read since (${String(error)}). Look at the log when the store can be reached.`
+    throw storageError(deps, "indeterminate", why, location, error)
   }
 }
 
-/** Nobody wrote, and the condition was refused all the same. */
-async function correctForm(
-  { env, comparing }: AppendHost,
+/** The condition was refused although the tail is unchanged: the store may want another form of ETag. */
+async function probeAgain(
+  deps: AppendDeps,
   session: string,
   failure: ObjectStoreError,
-  sent: Sent,
+  attempts: Attempts,
 ): Promise<void> {
   try {
-    await comparing.correct()
+    await deps.conditionalWrites.probeAgain()
   } catch {
-    throw unwritten(env, session, failure, sent)
+    throw failureError(deps, session, failure, attempts)
   }
 }
 
-function unwritten(env: Environment, session: string, failure: ObjectStoreError, { uncertain }: Sent): Error {
-  const place = { session, at: env.keys.tail(session) }
-  if (!uncertain) return toStorageError(env, failure, `append to ${session}`, place)
+function failureError(deps: Deps, session: string, failure: ObjectStoreError, { uncertain }: Attempts): Error {
+  const location = { session, at: deps.keys.tail(session) }
+  if (!uncertain) return toStorageError(deps, failure, `append to ${session}`, location)
   const why = `The append to ${session} is not in the log, but may still arrive: the last answer was "${failure.message}". Look at the log again later.`
-  return storageError(env, "indeterminate", why, place, failure)
+  return storageError(deps, "indeterminate", why, location, failure)
 }
 
-/** Removes what of this append's segments, and of those it merged, the log does not name: no other tail can name them any more. */
-async function discard(
-  env: Environment,
+/** Removes the written and the merged segments that the manifest does not name: no later tail can name them. */
+async function removeUnnamed(
+  deps: Deps,
   session: string,
-  prepared: Prepared | undefined,
+  pending: PendingSegments | undefined,
   manifest: Manifest | undefined,
 ): Promise<void> {
-  if (prepared === undefined) return
-  const { life, sealed, merged } = prepared
+  if (pending === undefined) return
+  const { generation, sealed, merged } = pending
   const named = new Set(manifest?.segments.map(({ name }) => name))
   const isMerged = merged !== undefined && named.has(merged.into.name)
-  const made = [...sealed, ...(merged === undefined ? [] : isMerged ? merged.replaced : [merged.into])]
-  const unnamed = made.filter(({ name }) => !named.has(name))
-  await removeSegments(env, session, life, unnamed)
+  const candidates = [...sealed, ...(merged === undefined ? [] : isMerged ? merged.replaced : [merged.into])]
+  const unnamed = candidates.filter(({ name }) => !named.has(name))
+  await removeSegments(deps, session, generation, unnamed)
 }
 
 function manifestOf(tail: Tail): Manifest | undefined {
   return tail.kind === "live" ? tail.manifest : undefined
 }
 
-/** What a collector changes when it keeps writers out; where there is no log, it is the tombstone that it writes. */
+/** Changes when garbage collection raises the fence; without a log, when it writes a new tombstone. */
 function fenceOf(tail: Tail): string {
   return tail.kind === "live" ? `live ${tail.manifest.fence}` : `${tail.kind} ${etagOf(tail) ?? ""}`
 }

@@ -1,57 +1,68 @@
-/** What a tail says about an append: written, refused, or still to be sent. Every answer but success is decided here. Pure. */
+/** Decides from the tail whether an append was committed, conflicts, or has to be sent (again). Pure. */
 import type { Head } from "@sessions/core/storage"
 import type { LiveTail, Tail } from "../format/tail.ts"
-import type { Batch } from "./plan.ts"
+import type { Batch } from "./batch.ts"
 
-/** What was sent of an append so far. */
-export interface Sent {
-  /** It went out at least once. */
+/** The requests sent for an append so far. */
+export interface Attempts {
+  /** At least one was sent. */
   readonly any: boolean
-  /** One of the times nobody knows what became of it: it may have been written before the tail became what it is now. */
+  /** One had an unknown outcome: it may have been committed at any time since. */
   readonly uncertain: boolean
-  /** The tail that it was sent against last. */
+  /** The tail that the last one was to replace. */
   readonly base: Tail | undefined
 }
 
-export type Verdict =
-  | { readonly kind: "written"; readonly head: Head }
-  | { readonly kind: "refused"; readonly why: string }
+export type Outcome =
+  | { readonly kind: "committed"; readonly head: Head }
+  | { readonly kind: "conflict"; readonly why: string }
   | { readonly kind: "unknown"; readonly why: string }
-  /** The log is where the batch expects it. */
+  /** The log ends at the expected head. */
   | { readonly kind: "send" }
-  /** The tokens of its time have been pushed out by later appends: its lines tell whether it is there, with this head. */
+  /** Later appends have displaced its token from the manifest: committed with this head if its lines are in the log. */
   | { readonly kind: "compare"; readonly head: Head; readonly why: string }
 
-export function settle(session: string, tail: Tail, batch: Batch, sent: Sent): Verdict {
-  return tail.kind === "live" ? settleLive(session, tail, batch, sent) : settleMissing(session, tail, batch, sent)
+export function resolveOutcome(session: string, tail: Tail, batch: Batch, attempts: Attempts): Outcome {
+  return tail.kind === "live"
+    ? outcomeInLog(session, tail, batch, attempts)
+    : outcomeWithoutLog(session, tail, batch, attempts)
 }
 
-function settleLive(session: string, { manifest }: LiveTail, batch: Batch, sent: Sent): Verdict {
+function outcomeInLog(session: string, { manifest }: LiveTail, batch: Batch, attempts: Attempts): Outcome {
   const { expect, lines, token } = batch
   const { writes, log, next } = manifest
   const from = expect === 0 ? 0 : expect.next
   const head = { next: from + lines.length, log }
-  if (sent.any && writes.some((write) => write[0] === from && write[1] === token)) return { kind: "written", head }
+  if (attempts.any && writes.some((write) => write[0] === from && write[1] === token)) {
+    return { kind: "committed", head }
+  }
   if (expect !== 0 && log !== expect.log) {
-    const why = `The log of ${session} was deleted and made again, or replaced. Read it anew.`
-    const sameLife = sent.base?.kind === "live" && sent.base.manifest.life === manifest.life
-    // Whoever replaced the log may have taken over what this append had written.
-    return { kind: sent.uncertain && sameLife ? "unknown" : "refused", why }
+    const why = `The log of ${session} was replaced, or deleted and created again. Read it again.`
+    // A replacement may contain the lines of this append, since it is made from the old log.
+    const wasReplaced = attempts.base?.kind === "live" && attempts.base.manifest.generation === manifest.generation
+    return { kind: attempts.uncertain && wasReplaced ? "unknown" : "conflict", why }
   }
   if (next === from) return { kind: "send" }
   const why =
     expect === 0
       ? `The session ${session} exists already.`
       : `The log of ${session} has ${next} lines, not ${from}. Read what was added and append after it.`
-  const forgotten = (writes[0]?.[0] ?? next) > from && head.next <= next
-  return sent.uncertain && forgotten ? { kind: "compare", head, why } : { kind: "refused", why }
+  const isDisplaced = (writes[0]?.[0] ?? next) > from && head.next <= next
+  return attempts.uncertain && isDisplaced ? { kind: "compare", head, why } : { kind: "conflict", why }
 }
 
-function settleMissing(session: string, tail: Tail, { expect, token }: Batch, { any, uncertain, base }: Sent): Verdict {
-  if (expect !== 0) return { kind: "refused", why: `There is no session ${session}; expect 0 creates one.` }
-  const untouched = tail.kind === "absent" || (base?.kind === "gone" && tail.kind === "gone" && base.etag === tail.etag)
-  // It was made and deleted again, or may have been: making it once more would bring a deleted session back.
-  if ((any && tail.kind === "gone" && tail.made === token) || (uncertain && !untouched))
-    return { kind: "refused", why: `The session ${session} was deleted meanwhile.` }
+function outcomeWithoutLog(
+  session: string,
+  tail: Tail,
+  { expect, token }: Batch,
+  { any, uncertain, base }: Attempts,
+): Outcome {
+  if (expect !== 0) return { kind: "conflict", why: `There is no session ${session}; expect 0 creates one.` }
+  const untouched =
+    tail.kind === "absent" || (base?.kind === "deleted" && tail.kind === "deleted" && base.etag === tail.etag)
+  // It was, or may have been, created and deleted: creating it again would bring a deleted session back.
+  if ((any && tail.kind === "deleted" && tail.createdBy === token) || (uncertain && !untouched)) {
+    return { kind: "conflict", why: `The session ${session} was deleted meanwhile.` }
+  }
   return { kind: "send" }
 }

@@ -1,49 +1,48 @@
 /**
- * Appends whose fate is unknown. When the same lines come again after the same head, they go out under the token they had: one
- * that arrives late then meets itself instead of somebody else.
+ * Remembers appends with an unknown outcome. If the same lines are appended again after the same head, they reuse the token, so
+ * that a late arrival of the first attempt is recognized as the same append.
  */
 import type { AppendOptions } from "@sessions/core/storage"
 import { hasCode } from "@sessions/core/storage"
 import type { Time } from "../base/time.ts"
 import { createToken } from "../base/time.ts"
 
-export interface Unsettled {
-  /** `before`: the lines were sent earlier. */
-  settle<T>(
+export interface UnknownAppends {
+  /** Runs `write` with the append's token. `sentBefore`: the same append was sent earlier, with an unknown outcome. */
+  run<T>(
     session: string,
     expect: AppendOptions["expect"],
     lines: readonly string[],
-    write: (token: string, before: boolean) => Promise<T>,
+    write: (token: string, sentBefore: boolean) => Promise<T>,
   ): Promise<T>
 }
 
-/** So many sessions are remembered; of one that is not, core finds its entries by their ids. */
+/** Limit of remembered sessions. For others `@sessions/core` finds its entries by their ids. */
 const SESSIONS = 1_000
 
-interface Attempted {
+interface UnknownAppend {
   readonly expect: string
   readonly lines: readonly string[]
   readonly token: string
 }
 
-export function createUnsettled(time: Time): Unsettled {
-  const attempted = new Map<string, Attempted>()
+export function createUnknownAppends(time: Time): UnknownAppends {
+  const appends = new Map<string, UnknownAppend>()
   return {
-    async settle(session, expect, lines, write) {
-      const place = expect === 0 ? "0" : `${expect.next} ${expect.log}`
-      const earlier = attempted.get(session)
-      const same =
-        earlier !== undefined && earlier.expect === place && isEqual(earlier.lines, lines) ? earlier : undefined
+    async run(session, expect, lines, write) {
+      const after = expect === 0 ? "0" : `${expect.next} ${expect.log}`
+      const earlier = appends.get(session)
+      const same = earlier?.expect === after && isEqual(earlier.lines, lines) ? earlier : undefined
       const token = same?.token ?? createToken(time)
       try {
         const result = await write(token, same !== undefined)
-        attempted.delete(session)
+        appends.delete(session)
         return result
       } catch (error) {
         if (hasCode(error, "indeterminate")) {
-          attempted.set(session, { expect: place, lines, token })
-          for (const oldest of attempted.keys()) if (attempted.size > SESSIONS) attempted.delete(oldest)
-        } else if (hasCode(error, "conflict")) attempted.delete(session)
+          appends.set(session, { expect: after, lines, token })
+          for (const oldest of appends.keys()) if (appends.size > SESSIONS) appends.delete(oldest)
+        } else if (hasCode(error, "conflict")) appends.delete(session)
         throw error
       }
     },

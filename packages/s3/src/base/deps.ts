@@ -1,10 +1,10 @@
+import type { ObjectStore } from "../object-store/object-store.ts"
 import type { Keys } from "./keys.ts"
 import type { Settings } from "./settings.ts"
-import type { ObjectStore } from "../object-store/object-store.ts"
 import type { Time } from "./time.ts"
 
-/** What every part of one storage works with. */
-export interface Environment {
+/** Shared by all parts of one storage object. */
+export interface Deps {
   readonly store: ObjectStore
   readonly keys: Keys
   readonly settings: Settings

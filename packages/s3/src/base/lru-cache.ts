@@ -1,11 +1,11 @@
-/** What was asked for last, up to a number of bytes. */
-export interface Cache<V> {
+/** A cache with a limit in bytes that evicts the least recently used entries. */
+export interface LruCache<V> {
   get(key: string): V | undefined
   set(key: string, value: V, bytes: number): void
   delete(key: string): void
 }
 
-export function createCache<V>(capacity: number): Cache<V> {
+export function createLruCache<V>(capacity: number): LruCache<V> {
   const entries = new Map<string, { readonly value: V; readonly bytes: number }>()
   let held = 0
   const remove = (key: string): void => {
@@ -16,7 +16,7 @@ export function createCache<V>(capacity: number): Cache<V> {
     get(key) {
       const entry = entries.get(key)
       if (entry === undefined) return undefined
-      // A Map keeps the order of insertion, so that the first is always the one unused for longest.
+      // A Map keeps insertion order, so its first entry is always the least recently used one.
       entries.delete(key)
       entries.set(key, entry)
       return entry.value

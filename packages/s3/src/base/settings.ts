@@ -1,45 +1,48 @@
 import { StorageError } from "@sessions/core/storage"
 
-/** How large things are and how patient the adapter is. All sizes in bytes, all times in milliseconds. */
+/** Object sizes, memory, timeouts and limits. All sizes in bytes, all times in milliseconds. */
 export interface S3Tuning {
   /**
-   * Lines in the tail, which each append writes anew; default 393,216. A third of it stays when the older lines are sealed: what
-   * a resume finds with its one GET.
+   * Lines in the tail, which every append rewrites; default 393,216. When older lines are sealed, at least a third of it stays:
+   * a resume gets these lines with its single GET.
    */
   readonly tailBytes?: number
   /** A sealed segment; default 262,144, at most two thirds of `tailBytes`. */
   readonly segmentBytes?: number
-  /** What small segments are merged to; default 8,388,608. */
+  /** Small segments are merged up to this size; default 8,388,608, at least twice `segmentBytes`. */
   readonly mergedBytes?: number
-  /** Hex digits of the id's hash that stand before it in keys, 0 to 4; default 0. Decide before the first session: it is part of where they lie. */
+  /**
+   * Hex digits of the id's hash before the id in keys, 0 to 4; default 0. Decide before the first session: sessions are not found
+   * under another value.
+   */
   readonly shard?: number
-  /** Memory for tails and segments that are likely to be asked for again; default 16,000,000. */
+  /** Memory for the tails and segment blocks used last; default 16,000,000. */
   readonly cacheBytes?: number
-  /** What a long read holds at most of what is not yet asked for; default 16,777,216. */
+  /** Memory for the bytes that a long read fetches ahead of its consumer; default 16,777,216. */
   readonly readAheadBytes?: number
-  /** How long a request may take without a byte; default 10,000. */
+  /** Longest time that a request may take without receiving a byte; default 10,000. */
   readonly requestTimeout?: number
-  /** How long a store that does not answer is asked again; default 20,000. */
+  /** Longest time that a failing request is retried; default 20,000. */
   readonly patience?: number
   /**
-   * How long a read below the end that `head` gave is answered from what `head` read; default 2,000. It may be of a log that
-   * another process has deleted or replaced since. With 0 each read asks the store.
+   * For this long, a read below the end that `head` returned is answered from what `head` fetched; default 2,000. Within it a read
+   * may show a log that another process has deleted or replaced. With 0 every read asks the store.
    */
   readonly freshFor?: number
   /** The longest line; default 49,999,999. */
   readonly maxLineBytes?: number
-  /** Default 50,000,000. */
+  /** The largest batch; default 50,000,000. */
   readonly maxBatchBytes?: number
-  /** Told to core, which holds to it; default 200,000,000. */
+  /** The largest session, enforced by `@sessions/core`; default 200,000,000. */
   readonly maxSessionBytes?: number
 }
 
 export interface Settings extends Required<S3Tuning> {
-  /** Lines that stay in the tail when the older ones are sealed. */
+  /** Lines that stay in the tail when older ones are sealed. */
   readonly keptBytes: number
 }
 
-/** Throws `invalid` where an option makes no sense, at once: a storage that was made works. */
+/** Fills in the defaults. Throws `invalid` for a value out of range. */
 export function toSettings(tuning: S3Tuning): Settings {
   const settings = { ...DEFAULTS, ...withoutUndefined(tuning) }
   for (const [name, value] of Object.entries(settings)) {
@@ -48,7 +51,7 @@ export function toSettings(tuning: S3Tuning): Settings {
   }
   if (settings.shard > 4) throw invalid("`shard` must be a whole number from 0 to 4")
   if (settings.segmentBytes > (settings.tailBytes * 2) / 3) {
-    throw invalid("`segmentBytes` must be at most two thirds of `tailBytes`, which keeps the rest")
+    throw invalid("`segmentBytes` must be at most two thirds of `tailBytes`; a third stays in the tail")
   }
   if (settings.mergedBytes < 2 * settings.segmentBytes) {
     throw invalid("`mergedBytes` must be at least twice `segmentBytes`")

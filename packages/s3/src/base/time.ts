@@ -1,10 +1,10 @@
-/** Time and chance, as the adapter uses them: for waiting and for names that nobody else makes. A simulation brings its own. */
+/** Clock and randomness of the adapter, for timeouts, pauses and unique tokens. Tests and simulations inject their own. */
 export interface Time {
-  /** Milliseconds, from any beginning; never compared with the store's clock. */
+  /** Milliseconds since an arbitrary moment; never compared with the store's clock. */
   now(): number
   /** Resolves early when the signal fires. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>
-  /** From 0 up to 1. */
+  /** From 0 up to, not including, 1. */
   random(): number
 }
 
@@ -25,10 +25,10 @@ export const realTime: Time = {
 }
 
 const DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"
-/** 62 bits: enough that no two writes of one session ever have the same. */
+/** 62 bits: enough that no two writes of one session share a token. */
 export const TOKEN_LENGTH = 12
 
-/** A name that nobody else makes. */
+/** A random, unique name. */
 export function createToken(time: Time): string {
   let token = ""
   for (let n = 0; n < TOKEN_LENGTH; n++) token += DIGITS[Math.floor(time.random() * DIGITS.length)]

@@ -1,88 +1,82 @@
 /**
- * Blobs: an object each, behind a few bytes that make the ETag of every put its own. Without them a put of the same bytes could
- * not be told from the earlier one, and a collector that looked before it would take the blob away.
+ * Blobs: one object each, in an envelope whose token gives every put an ETag of its own. Otherwise a put of the same bytes would
+ * not change the ETag, and a collector that looked at the blob before that put would delete it.
  */
 import type { BlobAdapter, CallOptions } from "@sessions/core/storage"
 import { sha256Hex } from "@sessions/core/storage"
-import type { Environment } from "../base/deps.ts"
-import { storageError, toStorageError } from "../requests/errors.ts"
-import type { Comparing } from "../tail/conditional-writes.ts"
-import { once } from "../requests/request.ts"
-import { listAll } from "../requests/list-objects.ts"
+import type { Deps } from "../base/deps.ts"
+import { createToken } from "../base/time.ts"
+import { createTombstone, decodeEnvelope, encodeEnvelope, ENVELOPE_SIZE, isTombstone } from "../format/tombstone.ts"
 import type { ObjectInfo } from "../object-store/object-store.ts"
 import { ObjectStoreError } from "../object-store/object-store.ts"
-import { ChangedObject, openObject } from "../requests/open-object.ts"
-import { isWorthAnotherTry, persistently, startPatience } from "../requests/retry.ts"
-import { createTombstone, ENVELOPE_SIZE, isTombstone, unwrap, wrap } from "../format/tombstone.ts"
-import { createToken } from "../base/time.ts"
+import { storageError, toStorageError } from "../requests/errors.ts"
+import { iterateObjects } from "../requests/objects.ts"
+import { ObjectChangedError, openObject } from "../requests/open-object.ts"
+import { sendOnce } from "../requests/request.ts"
+import { isRetryable, startBackoff, withRetries } from "../requests/retry.ts"
+import type { TailDeps } from "../tail/replace-tail.ts"
 
-export interface BlobsHost {
-  readonly env: Environment
-  readonly comparing: Comparing
-}
+export function createBlobs(deps: TailDeps): BlobAdapter {
+  const { store, keys, time, conditionalWrites } = deps
 
-export function createBlobs({ env, comparing }: BlobsHost): BlobAdapter {
-  const { store, keys, time } = env
-
-  async function look(hash: string, o: CallOptions): Promise<ObjectInfo | undefined> {
-    const found = await persistently(env, o.signal, (signal) => store.head(keys.blob(hash), { signal }))
+  async function headOf(hash: string, o: CallOptions): Promise<ObjectInfo | undefined> {
+    const found = await withRetries(deps, o.signal, (signal) => store.head(keys.blob(hash), { signal }))
     return found === undefined || isTombstone(found.size) ? undefined : found
   }
 
-  async function guarded<T>(hash: string, what: string, work: () => Promise<T>): Promise<T> {
+  async function withErrors<T>(hash: string, action: string, work: () => Promise<T>): Promise<T> {
     try {
       return await work()
     } catch (error) {
-      throw toStorageError(env, error, `${what} the blob ${hash}`, { at: keys.blob(hash) })
+      throw toStorageError(deps, error, `${action} the blob ${hash}`, { at: keys.blob(hash) })
     }
   }
 
   return {
     put: (hash, content, { signal }) => {
-      const bytes = wrap(content, createToken(time))
-      // Late or twice it does no harm: it is the same blob.
-      return guarded(hash, "put", () =>
-        persistently(env, signal, (within) => store.put(keys.blob(hash), bytes, { signal: within })),
+      const bytes = encodeEnvelope(content, createToken(time))
+      // Idempotent: a late or repeated put writes the same blob.
+      return withErrors(hash, "put", () =>
+        withRetries(deps, signal, (requestSignal) => store.put(keys.blob(hash), bytes, { signal: requestSignal })),
       )
     },
 
-    get: (hash, o) => guarded(hash, "read", () => readBlob(env, hash, o)),
+    get: (hash, o) => withErrors(hash, "read", () => readBlob(deps, hash, o)),
 
-    has: (hash, o) => guarded(hash, "look for", async () => (await look(hash, o)) !== undefined),
+    has: (hash, o) => withErrors(hash, "look for", async () => (await headOf(hash, o)) !== undefined),
 
     delete: (hash, o) =>
-      guarded(hash, "delete", async () => {
-        let form = await comparing.known()
-        const bytes = createTombstone({ life: createToken(time), token: createToken(time), made: createToken(time) })
-        const patience = startPatience(env)
+      withErrors(hash, "delete", async () => {
+        let etags = await conditionalWrites.etagForm()
+        const [generation, token, createdBy] = [createToken(time), createToken(time), createToken(time)]
+        const bytes = createTombstone({ generation, token, createdBy })
+        const backoff = startBackoff(deps)
         let failed: { readonly etag: string; readonly error: unknown } | undefined
         for (;;) {
-          const found = await look(hash, o)
-          // Gone since this deletion was sent: its answer was lost, or another one was faster.
+          const found = await headOf(hash, o)
+          // After a failed attempt the blob is gone: by this deletion, whose answer was lost, or by another one.
           if (found === undefined) return failed !== undefined
           if (!isOlder(found, o.ifPutBefore)) return false
-          // Nobody wrote, and the condition was refused all the same.
+          // The condition was refused although the blob is unchanged: the store may want another form of ETag.
           if (failed?.etag === found.etag && isRefusedCondition(failed.error)) {
-            await comparing.correct().catch(() => undefined)
-            form = await comparing.known()
+            await conditionalWrites.probeAgain().catch(() => undefined)
+            etags = await conditionalWrites.etagForm()
           }
+          const condition = conditionalWrites.conditionFor(found.etag, etags)
           try {
-            await once(env, o.signal, (signal) =>
-              store.put(keys.blob(hash), bytes, {
-                signal,
-                ...(form !== "none" && { condition: { kind: "match", etag: found.etag, form } }),
-              }),
+            await sendOnce(deps, o.signal, (signal) =>
+              store.put(keys.blob(hash), bytes, { signal, ...(condition !== undefined && { condition }) }),
             )
             return true
           } catch (error) {
-            if (!isWorthAnotherTry(error) || !(await patience.pause(error, o.signal))) throw error
+            if (!isRetryable(error) || !(await backoff.pause(error, o.signal))) throw error
             failed = { etag: found.etag, error }
           }
         }
       }),
 
     async *list({ signal }) {
-      for await (const { key, size, lastModified } of listAll(env, keys.blobs, signal)) {
+      for await (const { key, size, lastModified } of iterateObjects(deps, keys.blobs, signal)) {
         const hash = key.slice(key.lastIndexOf("/") + 1)
         if (isTombstone(size) || key !== keys.blob(hash)) continue
         yield [{ hash, bytes: size - ENVELOPE_SIZE, putAt: Math.floor(lastModified / 1000) * 1000 }]
@@ -91,29 +85,29 @@ export function createBlobs({ env, comparing }: BlobsHost): BlobAdapter {
   }
 }
 
-async function readBlob(env: Environment, hash: string, o: CallOptions): Promise<Uint8Array | undefined> {
-  const at = env.keys.blob(hash)
-  const patience = startPatience(env)
+async function readBlob(deps: Deps, hash: string, o: CallOptions): Promise<Uint8Array | undefined> {
+  const at = deps.keys.blob(hash)
+  const backoff = startBackoff(deps)
   for (;;) {
     try {
-      const object = await openObject(env, at, {}, o.signal)
+      const object = await openObject(deps, at, {}, o.signal)
       if (object === undefined || object === "unchanged") return undefined
       if (isTombstone(object.size)) {
-        object.drop()
+        object.cancel()
         return undefined
       }
-      const content = unwrap(await object.whole())?.content
+      const content = decodeEnvelope(await object.readAll())?.content
       if (content !== undefined && (await sha256Hex(content)) === hash) return content.slice()
-      const message = `The blob ${hash} does not hold the bytes it is named by; it is left as it is. Delete it, or put back the object as it was.`
-      throw storageError(env, "corrupt", message, { at })
+      const message = `The bytes of the blob ${hash} do not match its hash. It is left as it is; delete it, or put back the object as it was.`
+      throw storageError(deps, "corrupt", message, { at })
     } catch (error) {
-      // A put of the same bytes came between.
-      if (!(error instanceof ChangedObject) || !(await patience.pause(error, o.signal))) throw error
+      // A put of the same bytes replaced the object.
+      if (!(error instanceof ObjectChangedError) || !(await backoff.pause(error, o.signal))) throw error
     }
   }
 }
 
-/** S3 tells whole seconds: a put counts as made at the end of its second. */
+/** S3 reports whole seconds, so a put counts as made at the end of its second. */
 function isOlder({ lastModified }: ObjectInfo, limit: number): boolean {
   return Math.floor(lastModified / 1000) * 1000 + 999 < limit
 }

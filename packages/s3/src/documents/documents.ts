@@ -1,174 +1,168 @@
 /**
- * Documents: an object each, replaced by compare-and-swap on its ETag. Deleting one leaves a tombstone, since stores do not compare
- * before they delete. Those of a session lie under its life, so that they are gone with it.
+ * Documents: one object each, replaced by compare-and-set on its ETag. Stores have no conditional delete, so deleting a document
+ * writes a tombstone. A session's documents are keyed by its generation, so they disappear with the session.
  */
 import type { CallOptions, DocumentAdapter, StorageError } from "@sessions/core/storage"
 import { checkSignal, parseDocKey, toUtf8 } from "@sessions/core/storage"
-import type { Environment } from "../base/deps.ts"
-import { storageError, toStorageError } from "../requests/errors.ts"
-import type { Comparing } from "../tail/conditional-writes.ts"
-import { once } from "../requests/request.ts"
-import { collectKeys } from "../requests/list-objects.ts"
-import type { PutCondition } from "../object-store/object-store.ts"
-import { ObjectStoreError } from "../object-store/object-store.ts"
-import { ChangedObject, openObject } from "../requests/open-object.ts"
-import { isWorthAnotherTry, provesNothingDone, startPatience } from "../requests/retry.ts"
-import { decode, lifeOf } from "../format/tail.ts"
-import type { Tails } from "../tail/tail-cache.ts"
-import { createTombstone, isTombstone, parseTombstone, unwrap, wrap } from "../format/tombstone.ts"
+import type { Deps } from "../base/deps.ts"
 import { createToken } from "../base/time.ts"
+import { decodeUtf8 } from "../base/utf8.ts"
+import { generationOf } from "../format/tail.ts"
+import { createTombstone, decodeEnvelope, encodeEnvelope, isTombstone, parseTombstone } from "../format/tombstone.ts"
+import { ObjectStoreError } from "../object-store/object-store.ts"
+import { storageError, toStorageError } from "../requests/errors.ts"
+import { listObjects } from "../requests/objects.ts"
+import { ObjectChangedError, openObject } from "../requests/open-object.ts"
+import { sendOnce } from "../requests/request.ts"
+import { isRetryable, provesNotWritten, startBackoff } from "../requests/retry.ts"
+import type { TailDeps } from "../tail/replace-tail.ts"
 
-export interface DocsHost {
-  readonly env: Environment
-  readonly tails: Tails
-  readonly comparing: Comparing
-}
-
-/** What stands at a document's key. */
-interface Stored {
-  /** Undefined where there is no object at all. */
+/** The object at a document's key: a document, a tombstone, or none. */
+interface StoredDoc {
+  /** Undefined if there is no object. */
   readonly etag: string | undefined
-  /** Undefined where there is no document. */
+  /** Undefined if there is no document. */
   readonly text: string | undefined
-  /** Of the write that made it. */
+  /** Token of the write that made the object. */
   readonly token: string | undefined
-  /** Of the write that made what it replaced; undefined where there was nothing. */
+  /** Token of the object that it replaced; undefined if there was none. */
   readonly replaced: string | undefined
 }
 
-const NOTHING: Stored = { etag: undefined, text: undefined, token: undefined, replaced: undefined }
+const ABSENT: StoredDoc = { etag: undefined, text: undefined, token: undefined, replaced: undefined }
 
-export function createDocs(host: DocsHost): DocumentAdapter {
+export function createDocs(deps: TailDeps): DocumentAdapter {
   return {
-    get: async (key, o) => (await readDoc(host, key, await placeOf(host, key, o), o)).text,
+    get: async (key, o) => (await readDoc(deps, key, await objectKeyOf(deps, key, o), o)).text,
 
     compareAndSet(key, from, to, o) {
       if (to === null) {
-        const bury = (token: string, replaced = token): Uint8Array =>
-          createTombstone({ life: token, token, made: replaced })
-        return swap(host, key, from, bury, o)
+        const encode = (token: string, replaced = token): Uint8Array =>
+          createTombstone({ generation: token, token, createdBy: replaced })
+        return compareAndSet(deps, key, from, encode, o)
       }
       const content = toUtf8(to)
-      return swap(host, key, from, (token, replaced) => wrap(content, token, replaced), o)
+      return compareAndSet(deps, key, from, (token, replaced) => encodeEnvelope(content, token, replaced), o)
     },
 
     async *list(prefix, o) {
-      yield await keysWith(host, prefix, o)
+      yield await listDocKeys(deps, prefix, o)
     },
   }
 }
 
-async function placeOf({ env, tails }: DocsHost, key: string, o: CallOptions): Promise<string> {
+async function objectKeyOf(deps: TailDeps, key: string, o: CallOptions): Promise<string> {
   const { session, name } = parseDocKey(key)
-  if (session === undefined) return `${env.keys.docs}${name}`
-  // Asked each time: under a life that was over before, a document would be acknowledged and never found.
-  return `${env.keys.docsOf(session, lifeOf(await tails.fetch(session, o.signal)))}${name}`
+  if (session === undefined) return `${deps.keys.docs}${name}`
+  // Never from the cache: a document written to a generation that has ended would be acknowledged and never found.
+  const tail = await deps.tails.fetch(session, o.signal)
+  return `${deps.keys.docsOf(session, generationOf(tail))}${name}`
 }
 
-async function readDoc({ env }: DocsHost, key: string, at: string, o: CallOptions): Promise<Stored> {
-  const patience = startPatience(env)
+async function readDoc(deps: Deps, key: string, at: string, o: CallOptions): Promise<StoredDoc> {
+  const backoff = startBackoff(deps)
   for (;;) {
     try {
-      const object = await openObject(env, at, {}, o.signal)
-      if (object === undefined || object === "unchanged") return NOTHING
-      const bytes = await object.whole()
+      const object = await openObject(deps, at, {}, o.signal)
+      if (object === undefined || object === "unchanged") return ABSENT
+      const bytes = await object.readAll()
       const { etag } = object
       if (isTombstone(bytes.length)) {
-        const { token, made } = parseTombstone(bytes) ?? {}
-        return { etag, text: undefined, token, replaced: made }
+        const { token, createdBy } = parseTombstone(bytes) ?? {}
+        return { etag, text: undefined, token, replaced: createdBy }
       }
-      const found = unwrap(bytes)
-      const text = found === undefined ? undefined : decode(found.content)
-      if (found === undefined || text === undefined) {
-        const message = `${at} is no document of @sessions/s3. It is left as it is; delete it by hand.`
-        throw storageError(env, "corrupt", message, { at })
+      const envelope = decodeEnvelope(bytes)
+      const text = envelope === undefined ? undefined : decodeUtf8(envelope.content)
+      if (envelope === undefined || text === undefined) {
+        const message = `${at} is not a document of @sessions/s3. It is left as it is; delete it by hand.`
+        throw storageError(deps, "corrupt", message, { at })
       }
-      const { token, replaced } = found
+      const { token, replaced } = envelope
       return { etag, text, token, replaced }
     } catch (error) {
-      if (error instanceof ChangedObject && (await patience.pause(error, o.signal))) continue
-      throw toStorageError(env, error, `read the document ${key}`, { at })
+      if (error instanceof ObjectChangedError && (await backoff.pause(error, o.signal))) continue
+      throw toStorageError(deps, error, `read the document ${key}`, { at })
     }
   }
 }
 
-/** Replaces what is expected; false where something else is there. As for an append, every answer but success is decided by looking. */
-async function swap(
-  host: DocsHost,
+/**
+ * Replaces the text `from`; false if the document has another one. As with an append, any answer but success is resolved by
+ * reading the object again.
+ */
+async function compareAndSet(
+  deps: TailDeps,
   key: string,
   from: string | null,
-  make: (token: string, replaced: string | undefined) => Uint8Array,
+  encode: (token: string, replaced: string | undefined) => Uint8Array,
   o: CallOptions,
 ): Promise<boolean> {
-  const { env, comparing } = host
-  let form = await comparing.known(o.signal)
-  const at = await placeOf(host, key, o)
-  const token = createToken(env.time)
-  const patience = startPatience(env)
+  const { conditionalWrites } = deps
+  let etags = await conditionalWrites.etagForm()
+  const at = await objectKeyOf(deps, key, o)
+  const token = createToken(deps.time)
+  const backoff = startBackoff(deps)
   let sent = false
   let uncertain = false
-  let lost: ObjectStoreError | undefined
-  let against: Stored | undefined
+  let failure: ObjectStoreError | undefined
+  let base: StoredDoc | undefined
   for (;;) {
-    const stored = await readDoc(host, key, at, sent ? {} : o).catch((error: unknown) => {
-      throw lost !== undefined && (uncertain || !provesNothingDone(lost)) ? unknown(env, key, at, lost) : error
+    const stored = await readDoc(deps, key, at, sent ? {} : o).catch((error: unknown) => {
+      const mayBeWritten = failure !== undefined && (uncertain || !provesNotWritten(failure))
+      throw mayBeWritten ? unknownOutcome(deps, key, at, failure as ObjectStoreError) : error
     })
-    // Whoever came directly after ours says so, too.
+    // Committed: the object is this write's, or replaced this write's.
     if (sent && (stored.token === token || stored.replaced === token)) return true
-    if (lost !== undefined && stored.token !== against?.token) {
-      // What came directly after the one that ours would have replaced is not ours: ours never was there, and never will be.
-      if (form !== "none" && stored.replaced === against?.token) uncertain = false
-      if (uncertain) throw unknown(env, key, at, lost)
+    if (failure !== undefined && stored.token !== base?.token) {
+      // Another write replaced the object that this one was to replace, so this one was not and will never be committed.
+      if (etags !== "none" && stored.replaced === base?.token) uncertain = false
+      if (uncertain) throw unknownOutcome(deps, key, at, failure)
     }
     if ((stored.text ?? null) !== from) return false
-    if (lost !== undefined && !(isWorthAnotherTry(lost) && (await patience.pause(lost)))) {
-      throw uncertain ? unknown(env, key, at, lost) : toStorageError(env, lost, `write the document ${key}`, { at })
+    if (failure !== undefined && !(isRetryable(failure) && (await backoff.pause(failure)))) {
+      throw uncertain
+        ? unknownOutcome(deps, key, at, failure)
+        : toStorageError(deps, failure, `write the document ${key}`, { at })
     }
-    // Nobody wrote, and the condition was refused all the same.
-    if (lost?.failure === "precondition" && stored.etag !== undefined && stored.etag === against?.etag) {
-      await comparing.correct().catch(() => undefined)
-      form = await comparing.known()
+    // The condition was refused although the object is unchanged: the store may want another form of ETag.
+    if (failure?.failure === "precondition" && stored.etag !== undefined && stored.etag === base?.etag) {
+      await conditionalWrites.probeAgain().catch(() => undefined)
+      etags = await conditionalWrites.etagForm()
     }
     if (!sent) checkSignal(o.signal)
     sent = true
-    against = stored
-    const condition: PutCondition | undefined =
-      form === "none"
-        ? undefined
-        : stored.etag === undefined
-          ? { kind: "absent" }
-          : { kind: "match", etag: stored.etag, form }
+    base = stored
+    const condition = conditionalWrites.conditionFor(stored.etag, etags)
     try {
-      await once(env, undefined, (signal) =>
-        env.store.put(at, make(token, stored.token), { signal, ...(condition !== undefined && { condition }) }),
+      await sendOnce(deps, undefined, (signal) =>
+        deps.store.put(at, encode(token, stored.token), { signal, ...(condition !== undefined && { condition }) }),
       )
       return true
     } catch (error) {
-      lost =
+      failure =
         error instanceof ObjectStoreError ? error : new ObjectStoreError("refused", String(error), { certain: false })
-      uncertain ||= !lost.certain
+      uncertain ||= !failure.certain
     }
   }
 }
 
-async function keysWith(host: DocsHost, prefix: string, o: CallOptions): Promise<string[]> {
-  const { env, tails } = host
+async function listDocKeys(deps: TailDeps, prefix: string, o: CallOptions): Promise<string[]> {
   const keys: string[] = []
-  for (const { key, size } of await collectKeys(env, env.keys.docs, o.signal)) {
-    const name = key.slice(env.keys.docs.length)
+  for (const { key, size } of await listObjects(deps, deps.keys.docs, o.signal)) {
+    const name = key.slice(deps.keys.docs.length)
     if (!isTombstone(size) && name.startsWith(prefix)) keys.push(name)
   }
   if (!prefix.startsWith("sessions/".slice(0, prefix.length))) return keys.sort(ascending)
-  const one = /^sessions\/([^/]+)\//.exec(prefix)?.[1]
-  const under = one === undefined ? env.keys.sessionDocs : env.keys.docsOf(one)
-  const lives = new Map<string, string>()
-  for (const { key, size } of await collectKeys(env, under, o.signal)) {
-    const parts = env.keys.partsOf(key)
+  const session = /^sessions\/([^/]+)\//.exec(prefix)?.[1]
+  const under = session === undefined ? deps.keys.sessionDocs : deps.keys.docsOf(session)
+  const generations = new Map<string, string>()
+  for (const { key, size } of await listObjects(deps, under, o.signal)) {
+    const parts = deps.keys.partsOf(key)
     const doc = parts === undefined ? "" : `sessions/${parts.session}/${parts.name}`
     if (parts === undefined || isTombstone(size) || !doc.startsWith(prefix)) continue
-    const life = lives.get(parts.session) ?? lifeOf(await tails.fetch(parts.session, o.signal))
-    lives.set(parts.session, life)
-    if (life === parts.life) keys.push(doc)
+    const generation = generations.get(parts.session) ?? generationOf(await deps.tails.fetch(parts.session, o.signal))
+    generations.set(parts.session, generation)
+    if (generation === parts.generation) keys.push(doc)
   }
   return keys.sort(ascending)
 }
@@ -177,7 +171,7 @@ function ascending(a: string, b: string): number {
   return a < b ? -1 : 1
 }
 
-function unknown(env: Environment, key: string, at: string, lost: Error): StorageError {
-  const message = `Whether the document ${key} was written is not known: the last answer was "${lost.message}". Get it again.`
-  return storageError(env, "indeterminate", message, { at }, lost)
+function unknownOutcome(deps: Deps, key: string, at: string, failure: Error): StorageError {
+  const message = `The write of the document ${key} has an unknown outcome: the last answer was "${failure.message}". Read it again.`
+  return storageError(deps, "indeterminate", message, { at }, failure)
 }

@@ -1,79 +1,101 @@
-/** The first line of a tail: all there is to know of a log but its lines. */
+/** The manifest, the first line of a tail: identity and size of the log, its newest writes, and the index of its segments. */
 import type { Seq } from "@sessions/core/storage"
-import type { EtagForm } from "../object-store/object-store.ts"
 import { TOKEN_LENGTH } from "../base/time.ts"
+import type { EtagForm } from "../object-store/object-store.ts"
 
-/** A sealed stretch of the log: an object of its own, never changed. */
+/** Sealed lines of the log: an immutable object of its own. */
 export interface Segment {
-  /** The last part of its key. */
+  /** Last component of its key. */
   readonly name: string
   readonly from: Seq
   readonly bytes: number
-  /** Lines and bytes of its pieces, each of about `segmentBytes`: where to look for a seq without reading what is before it. */
-  readonly pieces: readonly (readonly [lines: number, bytes: number])[]
+  /**
+   * Lines and bytes of each block of about `segmentBytes`: finds a seq without reading the blocks before it. Stored as `pieces`.
+   */
+  readonly blocks: readonly (readonly [lines: number, bytes: number])[]
 }
 
 export interface Manifest {
   /** Identity of the log. */
   readonly log: string
-  /** What the session's segments and documents lie under; another one after a delete, so that nothing old is ever met again. */
-  readonly life: string
+  /**
+   * Key component of the session's segments and documents. A deletion begins a new generation, so that objects of a deleted
+   * session are never found again. Stored as `life`.
+   */
+  readonly generation: string
   readonly next: Seq
-  /** Of the whole log. */
+  /** Bytes of the whole log. */
   readonly bytes: number
   /** Seq of the tail's first line. */
   readonly from: Seq
-  /** How this bucket compares ETags; `"none"` where it does not, and `unsafeSingleWriter` was given. */
+  /** How the bucket compares ETags; `"none"` if it does not, and `unsafeSingleWriter` was given. */
   readonly etags: EtagForm | "none"
-  /** Grows when a collector passes: a segment written before that may be gone, unless a tail already names it. */
+  /** Incremented by garbage collection: a segment written before that may be gone, unless a tail already names it. */
   readonly fence: number
-  /** Of the last append, where the tail was written for another reason since. */
+  /** Time of the last append, if the tail was written for another reason since. */
   readonly at?: number
-  /** The log's first line, unless it is long: every resume wants it. */
+  /** The log's first line, unless it is long: every resume needs it. */
   readonly line0?: string
   readonly info?: { readonly text: string; readonly next: Seq }
-  /** First seq and token of the newest appends: by it a writer knows its own. */
+  /** First seq and token of the newest appends, by which a writer recognizes its own. */
   readonly writes: readonly (readonly [from: Seq, token: string])[]
   readonly segments: readonly Segment[]
 }
 
-/** A longer first line is read where it lies. */
-export const MAX_LINE0_BYTES = 8_192
-/** So many appends may pass between a write and the answer that asks for it; further back its lines are compared. */
+/** A longer first line is not copied into the manifest. */
+export const MAX_FIRST_LINE_BYTES = 8_192
+/** If more appends than this pass before a writer resolves an unknown outcome, it compares lines instead of tokens. */
 export const KEPT_WRITES = 32
 
 const FORMAT = "@sessions/s3"
 const VERSION = 1
 
-export function encodeManifest(manifest: Manifest): string {
-  return JSON.stringify({ format: FORMAT, v: VERSION, ...manifest })
+/** The manifest of a log without lines. */
+export function emptyManifest(log: string, generation: string, etags: Manifest["etags"]): Manifest {
+  return { log, generation, next: 0, bytes: 0, from: 0, etags, fence: 0, writes: [], segments: [] }
 }
 
-/** A text says why it is none; `newer` where another version of this package wrote it. */
+export function encodeManifest({ log, generation, segments, ...rest }: Manifest): string {
+  const stored = segments.map(({ blocks, ...segment }) => ({ ...segment, pieces: blocks }))
+  return JSON.stringify({ format: FORMAT, v: VERSION, log, life: generation, ...rest, segments: stored })
+}
+
+/** `broken` says why the text is not a manifest; `newer` is the version of a later format. */
 export function parseManifest(text: string): Manifest | { readonly broken: string } | { readonly newer: unknown } {
   let value: unknown
   try {
     value = JSON.parse(text)
   } catch {
-    return { broken: "its first line is no JSON" }
+    return { broken: "its first line is not JSON" }
   }
-  if (!isObject(value) || value["format"] !== FORMAT) return { broken: "its first line is no manifest of @sessions/s3" }
+  if (!isObject(value) || value["format"] !== FORMAT) {
+    return { broken: "its first line is not a manifest of @sessions/s3" }
+  }
   if (value["v"] !== VERSION) return { newer: value["v"] }
-  const { format: _format, v: _version, ...manifest } = value
-  const wrong = FIELDS.find(([name, holds]) => !holds(manifest[name]))
-  if (wrong !== undefined) return { broken: `\`${wrong[0]}\` of its manifest is not what it should be` }
-  const checked = manifest as unknown as Manifest
-  return isContiguous(checked) ? checked : { broken: "its segments do not follow each other" }
+  const wrong = FIELDS.find(([name, isValid]) => !isValid(value[name]))
+  if (wrong !== undefined) return { broken: `\`${wrong[0]}\` of its manifest is not valid` }
+  const { format: _format, v: _version, life, segments, ...rest } = value as unknown as StoredManifest
+  const parsed = segments.map(({ pieces, ...segment }) => ({ ...segment, blocks: pieces }))
+  const manifest: Manifest = { ...rest, generation: life, segments: parsed }
+  return isContiguous(manifest) ? manifest : { broken: "its segments do not follow each other" }
 }
 
-/** The token of the write that made the log, which its identity begins with. */
-export function makerOf({ log }: Manifest): string {
+/** The manifest as the JSON has it. */
+type StoredManifest = Omit<Manifest, "generation" | "segments"> & {
+  readonly format: string
+  readonly v: number
+  readonly life: string
+  readonly segments: readonly (Omit<Segment, "blocks"> & { readonly pieces: Segment["blocks"] })[]
+}
+
+/** The token of the write that created the log: the log's identity begins with it. */
+export function creationTokenOf({ log }: Manifest): string {
   return log.slice(0, TOKEN_LENGTH)
 }
 
-export function linesOfSegment({ pieces }: Segment): number {
+export function linesOfSegment({ blocks }: Segment): number {
   let lines = 0
-  for (const piece of pieces) lines += piece[0]
+  for (const block of blocks) lines += block[0]
   return lines
 }
 
@@ -88,19 +110,19 @@ function isContiguous(manifest: Manifest): boolean {
   for (const segment of segments) {
     if (segment.from !== seq) return false
     seq += linesOfSegment(segment)
-    if (segment.pieces.reduce((sum, [, bytes]) => sum + bytes, 0) !== segment.bytes) return false
+    if (segment.blocks.reduce((sum, [, bytes]) => sum + bytes, 0) !== segment.bytes) return false
   }
   return seq === from && from <= next && next > 0 && tailBytesOf(manifest) >= 0
 }
 
 const isText = (value: unknown): boolean => typeof value === "string" && value !== ""
 const isCount = (value: unknown): boolean => Number.isSafeInteger(value) && (value as number) >= 0
-const isMissingOr =
-  (holds: (value: unknown) => boolean) =>
+const isOptional =
+  (isValid: (value: unknown) => boolean) =>
   (value: unknown): boolean =>
-    value === undefined || holds(value)
+    value === undefined || isValid(value)
 
-const FIELDS: readonly (readonly [keyof Manifest, (value: unknown) => boolean])[] = [
+const FIELDS: readonly (readonly [keyof StoredManifest, (value: unknown) => boolean])[] = [
   ["log", isText],
   ["life", isText],
   ["next", isCount],
@@ -108,17 +130,17 @@ const FIELDS: readonly (readonly [keyof Manifest, (value: unknown) => boolean])[
   ["from", isCount],
   ["fence", isCount],
   ["etags", (value) => value === "quoted" || value === "bare" || value === "none"],
-  ["at", isMissingOr(isCount)],
-  ["line0", isMissingOr(isText)],
-  ["info", isMissingOr((value) => isObject(value) && typeof value["text"] === "string" && isCount(value["next"]))],
+  ["at", isOptional(isCount)],
+  ["line0", isOptional(isText)],
+  ["info", isOptional((value) => isObject(value) && typeof value["text"] === "string" && isCount(value["next"]))],
   [
     "writes",
     (value) => Array.isArray(value) && value.every((one) => Array.isArray(one) && isCount(one[0]) && isText(one[1])),
   ],
-  ["segments", (value) => Array.isArray(value) && value.every(isSegment)],
+  ["segments", (value) => Array.isArray(value) && value.every(isStoredSegment)],
 ]
 
-function isSegment(value: unknown): boolean {
+function isStoredSegment(value: unknown): boolean {
   if (!isObject(value) || !isText(value["name"]) || !isCount(value["from"]) || !isCount(value["bytes"])) return false
   const { pieces } = value
   return Array.isArray(pieces) && pieces.every((one) => Array.isArray(one) && isCount(one[0]) && isCount(one[1]))

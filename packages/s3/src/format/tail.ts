@@ -1,13 +1,14 @@
-/** The one object of a session that changes: a manifest, then the newest lines; or a tombstone. */
+/** The tail, the one mutable object of a session: a manifest and the newest lines, or a tombstone once it is deleted. */
 import { TOKEN_LENGTH } from "../base/time.ts"
-import { isTombstone, parseTombstone } from "./tombstone.ts"
+import { decodeUtf8 } from "../base/utf8.ts"
 import type { Manifest } from "./manifest.ts"
 import { encodeManifest, parseManifest, tailBytesOf } from "./manifest.ts"
+import { isTombstone, parseTombstone } from "./tombstone.ts"
 
 export interface LiveTail {
   readonly kind: "live"
   readonly etag: string
-  /** Undefined where it was written here: the store does not say when. */
+  /** Undefined for a tail that this process wrote: the answer to a PUT does not have it. */
   readonly lastModified?: number
   readonly manifest: Manifest
   readonly lines: readonly string[]
@@ -15,17 +16,17 @@ export interface LiveTail {
 
 export type Tail =
   | LiveTail
-  /** Never made; what comes first lives under this life. */
-  | { readonly kind: "absent"; readonly life: string }
-  /** Deleted; what is made next lives under this life. */
-  | { readonly kind: "gone"; readonly etag: string; readonly life: string; readonly made: string }
+  /** The session was never created. `generation` is that of a session created here. */
+  | { readonly kind: "absent"; readonly generation: string }
+  /** The session was deleted. `generation` is that of the next one; `createdBy` is the token that created the deleted one. */
+  | { readonly kind: "deleted"; readonly etag: string; readonly generation: string; readonly createdBy: string }
 
-/** What a tail cannot be read for. */
+/** Why a tail cannot be read. */
 export type Unreadable =
   | { readonly kind: "newer"; readonly version: unknown }
   | { readonly kind: "broken"; readonly why: string }
 
-export const ABSENT: Tail = { kind: "absent", life: "0".repeat(TOKEN_LENGTH) }
+export const ABSENT: Tail = { kind: "absent", generation: "0".repeat(TOKEN_LENGTH) }
 
 const encoder = new TextEncoder()
 
@@ -40,7 +41,7 @@ export function decodeTail(
   if (isTombstone(bytes.length)) {
     const tombstone = parseTombstone(bytes)
     if (tombstone === undefined) return broken("it is neither a tail nor a tombstone")
-    return { kind: "gone", etag, life: tombstone.life, made: tombstone.made }
+    return { kind: "deleted", etag, generation: tombstone.generation, createdBy: tombstone.createdBy }
   }
   const end = bytes.indexOf(10)
   const manifest = end === -1 ? undefined : decodeManifest(bytes.subarray(0, end))
@@ -49,7 +50,7 @@ export function decodeTail(
   const rest = bytes.subarray(end + 1)
   if (rest.length !== tailBytesOf(manifest))
     return broken(`it has ${rest.length} bytes of lines, not ${tailBytesOf(manifest)}`)
-  const text = decode(rest)
+  const text = decodeUtf8(rest)
   if (text === undefined) return broken("its lines are not UTF-8")
   const lines = text.split("\n")
   if (lines.pop() !== "" || lines.length !== manifest.next - manifest.from) {
@@ -65,14 +66,14 @@ export function etagOf(tail: Tail): string | undefined {
   return tail.kind === "absent" ? undefined : tail.etag
 }
 
-/** What documents and segments of the session lie under, or will. */
-export function lifeOf(tail: Tail): string {
-  return tail.kind === "live" ? tail.manifest.life : tail.life
+/** The generation of the session's documents and segments, or of the session that is created next. */
+export function generationOf(tail: Tail): string {
+  return tail.kind === "live" ? tail.manifest.generation : tail.generation
 }
 
-/** The manifest from the first bytes of a tail, as far as they hold it. */
+/** Decodes the first line of a tail. */
 export function decodeManifest(bytes: Uint8Array): Manifest | Unreadable {
-  const text = decode(bytes)
+  const text = decodeUtf8(bytes)
   const parsed = text === undefined ? { broken: "its manifest is not UTF-8" } : parseManifest(text)
   if ("broken" in parsed) return broken(parsed.broken)
   return "newer" in parsed ? { kind: "newer", version: parsed.newer } : parsed
@@ -82,17 +83,9 @@ export function isUnreadable(tail: Tail | Unreadable | Manifest): tail is Unread
   return "kind" in tail && (tail.kind === "newer" || tail.kind === "broken")
 }
 
-/** When the log was last appended to. S3 tells seconds in one answer and parts of them in another. */
+/** Time of the last append, in whole seconds: S3 answers GET with seconds but LIST with milliseconds. */
 export function updatedAtOf(manifest: Manifest, lastModified: number): number {
   return manifest.at ?? Math.floor(lastModified / 1000) * 1000
-}
-
-export function decode(bytes: Uint8Array): string | undefined {
-  try {
-    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes)
-  } catch {
-    return undefined
-  }
 }
 
 function broken(why: string): Unreadable {

@@ -1,41 +1,53 @@
 /**
- * What stands in the place of something deleted, for good: a late write then finds that the object it expects is gone. A random
- * token gives each its own ETag, so none is ever mistaken for an earlier one. Exactly 64 bytes, which nothing alive has, so that
- * a listing tells the two apart without reading.
+ * Tombstones and envelopes. A tombstone permanently replaces a deleted tail, document or blob, so that a late conditional write
+ * fails. An envelope is the header of a document or blob. Both contain a random token that gives every write an ETag of its own.
+ * A tombstone is exactly 64 bytes, which no other object is, so that a listing tells them apart without reading.
  */
-const SIZE = 64
-const PATTERN = /^\{"@sessions\/s3":"([0-9a-z]{12})-([0-9a-z]{12})-([0-9a-z]{12})"\} *$/
+const TOMBSTONE_SIZE = 64
+const TOMBSTONE = /^\{"@sessions\/s3":"([0-9a-z]{12})-([0-9a-z]{12})-([0-9a-z]{12})"\} *$/
 
-/** Before the bytes of a document or blob: makes every write's ETag its own, and what is alive longer than a tombstone. */
+/** One byte more than a tombstone, so that even an empty document is longer than one. */
 export const ENVELOPE_SIZE = 65
+const ENVELOPE = /^\{"format":"@sessions\/s3","v":(\d+),"t":"([0-9a-z]{12})([0-9a-z]{12})?"\} *\n$/
 
 const encoder = new TextEncoder()
 
 export interface Tombstone {
-  /** Of whatever is made here next. */
-  readonly life: string
-  /** Of this tombstone alone. */
+  /** Generation of the session created here next. */
+  readonly generation: string
+  /** Unique to this tombstone. */
   readonly token: string
-  /** Of the write that made what is gone: its maker, whose answer was lost, learns of it here. */
-  readonly made: string
+  /** Token of the write that created the deleted object: its writer, whose answer was lost, finds it here. */
+  readonly createdBy: string
 }
 
-export function createTombstone({ life, token, made }: Tombstone): Uint8Array {
-  return encoder.encode(`{"@sessions/s3":"${life}-${token}-${made}"}`.padEnd(SIZE))
+export function createTombstone({ generation, token, createdBy }: Tombstone): Uint8Array {
+  return encoder.encode(`{"@sessions/s3":"${generation}-${token}-${createdBy}"}`.padEnd(TOMBSTONE_SIZE))
 }
 
 export function isTombstone(size: number): boolean {
-  return size === SIZE
+  return size === TOMBSTONE_SIZE
 }
 
-/** Undefined where somebody else made it. */
+/** Undefined if this package did not write it. */
 export function parseTombstone(bytes: Uint8Array): Tombstone | undefined {
-  const [, life, token, made] = PATTERN.exec(new TextDecoder().decode(bytes)) ?? []
-  return life === undefined || token === undefined || made === undefined ? undefined : { life, token, made }
+  const [, generation, token, createdBy] = TOMBSTONE.exec(new TextDecoder().decode(bytes)) ?? []
+  if (generation === undefined || token === undefined || createdBy === undefined) return undefined
+  return { generation, token, createdBy }
 }
 
-/** `replaced`: the token of what stood there before, so that a write whose answer was lost can tell that it never was there. */
-export function wrap(content: Uint8Array, token: string, replaced = ""): Uint8Array {
+export interface Envelope {
+  readonly content: Uint8Array
+  /** Token of the write that made this object. */
+  readonly token: string
+  /**
+   * Token of the object that it replaced; undefined if there was none. A writer whose answer was lost learns from it whether its
+   * own write took place.
+   */
+  readonly replaced: string | undefined
+}
+
+export function encodeEnvelope(content: Uint8Array, token: string, replaced = ""): Uint8Array {
   const bytes = new Uint8Array(ENVELOPE_SIZE + content.length)
   bytes.set(
     encoder.encode(`${`{"format":"@sessions/s3","v":1,"t":"${token}${replaced}"}`.padEnd(ENVELOPE_SIZE - 1)}\n`),
@@ -44,18 +56,8 @@ export function wrap(content: Uint8Array, token: string, replaced = ""): Uint8Ar
   return bytes
 }
 
-const ENVELOPE = /^\{"format":"@sessions\/s3","v":(\d+),"t":"([0-9a-z]{12})([0-9a-z]{12})?"\} *\n$/
-
-export interface Wrapped {
-  readonly content: Uint8Array
-  /** It was written with this one. */
-  readonly token: string
-  /** What it replaced was written with this one; undefined where nothing stood there. */
-  readonly replaced: string | undefined
-}
-
-/** What a document or blob holds; undefined where it is none. */
-export function unwrap(bytes: Uint8Array): Wrapped | undefined {
+/** Undefined if the object is not a document or blob of this package. */
+export function decodeEnvelope(bytes: Uint8Array): Envelope | undefined {
   if (bytes.length < ENVELOPE_SIZE) return undefined
   const found = ENVELOPE.exec(new TextDecoder().decode(bytes.subarray(0, ENVELOPE_SIZE)))
   if (found?.[1] !== "1") return undefined

@@ -1,102 +1,91 @@
 /**
- * Clears away what no tail names: segments of appends that lost a race or died, and what a deletion left.
+ * Garbage collection: removes segments that no tail names and the objects of generations that were deleted.
  *
- * A segment that no tail names may be about to be named. So its possible writers are kept out first: the tail is written anew,
- * with a higher `fence`, if it is still the one that was looked at. A write that was under way then fails, and its writer makes
- * its segments again, under other names.
+ * A writer may be about to name a segment that no tail names yet. Before it removes any, the collector therefore rewrites the tail
+ * with a higher `fence`, if the tail has not changed since it was read. The conditional write of such a writer then fails, and it
+ * writes its segments again under other names.
  */
-import type { Environment } from "../base/deps.ts"
-import type { TailHost } from "../tail/replace-tail.ts"
-import { replaceTail } from "../tail/replace-tail.ts"
-import { removeObjects } from "../segments/segments.ts"
-import { storageError } from "../requests/errors.ts"
-import { collectKeys, listAll } from "../requests/list-objects.ts"
-import type { ListedObject } from "../object-store/object-store.ts"
-import type { Manifest } from "../format/manifest.ts"
-import type { Tail } from "../format/tail.ts"
-import { encodeTail, lifeOf, updatedAtOf } from "../format/tail.ts"
-import { createTombstone } from "../format/tombstone.ts"
+import type { Deps } from "../base/deps.ts"
 import { createToken } from "../base/time.ts"
-import type { Turn } from "../tail/write-lock.ts"
+import type { Tail } from "../format/tail.ts"
+import { encodeTail, generationOf, updatedAtOf } from "../format/tail.ts"
+import { createTombstone } from "../format/tombstone.ts"
+import type { ListedObject } from "../object-store/object-store.ts"
+import { storageError } from "../requests/errors.ts"
+import { iterateObjects, listObjects, removeObjects } from "../requests/objects.ts"
+import type { Replacement, TailDeps } from "../tail/replace-tail.ts"
+import { replaceTail } from "../tail/replace-tail.ts"
+import type { WriteLock } from "../tail/write-lock.ts"
 
+/** Objects removed, and their size. */
 export interface Collected {
   readonly objects: number
   readonly bytes: number
 }
 
-/** Ids of sessions that have, or had, more than a tail. */
-export async function sessionsWithObjects(env: Environment, signal: AbortSignal | undefined): Promise<Set<string>> {
+/** Ids of the sessions, deleted ones included, that have segments or documents. */
+export async function sessionsWithObjects(deps: Deps, signal: AbortSignal | undefined): Promise<Set<string>> {
   const sessions = new Set<string>()
-  for (const prefix of [env.keys.segments, env.keys.sessionDocs]) {
-    for await (const { key } of listAll(env, prefix, signal)) {
-      const session = env.keys.partsOf(key)?.session
+  for (const prefix of [deps.keys.segments, deps.keys.sessionDocs]) {
+    for await (const { key } of iterateObjects(deps, prefix, signal)) {
+      const session = deps.keys.partsOf(key)?.session
       if (session !== undefined) sessions.add(session)
     }
   }
   return sessions
 }
 
-export async function collectSession(host: TailHost, session: string, turn: Turn): Promise<Collected> {
-  const { env } = host
+export async function collectSession(deps: TailDeps, session: string, lock: WriteLock): Promise<Collected> {
   const candidates = [
-    ...(await collectKeys(env, env.keys.segmentsOf(session), turn.signal)),
-    ...(await collectKeys(env, env.keys.docsOf(session), turn.signal)),
+    ...(await listObjects(deps, deps.keys.segmentsOf(session), lock.signal)),
+    ...(await listObjects(deps, deps.keys.docsOf(session), lock.signal)),
   ]
   let orphans: ListedObject[] = []
-  const token = createToken(env.time)
+  const token = createToken(deps.time)
   await replaceTail(
-    host,
+    deps,
     session,
-    "collect what is left over of",
-    turn,
+    "collect garbage in",
+    lock,
     async (tail) => {
-      orphans = orphansAmong(env, session, tail, candidates)
-      return orphans.length === 0 ? undefined : fenceOf(host, session, tail, token)
+      orphans = orphansAmong(deps, session, tail, candidates)
+      return orphans.length === 0 ? undefined : raiseFence(deps, session, tail, token)
     },
-    // Written twice at worst, which keeps out as well as once.
+    // A lost answer makes it raise the fence twice, which does no harm.
     () => false,
   )
   await removeObjects(
-    env,
+    deps,
     orphans.map(({ key }) => key),
   )
   return { objects: orphans.length, bytes: orphans.reduce((sum, { size }) => sum + size, 0) }
 }
 
-function orphansAmong(
-  env: Environment,
-  session: string,
-  tail: Tail,
-  candidates: readonly ListedObject[],
-): ListedObject[] {
-  const life = lifeOf(tail)
+function orphansAmong(deps: Deps, session: string, tail: Tail, candidates: readonly ListedObject[]): ListedObject[] {
+  const generation = generationOf(tail)
   const named = new Set(tail.kind === "live" ? tail.manifest.segments.map(({ name }) => name) : [])
   return candidates.filter(({ key }) => {
-    const parts = env.keys.partsOf(key)
+    const parts = deps.keys.partsOf(key)
     if (parts === undefined || parts.session !== session) return false
-    if (parts.life !== life) return true
-    return key.startsWith(env.keys.segments) && !named.has(parts.name)
+    if (parts.generation !== generation) return true
+    return key.startsWith(deps.keys.segments) && !named.has(parts.name)
   })
 }
 
-async function fenceOf(
-  { env, comparing }: TailHost,
-  session: string,
-  tail: Tail,
-  token: string,
-): Promise<{ readonly bytes: Uint8Array; readonly etags: Manifest["etags"]; asTail(etag: string): Tail }> {
-  const etags = tail.kind === "live" ? tail.manifest.etags : await comparing.known()
+/** Without a log, a new tombstone takes the role of the fence: it has another ETag. */
+async function raiseFence(deps: TailDeps, session: string, tail: Tail, token: string): Promise<Replacement> {
+  const etags = tail.kind === "live" ? tail.manifest.etags : await deps.conditionalWrites.etagForm()
   if (etags === "none") {
-    const message = `What is left over of ${session} cannot be collected: this store cannot keep writers out meanwhile.`
-    throw storageError(env, "unsupported", message, { session })
+    const message = `Garbage in ${session} cannot be collected: without conditional writes the store cannot stop writers meanwhile.`
+    throw storageError(deps, "unsupported", message, { session })
   }
   if (tail.kind !== "live") {
-    const { life } = tail
-    const made = tail.kind === "gone" ? tail.made : token
+    const { generation } = tail
+    const createdBy = tail.kind === "deleted" ? tail.createdBy : token
     return {
-      bytes: createTombstone({ life, token, made }),
+      bytes: createTombstone({ generation, token, createdBy }),
       etags,
-      asTail: (etag) => ({ kind: "gone", etag, life, made }),
+      asTail: (etag) => ({ kind: "deleted", etag, generation, createdBy }),
     }
   }
   const { lines, lastModified = 0 } = tail

@@ -1,16 +1,16 @@
 /**
- * What the adapter asks of an object store: five methods, all it ever calls. Implemented over the caller's `S3Client`; a store
- * with another client implements these.
+ * The five methods of an object store that the adapter uses. `createS3ObjectStore` implements them over an `S3Client`; implement
+ * them yourself to use another client. Every method rejects with an {@link ObjectStoreError} only.
  */
 export interface ObjectStore {
-  /** `undefined` where there is no such object, `"unchanged"` where it still has the ETag of `unless`. */
+  /** `undefined` if the object does not exist, `"unchanged"` if it still has the ETag given as `unless`. */
   get(key: string, o?: GetOptions): Promise<StoredObject | "unchanged" | undefined>
-  /** Replaces the object as a whole, or creates it. */
+  /** Creates the object or replaces all of it. Rejects with `precondition` if the condition does not hold. */
   put(key: string, bytes: Uint8Array, o?: PutOptions): Promise<PutResult>
   head(key: string, o?: RequestOptions): Promise<ObjectInfo | undefined>
-  /** A page of the objects whose keys start with the prefix, in the order of their keys; `next` is `after` of the next page. */
+  /** One page of the objects whose keys start with `prefix`, ordered by key. Pass `next` as `after` to get the next page. */
   list(prefix: string, o?: RequestOptions & { readonly after?: string }): Promise<ObjectPage>
-  /** Of an object that is not there, too. */
+  /** Succeeds if the object does not exist. */
   delete(key: string, o?: RequestOptions): Promise<void>
 }
 
@@ -19,7 +19,7 @@ export interface RequestOptions {
 }
 
 export interface GetOptions extends RequestOptions {
-  /** Bytes from `from` up to, not including, `to`; beyond the end there is nothing. */
+  /** Bytes from `from` up to, not including, `to`; clipped to the object. */
   readonly range?: { readonly from: number; readonly to?: number }
   /** An ETag without its quotes. */
   readonly unless?: string
@@ -29,7 +29,7 @@ export interface PutOptions extends RequestOptions {
   readonly condition?: PutCondition
 }
 
-/** Stores differ in how they want the ETag of a condition written; `"bare"` is without quotes. */
+/** How the ETag of a condition is written: stores differ. `"bare"` is without quotes. */
 export type EtagForm = "quoted" | "bare"
 
 export type PutCondition =
@@ -38,21 +38,21 @@ export type PutCondition =
 
 export interface PutResult {
   readonly etag: string
-  /** The bucket keeps the version that this one replaced. */
+  /** The bucket is versioned: it keeps the object that this one replaced. */
   readonly versioned: boolean
 }
 
 export interface ObjectInfo {
   /** Without quotes. */
   readonly etag: string
-  /** Of the whole object, in bytes. */
+  /** Bytes of the whole object. */
   readonly size: number
   /** Milliseconds since the epoch. */
   readonly lastModified: number
 }
 
 export interface StoredObject extends ObjectInfo {
-  /** Bytes that `body` has when it comes whole. */
+  /** Bytes of the complete `body`. */
   readonly length: number
   readonly body: AsyncIterable<Uint8Array>
 }
@@ -67,13 +67,16 @@ export interface ObjectPage {
 }
 
 /**
- * Why a request did not do what it should.
+ * Why a request failed.
  *
- * - `precondition`: its condition did not hold (412), or the object it should match is not there.
- * - `busy`: another write of the same key was under way (409).
- * - `slow`: the store asks to be left in peace for a while (429, 503).
- * - `network`: no answer, or not in time. `server`: an answer that says nothing (5xx).
- * - `denied`, `credentials`, `bucket`, `clock`, `quota`: what their names say; `refused`: anything else.
+ * - `precondition`: its condition did not hold (412), or the object to match does not exist.
+ * - `busy`: another write to the same key was in progress (409).
+ * - `slow`: the store throttles (429, 503).
+ * - `network`: no answer, or none in time.
+ * - `server`: an internal error of the store (5xx).
+ * - `denied`: the credentials lack a permission. `credentials`: they are wrong or expired.
+ * - `bucket`: no such bucket. `clock`: this machine's clock is too far off. `quota`: the store is full.
+ * - `refused`: anything else.
  */
 export type StoreFailure =
   | "precondition"
@@ -88,10 +91,10 @@ export type StoreFailure =
   | "quota"
   | "refused"
 
-/** The one error that an {@link ObjectStore} rejects with. */
+/** The only error that an {@link ObjectStore} rejects with. */
 export class ObjectStoreError extends Error {
   readonly failure: StoreFailure
-  /** The store itself said that it did not do it, and nothing of the request can still be under way. */
+  /** The store itself rejected the request, and no copy of it can still arrive. */
   readonly certain: boolean
 
   constructor(

@@ -1,4 +1,4 @@
-/** What an error of the SDK says of the request. */
+/** Translates errors of the AWS SDK to {@link ObjectStoreError}. */
 import type { StoreFailure } from "./object-store.ts"
 import { ObjectStoreError } from "./object-store.ts"
 
@@ -13,10 +13,10 @@ export function toObjectStoreError(error: unknown): ObjectStoreError {
   const { name = "", message = "", $metadata } = (error ?? {}) as SdkError
   const status = statusOf(error)
   const failure = failureOf(name, status)
-  // The SDK sends again by itself; where it did, an earlier attempt may still be on its way.
+  // The SDK retries by itself. After a retry an earlier attempt may still arrive.
   const certain = !UNCERTAIN.has(failure) && ($metadata?.attempts ?? 1) === 1
-  const said = [status, name === "Unknown" ? "" : name, message].filter((part) => part !== undefined && part !== "")
-  return new ObjectStoreError(failure, said.join(" "), { certain, cause: error })
+  const parts = [status, name === "Unknown" ? "" : name, message].filter((part) => part !== undefined && part !== "")
+  return new ObjectStoreError(failure, parts.join(" "), { certain, cause: error })
 }
 
 export function statusOf(error: unknown): number | undefined {
@@ -29,7 +29,7 @@ export function isMissingObject(error: unknown): boolean {
 
 const UNCERTAIN: ReadonlySet<StoreFailure> = new Set(["network", "server"])
 
-/** S3's own codes; compatible stores use the same. */
+/** Error codes of S3, which compatible stores share. */
 const BY_NAME: Readonly<Record<string, StoreFailure>> = {
   NoSuchBucket: "bucket",
   PermanentRedirect: "bucket",

@@ -1,4 +1,4 @@
-/** The port over the caller's `S3Client`. */
+/** {@link ObjectStore} over an `S3Client` of the AWS SDK. */
 import {
   DeleteObjectCommand,
   GetObjectCommand,
@@ -10,6 +10,7 @@ import type { S3Client } from "@aws-sdk/client-s3"
 import type { ObjectStore, PutCondition, RequestOptions } from "./object-store.ts"
 import { isMissingObject, statusOf, toObjectStoreError } from "./s3-errors.ts"
 
+/** Implements {@link ObjectStore} with the caller's client, which keeps its own retries and timeouts. */
 export function createS3ObjectStore(client: S3Client, bucket: string): ObjectStore {
   const send = async <T>(
     call: (o: { abortSignal?: AbortSignal }) => Promise<T>,
@@ -123,7 +124,7 @@ function timeOf(date: Date | undefined): number {
   return date?.getTime() ?? 0
 }
 
-/** Node's streams are iterable, those of a page's `fetch` not in every browser. */
+/** Node's streams are iterable; web streams are not in every browser. */
 async function* bytesOf(body: unknown): AsyncGenerator<Uint8Array, void, undefined> {
   try {
     if (isIterable(body)) yield* body

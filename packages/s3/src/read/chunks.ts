@@ -1,19 +1,22 @@
-/** From bytes to chunks of lines. */
+/** Decodes the bytes of a segment into lines, and groups lines into the chunks that a read yields. */
 import type { Chunk, Seq } from "@sessions/core/storage"
 import { MAX_CHUNK_BYTES, utf8Length } from "@sessions/core/storage"
-import { decode } from "../format/tail.ts"
+import { decodeUtf8 } from "../base/utf8.ts"
 
-/** Lines as they come, in portions of at most a chunk unless a line is longer. Undefined for bytes that are not UTF-8, or do not end in LF. */
-export async function* linesOf(
-  pieces: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
+/**
+ * Yields the lines as their bytes arrive, at most MAX_CHUNK_BYTES at a time unless one line is longer. Yields undefined for bytes
+ * that are not UTF-8 or do not end in LF.
+ */
+export async function* decodeLines(
+  parts: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
 ): AsyncGenerator<readonly string[] | undefined, void, undefined> {
   let held: Uint8Array[] = []
   let length = 0
-  for await (const piece of pieces) {
-    held.push(piece)
-    length += piece.length
-    // In the middle of a long line there is nothing to look for but its end.
-    if (length < MAX_CHUNK_BYTES || !piece.includes(10)) continue
+  for await (const part of parts) {
+    held.push(part)
+    length += part.length
+    // Without an LF in this part a long line goes on: joining what is held would be quadratic.
+    if (length < MAX_CHUNK_BYTES || !part.includes(10)) continue
     let bytes = concat(held, length)
     for (let end = cutOf(bytes); end !== undefined; end = bytes.length < MAX_CHUNK_BYTES ? undefined : cutOf(bytes)) {
       yield toLines(bytes.subarray(0, end))
@@ -30,7 +33,7 @@ export async function* linesOf(
   }
 }
 
-/** Lines in memory, as chunks. */
+/** Groups lines in memory into chunks. */
 export function* toChunks(lines: readonly string[], seq: Seq): Generator<Chunk, void, undefined> {
   let from = 0
   let bytes = 0
@@ -44,15 +47,15 @@ export function* toChunks(lines: readonly string[], seq: Seq): Generator<Chunk, 
   if (from < lines.length) yield { from: seq + from, lines: lines.slice(from) }
 }
 
-/** What of some lines lies in a range. */
-export function within(lines: readonly string[], seq: Seq, from: Seq, to: Seq): Chunk | undefined {
+/** The lines, of which the first has `seq`, that lie between `from` and `to`. Undefined if there are none. */
+export function sliceLines(lines: readonly string[], seq: Seq, from: Seq, to: Seq): Chunk | undefined {
   const first = Math.max(0, from - seq)
   const end = Math.min(lines.length, to - seq)
   if (first >= end) return undefined
   return { from: seq + first, lines: first === 0 && end === lines.length ? lines : lines.slice(first, end) }
 }
 
-/** Behind the last LF that fits a chunk; else behind the first there is. */
+/** After the last LF that fits into a chunk; else after the first LF. */
 function cutOf(bytes: Uint8Array): number | undefined {
   const fitting = bytes.length <= MAX_CHUNK_BYTES ? bytes.lastIndexOf(10) : bytes.lastIndexOf(10, MAX_CHUNK_BYTES - 1)
   const cut = fitting === -1 ? bytes.indexOf(10, MAX_CHUNK_BYTES) : fitting
@@ -60,18 +63,18 @@ function cutOf(bytes: Uint8Array): number | undefined {
 }
 
 function toLines(bytes: Uint8Array): readonly string[] | undefined {
-  const text = decode(bytes)
+  const text = decodeUtf8(bytes)
   if (text === undefined || !text.endsWith("\n")) return undefined
   return text.slice(0, -1).split("\n")
 }
 
-function concat(pieces: readonly Uint8Array[], length: number): Uint8Array {
-  if (pieces.length === 1) return pieces[0] as Uint8Array
+function concat(parts: readonly Uint8Array[], length: number): Uint8Array {
+  if (parts.length === 1) return parts[0] as Uint8Array
   const all = new Uint8Array(length)
   let at = 0
-  for (const piece of pieces) {
-    all.set(piece, at)
-    at += piece.length
+  for (const part of parts) {
+    all.set(part, at)
+    at += part.length
   }
   return all
 }

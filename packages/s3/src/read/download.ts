@@ -1,47 +1,45 @@
-/** A stretch on its way: fetched whether or not somebody takes it yet, given in the order of its bytes. */
-import { segmentKey } from "../segments/segments.ts"
-import type { Environment } from "../base/deps.ts"
+/** Downloads a range of a segment in the background and hands out its bytes in order. */
+import type { Deps } from "../base/deps.ts"
 import { storageError } from "../requests/errors.ts"
 import { openObject } from "../requests/open-object.ts"
-import type { Stretch } from "./plan.ts"
+import { segmentKey } from "../segments/segments.ts"
+import type { SegmentRange } from "./segment-ranges.ts"
 
 export interface Download {
-  readonly stretch: Stretch
-  /** Once. */
+  readonly range: SegmentRange
+  /** Can be read once. */
   bytes(): AsyncGenerator<Uint8Array, void, undefined>
-  /** Everything has come. */
-  readonly complete: boolean
 }
 
-/** The segment is not there any more: it was merged, or its log is gone. */
-export class MissingSegment extends Error {
-  override readonly name = "MissingSegment"
+/** The segment does not exist any more: it was merged into another one, or its log was deleted or replaced. */
+export class SegmentMissingError extends Error {
+  override readonly name = "SegmentMissingError"
 }
 
 export function startDownload(
-  env: Environment,
+  deps: Deps,
   session: string,
-  life: string,
-  stretch: Stretch,
+  generation: string,
+  range: SegmentRange,
   signal: AbortSignal,
 ): Download {
-  const pieces: Uint8Array[] = []
+  const received: Uint8Array[] = []
   let state: { readonly ended: boolean; readonly error?: unknown } = { ended: false }
   let wake = (): void => undefined
 
   async function fetch(): Promise<void> {
-    const { segment, at, bytes } = stretch
-    const key = segmentKey(env, session, life, segment)
-    const whole = at === 0 && bytes === segment.bytes
-    const object = await openObject(env, key, whole ? {} : { range: { from: at, to: at + bytes } }, signal)
-    if (object === undefined || object === "unchanged") throw new MissingSegment(key)
+    const { segment, at, bytes } = range
+    const key = segmentKey(deps, session, generation, segment)
+    const isWhole = at === 0 && bytes === segment.bytes
+    const object = await openObject(deps, key, isWhole ? {} : { range: { from: at, to: at + bytes } }, signal)
+    if (object === undefined || object === "unchanged") throw new SegmentMissingError(key)
     if (object.size !== segment.bytes) {
-      object.drop()
-      const message = `${key} has ${object.size} bytes, not the ${segment.bytes} it was written with: somebody changed it. Put back the object as it was.`
-      throw storageError(env, "corrupt", message, { session, at: key })
+      object.cancel()
+      const message = `${key} has ${object.size} bytes instead of the ${segment.bytes} that were written: it was changed from outside. Put back the object as it was.`
+      throw storageError(deps, "corrupt", message, { session, at: key })
     }
-    for await (const piece of object.bytes()) {
-      pieces.push(piece)
+    for await (const part of object.bytes()) {
+      received.push(part)
       wake()
     }
   }
@@ -57,11 +55,11 @@ export function startDownload(
   }
 
   return {
-    stretch,
+    range,
     async *bytes() {
       for (;;) {
-        const piece = pieces.shift()
-        if (piece !== undefined) yield piece
+        const part = received.shift()
+        if (part !== undefined) yield part
         else if (state.ended) break
         else
           await new Promise<void>((resolve) => {
@@ -69,9 +67,6 @@ export function startDownload(
           })
       }
       if ("error" in state) throw state.error
-    },
-    get complete() {
-      return state.ended
     },
   }
 }

@@ -1,53 +1,43 @@
-/** What a failure of the store means to a caller of the storage, with a sentence that says what to do. */
+/** Translates failures of the store to errors of the storage contract, with a sentence that says what to do. */
 import { StorageError } from "@sessions/core/storage"
 import type { StorageErrorCode } from "@sessions/core/storage"
-import type { Environment } from "../base/deps.ts"
-import { ChangedObject } from "./open-object.ts"
+import type { Deps } from "../base/deps.ts"
 import type { StoreFailure } from "../object-store/object-store.ts"
 import { ObjectStoreError } from "../object-store/object-store.ts"
+import { ObjectChangedError } from "./open-object.ts"
 
-export interface ErrorPlace {
+export interface ErrorLocation {
   readonly session?: string | undefined
   /** The key. */
   readonly at?: string | undefined
 }
 
-export function toStorageError(env: Environment, error: unknown, what: string, place: ErrorPlace = {}): StorageError {
+/** `action` completes the sentence "Could not …". */
+export function toStorageError(deps: Deps, error: unknown, action: string, location: ErrorLocation = {}): StorageError {
   if (error instanceof StorageError) return error
-  if (error instanceof ChangedObject) {
-    return storageError(
-      env,
-      "unavailable",
-      `The object changed each time while it was read to ${what}. Try again.`,
-      place,
-    )
+  if (error instanceof ObjectChangedError) {
+    const message = `Could not ${action}: the object changed during each attempt to read it. Try again.`
+    return storageError(deps, "unavailable", message, location)
   }
-  const { code, advice } = meaningOf(error)
-  const at = place.at ?? env.description
-  return storageError(env, code, `Could not ${what} at ${at} (${messageOf(error)}): ${advice}.`, place, error)
+  const { code, advice } = error instanceof ObjectStoreError ? MEANINGS[error.failure] : MEANINGS.refused
+  const reason = error instanceof Error ? error.message : String(error)
+  const at = location.at ?? deps.description
+  return storageError(deps, code, `Could not ${action} at ${at} (${reason}): ${advice}.`, location, error)
 }
 
 export function storageError(
-  env: Environment,
+  deps: Deps,
   code: StorageErrorCode,
   message: string,
-  { session, at }: ErrorPlace = {},
+  { session, at }: ErrorLocation = {},
   cause?: unknown,
 ): StorageError {
   return new StorageError(code, message, {
-    storage: env.description,
+    storage: deps.description,
     ...(session !== undefined && { session }),
     ...(at !== undefined && { at }),
     cause,
   })
-}
-
-function meaningOf(error: unknown): Meaning {
-  return error instanceof ObjectStoreError ? MEANINGS[error.failure] : MEANINGS.refused
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
 }
 
 interface Meaning {
@@ -56,15 +46,15 @@ interface Meaning {
 }
 
 const MEANINGS: Readonly<Record<StoreFailure, Meaning>> = {
-  precondition: { code: "unavailable", advice: "others write there at the same time; repeat the call" },
-  busy: { code: "unavailable", advice: "others write there at the same time; repeat the call" },
-  slow: { code: "unavailable", advice: "the store asks for fewer requests; repeat the call later" },
-  network: { code: "unavailable", advice: "the store cannot be reached; look at the endpoint and the network" },
+  precondition: { code: "unavailable", advice: "other writers use the same key; repeat the call" },
+  busy: { code: "unavailable", advice: "other writers use the same key; repeat the call" },
+  slow: { code: "unavailable", advice: "the store throttles requests; repeat the call later" },
+  network: { code: "unavailable", advice: "the store cannot be reached; check the endpoint and the network" },
   server: { code: "unavailable", advice: "the store failed; repeat the call" },
   denied: {
     code: "unavailable",
     advice:
-      "these credentials may not do that; they need s3:GetObject, s3:PutObject and s3:DeleteObject on the keys under the prefix, and s3:ListBucket on the bucket (without it S3 refuses to say that an object is not there)",
+      "the credentials lack a permission; they need s3:GetObject, s3:PutObject and s3:DeleteObject on the keys under the prefix, and s3:ListBucket on the bucket (without it S3 answers 403 for an object that does not exist)",
   },
   credentials: {
     code: "unavailable",
@@ -72,10 +62,9 @@ const MEANINGS: Readonly<Record<StoreFailure, Meaning>> = {
   },
   bucket: {
     code: "unavailable",
-    advice:
-      "there is no such bucket for this client; create it, or correct `bucket` and the client's region or endpoint",
+    advice: "this client finds no such bucket; create it, or correct `bucket` and the client's region or endpoint",
   },
   clock: { code: "unavailable", advice: "this machine's clock is too far from the store's; set it" },
-  quota: { code: "quota", advice: "the store has no room for it; make room or raise the quota, and repeat the call" },
-  refused: { code: "unavailable", advice: "the store refused it; its message says why" },
+  quota: { code: "quota", advice: "the store is full; make room or raise the quota, and repeat the call" },
+  refused: { code: "unavailable", advice: "the store refused the request; its message says why" },
 }

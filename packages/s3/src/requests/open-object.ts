@@ -1,63 +1,65 @@
-/** An object, or a stretch of it, whose body goes on where it broke off. */
-import type { Environment } from "../base/deps.ts"
-import type { Attempt } from "./request.ts"
-import { startAttempt } from "./request.ts"
+/** Opens an object, or a range of it. A body that breaks off is continued with a ranged GET. */
+import type { Deps } from "../base/deps.ts"
 import type { GetOptions, ObjectInfo, StoredObject } from "../object-store/object-store.ts"
 import { ObjectStoreError } from "../object-store/object-store.ts"
-import type { Patience } from "./retry.ts"
-import { isPassing, startPatience } from "./retry.ts"
+import type { TimedRequest } from "./request.ts"
+import { startRequest } from "./request.ts"
+import type { Backoff } from "./retry.ts"
+import { isTransient, startBackoff } from "./retry.ts"
 
 export interface OpenObject extends ObjectInfo {
-  /** Once. Ends with a {@link ChangedObject} where the rest would come from another object. */
+  /** Can be read once. Throws {@link ObjectChangedError} if the rest of the body would come from another object. */
   bytes(): AsyncGenerator<Uint8Array, void, undefined>
-  /** All of it. */
-  whole(): Promise<Uint8Array>
-  /** In the place of reading it: a body that nobody takes holds its connection. */
-  drop(): void
+  /** Reads the whole body, in place of {@link bytes}. */
+  readAll(): Promise<Uint8Array>
+  /** Required if the body is not read: an unread body keeps its connection open. */
+  cancel(): void
 }
 
 /** The object was replaced or deleted while its body was read. */
-export class ChangedObject extends Error {
-  override readonly name = "ChangedObject"
+export class ObjectChangedError extends Error {
+  override readonly name = "ObjectChangedError"
 }
 
+/** `undefined` if the object does not exist, `"unchanged"` if it still has the ETag given as `unless`. */
 export async function openObject(
-  env: Environment,
+  deps: Deps,
   key: string,
   o: Pick<GetOptions, "range" | "unless">,
   signal: AbortSignal | undefined,
 ): Promise<OpenObject | "unchanged" | undefined> {
-  const first = await begin(env, key, o, signal)
+  const first = await get(deps, key, o, signal)
   if (first === undefined || first === "unchanged") return first
   const { etag, size, lastModified, length } = first.object
   const from = o.range?.from ?? 0
 
   async function* bytes(): AsyncGenerator<Uint8Array, void, undefined> {
-    let patience: Patience | undefined
-    let current = first as Begun
-    let got = 0
+    let backoff: Backoff | undefined
+    let current = first as Answer
+    let received = 0
     for (;;) {
       try {
         const iterator = current.object.body[Symbol.asyncIterator]()
         for (;;) {
-          const step = await current.attempt.within(iterator.next())
+          const step = await current.request.receive(iterator.next())
           if (step.done === true) break
-          got += step.value.length
-          patience = undefined
+          received += step.value.length
+          backoff = undefined
           yield step.value
         }
-        if (got >= length) return
-        throw new ObjectStoreError("network", `the body ended after ${got} of ${length} bytes`, { certain: false })
+        if (received >= length) return
+        const message = `the body ended after ${received} of ${length} bytes`
+        throw new ObjectStoreError("network", message, { certain: false })
       } catch (error) {
-        patience ??= startPatience(env)
-        if (!isPassing(error) || !(await patience.pause(error, signal))) throw error
+        backoff ??= startBackoff(deps)
+        if (!isTransient(error) || !(await backoff.pause(error, signal))) throw error
       } finally {
-        current.attempt.end()
+        current.request.cancel()
       }
-      const next = await begin(env, key, { range: { from: from + got, to: from + length } }, signal)
+      const next = await get(deps, key, { range: { from: from + received, to: from + length } }, signal)
       if (next === undefined || next === "unchanged" || next.object.etag !== etag) {
-        if (typeof next === "object") next.attempt.end()
-        throw new ChangedObject(key)
+        if (typeof next === "object") next.request.cancel()
+        throw new ObjectChangedError(key)
       }
       current = next
     }
@@ -68,39 +70,39 @@ export async function openObject(
     size,
     lastModified,
     bytes,
-    drop: () => first.attempt.end(),
-    async whole() {
+    cancel: () => first.request.cancel(),
+    async readAll() {
       const all = new Uint8Array(length)
       let at = 0
-      for await (const piece of bytes()) {
-        all.set(piece, at)
-        at += piece.length
+      for await (const part of bytes()) {
+        all.set(part, at)
+        at += part.length
       }
       return all
     },
   }
 }
 
-interface Begun {
+interface Answer {
   readonly object: StoredObject
-  readonly attempt: Attempt
+  readonly request: TimedRequest
 }
 
-async function begin(
-  env: Environment,
+async function get(
+  deps: Deps,
   key: string,
   o: Pick<GetOptions, "range" | "unless">,
   signal: AbortSignal | undefined,
-): Promise<Begun | "unchanged" | undefined> {
-  const patience = startPatience(env)
+): Promise<Answer | "unchanged" | undefined> {
+  const backoff = startBackoff(deps)
   for (;;) {
-    const attempt = startAttempt(env, signal)
+    const request = startRequest(deps, signal)
     try {
-      const object = await attempt.within(env.store.get(key, { ...o, signal: attempt.signal }))
-      return object === undefined || object === "unchanged" ? object : { object, attempt }
+      const object = await request.receive(deps.store.get(key, { ...o, signal: request.signal }))
+      return object === undefined || object === "unchanged" ? object : { object, request }
     } catch (error) {
-      attempt.end()
-      if (!isPassing(error) || !(await patience.pause(error, signal))) throw error
+      request.cancel()
+      if (!isTransient(error) || !(await backoff.pause(error, signal))) throw error
     }
   }
 }

@@ -1,53 +1,52 @@
-/** One request, which neither the store's silence nor its answer's can hold up for ever. */
+/** One request with a timeout, which the caller's signal can abort. */
 import { StorageError } from "@sessions/core/storage"
-import type { Environment } from "../base/deps.ts"
+import type { Deps } from "../base/deps.ts"
 import { ObjectStoreError } from "../object-store/object-store.ts"
 
-export interface Attempt {
-  /** For the request: fires when it is given up. */
+export interface TimedRequest {
+  /** Fires when the request is cancelled; to be passed to the store. */
   readonly signal: AbortSignal
-  /** The next thing that the request should bring; gives it up when that takes too long or the caller's signal fires. */
-  within<T>(promise: Promise<T>): Promise<T>
-  /** Gives up what is still under way. */
-  end(): void
+  /** Awaits the answer or the next part of its body. Cancels the request after `requestTimeout` or when the caller aborts. */
+  receive<T>(promise: Promise<T>): Promise<T>
+  cancel(): void
 }
 
-export function startAttempt({ settings, time }: Environment, signal: AbortSignal | undefined): Attempt {
+export function startRequest({ settings, time }: Deps, signal: AbortSignal | undefined): TimedRequest {
   const controller = new AbortController()
   return {
     signal: controller.signal,
-    async within(promise) {
-      const waiting = new AbortController()
-      const late = time.sleep(settings.requestTimeout, waiting.signal).then(() => {
-        if (waiting.signal.aborted) return new Promise<never>(() => undefined)
+    async receive(promise) {
+      const done = new AbortController()
+      const timeout = time.sleep(settings.requestTimeout, done.signal).then(() => {
+        if (done.signal.aborted) return new Promise<never>(() => undefined)
         throw new ObjectStoreError("network", `no answer within ${settings.requestTimeout} ms`, { certain: false })
       })
       const aborted = new Promise<never>((_, reject) => {
         const abort = (): void => reject(abortedError(signal))
         if (signal?.aborted === true) abort()
-        signal?.addEventListener("abort", abort, { signal: waiting.signal })
+        signal?.addEventListener("abort", abort, { signal: done.signal })
       })
       try {
-        return await Promise.race([promise, late, aborted])
+        return await Promise.race([promise, timeout, aborted])
       } catch (error) {
         controller.abort()
         throw error
       } finally {
-        waiting.abort()
+        done.abort()
       }
     },
-    end: () => controller.abort(),
+    cancel: () => controller.abort(),
   }
 }
 
-/** A request whose answer is all that it brings. */
-export async function once<T>(
-  env: Environment,
+/** Sends a request whose answer has no body to read. */
+export async function sendOnce<T>(
+  deps: Deps,
   signal: AbortSignal | undefined,
-  act: (signal: AbortSignal) => Promise<T>,
+  send: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
-  const attempt = startAttempt(env, signal)
-  return attempt.within(act(attempt.signal))
+  const request = startRequest(deps, signal)
+  return request.receive(send(request.signal))
 }
 
 export function abortedError(signal: AbortSignal | undefined): StorageError {

@@ -1,9 +1,9 @@
-/** Makes one large segment of many small ones. It takes effect with the append that it rides on, or not at all. */
-import type { Environment } from "../base/deps.ts"
-import { openObject } from "../requests/open-object.ts"
+/** Merging: writes many small segments anew as one large one, so that a long log has few objects. */
+import type { Deps } from "../base/deps.ts"
+import type { Settings } from "../base/settings.ts"
 import type { Manifest, Segment } from "../format/manifest.ts"
 import { linesOfSegment } from "../format/manifest.ts"
-import { planMerge } from "../append/plan.ts"
+import { openObject } from "../requests/open-object.ts"
 import { segmentKey, writeSegment } from "./segments.ts"
 
 export interface Merged {
@@ -11,47 +11,73 @@ export interface Merged {
   readonly into: Segment
 }
 
-const PARALLEL = 8
+const PARALLEL_READS = 8
 
-/** Undefined where there is nothing to merge, or what is there is not what the manifest says: damage is never written anew. */
+/**
+ * Writes the merged segment; it takes effect with the next tail that names it. Undefined if there is nothing to merge, or if a
+ * segment is not as the manifest says: damaged segments are left as they are.
+ */
 export async function mergeSegments(
-  env: Environment,
+  deps: Deps,
   session: string,
-  { segments, life }: Manifest,
+  { segments, generation }: Manifest,
   signal: AbortSignal,
 ): Promise<Merged | undefined> {
-  const replaced = planMerge(segments, env.settings)
+  const replaced = planMerge(segments, deps.settings)
   const [first] = replaced
   if (first === undefined) return undefined
   const all = new Uint8Array(replaced.reduce((sum, { bytes }) => sum + bytes, 0))
-  const places = replaced.map((_, n) => replaced.slice(0, n).reduce((sum, { bytes }) => sum + bytes, 0))
-  for (let at = 0; at < replaced.length; at += PARALLEL) {
-    const group = replaced.slice(at, at + PARALLEL)
-    const contents = await Promise.all(group.map((segment) => readSegment(env, session, life, segment, signal)))
+  const offsets = replaced.map((_, n) => replaced.slice(0, n).reduce((sum, { bytes }) => sum + bytes, 0))
+  for (let at = 0; at < replaced.length; at += PARALLEL_READS) {
+    const group = replaced.slice(at, at + PARALLEL_READS)
+    const contents = await Promise.all(group.map((segment) => readSegment(deps, session, generation, segment, signal)))
     for (const [n, content] of contents.entries()) {
       if (content === undefined) return undefined
-      all.set(content, places[at + n])
+      all.set(content, offsets[at + n])
     }
   }
-  const pieces = replaced.flatMap((segment) => segment.pieces)
-  const into = await writeSegment(env, session, life, { from: first.from, bytes: all, pieces }, signal)
+  const blocks = replaced.flatMap((segment) => segment.blocks)
+  const into = await writeSegment(deps, session, generation, { from: first.from, bytes: all, blocks }, signal)
   return { replaced, into }
 }
 
+/** Replaces consecutive segments by the one they were merged into; undefined if they are not all there any more. */
+export function withMerged(segments: readonly Segment[], { replaced, into }: Merged): readonly Segment[] | undefined {
+  const at = segments.findIndex(({ name }) => name === replaced[0]?.name)
+  if (at === -1 || replaced.some(({ name }, n) => segments[at + n]?.name !== name)) return undefined
+  return [...segments.slice(0, at), into, ...segments.slice(at + replaced.length)]
+}
+
+/** The oldest of the small segments at the end of the log, as soon as there are enough of them for one large segment. */
+function planMerge(segments: readonly Segment[], { mergedBytes, segmentBytes }: Settings): readonly Segment[] {
+  let first = segments.length
+  while (first > 0 && (segments[first - 1] as Segment).bytes <= mergedBytes / 2) first--
+  const small = segments.slice(first)
+  if (small.length < Math.floor(mergedBytes / segmentBytes)) return []
+  const selected: Segment[] = []
+  let bytes = 0
+  for (const segment of small) {
+    if (bytes + segment.bytes > mergedBytes) break
+    selected.push(segment)
+    bytes += segment.bytes
+  }
+  return selected.length < 2 ? [] : selected
+}
+
 async function readSegment(
-  env: Environment,
+  deps: Deps,
   session: string,
-  life: string,
+  generation: string,
   segment: Segment,
   signal: AbortSignal,
 ): Promise<Uint8Array | undefined> {
-  const object = await openObject(env, segmentKey(env, session, life, segment), {}, signal)
+  const object = await openObject(deps, segmentKey(deps, session, generation, segment), {}, signal)
   if (object === undefined || object === "unchanged") return undefined
   if (object.size !== segment.bytes) {
-    object.drop()
+    object.cancel()
     return undefined
   }
-  const bytes = await object.whole()
+  const bytes = await object.readAll()
   return countLines(bytes) === linesOfSegment(segment) ? bytes : undefined
 }
 

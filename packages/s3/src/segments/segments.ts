@@ -1,86 +1,48 @@
-/** Writes segments. One that no tail names is an orphan: its writer removes it where it can, a collector otherwise. */
-import type { Environment } from "../base/deps.ts"
-import { once } from "../requests/request.ts"
-import { persistently } from "../requests/retry.ts"
-import type { Segment } from "../format/manifest.ts"
+/**
+ * Writes and removes segments. A segment takes effect when a tail names it. Until then it is an orphan, which its writer removes
+ * if the append fails, and garbage collection otherwise.
+ */
+import type { Deps } from "../base/deps.ts"
 import { createToken } from "../base/time.ts"
-import type { Sealed } from "../append/plan.ts"
-
-const encoder = new TextEncoder()
-
-/** So many go out at once. */
-const PARALLEL = 4
+import type { Segment } from "../format/manifest.ts"
+import { removeObjects } from "../requests/objects.ts"
+import { withRetries } from "../requests/retry.ts"
 
 export function segmentKey(
-  { keys }: Environment,
+  { keys }: Deps,
   session: string,
-  life: string,
+  generation: string,
   { name }: Pick<Segment, "name">,
 ): string {
-  return `${keys.segmentsOf(session, life)}${name}`
+  return `${keys.segmentsOf(session, generation)}${name}`
 }
 
 export async function writeSegment(
-  env: Environment,
+  deps: Deps,
   session: string,
-  life: string,
-  content: { readonly from: number; readonly bytes: Uint8Array; readonly pieces: Segment["pieces"] },
+  generation: string,
+  content: { readonly from: number; readonly bytes: Uint8Array; readonly blocks: Segment["blocks"] },
   signal: AbortSignal,
 ): Promise<Segment> {
   const segment = {
-    name: createToken(env.time),
+    name: createToken(deps.time),
     from: content.from,
     bytes: content.bytes.length,
-    pieces: content.pieces,
+    blocks: content.blocks,
   }
-  const key = segmentKey(env, session, life, segment)
-  await persistently(env, signal, (within) => env.store.put(key, content.bytes, { signal: within }))
+  const key = segmentKey(deps, session, generation, segment)
+  await withRetries(deps, signal, (requestSignal) => deps.store.put(key, content.bytes, { signal: requestSignal }))
   return segment
 }
 
-/** In the order of the log; those that were written before one failed are removed. */
-export async function writeSealed(
-  env: Environment,
-  session: string,
-  life: string,
-  sealed: readonly Sealed[],
-  signal: AbortSignal,
-): Promise<Segment[]> {
-  const segments: Segment[] = []
-  try {
-    for (let at = 0; at < sealed.length; at += PARALLEL) {
-      const group = sealed.slice(at, at + PARALLEL).map(({ from, pieces }) => {
-        const text = pieces.map(({ lines }) => `${lines.join("\n")}\n`).join("")
-        const counts = pieces.map(({ lines, bytes }) => [lines.length, bytes] as const)
-        return writeSegment(env, session, life, { from, bytes: encoder.encode(text), pieces: counts }, signal)
-      })
-      for (const one of await Promise.allSettled(group)) if (one.status === "fulfilled") segments.push(one.value)
-      await Promise.all(group)
-    }
-    return segments
-  } catch (error) {
-    await removeSegments(env, session, life, segments)
-    throw error
-  }
-}
-
-/** Once, and without complaint: what stays behind is a collector's. */
 export async function removeSegments(
-  env: Environment,
+  deps: Deps,
   session: string,
-  life: string,
+  generation: string,
   segments: readonly Pick<Segment, "name">[],
 ): Promise<void> {
   await removeObjects(
-    env,
-    segments.map((segment) => segmentKey(env, session, life, segment)),
+    deps,
+    segments.map((segment) => segmentKey(deps, session, generation, segment)),
   )
-}
-
-export async function removeObjects(env: Environment, keys: readonly string[]): Promise<void> {
-  const remove = async (key: string): Promise<void> =>
-    once(env, undefined, (signal) => env.store.delete(key, { signal }))
-  for (let at = 0; at < keys.length; at += 8 * PARALLEL) {
-    await Promise.allSettled(keys.slice(at, at + 8 * PARALLEL).map(remove))
-  }
 }

@@ -1,59 +1,60 @@
-/** Deletion: one write makes it gone for everyone; what it leaves behind nobody can meet, and is cleared away after it. */
+/**
+ * Deletes a session: one write of a tombstone deletes it for every process. Its segments and documents, which no process can find
+ * from then on, are removed afterwards.
+ */
 import type { Deleted } from "@sessions/core/storage"
-import { collectSession } from "../garbage-collection/collect.ts"
-import type { TailHost } from "../tail/replace-tail.ts"
-import { replaceTail } from "../tail/replace-tail.ts"
-import { removeObjects } from "../segments/segments.ts"
-import { collectKeys } from "../requests/list-objects.ts"
-import { makerOf, tailBytesOf } from "../format/manifest.ts"
-import { lifeOf } from "../format/tail.ts"
-import { createTombstone } from "../format/tombstone.ts"
 import { createToken } from "../base/time.ts"
-import type { Turn } from "../tail/write-lock.ts"
+import { creationTokenOf, tailBytesOf } from "../format/manifest.ts"
+import { generationOf } from "../format/tail.ts"
+import { createTombstone } from "../format/tombstone.ts"
+import { collectSession } from "../garbage-collection/collect.ts"
+import { listObjects, removeObjects } from "../requests/objects.ts"
+import type { TailDeps } from "../tail/replace-tail.ts"
+import { replaceTail } from "../tail/replace-tail.ts"
+import type { WriteLock } from "../tail/write-lock.ts"
 
 const NOTHING: Deleted = { bytes: 0, parts: 0 }
 
-export async function removeSession(host: TailHost, session: string, turn: Turn): Promise<Deleted> {
-  const { env } = host
-  // The next life's name is this deletion's token, so that a tombstone is known for one's own by it.
-  const life = createToken(env.time)
+export async function deleteSession(deps: TailDeps, session: string, lock: WriteLock): Promise<Deleted> {
+  // Names the next generation, so this deletion is recognized by it.
+  const generation = createToken(deps.time)
   const { before, done } = await replaceTail(
-    host,
+    deps,
     session,
     "delete",
-    turn,
+    lock,
     async (tail) => {
       if (tail.kind !== "live") return undefined
-      const made = makerOf(tail.manifest)
-      const bytes = createTombstone({ life, token: createToken(env.time), made })
-      return { bytes, etags: tail.manifest.etags, asTail: (etag) => ({ kind: "gone", etag, life, made }) }
+      const createdBy = creationTokenOf(tail.manifest)
+      const bytes = createTombstone({ generation, token: createToken(deps.time), createdBy })
+      const { etags } = tail.manifest
+      return { bytes, etags, asTail: (etag) => ({ kind: "deleted", etag, generation, createdBy }) }
     },
-    // What lives under the new life was made after this deletion, which is done then, and not meant.
-    (tail) => lifeOf(tail) === life,
+    // Also true for a session created since then: this deletion is done and must not delete it.
+    (tail) => generationOf(tail) === generation,
   )
   if (!done) {
-    // A deletion that broke off here may have left something.
-    if (before.kind === "gone") await collectSession(host, session, turn).catch(ignore)
+    // An earlier deletion may have been interrupted before it removed everything.
+    if (before.kind === "deleted") await collectSession(deps, session, lock).catch(ignore)
     return NOTHING
   }
   if (before.kind !== "live") return NOTHING
   const { manifest } = before
-  await clear(host, session, manifest.life).catch(ignore)
+  await removeGeneration(deps, session, manifest.generation).catch(ignore)
   const parts = manifest.segments.length + (tailBytesOf(manifest) > 0 ? 1 : 0)
   return { bytes: manifest.bytes, parts }
 }
 
-/** All that lies under a life that is over. */
-async function clear({ env }: TailHost, session: string, life: string): Promise<void> {
-  for (const prefix of [env.keys.segmentsOf(session, life), env.keys.docsOf(session, life)]) {
-    const objects = await collectKeys(env, prefix, undefined)
+async function removeGeneration(deps: TailDeps, session: string, generation: string): Promise<void> {
+  for (const prefix of [deps.keys.segmentsOf(session, generation), deps.keys.docsOf(session, generation)]) {
+    const objects = await listObjects(deps, prefix, undefined)
     await removeObjects(
-      env,
+      deps,
       objects.map(({ key }) => key),
     )
   }
 }
 
 function ignore(): void {
-  // The session is gone; what is left of it takes room until a collection, and nothing else.
+  // The session is deleted. Garbage collection removes the objects that are left.
 }

@@ -1,57 +1,55 @@
-/** The sessions, newest first: their order from a listing, what is said of each from the first bytes of its tail. */
+/** Lists sessions, newest first: their order from a listing of the tails, each row from the manifest of its tail. */
 import type { HeadInfo, ListedSession } from "@sessions/core/storage"
-import type { Environment } from "../base/deps.ts"
-import { toStorageError } from "../requests/errors.ts"
-import { collectKeys } from "../requests/list-objects.ts"
-import type { ListedObject } from "../object-store/object-store.ts"
-import { ChangedObject, openObject } from "../requests/open-object.ts"
-import { segmentKey } from "../segments/segments.ts"
+import type { Deps } from "../base/deps.ts"
 import type { Manifest } from "../format/manifest.ts"
 import { tailBytesOf } from "../format/manifest.ts"
 import { decodeManifest, isUnreadable, updatedAtOf } from "../format/tail.ts"
-import { unreadable } from "../tail/tail-cache.ts"
 import { isTombstone } from "../format/tombstone.ts"
+import type { ListedObject } from "../object-store/object-store.ts"
+import { toStorageError } from "../requests/errors.ts"
+import { listObjects } from "../requests/objects.ts"
+import { ObjectChangedError, openObject } from "../requests/open-object.ts"
+import { segmentKey } from "../segments/segments.ts"
+import { unreadableError } from "../tail/tail-cache.ts"
 
-/** Room for what a manifest holds of a session of some hundred megabytes, with the longest information. */
+/** Enough for the manifest of a session of some hundred megabytes with the longest `info`. */
 const MANIFEST_BYTES = 32_768
-/** So many manifests are asked for at once, at most. */
-const PARALLEL = 16
+const PARALLEL_READS = 16
 
 export async function* listSessions(
-  env: Environment,
+  deps: Deps,
   limit: number,
   signal: AbortSignal | undefined,
 ): AsyncGenerator<readonly ListedSession[], void, undefined> {
-  const tails = (await collectKeys(env, env.keys.tails, signal)).filter(
-    ({ key, size }) => !isTombstone(size) && env.keys.sessionOfTail(key) !== undefined,
+  const tails = (await listObjects(deps, deps.keys.tails, signal)).filter(
+    ({ key, size }) => !isTombstone(size) && deps.keys.sessionOfTail(key) !== undefined,
   )
   tails.sort((a, b) => secondOf(b) - secondOf(a) || (a.key < b.key ? 1 : -1))
-  // What was written last need not have been appended to last: a row waits until no later one can be newer.
-  const waiting: ListedSession[] = []
-  let given = 0
-  for (let at = 0; at < tails.length && given < limit; ) {
-    // Whoever has taken some rows is likely to take as many more; nothing is read beyond the limit.
-    const width = Math.min(PARALLEL, Math.max(1, given), limit - given)
-    const rows = await Promise.all(tails.slice(at, at + width).map((tail) => readRow(env, tail, signal)))
+  // The tail written last need not have the newest append: a row is deferred until no later one can be newer.
+  const deferred: ListedSession[] = []
+  let listed = 0
+  for (let at = 0; at < tails.length && listed < limit; ) {
+    // As many as were consumed so far: reads ahead without reading much in vain, and never beyond the limit.
+    const width = Math.min(PARALLEL_READS, Math.max(1, listed), limit - listed)
+    const rows = await Promise.all(tails.slice(at, at + width).map((tail) => readRow(deps, tail, signal)))
     at += width
-    for (const row of rows) if (row !== undefined) waiting.push(row)
-    waiting.sort((a, b) => b.updatedAt - a.updatedAt)
+    for (const row of rows) if (row !== undefined) deferred.push(row)
+    deferred.sort((a, b) => b.updatedAt - a.updatedAt)
     const newest = tails[at] === undefined ? Number.NEGATIVE_INFINITY : secondOf(tails[at] as ListedObject)
-    const older = waiting.findIndex(({ updatedAt }) => updatedAt < newest)
-    const page = waiting.splice(0, older === -1 ? waiting.length : older)
-    given += page.length
+    const older = deferred.findIndex(({ updatedAt }) => updatedAt < newest)
+    const page = deferred.splice(0, older === -1 ? deferred.length : older)
+    listed += page.length
     yield page
   }
 }
 
-/** What a tail says of its log, as `head` gives it. */
-export function headInfoOf(env: Environment, session: string, manifest: Manifest, lastModified: number): HeadInfo {
-  const { next, log, bytes, info, from, segments, life } = manifest
-  const tail = { from, bytes: tailBytesOf(manifest), at: env.keys.tail(session) }
+export function headInfoOf(deps: Deps, session: string, manifest: Manifest, lastModified: number): HeadInfo {
+  const { next, log, bytes, info, from, segments, generation } = manifest
+  const tail = { from, bytes: tailBytesOf(manifest), at: deps.keys.tail(session) }
   const sealed = segments.map((segment) => ({
     from: segment.from,
     bytes: segment.bytes,
-    at: segmentKey(env, session, life, segment),
+    at: segmentKey(deps, session, generation, segment),
   }))
   return {
     next,
@@ -63,44 +61,44 @@ export function headInfoOf(env: Environment, session: string, manifest: Manifest
   }
 }
 
-/** Undefined where it was deleted since it was listed. */
+/** Undefined if the session was deleted after the listing. */
 async function readRow(
-  env: Environment,
+  deps: Deps,
   { key }: ListedObject,
   signal: AbortSignal | undefined,
 ): Promise<ListedSession | undefined> {
-  const session = env.keys.sessionOfTail(key) as string
-  const found = await readManifest(env, session, signal)
+  const session = deps.keys.sessionOfTail(key) as string
+  const found = await readManifest(deps, session, signal)
   return found === undefined
     ? undefined
-    : { id: session, ...headInfoOf(env, session, found.manifest, found.lastModified) }
+    : { id: session, ...headInfoOf(deps, session, found.manifest, found.lastModified) }
 }
 
-/** The manifest without the lines. */
+/** Reads the manifest without the lines that follow it. */
 async function readManifest(
-  env: Environment,
+  deps: Deps,
   session: string,
   signal: AbortSignal | undefined,
 ): Promise<{ readonly manifest: Manifest; readonly lastModified: number } | undefined> {
-  const key = env.keys.tail(session)
+  const key = deps.keys.tail(session)
   for (let bytes = MANIFEST_BYTES; ; bytes *= 8) {
     try {
-      const object = await openObject(env, key, { range: { from: 0, to: bytes } }, signal)
+      const object = await openObject(deps, key, { range: { from: 0, to: bytes } }, signal)
       if (object === undefined || object === "unchanged") return undefined
       if (isTombstone(object.size)) {
-        object.drop()
+        object.cancel()
         return undefined
       }
-      const content = await object.whole()
+      const content = await object.readAll()
       const end = content.indexOf(10)
       if (end === -1 && object.size > content.length) continue
       const manifest = decodeManifest(end === -1 ? content : content.subarray(0, end))
-      if (isUnreadable(manifest)) throw unreadable(env, session, key, manifest)
+      if (isUnreadable(manifest)) throw unreadableError(deps, session, key, manifest)
       return { manifest, lastModified: object.lastModified }
     } catch (error) {
-      // Another tail by now: that one's manifest is as good.
-      if (error instanceof ChangedObject) continue
-      throw toStorageError(env, error, `read the manifest of ${session}`, { session, at: key })
+      // The tail was replaced: read the manifest of the new one.
+      if (error instanceof ObjectChangedError) continue
+      throw toStorageError(deps, error, `read the manifest of ${session}`, { session, at: key })
     }
   }
 }

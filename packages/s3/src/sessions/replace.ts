@@ -1,92 +1,94 @@
-/** Another log in the place of the old one: its segments are written first, one tail makes it the log. */
+/** Replaces the log of a session: writes the segments of the new log, then one conditional write of the tail commits it. */
 import type { Chunk, Head } from "@sessions/core/storage"
 import { batchBytes, StorageError, utf8Length } from "@sessions/core/storage"
-import { removeSegments, writeSealed } from "../segments/segments.ts"
-import type { Sealed } from "../append/plan.ts"
-import { emptyManifest, planSeal } from "../append/plan.ts"
-import { storageError } from "../requests/errors.ts"
-import type { TailHost } from "../tail/replace-tail.ts"
-import { replaceTail } from "../tail/replace-tail.ts"
-import type { Manifest, Segment } from "../format/manifest.ts"
-import { MAX_LINE0_BYTES } from "../format/manifest.ts"
-import type { LiveTail } from "../format/tail.ts"
-import { encodeTail } from "../format/tail.ts"
 import { createToken } from "../base/time.ts"
-import type { Turn } from "../tail/write-lock.ts"
+import type { Manifest, Segment } from "../format/manifest.ts"
+import { emptyManifest, MAX_FIRST_LINE_BYTES } from "../format/manifest.ts"
+import type { LiveTail, Tail } from "../format/tail.ts"
+import { encodeTail } from "../format/tail.ts"
+import { storageError } from "../requests/errors.ts"
+import type { SegmentPlan } from "../segments/seal.ts"
+import { planSeal, writeSealed } from "../segments/seal.ts"
+import { removeSegments } from "../segments/segments.ts"
+import type { TailDeps } from "../tail/replace-tail.ts"
+import { replaceTail } from "../tail/replace-tail.ts"
+import type { WriteLock } from "../tail/write-lock.ts"
 
 export async function replaceLog(
-  host: TailHost,
+  deps: TailDeps,
   session: string,
   chunks: AsyncIterable<Chunk>,
   expect: Head,
-  turn: Turn,
+  lock: WriteLock,
 ): Promise<Head> {
-  const { env, tails } = host
-  const before = await tails.fetch(session, turn.signal)
-  const { manifest } = demand(host, session, before, expect)
+  const before = await deps.tails.fetch(session, lock.signal)
+  const { manifest } = requireHead(deps, session, before, expect)
   const written: Segment[] = []
-  const log = `${createToken(env.time)}${createToken(env.time)}`
-  const remove = async (): Promise<void> => removeSegments(env, session, manifest.life, written)
-  let made: Omit<LiveTail, "etag">
+  const log = `${createToken(deps.time)}${createToken(deps.time)}`
+  const removeWritten = async (): Promise<void> => removeSegments(deps, session, manifest.generation, written)
+  let replacement: Omit<LiveTail, "etag">
   try {
-    made = await writeLog(host, session, manifest, chunks, turn, log, written)
+    replacement = await writeLog(deps, session, manifest, chunks, lock, log, written)
   } catch (error) {
-    await remove()
+    await removeWritten()
     throw error
   }
   try {
     await replaceTail(
-      host,
+      deps,
       session,
       "replace the log of",
-      turn,
+      lock,
       async (tail) => {
-        const now = demand(host, session, tail, expect).manifest
+        const now = requireHead(deps, session, tail, expect).manifest
         if (now.fence !== manifest.fence) {
-          const message = `What was left over of ${session} was collected while its log was replaced. Repeat the call.`
-          throw storageError(env, "unavailable", message, { session })
+          const message = `Garbage was collected in ${session} while its log was replaced. Repeat the call.`
+          throw storageError(deps, "unavailable", message, { session })
         }
-        return { bytes: encodeTail(made.manifest, made.lines), etags: now.etags, asTail: (etag) => ({ ...made, etag }) }
+        return {
+          bytes: encodeTail(replacement.manifest, replacement.lines),
+          etags: now.etags,
+          asTail: (etag) => ({ ...replacement, etag }),
+        }
       },
       (tail) => tail.kind === "live" && tail.manifest.log === log,
     )
   } catch (error) {
-    if (!(error instanceof StorageError && error.code === "indeterminate")) await remove()
+    if (!(error instanceof StorageError && error.code === "indeterminate")) await removeWritten()
     throw error
   }
-  await removeSegments(env, session, manifest.life, manifest.segments)
-  return { next: made.manifest.next, log }
+  await removeSegments(deps, session, manifest.generation, manifest.segments)
+  return { next: replacement.manifest.next, log }
 }
 
-function demand({ env }: TailHost, session: string, tail: { kind: string }, expect: Head): LiveTail {
-  const live = tail.kind === "live" ? (tail as LiveTail) : undefined
-  if (live !== undefined && live.manifest.log === expect.log && live.manifest.next === expect.next) return live
+function requireHead(deps: TailDeps, session: string, tail: Tail, expect: Head): LiveTail {
+  if (tail.kind === "live" && tail.manifest.log === expect.log && tail.manifest.next === expect.next) return tail
   const message =
-    live === undefined
-      ? `There is no session ${session} whose log could be replaced.`
-      : `The log of ${session} is not the one that was to be replaced: it has grown, or is another one. Read it anew.`
-  throw storageError(env, "conflict", message, { session, at: env.keys.tail(session) })
+    tail.kind === "live"
+      ? `The log of ${session} has grown or was replaced since it was read. Read it again.`
+      : `There is no session ${session} whose log could be replaced.`
+  throw storageError(deps, "conflict", message, { session, at: deps.keys.tail(session) })
 }
 
-/** Everything but the tail, which makes it the log. Holds no more of it than a large segment. */
+/** Writes all segments and returns the tail that commits them. Holds at most one merged segment in memory. */
 async function writeLog(
-  { env }: TailHost,
+  deps: TailDeps,
   session: string,
   base: Manifest,
   chunks: AsyncIterable<Chunk>,
-  turn: Turn,
+  lock: WriteLock,
   log: string,
   written: Segment[],
 ): Promise<Omit<LiveTail, "etag">> {
-  const { settings } = env
-  let manifest: Manifest = { ...emptyManifest(log, base.life, base.etags), fence: base.fence }
+  const { settings } = deps
+  let manifest: Manifest = { ...emptyManifest(log, base.generation, base.etags), fence: base.fence }
   let lines: string[] = []
   let bytes = 0
-  const seal = async (plan: readonly Sealed[]): Promise<void> => {
-    const segments = await writeSealed(env, session, base.life, plan, turn.signal)
+  const seal = async (plans: readonly SegmentPlan[]): Promise<void> => {
+    const segments = await writeSealed(deps, session, base.generation, plans, lock.signal)
     written.push(...segments)
-    const sealed = plan.reduce(
-      (sum, { pieces }) => sum + pieces.reduce((count, piece) => count + piece.lines.length, 0),
+    const sealed = plans.reduce(
+      (sum, { blocks }) => sum + blocks.reduce((count, block) => count + block.lines.length, 0),
       0,
     )
     for (const line of lines.slice(0, sealed)) bytes -= utf8Length(line) + 1
@@ -95,7 +97,7 @@ async function writeLog(
   }
   for await (const chunk of chunks) {
     const first = chunk.lines[0] as string
-    const line0 = manifest.next === 0 && first.length <= MAX_LINE0_BYTES ? { line0: first } : {}
+    const line0 = manifest.next === 0 && first.length <= MAX_FIRST_LINE_BYTES ? { line0: first } : {}
     const more = batchBytes(chunk.lines)
     for (const line of chunk.lines) lines.push(line)
     bytes += more
@@ -103,5 +105,5 @@ async function writeLog(
     if (bytes > settings.mergedBytes + settings.tailBytes) await seal(planSeal(lines, bytes, manifest.from, settings))
   }
   await seal(planSeal(lines, bytes, manifest.from, settings))
-  return { kind: "live", manifest: { ...manifest, writes: [[0, createToken(env.time)]] }, lines }
+  return { kind: "live", manifest: { ...manifest, writes: [[0, createToken(deps.time)]] }, lines }
 }

@@ -1,125 +1,128 @@
-/** Whether a store keeps the one promise that two writers rest on: a write takes place only if its condition holds. */
-import type { CallOptions } from "@sessions/core/storage"
-import type { StorageError } from "@sessions/core/storage"
-import type { Environment } from "../base/deps.ts"
-import { storageError, toStorageError } from "../requests/errors.ts"
-import { once } from "../requests/request.ts"
+/**
+ * Conditional writes: finds out with a probe whether the store honours `If-None-Match: *` and `If-Match`, on which the safety of
+ * several writers rests, and in which form it expects ETags.
+ */
+import type { CallOptions, StorageError } from "@sessions/core/storage"
+import type { Deps } from "../base/deps.ts"
+import { createToken, TOKEN_LENGTH } from "../base/time.ts"
+import type { Manifest } from "../format/manifest.ts"
+import { createTombstone } from "../format/tombstone.ts"
 import type { EtagForm, PutCondition, PutResult } from "../object-store/object-store.ts"
 import { ObjectStoreError } from "../object-store/object-store.ts"
-import { persistently } from "../requests/retry.ts"
-import type { Manifest } from "../format/manifest.ts"
-import type { Tail } from "../format/tail.ts"
-import { createTombstone } from "../format/tombstone.ts"
-import { createToken, TOKEN_LENGTH } from "../base/time.ts"
+import { storageError, toStorageError } from "../requests/errors.ts"
+import { sendOnce } from "../requests/request.ts"
+import { withRetries } from "../requests/retry.ts"
 
 export interface S3Probe {
-  /** Whether sessions may be made in this bucket by several writers. */
+  /** Whether several writers are safe in this bucket, with the storage's options. */
   readonly safe: boolean
-  /** How the bucket compares ETags; what the option `etags` takes, so that nobody has to probe again. */
+  /** How the bucket compares ETags. Given as the option `etags`, it spares every process its own probe. */
   readonly etags: EtagForm | "none"
-  /** Every append leaves the version before it behind. */
+  /** The bucket keeps the replaced object of every append. */
   readonly versioned: boolean
-  /** What is wrong, in a sentence, and what to do. */
+  /** If not safe: the reason and what to do. */
   readonly problem?: string
 }
 
-export interface Comparing {
-  readonly unsafe: boolean
+export interface ConditionalWrites {
+  readonly unsafeSingleWriter: boolean
+  /** The form for this bucket; probes if no option, tail or earlier probe says it. `unsupported` if the bucket is refused. */
+  etagForm(): Promise<Manifest["etags"]>
+  /** The condition for replacing the object with this ETag, or for creating it. Undefined without conditional writes. */
+  conditionFor(etag: string | undefined, etags: Manifest["etags"]): PutCondition | undefined
   /**
-   * A condition was refused although it holds: the objects have come from another store, which wants its ETags otherwise. Tries it
-   * out anew, and goes by that from then on.
+   * Called if a condition was refused although it holds: the objects were moved here from a store that expects another form.
+   * Probes, and uses the result from then on.
    */
-  correct(): Promise<void>
-  /** What to write into a manifest that said this. */
-  corrected(etags: Manifest["etags"]): Manifest["etags"]
-  /** How to compare in this bucket; probes where nobody has told. `unsupported` where the bucket is not to be used. */
-  known(signal?: AbortSignal): Promise<Manifest["etags"]>
-  condition(base: Tail, etags: Manifest["etags"]): PutCondition | undefined
+  probeAgain(): Promise<void>
+  /** The form for a manifest that has `etags`: that of the last {@link probeAgain}, if there was one. */
+  currentForm(etags: Manifest["etags"]): Manifest["etags"]
   probe(o?: CallOptions): Promise<S3Probe>
-  /** Of a session that was made without comparing. */
-  refusal(session: string): StorageError
+  /** The error for writing to a session that was created without conditional writes. */
+  unsafeSessionError(session: string): StorageError
 }
 
-export interface ComparingOptions {
+export interface ConditionalWriteOptions {
   readonly etags?: EtagForm | undefined
   readonly unsafeSingleWriter: boolean
   readonly allowVersions: boolean
-  /** What a tail of this bucket has told. */
-  readonly told: () => EtagForm | undefined
+  /** The form that a tail of this bucket says, if one has been read. */
+  readonly formInTails: () => EtagForm | undefined
 }
 
-export function createComparing(env: Environment, options: ComparingOptions): Comparing {
+export function createConditionalWrites(deps: Deps, options: ConditionalWriteOptions): ConditionalWrites {
   let probing: Promise<Manifest["etags"]> | undefined
-  let correction: EtagForm | undefined
-  const corrected = (etags: Manifest["etags"]): Manifest["etags"] => (etags === "none" ? etags : (correction ?? etags))
+  let corrected: EtagForm | undefined
 
-  async function demand(): Promise<Manifest["etags"]> {
-    const { safe, etags, problem } = await probe(env, options)
+  async function probedForm(): Promise<Manifest["etags"]> {
+    const { safe, etags, problem } = await probe(deps, options)
     if (safe || (options.unsafeSingleWriter && etags === "none")) return etags
-    throw storageError(env, "unsupported", problem ?? "", { at: env.keys.probes })
+    throw storageError(deps, "unsupported", problem ?? "", { at: deps.keys.probes })
   }
 
   return {
-    unsafe: options.unsafeSingleWriter,
-    corrected,
-    async correct() {
-      const etags = await demand()
-      if (etags !== "none") correction = etags
-    },
-    async known() {
-      const told = correction ?? options.etags ?? options.told()
-      if (told !== undefined) return told
-      probing ??= demand().catch((error: unknown) => {
-        // A store that was out of reach is asked again.
+    unsafeSingleWriter: options.unsafeSingleWriter,
+    async etagForm() {
+      const known = corrected ?? options.etags ?? options.formInTails()
+      if (known !== undefined) return known
+      probing ??= probedForm().catch((error: unknown) => {
+        // The next call probes again: the store may only have been unreachable.
         probing = undefined
         throw error
       })
       return probing
     },
-    condition(base, etags) {
+    conditionFor(etag, etags) {
       if (etags === "none") return undefined
-      if (base.kind === "absent") return { kind: "absent" }
-      return { kind: "match", etag: base.etag, form: correction ?? etags }
+      return etag === undefined ? { kind: "absent" } : { kind: "match", etag, form: corrected ?? etags }
     },
-    probe: (o) => probe(env, options, o?.signal),
-    refusal(session) {
-      const message = `The session ${session} was made without conditional writes, which two writers need. Set \`unsafeSingleWriter\` where only one ever writes, or move the bucket to a store that has them.`
-      return storageError(env, "unsupported", message, { session, at: env.keys.tail(session) })
+    async probeAgain() {
+      const etags = await probedForm()
+      if (etags !== "none") corrected = etags
+    },
+    currentForm: (etags) => (etags === "none" ? etags : (corrected ?? etags)),
+    probe: (o) => probe(deps, options, o?.signal),
+    unsafeSessionError(session) {
+      const message = `The session ${session} was created without conditional writes, which several writers need. Set \`unsafeSingleWriter\` if only one process ever writes, or move the bucket to a store that has them.`
+      return storageError(deps, "unsupported", message, { session, at: deps.keys.tail(session) })
     },
   }
 }
 
-async function probe(env: Environment, { allowVersions }: ComparingOptions, signal?: AbortSignal): Promise<S3Probe> {
-  const key = `${env.keys.probes}${createToken(env.time)}`
+async function probe(deps: Deps, { allowVersions }: ConditionalWriteOptions, signal?: AbortSignal): Promise<S3Probe> {
+  const key = `${deps.keys.probes}${createToken(deps.time)}`
   try {
-    const { etags, versioned } = await compare(env, key, signal)
+    const { etags, versioned } = await tryConditions(deps, key, signal)
     if (etags === "none") {
-      const problem = `${env.description} does not keep the conditions of a write (If-None-Match: * and If-Match), so that two writers would lose each other's lines. Use a store that does, or set \`unsafeSingleWriter\` where only one process ever writes.`
+      const problem = `${deps.description} ignores the conditions of a write (If-None-Match: * and If-Match), so two writers would lose each other's lines. Use a store that honours them, or set \`unsafeSingleWriter\` if only one process ever writes.`
       return { safe: false, etags, versioned, problem }
     }
     if (versioned && !allowVersions) {
-      const problem = `${env.description} keeps every version of an object, and an append replaces one of up to ${env.settings.tailBytes} bytes. Use a bucket without versioning, or give it a lifecycle rule that expires noncurrent versions and set \`allowVersions\`.`
+      const problem = `${deps.description} keeps every version of an object, and each append replaces one of up to ${deps.settings.tailBytes} bytes. Use a bucket without versioning, or give it a lifecycle rule that expires noncurrent versions and set \`allowVersions\`.`
       return { safe: false, etags, versioned, problem }
     }
     return { safe: true, etags, versioned }
   } catch (error) {
-    throw toStorageError(env, error, "try out conditional writes", { at: key })
+    throw toStorageError(deps, error, "probe conditional writes", { at: key })
   }
 }
 
-async function compare(
-  env: Environment,
+/** Six requests at most, on an object that is removed afterwards. */
+async function tryConditions(
+  deps: Deps,
   key: string,
   signal: AbortSignal | undefined,
 ): Promise<{ readonly etags: EtagForm | "none"; readonly versioned: boolean }> {
   const put = async (condition: PutCondition): Promise<PutResult | undefined> => {
     const bytes = createTombstone({
-      life: createToken(env.time),
-      token: createToken(env.time),
-      made: key.slice(-TOKEN_LENGTH),
+      generation: createToken(deps.time),
+      token: createToken(deps.time),
+      createdBy: key.slice(-TOKEN_LENGTH),
     })
     try {
-      return await once(env, signal, (within) => env.store.put(key, bytes, { condition, signal: within }))
+      return await sendOnce(deps, signal, (requestSignal) =>
+        deps.store.put(key, bytes, { condition, signal: requestSignal }),
+      )
     } catch (error) {
       if (error instanceof ObjectStoreError && REFUSALS.has(error.failure)) return undefined
       throw error
@@ -132,15 +135,16 @@ async function compare(
     if ((await put({ kind: "absent" })) !== undefined) return { etags: "none", versioned }
     for (const form of ["quoted", "bare"] as const) {
       if ((await put({ kind: "match", etag: first.etag, form })) === undefined) continue
-      // The first ETag has passed: a store that takes it once more compares nothing.
+      // The object has another ETag now: a store that accepts the first one again ignores the condition.
       const again = await put({ kind: "match", etag: first.etag, form })
       return { etags: again === undefined ? form : "none", versioned }
     }
     return { etags: "none", versioned }
   } finally {
-    await persistently(env, undefined, (within) => env.store.delete(key, { signal: within })).catch(() => undefined)
+    const remove = withRetries(deps, undefined, (requestSignal) => deps.store.delete(key, { signal: requestSignal }))
+    await remove.catch(() => undefined)
   }
 }
 
-/** Ceph answers a condition that does not hold with 500 at times; some stores call conditions not implemented. */
+/** Ceph sometimes answers a condition that does not hold with 500; some stores answer that conditions are not implemented. */
 const REFUSALS: ReadonlySet<string> = new Set(["precondition", "busy", "server", "refused"])

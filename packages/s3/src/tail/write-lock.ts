@@ -1,66 +1,68 @@
 /**
- * One write at a time for each session of a storage object: two of its own would only refuse each other. Before anything was sent
- * a signal withdraws a write; afterwards it only ends the waiting, and the write settles before the next one has its turn.
+ * Serializes the writes of one storage object to a session: two of its own would only refuse each other. Aborting withdraws a
+ * write that has not been sent. Once it has been sent, aborting only rejects the caller's promise: the write finishes before the
+ * next one starts.
  */
 import { checkSignal, StorageError } from "@sessions/core/storage"
 import { abortedError } from "../requests/request.ts"
 
-export interface Turn {
-  /** For what comes before the write: fires when the write is withdrawn. */
+export interface WriteLock {
+  /** For requests before the write: fires when the write is withdrawn. */
   readonly signal: AbortSignal
-  /** From here on the write may be in the store. Throws where it was withdrawn. */
+  /** To be called right before the write is sent. Throws if it was withdrawn; from then on it cannot be withdrawn. */
   send(): void
 }
 
-export interface Turns {
-  take<T>(session: string, signal: AbortSignal | undefined, work: (turn: Turn) => Promise<T>): Promise<T>
-  /** Resolves when all that was begun has settled. */
-  settled(): Promise<void>
+export interface WriteLocks {
+  /** Runs `work` after all earlier writes to the session. */
+  run<T>(session: string, signal: AbortSignal | undefined, work: (lock: WriteLock) => Promise<T>): Promise<T>
+  /** Resolves when all writes have finished. */
+  idle(): Promise<void>
 }
 
-export function createTurns(): Turns {
+export function createWriteLocks(): WriteLocks {
   const last = new Map<string, Promise<void>>()
   return {
-    take(session, signal, work) {
+    run(session, signal, work) {
       const controller = new AbortController()
       let sent = false
-      const turn: Turn = {
+      const lock: WriteLock = {
         signal: controller.signal,
         send() {
           checkSignal(signal)
           sent = true
         },
       }
-      const run = (last.get(session) ?? Promise.resolve()).then(() => {
+      const running = (last.get(session) ?? Promise.resolve()).then(() => {
         checkSignal(signal)
-        return work(turn)
+        return work(lock)
       })
-      const settled: Promise<void> = run.then(ignore, ignore).then(() => {
-        if (last.get(session) === settled) last.delete(session)
+      const finished: Promise<void> = running.then(ignore, ignore).then(() => {
+        if (last.get(session) === finished) last.delete(session)
       })
-      last.set(session, settled)
-      if (signal === undefined) return run
+      last.set(session, finished)
+      if (signal === undefined) return running
       const aborted = new Promise<never>((_, reject) => {
         const abort = (): void => {
           if (!sent) controller.abort(signal.reason)
-          reject(sent ? sentError(signal) : abortedError(signal))
+          reject(sent ? abortedAfterSending(signal) : abortedError(signal))
         }
         signal.addEventListener("abort", abort, { once: true })
-        void settled.then(() => signal.removeEventListener("abort", abort))
+        void finished.then(() => signal.removeEventListener("abort", abort))
       })
-      return Promise.race([run, aborted])
+      return Promise.race([running, aborted])
     },
-    async settled() {
+    async idle() {
       await Promise.all(last.values())
     },
   }
 }
 
-function sentError(signal: AbortSignal): StorageError {
-  const message = "The waiting was aborted after the write had been sent. It settles by itself; look at the log."
+function abortedAfterSending(signal: AbortSignal): StorageError {
+  const message = "The call was aborted after the write had been sent, so it may still take place. Read the log again."
   return new StorageError("aborted", message, { sent: true, cause: signal.reason })
 }
 
 function ignore(): void {
-  // Whoever asked for it hears of it.
+  // The caller's promise has the result.
 }

@@ -1,0 +1,58 @@
+/** Lists and removes many objects. */
+import type { Deps } from "../base/deps.ts"
+import type { ListedObject, ObjectPage } from "../object-store/object-store.ts"
+import { toStorageError } from "./errors.ts"
+import { sendOnce } from "./request.ts"
+import { withRetries } from "./retry.ts"
+
+const PARALLEL_DELETES = 32
+
+/** Every object under a prefix, in the order of keys. Pages are requested as they are consumed. */
+export async function* iterateObjects(
+  deps: Deps,
+  prefix: string,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<ListedObject, void, undefined> {
+  let after: string | undefined
+  do {
+    const page = await listPage(deps, prefix, after, signal)
+    yield* page.objects
+    after = page.next
+  } while (after !== undefined)
+}
+
+export async function listObjects(
+  deps: Deps,
+  prefix: string,
+  signal: AbortSignal | undefined,
+): Promise<ListedObject[]> {
+  const objects: ListedObject[] = []
+  for await (const object of iterateObjects(deps, prefix, signal)) objects.push(object)
+  return objects
+}
+
+/** Tries each key once and ignores failures: garbage collection removes what is left. */
+export async function removeObjects(deps: Deps, keys: readonly string[]): Promise<void> {
+  const remove = async (key: string): Promise<void> =>
+    sendOnce(deps, undefined, (signal) => deps.store.delete(key, { signal }))
+  for (let at = 0; at < keys.length; at += PARALLEL_DELETES) {
+    await Promise.allSettled(keys.slice(at, at + PARALLEL_DELETES).map(remove))
+  }
+}
+
+async function listPage(
+  deps: Deps,
+  prefix: string,
+  after: string | undefined,
+  signal: AbortSignal | undefined,
+): Promise<ObjectPage> {
+  try {
+    return await withRetries(deps, signal, (requestSignal) =>
+      deps.store.list(prefix, { signal: requestSignal, ...(after !== undefined && { after }) }),
+    )
+  } catch (error) {
+    throw toStorageError(deps, error, `list the objects under ${prefix} (which needs s3:ListBucket on the bucket)`, {
+      at: prefix,
+    })
+  }
+}
