@@ -1,6 +1,8 @@
 /** Binary objects by hash. Sizes and times have a store of their own, so that a listing loads no bytes. */
-import type { BlobInfo, BlobAdapter } from "@sessions/core/storage"
+import type { BlobAdapter, BlobInfo } from "@sessions/core/storage"
+import { type Describe, is, number, type } from "superstruct"
 import { corrupt } from "../database/errors.ts"
+import type { WriteTransaction } from "../database/schema.ts"
 import { type DatabaseContext, readTransaction, unawaited, writeIdempotent } from "../database/transaction.ts"
 
 /** How many rows one transaction of a listing loads. */
@@ -10,7 +12,7 @@ export function createBlobs(context: DatabaseContext): BlobAdapter {
   return {
     async put(hash, bytes) {
       await writeIdempotent(context, ["blobs", "blobBytes"], async (tx) => {
-        const before = await tx.objectStore("blobs").get(hash)
+        const before = await blobRow(tx, hash)
         if (before === undefined) unawaited(tx.objectStore("blobBytes").put(bytes, hash))
         const putAt = Math.max(before?.putAt ?? 0, Date.now())
         unawaited(tx.objectStore("blobs").put({ bytes: bytes.length, putAt }, hash))
@@ -30,7 +32,7 @@ export function createBlobs(context: DatabaseContext): BlobAdapter {
 
     delete: (hash, { ifPutBefore }) =>
       writeIdempotent(context, ["blobs", "blobBytes"], async (tx) => {
-        const blob = await tx.objectStore("blobs").get(hash)
+        const blob = await blobRow(tx, hash)
         if (blob === undefined || blob.putAt >= ifPutBefore) return false
         unawaited(tx.objectStore("blobs").delete(hash))
         unawaited(tx.objectStore("blobBytes").delete(hash))
@@ -40,16 +42,33 @@ export function createBlobs(context: DatabaseContext): BlobAdapter {
     async *list() {
       let after = ""
       for (;;) {
-        const page = await readTransaction(context, ["blobs"], async (tx) => {
+        const { keys, rows } = await readTransaction(context, ["blobs"], async (tx) => {
           const range = IDBKeyRange.lowerBound(after, true)
           const store = tx.objectStore("blobs")
           const [keys, rows] = await Promise.all([store.getAllKeys(range, PAGE), store.getAll(range, PAGE)])
-          return keys.map((hash, index): BlobInfo => ({ hash, ...(rows[index] ?? { bytes: 0, putAt: 0 }) }))
+          return { keys, rows }
         })
-        yield page
-        if (page.length < PAGE) return
-        after = page.at(-1)?.hash ?? ""
+        yield keys.map((hash, index): BlobInfo => ({ hash, ...checkBlobRow(rows[index], hash) }))
+        if (keys.length < PAGE) return
+        after = keys.at(-1) ?? ""
       }
     },
   }
 }
+
+interface BlobRow {
+  bytes: number
+  putAt: number
+}
+
+async function blobRow(tx: WriteTransaction, hash: string): Promise<BlobRow | undefined> {
+  const row: unknown = await tx.objectStore("blobs").get(hash)
+  return row === undefined ? undefined : checkBlobRow(row, hash)
+}
+
+function checkBlobRow(row: unknown, hash: string): BlobRow {
+  if (is(row, BLOB)) return row
+  throw corrupt(`The size and time of the blob ${hash} are damaged`, { at: hash })
+}
+
+const BLOB: Describe<BlobRow> = type({ bytes: number(), putAt: number() })

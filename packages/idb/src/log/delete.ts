@@ -1,5 +1,6 @@
 /** Deletes a session with everything that belongs to it, and the logs of replaces that never finished. */
 import type { Deleted } from "@sessions/core/storage"
+import { type Describe, is, number, string, type } from "superstruct"
 import { type HeadRow, rowRange, type WriteTransaction } from "../database/schema.ts"
 import { unawaited } from "../database/transaction.ts"
 
@@ -25,8 +26,9 @@ async function deleteStaged(tx: WriteTransaction, ofSession: string): Promise<vo
   const store = tx.objectStore("staged")
   const [logs, rows] = await Promise.all([store.getAllKeys(), store.getAll()])
   for (const [index, log] of logs.entries()) {
-    const { session, at } = rows[index] ?? { session: "", at: 0 }
-    if (session === ofSession || at < Date.now() - ABANDONED_MS) dropStaged(tx, log)
+    const row: unknown = rows[index]
+    // A damaged row stays as it is: it names no log that is certainly unused.
+    if (is(row, STAGED) && (row.session === ofSession || row.at < Date.now() - ABANDONED_MS)) dropStaged(tx, log)
   }
 }
 
@@ -34,3 +36,5 @@ export function dropStaged(tx: WriteTransaction, log: string): void {
   unawaited(tx.objectStore("staged").delete(log))
   unawaited(tx.objectStore("log").delete(rowRange(log)))
 }
+
+const STAGED: Describe<{ session: string; at: number }> = type({ session: string(), at: number() })
