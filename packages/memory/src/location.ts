@@ -1,20 +1,18 @@
+/** The stored state of the memory storage: logs, documents, blobs and watchers. Storage objects that share it are writers on it. */
 import { type Head, newLog, type Seq } from "@sessions/core/storage"
 
-/**
- * What storage objects share when they are writers on one place. Make it with {@link createMemoryLocation} and pass it on; what
- * is inside is the storage's own.
- */
+/** Create it with {@link createMemoryLocation} and pass it to each storage. Its content is internal to the storage. */
 export interface MemoryLocation {
   readonly logs: Map<string, MemoryLog>
-  /** Their texts. */
+  /** Texts by key. */
   readonly docs: Map<string, string>
   readonly blobs: Map<string, MemoryBlob>
   readonly watchers: Map<string, Set<Watcher>>
-  /** The latest time that anything here was stamped with. */
+  /** The latest timestamp that was written here. */
   time: number
 }
 
-/** One log. After a delete or a replace another object stands in its place, so the object is the log's identity in the process. */
+/** One log. A delete or a replace puts another object in its place. */
 export interface MemoryLog {
   readonly id: string
   readonly lines: string[]
@@ -28,19 +26,20 @@ export interface MemoryBlob {
   readonly putAt: number
 }
 
+/** The callbacks of one watch. */
 export interface Watcher {
-  /** Something changed: look. */
-  ring(): void
-  /** The session is gone. */
-  end(): void
+  /** The log was changed. */
+  changed(): void
+  /** The session was deleted. */
+  deleted(): void
 }
 
 export function createMemoryLocation(): MemoryLocation {
   return { logs: new Map(), docs: new Map(), blobs: new Map(), watchers: new Map(), time: 0 }
 }
 
-/** The time of this write: never earlier than that of a write before it, whatever the clock does. */
-export function stamp(location: MemoryLocation, clock: () => number): number {
+/** The timestamp of a write. It never decreases, even if the clock does. */
+export function timestamp(location: MemoryLocation, clock: () => number): number {
   location.time = Math.max(location.time, clock())
   return location.time
 }
@@ -53,8 +52,8 @@ export function headOf(log: MemoryLog): Head {
   return { next: log.lines.length, log: log.id }
 }
 
-/** Tells a watcher of a session's changes until the function that it gives is called. */
-export function listen(location: MemoryLocation, session: string, watcher: Watcher): () => void {
+/** Returns the function that unsubscribes. */
+export function subscribe(location: MemoryLocation, session: string, watcher: Watcher): () => void {
   const watchers = location.watchers.get(session) ?? new Set()
   location.watchers.set(session, watchers.add(watcher))
   return () => {
@@ -63,8 +62,8 @@ export function listen(location: MemoryLocation, session: string, watcher: Watch
   }
 }
 
-export function notify(location: MemoryLocation, session: string, what: keyof Watcher): void {
+export function notify(location: MemoryLocation, session: string, event: keyof Watcher): void {
   const watchers = location.watchers.get(session)
   if (watchers === undefined) return
-  for (const watcher of watchers) watcher[what]()
+  for (const watcher of watchers) watcher[event]()
 }

@@ -1,7 +1,7 @@
 import { expect, test, vi } from "vitest"
 import { createMemoryLocation, createMemoryStorage } from "./index.ts"
 
-test("a clock that goes back makes nothing older than what was written before it", async () => {
+test("times never decrease, even if the clock goes back", async () => {
   let now = 1_000
   const location = createMemoryLocation()
   const storage = createMemoryStorage({ location, clock: () => now })
@@ -20,7 +20,7 @@ test("a clock that goes back makes nothing older than what was written before it
   expect((await storage.head("c"))?.updatedAt).toBe(2_000)
 })
 
-test("limits are the defaults unless given", () => {
+test("limits have defaults", () => {
   const { maxLineBytes, maxBatchBytes, maxSessionBytes } = createMemoryStorage().capabilities
   expect({ maxLineBytes, maxBatchBytes, maxSessionBytes }).toEqual({
     maxLineBytes: 49_999_999,
@@ -33,12 +33,12 @@ test("limits are the defaults unless given", () => {
   })
 })
 
-test("a log may grow past maxSessionBytes, which is core's to keep", async () => {
+test("a log may grow past maxSessionBytes, which core enforces", async () => {
   const storage = createMemoryStorage({ limits: { maxSessionBytes: 5 } })
   await expect(storage.append("a", ['{"longer":true}'], { expect: 0 })).resolves.toMatchObject({ next: 1 })
 })
 
-test("watchers that ended, however they ended, leave nothing behind", async () => {
+test("an ended watcher leaves no subscription", async () => {
   const location = createMemoryLocation()
   const storage = createMemoryStorage({ location })
   await storage.append("a", ["{}"], { expect: 0 })
@@ -70,7 +70,7 @@ test("watchers that ended, however they ended, leave nothing behind", async () =
   expect(location.watchers.size).toBe(0)
 })
 
-test("a watcher that is slow gets one head for many appends, the last one", async () => {
+test("a slow watcher gets one head for many appends, the last one", async () => {
   const storage = createMemoryStorage()
   let head = await storage.append("a", ["{}"], { expect: 0 })
   const heads = createWatch(storage)
@@ -82,7 +82,7 @@ test("a watcher that is slow gets one head for many appends, the last one", asyn
   await heads.return?.()
 })
 
-test("a storage without a location has sessions that no other storage sees", async () => {
+test("a storage without a location shares its sessions with no other", async () => {
   const storage = createMemoryStorage()
   await storage.append("a", ["{}"], { expect: 0 })
   expect(await createMemoryStorage().head("a")).toBeUndefined()
@@ -92,6 +92,6 @@ test("a storage without a location has sessions that no other storage sees", asy
 
 function createWatch(storage: ReturnType<typeof createMemoryStorage>, signal?: AbortSignal) {
   const heads = storage.watch?.("a", signal === undefined ? {} : { signal })[Symbol.asyncIterator]()
-  if (heads === undefined) throw new TypeError("There is no watch.")
+  if (heads === undefined) throw new TypeError("The storage has no watch().")
   return heads
 }

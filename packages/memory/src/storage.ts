@@ -1,16 +1,30 @@
-import type { HeadInfo, ListedSession, SessionStorage, StorageAdapter } from "@sessions/core/storage"
-import { batchBytes, checkExpect, defineStorage, readPages, takeChunk, watchHeads } from "@sessions/core/storage"
-import { createMemoryBlobs } from "./blobs.ts"
-import { createMemoryDocs, deleteDocsOf } from "./docs.ts"
+/** The memory storage, the reference implementation of the storage contract. */
+import type {
+  BlobAdapter,
+  DocumentAdapter,
+  HeadInfo,
+  ListedSession,
+  SessionStorage,
+  StorageAdapter,
+} from "@sessions/core/storage"
+import {
+  batchBytes,
+  checkExpect,
+  defineStorage,
+  parseDocKey,
+  readPages,
+  takeChunk,
+  watchHeads,
+} from "@sessions/core/storage"
 import type { MemoryLocation, MemoryLog } from "./location.ts"
-import { createLog, createMemoryLocation, headOf, listen, notify, stamp } from "./location.ts"
+import { createLog, createMemoryLocation, headOf, notify, subscribe, timestamp } from "./location.ts"
 
 export interface MemoryLimits {
-  /** The longest line, without its LF. Default 49,999,999: a batch of one line. */
+  /** The longest line in UTF-8 bytes, without its LF. Default 49,999,999: one line fills the default batch. */
   readonly maxLineBytes?: number
-  /** Default 50,000,000. */
+  /** The largest batch in UTF-8 bytes, with one LF per line. Default 50,000,000. */
   readonly maxBatchBytes?: number
-  /** Told to core, which holds to it. Default 200,000,000. */
+  /** The largest log in UTF-8 bytes. Core enforces it; the storage does not. Default 200,000,000. */
   readonly maxSessionBytes?: number
 }
 
@@ -18,14 +32,15 @@ export interface MemoryStorageOptions {
   readonly limits?: MemoryLimits
   /** Milliseconds since the epoch; default `Date.now`. */
   readonly clock?: () => number
-  /** Where the sessions are kept; default a place of its own. Storage objects with the same location are writers on the same sessions. */
+  /** Storage objects with the same location share its sessions. Default: a new location for this storage object alone. */
   readonly location?: MemoryLocation
 }
 
 /**
- * Sessions in memory: the reference implementation of the contract, for tests, and for programs that keep nothing.
+ * Creates a storage that keeps sessions in memory, for tests and for programs that need no persistence. Nothing survives the end of
+ * the process.
  *
- * Everything between looking at a log and writing to it happens in one turn of the event loop, which is all that makes it exact.
+ * A write needs no lock: it compares the head and changes the log within one tick of the event loop.
  */
 export function createMemoryStorage(options: MemoryStorageOptions = {}): SessionStorage {
   const location = options.location ?? createMemoryLocation()
@@ -38,10 +53,10 @@ export function createMemoryStorage(options: MemoryStorageOptions = {}): Session
   return defineStorage({
     description: "memory",
     capabilities: capabilitiesOf(options),
-    // Whatever touches the location does so at once, before any signal can fire.
+    // A call changes the location within one tick, so a signal cannot abort it part-way.
     aborts: true,
-    docs: createMemoryDocs(location),
-    blobs: createMemoryBlobs(location, clock),
+    docs: createDocuments(location),
+    blobs: createBlobs(location, clock),
     head,
 
     append(session, lines, { expect, info }) {
@@ -49,10 +64,10 @@ export function createMemoryStorage(options: MemoryStorageOptions = {}): Session
       checkExpect(stored && headOf(stored), expect)
       const log = stored ?? createLog(0)
       write(log, lines)
-      log.updatedAt = stamp(location, clock)
+      log.updatedAt = timestamp(location, clock)
       if (info !== undefined) log.info = { text: info, next: log.lines.length }
       location.logs.set(session, log)
-      notify(location, session, "ring")
+      notify(location, session, "changed")
       return headOf(log)
     },
 
@@ -68,28 +83,31 @@ export function createMemoryStorage(options: MemoryStorageOptions = {}): Session
     delete(session) {
       const log = location.logs.get(session)
       location.logs.delete(session)
-      deleteDocsOf(location, session)
-      notify(location, session, "end")
+      deleteDocumentsOf(location, session)
+      notify(location, session, "deleted")
       return { bytes: log?.bytes ?? 0, parts: log === undefined ? 0 : 1 }
     },
 
     sync() {
-      // Nothing is more stable than what it is in.
+      // Memory has no storage that is more stable.
     },
 
     async replace(session, chunks, { expect }) {
-      // Complete before anything of the old one is touched.
+      // The new log is complete before the old one is changed, so a source that fails leaves the old log.
       const log = createLog(0)
       for await (const { lines } of chunks) write(log, lines)
       const old = location.logs.get(session)
       checkExpect(old && headOf(old), expect)
-      log.updatedAt = stamp(location, clock)
+      log.updatedAt = timestamp(location, clock)
       location.logs.set(session, log)
-      notify(location, session, "ring")
+      notify(location, session, "changed")
       return headOf(log)
     },
 
-    watch: watchHeads({ look: head, listen: (session, ring, end) => listen(location, session, { ring, end }) }),
+    watch: watchHeads({
+      look: head,
+      listen: (session, changed, deleted) => subscribe(location, session, { changed, deleted }),
+    }),
   })
 }
 
@@ -97,7 +115,7 @@ function capabilitiesOf({ limits = {}, location }: MemoryStorageOptions): Storag
   return {
     durability: "none",
     atomicBatch: "all",
-    // Whoever can reach a shared location is in this process, where any number of storage objects are safe.
+    // All users of a shared location are in this process, where any number of storage objects are safe.
     writers: location === undefined ? "instance" : "host",
     listOrder: "updatedAt",
     maxLineBytes: limits.maxLineBytes ?? 49_999_999,
@@ -123,4 +141,46 @@ function newestFirst(location: MemoryLocation): ListedSession[] {
 function headInfoOf(log: MemoryLog): HeadInfo {
   const { bytes, updatedAt, info } = log
   return { ...headOf(log), bytes, updatedAt, ...(info !== undefined && { info }) }
+}
+
+function createDocuments({ docs }: MemoryLocation): DocumentAdapter {
+  return {
+    get: (key) => docs.get(key),
+
+    compareAndSet(key, from, to) {
+      if ((docs.get(key) ?? null) !== from) return false
+      if (to === null) docs.delete(key)
+      else docs.set(key, to)
+      return true
+    },
+
+    async *list(prefix) {
+      yield [...docs.keys()].filter((key) => key.startsWith(prefix)).toSorted()
+    },
+  }
+}
+
+function deleteDocumentsOf({ docs }: MemoryLocation, session: string): void {
+  for (const key of docs.keys()) {
+    if (parseDocKey(key).session === session) docs.delete(key)
+  }
+}
+
+function createBlobs(location: MemoryLocation, clock: () => number): BlobAdapter {
+  const { blobs } = location
+  return {
+    put: (hash, bytes) => blobs.set(hash, { bytes, putAt: timestamp(location, clock) }),
+    // A copy, so that callers cannot change the stored bytes.
+    get: (hash) => blobs.get(hash)?.bytes.slice(),
+    has: (hash) => blobs.has(hash),
+
+    delete(hash, { ifPutBefore }) {
+      const blob = blobs.get(hash)
+      return blob !== undefined && blob.putAt < ifPutBefore && blobs.delete(hash)
+    },
+
+    async *list() {
+      yield [...blobs].map(([hash, { bytes, putAt }]) => ({ hash, bytes: bytes.length, putAt }))
+    },
+  }
 }

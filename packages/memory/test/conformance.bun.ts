@@ -2,5 +2,5 @@ import { register } from "@sessions/conformance"
 import { test } from "bun:test"
 import { capabilities, memory } from "./subject.ts"
 
-// Bun's own limit of five seconds a test is below that of a case.
+// A case may take longer than Bun's default limit of five seconds per test.
 register((name, fn) => test(name, fn, 30_000), memory, { skip: { with: test.skip, capabilities } })

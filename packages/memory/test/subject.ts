@@ -9,10 +9,10 @@ export const memory: Subject<MemoryLocation> = {
   open: (location) => createMemoryStorage({ location }),
 }
 
-/** What {@link memory} can do, for runners that must know before a case starts. */
+/** The capabilities of {@link memory}, for runners that need them before a case starts. */
 export const capabilities: Capabilities = createMemoryStorage({ location: createMemoryLocation() }).capabilities
 
-/** Without a shared place: one writer, and nothing outlives the storage object. Small limits, so that they are tried at once. */
+/** Without a shared location: one writer, and nothing outlives the storage object. Its limits are small enough to be tested. */
 export const memoryAlone: Subject<undefined> = {
   name: "memory alone",
   makeLocation: () => undefined,
