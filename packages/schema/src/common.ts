@@ -1,15 +1,17 @@
 /**
- * Objects here are loose: fields that a schema does not name are kept. (Only an object's own field `__proto__` is left out of what
- * zod gives back, so whoever writes a record on keeps the one that was checked.) What is optional may be missing; it is never
- * `undefined`, which JSON does not have.
+ * Schemas that several records share, and two functions that build schemas: `mapOf` and `byName`.
+ *
+ * Objects keep unknown fields. An optional field may be missing but is never `undefined`, which JSON does not have. zod leaves an
+ * object's own key `__proto__` out of its output, so a caller that writes a record again must write the one that was checked.
+ *
+ * No schema here has a type annotation: the tests compare the inferred types with the types of `@sessions/core`.
  */
-import type { ModelRef, ParentSession, Usage } from "@sessions/core"
 import * as z from "zod"
 
-/** A place or a length: a whole number from 0. */
-export const count: z.ZodInt = z.int().min(0)
+/** A seq, a number of lines or a number of bytes. */
+export const count = z.int().min(0)
 
-export const usage: z.ZodType<Usage> = z.looseObject({
+export const usage = z.looseObject({
   input: z.number().exactOptional(),
   output: z.number().exactOptional(),
   cacheRead: z.number().exactOptional(),
@@ -18,42 +20,44 @@ export const usage: z.ZodType<Usage> = z.looseObject({
   cost: z.union([z.number(), z.looseObject({ total: z.number().exactOptional() })]).exactOptional(),
 })
 
-export const modelRef: z.ZodType<ModelRef> = z.looseObject({ provider: z.string(), model: z.string() })
+export const modelRef = z.looseObject({ provider: z.string(), model: z.string() })
 
-export const parentSession: z.ZodType<ParentSession> = z.union([
+export const parentSession = z.union([
   z.looseObject({ id: z.string(), entryId: z.string().exactOptional() }),
   z.looseObject({ ref: z.string() }),
 ])
 
 /** An object used as a map: any keys, values of one schema. */
-export function mapOf<T>(value: z.ZodType<T>): z.ZodType<Record<string, T>> {
-  // zod passes over the key `__proto__`; here it may be a file's name, and what stands there is checked like the rest.
-  const everyKey = z.unknown().refine((map) => {
+export function mapOf<Value extends z.ZodType>(value: Value): z.ZodType<Record<string, z.output<Value>>> {
+  // z.record skips the key `__proto__`, which may be a file name here, so its value is checked separately.
+  const withProto = z.unknown().refine((map) => {
     const own = typeof map === "object" && map !== null && Object.hasOwn(map, "__proto__")
     return !own || value.safeParse((map as { __proto__: unknown })["__proto__"]).success
   })
-  return everyKey.pipe(z.record(z.string(), value))
+  return withProto.pipe(z.record(z.string(), value))
 }
 
 /**
- * One of the known schemas, told by the field that names it; where that has another name, the open one. A known name with the
- * rest wrong is no match: it does not pass as unknown. Nor does a reserved name.
+ * Selects one of the known schemas by the field `field`, or the open schema for a name that is neither known nor reserved. A record
+ * with a known name and other wrong fields is refused; it does not pass as an unknown one.
  */
-export function byName<Known, Open>(
+export function byName<Known extends Readonly<Record<string, z.ZodObject>>, Open extends z.ZodType>(
   field: string,
-  known: Readonly<Record<string, z.ZodType<Known>>>,
-  open: (name: z.ZodType<string>) => z.ZodType<Open>,
+  known: Known,
+  open: (name: z.ZodType<string>) => Open,
   reserved: readonly string[] = [],
-): z.ZodType<Known | Open> {
+): z.ZodType<z.output<Known[keyof Known]> | z.output<Open>> {
   const names = [...Object.keys(known), ...reserved]
   const otherName = z
     .string()
     .refine((name) => !names.includes(name), {
-      error: "is a known name, and the rest is not what it asks for",
-      // Else zod takes this for the closest match, and does not say what is wrong with the rest.
+      error: "is a known name, but other fields are wrong",
+      // Without it zod takes this schema for the closest match, and does not report the wrong fields.
       abort: true,
     })
     .meta({ not: { enum: names } })
   const named = Object.values(known) as unknown as readonly [z.ZodObject, ...z.ZodObject[]]
-  return z.union([z.discriminatedUnion(field, named), open(otherName)]) as z.ZodType<Known | Open>
+  return z.union([z.discriminatedUnion(field, named), open(otherName)]) as unknown as z.ZodType<
+    z.output<Known[keyof Known]> | z.output<Open>
+  >
 }

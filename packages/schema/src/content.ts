@@ -1,20 +1,8 @@
-import type {
-  Attachment,
-  ContentBlock,
-  CustomRoleMessage,
-  KnownBlock,
-  Message,
-  ModelMessage,
-  UnknownBlock,
-} from "@sessions/core"
+/** Schemas of messages and of the content blocks they are made of. */
 import * as z from "zod"
 import { byName, usage } from "./common.ts"
 
-type Named<Union, Field extends string, Name> = Union extends { readonly [F in Field]: Name } ? Union : never
-type BlockSchemas = { readonly [T in KnownBlock["type"]]: z.ZodType<Named<KnownBlock, "type", T>> }
-type MessageSchemas = { readonly [R in ModelMessage["role"]]: z.ZodType<Named<ModelMessage, "role", R>> }
-
-const blocks: BlockSchemas = {
+export const blocks = {
   text: z.looseObject({ type: z.literal("text"), text: z.string() }),
   thinking: z.looseObject({
     type: z.literal("thinking"),
@@ -41,35 +29,33 @@ const blocks: BlockSchemas = {
   }),
 }
 
-/** A content block. One of a type that is not known is kept and passed through. */
-export const blockSchema: z.ZodType<ContentBlock> = byName<KnownBlock, UnknownBlock>("type", blocks, (type) =>
-  z.looseObject({ type }),
-).meta({ title: "A content block" })
+/** A content block. Blocks of unknown types are kept. */
+export const block = byName("type", blocks, (type) => z.looseObject({ type })).meta({ title: "A content block" })
 
-export const content: z.ZodType<ContentBlock[]> = z.array(blockSchema)
+export const content = z.array(block)
 
-/** More are refused; `docs/format.md`, "Records". */
+/** `MAX_ATTACHMENTS` of core, copied so that this package does not load core. */
 const MAX_ATTACHMENTS = 10
 
-const attachment: z.ZodType<Attachment> = z.looseObject({
+export const attachment = z.looseObject({
   path: z.string(),
   mimeType: z.string(),
   filename: z.string().exactOptional(),
   size: z.number().meta({ description: "Bytes." }).exactOptional(),
 })
 
-const marks = {
+const base = {
   synthetic: z
     .boolean()
     .meta({ description: "Made by the program, not by a person or a model; starts no turn." })
     .exactOptional(),
-  summary: z.boolean().meta({ description: "A summary that stands in the list as a message." }).exactOptional(),
+  summary: z.boolean().meta({ description: "A summary that is stored as a message." }).exactOptional(),
   attachments: z.array(attachment).max(MAX_ATTACHMENTS).exactOptional(),
 }
 
-const messages: MessageSchemas = {
-  user: z.looseObject({ role: z.literal("user"), content, ...marks }),
-  system: z.looseObject({ role: z.literal("system"), content, ...marks }),
+export const roles = {
+  user: z.looseObject({ role: z.literal("user"), content, ...base }),
+  system: z.looseObject({ role: z.literal("system"), content, ...base }),
   assistant: z.looseObject({
     role: z.literal("assistant"),
     content,
@@ -77,7 +63,7 @@ const messages: MessageSchemas = {
     model: z.string().exactOptional(),
     usage: usage.exactOptional(),
     stopReason: z.string().exactOptional(),
-    ...marks,
+    ...base,
   }),
   toolResult: z.looseObject({
     role: z.literal("toolResult"),
@@ -85,11 +71,11 @@ const messages: MessageSchemas = {
     toolCallId: z.string(),
     toolName: z.string().exactOptional(),
     isError: z.boolean(),
-    ...marks,
+    ...base,
   }),
 }
 
-/** A message. One of a caller's own role is kept as it is, with or without content. */
-export const messageSchema: z.ZodType<Message> = byName<ModelMessage, CustomRoleMessage>("role", messages, (role) =>
-  z.looseObject({ role, content: content.exactOptional(), ...marks }),
+/** A message. Messages of other roles are kept, with or without content. */
+export const message = byName("role", roles, (role) =>
+  z.looseObject({ role, content: content.exactOptional(), ...base }),
 ).meta({ title: "A message" })

@@ -1,10 +1,7 @@
-import type { ContextState, Entry, EntryType, KnownEntry, UnknownEntry } from "@sessions/core"
+/** Schemas of entries: every line of a log but the first. */
 import * as z from "zod"
 import { byName, count, mapOf, modelRef, usage } from "./common.ts"
-import { content, messageSchema } from "./content.ts"
-
-/** One schema for each known type of entry. */
-export type EntrySchemas = { readonly [T in EntryType]: z.ZodType<Extract<KnownEntry, { readonly type: T }>> }
+import { content, message } from "./content.ts"
 
 const base = {
   id: z.string().min(1),
@@ -12,14 +9,14 @@ const base = {
   seq: count.meta({ description: "The entry's index in its log; the header is 0." }),
   timestamp: z.string().meta({ description: "ISO 8601." }),
   blobs: mapOf(z.enum(["utf8", "base64"]))
-    .meta({ description: "JSON pointers to the places that hold `blob:sha256:<64 hex>` in place of their text." })
+    .meta({ description: "JSON pointers to the strings that were replaced by `blob:sha256:<64 hex>`." })
     .exactOptional(),
 }
 
-const targetSeq = count.meta({ description: "Place of the target; a hint, checked by the id." }).exactOptional()
+const targetSeq = count.meta({ description: "Seq of the target; a hint, checked by the id." }).exactOptional()
 const anything = z.unknown().exactOptional()
 
-const state: z.ZodType<ContextState> = z.looseObject({
+export const state = z.looseObject({
   thinkingLevel: z.string(),
   models: mapOf(modelRef),
   modelIsExplicit: z.boolean(),
@@ -29,8 +26,9 @@ const state: z.ZodType<ContextState> = z.looseObject({
   systemPromptOverride: z.string().exactOptional(),
 })
 
-export const entrySchemas: EntrySchemas = {
-  message: z.looseObject({ type: z.literal("message"), ...base, message: messageSchema }),
+/** One schema for each known type of entry. */
+export const entries = {
+  message: z.looseObject({ type: z.literal("message"), ...base, message }),
   custom_message: z.looseObject({
     type: z.literal("custom_message"),
     ...base,
@@ -60,7 +58,7 @@ export const entrySchemas: EntrySchemas = {
   branch_summary: z.looseObject({
     type: z.literal("branch_summary"),
     ...base,
-    fromId: z.string().meta({ description: 'The abandoned leaf, or "root".' }),
+    fromId: z.string().meta({ description: 'The leaf that was left, or "root".' }),
     summary: z.string(),
     details: anything,
     fromExtension: z.boolean().exactOptional(),
@@ -123,7 +121,7 @@ export const entrySchemas: EntrySchemas = {
     type: z.literal("metadata"),
     ...base,
     key: z.string(),
-    value: z.unknown().refine((value) => value !== undefined, { error: "must be there" }),
+    value: z.unknown().refine((value): boolean => value !== undefined, { error: "must be there" }),
   }),
   usage: z.looseObject({
     type: z.literal("usage"),
@@ -145,10 +143,7 @@ export const entrySchemas: EntrySchemas = {
   custom: z.looseObject({ type: z.literal("custom"), ...base, customType: z.string(), data: anything }),
 }
 
-/** An entry: every line of a log but the first. One of a type that is not known is kept, and takes part in the tree. */
-export const entrySchema: z.ZodType<Entry> = byName<KnownEntry, UnknownEntry>(
-  "type",
-  entrySchemas,
-  (type) => z.looseObject({ type, ...base }),
-  ["session"],
-).meta({ title: "An entry of a session log" })
+/** An entry. Entries of unknown types are kept, and are part of the tree. */
+export const entry = byName("type", entries, (type) => z.looseObject({ type, ...base }), ["session"]).meta({
+  title: "An entry of a session log",
+})

@@ -1,9 +1,11 @@
-import type { Header, Origin } from "@sessions/core"
+/** The schema of the header: line 0 of a log of version 4. */
 import * as z from "zod"
 import { count, parentSession } from "./common.ts"
-import { SESSION_ID } from "./session-id.ts"
 
-const origin: z.ZodType<Origin> = z.looseObject({
+/** 1 to 128 characters, a letter or digit first and last, no "..": `isSessionId` of core. */
+const SESSION_ID = /^(?!.*\.\.)[A-Za-z0-9](?:[A-Za-z0-9._-]{0,126}[A-Za-z0-9])?$/
+
+export const origin = z.looseObject({
   format: z.string(),
   version: z.number(),
   id: z.string().exactOptional(),
@@ -11,8 +13,7 @@ const origin: z.ZodType<Origin> = z.looseObject({
   backup: z.looseObject({ blobs: z.array(z.string()), bytes: count }).exactOptional(),
 })
 
-/** The header: line 0 of a log of version 4. */
-export const headerSchema: z.ZodType<Header> = z
+export const header = z
   .looseObject({
     type: z.literal("session"),
     format: z.literal("@sessions"),

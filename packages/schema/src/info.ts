@@ -1,8 +1,8 @@
-import type { SessionInfo } from "@sessions/core"
+/** The schema of session information: a row of a list. */
 import * as z from "zod"
 import { count, modelRef, parentSession } from "./common.ts"
 
-const metrics: z.ZodType<SessionInfo["metrics"]> = z.looseObject({
+export const metrics = z.looseObject({
   input: z.number(),
   output: z.number(),
   cacheRead: z.number(),
@@ -12,8 +12,9 @@ const metrics: z.ZodType<SessionInfo["metrics"]> = z.looseObject({
   calls: z.number(),
 })
 
-/** What a list shows of a session. */
-export const sessionInfoSchema: z.ZodType<SessionInfo> = z
+export const part = z.looseObject({ from: count, bytes: count, at: z.string().exactOptional() })
+
+export const sessionInfo = z
   .looseObject({
     id: z.string(),
     createdAt: z.string().meta({ description: "ISO 8601, from the header." }),
@@ -34,7 +35,7 @@ export const sessionInfoSchema: z.ZodType<SessionInfo> = z
     metadata: z.record(z.string(), z.unknown()),
     metrics: metrics.meta({ description: "Summed over every branch." }),
     bytes: count,
-    parts: z.array(z.looseObject({ from: count, bytes: count, at: z.string().exactOptional() })),
+    parts: z.array(part),
     incomplete: z.boolean().meta({ description: "Fewer lines than the log says there must be." }).exactOptional(),
   })
   .meta({ title: "What a list shows of a session" })

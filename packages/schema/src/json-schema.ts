@@ -1,8 +1,8 @@
 import * as z from "zod"
-import { blockSchema, messageSchema } from "./content.ts"
-import { entrySchema } from "./entries.ts"
-import { headerSchema } from "./header.ts"
-import { sessionInfoSchema } from "./info.ts"
+import { block, message } from "./content.ts"
+import { entry } from "./entries.ts"
+import { header } from "./header.ts"
+import { sessionInfo } from "./info.ts"
 
 /**
  * JSON Schema (draft 2020-12) of every record, by file name. They refer to one another by these names. The same as the files under
@@ -16,11 +16,11 @@ export function jsonSchemas(): Readonly<Record<string, z.core.JSONSchema.BaseSch
 }
 
 const SCHEMAS: Readonly<Record<string, z.ZodType>> = {
-  block: blockSchema,
-  entry: entrySchema,
-  header: headerSchema,
-  message: messageSchema,
-  "session-info": sessionInfoSchema,
+  block,
+  entry,
+  header,
+  message,
+  "session-info": sessionInfo,
 }
 
 function fileName(id: string): string {

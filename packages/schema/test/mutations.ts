@@ -36,7 +36,7 @@ export function mutate(record: unknown, { at, kind, key = "", value }: Mutation)
 
 type Holder = Record<string, unknown>
 
-export function placesIn(value: unknown): (readonly [Holder, string])[] {
+function placesIn(value: unknown): (readonly [Holder, string])[] {
   if (typeof value !== "object" || value === null) return []
   const holder = value as Holder
   return Object.keys(holder).flatMap((name) => [[holder, name] as const, ...placesIn(holder[name])])

@@ -1,0 +1,204 @@
+/**
+ * The guards of core, the zod schemas and the JSON Schemas accept the same records. Every field of every record, also nested ones,
+ * takes each wrong value once; the fields are those that the zod schemas have and those that the guards read.
+ */
+import { MAX_ATTACHMENTS } from "@sessions/core"
+import { Ajv2020 } from "ajv/dist/2020.js"
+import { expect, test } from "vitest"
+import type * as z from "zod"
+import {
+  blockProblem,
+  entryProblem,
+  headerProblem,
+  isEntry,
+  messageProblem,
+  payloadProblem,
+} from "../../core/src/format/guards.ts"
+import { type Path, pathsIn, pathsReadBy, samplesOf, valueAt, without, withValue } from "../test/samples.ts"
+import { block, blocks, message, roles } from "./content.ts"
+import { entries, entry } from "./entries.ts"
+import { header } from "./header.ts"
+import { sessionInfo } from "./info.ts"
+import { jsonSchemas } from "./index.ts"
+
+const ajv = new Ajv2020({ strict: false, schemas: Object.values(jsonSchemas()) })
+
+type Guard = (record: unknown) => string | undefined
+interface Kind {
+  readonly name: string
+  readonly schema: z.ZodType
+  readonly guard?: Guard
+}
+
+const ENTRY: Kind = { name: "entry", schema: entry, guard: entryProblem }
+const KINDS: readonly Kind[] = [
+  { name: "header", schema: header, guard: headerProblem },
+  ENTRY,
+  { name: "message", schema: message, guard: messageProblem },
+  { name: "block", schema: block, guard: blockProblem },
+  // Core makes session information and reads none from outside, so it has no guard.
+  { name: "session-info", schema: sessionInfo },
+]
+
+/** Every kind of JSON value, the limits of each, and names that are reserved or known somewhere else. */
+const VALUES: readonly unknown[] = [
+  [null, true, false, {}, { x: 1 }, [], [null], ["x"], [{}]],
+  [0, -0, 1, -1, 0.5, -0.5, 1e300, 2 ** 53 - 1, 2 ** 53],
+  ["", "x", "1", "NaN", "../x", "a..b", "\ud800", "x".repeat(128), "x".repeat(129)],
+  ["session", "user", "text", "auto"],
+].flat()
+/** Not JSON, but a caller can append them. */
+const NOT_JSON: readonly unknown[] = [Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY]
+
+interface Case {
+  /** As `compaction.usage.cost`. */
+  readonly field: string
+  readonly path: Path
+  readonly record: unknown
+  /** Whether the record can be written as JSON. */
+  readonly isJson: boolean
+}
+
+/** Every record with one field changed, removed or added. */
+function* casesOf({ name, schema, guard }: Kind): Generator<Case> {
+  for (const sample of samplesOf(schema)) {
+    for (const path of allPaths(sample, guard)) {
+      const field = [nameOf(name, sample), ...path].join(".")
+      const old = valueAt(sample, path)
+      const changed = (value: unknown, isJson = true): Case => {
+        return { field, path, record: withValue(sample, path, value), isJson }
+      }
+      for (const value of [...VALUES, ...lengthsOf(old)]) yield changed(value)
+      for (const value of NOT_JSON) yield changed(value, false)
+      if (isObject(old)) yield changed({ ...old, unknown_field: { x: [null] } })
+      if (old !== undefined && path.length > 0) yield { field, path, record: without(sample, path), isJson: true }
+    }
+  }
+}
+
+function allPaths(sample: unknown, guard?: Guard): readonly Path[] {
+  const paths = [...pathsIn(sample), ...(guard === undefined ? [] : pathsReadBy(guard, sample))]
+  return [...new Map(paths.map((path) => [JSON.stringify(path), path])).values()]
+}
+
+/** Arrays of the length that attachments may have, and of one more. */
+function lengthsOf(value: unknown): unknown[] {
+  if (!Array.isArray(value) || value.length === 0) return []
+  return [MAX_ATTACHMENTS, MAX_ATTACHMENTS + 1].map((length) => Array.from({ length }, () => value[0] as unknown))
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === "object" && value !== null && !Array.isArray(value)
+}
+
+function nameOf(kind: string, sample: unknown): string {
+  const { type, role } = sample as { type?: string; role?: string }
+  return (kind === "message" ? role : type) ?? kind
+}
+
+test.each(KINDS)("guards, zod and JSON Schema agree on every value in every field: $name", (kind) => {
+  const { name, schema, guard } = kind
+  const found: unknown[] = []
+  for (const { field, path, record, isJson } of casesOf(kind)) {
+    const verdicts = {
+      zod: schema.safeParse(record).success,
+      ...(guard !== undefined && { guard: guard(record) === undefined }),
+      ...(isJson && { jsonSchema: ajv.validate(`${name}.json`, record) }),
+    }
+    if (new Set(Object.values(verdicts)).size > 1) found.push({ field, ...verdicts, value: valueAt(record, path) })
+  }
+  expect(found).toEqual([])
+})
+
+test("the samples are valid, and have every type, role and field", () => {
+  for (const { schema } of KINDS) {
+    for (const sample of samplesOf(schema)) expect(schema.safeParse(sample).error).toBeUndefined()
+  }
+  const names = (kind: string, schema: z.ZodType) => new Set(samplesOf(schema).map((sample) => nameOf(kind, sample)))
+  expect(names("entry", entry)).toEqual(new Set([...Object.keys(entries), "x"]))
+  expect(names("message", message)).toEqual(new Set([...Object.keys(roles), "x"]))
+  expect(names("block", block)).toEqual(new Set([...Object.keys(blocks), "x"]))
+})
+
+/** The fields that the format leaves open: any JSON value. */
+const OPEN: readonly string[] = [
+  "custom_message.details",
+  "compaction.details",
+  "compaction.preserveData",
+  "compaction.state.modeData",
+  "branch_summary.details",
+  "mode_change.data",
+  "session_init.tools.0",
+  "session_init.outputSchema",
+  "custom.data",
+]
+
+test("only open fields take any value", () => {
+  const refuses = new Map<string, boolean>()
+  for (const kind of KINDS) {
+    for (const { field, record } of casesOf(kind)) {
+      refuses.set(field, refuses.get(field) === true || !kind.schema.safeParse(record).success)
+    }
+  }
+  const open = [...refuses].filter(([, isChecked]) => !isChecked).map(([field]) => field)
+  expect(open).toEqual([...OPEN, "session-info.metadata.a b", "session-info.metadata.__proto__"])
+})
+
+test("the guards read every field of the schemas but the open ones, and no other field", () => {
+  for (const { name, schema, guard } of KINDS) {
+    if (guard === undefined) continue
+    const inSchema = new Set<string>()
+    const inGuard = new Set<string>()
+    for (const sample of samplesOf(schema)) {
+      const fieldsAt = (paths: readonly Path[]) => paths.map((path) => [nameOf(name, sample), ...path].join("."))
+      for (const field of fieldsAt(pathsIn(sample).slice(1))) inSchema.add(field)
+      for (const field of fieldsAt(pathsReadBy(guard, sample))) inGuard.add(field)
+    }
+    for (const field of OPEN) [inSchema, inGuard].forEach((fields) => fields.delete(field))
+    expect([...inGuard].sort()).toEqual([...inSchema].sort())
+  }
+})
+
+test.each(KINDS)("zod keeps unknown fields in every object: $name", ({ schema }) => {
+  for (const sample of samplesOf(schema).map(withoutProto)) {
+    for (const path of pathsIn(sample)) {
+      const old = valueAt(sample, path)
+      if (!isObject(old)) continue
+      const record = withValue(sample, path, { ...old, unknown_field: { x: [null] } })
+      const { data, success } = schema.safeParse(record)
+      // A map's values have a schema, so the new key is refused there.
+      if (success) expect(data).toEqual(record)
+      else expect(`${path.join(".")} is a map`).toMatch(/^(blobs|files|state\.models) is a map$/)
+    }
+  }
+})
+
+/** zod leaves the key `__proto__` out of its output. */
+function withoutProto(record: unknown): unknown {
+  return JSON.parse(JSON.stringify(record), (key, value: unknown) => (key === "__proto__" ? undefined : value))
+}
+
+test("payloadProblem checks every field of an entry but the common ones", () => {
+  const found: unknown[] = []
+  for (const { path, record } of casesOf(ENTRY)) {
+    if (path.length === 0) continue
+    const expected = COMMON.has(path[0] as string) || entry.safeParse(record).success
+    if ((payloadProblem(record) === undefined) !== expected) found.push({ record, expected })
+  }
+  expect(found).toEqual([])
+})
+
+/** The session sets these. */
+const COMMON: ReadonlySet<string> = new Set(["id", "parentId", "seq", "timestamp", "blobs"])
+
+test("isEntry, the only check when a log is read, checks type, id and parentId alone", () => {
+  const found: unknown[] = []
+  for (const { path, record } of casesOf(ENTRY)) {
+    if (path.length === 0) continue
+    const { type, id, parentId } = record as Record<string, unknown>
+    const isName = typeof type === "string" && type !== "session"
+    const expected = entry.safeParse({ type: isName ? "x" : type, id, parentId, seq: 1, timestamp: "" }).success
+    if (isEntry(record) !== expected) found.push({ record, expected })
+  }
+  expect(found).toEqual([])
+})
