@@ -1,5 +1,5 @@
 #!/usr/bin/env node
 import { processIo, run } from "./index.ts"
 
-// Everything has been written by then, and a pipe that nobody reads any more must not keep the process.
+// All output is written by now. A pipe whose reader has gone must not keep the process alive.
 process.exit(await run(process.argv.slice(2), processIo()))

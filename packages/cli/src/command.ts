@@ -1,4 +1,4 @@
-/** What a command is: a row of the table in `commands.ts`, with everything that its help says. */
+/** The definition of a command: its arguments, options, help text and implementation. `commands/table.ts` lists all of them. */
 import type { Sessions } from "@sessions/core"
 import type { CallOptions, SessionStorage } from "@sessions/core/storage"
 import type { Io } from "./io.ts"
@@ -7,7 +7,7 @@ import type { Progress } from "./output/progress.ts"
 
 export interface OptionSpec {
   readonly type: "string" | "boolean"
-  /** What help calls the value of a `string` option. */
+  /** Name of a `string` option's value in the help. */
   readonly value?: string
   readonly help: string
 }
@@ -20,8 +20,8 @@ export type Values<O extends OptionSpecs> = {
 
 type ValueOf<T> = T extends "boolean" ? boolean : string
 
-/** What a command gives back; printed as text, or with `--json` as JSON. */
-export interface Outcome {
+/** The result of a command, printed as text or, with `--json`, as JSON. */
+export interface CommandResult {
   /** The shape that the package's README documents. */
   readonly json: unknown
   readonly text: (view: View) => Iterable<Line>
@@ -32,36 +32,36 @@ export interface Outcome {
 export interface Invocation<O extends OptionSpecs = OptionSpecs> {
   readonly sessions: Sessions
   readonly values: Values<O>
-  /** As many as the command asks for; what is optional may be missing. */
+  /** At most as many as the command declares; optional ones may be missing. */
   readonly args: readonly string[]
   readonly json: boolean
   readonly io: Io
-  /** For every call that may take long: ends with the command. */
-  readonly call: CallOptions
-  /** Says how far long work has come. */
+  /** For calls that may take long; carries the signal that aborts the command. */
+  readonly callOptions: CallOptions
+  /** Shows the progress of long work on a terminal. */
   readonly progress: Progress
-  /** The whole id of what a person wrote: an id, a prefix that only one session has, or `@last`. */
-  readonly session: (ref: string) => Promise<string>
-  /** A store other than the one that `--store` names. */
+  /** Resolves an id, a unique prefix of one, or `@last` to a session id. */
+  readonly resolveSession: (ref: string) => Promise<string>
+  /** Opens a store other than the one of `--store`. */
   readonly openStore: (url: string) => SessionStorage
 }
 
 export interface Command<O extends OptionSpecs = OptionSpecs> {
   readonly name: string
-  /** One line, for the overview. */
+  /** One line for the overview. */
   readonly summary: string
-  /** Names of the arguments; one that ends in `?` may be missing. */
+  /** Names of the arguments; a trailing `?` marks an optional one. */
   readonly args: readonly string[]
   readonly options: O
   /** Further lines of the help. */
   readonly notes?: readonly string[]
-  /** Calls as a person would type them, without `sessions `. */
+  /** Example command lines, without the leading `sessions `. */
   readonly examples: readonly string[]
-  /** Undefined: the command has written its output itself. */
-  readonly run: (invocation: Invocation<O>) => Promise<Outcome | undefined>
+  /** Returns undefined if the command has written its output itself. */
+  readonly run: (invocation: Invocation<O>) => Promise<CommandResult | undefined>
 }
 
-/** Ties the type of the values to the options; the table of commands has no need of it. */
+/** Infers the type of `values` from the options. The table of commands does not need that type. */
 export function defineCommand<const O extends OptionSpecs>(command: Command<O>): Command {
   return command as unknown as Command
 }

@@ -3,7 +3,7 @@ import { captured, createCli } from "../test/harness.ts"
 import { toFailure } from "./errors.ts"
 import { run } from "./run/run.ts"
 
-test("a failure is one line without a stack, whatever its message holds", async () => {
+test("an error is printed as one sanitized line without a stack", async () => {
   const { exit, stdout, stderr } = await createCli()("show", "missing")
   expect({ exit, stdout }).toEqual({ exit: 1, stdout: "" })
   expect(stderr).toMatch(/^sessions: [^\n]+\n$/)
@@ -13,23 +13,23 @@ test("a failure is one line without a stack, whatever its message holds", async 
   })
 })
 
-test("the stack is there for who asks for it", async () => {
+test("SESSIONS_DEBUG=1 prints the stack", async () => {
   const { exit, stderr } = await createCli({ env: { SESSIONS_DEBUG: "1" } })("show", "missing")
   expect(exit).toBe(1)
   expect(stderr).toMatch(/^sessions: .*\n(.*\n)* +at /)
 })
 
-test("a reader that went away is no failure, and nothing is said about it", async () => {
+test("a closed pipe is not an error and prints nothing", async () => {
   const { io, stderr } = captured({})
-  const gone = Object.assign(new Error("write EPIPE"), { code: "EPIPE" })
-  const exit = await run(["--help"], { ...io, stdout: { isTerminal: false, write: () => Promise.reject(gone) } })
+  const closed = Object.assign(new Error("write EPIPE"), { code: "EPIPE" })
+  const exit = await run(["--help"], { ...io, stdout: { isTerminal: false, write: () => Promise.reject(closed) } })
   expect({ exit, stderr: stderr() }).toEqual({ exit: 0, stderr: "" })
 })
 
-test("an interrupt says so and has the status that shells know", () => {
+test("an interrupt has the exit status that shells use", () => {
   const abort = new AbortController()
   abort.abort()
-  expect(toFailure(abort.signal.reason)).toEqual({ exit: 130, message: "stopped." })
+  expect(toFailure(abort.signal.reason)).toEqual({ exit: 130, message: "interrupted." })
   expect(toFailure(Object.assign(new Error("x"), { code: "aborted" })).exit).toBe(130)
 })
 
@@ -42,10 +42,10 @@ test("an interrupt ends a command that waits for input", async () => {
   }
   const { io, stderr } = captured({})
   const exit = await run(["import", "-", "--store", "memory:"], { ...io, stdin: silent(), signal: abort.signal })
-  expect({ exit, stderr: stderr() }).toEqual({ exit: 130, stderr: "sessions: stopped.\n" })
+  expect({ exit, stderr: stderr() }).toEqual({ exit: 130, stderr: "sessions: interrupted.\n" })
 })
 
-test("an error without a code is a defect, and says how to see more of it", () => {
+test("an error without a code is a bug, and its message explains how to print the stack", () => {
   expect(toFailure(new TypeError("x is not a function")).message).toMatch(
     /^unexpected error: x is not .*SESSIONS_DEBUG=1/,
   )

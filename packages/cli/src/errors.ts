@@ -1,40 +1,44 @@
-import { cleanLine } from "./output/sanitize.ts"
+/** The errors of the command, and the exit status and message for any error. */
+import { sanitizeLine } from "./output/sanitize.ts"
 
-/** The command was called wrongly: exit 2. */
+/** The command line is wrong: exit status 2. */
 export class UsageError extends Error {
   readonly code = "usage" as const
 }
 
-/** The command could not do it: exit 1. */
+/** The command failed: exit status 1. */
 export class CommandError extends Error {
   readonly code = "failed" as const
 }
 
 export const EXIT_FAILED = 1
 export const EXIT_USAGE = 2
-/** What a shell reports of a program that an interrupt ended. */
+/** 128 + SIGINT, as shells report it. */
 const EXIT_INTERRUPTED = 130
 
 export interface Failure {
   readonly exit: number
-  /** One line; undefined: nothing to say. */
+  /** One line, or undefined to print nothing. */
   readonly message?: string
 }
 
-/** What to say of something thrown. Only errors with a `code` are expected; any other is a defect, and says how to see more of it. */
+/** The exit status and message for an error. An error without a `code` is a bug, so its message says how to print the stack. */
 export function toFailure(error: unknown): Failure {
   const thrown: Error & { readonly code?: unknown } = error instanceof Error ? error : new Error(String(error))
   const { name, code, message } = thrown
   if (code === "EPIPE") return { exit: 0 }
-  // What core and the storages call invalid is what they were given.
-  if (code === "usage" || code === "invalid") return { exit: EXIT_USAGE, message: cleanLine(message) }
-  if (code === "aborted" || name === "AbortError") return { exit: EXIT_INTERRUPTED, message: "stopped." }
-  // Codes that start so are the runtime's word for a call that no program should make.
-  if (typeof code === "string" && !code.startsWith("ERR_")) return { exit: EXIT_FAILED, message: cleanLine(message) }
-  return { exit: EXIT_FAILED, message: `unexpected error: ${cleanLine(message)} (SESSIONS_DEBUG=1 shows where)` }
+  // Core and the storages report a wrong argument as `invalid`.
+  if (code === "usage" || code === "invalid") return { exit: EXIT_USAGE, message: sanitizeLine(message) }
+  if (code === "aborted" || name === "AbortError") return { exit: EXIT_INTERRUPTED, message: "interrupted." }
+  // The runtime's own `ERR_` codes report a wrong call in this program: a bug as well.
+  if (typeof code === "string" && !code.startsWith("ERR_")) return { exit: EXIT_FAILED, message: sanitizeLine(message) }
+  return {
+    exit: EXIT_FAILED,
+    message: `unexpected error: ${sanitizeLine(message)} (set SESSIONS_DEBUG=1 to print the stack)`,
+  }
 }
 
-/** The stack with all causes. */
+/** The stack, followed by those of all causes. */
 export function trace(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   const own = error.stack ?? String(error)

@@ -1,4 +1,4 @@
-/** The `sessions` command as a function, for programs that want to offer it with streams or stores of their own. */
+/** The `sessions` command as a function, for programs that run it with their own streams or stores. */
 export type { Io, Sink } from "./io.ts"
 export { processIo } from "./io.ts"
 export { run } from "./run/run.ts"

@@ -1,34 +1,34 @@
-/** The world as a command sees it. `node-io.ts` makes it of a process; tests make it of strings. */
+/** The streams and the environment that a command uses. `processIo` takes them from the process, tests from strings. */
 export interface Io {
   readonly stdout: Sink
   readonly stderr: Sink
-  /** Read only by a command that is told to. */
+  /** Read only by `import -`. */
   readonly stdin: AsyncIterable<Uint8Array | string>
-  /** Absolute. */
+  /** Absolute path. */
   readonly cwd: string
   readonly env: Readonly<Record<string, string | undefined>>
   /** Milliseconds since the epoch. */
   readonly now: () => number
-  /** Aborted when a person stops the command. */
+  /** Aborts the command. */
   readonly signal?: AbortSignal
 }
 
 export interface Sink {
-  /** Resolves when the reader has taken the text, so that a slow reader slows the writer down. Rejects with `EPIPE` when it has gone. */
+  /** Resolves when the reader has taken the text, so a slow reader slows the writer. Rejects with `EPIPE` when the reader is gone. */
   write(text: string): Promise<void>
   readonly isTerminal: boolean
-  /** Of a terminal, where it says. */
+  /** Width of the terminal, if known. */
   readonly columns?: number
 }
 
-/** The process's own streams. The first interrupt asks the command to stop, the second ends the process. */
+/** The streams of this process. The first interrupt aborts the command, the second ends the process. */
 export function processIo(): Io {
   const stop = new AbortController()
   process.once("SIGINT", () => stop.abort())
   return {
     stdout: sinkOf(process.stdout),
     stderr: sinkOf(process.stderr),
-    // Touching it at all would keep the process waiting for input.
+    // A getter, because touching `process.stdin` makes the process wait for input.
     get stdin() {
       return process.stdin
     },
@@ -40,7 +40,7 @@ export function processIo(): Io {
 }
 
 function sinkOf(stream: NodeJS.WriteStream): Sink {
-  // The write's callback gets the error; without a listener it would end the process as well.
+  // The callback of `write` gets the error. Without a listener the same error would also end the process.
   stream.on("error", () => undefined)
   return {
     isTerminal: stream.isTTY,

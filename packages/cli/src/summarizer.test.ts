@@ -6,31 +6,31 @@ import { commandSummarizer } from "./summarizer.ts"
 
 const request = (signal: AbortSignal) => ({ system: "system", prompt: "prompt", maxTokens: 9, signal })
 
-test("a program that is stopped is stopped with all that it has started", async () => {
+test("aborting kills the command and all processes that it started", async () => {
   const folder = mkdtempSync(join(tmpdir(), "sessions-summarizer-"))
   const mark = join(folder, "started")
   try {
     const stop = new AbortController()
-    // What it leaves running would hold its output open, and nothing would settle before that ends.
+    // A process left running would keep the output open, and the promise would not settle before it ends.
     const summarize = commandSummarizer('sleep 60 & touch "$MARK"; wait', {
       cwd: folder,
       env: { PATH: process.env["PATH"], MARK: mark },
     })
-    const asked = summarize(request(stop.signal))
+    const summary = summarize(request(stop.signal))
     await expect.poll(() => existsSync(mark), { timeout: 10_000 }).toBe(true)
     stop.abort()
-    await expect(asked).rejects.toThrow(/was ended by SIGKILL/)
+    await expect(summary).rejects.toThrow(/was killed by SIGKILL/)
   } finally {
     rmSync(folder, { recursive: true })
   }
 })
 
-test("one that was given up before it started does not run on", async () => {
+test("a command that is aborted before it starts is killed", async () => {
   const summarize = commandSummarizer("sleep 60", { cwd: process.cwd(), env: { PATH: process.env["PATH"] } })
-  await expect(summarize(request(AbortSignal.abort()))).rejects.toThrow(/was ended by SIGKILL/)
+  await expect(summarize(request(AbortSignal.abort()))).rejects.toThrow(/was killed by SIGKILL/)
 })
 
-test("its input is the system prompt and the prompt; the temperature is there only where one is asked for", async () => {
+test("the input is the system prompt and the prompt; SESSIONS_TEMPERATURE is set only if requested", async () => {
   const io = { cwd: process.cwd(), env: { PATH: process.env["PATH"] } }
   const summarize = commandSummarizer('cat; echo "[$SESSIONS_MAX_TOKENS $SESSIONS_TEMPERATURE]"', io)
   const { signal } = new AbortController()

@@ -1,25 +1,25 @@
-/** A program of the person's own as the summarizer: the prompt goes to its standard input, the summary comes from its output. */
+/** Runs a shell command as the summarizer: the prompt goes to its standard input, its standard output is the summary. */
 import { spawn } from "node:child_process"
 import type { ChildProcess } from "node:child_process"
 import type { Summarize } from "@sessions/core"
 import { CommandError } from "./errors.ts"
 import type { Io } from "./io.ts"
 
-/** No summary is so long; a program that prints without end must not fill the memory. */
-const LONGEST_OUTPUT = 4_000_000
-/** What is shown of what a failed program said. */
-const SHOWN_COMPLAINT = 500
+/** Far above any summary. A command that prints without end must not fill the memory. */
+const MAX_OUTPUT_UNITS = 4_000_000
+/** The end of the command's standard error that its failure message quotes. */
+const QUOTED_ERROR_UNITS = 500
 
-/** `command` is a line for the shell. It also finds the length that is asked for, and the temperature, in its environment. */
+/** The command also gets SESSIONS_MAX_TOKENS, the requested length, and SESSIONS_TEMPERATURE, if one is set. */
 export function commandSummarizer(command: string, { cwd, env }: Pick<Io, "cwd" | "env">): Summarize {
   return async ({ system, prompt, maxTokens, temperature, signal }) => {
-    const asked = {
+    const request = {
       SESSIONS_MAX_TOKENS: String(maxTokens),
       ...(temperature === undefined ? {} : { SESSIONS_TEMPERATURE: String(temperature) }),
     }
-    // A group of its own: stopping the shell alone would leave what it has started.
-    const child = spawn(command, { shell: true, cwd, env: { ...env, ...asked }, detached: hasGroups() })
-    const stop = (): void => killAll(child)
+    // Its own process group: killing only the shell would leave the processes that it started.
+    const child = spawn(command, { shell: true, cwd, env: { ...env, ...request }, detached: hasProcessGroups() })
+    const stop = (): void => killGroup(child)
     if (signal.aborted) stop()
     else signal.addEventListener("abort", stop, { once: true })
     try {
@@ -34,38 +34,38 @@ function outputOf(child: ChildProcess, input: string): Promise<string> {
   const { stdin, stdout, stderr } = child
   return new Promise((resolve, reject) => {
     let output = ""
-    let complaint = ""
+    let errors = ""
     stdout?.setEncoding("utf8").on("data", (text: string) => {
       output += text
-      if (output.length > LONGEST_OUTPUT) {
-        killAll(child)
-        reject(new CommandError(`it printed more than ${LONGEST_OUTPUT} characters`))
+      if (output.length > MAX_OUTPUT_UNITS) {
+        killGroup(child)
+        reject(new CommandError(`it printed more than ${MAX_OUTPUT_UNITS} characters`))
       }
     })
-    stderr?.setEncoding("utf8").on("data", (text: string) => (complaint = (complaint + text).slice(-SHOWN_COMPLAINT)))
+    stderr?.setEncoding("utf8").on("data", (text: string) => (errors = (errors + text).slice(-QUOTED_ERROR_UNITS)))
     child.on("error", (error) => reject(new CommandError(`it could not be started: ${error.message}`)))
-    child.on("close", (code, killedBy) => {
+    child.on("close", (code, signal) => {
       if (code === 0) return resolve(output)
-      const how = code === null ? `was ended by ${killedBy ?? "a signal"}` : `ended with status ${code}`
-      const said = complaint.trim()
-      reject(new CommandError(`it ${how}${said === "" ? "" : `: ${said}`}`))
+      const reason = code === null ? `was killed by ${signal ?? "a signal"}` : `exited with status ${code}`
+      const quoted = errors.trim()
+      reject(new CommandError(`it ${reason}${quoted === "" ? "" : `: ${quoted}`}`))
     })
-    // A program that does not read all of its input, or any, may still have an answer.
+    // A command may answer without reading all of its input; writing to it then fails with EPIPE.
     stdin?.on("error", () => undefined)
     stdin?.end(input)
   })
 }
 
-function killAll(child: ChildProcess): void {
+function killGroup(child: ChildProcess): void {
   if (child.pid === undefined || child.exitCode !== null) return
   try {
-    if (hasGroups()) process.kill(-child.pid, "SIGKILL")
+    if (hasProcessGroups()) process.kill(-child.pid, "SIGKILL")
     else child.kill("SIGKILL")
   } catch {
-    // It has ended by itself meanwhile.
+    // It has already ended.
   }
 }
 
-function hasGroups(): boolean {
+function hasProcessGroups(): boolean {
   return process.platform !== "win32"
 }

@@ -1,4 +1,4 @@
-/** The command as a process of the runtime that runs the test, from its source. */
+/** Runs the command from its source in a new process of the current runtime. */
 import { spawn } from "node:child_process"
 import { fileURLToPath } from "node:url"
 import type { Result } from "./harness.ts"
@@ -11,13 +11,13 @@ export interface ProcessOptions {
   readonly cwd: string
   readonly stdin?: string
   readonly env?: Readonly<Record<string, string>>
-  /** Closes its end of standard output after the first piece. */
+  /** Closes the reading end of standard output after the first chunk. */
   readonly stopReading?: boolean
-  /** As this user; only root may say so. */
+  /** Runs as this user, which requires root. */
   readonly user?: number | undefined
 }
 
-export function sessions(
+export function runProcess(
   { cwd, stdin = "", env = {}, stopReading = false, user }: ProcessOptions,
   ...argv: string[]
 ): Promise<Result> {

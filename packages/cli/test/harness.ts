@@ -1,4 +1,4 @@
-/** The command on stores in memory, with everything it prints caught. */
+/** Runs the command on stores in memory and captures its output. */
 import { createSessions } from "@sessions/core"
 import type { Sessions } from "@sessions/core"
 import type { SessionStorage } from "@sessions/core/storage"
@@ -17,7 +17,7 @@ export interface RunOptions {
   readonly stdin?: string
   readonly cwd?: string
   readonly env?: Readonly<Record<string, string>>
-  /** Columns of a terminal that standard output and error go to. */
+  /** Makes standard output and error a terminal of this width. */
   readonly terminal?: number
   readonly now?: () => number
 }
@@ -25,13 +25,13 @@ export interface RunOptions {
 export interface Cli {
   (...argv: string[]): Promise<Result>
   readonly with: (options: RunOptions, ...argv: string[]) => Promise<Result>
-  /** The JSON that a command prints; fails where it does not end with 0 and nothing on standard error. */
+  /** Runs a command with `--json` and returns the value. Throws on a non-zero exit status or output on standard error. */
   readonly json: (...argv: string[]) => Promise<never>
-  /** The library on the same store, for what a test needs to be there. */
+  /** Uses the library on the same store, to prepare or check it. */
   readonly use: <T>(work: (sessions: Sessions) => Promise<T>) => Promise<T>
 }
 
-/** Stores `mem:NAME` that last from one call to the next; `mem:` is the default. */
+/** Provides stores `mem:NAME` that keep their content between calls; `mem:` is the default. */
 export function createCli(options: RunOptions = {}): Cli {
   const locations = new Map<string, MemoryLocation>()
   const open: StoreFactory = (name) => storageAt(locations, name)
@@ -59,20 +59,20 @@ export function createCli(options: RunOptions = {}): Cli {
   })
 }
 
-/** An `Io` of strings. */
+/** An `Io` that reads from and writes to strings. */
 export function captured(options: RunOptions): { io: Io; stdout: () => string; stderr: () => string } {
   const { stdin = "", cwd = "/project", env = {}, terminal, now = Date.now } = options
   const sink = (): { sink: Sink; text: () => string } => {
     let text = ""
-    const write = async (piece: string): Promise<void> => {
-      text += piece
+    const write = async (chunk: string): Promise<void> => {
+      text += chunk
     }
     const columns = terminal === undefined ? {} : { columns: terminal }
     return { sink: { write, isTerminal: terminal !== undefined, ...columns }, text: () => text }
   }
   const out = sink()
   const err = sink()
-  const io: Io = { stdout: out.sink, stderr: err.sink, stdin: pieces(stdin), cwd, env, now }
+  const io: Io = { stdout: out.sink, stderr: err.sink, stdin: chunks(stdin), cwd, env, now }
   return { io, stdout: out.text, stderr: err.text }
 }
 
@@ -82,6 +82,6 @@ function storageAt(locations: Map<string, MemoryLocation>, name: string): Sessio
   return createMemoryStorage({ location })
 }
 
-async function* pieces(text: string): AsyncIterable<Uint8Array> {
+async function* chunks(text: string): AsyncIterable<Uint8Array> {
   if (text !== "") yield new TextEncoder().encode(text)
 }

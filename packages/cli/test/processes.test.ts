@@ -4,7 +4,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { afterEach, beforeEach, expect, test } from "vitest"
-import { sessions } from "./cli-process.ts"
+import { runProcess } from "./cli-process.ts"
 
 let cwd = ""
 beforeEach(async () => {
@@ -18,68 +18,65 @@ const PI = [
   "",
 ].join("\n")
 
-test("a session goes in by standard input, into ./.sessions, and comes out as files hold it", async () => {
-  const imported = await sessions({ cwd, stdin: PI }, "import", "-")
+test("import stores a session from standard input in ./.sessions, and export prints the stored bytes", async () => {
+  const imported = await runProcess({ cwd, stdin: PI }, "import", "-")
   expect(imported).toEqual({ exit: 0, stdout: expect.stringMatching(/^[0-9A-Z]{26}\n$/), stderr: "" })
   const id = imported.stdout.trim()
-  const exported = await sessions({ cwd }, "export", "@last", "--store", "./.sessions")
+  const exported = await runProcess({ cwd }, "export", "@last", "--store", "./.sessions")
   expect(exported.stdout).toBe(await readFile(join(cwd, ".sessions", id, "session.jsonl"), "utf8"))
-  const removed = await sessions({ cwd }, "rm", id.slice(0, 20))
+  const removed = await runProcess({ cwd }, "rm", id.slice(0, 20))
   expect(removed.stdout).toMatch(new RegExp(`^deleted ${id} \\(1 part, \\d+ B\\)\n$`))
-  expect(JSON.parse((await sessions({ cwd }, "list", "--json")).stdout)).toMatchObject({ sessions: [] })
+  expect(JSON.parse((await runProcess({ cwd }, "list", "--json")).stdout)).toMatchObject({ sessions: [] })
 })
 
-test("wrong use ends with 2, a failure with 1, each with one line", async () => {
-  expect(await sessions({ cwd }, "lsit")).toEqual({
+test("wrong usage exits with 2 and a failure with 1, each with a one-line message", async () => {
+  expect(await runProcess({ cwd }, "lsit")).toEqual({
     exit: 2,
     stdout: "",
     stderr: expect.stringMatching(/^sessions: [^\n]+\n$/),
   })
-  const missing = await sessions({ cwd }, "show", "nope")
+  const missing = await runProcess({ cwd }, "show", "nope")
   expect(missing).toEqual({ exit: 1, stdout: "", stderr: expect.stringMatching(/^sessions: [^\n]+\n$/) })
 })
 
-test("looking at a store that is not there makes none", async () => {
-  expect((await sessions({ cwd }, "list")).exit).toBe(0)
-  expect((await sessions({ cwd }, "verify", "--all")).exit).toBe(0)
+test("reading a missing store does not create it", async () => {
+  expect((await runProcess({ cwd }, "list")).exit).toBe(0)
+  expect((await runProcess({ cwd }, "verify", "--all")).exit).toBe(0)
   expect(existsSync(join(cwd, ".sessions"))).toBe(false)
 })
 
-test("a reader that stops reading is no failure", async () => {
-  const turn = (i: number): string =>
+test("a reader that closes the pipe is not an error", async () => {
+  const line = (i: number): string =>
     `{"type":"message","id":"m${i}","parentId":${i === 0 ? "null" : `"m${i - 1}"`},"timestamp":"2026-01-01T00:00:01.000Z","message":{"role":"user","content":"${"x".repeat(500)}"}}\n`
-  const log = PI.split("\n")[0] + "\n" + Array.from({ length: 2000 }, (_, i) => turn(i)).join("")
-  await sessions({ cwd, stdin: log }, "import", "-")
-  expect(await sessions({ cwd, stopReading: true }, "export", "@last")).toMatchObject({ exit: 0, stderr: "" })
+  const log = PI.split("\n")[0] + "\n" + Array.from({ length: 2000 }, (_, i) => line(i)).join("")
+  await runProcess({ cwd, stdin: log }, "import", "-")
+  expect(await runProcess({ cwd, stopReading: true }, "export", "@last")).toMatchObject({ exit: 0, stderr: "" })
 })
 
 const fixtures = fileURLToPath(new URL("../../../../shared/fixtures/", import.meta.url))
 const absent = existsSync(fixtures) ? "" : " (skipped: there are no session files of other agents here)"
 
-test.skipIf(absent !== "")(
-  `a long session of pi's first version gives the context that pi gives${absent}`,
-  async () => {
-    const { stdout } = await sessions({ cwd }, "import", join(fixtures, "pi", "v1-two-compactions.jsonl"))
-    const context = await sessions({ cwd }, "context", stdout.trim(), "--json", "--repair", "none")
-    const { messages, model } = JSON.parse(context.stdout) as {
-      messages: { entryId: string }[]
-      model: { provider: string }
-    }
-    expect(messages.length).toBe(446)
-    expect(messages.every(({ entryId }) => entryId.length > 0)).toBe(true)
-    expect(model).toMatchObject({ provider: "anthropic" })
-  },
-)
-
-test.skipIf(absent !== "")(`a session that ends in a reset has an empty context${absent}`, async () => {
-  const { stdout } = await sessions({ cwd }, "import", join(fixtures, "oh-my-pi", "title-slot-v3.jsonl"))
-  const context = await sessions({ cwd }, "context", stdout.trim(), "--json")
-  expect(JSON.parse(context.stdout)).toMatchObject({ messages: [] })
-  expect((await sessions({ cwd }, "list")).stdout).toContain("Refactor auth module")
+test.skipIf(absent !== "")(`a long session of pi version 1 has the same context as in pi${absent}`, async () => {
+  const { stdout } = await runProcess({ cwd }, "import", join(fixtures, "pi", "v1-two-compactions.jsonl"))
+  const context = await runProcess({ cwd }, "context", stdout.trim(), "--json", "--repair", "none")
+  const { messages, model } = JSON.parse(context.stdout) as {
+    messages: { entryId: string }[]
+    model: { provider: string }
+  }
+  expect(messages.length).toBe(446)
+  expect(messages.every(({ entryId }) => entryId.length > 0)).toBe(true)
+  expect(model).toMatchObject({ provider: "anthropic" })
 })
 
-test("a file of damaged JSON is refused, and the store stays as it was", async () => {
+test.skipIf(absent !== "")(`a session that ends in a reset has an empty context${absent}`, async () => {
+  const { stdout } = await runProcess({ cwd }, "import", join(fixtures, "oh-my-pi", "title-slot-v3.jsonl"))
+  const context = await runProcess({ cwd }, "context", stdout.trim(), "--json")
+  expect(JSON.parse(context.stdout)).toMatchObject({ messages: [] })
+  expect((await runProcess({ cwd }, "list")).stdout).toContain("Refactor auth module")
+})
+
+test("a file of invalid JSON is refused, and the store stays empty", async () => {
   await writeFile(join(cwd, "bad.jsonl"), "{{{\n")
-  expect((await sessions({ cwd }, "import", "bad.jsonl")).exit).toBe(1)
-  expect(JSON.parse((await sessions({ cwd }, "list", "--json")).stdout)).toMatchObject({ sessions: [] })
+  expect((await runProcess({ cwd }, "import", "bad.jsonl")).exit).toBe(1)
+  expect(JSON.parse((await runProcess({ cwd }, "list", "--json")).stdout)).toMatchObject({ sessions: [] })
 })

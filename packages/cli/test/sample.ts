@@ -1,14 +1,15 @@
+/** A small session for tests. */
 import type { NewEntry, Sessions } from "@sessions/core"
 
 export interface Sample {
   readonly id: string
-  /** Of the four messages: user, assistant, toolResult, assistant. */
+  /** Ids of the four messages: user, assistant, toolResult, assistant. */
   readonly entries: readonly string[]
 }
 
 export const USER = "fix the tests"
 
-/** A session of one whole turn with a tool call. */
+/** Creates a session of one complete turn with a tool call. */
 export async function makeSample(
   sessions: Sessions,
   o: { id?: string; cwd?: string; at?: string } = {},

@@ -1,4 +1,4 @@
-/** The commands that change something: each says what it did, and the library finds it done. */
+/** Commands that change a session: each reports the change, and the library sees it. */
 import { expect, test } from "vitest"
 import { createCli } from "../../test/harness.ts"
 import type { Cli } from "../../test/harness.ts"
@@ -10,33 +10,33 @@ async function withSample(): Promise<{ cli: Cli } & Sample> {
   return { cli, ...(await cli.use((sessions) => makeSample(sessions))) }
 }
 
-test("rename gives a title and --clear takes it away", async () => {
+test("rename sets the title and --clear removes it", async () => {
   const { cli, id } = await withSample()
   const title = async (): Promise<string | undefined> => (await cli.use((sessions) => sessions.info(id))).title
-  expect((await cli("rename", "@last", "New name")).stdout).toBe(`${id} is now "New name"\n`)
+  expect((await cli("rename", "@last", "New name")).stdout).toBe(`renamed ${id} to "New name"\n`)
   expect(await title()).toBe("New name")
   expect(await cli.json("rename", id, "--clear")).toEqual({ id, title: null })
   expect(await title()).toBeUndefined()
 })
 
-test("move changes the folder that list goes by", async () => {
+test("move changes the folder that list --cwd uses", async () => {
   const { cli, id } = await withSample()
   expect(await cli.json("move", id, "sub")).toEqual({ id, cwd: "/project/sub" })
   expect(await cli.json("list", "--cwd", "/project/sub")).toMatchObject({ sessions: [{ id }] })
 })
 
-test("label names an entry, --clear takes the name away, and an entry that is not there is a failure", async () => {
+test("label sets the label of an entry, --clear removes it, and a missing entry is an error", async () => {
   const { cli, id, entries } = await withSample()
   const labels = async (): Promise<unknown[]> =>
     ((await cli.json("tree", id)) as { entries: { label?: string }[] }).entries.flatMap(({ label }) => label ?? [])
   expect(await cli.json("label", id, entries[0] ?? "", "here")).toEqual({ id, entryId: entries[0], label: "here" })
   expect(await labels()).toEqual(["here"])
-  expect((await cli("label", id, entries[0] ?? "", "--clear")).stdout).toBe(`${entries[0]} has no label now\n`)
+  expect((await cli("label", id, entries[0] ?? "", "--clear")).stdout).toBe(`cleared the label of ${entries[0]}\n`)
   expect(await labels()).toEqual([])
   expect((await cli("label", id, "nope", "x")).exit).toBe(1)
 })
 
-test("rm deletes a session and says its size", async () => {
+test("rm deletes a session and prints its size", async () => {
   const { cli, id } = await withSample()
   const { exit, stdout } = await cli("rm", id)
   expect(exit).toBe(0)
@@ -44,7 +44,7 @@ test("rm deletes a session and says its size", async () => {
   expect(await cli("rm", id)).toMatchObject({ exit: 1, stdout: "" })
 })
 
-test("rm --entry hides one entry, and the session stays", async () => {
+test("rm --entry hides one entry and keeps the session", async () => {
   const { cli, id, entries } = await withSample()
   expect(await cli.json("rm", id, "--entry", entries[3] ?? "")).toEqual({ id, entryId: entries[3] })
   const { messages } = (await cli.json("show", id)) as { messages: { entryId: string }[] }
@@ -52,10 +52,10 @@ test("rm --entry hides one entry, and the session stays", async () => {
   expect((await cli("rm", id, "--entry", "nope")).exit).toBe(1)
 })
 
-test("fork prints the id of a session that ends at the entry", async () => {
+test("fork prints the id of a new session that ends at the entry", async () => {
   const { cli, id, entries } = await withSample()
-  const made = (await cli("fork", id, "--at", entries[0] ?? "")).stdout.trim()
-  const { messages } = (await cli.json("context", made)) as { messages: unknown[] }
+  const forked = (await cli("fork", id, "--at", entries[0] ?? "")).stdout.trim()
+  const { messages } = (await cli.json("context", forked)) as { messages: unknown[] }
   expect(messages.length).toBe(1)
   expect(await cli.json("fork", id, "--id", "mine")).toEqual({ id: "mine", from: id })
   expect((await cli("fork", id, "--at", "nope")).exit).toBe(1)
@@ -63,14 +63,14 @@ test("fork prints the id of a session that ends at the entry", async () => {
   expect((await cli("fork", id, "--id", "../x")).exit).toBe(2)
 })
 
-test("copy puts the same log into another store, and again does no harm", async () => {
+test("copy writes the same log to another store and can be repeated", async () => {
   const { cli, id } = await withSample()
   const exported = (await cli("export", id)).stdout
   for (let i = 0; i < 2; i++) expect(await cli.json("copy", id, "--to", "mem:other")).toMatchObject({ id, lines: 5 })
   expect((await cli("export", id, "--store", "mem:other")).stdout).toBe(exported)
 })
 
-test("resume prints what the pointer stands for in this folder, else the folder's newest, else a new session", async () => {
+test("resume prints the session of the pointer in this folder, otherwise the newest one, otherwise a new one", async () => {
   const cli = createCli()
   await cli.use(async (sessions) => {
     await makeSample(sessions, { id: "old", cwd: "/project", at: "2026-01-01T00:00:00.000Z" })
@@ -86,7 +86,7 @@ test("resume prints what the pointer stands for in this folder, else the folder'
   expect(["old\n", "new\n"]).not.toContain((await cli("resume", "--cwd", "/empty")).stdout)
 })
 
-test("migrate of a current log does nothing and says so", async () => {
+test("migrate reports that a current log needs no migration", async () => {
   const { cli, id } = await withSample()
   expect(await cli.json("migrate", id)).toMatchObject({ id, migrated: false, from: { version: 4 } })
   expect((await cli("migrate", id)).stdout).toMatch(/nothing to do/)

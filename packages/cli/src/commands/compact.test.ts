@@ -4,29 +4,29 @@ import type { Cli } from "../../test/harness.ts"
 
 const LONG = "a long message ".repeat(400)
 
-async function withTalk(): Promise<{ readonly cli: Cli; readonly count: () => Promise<number> }> {
+async function withConversation(): Promise<{ readonly cli: Cli; readonly count: () => Promise<number> }> {
   const cli = createCli({ env: { PATH: process.env["PATH"] ?? "" }, cwd: process.cwd() })
   await cli.use(async (sessions) => {
-    const session = await sessions.create({ id: "talk" })
-    const said = (role: string, content: string) => ({ type: "message", message: { role, content } })
-    await session.append([said("user", `first ${LONG}`), said("assistant", LONG), said("user", "last")])
+    const session = await sessions.create({ id: "conversation" })
+    const entry = (role: string, content: string) => ({ type: "message", message: { role, content } })
+    await session.append([entry("user", `first ${LONG}`), entry("assistant", LONG), entry("user", "last")])
   })
   const count = (): Promise<number> =>
     cli.use(async (sessions) => {
       let entries = 0
-      for await (const _ of (await sessions.open("talk")).entries()) entries++
+      for await (const _ of (await sessions.open("conversation")).entries()) entries++
       return entries
     })
   return { cli, count }
 }
 
-test("compact gives the prompt to a program and keeps what it prints as the summary", async () => {
-  const { cli, count } = await withTalk()
-  // The program's answer says what it was asked.
+test("compact sends the prompt to a shell command and stores its output as the summary", async () => {
+  const { cli, count } = await withConversation()
+  // The output of this command shows the prompt and the environment that it got.
   const program = `grep -c 'first a long message\\|EXACTLY this form\\|Mind the tests' | sed 's/^/lines: /'; echo "max $SESSIONS_MAX_TOKENS"`
   const { exit, stdout, stderr } = await cli(
     "compact",
-    "talk",
+    "conversation",
     "--summarizer",
     program,
     "--keep-recent-tokens",
@@ -36,10 +36,10 @@ test("compact gives the prompt to a program and keeps what it prints as the summ
   )
   expect({ exit, stderr }).toEqual({ exit: 0, stderr: "" })
   expect(stdout).toMatch(
-    /^compacted talk: about [\d,.]+ tokens before, \d+ after \(entry \S+\)\nthe summary lacks ## Goal, /,
+    /^compacted conversation: about [\d,.]+ tokens before, \d+ after \(entry \S+\)\nheadings missing from the summary: ## Goal, /,
   )
   expect(await count()).toBe(4)
-  const { messages } = (await cli.json("context", "talk")) as {
+  const { messages } = (await cli.json("context", "conversation")) as {
     messages: { message: { content: { text: string }[] } }[]
   }
   const texts = messages.map(({ message }) => message.content[0]?.text ?? "")
@@ -47,11 +47,11 @@ test("compact gives the prompt to a program and keeps what it prints as the summ
   expect(texts.slice(1)).toEqual(["last"])
 })
 
-test("compact --json says what was done", async () => {
-  const { cli } = await withTalk()
-  const done = await cli.json(
+test("compact --json prints the result", async () => {
+  const { cli } = await withConversation()
+  const result = await cli.json(
     "compact",
-    "talk",
+    "conversation",
     "--summarizer",
     "echo done",
     "--preset",
@@ -59,8 +59,8 @@ test("compact --json says what was done", async () => {
     "--window",
     "9000",
   )
-  expect(done).toMatchObject({
-    id: "talk",
+  expect(result).toMatchObject({
+    id: "conversation",
     summary: "done",
     fits: true,
     window: 9000,
@@ -68,43 +68,50 @@ test("compact --json says what was done", async () => {
   })
 })
 
-test("a program that fails, prints nothing, takes too long or is not there is a clear failure, and nothing is written", async () => {
-  const { cli, count } = await withTalk()
-  const failures: readonly (readonly [program: string, says: RegExp])[] = [
-    ["echo overloaded >&2; exit 3", /the summarizer failed: it ended with status 3: overloaded/],
+test("a summarizer that fails, prints nothing, takes too long or is missing is an error, and nothing is written", async () => {
+  const { cli, count } = await withConversation()
+  const failures: readonly (readonly [command: string, error: RegExp])[] = [
+    ["echo overloaded >&2; exit 3", /the summarizer failed: it exited with status 3: overloaded/],
     ["true", /gave no text/],
     ["echo half an answer; sleep 60", /no answer within 1000 ms/],
-    ["there-is-no-such-program-here", /ended with status 127/],
+    ["there-is-no-such-program-here", /exited with status 127/],
     ["yes", /printed more than 4000000 characters/],
-    ["kill -9 $$", /was ended by SIGKILL/],
+    ["kill -9 $$", /was killed by SIGKILL/],
   ]
-  for (const [program, says] of failures) {
+  for (const [command, error] of failures) {
     const { exit, stdout, stderr } = await cli(
       "compact",
-      "talk",
+      "conversation",
       "--summarizer",
-      program,
+      command,
       "--keep-recent-tokens",
       "1",
       "--timeout",
       "1",
     )
-    expect({ exit, stdout }, program).toEqual({ exit: 1, stdout: "" })
-    expect(stderr).toMatch(says)
+    expect({ exit, stdout }, command).toEqual({ exit: 1, stdout: "" })
+    expect(stderr).toMatch(error)
     expect(stderr).toMatch(/Nothing was written/)
   }
   expect(await count()).toBe(3)
 })
 
-test("a program that does not read its input may still answer", async () => {
-  const { cli, count } = await withTalk()
-  const { exit } = await cli("compact", "talk", "--summarizer", "exec 0<&-; echo short", "--keep-recent-tokens", "0")
+test("a summarizer may answer without reading its input", async () => {
+  const { cli, count } = await withConversation()
+  const { exit } = await cli(
+    "compact",
+    "conversation",
+    "--summarizer",
+    "exec 0<&-; echo short",
+    "--keep-recent-tokens",
+    "0",
+  )
   expect(exit).toBe(0)
   expect(await count()).toBe(4)
 })
 
-test("compact without a program, or with values that are none, is wrong use; where nothing can be cut it says so", async () => {
-  const { cli } = await withTalk()
+test("a missing summarizer or an invalid value is a usage error, and a context that is too short is an error", async () => {
+  const { cli } = await withConversation()
   for (const wrong of [
     [],
     ["--summarizer", " "],
@@ -112,9 +119,9 @@ test("compact without a program, or with values that are none, is wrong use; whe
     ["--summarizer", "cat", "--keep-recent-tokens", "-1"],
     ["--summarizer", "cat", "--timeout", "0"],
   ]) {
-    expect((await cli("compact", "talk", ...wrong)).exit).toBe(2)
+    expect((await cli("compact", "conversation", ...wrong)).exit).toBe(2)
   }
-  const { exit, stderr } = await cli("compact", "talk", "--summarizer", "cat")
+  const { exit, stderr } = await cli("compact", "conversation", "--summarizer", "cat")
   expect(exit).toBe(1)
   expect(stderr).toMatch(/nothing to cut: keepRecentTokens \(20000\) keeps all of it/)
 })

@@ -1,6 +1,6 @@
 import type { CompactionPreset, CompactionResult, CompactOptions } from "@sessions/core"
 import { PRESETS } from "@sessions/core/compaction"
-import { integerOption } from "../option-values.ts"
+import { choiceOption, integerOption } from "../option-values.ts"
 import type { Command } from "../command.ts"
 import { defineCommand } from "../command.ts"
 import { UsageError } from "../errors.ts"
@@ -9,42 +9,48 @@ import { styled } from "../output/lines.ts"
 import type { Line } from "../output/lines.ts"
 import { commandSummarizer } from "../summarizer.ts"
 
-const NAMES = Object.keys(PRESETS) as CompactionPreset[]
+const PRESET_NAMES = Object.keys(PRESETS) as CompactionPreset[]
 
 export const compact: Command = defineCommand({
   name: "compact",
-  summary: "have what is old summarized; the log keeps all of it",
+  summary: "replace old messages in the context with a summary; the log keeps them",
   args: ["ID"],
   options: {
-    summarizer: { type: "string", value: "COMMAND", help: "a program that reads the prompt and prints the summary" },
-    "keep-recent-tokens": { type: "string", value: "N", help: "newest tokens that stay as they are (default 20000)" },
-    preset: { type: "string", value: "NAME", help: NAMES.join(", ") },
-    instructions: { type: "string", value: "TEXT", help: "further wishes, put last in the prompt" },
-    window: { type: "string", value: "N", help: "tokens that the model takes (default: by the model's name)" },
-    timeout: { type: "string", value: "SECONDS", help: "for one answer of the program (default 300)" },
+    summarizer: {
+      type: "string",
+      value: "COMMAND",
+      help: "shell command that reads the prompt and prints the summary",
+    },
+    "keep-recent-tokens": { type: "string", value: "N", help: "newest tokens to keep as they are (default 20000)" },
+    preset: { type: "string", value: "NAME", help: `compaction settings: ${PRESET_NAMES.join(", ")}` },
+    instructions: { type: "string", value: "TEXT", help: "additional instructions at the end of the prompt" },
+    window: {
+      type: "string",
+      value: "N",
+      help: "context window of the model in tokens (default: from the model's name)",
+    },
+    timeout: { type: "string", value: "SECONDS", help: "time limit of one run of COMMAND (default 300)" },
   },
   notes: [
-    "COMMAND is a line for the shell. It gets the prompt on standard input and prints the summary on standard output; it finds the",
-    "length to keep to in SESSIONS_MAX_TOKENS. Where it fails, prints nothing or takes too long, nothing is written.",
+    "COMMAND runs in the shell. It reads the prompt from standard input and prints the summary to standard output; SESSIONS_MAX_TOKENS",
+    "is the maximum length. If it fails, prints nothing or exceeds the time limit, the session stays unchanged.",
   ],
   examples: [
     'compact @last --summarizer "llm -m gpt-4o"',
     'compact 01JGN3 --summarizer ./summarize.sh --keep-recent-tokens 0 --instructions "Mind the open tests."',
     'compact @last --preset share-80 --summarizer "claude -p" --json',
   ],
-  async run({ sessions, session: resolve, args: [ref = ""], values, call, io }) {
+  async run({ sessions, resolveSession, args: [ref = ""], values, callOptions, io }) {
     if (values.summarizer === undefined || values.summarizer.trim() === "")
       throw new UsageError(
-        'compact needs --summarizer "COMMAND", a program that reads the prompt and prints the summary.',
+        'compact needs --summarizer "COMMAND", a shell command that reads the prompt and prints the summary.',
       )
     const keepRecentTokens = integerOption("keep-recent-tokens", values["keep-recent-tokens"], 0)
     const contextWindow = integerOption("window", values.window, 1)
     const seconds = integerOption("timeout", values.timeout, 1)
-    const preset = NAMES.find((name) => name === values.preset)
-    if (preset === undefined && values.preset !== undefined)
-      throw new UsageError(`--preset takes ${NAMES.join(", ")}, not ${JSON.stringify(values.preset)}.`)
+    const preset = choiceOption("preset", values.preset, PRESET_NAMES, undefined)
     const options: CompactOptions = {
-      ...call,
+      ...callOptions,
       summarize: commandSummarizer(values.summarizer, io),
       ...(keepRecentTokens === undefined ? {} : { keepRecentTokens }),
       ...(contextWindow === undefined ? {} : { contextWindow }),
@@ -52,24 +58,27 @@ export const compact: Command = defineCommand({
       ...(preset === undefined ? {} : { preset }),
       ...(values.instructions === undefined ? {} : { instructions: values.instructions }),
     }
-    const id = await resolve(ref)
-    const session = await sessions.open(id, call)
+    const id = await resolveSession(ref)
+    const session = await sessions.open(id, callOptions)
     try {
       let missingHeadings: readonly string[] = []
       session.on("compact_complete", (event) => (missingHeadings = event.missingHeadings))
-      const done = await session.compact(options)
-      return { json: { id, ...done, missingHeadings }, text: () => lines(id, done, missingHeadings) }
+      const result = await session.compact(options)
+      return { json: { id, ...result, missingHeadings }, text: () => resultLines(id, result, missingHeadings) }
     } finally {
       await session.close()
     }
   },
 })
 
-function lines(id: string, done: CompactionResult, missing: readonly string[]): Line[] {
-  const { entryId, tokensBefore, tokensAfter, tooLarge } = done
+function resultLines(
+  id: string,
+  { entryId, tokensBefore, tokensAfter, tooLarge }: CompactionResult,
+  missing: readonly string[],
+): Line[] {
   return [
     `compacted ${id}: about ${formatNumber(tokensBefore)} tokens before, ${formatNumber(tokensAfter)} after (entry ${entryId})`,
-    ...(missing.length === 0 ? [] : [styled("yellow", `the summary lacks ${missing.join(", ")}`)]),
+    ...(missing.length === 0 ? [] : [styled("yellow", `headings missing from the summary: ${missing.join(", ")}`)]),
     ...(tooLarge === undefined ? [] : [styled("yellow", tooLarge)]),
   ]
 }

@@ -11,19 +11,19 @@ interface Context {
   readonly fits?: boolean
 }
 
-test("as JSON: every message with its entry and kind, the model, the tokens", async () => {
+test("--json prints every message with its entry and kind, the model and the tokens", async () => {
   const cli = createCli()
   const { id, entries } = await cli.use((sessions) => makeSample(sessions))
-  const found = (await cli.json("context", id)) as Context
-  expect(found).toMatchObject({ id, leafId: entries[3], model: { provider: "anthropic", model: "claude-opus-4-5" } })
-  expect(found.messages.map(({ entryId, kind, message }) => [entryId, kind, message.role])).toEqual(
+  const context = (await cli.json("context", id)) as Context
+  expect(context).toMatchObject({ id, leafId: entries[3], model: { provider: "anthropic", model: "claude-opus-4-5" } })
+  expect(context.messages.map(({ entryId, kind, message }) => [entryId, kind, message.role])).toEqual(
     ["user", "assistant", "toolResult", "assistant"].map((role, i) => [entries[i], "message", role]),
   )
-  expect(found.tokens).toBeGreaterThan(10)
-  expect(found.fits).toBeUndefined()
+  expect(context.tokens).toBeGreaterThan(10)
+  expect(context.fits).toBeUndefined()
 })
 
-test("with a window it says whether the context fits", async () => {
+test("--window reports whether the context fits", async () => {
   const cli = createCli()
   await cli.use((sessions) => makeSample(sessions))
   const fits = async (window: string): Promise<boolean | undefined> =>
@@ -32,10 +32,10 @@ test("with a window it says whether the context fits", async () => {
   expect((await cli("context", "@last", "--window", "5")).stdout).toContain("does not fit into 5")
 })
 
-test("a call without a result is completed, dropped or left as it is", async () => {
+test("--repair completes, drops or keeps a tool call without a result", async () => {
   const cli = createCli()
   await cli.use(async (sessions) => {
-    const session = await sessions.create({ id: "cut-off" })
+    const session = await sessions.create({ id: "interrupted" })
     const call = { type: "toolCall", id: "c", name: "bash", arguments: {} }
     await session.append([
       { type: "message", message: { role: "user", content: "go" } },
@@ -44,14 +44,14 @@ test("a call without a result is completed, dropped or left as it is", async () 
     await session.close()
   })
   const kinds = async (...argv: string[]): Promise<string[]> =>
-    ((await cli.json("context", "cut-off", ...argv)) as Context).messages.map(({ kind }) => kind)
+    ((await cli.json("context", "interrupted", ...argv)) as Context).messages.map(({ kind }) => kind)
   expect(await kinds()).toEqual(["message", "message", "repair"])
   expect(await kinds("--repair", "none")).toEqual(["message", "message"])
   expect((await kinds("--repair", "drop")).length).toBeLessThan(3)
-  expect((await cli("context", "cut-off")).stdout).toMatch(/repaired/)
+  expect((await cli("context", "interrupted")).stdout).toMatch(/repaired/)
 })
 
-test("as text: a line of facts, then a line for each message; --full has all of it", async () => {
+test("the text has a summary line and a line for each message; --full prints whole messages", async () => {
   const cli = createCli()
   const { entries } = await cli.use((sessions) => makeSample(sessions))
   const { stdout } = await cli("context", "@last")

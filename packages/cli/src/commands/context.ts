@@ -5,30 +5,38 @@ import type { Command } from "../command.ts"
 import { defineCommand } from "../command.ts"
 import { diagnosticLines } from "../output/diagnostics.ts"
 import { UsageError } from "../errors.ts"
-import { fillLines } from "../output/window-bar.ts"
-import { fillOf } from "../output/window-usage.ts"
+import { windowUsageLines } from "../output/window-bar.ts"
+import { windowUsage } from "../output/window-usage.ts"
 import { fit, formatCount, formatNumber } from "../output/format.ts"
 import { body, messageText, preview, roleSpan } from "../output/messages.ts"
 import type { Line, View } from "../output/lines.ts"
 import { styled } from "../output/lines.ts"
 
-const REPAIRS: readonly RepairMode[] = ["synthesize", "drop", "none"]
+const REPAIR_MODES: readonly RepairMode[] = ["synthesize", "drop", "none"]
 
 export const context: Command = defineCommand({
   name: "context",
-  summary: "what a model gets when the session goes on",
+  summary: "show the messages that a model receives when the session is resumed",
   args: ["ID"],
   options: {
     repair: {
       type: "string",
       value: "MODE",
-      help: `tool calls without a result: ${REPAIRS.join(", ")} (default synthesize)`,
+      help: `repair of tool calls without a result: ${REPAIR_MODES.join(", ")} (default synthesize)`,
     },
-    window: { type: "string", value: "N", help: "show how full a window of N tokens is, and what could be cut" },
-    prune: { type: "boolean", help: "with old tool results made shorter, as far as the window asks for it" },
-    "reserve-tokens": { type: "string", value: "N", help: "kept free for the answer (default 16384)" },
-    "keep-recent-tokens": { type: "string", value: "N", help: "newest tokens that compaction keeps (default 20000)" },
-    full: { type: "boolean", help: "messages whole, not their first line" },
+    window: {
+      type: "string",
+      value: "N",
+      help: "show the usage of a context window of N tokens, and what can be removed",
+    },
+    prune: { type: "boolean", help: "shorten old tool results as far as the window requires" },
+    "reserve-tokens": { type: "string", value: "N", help: "tokens reserved for the answer (default 16384)" },
+    "keep-recent-tokens": {
+      type: "string",
+      value: "N",
+      help: "newest tokens that compaction would keep (default 20000)",
+    },
+    full: { type: "boolean", help: "show whole messages, not only their first line" },
   },
   examples: [
     "context @last",
@@ -36,8 +44,8 @@ export const context: Command = defineCommand({
     "context @last --window 32000 --prune",
     "context @last --json --repair none",
   ],
-  async run({ sessions, session: resolve, args: [ref = ""], values, call }) {
-    const repair = choiceOption("repair", values.repair, REPAIRS, "synthesize")
+  async run({ sessions, resolveSession, args: [ref = ""], values, callOptions }) {
+    const repair = choiceOption("repair", values.repair, REPAIR_MODES, "synthesize")
     const window = integerOption("window", values.window, 1)
     const isPruned = values.prune === true
     const reserveTokens = integerOption("reserve-tokens", values["reserve-tokens"], 0) ?? DEFAULTS.reserveTokens
@@ -45,26 +53,27 @@ export const context: Command = defineCommand({
       integerOption("keep-recent-tokens", values["keep-recent-tokens"], 0) ?? DEFAULTS.keepRecentTokens
     if (window === undefined)
       for (const name of ["prune", "reserve-tokens", "keep-recent-tokens"] as const)
-        if (values[name] !== undefined) throw new UsageError(`--${name} goes with --window N, the tokens of the model.`)
-    const id = await resolve(ref)
-    const session = await sessions.open(id, call)
+        if (values[name] !== undefined)
+          throw new UsageError(`--${name} requires --window N, the context window of the model in tokens.`)
+    const id = await resolveSession(ref)
+    const session = await sessions.open(id, callOptions)
     try {
-      const sized = { ...call, repair, ...(window === undefined ? {} : { window }) }
-      const whole = await session.context({ ...sized, prune: false })
-      const pruned = window === undefined ? undefined : await session.context({ ...sized, prune: true })
-      const found = isPruned && pruned !== undefined ? pruned : whole
-      const fill =
+      const options = { ...callOptions, repair, ...(window === undefined ? {} : { window }) }
+      const whole = await session.context({ ...options, prune: false })
+      const pruned = window === undefined ? undefined : await session.context({ ...options, prune: true })
+      const shown = isPruned && pruned !== undefined ? pruned : whole
+      const usage =
         window === undefined || pruned === undefined
           ? undefined
-          : fillOf({ shown: found, whole, pruned }, { window, reserveTokens, keepRecentTokens })
+          : windowUsage({ shown, whole, pruned }, { window, reserveTokens, keepRecentTokens })
       const { leafId } = session
       return {
-        json: { id, leafId, ...found, ...(fill === undefined ? {} : { fill }) },
+        json: { id, leafId, ...shown, ...(usage === undefined ? {} : { fill: usage }) },
         text: (view) => [
-          ...about(found, window),
-          ...(fill === undefined ? [] : fillLines(fill, view, isPruned)),
-          ...diagnosticLines(found.diagnostics, SHOWN_DIAGNOSTICS),
-          ...found.messages.flatMap((item, index) => messageLines(item, index, values.full === true, view)),
+          ...summaryLines(shown, window),
+          ...(usage === undefined ? [] : windowUsageLines(usage, view, isPruned)),
+          ...diagnosticLines(shown.diagnostics, MAX_DIAGNOSTICS),
+          ...shown.messages.flatMap((item, index) => messageLines(item, index, values.full === true, view)),
         ],
       }
     } finally {
@@ -73,10 +82,10 @@ export const context: Command = defineCommand({
   },
 })
 
-const SHOWN_DIAGNOSTICS = 10
+const MAX_DIAGNOSTICS = 10
 const DEFAULTS = { reserveTokens: 0, keepRecentTokens: 0, ...PRESETS.reserve }
 
-function about(
+function summaryLines(
   { messages, tokens, fits, model, thinkingLevel, mode, compaction }: SessionContext,
   window: number | undefined,
 ): Line[] {
@@ -88,8 +97,8 @@ function about(
     ...(thinkingLevel === "off" ? [] : [`thinking ${thinkingLevel}`]),
     ...(mode === "none" ? [] : [`mode ${mode}`]),
   ]
-  const begins = compaction === undefined ? [] : [styled("dim", `begins with the compaction ${compaction.entryId}`)]
-  return [styled("bold", facts.join(" · ")), ...begins]
+  const start = compaction === undefined ? [] : [styled("dim", `starts with compaction ${compaction.entryId}`)]
+  return [styled("bold", facts.join(" · ")), ...start]
 }
 
 function messageLines(item: SessionContext["messages"][number], index: number, full: boolean, view: View): Line[] {

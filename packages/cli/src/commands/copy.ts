@@ -5,18 +5,18 @@ import { formatBytes, formatCount, formatNumber } from "../output/format.ts"
 
 export const copy: Command = defineCommand({
   name: "copy",
-  summary: "put a session into another store, under the same id",
+  summary: "copy a session to another store under the same id",
   args: ["ID"],
-  options: { to: { type: "string", value: "URL", help: "the other store" } },
-  notes: ["What was cut off goes on when the same command runs again."],
+  options: { to: { type: "string", value: "URL", help: "target store" } },
+  notes: ["Run the same command again to finish an interrupted copy."],
   examples: ["copy @last --to file:/mnt/backup/sessions", "copy 01JGN3 --to ../other/.sessions --json"],
-  async run({ sessions, session: resolve, openStore, args: [ref = ""], values: { to }, call, progress }) {
-    if (to === undefined) throw new UsageError("copy needs --to URL, the store to copy into.")
+  async run({ sessions, resolveSession, openStore, args: [ref = ""], values: { to }, callOptions, progress }) {
+    if (to === undefined) throw new UsageError("copy needs --to URL, the target store.")
     const target = openStore(to)
     try {
-      const id = await resolve(ref)
+      const id = await resolveSession(ref)
       const result = await sessions.copy(id, target, {
-        ...call,
+        ...callOptions,
         onProgress: ({ lines, bytes }) =>
           progress.update(() => `copying: ${formatNumber(lines)} lines, ${formatBytes(bytes)}`),
       })

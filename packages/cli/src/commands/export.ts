@@ -1,26 +1,26 @@
 import type { ExportOptions } from "@sessions/core"
 import { choiceOption } from "../option-values.ts"
 import { blobFolderOf, writeBlobs } from "../files/blob-folder.ts"
-import type { Command, Invocation, Outcome } from "../command.ts"
+import type { Command, Invocation, CommandResult } from "../command.ts"
 import { defineCommand } from "../command.ts"
 import { UsageError } from "../errors.ts"
 import { writeNewFile } from "../files/read-write.ts"
 import { formatBytes, formatCount } from "../output/format.ts"
 import type { Sink } from "../io.ts"
 import type { Progress } from "../output/progress.ts"
-import { cleanJson, cleanLine } from "../output/sanitize.ts"
+import { sanitizeJson, sanitizeLine } from "../output/sanitize.ts"
 
 const FORMATS = ["jsonl", "markdown"] as const
 
 export const exportCommand: Command = defineCommand({
   name: "export",
-  summary: "print a session's log as it is stored, or as Markdown",
+  summary: "print a session's log as stored, or as Markdown",
   args: ["ID"],
   options: {
     format: { type: "string", value: "FORMAT", help: `${FORMATS.join(" or ")} (default jsonl)` },
-    "self-contained": { type: "boolean", help: "images and long texts back in their places" },
-    backup: { type: "boolean", help: "the log as it was before its migration" },
-    out: { type: "string", value: "FILE", help: "write a new file, and the blobs it refers to into FILE.blobs/" },
+    "self-contained": { type: "boolean", help: "put images and long texts back into the log" },
+    backup: { type: "boolean", help: "the log before its migration" },
+    out: { type: "string", value: "FILE", help: "write to a new file, and the log's blobs to FILE.blobs/" },
   },
   examples: [
     "export @last > session.jsonl",
@@ -30,29 +30,29 @@ export const exportCommand: Command = defineCommand({
   async run(invocation) {
     const {
       sessions,
-      session: resolve,
+      resolveSession,
       args: [ref = ""],
       values,
       json,
       io,
-      call,
+      callOptions,
       progress,
     } = invocation
     const format = choiceOption("format", values.format, FORMATS, "jsonl")
     const selfContained = values["self-contained"] === true
-    if (selfContained && format !== "jsonl") throw new UsageError("--self-contained goes with --format jsonl.")
+    if (selfContained && format !== "jsonl") throw new UsageError("--self-contained requires --format jsonl.")
     if (json && values.out === undefined)
-      throw new UsageError("export --json says what was written and needs --out FILE.")
-    const id = await resolve(ref)
+      throw new UsageError("export --json reports the written file; add --out FILE.")
+    const id = await resolveSession(ref)
     const options: ExportOptions = {
       format,
       selfContained,
       backup: values.backup === true,
-      ...call,
+      ...callOptions,
     }
     const text = sessions.export(id, options)
     if (values.out !== undefined) {
-      return await toFile(
+      return await exportToFile(
         invocation,
         id,
         text,
@@ -60,44 +60,44 @@ export const exportCommand: Command = defineCommand({
         format === "jsonl" && !selfContained && values.backup !== true,
       )
     }
-    // A terminal that shows the export shows how far it is.
-    await toSink(io.stdout.isTerminal ? text : counted(text, progress), io.stdout, format)
+    // On a terminal the exported text itself shows the progress.
+    await writeToStdout(io.stdout.isTerminal ? text : withProgress(text, progress), io.stdout, format)
     return undefined
   },
 })
 
-async function toFile(
+async function exportToFile(
   { sessions, io, progress }: Pick<Invocation, "sessions" | "io" | "progress">,
   id: string,
   text: AsyncIterable<string>,
   file: string,
   withBlobs: boolean,
-): Promise<Outcome> {
-  const bytes = await writeNewFile(file, io.cwd, counted(text, progress))
+): Promise<CommandResult> {
+  const bytes = await writeNewFile(file, io.cwd, withProgress(text, progress))
   const folder = blobFolderOf(file)
   const blobs = withBlobs ? await writeBlobs(sessions.storage, id, folder, io.cwd) : 0
-  const beside = blobs === 0 ? "" : `, with ${formatCount(blobs, "blob")} in ${folder}`
+  const blobNote = blobs === 0 ? "" : `, with ${formatCount(blobs, "blob")} in ${folder}`
   return {
     json: { id, file, bytes, blobs },
-    text: () => [`wrote ${file} (${formatBytes(bytes)})${beside}`],
+    text: () => [`wrote ${file} (${formatBytes(bytes)})${blobNote}`],
   }
 }
 
-/** To a file or a pipe byte for byte; a terminal is spared the control characters. */
-async function toSink(text: AsyncIterable<string>, stdout: Sink, format: "jsonl" | "markdown"): Promise<void> {
-  const clean = format === "jsonl" ? cleanJson : cleanText
-  for await (const piece of text) await stdout.write(stdout.isTerminal ? clean(piece) : piece)
+/** Byte for byte into a file or a pipe, without control characters on a terminal. */
+async function writeToStdout(text: AsyncIterable<string>, stdout: Sink, format: "jsonl" | "markdown"): Promise<void> {
+  const sanitize = format === "jsonl" ? sanitizeJson : sanitizeText
+  for await (const chunk of text) await stdout.write(stdout.isTerminal ? sanitize(chunk) : chunk)
 }
 
-function cleanText(text: string): string {
-  return text.split("\n").map(cleanLine).join("\n")
+function sanitizeText(text: string): string {
+  return text.split("\n").map(sanitizeLine).join("\n")
 }
 
-async function* counted(text: AsyncIterable<string>, progress: Progress): AsyncIterable<string> {
+async function* withProgress(text: AsyncIterable<string>, progress: Progress): AsyncIterable<string> {
   let units = 0
-  for await (const piece of text) {
-    units += piece.length
+  for await (const chunk of text) {
+    units += chunk.length
     progress.update(() => `exporting: ${formatBytes(units)}`)
-    yield piece
+    yield chunk
   }
 }

@@ -4,26 +4,26 @@ import { newId } from "../store/resolve.ts"
 
 export const fork: Command = defineCommand({
   name: "fork",
-  summary: "make a new session of the path to an entry, and print its id",
+  summary: "copy the path to an entry into a new session and print its id",
   args: ["ID"],
   options: {
     at: {
       type: "string",
       value: "ENTRY",
-      help: "the entry's id, as tree shows it (default: where the session stands)",
+      help: "id of the last entry to copy, as tree shows it (default: the leaf)",
     },
-    id: { type: "string", value: "ID", help: "the new session's id (default: a new one)" },
+    id: { type: "string", value: "ID", help: "id of the new session (default: generated)" },
   },
-  notes: ["The whole history up to the entry comes along, also what a compaction has summarized."],
+  notes: ["Copies the whole history of the entry, including messages that a compaction has summarized."],
   examples: ["fork @last", "fork 01JGN3 --at 01JGN4A8X0V1S2E9QH5T6B7C3D"],
-  async run({ sessions, session: resolve, args: [ref = ""], values }) {
-    const from = await resolve(ref)
-    const made = await sessions.fork(from, {
+  async run({ sessions, resolveSession, args: [ref = ""], values }) {
+    const from = await resolveSession(ref)
+    const forked = await sessions.fork(from, {
       ...newId(values.id),
       ...(values.at === undefined ? {} : { at: values.at }),
     })
-    const { id } = made
-    await made.close()
+    const { id } = forked
+    await forked.close()
     return { json: { id, from }, text: () => [id] }
   },
 })

@@ -13,22 +13,22 @@ const FORMATS: readonly ImportFormat[] = ["auto", "sessions", "pi", "oh-my-pi"]
 
 export const importCommand: Command = defineCommand({
   name: "import",
-  summary: "make a session of a session file, and print its id",
+  summary: "create a session from a session file and print its id",
   args: ["FILE"],
   options: {
-    from: { type: "string", value: "FORMAT", help: `what wrote the file: ${FORMATS.join(", ")} (default auto)` },
-    id: { type: "string", value: "ID", help: "the new session's id (default: a new one)" },
+    from: { type: "string", value: "FORMAT", help: `format of the file: ${FORMATS.join(", ")} (default auto)` },
+    id: { type: "string", value: "ID", help: "id of the new session (default: generated)" },
   },
   notes: [
-    "FILE - is standard input. Blobs that export left beside a file, in FILE.blobs/, come along.",
-    "What was odd in the file is said on standard error; standard output gets the id alone.",
+    "Use - as FILE to read standard input. Blobs in FILE.blobs/, where export puts them, are imported too.",
+    "Problems in the file are printed to standard error, the id alone to standard output.",
   ],
   examples: [
     "import ~/.pi/agent/sessions/--project--/2026-01-05.jsonl",
     "import backup.jsonl --id 01JGN3V6Z4W3A5T1C8Y2K7M9QX",
     "import - --from pi < session.jsonl",
   ],
-  async run({ sessions, args: [file = ""], values, io, call, json, progress }) {
+  async run({ sessions, args: [file = ""], values, io, callOptions, json, progress }) {
     const options = { ...newId(values.id), from: choiceOption("from", values.from, FORMATS, "auto") }
     const source = file === "-" ? io.stdin : await openFile(file, io.cwd)
     const interruptible = typeof source === "function" ? source : untilAborted(source, io.signal)
@@ -37,26 +37,26 @@ export const importCommand: Command = defineCommand({
       ...options,
       onProgress: ({ lines, bytes }) =>
         progress.update(() => `importing: ${formatNumber(lines)} lines, ${formatBytes(bytes)}`),
-      ...call,
+      ...callOptions,
     })
     await progress.clear()
-    if (!json) await writeLines(io.stderr, diagnosticLines(result.diagnostics, SHOWN), io.env)
+    if (!json) await writeLines(io.stderr, diagnosticLines(result.diagnostics, MAX_DIAGNOSTICS), io.env)
     return { json: result, text: () => [result.id] }
   },
 })
 
-/** Diagnostics of an old log can be hundreds. */
-const SHOWN = 10
+/** An old log can have hundreds of diagnostics. */
+const MAX_DIAGNOSTICS = 10
 
-/** A pipe may stay silent for ever; an interrupt must not wait for it. */
+/** Makes reading abortable: a pipe may never send anything, and an interrupt must not wait for it. */
 async function* untilAborted<T>(source: AsyncIterable<T>, signal: AbortSignal | undefined): AsyncIterable<T> {
-  const pieces = source[Symbol.asyncIterator]()
+  const chunks = source[Symbol.asyncIterator]()
   const aborted = new Promise<never>((_, reject) => {
     signal?.addEventListener("abort", () => reject(signal.reason as Error), { once: true })
   })
   aborted.catch(() => undefined)
   for (;;) {
-    const { done, value } = await Promise.race([pieces.next(), aborted])
+    const { done, value } = await Promise.race([chunks.next(), aborted])
     if (done === true) return
     yield value
   }

@@ -17,7 +17,7 @@ async function cliWith(...sessions: { id: string; cwd?: string; at?: string }[])
   return cli
 }
 
-test("a session is a line: id, age of its newest message, messages, parts and bytes, title or first prompt", async () => {
+test("a line shows the id, the age of the newest message, messages, parts, bytes, and the title or first prompt", async () => {
   const cli = await cliWith({ id: "one" }, { id: "two", at: "2026-01-01T00:00:00.000Z" })
   await cli.use((store) => store.rename("two", "Named"))
   const { exit, stdout, stderr } = await cli("list")
@@ -28,13 +28,13 @@ test("a session is a line: id, age of its newest message, messages, parts and by
   expect(two).toMatch(/^two +29 h|^two +1 d +4 +1 +1\.\d kB +Named$/)
 })
 
-test("an empty store is no error, and says which store", async () => {
+test("an empty store is not an error, and the output names it", async () => {
   const { exit, stdout } = await createCli()("list")
   expect(exit).toBe(0)
   expect(stdout).toMatch(/^No sessions in memory/)
 })
 
-test("without a folder all are listed, with one those of that folder", async () => {
+test("--cwd lists the sessions of one folder, otherwise all are listed", async () => {
   const cli = await cliWith({ id: "here", cwd: "/project" }, { id: "there", cwd: "/elsewhere" })
   const ids = async (...argv: string[]): Promise<string[]> =>
     ((await cli.json("list", ...argv)) as Page).sessions.map(({ id }) => id).sort()
@@ -44,7 +44,7 @@ test("without a folder all are listed, with one those of that folder", async () 
   expect(await ids("--cwd", "/nowhere")).toEqual([])
 })
 
-test("pages follow each other by their cursor, and --all is every page", async () => {
+test("--cursor continues after a page, and --all lists every page", async () => {
   const names = ["a", "b", "c", "d", "e"]
   const cli = await cliWith(...names.map((id, i) => ({ id, at: `2026-01-01T00:00:0${9 - i}.000Z` })))
   const first = (await cli.json("list", "--limit", "2")) as Page
@@ -56,7 +56,7 @@ test("pages follow each other by their cursor, and --all is every page", async (
   expect(all.next).toBeUndefined()
 })
 
-test("a log that is no session is named with its reason, and hides no session", async () => {
+test("a log that is not a session is listed as unreadable with the reason, next to the readable sessions", async () => {
   const cli = await cliWith({ id: "one" })
   await cli.use(({ storage }) => storage.append("junk", ["hello"], { expect: 0 }))
   expect((await cli("list")).stdout).toMatch(/^one .*\nunreadable junk: .+\n$/m)
@@ -67,7 +67,7 @@ test("a log that is no session is named with its reason, and hides no session", 
   }
 })
 
-test("a title's escape sequences reach no terminal, as text or as JSON", async () => {
+test("escape sequences in a title are sanitized, in text and in JSON", async () => {
   const cli = await cliWith({ id: "one" })
   await cli.use((store) => store.rename("one", "evil\u001b]0;owned\u0007\u009b2J"))
   const { stdout } = await cli.with({ terminal: 200, env: { NO_COLOR: "1" } }, "list")
@@ -79,7 +79,7 @@ test("a title's escape sequences reach no terminal, as text or as JSON", async (
   expect((JSON.parse(json) as Page).sessions[0]?.title).toBe("evil\u001b]0;owned\u0007\u009b2J")
 })
 
-test("a line ends where the terminal does, if the terminal says where", async () => {
+test("lines are cut at the width of the terminal, if it is known", async () => {
   const cli = await cliWith({ id: "one" })
   await cli.use((store) => store.rename("one", "long ".repeat(30)))
   const { stdout } = await cli.with({ terminal: 60, env: { NO_COLOR: "1" } }, "list")

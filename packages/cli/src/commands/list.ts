@@ -7,43 +7,44 @@ import { fit, formatAge, formatBytes, formatNumber, table } from "../output/form
 import { preview } from "../output/messages.ts"
 import type { Line, Span, View } from "../output/lines.ts"
 import { styled } from "../output/lines.ts"
-import { folder } from "../store/resolve.ts"
+import { absoluteFolder } from "../store/resolve.ts"
 
 export const list: Command = defineCommand({
   name: "list",
-  summary: "the sessions of the store, newest message first",
+  summary: "list the sessions of the store, newest message first",
   args: [],
   options: {
-    cwd: { type: "string", value: "PATH", help: "only those of this folder (. is the current one)" },
-    all: { type: "boolean", help: "all of them, not just the first page" },
-    limit: { type: "string", value: "N", help: "sessions on a page, 1 to 200 (default 50)" },
-    cursor: { type: "string", value: "CURSOR", help: "go on where the page before ended" },
+    cwd: { type: "string", value: "PATH", help: "only sessions of this folder (. is the current one)" },
+    all: { type: "boolean", help: "all sessions, not only the first page" },
+    limit: { type: "string", value: "N", help: "sessions per page, 1 to 200 (default 50)" },
+    cursor: { type: "string", value: "CURSOR", help: "continue after the previous page" },
   },
-  notes: ["Without --cwd: of every folder."],
+  notes: ["Without --cwd, lists the sessions of all folders."],
   examples: ["list", "list --cwd . --limit 5", "list --all --json", "list --store ~/agent/sessions"],
   async run({ sessions, values, io }) {
-    if (values.all === true && values.cursor !== undefined)
-      throw new UsageError("list takes --all or --cursor, not both.")
+    if (values.all === true && values.cursor !== undefined) throw new UsageError("use --all or --cursor, not both.")
     const limit = integerOption("limit", values.limit, 1, 200)
     const options: ListOptions = {
       ...(limit === undefined ? {} : { limit }),
       ...(values.cursor === undefined ? {} : { cursor: values.cursor }),
-      ...(values.cwd === undefined ? {} : { cwd: folder(values.cwd, io.cwd) }),
+      ...(values.cwd === undefined ? {} : { cwd: absoluteFolder(values.cwd, io.cwd) }),
     }
-    const page = values.all === true ? await everyPage(sessions, options) : await sessions.list(options)
+    const page = values.all === true ? await listAllPages(sessions, options) : await sessions.list(options)
     return {
-      json: { ...page, unreadable: page.unreadable.map(reasonOf) },
+      json: { ...page, unreadable: page.unreadable.map(unreadableJson) },
       text: (view) => [
-        ...(page.sessions.length === 0 ? [nothing(sessions, options)] : rows(page.sessions, view)),
-        ...page.unreadable.map(reasonOf).map(({ id, message }) => [styled("red", "unreadable"), ` ${id}: ${message}`]),
-        ...more(page.next),
+        ...(page.sessions.length === 0 ? [emptyText(sessions, options)] : sessionLines(page.sessions, view)),
+        ...page.unreadable
+          .map(unreadableJson)
+          .map(({ id, message }) => [styled("red", "unreadable"), ` ${id}: ${message}`]),
+        ...nextPageLine(page.next),
       ],
     }
   },
 })
 
-/** A log that cannot be read is met on every page that lies behind it. */
-async function everyPage(sessions: Sessions, options: ListOptions): Promise<SessionPage> {
+/** Lists by pages. An unreadable log is reported on each of them, so it is kept once. */
+async function listAllPages(sessions: Sessions, options: ListOptions): Promise<SessionPage> {
   const all: SessionInfo[] = []
   const unreadable = new Map<string, SessionPage["unreadable"][number]>()
   let cursor: string | undefined
@@ -57,17 +58,21 @@ async function everyPage(sessions: Sessions, options: ListOptions): Promise<Sess
   return { sessions: all, unreadable: [...unreadable.values()] }
 }
 
-function reasonOf({ id, error }: SessionPage["unreadable"][number]): { id: string; code?: string; message: string } {
+function unreadableJson({ id, error }: SessionPage["unreadable"][number]): {
+  id: string
+  code?: string
+  message: string
+} {
   const { code, message }: Error & { readonly code?: unknown } =
     error instanceof Error ? error : new Error(String(error))
   return { id, ...(typeof code === "string" ? { code } : {}), message }
 }
 
-function nothing({ storage }: Sessions, { cwd }: ListOptions): string {
-  return `No sessions in ${storage.description}${cwd === undefined ? "" : ` with the folder ${cwd}`}.`
+function emptyText({ storage }: Sessions, { cwd }: ListOptions): string {
+  return `No sessions in ${storage.description}${cwd === undefined ? "" : ` for the folder ${cwd}`}.`
 }
 
-function rows(infos: readonly SessionInfo[], view: View): Line[] {
+function sessionLines(infos: readonly SessionInfo[], view: View): Line[] {
   const heading = ["ID", "AGE", "MESSAGES", "PARTS", "SIZE", "TITLE"].map((name) => styled("dim", name))
   const cells = infos.map((info): Span[] => [
     info.id,
@@ -83,13 +88,13 @@ function rows(infos: readonly SessionInfo[], view: View): Line[] {
 }
 
 function titleOf(info: SessionInfo): Span {
-  const mark = info.incomplete === true ? "(incomplete) " : ""
-  if (info.title !== undefined) return styled("bold", mark + preview(info.title, TITLE_UNITS))
-  return mark + (info.firstPrompt === undefined ? "(no prompt yet)" : preview(info.firstPrompt, TITLE_UNITS))
+  const prefix = info.incomplete === true ? "(incomplete) " : ""
+  if (info.title !== undefined) return styled("bold", prefix + preview(info.title, TITLE_UNITS))
+  return prefix + (info.firstPrompt === undefined ? "(no prompt yet)" : preview(info.firstPrompt, TITLE_UNITS))
 }
 
 const TITLE_UNITS = 80
 
-function more(next: string | undefined): Line[] {
-  return next === undefined ? [] : [styled("dim", `more: sessions list --cursor ${next}`)]
+function nextPageLine(next: string | undefined): Line[] {
+  return next === undefined ? [] : [styled("dim", `next page: sessions list --cursor ${next}`)]
 }

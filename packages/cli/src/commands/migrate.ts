@@ -3,18 +3,20 @@ import { defineCommand } from "../command.ts"
 
 export const migrate: Command = defineCommand({
   name: "migrate",
-  summary: "rewrite a log of an older version as version 4, with a backup",
+  summary: "upgrade an older log to version 4 and keep a backup",
   args: ["ID"],
   options: {},
-  notes: ["Reading an older log needs no migration, and the first write makes it. The backup: export --backup."],
+  notes: [
+    "Older logs can be read without migration; the first write migrates them. export --backup prints the backup.",
+  ],
   examples: ["migrate @last", "export @last --backup --out before.jsonl"],
-  async run({ sessions, session: resolve, args: [ref = ""] }) {
-    const id = await resolve(ref)
+  async run({ sessions, resolveSession, args: [ref = ""] }) {
+    const id = await resolveSession(ref)
     const { migrated, from } = await sessions.migrate(id)
     const source = `${from.format} version ${from.version}`
     return {
       json: { id, migrated, from },
-      text: () => [migrated ? `migrated ${id} from ${source}` : `${id} is current (${source}); nothing to do`],
+      text: () => [migrated ? `migrated ${id} from ${source}` : `${id} is already current (${source}); nothing to do`],
     }
   },
 })

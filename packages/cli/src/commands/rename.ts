@@ -4,18 +4,20 @@ import { UsageError } from "../errors.ts"
 
 export const rename: Command = defineCommand({
   name: "rename",
-  summary: "give a session a title, or take it away",
+  summary: "set or clear the title of a session",
   args: ["ID", "TITLE?"],
-  options: { clear: { type: "boolean", help: "take the title away" } },
+  options: { clear: { type: "boolean", help: "clear the title" } },
   examples: ['rename @last "Refactor the parser"', "rename 01JGN3 --clear"],
-  async run({ sessions, session: resolve, args: [ref = "", given], values }) {
+  async run({ sessions, resolveSession, args: [ref = "", given], values }) {
     if ((given === undefined) !== (values.clear === true))
-      throw new UsageError("rename needs a TITLE, or --clear without one.")
-    if (given?.trim() === "")
-      throw new UsageError("rename needs a TITLE that is not empty; --clear takes the title away.")
-    const id = await resolve(ref)
+      throw new UsageError("rename needs either a TITLE or --clear.")
+    if (given?.trim() === "") throw new UsageError("TITLE must not be empty; use --clear to clear the title.")
+    const id = await resolveSession(ref)
     const title = given ?? null
     await sessions.rename(id, title)
-    return { json: { id, title }, text: () => [title === null ? `${id} has no title now` : `${id} is now "${title}"`] }
+    return {
+      json: { id, title },
+      text: () => [title === null ? `cleared the title of ${id}` : `renamed ${id} to "${title}"`],
+    }
   },
 })

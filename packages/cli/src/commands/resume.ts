@@ -1,27 +1,27 @@
 import type { Command } from "../command.ts"
 import { defineCommand } from "../command.ts"
 import { UsageError } from "../errors.ts"
-import { folder } from "../store/resolve.ts"
+import { absoluteFolder } from "../store/resolve.ts"
 
 export const resume: Command = defineCommand({
   name: "resume",
-  summary: "print the id of the session to go on with in this folder",
+  summary: "print the id of the session to resume in a folder",
   args: ["ID?"],
   options: {
-    pointer: { type: "string", value: "NAME", help: "a name that stands for a session, e.g. the terminal's" },
+    pointer: { type: "string", value: "NAME", help: "name that refers to a session, for example one per terminal" },
     cwd: { type: "string", value: "PATH", help: "the folder (default: the current one)" },
   },
   notes: [
-    "The pointer's session if it was set for this folder and is still there, else the folder's newest, else a new one.",
-    "With an ID: makes the pointer stand for that session.",
+    "Prints the session of the pointer if it still exists and was set for this folder, otherwise the newest session of the folder.",
+    "Creates a session if the folder has none. With an ID, sets the pointer to that session.",
   ],
   examples: ["resume", "resume --pointer tty1", "resume @last --pointer tty1"],
-  async run({ sessions, session: resolve, args: [ref], values, io }) {
+  async run({ sessions, resolveSession, args: [ref], values, io }) {
     const { pointer } = values
-    const cwd = folder(values.cwd ?? ".", io.cwd)
+    const cwd = absoluteFolder(values.cwd ?? ".", io.cwd)
     if (ref !== undefined) {
-      if (pointer === undefined) throw new UsageError("resume with an ID sets a pointer and needs --pointer NAME.")
-      const id = await resolve(ref)
+      if (pointer === undefined) throw new UsageError("resume ID sets a pointer; add --pointer NAME.")
+      const id = await resolveSession(ref)
       await sessions.pointers.set(pointer, { session: id, cwd })
       return { json: { id, cwd, pointer }, text: () => [id] }
     }

@@ -4,15 +4,15 @@ import { formatSize } from "../output/format.ts"
 
 export const rm: Command = defineCommand({
   name: "rm",
-  summary: "delete a session, or hide one entry of it",
+  summary: "delete a session, or hide one of its entries",
   args: ["ID"],
   options: {
-    entry: { type: "string", value: "ENTRY", help: "only this entry: it stays stored and never shows again" },
+    entry: { type: "string", value: "ENTRY", help: "hide this entry instead; the log keeps it" },
   },
-  notes: ["Deleting a session removes its log with everything that belongs to it, at once and for good."],
+  notes: ["A deleted session is removed with all its data and cannot be restored."],
   examples: ["rm 01JGN3V6Z4W3A5T1C8Y2K7M9QX", "rm @last --entry 01JGN4A8X0V1S2E9QH5T6B7C3D"],
-  async run({ sessions, session: resolve, args: [ref = ""], values: { entry } }) {
-    const id = await resolve(ref)
+  async run({ sessions, resolveSession, args: [ref = ""], values: { entry } }) {
+    const id = await resolveSession(ref)
     if (entry === undefined) {
       const { parts, bytes } = await sessions.delete(id)
       return { json: { id, parts, bytes }, text: () => [`deleted ${id} (${formatSize(parts, bytes)})`] }

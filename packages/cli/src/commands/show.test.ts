@@ -7,7 +7,7 @@ interface Shown {
   readonly messages: readonly { entryId: string; seq: number; timestamp: string; message: { role: string } }[]
 }
 
-test("what a session is stands before its newest messages", async () => {
+test("the information about the session precedes its newest messages", async () => {
   const cli = createCli()
   const { id, entries } = await cli.use((sessions) => makeSample(sessions))
   const { stdout } = await cli("show", "@last", "--last", "2")
@@ -20,7 +20,7 @@ test("what a session is stands before its newest messages", async () => {
   ]) {
     expect(stdout).toContain(fact)
   }
-  expect(stdout).toMatch(/used +2,400 tokens in, 68 out, 2 calls/)
+  expect(stdout).toMatch(/usage +2,400 tokens in, 68 out, 2 calls/)
   expect(stdout).toContain(`toolResult  2026-01-02 03:04  ${entries[2]}\n  1 failed\n`)
   expect(stdout).toContain(`assistant  2026-01-02 03:04  ${entries[3]}\n  One test fails.\n`)
   expect(stdout).not.toContain(`${entries[1]}`)
@@ -32,7 +32,7 @@ test("a tool call is shown with its arguments", async () => {
   expect((await cli("show", "@last")).stdout).toContain('  I look.\n  → bash {"command":"npm test"}\n')
 })
 
-test("as JSON: the information, and as many messages as were asked for", async () => {
+test("--json prints the information and the requested number of messages", async () => {
   const cli = createCli()
   const { id, entries } = await cli.use((sessions) => makeSample(sessions))
   const all = (await cli.json("show", id)) as Shown
@@ -43,7 +43,7 @@ test("as JSON: the information, and as many messages as were asked for", async (
   expect(((await cli.json("show", id, "--last", "3")) as Shown).messages.length).toBe(3)
 })
 
-test("more messages than fit on a page are read page by page, in their order", async () => {
+test("messages of several pages are printed in order", async () => {
   const cli = createCli()
   await cli.use(async (sessions) => {
     const session = await sessions.create({ id: "long" })
@@ -63,7 +63,7 @@ test("more messages than fit on a page are read page by page, in their order", a
   )
 })
 
-test("a long message is shown by its first lines, and whole with --full", async () => {
+test("a long message is cut after its first lines, and --full prints all of it", async () => {
   const cli = createCli()
   await cli.use(async (sessions) => {
     const session = await sessions.create({ id: "a" })
@@ -75,10 +75,10 @@ test("a long message is shown by its first lines, and whole with --full", async 
   expect((await cli("show", "a", "--full")).stdout).toMatch(/line 19\n$/)
 })
 
-test("the parts are told with their first line and size", async () => {
+test("--parts lists the parts with their first line and size", async () => {
   const cli = createCli()
   await cli.use((sessions) => makeSample(sessions))
   expect((await cli("show", "@last", "--parts", "--last", "0")).stdout).toMatch(
-    /PART +FROM LINE +SIZE +WHERE\n +1 +0 +1\.\d kB/,
+    /PART +FIRST LINE +SIZE +LOCATION\n +1 +0 +1\.\d kB/,
   )
 })

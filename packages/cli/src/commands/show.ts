@@ -10,24 +10,24 @@ import { styled } from "../output/lines.ts"
 
 export const show: Command = defineCommand({
   name: "show",
-  summary: "what a session is, and its newest messages",
+  summary: "show the information about a session and its newest messages",
   args: ["ID"],
   options: {
-    last: { type: "string", value: "N", help: "how many messages (default 10; 0: none)" },
-    parts: { type: "boolean", help: "the pieces that the log is stored in" },
-    full: { type: "boolean", help: "messages whole, not their first lines" },
+    last: { type: "string", value: "N", help: "number of messages (default 10)" },
+    parts: { type: "boolean", help: "list the parts that the log is stored in" },
+    full: { type: "boolean", help: "show whole messages, not only their first lines" },
   },
   examples: ["show @last", "show 01JGN3 --last 50", "show @last --parts --last 0", "show @last --json"],
-  async run({ sessions, session: resolve, args: [ref = ""], values }) {
+  async run({ sessions, resolveSession, args: [ref = ""], values }) {
     const last = integerOption("last", values.last, 0) ?? 10
-    const id = await resolve(ref)
-    // Not opened where no message is asked for: the information needs no log.
-    const messages = last === 0 ? [] : await read(await sessions.open(id), last)
+    const id = await resolveSession(ref)
+    // Without messages the session need not be opened: the information is stored apart from the log.
+    const messages = last === 0 ? [] : await readNewest(await sessions.open(id), last)
     const info = await sessions.info(id)
     return {
       json: { info, messages },
       text: () => [
-        ...about(info),
+        ...infoLines(info),
         ...(values.parts === true ? ["", ...partLines(info.parts)] : []),
         ...messages.flatMap((message) => ["", ...messageLines(message, values.full === true)]),
       ],
@@ -35,7 +35,7 @@ export const show: Command = defineCommand({
   },
 })
 
-async function read(session: Session, last: number): Promise<readonly HistoryMessage[]> {
+async function readNewest(session: Session, last: number): Promise<readonly HistoryMessage[]> {
   try {
     let messages: readonly HistoryMessage[] = []
     let before: string | undefined
@@ -51,10 +51,10 @@ async function read(session: Session, last: number): Promise<readonly HistoryMes
   }
 }
 
-/** The most that a page of messages holds. */
+/** Maximum number of messages in a page. */
 const PAGE = 1000
 
-function about(info: SessionInfo): Line[] {
+function infoLines(info: SessionInfo): Line[] {
   const { input, output, calls, cost } = info.metrics
   const tokens = `${formatNumber(input)} tokens in, ${formatNumber(output)} out, ${formatNumber(calls)} calls`
   const rows: [string, string | undefined][] = [
@@ -65,16 +65,18 @@ function about(info: SessionInfo): Line[] {
     ["last message", `${formatTime(info.lastMessageAt)} UTC`],
     ["messages", formatNumber(info.messageCount)],
     ["model", info.model === undefined ? undefined : `${info.model.provider}/${info.model.model}`],
-    ["used", calls === 0 ? undefined : `${tokens}${cost === undefined ? "" : `, cost ${cost.toFixed(2)}`}`],
+    ["usage", calls === 0 ? undefined : `${tokens}${cost === undefined ? "" : `, cost ${cost.toFixed(2)}`}`],
     ["parent", parentOf(info)],
     ["size", formatSize(info.parts.length, info.bytes)],
     [
       "incomplete",
-      info.incomplete === true ? "its import, fork or copy was cut off; the same call again goes on" : undefined,
+      info.incomplete === true
+        ? "its import, fork or copy was interrupted; run the same command again to finish it"
+        : undefined,
     ],
   ]
-  const known = rows.flatMap(([name, value]): Span[][] => (value === undefined ? [] : [[styled("dim", name), value]]))
-  return [styled("bold", info.id), ...table(known, ["left", "left"])]
+  const present = rows.flatMap(([name, value]): Span[][] => (value === undefined ? [] : [[styled("dim", name), value]]))
+  return [styled("bold", info.id), ...table(present, ["left", "left"])]
 }
 
 const TEXT_UNITS = 200
@@ -86,7 +88,7 @@ function parentOf({ parentSession: parent }: SessionInfo): string | undefined {
 }
 
 function partLines(parts: readonly PartInfo[]): Line[] {
-  const heading = ["PART", "FROM LINE", "SIZE", "WHERE"].map((name) => styled("dim", name))
+  const heading = ["PART", "FIRST LINE", "SIZE", "LOCATION"].map((name) => styled("dim", name))
   const rows = parts.map((part, index) => [
     String(index + 1),
     formatNumber(part.from),

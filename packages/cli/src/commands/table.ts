@@ -16,7 +16,7 @@ import { show } from "./show.ts"
 import { tree } from "./tree.ts"
 import { verify } from "./verify.ts"
 
-/** In the order of the overview: the way a session takes through them. */
+/** All commands, in the order of the overview. */
 export const COMMANDS: readonly Command[] = [
   importCommand,
   exportCommand,

@@ -16,7 +16,7 @@ const PI = [
   '{"type":"message","id":"aa","parentId":null,"timestamp":"2026-01-01T00:00:01.000Z","message":{"role":"user","content":"hi"}}',
 ].join("\n")
 
-test("import prints the new id alone, from a file or standard input", async () => {
+test("import reads a file or standard input and prints only the new id", async () => {
   const cli = createCli({ cwd })
   writeFileSync(join(cwd, "pi.jsonl"), `${PI}\n`)
   const fromFile = await cli("import", "pi.jsonl")
@@ -26,7 +26,7 @@ test("import prints the new id alone, from a file or standard input", async () =
   expect(await cli.json("import", "pi.jsonl")).toMatchObject({ from: { format: "pi", version: 3 }, diagnostics: [] })
 })
 
-test("a file that is no session, or not what --from says, is refused and leaves nothing", async () => {
+test("a file that is not a session, or not of the --from format, is refused and creates nothing", async () => {
   const cli = createCli({ cwd })
   writeFileSync(join(cwd, "notes.txt"), "hello\n")
   writeFileSync(join(cwd, "pi.jsonl"), `${PI}\n`)
@@ -39,16 +39,16 @@ test("a file that is no session, or not what --from says, is refused and leaves 
   expect(await cli.json("list")).toMatchObject({ sessions: [] })
 })
 
-test("a file that cannot be read says why", async () => {
+test("an unreadable file is reported with the reason", async () => {
   const cli = createCli({ cwd })
   expect((await cli("import", "missing.jsonl")).stderr).toBe(
-    "sessions: cannot read missing.jsonl: there is no such file or folder.\n",
+    "sessions: cannot read missing.jsonl: no such file or folder.\n",
   )
-  expect((await cli("import", ".")).stderr).toBe("sessions: cannot read .: it is a folder.\n")
+  expect((await cli("import", ".")).stderr).toBe("sessions: cannot read .: it is a folder; name a file.\n")
   expect((await cli("import", "x.jsonl", "--id", "a/b")).exit).toBe(2)
 })
 
-test("export gives the stored log byte for byte, and import of it the same log again", async () => {
+test("export prints the stored log byte for byte, and importing that gives the same log", async () => {
   const cli = createCli({ cwd })
   const { id } = await cli.use((sessions) => makeSample(sessions))
   const { stdout } = await cli("export", id)
@@ -63,7 +63,7 @@ test("export gives the stored log byte for byte, and import of it the same log a
   expect(again.split("\n").slice(1)).toEqual(stdout.split("\n").slice(1))
 })
 
-test("export --out makes a new file, and never writes over one", async () => {
+test("export --out creates a file and never overwrites one", async () => {
   const cli = createCli({ cwd })
   const { id } = await cli.use((sessions) => makeSample(sessions))
   expect(await cli.json("export", id, "--out", "a.jsonl")).toMatchObject({ id, file: "a.jsonl", blobs: 0 })
@@ -71,17 +71,17 @@ test("export --out makes a new file, and never writes over one", async () => {
   writeFileSync(join(cwd, "b.md"), "mine")
   const { exit, stderr } = await cli("export", id, "--format", "markdown", "--out", "b.md")
   expect(exit).toBe(1)
-  expect(stderr).toBe("sessions: cannot write b.md: it exists already; choose another name or remove it.\n")
+  expect(stderr).toBe("sessions: cannot write b.md: it already exists; choose another name or remove it.\n")
   expect(readFileSync(join(cwd, "b.md"), "utf8")).toBe("mine")
 })
 
-test("a log's blobs go along in a folder beside it, and come back with it", async () => {
+test("blobs are exported to a folder next to the log and imported with it", async () => {
   const cli = createCli({ cwd })
   const data = Buffer.alloc(3000, "image").toString("base64")
   await cli.use(async (sessions) => {
     const session = await sessions.create({ id: "pictures" })
-    const elsewhere = await sessions.storage.blobs.put(new TextEncoder().encode("another session's"))
-    const lookalike = `blob:sha256:${elsewhere}`
+    const unrelated = await sessions.storage.blobs.put(new TextEncoder().encode("another session's"))
+    const lookalike = `blob:sha256:${unrelated}`
     const content = [
       { type: "image", data, mimeType: "image/png" } as const,
       { type: "text", text: lookalike } as const,
@@ -97,7 +97,7 @@ test("a log's blobs go along in a folder beside it, and come back with it", asyn
   expect((await cli("export", "pictures", "--self-contained")).stdout).toContain(data)
 })
 
-test("a blob whose bytes were changed is refused", async () => {
+test("a blob file with changed bytes is refused", async () => {
   const cli = createCli({ cwd })
   writeFileSync(join(cwd, "pi.jsonl"), `${PI}\n`)
   mkdirSync(join(cwd, "pi.jsonl.blobs"))
@@ -105,7 +105,7 @@ test("a blob whose bytes were changed is refused", async () => {
   expect(await cli("import", "pi.jsonl")).toMatchObject({ exit: 1, stderr: expect.stringMatching(/is damaged/) })
 })
 
-test("a person at a terminal sees how far a long import or copy has come, and the line is gone at the end", async () => {
+test("a long import or copy shows its progress on a terminal and removes the line at the end", async () => {
   let now = 0
   const cli = createCli({ cwd, terminal: 80, now: () => (now += 1000) })
   const shown = (stderr: string): string[] => {
@@ -120,7 +120,7 @@ test("a person at a terminal sees how far a long import or copy has come, and th
   expect(stdout).toMatch(/^copied a to /)
 })
 
-test("a terminal is spared the control characters of an export, a pipe gets the bytes", async () => {
+test("an export is sanitized on a terminal and unchanged in a pipe", async () => {
   const cli = createCli({ cwd })
   await cli.use(async (sessions) => {
     const session = await sessions.create({ id: "a" })
@@ -140,7 +140,7 @@ test("a terminal is spared the control characters of an export, a pipe gets the 
   expect((await cli.with({ terminal: 80 }, "export", "a", "--format", "markdown")).stdout).not.toMatch(control)
 })
 
-test("an older log is kept by its migration, and export --backup gives it back", async () => {
+test("migrate keeps the older log, and export --backup prints it", async () => {
   const cli = createCli({ cwd })
   await cli.use(({ storage }) => storage.append("old", PI.split("\n"), { expect: 0 }))
   expect(await cli.json("migrate", "old")).toMatchObject({

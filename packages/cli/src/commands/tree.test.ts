@@ -15,23 +15,23 @@ async function branched() {
     const session = await sessions.open("a")
     await session.label(sample.entries[0] ?? "", "start")
     await session.branch(sample.entries[0] ?? "")
-    const { ids } = await session.append({ type: "message", message: { role: "assistant", content: "other way" } })
+    const { ids } = await session.append({ type: "message", message: { role: "assistant", content: "another answer" } })
     await session.close()
     return ids[0]
   })
   return { cli, entries: sample.entries, other }
 }
 
-test("branches that are not taken stand indented before the path goes on", async () => {
+test("other branches are indented before the next entry of the path", async () => {
   const { cli, entries, other } = await branched()
   const lines = (await cli("tree", "a")).stdout.trimEnd().split("\n")
   expect(lines[0]).toBe(`* ${entries[0]}  user [start]  ${USER}`)
   expect(lines[1]).toMatch(new RegExp(`^  └ ${entries[1]}  assistant  I look`))
   expect(lines[2]).toMatch(new RegExp(`^    ${entries[2]}  toolResult`))
-  expect(lines.at(-1)).toBe(`@ ${other}  assistant  other way`)
+  expect(lines.at(-1)).toBe(`@ ${other}  assistant  another answer`)
 })
 
-test("as JSON: a flat list in the same order", async () => {
+test("--json prints a flat list in the same order", async () => {
   const { cli, entries, other } = await branched()
   const tree = (await cli.json("tree", "a")) as Tree
   expect(tree).toMatchObject({ id: "a", leafId: other })
@@ -47,13 +47,13 @@ test("as JSON: a flat list in the same order", async () => {
   expect(tree.entries[1]).toMatchObject({ id: entries[1], parentId: entries[0], depth: 1, onPath: false })
 })
 
-test("an entry that was hidden says so", async () => {
+test("a hidden entry is marked as deleted", async () => {
   const { cli, entries } = await branched()
   await cli("rm", "a", "--entry", entries[3] ?? "")
   expect((await cli("tree", "a")).stdout).toMatch(new RegExp(`${entries[3]}  assistant \\(deleted\\)`))
 })
 
-test("--short leaves out the middle of a long stretch and says how much", async () => {
+test("--short omits the middle of a long run and prints the number of entries", async () => {
   const cli = createCli()
   await cli.use(async (sessions) => {
     const session = await sessions.create({ id: "long" })

@@ -10,25 +10,25 @@ import type { ShortRow, TreeRow } from "../output/tree-rows.ts"
 
 export const tree: Command = defineCommand({
   name: "tree",
-  summary: "every entry of a session, branch by branch",
+  summary: "show every entry of a session, branch by branch",
   args: ["ID"],
-  options: { short: { type: "boolean", help: "leave out the middle of long stretches without a branch" } },
-  notes: [
-    "* is on the way to where the session stands (@); branches it does not take are indented under the entry they leave from.",
-  ],
+  options: { short: { type: "boolean", help: "omit the middle of long runs without a branch" } },
+  notes: ["@ marks the leaf, * the entries on its path. Other branches are indented below the entry they branch from."],
   examples: ["tree @last", "tree 01JGN3 --short", "tree @last --json"],
-  async run({ sessions, session: resolve, args: [ref = ""], values, call }) {
-    const id = await resolve(ref)
-    const session = await sessions.open(id, call)
+  async run({ sessions, resolveSession, args: [ref = ""], values, callOptions }) {
+    const id = await resolveSession(ref)
+    const session = await sessions.open(id, callOptions)
     try {
-      const found = await session.tree(call)
-      const rows = treeRows(found)
+      const tree = await session.tree(callOptions)
+      const rows = treeRows(tree)
       const shown: readonly ShortRow[] = values.short === true ? shorten(rows) : rows
       return {
-        json: { id, leafId: found.leafId, entries: rows.map(toJson), diagnostics: found.diagnostics },
+        json: { id, leafId: tree.leafId, entries: rows.map(toJson), diagnostics: tree.diagnostics },
         text: (view) => [
-          ...diagnosticLines(found.diagnostics, SHOWN_DIAGNOSTICS),
-          ...shown.map((row) => fit(typeof row === "number" ? gap(row) : rowLine(row, found.leafId), view.columns)),
+          ...diagnosticLines(tree.diagnostics, MAX_DIAGNOSTICS),
+          ...shown.map((row) =>
+            fit(typeof row === "number" ? omittedLine(row) : rowLine(row, tree.leafId), view.columns),
+          ),
         ],
       }
     } finally {
@@ -37,10 +37,10 @@ export const tree: Command = defineCommand({
   },
 })
 
-const SHOWN_DIAGNOSTICS = 10
+const MAX_DIAGNOSTICS = 10
 const PREVIEW_UNITS = 100
 
-/** Flat: nested as deep as a conversation is long, no reader of JSON would take it. */
+/** A flat list, because JSON parsers limit the nesting, and a tree is as deep as the conversation is long. */
 function toJson({ node, depth, onPath }: TreeRow): object {
   const { entry, seq, label, deleted } = node
   const { kind, text } = entrySummary(entry)
@@ -70,6 +70,6 @@ function rowLine({ node, depth, onPath, starts }: TreeRow, leafId: string | null
   return shown === "" ? line : [...line, "  ", shown]
 }
 
-function gap(count: number): Line {
+function omittedLine(count: number): Line {
   return styled("dim", `  … ${formatNumber(count)} entries`)
 }

@@ -22,7 +22,7 @@ async function appended(...lines: string[]) {
   return cli
 }
 
-test("a whole session is ok, with its lines and size", async () => {
+test("an intact session is ok, with its lines and size", async () => {
   const cli = await appended()
   const { exit, stdout } = await cli("verify", "a")
   expect(exit).toBe(0)
@@ -33,7 +33,7 @@ test("a whole session is ok, with its lines and size", async () => {
   })
 })
 
-test("damage is named with its line, and ends with 1", async () => {
+test("damage is reported with its line, and the exit status is 1", async () => {
   const cli = await appended("{ not json")
   const { exit, stdout } = await cli("verify", "a")
   expect(exit).toBe(1)
@@ -43,7 +43,7 @@ test("damage is named with its line, and ends with 1", async () => {
   expect(json.reports[0]?.diagnostics).toContainEqual(expect.objectContaining({ code: "unparsable_line", seq: 5 }))
 })
 
-test("a record of the wrong shape is found once", async () => {
+test("an invalid record is reported once", async () => {
   const record = {
     type: "compaction",
     id: "x",
@@ -58,7 +58,7 @@ test("a record of the wrong shape is found once", async () => {
   expect(invalid?.length).toBe(1)
 })
 
-test("--all goes on past a damaged session, and counts", async () => {
+test("--all continues after a damaged session and counts them", async () => {
   const cli = await appended("[]")
   await cli.use((sessions) => makeSample(sessions, { id: "b" }))
   const { exit, stdout } = await cli("verify", "--all")
@@ -68,7 +68,7 @@ test("--all goes on past a damaged session, and counts", async () => {
   expect(stdout).toMatch(/\n2 sessions, 1 damaged\n$/)
 })
 
-test("--all goes on past a log that is no session at all", async () => {
+test("--all continues after a log that is not a session", async () => {
   const cli = await appended()
   await cli.use(({ storage }) => storage.append("junk", ["hello"], { expect: 0 }))
   const { exit, stdout, stderr } = await cli("verify", "--all")
@@ -77,6 +77,6 @@ test("--all goes on past a log that is no session at all", async () => {
   expect(stdout).toMatch(/^ok a /m)
 })
 
-test("an empty store is whole", async () => {
-  expect(await createCli()("verify", "--all")).toEqual({ exit: 0, stdout: "0 sessions, none damaged\n", stderr: "" })
+test("an empty store has no damage", async () => {
+  expect(await createCli()("verify", "--all")).toEqual({ exit: 0, stdout: "0 sessions, 0 damaged\n", stderr: "" })
 })

@@ -11,20 +11,20 @@ import { checkRecords } from "../store/check-records.ts"
 
 export const verify: Command = defineCommand({
   name: "verify",
-  summary: "read everything of a session and say what is wrong with it",
+  summary: "read a whole session and report damage",
   args: ["ID?"],
-  options: { all: { type: "boolean", help: "every session of the store" } },
+  options: { all: { type: "boolean", help: "check every session of the store" } },
   notes: [
-    "Exit status 1 where something is damaged; what merely deserves a word is said and leaves it at 0. Nothing is changed.",
+    "The exit status is 1 if a session is damaged. Warnings are printed and do not change it. Nothing is written.",
   ],
   examples: ["verify @last", "verify --all", "verify --all --json"],
-  async run({ sessions, session: resolve, args: [ref], values, progress, call }) {
-    if ((ref === undefined) !== (values.all === true)) throw new UsageError("verify needs an ID, or --all without one.")
-    const ids = ref === undefined ? await everyId(sessions) : [await resolve(ref)]
+  async run({ sessions, resolveSession, args: [ref], values, progress, callOptions }) {
+    if ((ref === undefined) !== (values.all === true)) throw new UsageError("verify needs either an ID or --all.")
+    const ids = ref === undefined ? await allIds(sessions) : [await resolveSession(ref)]
     const reports: Report[] = []
     for (const id of ids) {
       progress.update(() => `verifying ${reports.length + 1} of ${ids.length}: ${id}`)
-      reports.push(...(await verifyOne(sessions, id, call)))
+      reports.push(...(await verifyOne(sessions, id, callOptions)))
     }
     const damaged = reports.filter((report) => report.damaged).length
     return {
@@ -36,18 +36,20 @@ export const verify: Command = defineCommand({
 })
 
 interface Report extends VerifyReport {
-  /** It cannot be read as a session at all. */
+  /** The reason why the log cannot be read as a session at all. */
   readonly error?: { readonly code: string; readonly message: string }
 }
 
-/** No report where the session was deleted meanwhile. */
-async function verifyOne(sessions: Sessions, id: string, call: CallOptions): Promise<Report[]> {
+/** Empty if the session was deleted in the meantime. */
+async function verifyOne(sessions: Sessions, id: string, callOptions: CallOptions): Promise<Report[]> {
   try {
-    const report = await sessions.verify(id, call)
-    const known = new Set(report.diagnostics.filter(({ code }) => SAID_ALREADY.has(code)).map(({ seq }) => seq ?? -1))
-    const found = await checkRecords(sessions, id, known, call)
-    if (found.length === 0) return [report]
-    return [{ ...report, damaged: true, diagnostics: [...report.diagnostics, ...found] }]
+    const report = await sessions.verify(id, callOptions)
+    const reported = new Set(
+      report.diagnostics.filter(({ code }) => REPORTED_BY_CORE.has(code)).map(({ seq }) => seq ?? -1),
+    )
+    const invalid = await checkRecords(sessions, id, reported, callOptions)
+    if (invalid.length === 0) return [report]
+    return [{ ...report, damaged: true, diagnostics: [...report.diagnostics, ...invalid] }]
   } catch (error) {
     const head = await sessions.storage.head(id)
     if (head === undefined) return []
@@ -57,10 +59,10 @@ async function verifyOne(sessions: Sessions, id: string, call: CallOptions): Pro
   }
 }
 
-/** What core says of a record that no schema can take either. */
-const SAID_ALREADY: ReadonlySet<string> = new Set(["invalid_record", "unparsable_line", "unknown_version"])
+/** Diagnostics of core for a record that also fails its schema. */
+const REPORTED_BY_CORE: ReadonlySet<string> = new Set(["invalid_record", "unparsable_line", "unknown_version"])
 
-async function everyId(sessions: Sessions): Promise<string[]> {
+async function allIds(sessions: Sessions): Promise<string[]> {
   const ids: string[] = []
   for await (const { id } of sessions.storage.list()) ids.push(id)
   return ids
@@ -74,5 +76,5 @@ function reportLines({ id, lines, bytes, diagnostics, damaged, error }: Report):
 }
 
 function total(count: number, damaged: number): Line {
-  return `${formatCount(count, "session")}, ${damaged === 0 ? "none" : damaged} damaged`
+  return `${formatCount(count, "session")}, ${damaged} damaged`
 }

@@ -1,6 +1,6 @@
 /**
- * The blobs of an exported log, in a folder beside its file: `FILE.blobs/<sha256>`. Export fills it with what the log refers to,
- * import takes from it what the store may lack.
+ * The blobs of an exported log, in a folder next to its file: `FILE.blobs/<sha256>`. Export writes the blobs that the log refers to,
+ * import puts them into the store.
  */
 import { blobRefs } from "@sessions/core"
 import type { Entry, Header } from "@sessions/core"
@@ -12,27 +12,29 @@ export function blobFolderOf(file: string): string {
   return `${file}.blobs`
 }
 
-/** Gives how many were written. One that the store lacks is left out: the log's diagnostics say so. */
+/** Returns the number of blobs written. A blob missing from the store is skipped; the log's diagnostics report it. */
 export async function writeBlobs(storage: SessionStorage, id: string, folder: string, cwd: string): Promise<number> {
   let written = 0
   for (const hash of await referencedBlobs(storage, id)) {
     const bytes = await storage.blobs.get(hash)
     if (bytes === undefined) continue
     if (written === 0) await makeFolder(folder, cwd)
-    await writeNewFile(`${folder}/${hash}`, cwd, once(bytes))
+    await writeNewFile(`${folder}/${hash}`, cwd, singleChunk(bytes))
     written++
   }
   return written
 }
 
-/** Gives how many there were. A file whose name is not the hash of its bytes would answer for another's content: refused. */
+/** Returns the number of blobs read. Fails on a damaged file, whose bytes do not have the hash in its name. */
 export async function readBlobs(storage: SessionStorage, folder: string, cwd: string): Promise<number> {
   let read = 0
   for (const file of await filesIn(folder, cwd)) {
     if (!HASH.test(file.name)) continue
     const hash = await storage.blobs.put(await file.read())
     if (hash !== file.name)
-      throw new CommandError(`${folder}/${file.name} is damaged: its bytes have the hash ${hash}.`)
+      throw new CommandError(
+        `${folder}/${file.name} is damaged: its content has the hash ${hash}. Restore the file or remove it.`,
+      )
     read++
   }
   return read
@@ -48,9 +50,9 @@ async function referencedBlobs(storage: SessionStorage, id: string): Promise<Rea
   return hashes
 }
 
-/** Only places that the format calls references: a text that looks like one is somebody's text. */
+/** Reads only the fields that the format defines as references: a text may merely look like one. */
 function hashesIn(line: string): readonly string[] {
-  // Most lines have none, and parsing is what would take the time.
+  // Most lines refer to no blob, and parsing them would take most of the time.
   if (!/[0-9a-f]{64}/.test(line)) return []
   const record = parsed(line)
   if (record === undefined) return []
@@ -76,6 +78,6 @@ function parsed(line: string): object | undefined {
   }
 }
 
-async function* once(bytes: Uint8Array): AsyncIterable<Uint8Array> {
+async function* singleChunk(bytes: Uint8Array): AsyncIterable<Uint8Array> {
   yield bytes
 }

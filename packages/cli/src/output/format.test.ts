@@ -6,13 +6,13 @@ test("a MB is a million bytes", () => {
   expect(shown).toEqual(["0 B", "999 B", "1.0 kB", "9.9 kB", "34 kB", "999 kB", "1.0 MB", "112 MB", "2.5 GB"])
 })
 
-test("parts and bytes read as a person says them", () => {
+test("sizes and counts use singular and plural", () => {
   expect(formatSize(3, 112_000_000)).toBe("3 parts, 112 MB")
   expect(formatSize(1, 12)).toBe("1 part, 12 B")
   expect(formatCount(1200, "line")).toBe("1,200 lines")
 })
 
-test("an age is told in its largest unit, and an old one as a date", () => {
+test("an age has its largest unit, and an old one is a date", () => {
   const now = Date.parse("2026-03-01T12:00:00.000Z")
   const ages = [
     "2026-03-01T11:59:30.000Z",
@@ -26,12 +26,12 @@ test("an age is told in its largest unit, and an old one as a date", () => {
   expect(formatAge("soon", now)).toBe("?")
 })
 
-test("a time that is none stands as it is written", () => {
+test("text that is not a time stays unchanged", () => {
   expect(formatTime("2026-02-16T10:20:30.000Z")).toBe("2026-02-16 10:20")
   expect(formatTime("yesterday")).toBe("yesterday")
 })
 
-test("columns line up by what is shown of a cell", () => {
+test("columns are aligned by the sanitized width of their cells", () => {
   const lines = table(
     [
       ["a", "1", "x"],
@@ -42,7 +42,7 @@ test("columns line up by what is shown of a cell", () => {
   expect(lines.map((line) => [line].flat(2).join(""))).toEqual(["a    1  x", "b\u001b  22  yy"])
 })
 
-test("a line is cut at the terminal's last column, never inside a character", () => {
+test("a line is cut at the last column of the terminal, never inside a character", () => {
   expect([fit(["abc", "defg"], 5)].flat(2).join("")).toBe("abcd…")
   expect(fit("abc", undefined)).toBe("abc")
   expect(cut("a😀b", 3)).toBe("a…")

@@ -1,11 +1,11 @@
-/** Numbers, times and tables for people. */
+/** Formats numbers, sizes, times and tables for the text output. */
 import type { Line, Span } from "./lines.ts"
 import { spansOf } from "./lines.ts"
-import { cleanLine } from "./sanitize.ts"
+import { sanitizeLine } from "./sanitize.ts"
 
 const UNITS = ["B", "kB", "MB", "GB", "TB"] as const
 
-/** In powers of 1,000, as the limits of the format are: 112 MB is 112,000,000 bytes. */
+/** In powers of 1,000, like the limits of the log format: 112 MB is 112,000,000 bytes. */
 export function formatBytes(bytes: number): string {
   let value = bytes
   let unit = 0
@@ -21,7 +21,7 @@ const MINUTE = 60_000
 const HOUR = 60 * MINUTE
 const DAY = 24 * HOUR
 
-/** How long ago; a time that lies ahead is "now", a clock being wrong more often than a session being of tomorrow. */
+/** The time since `iso`. A time in the future is "now": its cause is a wrong clock. */
 export function formatAge(iso: string, now: number): string {
   const age = now - Date.parse(iso)
   if (Number.isNaN(age)) return "?"
@@ -40,19 +40,19 @@ export function formatNumber(value: number): string {
   return Math.round(value).toLocaleString("en-US")
 }
 
-/** `3 parts, 112 MB`, as `rm`, `list` and `show` say it. */
+/** The size of a session, for example `3 parts, 112 MB`. */
 export function formatSize(parts: number, bytes: number): string {
   return `${formatCount(parts, "part")}, ${formatBytes(bytes)}`
 }
 
-/** `2026-02-16 10:20`, in UTC, so that it reads the same on every machine; anything else as it stands. */
+/** `2026-02-16 10:20`, in UTC, so the output is the same on every machine. Text that is not a time stays unchanged. */
 export function formatTime(iso: string): string {
   return /^\d{4}-\d\d-\d\dT\d\d:\d\d/.test(iso) ? `${iso.slice(0, 10)} ${iso.slice(11, 16)}` : iso
 }
 
 export type Align = "left" | "right"
 
-/** Columns as wide as their widest cell, two spaces apart; the last one is not padded. */
+/** Columns are as wide as their widest cell, two spaces apart; the last one is not padded. */
 export function table(rows: readonly (readonly Span[])[], align: readonly Align[]): Line[] {
   const widths = align.map((_, column) => Math.max(0, ...rows.map((row) => widthOf(row[column] ?? ""))))
   return rows.map((row) =>
@@ -65,28 +65,28 @@ export function table(rows: readonly (readonly Span[])[], align: readonly Align[
   )
 }
 
-/** The line as far as the columns of a terminal reach. */
+/** Cuts the line at the width of the terminal. */
 export function fit(line: Line, columns: number | undefined): Line {
   if (columns === undefined) return line
-  let room = columns
+  let left = columns
   const kept: Span[] = []
   for (const span of spansOf(line)) {
-    const text = cut(textOf(span), room)
+    const text = cut(textOf(span), left)
     kept.push(typeof span === "string" ? text : { ...span, text })
-    room -= text.length
-    if (room <= 0) break
+    left -= text.length
+    if (left <= 0) break
   }
   return kept
 }
 
-/** At most `units` UTF-16 units, with an ellipsis where something is missing, never half of a surrogate pair. */
+/** Cuts text to `units` UTF-16 units, ellipsis included, without splitting a surrogate pair. */
 export function cut(text: string, units: number): string {
   if (text.length <= units) return text
   return `${text.slice(0, Math.max(0, units - 1)).replace(/[\ud800-\udbff]$/, "")}…`
 }
 
 function textOf(span: Span): string {
-  return cleanLine(typeof span === "string" ? span : span.text)
+  return sanitizeLine(typeof span === "string" ? span : span.text)
 }
 
 function widthOf(span: Span): number {

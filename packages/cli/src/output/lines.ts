@@ -1,17 +1,17 @@
 /**
- * What a command prints, as data: lines of plain and styled pieces. Making them text happens here alone, so that no stored text
- * reaches a terminal with its control characters.
+ * Output lines as data, and writing them. Only this file turns lines into text, and it sanitizes them, so no stored text reaches a
+ * terminal with its control characters.
  */
 import type { Io, Sink } from "../io.ts"
-import { cleanJson, cleanLine } from "./sanitize.ts"
+import { sanitizeJson, sanitizeLine } from "./sanitize.ts"
 
 export type Style = "bold" | "dim" | "red" | "green" | "yellow" | "blue" | "cyan"
 export type Span = string | { readonly style: Style; readonly text: string }
 export type Line = Span | readonly Span[]
 
-/** What lines may depend on. */
+/** What the lines of a command may depend on. */
 export interface View {
-  /** Of the terminal; undefined where there is none, and nothing need be cut. */
+  /** Width of the terminal; undefined without one, and then no line is cut. */
   readonly columns?: number
   readonly now: number
 }
@@ -25,16 +25,16 @@ export function spansOf(line: Line): readonly Span[] {
 }
 
 export function viewOf({ stdout: { isTerminal, columns = 0 }, now }: Io): View {
-  // Some terminals say 0 where they do not know.
+  // Some terminals report 0 columns if they do not know their width.
   return { now: now(), ...(isTerminal && columns > 0 ? { columns } : {}) }
 }
 
-/** Colours are for a person at a terminal who has not asked to be spared (https://no-color.org). */
+/** Colours are used on a terminal, unless NO_COLOR is set (https://no-color.org). */
 export function wantsColour(sink: Sink, env: Io["env"]): boolean {
   return sink.isTerminal && (env["NO_COLOR"] ?? "") === "" && env["TERM"] !== "dumb"
 }
 
-/** Writes lines in pieces of some size: one write a line would be slow, one for all could be hundreds of megabytes. */
+/** Writes lines in batches: a write per line is slow, and one write for all lines could be hundreds of megabytes. */
 export async function writeLines(sink: Sink, lines: Iterable<Line>, env: Io["env"]): Promise<void> {
   const colour = wantsColour(sink, env)
   let text = ""
@@ -42,7 +42,7 @@ export async function writeLines(sink: Sink, lines: Iterable<Line>, env: Io["env
     text += `${spansOf(line)
       .map((span) => paint(span, colour))
       .join("")}\n`
-    if (text.length > PIECE) {
+    if (text.length > BATCH_UNITS) {
       await sink.write(text)
       text = ""
     }
@@ -51,14 +51,14 @@ export async function writeLines(sink: Sink, lines: Iterable<Line>, env: Io["env
 }
 
 export async function writeJson(sink: Sink, value: unknown): Promise<void> {
-  await sink.write(`${cleanJson(JSON.stringify(value, undefined, 2))}\n`)
+  await sink.write(`${sanitizeJson(JSON.stringify(value, undefined, 2))}\n`)
 }
 
-const PIECE = 64_000
+const BATCH_UNITS = 64_000
 
 const CODES: Readonly<Record<Style, number>> = { bold: 1, dim: 2, red: 31, green: 32, yellow: 33, blue: 34, cyan: 36 }
 
 function paint(span: Span, colour: boolean): string {
-  const text = cleanLine(typeof span === "string" ? span : span.text)
+  const text = sanitizeLine(typeof span === "string" ? span : span.text)
   return colour && typeof span !== "string" && text !== "" ? `\u001b[${CODES[span.style]}m${text}\u001b[0m` : text
 }

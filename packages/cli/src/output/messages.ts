@@ -1,9 +1,9 @@
-/** Messages and entries as people read them. */
+/** Messages and entries as text for people to read. */
 import type { Entry, Message } from "@sessions/core"
-import { cut } from "./format.ts"
+import { cut, formatCount } from "./format.ts"
 import type { Line, Span, Style } from "./lines.ts"
 import { styled } from "./lines.ts"
-import { cleanLine, cleanLines } from "./sanitize.ts"
+import { sanitizeLine, sanitizeLines } from "./sanitize.ts"
 
 const ROLE_STYLES: Readonly<Record<string, Style>> = {
   user: "cyan",
@@ -16,29 +16,29 @@ export function roleSpan(role: string): Span {
   return styled(ROLE_STYLES[role] ?? "blue", role)
 }
 
-/** The whole message as text; what is not text is named. A log keeps messages of any shape, so this takes any. */
+/** The whole message as text; other blocks are shown by their type. A log may hold messages of any shape, so every field is checked. */
 export function messageText(message: Message): string {
   const { content, command, code, output } = message as Readonly<Record<string, unknown>>
-  const said = Array.isArray(content) ? content.map(blockText) : [fieldText(content)].filter((text) => text !== "")
-  return [...said, ...[command, code, output].filter((text) => typeof text === "string")].join("\n")
+  const texts = Array.isArray(content) ? content.map(blockText) : [fieldText(content)].filter((text) => text !== "")
+  return [...texts, ...[command, code, output].filter((text) => typeof text === "string")].join("\n")
 }
 
-/** The first of it, on one line. */
+/** The start of a text, on one line. */
 export function preview(text: string, units: number): string {
-  return cut(cleanLine(text.slice(0, units * 4).trim()).replace(/ {2,}/g, " "), units)
+  return cut(sanitizeLine(text.slice(0, units * 4).trim()).replace(/ {2,}/g, " "), units)
 }
 
-/** The message indented under a heading: all lines, or as many as give an idea of it. */
+/** The first `lines` lines of a message, indented. */
 export function body(message: Message, lines: number): Line[] {
-  const all = cleanLines(messageText(message))
+  const all = sanitizeLines(messageText(message))
   const shown = all
     .slice(0, lines)
-    .map((line) => `  ${lines === Number.POSITIVE_INFINITY ? line : cut(line, MAX_UNITS)}`)
-  const left = all.length - shown.length
-  return left > 0 ? [...shown, styled("dim", `  … ${left} more ${left === 1 ? "line" : "lines"}`)] : shown
+    .map((line) => `  ${lines === Number.POSITIVE_INFINITY ? line : cut(line, MAX_LINE_UNITS)}`)
+  const omitted = all.length - shown.length
+  return omitted > 0 ? [...shown, styled("dim", `  … ${formatCount(omitted, "more line")}`)] : shown
 }
 
-/** One line on what an entry is: its kind and the point of it. */
+/** The kind of an entry, and its main fields as text. */
 export function entrySummary(entry: Entry): { readonly kind: string; readonly text: string } {
   const field = entry as Readonly<Record<string, unknown>>
   if (entry.type === "message") {
@@ -49,21 +49,21 @@ export function entrySummary(entry: Entry): { readonly kind: string; readonly te
       text: message === undefined ? "" : messageText(message),
     }
   }
-  const shown = SHOWN_FIELDS[entry.type] ?? ["customType"]
+  const fields = SUMMARY_FIELDS[entry.type] ?? ["customType"]
   return {
     kind: entry.type,
-    text: shown
+    text: fields
       .map((key) => fieldText(field[key]))
       .filter((text) => text !== "")
       .join(" "),
   }
 }
 
-/** A line longer than this is shown in part; --full shows it whole. */
-const MAX_UNITS = 400
+/** Longer lines are cut; --full shows them whole. */
+const MAX_LINE_UNITS = 400
 
-/** What an entry of each type is about. */
-const SHOWN_FIELDS: Readonly<Record<string, readonly string[]>> = {
+/** The main fields of each entry type. */
+const SUMMARY_FIELDS: Readonly<Record<string, readonly string[]>> = {
   custom_message: ["customType", "content"],
   compaction: ["summary"],
   branch_summary: ["summary"],

@@ -15,18 +15,18 @@ function setup(isTerminal: boolean) {
   return { progress, at, written: () => written }
 }
 
-test("work that is soon over, or that nobody watches, shows nothing", async () => {
+test("short work, and work without a terminal, shows no progress", async () => {
   for (const { progress, at, written } of [setup(true), setup(false)]) {
     at(100, "a")
     await progress.clear()
     expect(written()).toBe("")
   }
-  const unwatched = setup(false)
-  unwatched.at(60_000, "a")
-  expect(unwatched.written()).toBe("")
+  const piped = setup(false)
+  piped.at(60_000, "a")
+  expect(piped.written()).toBe("")
 })
 
-test("long work writes over its line a few times a second, and takes it away at the end", async () => {
+test("long work updates its line at intervals and removes it at the end", async () => {
   const { progress, at, written } = setup(true)
   at(600, "one")
   at(650, "too soon")

@@ -1,27 +1,28 @@
+/** A progress line on standard error, for a terminal only. */
 import type { Sink } from "../io.ts"
-import { cleanLine } from "./sanitize.ts"
+import { sanitizeLine } from "./sanitize.ts"
 
 export interface Progress {
-  /** Shown when it is worth it: on a terminal, not before the work has taken a while, a few times a second. */
+  /** Shows the text, on a terminal only: first after half a second, then at most ten times a second. */
   update(text: () => string): void
-  /** Takes the line away; before anything else is printed. */
+  /** Removes the line. Call it before any other output. */
   clear(): Promise<void>
 }
 
-/** Work that is over by then needs no line. */
-const PATIENCE_MS = 500
+/** Shorter work shows no progress. */
+const DELAY_MS = 500
 const INTERVAL_MS = 100
 
 export function createProgress(sink: Sink, now: () => number): Progress {
   if (!sink.isTerminal) return { update: () => undefined, clear: async () => undefined }
-  let next = now() + PATIENCE_MS
+  let next = now() + DELAY_MS
   let shown: Promise<void> | undefined
   return {
     update(text) {
       if (now() < next) return
       next = now() + INTERVAL_MS
-      // Failing to say how far the work is must not stop it.
-      shown = sink.write(`\r\u001b[K${cleanLine(text())}`).catch(() => undefined)
+      // A failure to show progress must not stop the work.
+      shown = sink.write(`\r\u001b[K${sanitizeLine(text())}`).catch(() => undefined)
     },
     async clear() {
       if (shown === undefined) return

@@ -1,24 +1,24 @@
 /**
- * Text that may come from a session log, made safe for a terminal. A title is anybody's text: raw, an escape sequence in it could
- * rewrite the screen, and a change of direction could make a line read as something else.
+ * Makes text from a session log safe for a terminal. The text is untrusted: an escape sequence in it could rewrite the screen, and a
+ * bidirectional control character could make a line read differently.
  */
 
-/** C0, DEL, C1, and the marks that change the direction of what follows. */
+/** C0, DEL, C1 and the bidirectional control characters. */
 const UNSAFE = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g
 const UNSAFE_IN_JSON = /[\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g
 
-/** One line: breaks and tabs become spaces, other controls a visible stand-in. */
-export function cleanLine(text: string): string {
+/** One line: line breaks and tabs become spaces, other control characters a visible replacement. */
+export function sanitizeLine(text: string): string {
   return text.replace(/\r?\n|[\r\t\u2028\u2029]/g, " ").replace(UNSAFE, visible)
 }
 
-/** Lines of a longer text, each clean; tabs become two spaces. */
-export function cleanLines(text: string): string[] {
-  return text.split(/\r?\n/).map((line) => cleanLine(line.replaceAll("\t", "  ")))
+/** The sanitized lines of a text; tabs become two spaces. */
+export function sanitizeLines(text: string): string[] {
+  return text.split(/\r?\n/).map((line) => sanitizeLine(line.replaceAll("\t", "  ")))
 }
 
-/** JSON text that means the same: JSON escapes the C0 controls itself, the others need it as much. */
-export function cleanJson(json: string): string {
+/** Escapes the control characters that `JSON.stringify` leaves as they are: all but C0. The value stays the same. */
+export function sanitizeJson(json: string): string {
   return json.replace(UNSAFE_IN_JSON, (char) => `\\u${hex(char)}`)
 }
 

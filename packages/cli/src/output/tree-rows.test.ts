@@ -19,27 +19,27 @@ function shown(tree: SessionTree): string[] {
   return treeRows(tree).map((row) => `${"-".repeat(row.depth)}${row.node.entry.id}${row.onPath ? "*" : ""}`)
 }
 
-test("the current path stays in the first column, branches it does not take stand indented before it goes on", () => {
+test("the path stays in the first column, other branches are indented before its next entry", () => {
   const tree = treeOf([node("a", [node("b", [node("c")]), node("d", [node("e")]), node("f")])], ["a", "d", "e"])
   expect(shown(tree)).toEqual(["a*", "-b", "-c", "-f", "d*", "e*"])
 })
 
-test("away from the path the newest child goes straight on", () => {
+test("off the path the newest child continues the column", () => {
   const tree = treeOf([node("x", [node("y"), node("z")]), node("a")], ["a"])
   expect(shown(tree)).toEqual(["-x", "--y", "-z", "a*"])
 })
 
-test("a conversation of 100,000 entries is laid out without recursion", () => {
+test("a conversation of 100,000 entries does not overflow the stack", () => {
   let root = node("0")
   for (let i = 1; i < 100_000; i++) root = node(String(i), [root])
   expect(treeRows(treeOf([root], [])).length).toBe(100_000)
 })
 
-test("an id that stands twice marks only the entry that is on the path", () => {
+test("if two entries have the same id, only the one on the path is marked", () => {
   expect(shown(treeOf([node("a", [node("b", [node("a")]), node("c")])], ["a", "c"]))).toEqual(["a*", "-b", "-a", "c*"])
 })
 
-test("a long plain stretch gives way to its length; branches, labels and compactions stay", () => {
+test("the middle of a long run becomes its length; branches, labels and compactions stay", () => {
   const chain = (count: number, end: TreeNode): TreeNode => {
     let last = end
     for (let i = count; i > 0; i--) last = node(`n${i}`, [last])

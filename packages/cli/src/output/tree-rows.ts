@@ -1,18 +1,18 @@
-/** A session's tree as rows: the current path stays where it is, other branches stand indented under the entry they leave from. */
+/** Lays out a session's tree as rows: the path to the leaf stays in one column, other branches are indented below the entry they branch from. */
 import type { SessionTree, TreeNode } from "@sessions/core"
 
 export interface TreeRow {
   readonly node: TreeNode
-  /** How many branchings stand between the row and its root. */
+  /** Indentation: the number of branches entered on the way from the root. */
   readonly depth: number
   readonly onPath: boolean
-  /** First of a branch. */
+  /** The first entry of an indented branch. */
   readonly starts: boolean
-  /** More than one entry hangs on it. */
+  /** The entry has more than one child. */
   readonly branches: boolean
 }
 
-/** Without recursion: a conversation is as deep as it is long. */
+/** Without recursion, because the tree is as deep as the conversation is long. */
 export function treeRows(tree: SessionTree): TreeRow[] {
   const path = pathNodes(tree)
   const rows: TreeRow[] = []
@@ -32,10 +32,10 @@ export function treeRows(tree: SessionTree): TreeRow[] {
   return rows
 }
 
-/** Rows that stand for themselves, and the number of rows left out between them. */
+/** A row, or the number of rows left out at this position. */
 export type ShortRow = TreeRow | number
 
-/** Long runs without anything to see (no branch, label or compaction) give way to their length. */
+/** Replaces the middle of each long run of plain rows (no branch, label or compaction) with its length. */
 export function shorten(rows: readonly TreeRow[]): ShortRow[] {
   const short: ShortRow[] = []
   let run: TreeRow[] = []
@@ -57,14 +57,14 @@ export function shorten(rows: readonly TreeRow[]): ShortRow[] {
   return short
 }
 
-/** Rows shown of a run at each end. */
+/** Rows kept at each end of a run. */
 const ENDS = 2
 
 function isPlain({ node, starts, branches }: TreeRow): boolean {
   return !starts && !branches && node.label === undefined && node.entry.type !== "compaction"
 }
 
-/** By identity: an id may stand in a damaged log twice. */
+/** Nodes, not ids: in a damaged log two entries may have the same id. */
 function pathNodes({ roots, path }: SessionTree): ReadonlySet<TreeNode> {
   const nodes = new Set<TreeNode>()
   let level: readonly TreeNode[] = roots

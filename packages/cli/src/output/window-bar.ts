@@ -1,11 +1,11 @@
-/** A window as a bar and a few lines. Each part has a sign of its own, so that it reads the same without colours. */
-import type { Fill, FillPart } from "./window-usage.ts"
+/** Shows the usage of a context window as a bar and a few lines. Each part has its own character, so the bar needs no colours. */
+import type { WindowPart, WindowUsage } from "./window-usage.ts"
 import { fit, formatCount, formatNumber, table } from "./format.ts"
 import { styled } from "./lines.ts"
 import type { Line, Span, Style, View } from "./lines.ts"
 
 const PARTS: readonly {
-  readonly part: FillPart
+  readonly part: WindowPart
   readonly sign: string
   readonly label: string
   readonly style: Style
@@ -15,29 +15,29 @@ const PARTS: readonly {
   { part: "messages", sign: "=", label: "messages", style: "cyan" },
   { part: "toolResults", sign: "#", label: "tool results", style: "green" },
   { part: "free", sign: ".", label: "free", style: "dim" },
-  { part: "reserve", sign: "~", label: "kept for the answer", style: "dim" },
+  { part: "reserve", sign: "~", label: "reserved for the answer", style: "dim" },
 ]
 
-/** Where there is no terminal; wider ones than this make a bar that nobody can take in. */
-const COLUMNS = 80
+/** The width without a terminal, and the largest one: a longer bar is hard to read. */
+const MAX_COLUMNS = 80
 
-export function fillLines(fill: Fill, { columns }: View, isPruned: boolean): Line[] {
-  const rows = PARTS.filter(({ part }) => fill.parts[part] > 0).map(({ part, sign, label, style }): Span[] => [
+export function windowUsageLines(usage: WindowUsage, { columns }: View, isPruned: boolean): Line[] {
+  const rows = PARTS.filter(({ part }) => usage.parts[part] > 0).map(({ part, sign, label, style }): Span[] => [
     styled(style, `  ${sign}`),
     label,
-    formatNumber(fill.parts[part]),
-    share(fill.parts[part], fill.window),
+    formatNumber(usage.parts[part]),
+    share(usage.parts[part], usage.window),
   ])
   return [
-    bar(fill, Math.min(columns ?? COLUMNS, COLUMNS) - 2),
+    bar(usage, Math.min(columns ?? MAX_COLUMNS, MAX_COLUMNS) - 2),
     ...table(rows, ["left", "left", "right", "right"]),
-    ...compactionLines(fill),
-    pruningLine(fill, isPruned),
+    ...compactionLines(usage),
+    pruningLine(usage, isPruned),
   ].map((line) => fit(line, columns))
 }
 
-/** A context that is too large is the whole bar; a `|` stands where its window ends. */
-function bar({ parts, window, tokens }: Fill, width: number): Line {
+/** A context larger than the window fills the whole bar, with a `|` at the end of the window. */
+function bar({ parts, window, tokens }: WindowUsage, width: number): Line {
   const total = Math.max(window, tokens)
   const shown = PARTS.filter(({ part }) => parts[part] > 0)
   const lengths = apportion(
@@ -57,33 +57,36 @@ function bar({ parts, window, tokens }: Fill, width: number): Line {
   return [...spans, "]"]
 }
 
-/** Columns for each part, `width` together: one at least for what is there, the rest by size, the largest remainders rounded up. */
+/** Divides `width` columns among the parts: at least one for each, the others by size (largest remainder method). */
 function apportion(sizes: readonly number[], width: number): readonly number[] {
   const total = sizes.reduce((sum, size) => sum + size, 0)
-  const room = Math.max(0, width - sizes.length)
-  const exact = sizes.map((size) => (size / total) * room)
+  const spare = Math.max(0, width - sizes.length)
+  const exact = sizes.map((size) => (size / total) * spare)
   const lengths = exact.map((length) => 1 + Math.floor(length))
-  const byRemainder = exact.map((length, index) => ({ index, rest: length % 1 })).toSorted((a, b) => b.rest - a.rest)
-  const missing = room - exact.reduce((sum, length) => sum + Math.floor(length), 0)
+  const byRemainder = exact
+    .map((length, index) => ({ index, remainder: length % 1 }))
+    .toSorted((a, b) => b.remainder - a.remainder)
+  const missing = spare - exact.reduce((sum, length) => sum + Math.floor(length), 0)
   for (const { index } of byRemainder.slice(0, missing)) lengths[index] = (lengths[index] as number) + 1
   return lengths
 }
 
-function compactionLines({ compaction }: Fill): Line[] {
-  if (compaction === undefined) return ["compaction: nothing to cut, all of it is within what is kept"]
+function compactionLines({ compaction }: WindowUsage): Line[] {
+  if (compaction === undefined)
+    return ["compaction: nothing to summarize, all messages are within --keep-recent-tokens"]
   const { due, messagesSummarized, tokensSummarized, messagesKept, tokensKept } = compaction
   return [
-    `compaction: ${due ? "it is time" : "not yet time"}`,
+    `compaction: ${due ? "due" : "not due"}`,
     `  would summarize ${formatCount(messagesSummarized, "message")}, ${formatNumber(tokensSummarized)} tokens`,
     `  would keep ${formatCount(messagesKept, "message")}, ${formatNumber(tokensKept)} tokens`,
   ]
 }
 
-function pruningLine({ pruning: { trimmed, cleared, tokensFreed, fits } }: Fill, isPruned: boolean): Line {
-  if (trimmed + cleared === 0) return "pruning: nothing to cut"
+function pruningLine({ pruning: { trimmed, cleared, tokensFreed, fits } }: WindowUsage, isPruned: boolean): Line {
+  if (trimmed + cleared === 0) return "pruning: nothing to prune"
   const what = isPruned ? `trimmed ${trimmed} and cleared ${cleared}` : `would trim ${trimmed} and clear ${cleared}`
-  const less = `${formatNumber(tokensFreed)} tokens less${fits ? "" : ", which is not enough"}`
-  return `pruning: ${what} tool results, ${less}`
+  const shortfall = fits ? "" : "; the context still does not fit"
+  return `pruning: ${what} tool results, freeing ${formatNumber(tokensFreed)} tokens${shortfall}`
 }
 
 function share(part: number, window: number): string {

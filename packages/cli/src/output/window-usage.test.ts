@@ -1,17 +1,17 @@
 import { expect, test } from "vitest"
 import { createCli } from "../../test/harness.ts"
 import type { Cli } from "../../test/harness.ts"
-import type { Fill } from "./window-usage.ts"
+import type { WindowUsage } from "./window-usage.ts"
 
 interface Context {
   readonly fits: boolean
   readonly tokens: number
   readonly pruned?: readonly unknown[]
-  readonly fill: Fill
+  readonly fill: WindowUsage
 }
 
-/** A summary, a question, 14 calls with results of 2,250 tokens each, and an answer, below a prompt of 1,000 tokens. */
-async function started(o: { readonly rounds?: number } = {}): Promise<Cli> {
+/** A system prompt of 1,000 tokens, a summary, a question, 14 tool calls with results of 2,250 tokens each, and an answer. */
+async function createSession(o: { readonly rounds?: number } = {}): Promise<Cli> {
   const cli = createCli()
   await cli.use(async (sessions) => {
     const session = await sessions.create({ id: "s", systemPromptOverride: "p".repeat(4_000) })
@@ -35,8 +35,8 @@ async function started(o: { readonly rounds?: number } = {}): Promise<Cli> {
   return cli
 }
 
-test("as JSON: the parts of a window make it up, and what would be cut is told", async () => {
-  const cli = await started()
+test("--json: the parts add up to the window, and compaction and pruning are previewed", async () => {
+  const cli = await createSession()
   const { fill, tokens } = (await cli.json("context", "s", "--window", "64000")) as Context
   const { parts } = fill
   expect(parts).toMatchObject({ prompt: 1_000, toolResults: 14 * 2_250, reserve: 16_384 })
@@ -50,16 +50,16 @@ test("as JSON: the parts of a window make it up, and what would be cut is told",
   expect(fill.pruning.trimmed).toBeGreaterThan(3)
 })
 
-test("what compaction would keep and what an answer needs are options, as compact has them", async () => {
-  const cli = await started()
+test("--keep-recent-tokens and --reserve-tokens change the preview", async () => {
+  const cli = await createSession()
   const options = ["--window", "64000", "--keep-recent-tokens", "5000", "--reserve-tokens", "40000"]
   const { fill, tokens } = (await cli.json("context", "s", ...options)) as Context
   expect(fill.compaction).toMatchObject({ due: true, messagesKept: 5 })
   expect(fill.parts).toMatchObject({ free: 0, reserve: 64_000 - tokens })
 })
 
-test("with --prune the context is the pruned one, and the bar shows it", async () => {
-  const cli = await started()
+test("--prune shows the pruned context and its usage", async () => {
+  const cli = await createSession()
   const whole = (await cli.json("context", "s", "--window", "32000")) as Context
   const pruned = (await cli.json("context", "s", "--window", "32000", "--prune")) as Context
   expect([whole.fits, pruned.fits]).toEqual([false, true])
@@ -73,8 +73,8 @@ test("with --prune the context is the pruned one, and the bar shows it", async (
   expect((await cli("context", "s", "--window", "32000", "--prune")).stdout).toMatch(/pruning: trimmed \d+ and cleared/)
 })
 
-test("as text: a bar in which each part has a sign, as wide as the terminal and no wider than 80", async () => {
-  const cli = await started()
+test("the bar has one character for each part and is as wide as the terminal, at most 80 columns", async () => {
+  const cli = await createSession()
   for (const [columns, width] of [
     [undefined, 80],
     [200, 80],
@@ -87,9 +87,9 @@ test("as text: a bar in which each part has a sign, as wide as the terminal and 
     const bar = lines.find((line) => line.startsWith("[")) ?? ""
     expect(bar).toMatch(/^\[%+S+=+#+\.+~+\]$/)
     expect(bar).toHaveLength(width)
-    const own = lines.slice(lines.indexOf(bar), lines.findIndex((line) => line.startsWith("pruning")) + 1)
-    expect(own.length).toBeGreaterThan(8)
-    for (const line of own) expect(line.length).toBeLessThanOrEqual(columns ?? Number.POSITIVE_INFINITY)
+    const usage = lines.slice(lines.indexOf(bar), lines.findIndex((line) => line.startsWith("pruning")) + 1)
+    expect(usage.length).toBeGreaterThan(8)
+    for (const line of usage) expect(line.length).toBeLessThanOrEqual(columns ?? Number.POSITIVE_INFINITY)
   }
   const { stdout } = await cli("context", "s", "--window", "64000")
   expect(stdout).toMatch(/\n {2}# {2}tool results +31,500 +49 %\n/)
@@ -98,8 +98,8 @@ test("as text: a bar in which each part has a sign, as wide as the terminal and 
   )
 })
 
-test("a context that does not fit is the whole bar, with a mark where its window ends", async () => {
-  const cli = await started()
+test("a context larger than the window fills the bar, with a mark at the end of the window", async () => {
+  const cli = await createSession()
   const { stdout } = await cli("context", "s", "--window", "17000")
   const bar = stdout.split("\n").find((line) => line.startsWith("[")) ?? ""
   expect(bar).toMatch(/^\[[%S=#]+\|#+\]$/)
@@ -107,20 +107,20 @@ test("a context that does not fit is the whole bar, with a mark where its window
   expect(stdout).toMatch(/does_not_fit/)
 })
 
-test("a short context has nothing to cut", async () => {
-  const cli = await started({ rounds: 1 })
+test("a short context has nothing to compact or prune", async () => {
+  const cli = await createSession({ rounds: 1 })
   const { fill } = (await cli.json("context", "s", "--window", "64000")) as Context
   expect(fill).not.toHaveProperty("compaction")
   expect(fill.pruning).toEqual({ trimmed: 0, cleared: 0, tokensFreed: 0, fits: true })
   const { stdout } = await cli("context", "s", "--window", "64000")
-  expect(stdout).toMatch(/compaction: nothing to cut.*\npruning: nothing to cut\n/)
+  expect(stdout).toMatch(/compaction: nothing to summarize.*\npruning: nothing to prune\n/)
 })
 
-test("what goes with a window is refused without one", async () => {
-  const cli = await started({ rounds: 1 })
+test("options that require --window are refused without it", async () => {
+  const cli = await createSession({ rounds: 1 })
   for (const option of [["--prune"], ["--reserve-tokens", "1"], ["--keep-recent-tokens", "1"]]) {
     const { exit, stderr } = await cli("context", "s", ...option)
-    expect([exit, stderr]).toEqual([2, expect.stringContaining(`${option[0]} goes with --window N`)])
+    expect([exit, stderr]).toEqual([2, expect.stringContaining(`${option[0]} requires --window N`)])
   }
   expect(await cli.json("context", "s")).not.toHaveProperty("fill")
 })

@@ -1,24 +1,24 @@
-/** How full the window of a model is, and what compaction and pruning would take out of it. Pure. */
+/** Computes how a session's context fills a model's context window, and what compaction and pruning would remove. Pure. */
 import { estimateMessages } from "@sessions/core"
 import type { SessionContext } from "@sessions/core"
 import { findCutPoint, shouldCompact } from "@sessions/core/compaction"
 
-export interface FillOptions {
-  /** Tokens, as everything here. */
+/** All values in tokens. */
+export interface WindowOptions {
   readonly window: number
   readonly reserveTokens: number
   readonly keepRecentTokens: number
 }
 
-/** The shape that the package's README documents. */
-export interface Fill {
+/** The field `fill` of `context --json`, documented in the package's README. */
+export interface WindowUsage {
   readonly window: number
-  /** Of the context as it is shown. */
+  /** Size of the shown context. */
   readonly tokens: number
-  readonly parts: Readonly<Record<FillPart, number>>
-  /** Undefined: nothing can be cut, all of it is within what is kept. */
+  readonly parts: Readonly<Record<WindowPart, number>>
+  /** Undefined if everything is within `keepRecentTokens`, so that nothing can be summarized. */
   readonly compaction?: {
-    /** What is shown is more than the window less the reserve: a session that compacts by itself would do it now. */
+    /** The shown context is larger than the window less the reserve, so a session with automatic compaction would compact now. */
     readonly due: boolean
     readonly messagesSummarized: number
     readonly tokensSummarized: number
@@ -30,57 +30,57 @@ export interface Fill {
     readonly trimmed: number
     readonly cleared: number
     readonly tokensFreed: number
-    /** Whether the context fits when it is pruned. */
+    /** The pruned context fits into the window. */
     readonly fits: boolean
   }
 }
 
-/** In the order of the bar. What is kept for the answer is what the context has left of the reserve. */
-export type FillPart = "prompt" | "summary" | "messages" | "toolResults" | "free" | "reserve"
+/** In the order of the bar. `reserve` is the part of `reserveTokens` that the context has not used up. */
+export type WindowPart = "prompt" | "summary" | "messages" | "toolResults" | "free" | "reserve"
 
-/** `shown` is what the command shows; `whole` and `pruned` are the context without and with pruning. */
-export function fillOf(
+/** `shown` is the context that the command shows, `whole` the one without pruning, `pruned` the one with it. */
+export function windowUsage(
   { shown, whole, pruned }: Readonly<Record<"shown" | "whole" | "pruned", SessionContext>>,
-  o: FillOptions,
-): Fill {
-  const compaction = cutOf(whole, shown.tokens, o)
-  const cut = pruned.pruned ?? []
+  options: WindowOptions,
+): WindowUsage {
+  const compaction = plannedCompaction(whole, shown.tokens, options)
+  const changes = pruned.pruned ?? []
   return {
-    window: o.window,
+    window: options.window,
     tokens: shown.tokens,
-    parts: partsOf(shown, o),
+    parts: partsOf(shown, options),
     ...(compaction === undefined ? {} : { compaction }),
     pruning: {
-      trimmed: cut.filter(({ how }) => how === "trimmed").length,
-      cleared: cut.filter(({ how }) => how === "cleared").length,
+      trimmed: changes.filter(({ how }) => how === "trimmed").length,
+      cleared: changes.filter(({ how }) => how === "cleared").length,
       tokensFreed: whole.tokens - pruned.tokens,
       fits: pruned.fits === true,
     },
   }
 }
 
-function partsOf({ messages, tokens }: SessionContext, { window, reserveTokens }: FillOptions): Fill["parts"] {
-  const sum = (belongs: (item: Item) => boolean): number => tokensOf(messages.filter(belongs))
+function partsOf({ messages, tokens }: SessionContext, { window, reserveTokens }: WindowOptions): WindowUsage["parts"] {
+  const sum = (isCounted: (item: Item) => boolean): number => tokensOf(messages.filter(isCounted))
   const summary = sum(({ kind }) => kind === "compaction")
   const toolResults = sum(({ message }) => message.role === "toolResult")
   const prompt = tokens - tokensOf(messages)
-  const left = Math.max(0, window - tokens)
-  const reserve = Math.min(left, reserveTokens)
+  const unused = Math.max(0, window - tokens)
+  const reserve = Math.min(unused, reserveTokens)
   return {
     prompt,
     summary,
     messages: tokens - prompt - summary - toolResults,
     toolResults,
-    free: left - reserve,
+    free: unused - reserve,
     reserve,
   }
 }
 
-function cutOf(
+function plannedCompaction(
   context: SessionContext,
   tokens: number,
-  { window, reserveTokens, keepRecentTokens }: FillOptions,
-): Fill["compaction"] {
+  { window, reserveTokens, keepRecentTokens }: WindowOptions,
+): WindowUsage["compaction"] {
   const messages = context.messages.filter(({ kind }) => kind !== "compaction")
   const cut = findCutPoint(
     messages.map(({ message }) => message),

@@ -12,7 +12,7 @@ async function refused(...argv: string[]): Promise<string> {
   return stderr.slice("sessions: ".length).trim()
 }
 
-test("options that every command has may stand before the command", () => {
+test("common options may precede the command", () => {
   expect(splitCommand(["--store", "x", "--json", "show", "a", "--last", "3"])).toEqual({
     name: "show",
     rest: ["--store", "x", "--json", "a", "--last", "3"],
@@ -20,62 +20,64 @@ test("options that every command has may stand before the command", () => {
   expect(splitCommand(["--store=x"])).toEqual({ name: undefined, rest: ["--store=x"] })
 })
 
-test("what comes after -- is never an option", () => {
+test("words after -- are not options", () => {
   expect(splitCommand(["rename", "@last", "--", "--clear"]).rest).toEqual(["@last", "--", "--clear"])
 })
 
-test("an unknown command is refused, with the nearest one", async () => {
-  expect(await refused("lst")).toBe('there is no command "lst"; did you mean "list"?')
-  expect(await refused("somersault")).toBe('there is no command "somersault"; "sessions --help" lists them')
+test("an unknown command is refused with a suggestion", async () => {
+  expect(await refused("lst")).toBe('unknown command "lst"; did you mean "list"? Or see "sessions --help".')
+  expect(await refused("somersault")).toBe('unknown command "somersault"; see "sessions --help".')
 })
 
-test("an unknown option is refused, with the nearest one", async () => {
+test("an unknown option is refused with a suggestion", async () => {
   expect(await refused("list", "--limt", "3")).toBe(
-    'list has no option --limt; did you mean --limit? For its options see "sessions list --help".',
+    'unknown option --limt of list; did you mean --limit? Or see "sessions list --help".',
   )
-  expect(await refused("list", "-x")).toMatch(/^list has no option -x; for its options see/)
+  expect(await refused("list", "-x")).toMatch(/^unknown option -x of list; see/)
 })
 
-test("an option without its value, or with one too many, is refused", async () => {
-  expect(await refused("list", "--limit")).toMatch(/^--limit needs a value, N; /)
-  expect(await refused("fork", "@last", "--at", "--json")).toMatch(/^--at needs a value, ENTRY; /)
+test("a missing or superfluous option value is refused", async () => {
+  expect(await refused("list", "--limit")).toMatch(/^--limit needs a value: --limit N; /)
+  expect(await refused("fork", "@last", "--at", "--json")).toMatch(/^--at needs a value: --at ENTRY; /)
   expect(await refused("list", "--all=yes")).toMatch(/^--all takes no value; /)
 })
 
-test("missing arguments are named, and superfluous ones quoted", async () => {
+test("missing and superfluous arguments are named", async () => {
   expect(await refused("show")).toBe('show needs ID; see "sessions show --help".')
   expect(await refused("label")).toBe('label needs ID and ENTRY; see "sessions label --help".')
-  expect(await refused("show", "a", "b")).toBe('show has no use for "b"; see "sessions show --help".')
+  expect(await refused("show", "a", "b")).toBe('unexpected argument "b" of show; see "sessions show --help".')
 })
 
-test("numbers and words are checked before anything is done", async () => {
+test("numbers and choices are checked before the command runs", async () => {
   expect(await refused("show", "x", "--last", "-1")).toMatch(/--last/)
-  expect(await refused("show", "x", "--last", "1.5")).toBe('--last takes a whole number from 0, not "1.5".')
-  expect(await refused("list", "--limit", "201")).toBe('--limit takes a whole number from 1 to 200, not "201".')
-  expect(await refused("context", "x", "--repair", "magic")).toBe('--repair takes synthesize, drop, none, not "magic".')
+  expect(await refused("show", "x", "--last", "1.5")).toBe('--last must be a whole number of at least 0, not "1.5".')
+  expect(await refused("list", "--limit", "201")).toBe('--limit must be a whole number from 1 to 200, not "201".')
+  expect(await refused("context", "x", "--repair", "magic")).toBe(
+    '--repair must be one of synthesize, drop, none, not "magic".',
+  )
   expect(integerOption("n", undefined, 0)).toBeUndefined()
   expect(choiceOption("c", undefined, ["a", "b"], "a")).toBe("a")
 })
 
-test("an unknown kind of store is refused with the ones that are known", async () => {
+test("an unknown store type is refused with the known ones", async () => {
   expect(await refused("list", "--store", "ftp:x")).toBe(
-    'ftp:x: there is no kind of store called "ftp"; known are file:, mem:.',
+    'unknown store type "ftp" in ftp:x; use a path or file:, mem:.',
   )
 })
 
-test("what the library refuses as invalid is wrong use too", async () => {
+test("an argument that the library refuses as invalid is a usage error", async () => {
   expect(await refused("list", "--cursor", "junk")).toMatch(/cursor/)
   expect(await refused("resume", "--pointer", "a b")).toMatch(/pointer/)
 })
 
-test("combinations that contradict each other are wrong use", async () => {
-  expect(await refused("verify")).toMatch(/needs an ID, or --all/)
-  expect(await refused("verify", "x", "--all")).toMatch(/needs an ID, or --all/)
+test("contradictory or incomplete options are a usage error", async () => {
+  expect(await refused("verify")).toMatch(/needs either an ID or --all/)
+  expect(await refused("verify", "x", "--all")).toMatch(/needs either an ID or --all/)
   expect(await refused("list", "--all", "--cursor", "x")).toMatch(/--all or --cursor/)
-  expect(await refused("rename", "x")).toMatch(/TITLE, or --clear/)
-  expect(await refused("rename", "x", "a", "--clear")).toMatch(/TITLE, or --clear/)
-  expect(await refused("rename", "x", " ")).toMatch(/not empty/)
-  expect(await refused("label", "x", "y")).toMatch(/LABEL, or --clear/)
+  expect(await refused("rename", "x")).toMatch(/TITLE or --clear/)
+  expect(await refused("rename", "x", "a", "--clear")).toMatch(/TITLE or --clear/)
+  expect(await refused("rename", "x", " ")).toMatch(/must not be empty/)
+  expect(await refused("label", "x", "y")).toMatch(/LABEL or --clear/)
   expect(await refused("resume", "x")).toMatch(/--pointer NAME/)
   expect(await refused("copy", "x")).toMatch(/--to URL/)
   expect(await refused("export", "x", "--json")).toMatch(/--out FILE/)

@@ -13,33 +13,30 @@ test.each(COMMANDS)("$name has help with its options and an example", async ({ n
   for (const option of [...Object.keys(options), "store", "json", "help"]) expect(stdout).toContain(`--${option}`)
 })
 
-test.each(COMMANDS.flatMap(({ examples }) => examples))(
-  "the example %j is one that the command line takes",
-  (example) => {
-    const { name, rest } = splitCommand(words(example))
-    const command = COMMANDS.find((one) => one.name === name)
-    expect(command && parseCommand(command, rest)).toBeDefined()
-  },
-)
+test.each(COMMANDS.flatMap(({ examples }) => examples))("the example %j is a valid command line", (example) => {
+  const { name, rest } = splitCommand(words(example))
+  const command = COMMANDS.find((one) => one.name === name)
+  expect(command && parseCommand(command, rest)).toBeDefined()
+})
 
-test("help COMMAND says the same as COMMAND --help", async () => {
+test("help COMMAND prints the same as COMMAND --help", async () => {
   expect(await cli("help", "list")).toEqual(await cli("list", "-h"))
 })
 
-test("the overview names every command and goes to standard output where it was asked for", async () => {
+test("--help and help print the overview to standard output", async () => {
   const { exit, stdout } = await cli("--help")
   expect(exit).toBe(0)
   for (const { name, summary } of COMMANDS) expect(stdout).toMatch(new RegExp(` ${name} +${summary.slice(0, 10)}`))
   expect(await cli("help")).toEqual({ exit, stdout, stderr: "" })
 })
 
-test("without a command the overview goes to standard error, with the status of wrong use", async () => {
+test("without a command the overview goes to standard error, with exit status 2", async () => {
   const { exit, stdout, stderr } = await cli()
   expect({ exit, stdout }).toEqual({ exit: 2, stdout: "" })
   expect(stderr).toMatch(/^Usage: sessions COMMAND/)
 })
 
-test("help of a session with a terminal's colours is bold, and plain with NO_COLOR", async () => {
+test("help is styled on a terminal, and plain with NO_COLOR", async () => {
   expect((await cli.with({ terminal: 80 }, "list", "--help")).stdout).toContain("\u001b[1mExamples\u001b[0m")
   expect((await cli.with({ terminal: 80, env: { NO_COLOR: "1" } }, "list", "--help")).stdout).not.toContain("\u001b")
 })

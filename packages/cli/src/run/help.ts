@@ -1,4 +1,4 @@
-/** Help made of what the table of commands says, so that the two cannot differ. */
+/** Prints the overview and the help of a command, both generated from the table of commands. */
 import { COMMON_OPTIONS } from "./args.ts"
 import type { Command, OptionSpecs } from "../command.ts"
 import { table } from "../output/format.ts"
@@ -11,11 +11,12 @@ export function overview(commands: readonly Command[]): Line[] {
     "",
     ...indented(commands.map((command) => [styled("bold", command.name), command.summary])),
     "",
-    "URL is file:PATH (or just a path; default file:./.sessions), or memory:, which forgets everything at the end.",
-    "ID is a session's id, the start of one, or @last: the session with the newest message.",
-    "Exit status: 0 done, 1 failed (or damage found), 2 wrong use.",
+    "URL is file:PATH, a path (default file:./.sessions), or memory:, which is lost when the command ends.",
+    "ID is a session id, a unique prefix of one, or @last: the session with the newest message.",
+    "Exit status: 0 success, 1 failure or damage found, 2 wrong usage, 130 interrupted.",
     "",
-    'Try "sessions import FILE", "sessions list", "sessions show @last"; "sessions COMMAND --help" says more.',
+    'Start with "sessions import FILE", "sessions list" or "sessions show @last".',
+    '"sessions COMMAND --help" explains one command.',
   ]
 }
 
@@ -24,8 +25,8 @@ export function commandHelp(command: Command): Line[] {
   const usage = [
     "sessions",
     name,
-    ...args.map(shownArg),
-    ...Object.entries(options).map(([key, option]) => `[${shownOption(key, option)}]`),
+    ...args.map(argumentUsage),
+    ...Object.entries(options).map(([key, option]) => `[${optionUsage(key, option)}]`),
   ]
   return [
     `Usage: ${usage.join(" ")}`,
@@ -41,14 +42,14 @@ export function commandHelp(command: Command): Line[] {
 }
 
 function optionRows(options: OptionSpecs): string[][] {
-  return Object.entries(options).map(([key, option]) => [shownOption(key, option), option.help])
+  return Object.entries(options).map(([key, option]) => [optionUsage(key, option), option.help])
 }
 
-function shownArg(arg: string): string {
+function argumentUsage(arg: string): string {
   return arg.endsWith("?") ? `[${arg.slice(0, -1)}]` : arg
 }
 
-function shownOption(key: string, { value }: OptionSpecs[string]): string {
+function optionUsage(key: string, { value }: OptionSpecs[string]): string {
   return value === undefined ? `--${key}` : `--${key} ${value}`
 }
 

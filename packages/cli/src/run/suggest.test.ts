@@ -3,7 +3,7 @@ import { suggest } from "./suggest.ts"
 
 const known = ["import", "export", "list", "show", "rename", "rm"]
 
-test("a slip of the finger finds the word that was meant", () => {
+test("a typing error gets the intended word", () => {
   expect(["lsit", "exprot", "imp", "Show", "renam"].map((name) => suggest(name, known))).toEqual([
     "list",
     "export",
@@ -13,6 +13,6 @@ test("a slip of the finger finds the word that was meant", () => {
   ])
 })
 
-test("a word that is like none gets no suggestion", () => {
+test("a word that resembles no known one gets no suggestion", () => {
   expect(suggest("compactify", known)).toBeUndefined()
 })

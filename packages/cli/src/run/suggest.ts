@@ -1,4 +1,4 @@
-/** The nearest of the known names, where one is near enough to be meant. */
+/** The known name that is closest to a misspelled one, if one is close enough. */
 export function suggest(name: string, known: Iterable<string>): string | undefined {
   let best: string | undefined
   let least = Math.max(1, Math.floor(name.length / 2)) + 1
@@ -12,14 +12,14 @@ export function suggest(name: string, known: Iterable<string>): string | undefin
   return best
 }
 
-/** Insertions, deletions, replacements and swaps of neighbours that make one word of the other. */
+/** Damerau-Levenshtein distance, optimal string alignment: insertions, deletions, substitutions and adjacent transpositions. */
 function editDistance(a: string, b: string): number {
   const rows: number[][] = [Array.from({ length: b.length + 1 }, (_, j) => j)]
   for (let i = 1; i <= a.length; i++) {
     const row = [i]
     for (let j = 1; j <= b.length; j++) {
-      const same = a[i - 1] === b[j - 1] ? 0 : 1
-      let cost = Math.min(at(rows, i - 1, j) + 1, at([row], 0, j - 1) + 1, at(rows, i - 1, j - 1) + same)
+      const substitution = a[i - 1] === b[j - 1] ? 0 : 1
+      let cost = Math.min(at(rows, i - 1, j) + 1, at([row], 0, j - 1) + 1, at(rows, i - 1, j - 1) + substitution)
       if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1])
         cost = Math.min(cost, at(rows, i - 2, j - 2) + 1)
       row.push(cost)

@@ -1,53 +1,53 @@
-/** What the public schemas say of a log's records: the second opinion of `verify`. */
+/** Checks the records of a log against the public schemas, for `verify`. */
 import { FORMAT, VERSION } from "@sessions/core"
 import type { CallOptions, Diagnostic, Sessions } from "@sessions/core"
 
-/** `invalid_record` for every record that the schemas refuse, except at the seqs that are known to be bad. */
+/** One `invalid_record` for each record that fails its schema, except at the seqs in `reported`. */
 export async function checkRecords(
   sessions: Sessions,
   id: string,
-  known: ReadonlySet<number>,
-  call: CallOptions,
+  reported: ReadonlySet<number>,
+  callOptions: CallOptions,
 ): Promise<Diagnostic[]> {
-  // Loaded here: no other command needs the schemas.
+  // Loaded on use: no other command needs the schemas.
   const { entrySchema, headerSchema } = await import("@sessions/schema")
   const found: Diagnostic[] = []
-  for await (const { seq, record } of recordsOf(sessions, id, call)) {
+  for await (const { seq, record } of recordsOf(sessions, id, callOptions)) {
     const schema = seq === 0 ? headerSchema : entrySchema
-    const issue = known.has(seq) ? undefined : schema.safeParse(record).error?.issues[0]
+    const issue = reported.has(seq) ? undefined : schema.safeParse(record).error?.issues[0]
     if (issue === undefined) continue
-    const place = issue.path.length === 0 ? "The record" : issue.path.join(".")
-    found.push({ code: "invalid_record", seq, message: `${place}: ${issue.message}.` })
+    const field = issue.path.length === 0 ? "The record" : issue.path.join(".")
+    found.push({ code: "invalid_record", seq, message: `${field}: ${issue.message}.` })
   }
   return found
 }
 
-interface Placed {
+interface StoredRecord {
   readonly seq: number
   readonly record: unknown
 }
 
-/** The stored records by their place; of an older log what its migration makes of them. Lines that are no JSON are core's to report. */
-async function* recordsOf(sessions: Sessions, id: string, call: CallOptions): AsyncIterable<Placed> {
+/** The stored records; for an older log, the migrated ones. Lines that are not JSON are skipped, because core reports them. */
+async function* recordsOf(sessions: Sessions, id: string, callOptions: CallOptions): AsyncIterable<StoredRecord> {
   let current = true
-  for await (const { from, lines } of sessions.storage.read(id, {}, call)) {
+  for await (const { from, lines } of sessions.storage.read(id, {}, callOptions)) {
     for (const [index, line] of lines.entries()) {
-      const placed = { seq: from + index, record: parsed(line) }
-      if (placed.seq === 0) current = isCurrent(placed.record)
+      const stored = { seq: from + index, record: parsed(line) }
+      if (stored.seq === 0) current = isCurrent(stored.record)
       if (!current) {
-        yield* migratedRecords(sessions, id, call)
+        yield* migratedRecords(sessions, id, callOptions)
         return
       }
-      if (placed.record !== undefined) yield placed
+      if (stored.record !== undefined) yield stored
     }
   }
 }
 
-async function* migratedRecords(sessions: Sessions, id: string, call: CallOptions): AsyncIterable<Placed> {
-  const session = await sessions.open(id, call)
+async function* migratedRecords(sessions: Sessions, id: string, callOptions: CallOptions): AsyncIterable<StoredRecord> {
+  const session = await sessions.open(id, callOptions)
   try {
     yield { seq: 0, record: session.header }
-    for await (const record of session.entries({}, call)) yield { seq: record.seq, record }
+    for await (const record of session.entries({}, callOptions)) yield { seq: record.seq, record }
   } finally {
     await session.close()
   }

@@ -1,4 +1,4 @@
-/** From what `--store` says to a storage. */
+/** Opens the storage that `--store` names. */
 import { isAbsolute, resolve } from "node:path"
 import { fileURLToPath } from "node:url"
 import type { SessionStorage } from "@sessions/core/storage"
@@ -6,7 +6,7 @@ import { createFileStorage } from "@sessions/fs"
 import { createMemoryStorage } from "@sessions/memory"
 import { UsageError } from "../errors.ts"
 
-/** What stands after the colon, and the folder that relative paths start from. */
+/** Takes the text after the colon of the URL, and the folder that relative paths are resolved against. */
 export type StoreFactory = (address: string, cwd: string) => SessionStorage
 
 export const DEFAULT_STORE = "file:./.sessions"
@@ -16,7 +16,7 @@ export const STORES: Readonly<Record<string, StoreFactory>> = {
   memory: () => createMemoryStorage(),
 }
 
-/** One letter before the colon is a drive, not a scheme; a path needs no scheme. */
+/** A path needs no scheme. A single letter before the colon is a drive, not a scheme. */
 export function openStore(
   url: string,
   cwd: string,
@@ -26,9 +26,7 @@ export function openStore(
   const open = Object.hasOwn(stores, scheme) ? stores[scheme] : undefined
   if (open !== undefined) return open(address, cwd)
   const known = Object.keys(stores).map((name) => `${name}:`)
-  throw new UsageError(
-    `${url}: there is no kind of store called ${JSON.stringify(scheme)}; known are ${known.join(", ")}.`,
-  )
+  throw new UsageError(`unknown store type ${JSON.stringify(scheme)} in ${url}; use a path or ${known.join(", ")}.`)
 }
 
 function folderOf(address: string, cwd: string): string {
@@ -37,6 +35,6 @@ function folderOf(address: string, cwd: string): string {
   try {
     return fileURLToPath(`file:${address}`)
   } catch {
-    throw new UsageError(`file:${address} is no file URL of this machine; write file:PATH.`)
+    throw new UsageError(`file:${address} is not a file URL of this machine; use file:PATH.`)
   }
 }

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest"
 import { createCli } from "../../test/harness.ts"
-import { folder } from "./resolve.ts"
+import { absoluteFolder } from "./resolve.ts"
 
-const said = (text: string, timestamp: string) =>
+const userMessage = (text: string, timestamp: string) =>
   ({ type: "message", timestamp, message: { role: "user", content: text } }) as const
 
 async function threeSessions() {
@@ -14,14 +14,14 @@ async function threeSessions() {
       ["beta", "2026-01-02T00:00:00.000Z"],
     ] as const) {
       const session = await sessions.create({ id })
-      await session.append(said(id, at))
+      await session.append(userMessage(id, at))
       await session.close()
     }
   })
   return cli
 }
 
-test("a session is named by its id, by a start that only it has, or as @last", async () => {
+test("a session is found by its id, by a unique prefix, or as @last", async () => {
   const cli = await threeSessions()
   for (const [ref, id] of [
     ["beta", "beta"],
@@ -34,28 +34,28 @@ test("a session is named by its id, by a start that only it has, or as @last", a
   }
 })
 
-test("a whole id wins over being the start of others", async () => {
+test("a complete id takes precedence over a prefix", async () => {
   const cli = await threeSessions()
   await cli.use(async (sessions) => (await sessions.create({ id: "alpha" })).close())
   const { info } = (await cli.json("show", "alpha")) as { info: { id: string } }
   expect(info.id).toBe("alpha")
 })
 
-test("a start that several sessions have is refused with them", async () => {
+test("an ambiguous prefix is refused with its matches", async () => {
   const cli = await threeSessions()
   const { exit, stderr } = await cli("show", "alpha")
   expect(exit).toBe(1)
-  expect(stderr).toBe("sessions: alpha could be 2 sessions (alpha-1, alpha-2); write more of the id.\n")
+  expect(stderr).toBe("sessions: alpha matches 2 sessions (alpha-1, alpha-2); use a longer prefix.\n")
 })
 
-test("what no session has, and @last of an empty store, is a failure that says so", async () => {
+test("an unknown id, and @last of an empty store, is an error", async () => {
   const cli = createCli()
   expect(await cli("show", "nope")).toMatchObject({ exit: 1, stderr: expect.stringMatching(/has no session nope; /) })
   expect(await cli("show", "@last")).toMatchObject({ exit: 1, stderr: expect.stringMatching(/no session yet/) })
 })
 
 test.each(["../x", "", "a/b", "a\u0000b", "..", "-x/", "x".repeat(129), "@first"])(
-  "%j can be no id: wrong use, before any store is asked",
+  "%j is not a valid id: usage error, without access to the store",
   async (ref) => {
     const { exit, stderr } = await createCli()("show", "--", ref)
     expect(stderr).toMatch(/^sessions: .*session id.*\n$/)
@@ -63,9 +63,9 @@ test.each(["../x", "", "a/b", "a\u0000b", "..", "-x/", "x".repeat(129), "@first"
   },
 )
 
-test("a folder is made absolute, unless it is so on this machine or another", () => {
-  expect(folder(".", "/project")).toBe("/project")
-  expect(folder("sub", "/project")).toBe("/project/sub")
-  expect(folder("/x", "/project")).toBe("/x")
-  expect(folder("C:\\x", "/project")).toBe("C:\\x")
+test("a folder is made absolute, unless it is absolute on this or another system", () => {
+  expect(absoluteFolder(".", "/project")).toBe("/project")
+  expect(absoluteFolder("sub", "/project")).toBe("/project/sub")
+  expect(absoluteFolder("/x", "/project")).toBe("/x")
+  expect(absoluteFolder("C:\\x", "/project")).toBe("C:\\x")
 })

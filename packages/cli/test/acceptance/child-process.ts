@@ -1,18 +1,18 @@
-/** Other processes of the runtime that runs the tests. */
+/** Runs scripts of this repository in other processes of the current runtime. */
 import { spawn } from "node:child_process"
 import { createInterface } from "node:readline"
 import { fileURLToPath } from "node:url"
 
-/** Runs TypeScript of this repository from its sources, in the runtime that runs this. */
+/** Flags that run TypeScript of this repository from its sources. */
 export const FLAGS: readonly string[] =
   "Deno" in globalThis ? ["run", "-A", "--no-lock", "--cached-only", "--conditions=source"] : ["--conditions=source"]
 
 export interface Child {
-  /** The next line of its standard output; undefined at its end. */
+  /** The next line of standard output; undefined at the end. */
   readonly line: () => Promise<string | undefined>
-  readonly say: (line: string) => void
+  readonly send: (line: string) => void
   readonly kill: () => void
-  /** What remains of its output, when it has ended. Rejects where it ended badly without being killed. */
+  /** The remaining lines, once the process has ended. Rejects on a non-zero exit status, unless it was killed. */
   readonly rest: () => Promise<string[]>
 }
 
@@ -35,10 +35,10 @@ export function startChild(script: URL, ...args: readonly string[]): Child {
   }
   return {
     line,
-    say: (text) => child.stdin.write(`${text}\n`),
+    send: (text) => child.stdin.write(`${text}\n`),
     kill: () => child.kill("SIGKILL"),
     async rest() {
-      // Deno's standard input holds its process as long as the other end is open.
+      // Deno keeps a process alive while its standard input is open.
       child.stdin.end()
       const found: string[] = []
       for (let next = await line(); next !== undefined; next = await line()) found.push(next)

@@ -1,12 +1,12 @@
-/** What a shell, a script and a terminal see of the command. */
+/** Help, usage errors, JSON, control characters, colours and closed pipes. */
 import { spawn } from "node:child_process"
 import { fileURLToPath } from "node:url"
 import { expect, test } from "vitest"
-import { sessions as sessionsProcess } from "../cli-process.ts"
+import { runProcess } from "../cli-process.ts"
 import { FLAGS } from "./child-process.ts"
 import { header, jsonl, log, message } from "./logs.ts"
-import type { Place } from "./workspace.ts"
-import { makePlace, refusal } from "./workspace.ts"
+import type { Workspace } from "./workspace.ts"
+import { createWorkspace, refusal } from "./workspace.ts"
 
 const COMMANDS = [
   "import",
@@ -26,16 +26,16 @@ const COMMANDS = [
   "verify",
 ]
 
-async function withSession(content: string = log("keep")): Promise<Place> {
-  const place = makePlace()
-  place.file("in.jsonl", content)
-  await place.cli("import", "in.jsonl", "--id", "keep")
-  return place
+async function withSession(content: string = log("keep")): Promise<Workspace> {
+  const workspace = createWorkspace()
+  workspace.file("in.jsonl", content)
+  await workspace.cli("import", "in.jsonl", "--id", "keep")
+  return workspace
 }
 
-test("help names every command; each command's own help has an example, whatever else the line says", async () => {
-  const place = makePlace()
-  const overview = await place.cli("--help")
+test("the overview lists every command, and --help of a command ignores the other arguments", async () => {
+  const workspace = createWorkspace()
+  const overview = await workspace.cli("--help")
   expect(overview).toMatchObject({ exit: 0, stderr: "" })
   for (const name of COMMANDS) {
     expect(overview.stdout).toMatch(new RegExp(`\\b${name}\\b`))
@@ -44,7 +44,7 @@ test("help names every command; each command's own help has an example, whatever
       ["help", name],
       [name, "-h", "a", "b", "c", "d"],
     ]) {
-      const result = await place.cli(...argv)
+      const result = await workspace.cli(...argv)
       expect(result, argv.join(" ")).toMatchObject({ exit: 0, stderr: "" })
       expect(result.stdout, argv.join(" ")).toContain(`sessions ${name}`)
     }
@@ -98,17 +98,17 @@ const WRONG: readonly (readonly string[])[] = [
 ]
 
 test.each(WRONG.map((argv) => [argv.join(" "), argv] as const))(
-  "wrong use is told in one line, with 2: %s",
+  "a usage error is one line with exit status 2: %s",
   async (_, argv) => {
-    const place = await withSession()
-    const before = place.log("keep")
-    expect(refusal(2)(await place.cli(...argv))).toBeUndefined()
-    expect(place.log("keep").equals(before)).toBe(true)
+    const workspace = await withSession()
+    const before = workspace.log("keep")
+    expect(refusal(2)(await workspace.cli(...argv))).toBeUndefined()
+    expect(workspace.log("keep").equals(before)).toBe(true)
   },
 )
 
 test("with --json every command prints one JSON value and nothing else", async () => {
-  const place = await withSession()
+  const workspace = await withSession()
   const calls = [
     ["import", "in.jsonl", "--id", "second"],
     ["list"],
@@ -134,18 +134,18 @@ test("with --json every command prints one JSON value and nothing else", async (
   ]
   expect(COMMANDS.filter((name) => !calls.some(([called]) => called === name))).toEqual([])
   for (const argv of calls) {
-    const result = await place.cli(...argv, "--json")
+    const result = await workspace.cli(...argv, "--json")
     expect(result, argv.join(" ")).toMatchObject({ exit: 0, stderr: "" })
     expect(() => JSON.parse(result.stdout) as unknown, argv.join(" ")).not.toThrow()
   }
 })
 
-/** Whatever a terminal would take for more than a character. */
+/** Control characters of terminals. */
 const UNSAFE = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/
 const EVIL =
   "\u001b[2J\u001b]8;;http://evil\u0007click\u001b]8;;\u0007\u009b31m\u202eevil\u2066\r\nsecond\u0008\u007f\u0000"
 
-test("nothing stored, and nothing given, reaches the output with its control characters", async () => {
+test("stored text and arguments are printed without their control characters", async () => {
   const more = { message: { role: EVIL, content: [{ type: "text", text: EVIL }, { type: EVIL }] } }
   const lines = [
     header("keep", { cwd: `/${EVIL}`, title: EVIL, parentSession: { ref: EVIL } }),
@@ -164,7 +164,7 @@ test("nothing stored, and nothing given, reaches the output with its control cha
       model: EVIL,
     }),
   ]
-  const place = await withSession(jsonl(...lines))
+  const workspace = await withSession(jsonl(...lines))
   const calls = [
     ["list"],
     ["list", "--json"],
@@ -193,16 +193,16 @@ test("nothing stored, and nothing given, reaches the output with its control cha
   for (const argv of calls) {
     for (const options of [{}, { terminal: 80, env: { NO_COLOR: "1" } }]) {
       const isData = argv[0] === "export" && !("terminal" in options)
-      const { stdout, stderr } = await place.cliWith(options, ...argv)
+      const { stdout, stderr } = await workspace.cliWith(options, ...argv)
       expect(isData || !UNSAFE.test(stdout), argv.join(" ")).toBe(true)
       expect(UNSAFE.test(stderr), argv.join(" ")).toBe(false)
     }
   }
 })
 
-test("colours are for terminals that want them", async () => {
-  const place = await withSession()
-  const list = async (options: object): Promise<string> => (await place.cliWith(options, "list")).stdout
+test("colours are printed only on terminals that support them", async () => {
+  const workspace = await withSession()
+  const list = async (options: object): Promise<string> => (await workspace.cliWith(options, "list")).stdout
   expect(await list({ terminal: 80 })).toContain("\u001b[")
   expect(await list({ terminal: 80, env: { NO_COLOR: "1" } })).not.toContain("\u001b[")
   expect(await list({ terminal: 80, env: { TERM: "dumb" } })).not.toContain("\u001b[")
@@ -214,20 +214,20 @@ test.each([
   ["show", "keep", "--last", "1000", "--full"],
   ["tree", "keep"],
   ["context", "keep", "--json"],
-])("%s into a reader that reads one line ends quietly", async (...argv) => {
+])("%s into a pipe that is closed after one line is not an error", async (...argv) => {
   const lines = Array.from({ length: 1_500 }, (_, i) =>
     message(`m${i}`, i === 0 ? null : `m${i - 1}`, i + 1, "x".repeat(300)),
   )
-  const place = await withSession(jsonl(header("keep"), ...lines))
-  expect(await sessionsProcess({ cwd: place.cwd, stopReading: true }, ...argv)).toMatchObject({ exit: 0, stderr: "" })
+  const workspace = await withSession(jsonl(header("keep"), ...lines))
+  expect(await runProcess({ cwd: workspace.cwd, stopReading: true }, ...argv)).toMatchObject({ exit: 0, stderr: "" })
 })
 
-test("a reader that is gone before the first line is no failure either", async () => {
-  const place = await withSession()
+test("a pipe that is closed before the first line is not an error", async () => {
+  const workspace = await withSession()
   const bin = fileURLToPath(new URL("../../src/bin.ts", import.meta.url))
   const { NODE_OPTIONS: _, ...env } = process.env
   const child = spawn(process.execPath, [...FLAGS, bin, "list"], {
-    cwd: place.cwd,
+    cwd: workspace.cwd,
     env,
     stdio: ["ignore", "pipe", "pipe"],
   })

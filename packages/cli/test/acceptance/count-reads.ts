@@ -1,4 +1,4 @@
-/** `measured.ts CWD ARGS…`: the command, and then on standard error how many bytes it had the system read. */
+/** `count-reads.ts CWD ARGS…`: runs the command, then prints to standard error how many bytes it has read. */
 import { readFileSync } from "node:fs"
 import { processIo, run } from "../../src/index.ts"
 

@@ -1,13 +1,13 @@
-/** Logs whose links are wrong: each opens, says what is wrong, and goes on without a byte of it lost. */
+/** Logs with wrong parents, ids or seqs: each opens, reports the damage and accepts appends without losing a byte. */
 import { expect, test } from "vitest"
 import { header, jsonl, log, message, TIME, textsOf } from "./logs.ts"
-import { makePlace, refusalOrSuccess } from "./workspace.ts"
+import { createWorkspace, refusalOrSuccess } from "./workspace.ts"
 
 interface Damage {
   readonly lines: readonly string[]
-  /** Diagnostics of verify, at least these. */
+  /** Codes that verify reports, possibly among others. */
   readonly codes: readonly string[]
-  /** Texts of the context. */
+  /** Texts of the messages in the context. */
   readonly texts: readonly string[]
 }
 
@@ -52,7 +52,7 @@ const DAMAGES: Readonly<Record<string, Damage>> = {
     codes: ["unparsable_line", "missing_parent"],
     texts: ["1", "3"],
   },
-  "a seq that is not the place": {
+  "a seq that is not the line number": {
     lines: [m("a", null, 7, "1"), m("b", "a", 7, "2")],
     codes: ["seq_mismatch"],
     texts: ["1", "2"],
@@ -72,7 +72,7 @@ const DAMAGES: Readonly<Record<string, Damage>> = {
     codes: ["forward_reference"],
     texts: ["1", "2"],
   },
-  "a compaction that keeps what is not on its path": {
+  "a compaction that keeps an entry outside its path": {
     lines: [
       m("a", null, 1, "1"),
       entry("compaction", "k", "a", 2, {
@@ -104,7 +104,7 @@ const DAMAGES: Readonly<Record<string, Damage>> = {
     codes: ["missing_first_kept"],
     texts: ["SUMMARY", "2"],
   },
-  "records of the wrong shape": {
+  "records with invalid fields": {
     lines: [
       m("a", null, 1, "1"),
       '{"type":"message","id":"b","parentId":"a","seq":2,"timestamp":"x"}',
@@ -116,85 +116,88 @@ const DAMAGES: Readonly<Record<string, Damage>> = {
     codes: ["invalid_record"],
     texts: ["1", "2"],
   },
-  "names of prototypes for ids": {
+  "ids that are property names of Object.prototype": {
     lines: [m("__proto__", null, 1, "1"), m("constructor", "__proto__", 2, "2"), m("toString", "constructor", 3, "3")],
     codes: [],
     texts: ["1", "2", "3"],
   },
 }
 
-test.each(Object.keys(DAMAGES))("%s: every command works or says why, and the log keeps its bytes", async (name) => {
-  const { lines, codes, texts } = DAMAGES[name] ?? { lines: [], codes: [], texts: [] }
-  const place = makePlace()
-  const content = jsonl(header("odd"), ...lines)
-  place.plant("odd", { from: 0, content })
+test.each(Object.keys(DAMAGES))(
+  "%s: every command works or reports an error, and the log keeps its bytes",
+  async (name) => {
+    const { lines, codes, texts } = DAMAGES[name] ?? { lines: [], codes: [], texts: [] }
+    const workspace = createWorkspace()
+    const content = jsonl(header("odd"), ...lines)
+    workspace.writeLog("odd", { from: 0, content })
 
-  const verified = JSON.parse((await place.cli("verify", "odd", "--json")).stdout) as {
-    damaged: boolean
-    reports: { diagnostics: { code: string }[] }[]
-  }
-  const found = verified.reports.flatMap(({ diagnostics }) => diagnostics.map(({ code }) => code))
-  expect(found).toEqual(expect.arrayContaining([...codes]))
-  expect(verified.damaged).toBe(codes.length > 0)
+    const verified = JSON.parse((await workspace.cli("verify", "odd", "--json")).stdout) as {
+      damaged: boolean
+      reports: { diagnostics: { code: string }[] }[]
+    }
+    const found = verified.reports.flatMap(({ diagnostics }) => diagnostics.map(({ code }) => code))
+    expect(found).toEqual(expect.arrayContaining([...codes]))
+    expect(verified.damaged).toBe(codes.length > 0)
 
-  const contextTexts = async (): Promise<string[]> => {
-    const { exit, stdout, stderr } = await place.cli("context", "odd", "--json", "--repair", "none")
-    expect(exit, stderr).toBe(0)
-    const { messages } = JSON.parse(stdout) as { messages: never[] }
-    return textsOf(messages).map((text) => (text.includes("<summary>") ? "SUMMARY" : text))
-  }
-  expect(await contextTexts()).toEqual(texts)
-  for (const argv of [
-    ["show", "odd"],
-    ["tree", "odd"],
-    ["tree", "odd", "--json"],
-    ["list"],
-    ["export", "odd"],
-    ["export", "odd", "--format", "markdown"],
-  ]) {
-    const result = await place.cli(...argv)
-    expect(result.exit, `${argv.join(" ")}: ${result.stderr}`).toBe(0)
-  }
-  expect(place.log("odd").toString()).toBe(content)
+    const contextTexts = async (): Promise<string[]> => {
+      const { exit, stdout, stderr } = await workspace.cli("context", "odd", "--json", "--repair", "none")
+      expect(exit, stderr).toBe(0)
+      const { messages } = JSON.parse(stdout) as { messages: never[] }
+      return textsOf(messages).map((text) => (text.includes("<summary>") ? "SUMMARY" : text))
+    }
+    expect(await contextTexts()).toEqual(texts)
+    for (const argv of [
+      ["show", "odd"],
+      ["tree", "odd"],
+      ["tree", "odd", "--json"],
+      ["list"],
+      ["export", "odd"],
+      ["export", "odd", "--format", "markdown"],
+    ]) {
+      const result = await workspace.cli(...argv)
+      expect(result.exit, `${argv.join(" ")}: ${result.stderr}`).toBe(0)
+    }
+    expect(workspace.log("odd").toString()).toBe(content)
 
-  for (const argv of [
-    ["fork", "odd", "--id", "forked"],
-    ["rename", "odd", "title"],
-    ["label", "odd", "a", "name"],
-    ["copy", "odd", "--to", "./copies"],
-  ]) {
-    const result = await place.cli(...argv)
-    expect(refusalOrSuccess(result), argv.join(" ")).toBeUndefined()
-  }
-  expect(place.log("odd").toString().startsWith(content)).toBe(true)
-  expect(await contextTexts()).toEqual(texts)
-  expect((await place.cli("export", "odd", "--store", "./copies")).stdout.startsWith(content)).toBe(true)
-  // Going on where the session stands.
-  const sessions = place.open()
-  const session = await sessions.open("odd")
-  await session.append({ type: "message", message: { role: "user", content: "after" } })
-  await session.close()
-  expect((await contextTexts()).at(-1)).toBe("after")
-})
+    for (const argv of [
+      ["fork", "odd", "--id", "forked"],
+      ["rename", "odd", "title"],
+      ["label", "odd", "a", "name"],
+      ["copy", "odd", "--to", "./copies"],
+    ]) {
+      const result = await workspace.cli(...argv)
+      expect(refusalOrSuccess(result), argv.join(" ")).toBeUndefined()
+    }
+    expect(workspace.log("odd").toString().startsWith(content)).toBe(true)
+    expect(await contextTexts()).toEqual(texts)
+    expect((await workspace.cli("export", "odd", "--store", "./copies")).stdout.startsWith(content)).toBe(true)
+    // Appends at the leaf.
+    const sessions = workspace.open()
+    const session = await sessions.open("odd")
+    await session.append({ type: "message", message: { role: "user", content: "after" } })
+    await session.close()
+    expect((await contextTexts()).at(-1)).toBe("after")
+  },
+)
 
-test.each(Object.keys(DAMAGES))("%s: a file of it is imported with the same context", async (name) => {
+test.each(Object.keys(DAMAGES))("%s: importing the file gives the same context", async (name) => {
   const { lines, texts } = DAMAGES[name] ?? { lines: [], texts: [] }
-  const place = makePlace()
-  place.file("in.jsonl", jsonl(header("odd"), ...lines))
-  expect((await place.cli("import", "in.jsonl", "--id", "in")).exit).toBe(0)
-  const { messages } = JSON.parse((await place.cli("context", "in", "--json", "--repair", "none")).stdout) as {
+  const workspace = createWorkspace()
+  workspace.file("in.jsonl", jsonl(header("odd"), ...lines))
+  expect((await workspace.cli("import", "in.jsonl", "--id", "in")).exit).toBe(0)
+  const { messages } = JSON.parse((await workspace.cli("context", "in", "--json", "--repair", "none")).stdout) as {
     messages: never[]
   }
   expect(textsOf(messages).map((text) => (text.includes("<summary>") ? "SUMMARY" : text))).toEqual(texts)
 })
 
-test("a very deep chain, and a very wide tree, are walked without running out of anything", async () => {
-  const place = makePlace()
+test("a very deep chain and a very wide tree overflow neither stack nor memory", async () => {
+  const workspace = createWorkspace()
   const count = 20_000
   const deep = Array.from({ length: count }, (_, i) => m(`d${i}`, i === 0 ? null : `d${i - 1}`, i + 1, "x"))
   const wide = Array.from({ length: count }, (_, i) => m(`w${i}`, i === 0 ? null : "w0", i + 1, "x"))
-  place.plant("deep", { from: 0, content: jsonl(header("deep"), ...deep) })
-  place.plant("wide", { from: 0, content: jsonl(header("wide"), ...wide) })
+  workspace.writeLog("deep", { from: 0, content: jsonl(header("deep"), ...deep) })
+  workspace.writeLog("wide", { from: 0, content: jsonl(header("wide"), ...wide) })
   for (const id of ["deep", "wide"]) {
     for (const argv of [
       ["context", id],
@@ -202,16 +205,16 @@ test("a very deep chain, and a very wide tree, are walked without running out of
       ["show", id, "--last", "3"],
       ["verify", id],
     ]) {
-      const result = await place.cli(...argv)
+      const result = await workspace.cli(...argv)
       expect(result.exit, `${argv.join(" ")}: ${result.stderr}`).toBe(0)
     }
   }
 })
 
-test("a pointer to what is no session is passed over", async () => {
-  const place = makePlace()
-  place.plant("keep", { from: 0, content: log("keep") })
-  const sessions = place.open()
+test("a pointer to a missing session is ignored", async () => {
+  const workspace = createWorkspace()
+  workspace.writeLog("keep", { from: 0, content: log("keep") })
+  const sessions = workspace.open()
   for (const session of ["gone", "../x", ""]) {
     await sessions.storage.docs.put("pointer.tty", JSON.stringify({ session, cwd: "/project" }), {
       expect: (await sessions.storage.docs.get("pointer.tty"))?.version ?? null,

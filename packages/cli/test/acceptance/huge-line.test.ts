@@ -1,15 +1,15 @@
-/** One line of 100 MB: more than a part may hold, less than a text of any runtime here. */
+/** Lines of 100 MB: more than a part may hold, but within the maximum string length of every runtime. */
 import { expect, test } from "vitest"
 import { header, jsonl, log, message } from "./logs.ts"
-import type { Place } from "./workspace.ts"
-import { makePlace, refusal } from "./workspace.ts"
+import type { Workspace } from "./workspace.ts"
+import { createWorkspace, refusal } from "./workspace.ts"
 
 const HUGE = 100_000_000
 
-/** 60 MB in texts that none of them goes to the blob store. */
+/** 60 MB in texts that are each too short to be stored as a blob. */
 const SHORT_TEXTS = Array.from({ length: 150 }, () => "s".repeat(400_000))
 
-/** Whole logs with one such line, and what a command says of it where it stands in a store. */
+/** A log with `line` as its third line. */
 function hugeLog(line: string): Buffer {
   return Buffer.concat([
     Buffer.from(jsonl(header("huge"), message("m1", null, 1, "before"))),
@@ -18,74 +18,74 @@ function hugeLog(line: string): Buffer {
   ])
 }
 
-const messageCount = async (place: Place, id: string): Promise<number> => {
-  const { stdout } = await place.cli("show", id, "--json", "--last", "0")
+const messageCount = async (workspace: Workspace, id: string): Promise<number> => {
+  const { stdout } = await workspace.cli("show", id, "--json", "--last", "0")
   return (JSON.parse(stdout) as { info: { messageCount: number } }).info.messageCount
 }
 
-test("a file with a text of 100 MB is imported, and the text comes back", async () => {
-  const place = makePlace()
-  place.file("in.jsonl", hugeLog(message("m2", "m1", 2, "y".repeat(HUGE))))
-  const imported = await place.cli("import", "in.jsonl", "--id", "in")
+test("a file with a text of 100 MB is imported, and the text is read back", async () => {
+  const workspace = createWorkspace()
+  workspace.file("in.jsonl", hugeLog(message("m2", "m1", 2, "y".repeat(HUGE))))
+  const imported = await workspace.cli("import", "in.jsonl", "--id", "in")
   expect(imported.stderr).toBe("")
   expect(imported.exit).toBe(0)
-  expect(place.log("in").length).toBeLessThan(10_000)
-  expect(await messageCount(place, "in")).toBe(3)
-  const sessions = place.open()
+  expect(workspace.log("in").length).toBeLessThan(10_000)
+  expect(await messageCount(workspace, "in")).toBe(3)
+  const sessions = workspace.open()
   const session = await sessions.open("in")
   const entry = (await session.entry("m2")) as unknown as { message: { content: { text: string }[] } }
   expect(entry.message.content[0]?.text.length).toBe(HUGE)
   await session.close()
-  expect((await place.cli("verify", "in")).exit).toBe(0)
+  expect((await workspace.cli("verify", "in")).exit).toBe(0)
 })
 
-test("a file with a line that is too long for a part, of texts too short to stand elsewhere, is refused before anything is written", async () => {
-  const place = makePlace()
+test("a line that is too long for a part, of texts too short for blobs, is refused before anything is written", async () => {
+  const workspace = createWorkspace()
   const data = JSON.stringify(SHORT_TEXTS)
-  place.file(
+  workspace.file(
     "in.jsonl",
     hugeLog(`{"type":"custom","id":"m2","parentId":"m1","seq":2,"timestamp":"x","customType":"c","data":${data}}`),
   )
-  const result = await place.cli("import", "in.jsonl", "--id", "in")
+  const result = await workspace.cli("import", "in.jsonl", "--id", "in")
   expect(refusal(1)(result)).toBeUndefined()
-  expect((await place.cli("list")).stdout).toContain("No sessions")
+  expect((await workspace.cli("list")).stdout).toContain("No sessions")
 })
 
-test("a file of 100 MB without a line feed is no session, and is said so", async () => {
-  const place = makePlace()
-  place.file("zeros", Buffer.alloc(HUGE))
-  expect(refusal(1)(await place.cli("import", "zeros"))).toBeUndefined()
+test("a file of 100 MB without a line feed is refused", async () => {
+  const workspace = createWorkspace()
+  workspace.file("zeros", Buffer.alloc(HUGE))
+  expect(refusal(1)(await workspace.cli("import", "zeros"))).toBeUndefined()
 })
 
-test.each(["a message", "no JSON"])(
-  "a line of 100 MB (%s) in a store: commands read it or say so, and nothing of it is lost",
+test.each(["a message", "not JSON"])(
+  "a line of 100 MB (%s) in a store is read or reported, and keeps its bytes",
   async (what) => {
-    const place = makePlace()
+    const workspace = createWorkspace()
     const content = hugeLog(what === "a message" ? message("m2", "m1", 2, "y".repeat(HUGE)) : "z".repeat(HUGE))
-    place.plant("huge", { from: 0, content })
-    place.plant("small", { from: 0, content: log("small") })
-    const context = await place.cli("context", "huge")
+    workspace.writeLog("huge", { from: 0, content })
+    workspace.writeLog("small", { from: 0, content: log("small") })
+    const context = await workspace.cli("context", "huge")
     expect(context).toMatchObject({ exit: 0, stdout: expect.stringContaining("after") })
-    const verified = await place.cli("verify", "huge")
+    const verified = await workspace.cli("verify", "huge")
     expect(verified).toMatchObject({ exit: what === "a message" ? 0 : 1, stderr: "" })
-    expect(await place.cli("rename", "huge", "title")).toMatchObject({ exit: 0, stderr: "" })
-    expect((await place.cli("list", "--json")).stdout).toContain('"small"')
-    expect(place.log("huge").subarray(0, content.length).equals(content)).toBe(true)
+    expect(await workspace.cli("rename", "huge", "title")).toMatchObject({ exit: 0, stderr: "" })
+    expect((await workspace.cli("list", "--json")).stdout).toContain('"small"')
+    expect(workspace.log("huge").subarray(0, content.length).equals(content)).toBe(true)
   },
 )
 
-test("a message of 100 MB is appended, and one that no part can hold is refused before it is written", async () => {
-  const place = makePlace()
-  const sessions = place.open()
+test("a message of 100 MB is appended, and an entry too large for a part is refused before it is written", async () => {
+  const workspace = createWorkspace()
+  const sessions = workspace.open()
   const session = await sessions.create({ id: "huge" })
   await session.append({ type: "message", message: { role: "user", content: "y".repeat(HUGE) } })
-  const before = place.log("huge")
+  const before = workspace.log("huge")
   await expect(session.append({ type: "custom", customType: "c", data: SHORT_TEXTS })).rejects.toMatchObject({
     code: "too_large",
   })
   await session.append({ type: "message", message: { role: "assistant", content: "fine" } })
   await session.close()
-  expect(place.log("huge").subarray(0, before.length).equals(before)).toBe(true)
-  expect(place.log("huge").length).toBeLessThan(10_000)
-  expect((await place.cli("context", "huge")).stdout).toContain("fine")
+  expect(workspace.log("huge").subarray(0, before.length).equals(before)).toBe(true)
+  expect(workspace.log("huge").length).toBeLessThan(10_000)
+  expect((await workspace.cli("context", "huge")).stdout).toContain("fine")
 })

@@ -1,7 +1,7 @@
-/** Records that are JSON and entries, but not what their type asks for: a hand, another program or a future version wrote them. */
+/** Entries with fields that do not fit their type, written by hand, by another program or by a future version. */
 import { expect, test } from "vitest"
 import { header, jsonl, message, TIME } from "./logs.ts"
-import { makePlace, refusalOrSuccess } from "./workspace.ts"
+import { createWorkspace, refusalOrSuccess } from "./workspace.ts"
 
 const TYPES: Readonly<Record<string, readonly string[]>> = {
   message: ["message"],
@@ -82,14 +82,14 @@ function linesOf(type: string): string[] {
     { blobs: { "/message/content/0/text": "utf8", "/__proto__/x": "base64", "": 7 } },
   ]
   return payloads.map((payload, index) => {
-    const place = {
+    const base = {
       type,
       id: `e${index + 2}`,
       parentId: index === 0 ? "first" : `e${index + 1}`,
       seq: index + 2,
       timestamp: TIME,
     }
-    return JSON.stringify({ ...place, ...payload })
+    return JSON.stringify({ ...base, ...payload })
   })
 }
 
@@ -114,28 +114,28 @@ const COMMANDS: readonly (readonly string[])[] = [
   ["rm", "odd", "--entry", "first"],
 ]
 
-test.each(Object.keys(TYPES))("entries of type %s with any payload trip no command", async (type) => {
-  const place = makePlace()
+test.each(Object.keys(TYPES))("entries of type %s with any payload make no command fail", async (type) => {
+  const workspace = createWorkspace()
   const lines = linesOf(type)
   const last = message("last", `e${lines.length + 1}`, lines.length + 2, "the end")
   const content = jsonl(header("odd"), message("first", null, 1, "the start"), ...lines, last)
-  place.plant("odd", { from: 0, content })
-  const tripped: string[] = []
+  workspace.writeLog("odd", { from: 0, content })
+  const failures: string[] = []
   for (const argv of COMMANDS) {
-    const { exit, stderr } = await place.cli(...argv)
-    if (stderr !== "" || exit > (argv[0] === "verify" ? 1 : 0)) tripped.push(`${argv.join(" ")}: ${stderr}`)
+    const { exit, stderr } = await workspace.cli(...argv)
+    if (stderr !== "" || exit > (argv[0] === "verify" ? 1 : 0)) failures.push(`${argv.join(" ")}: ${stderr}`)
   }
-  expect(tripped).toEqual([])
-  expect(place.log("odd").toString().startsWith(content)).toBe(true)
-  expect((await place.cli("context", "forked")).stdout).toContain("the end")
-  place.file("odd.jsonl", content)
-  expect(await place.cli("import", "odd.jsonl", "--id", "imported")).toMatchObject({ exit: 0 })
+  expect(failures).toEqual([])
+  expect(workspace.log("odd").toString().startsWith(content)).toBe(true)
+  expect((await workspace.cli("context", "forked")).stdout).toContain("the end")
+  workspace.file("odd.jsonl", content)
+  expect(await workspace.cli("import", "odd.jsonl", "--id", "imported")).toMatchObject({ exit: 0 })
 })
 
 test.each([undefined, null, 7, "x", [], {}, true])(
-  "a header whose fields are all %j trips no command",
+  "a header with all fields set to %j makes no command fail unexpectedly",
   async (value) => {
-    const place = makePlace()
+    const workspace = createWorkspace()
     const names = [
       "id",
       "timestamp",
@@ -149,15 +149,15 @@ test.each([undefined, null, 7, "x", [], {}, true])(
     ]
     const first = header("odd", Object.fromEntries(names.map((name) => [name, value])))
     const content = jsonl(first, message("first", null, 1, "the start"))
-    place.plant("odd", { from: 0, content })
-    const tripped: string[] = []
+    workspace.writeLog("odd", { from: 0, content })
+    const failures: string[] = []
     for (const argv of COMMANDS) {
-      const result = await place.cli(...argv)
+      const result = await workspace.cli(...argv)
       const isReport = argv[0] === "verify" && result.stderr === ""
       const problem = isReport ? undefined : refusalOrSuccess(result)
-      if (problem !== undefined) tripped.push(`${argv.join(" ")}: ${problem}`)
+      if (problem !== undefined) failures.push(`${argv.join(" ")}: ${problem}`)
     }
-    expect(tripped).toEqual([])
-    expect(place.log("odd").toString().startsWith(content)).toBe(true)
+    expect(failures).toEqual([])
+    expect(workspace.log("odd").toString().startsWith(content)).toBe(true)
   },
 )

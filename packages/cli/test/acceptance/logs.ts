@@ -1,4 +1,4 @@
-/** Logs as text, written by hand: for what no library would write. */
+/** Logs as text, for content that the library would not write. */
 
 export const TIME = "2026-01-02T03:04:05.000Z"
 
@@ -16,7 +16,7 @@ export function header(id: string, more: Json = {}): string {
   })
 }
 
-/** A message; by default of the user at even places and of the assistant at odd ones. */
+/** A message line; without `more`, odd seqs are the user's and even seqs the assistant's. */
 export function message(id: string, parentId: string | null, seq: number, text: string, more: Json = {}): string {
   const role = seq % 2 === 1 ? "user" : "assistant"
   return JSON.stringify({
@@ -41,12 +41,12 @@ export function jsonl(...lines: readonly string[]): string {
   return lines.map((line) => `${line}\n`).join("")
 }
 
-/** A whole session of ours. */
+/** A valid session log. */
 export function log(id: string, count = 3): string {
   return jsonl(header(id), ...chain(count))
 }
 
-/** The texts of a context's messages, or of a history page's. */
+/** The texts of messages. */
 export function textsOf(messages: readonly { readonly message: { readonly content?: unknown } }[]): string[] {
   return messages.map(({ message: { content } }) =>
     ((content ?? []) as { text?: string }[]).map(({ text = "" }) => text).join(""),

@@ -1,4 +1,4 @@
-/** Writes one log through memory and through files, and says the hashes of what each exports. Runs on every runtime. */
+/** Writes the same log to memory and to files, and prints the hashes of their exports. Runs on every runtime. */
 import { createHash } from "node:crypto"
 import type { NewEntry } from "@sessions/core"
 import { createSessions } from "@sessions/core"
@@ -68,7 +68,7 @@ async function exportsOf(storage: SessionStorage): Promise<Record<string, string
     markdown: { format: "markdown" } as const,
   })) {
     const hash = createHash("sha256")
-    for await (const piece of sessions.export("same", options)) hash.update(piece)
+    for await (const chunk of sessions.export("same", options)) hash.update(chunk)
     hashes[name] = hash.digest("hex")
   }
   const context = await (await sessions.open("same")).context()

@@ -2,22 +2,22 @@ import { readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { expect, test } from "vitest"
 import { chain, header, jsonl, message, textsOf } from "./logs.ts"
-import { makePlace } from "./workspace.ts"
+import { createWorkspace } from "./workspace.ts"
 
 const LAST = message("m3", "m2", 3, "gr\u00fc\u00df dich \ud83d\ude00\u2028")
 const WHOLE = jsonl(header("torn"), ...chain(2))
 const BYTES = Buffer.byteLength(LAST)
 
-// Every offset; two tests side by side would only wait for each other.
+// Every offset, divided among four tests.
 test.each([0, 1, 2, 3])(
-  "a log torn at any byte of its last record opens, and what is torn is kept aside (%i of 4)",
+  "a log torn at any byte of its last record opens, and the torn bytes are kept in a file (%i of 4)",
   async (share) => {
     for (let kept = share; kept <= BYTES; kept += 4) {
-      const place = makePlace()
+      const workspace = createWorkspace()
       const torn = Buffer.from(LAST).subarray(0, kept)
-      place.plant("torn", { from: 0, content: Buffer.concat([Buffer.from(WHOLE), torn]) })
-      const before = place.log("torn")
-      const sessions = place.open()
+      workspace.writeLog("torn", { from: 0, content: Buffer.concat([Buffer.from(WHOLE), torn]) })
+      const before = workspace.log("torn")
+      const sessions = workspace.open()
 
       const report = await sessions.verify("torn")
       expect(
@@ -28,16 +28,16 @@ test.each([0, 1, 2, 3])(
 
       const session = await sessions.open("torn")
       expect(textsOf((await session.context()).messages), `${kept}`).toEqual(["text 1", "text 2"])
-      expect(place.log("torn").equals(before), `reading wrote at ${kept}`).toBe(true)
+      expect(workspace.log("torn").equals(before), `reading wrote at ${kept}`).toBe(true)
 
       await session.append({ type: "message", message: { role: "user", content: "after" } })
       await session.close()
-      const lines = place.log("torn").toString()
+      const lines = workspace.log("torn").toString()
       expect(lines.startsWith(WHOLE), `${kept}`).toBe(true)
       expect(lines.split("\n").length, `${kept}`).toBe(5)
-      expect(asideOf(join(place.store, "torn")), `${kept}`).toEqual(kept === 0 ? [] : [torn.toString("hex")])
+      expect(tornFilesOf(join(workspace.store, "torn")), `${kept}`).toEqual(kept === 0 ? [] : [torn.toString("hex")])
 
-      const again = place.open()
+      const again = workspace.open()
       const reopened = await again.open("torn")
       expect(textsOf((await reopened.context()).messages), `${kept}`).toEqual(["text 1", "text 2", "after"])
       expect((await again.verify("torn")).diagnostics, `${kept}`).toEqual([])
@@ -47,37 +47,37 @@ test.each([0, 1, 2, 3])(
   },
 )
 
-function asideOf(folder: string): string[] {
+function tornFilesOf(folder: string): string[] {
   return readdirSync(folder)
     .filter((name) => name.endsWith(".torn"))
     .map((name) => readFileSync(join(folder, name)).toString("hex"))
 }
 
-test("a file torn at any byte of its last record is imported with all whole lines, and the rest is said", async () => {
+test("a file torn at any byte of its last record is imported with all complete lines and a diagnostic", async () => {
   for (let kept = 1; kept < BYTES; kept += 3) {
-    const place = makePlace()
+    const workspace = createWorkspace()
     const torn = Buffer.from(LAST).subarray(0, kept)
-    place.file("in.jsonl", Buffer.concat([Buffer.from(WHOLE), torn]))
-    const result = await place.cli("import", "in.jsonl", "--id", "in")
+    workspace.file("in.jsonl", Buffer.concat([Buffer.from(WHOLE), torn]))
+    const result = await workspace.cli("import", "in.jsonl", "--id", "in")
     expect(result, `${kept}`).toMatchObject({ exit: 0, stdout: "in\n" })
     expect(result.stderr, `${kept}`).not.toBe("")
-    const { stdout } = await place.cli("context", "in", "--json")
+    const { stdout } = await workspace.cli("context", "in", "--json")
     expect(textsOf((JSON.parse(stdout) as { messages: never[] }).messages), `${kept}`).toEqual(["text 1", "text 2"])
   }
 })
 
 test.each(["session.jsonl", "session_part2.3.jsonl"])(
-  "torn tails in %s of a log in two parts lose no whole line",
+  "a torn tail in %s of a log in two parts loses no complete line",
   async (name) => {
-    const place = makePlace()
+    const workspace = createWorkspace()
     const [first, second] = [jsonl(header("torn"), ...chain(2)), jsonl(LAST)]
     const torn = Buffer.from('{"type":"mess')
-    const dress = (part: string, text: string): Buffer =>
+    const withTear = (part: string, text: string): Buffer =>
       Buffer.concat([Buffer.from(text), name === part ? torn : Buffer.alloc(0)])
-    place.plant(
+    workspace.writeLog(
       "torn",
-      { from: 0, content: dress("session.jsonl", first) },
-      { from: 3, content: dress("session_part2.3.jsonl", second) },
+      { from: 0, content: withTear("session.jsonl", first) },
+      { from: 3, content: withTear("session_part2.3.jsonl", second) },
     )
     for (const argv of [
       ["show", "torn"],
@@ -86,21 +86,21 @@ test.each(["session.jsonl", "session_part2.3.jsonl"])(
       ["rename", "torn", "title"],
       ["export", "torn"],
     ]) {
-      const result = await place.cli(...argv)
+      const result = await workspace.cli(...argv)
       expect(result.stderr, argv.join(" ")).not.toContain("unexpected")
     }
-    const { stdout } = await place.cli("context", "torn", "--json")
+    const { stdout } = await workspace.cli("context", "torn", "--json")
     expect(textsOf((JSON.parse(stdout) as { messages: never[] }).messages).length).toBe(3)
   },
 )
 
-test("a log of which only a torn header stands is an empty place", async () => {
-  const place = makePlace()
-  place.plant("torn", { from: 0, content: header("torn").slice(0, 40) })
-  expect((await place.cli("show", "torn")).exit).toBe(1)
-  expect((await place.cli("list", "--json")).exit).toBe(0)
-  place.file("in.jsonl", WHOLE)
-  expect((await place.cli("import", "in.jsonl", "--id", "torn")).exit).toBe(0)
-  expect(place.log("torn").toString()).toBe(WHOLE)
-  expect((await place.cli("verify", "torn")).exit).toBe(0)
+test("a log with only a torn header counts as missing, and its id can be used", async () => {
+  const workspace = createWorkspace()
+  workspace.writeLog("torn", { from: 0, content: header("torn").slice(0, 40) })
+  expect((await workspace.cli("show", "torn")).exit).toBe(1)
+  expect((await workspace.cli("list", "--json")).exit).toBe(0)
+  workspace.file("in.jsonl", WHOLE)
+  expect((await workspace.cli("import", "in.jsonl", "--id", "torn")).exit).toBe(0)
+  expect(workspace.log("torn").toString()).toBe(WHOLE)
+  expect((await workspace.cli("verify", "torn")).exit).toBe(0)
 })

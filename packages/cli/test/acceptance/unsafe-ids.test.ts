@@ -3,13 +3,13 @@ import { join } from "node:path"
 import type { Sessions } from "@sessions/core"
 import { createFileStorage } from "@sessions/fs"
 import { expect, test } from "vitest"
-import { sessions as sessionsProcess } from "../cli-process.ts"
+import { runProcess } from "../cli-process.ts"
 import { header, jsonl, log } from "./logs.ts"
-import type { Place } from "./workspace.ts"
-import { contentsOf, makePlace, refusal } from "./workspace.ts"
+import type { Workspace } from "./workspace.ts"
+import { contentsOf, createWorkspace, refusal } from "./workspace.ts"
 
-/** None of these may ever be a session's id. */
-const HOSTILE = [
+/** Text that must never be accepted as a session id. */
+const UNSAFE_IDS = [
   "../x",
   "",
   "x".repeat(129),
@@ -30,23 +30,23 @@ const HOSTILE = [
   "~",
 ] as const
 
-/** A store with one session, and beside and above it what a path out of the store would meet. */
-async function surrounded(): Promise<Place> {
-  const place = makePlace()
-  place.file("in.jsonl", log("from-file"))
-  await place.cli("import", "in.jsonl", "--id", "keep")
+/** A store with one session, with files around it that a path out of the store would reach. */
+async function withNeighbours(): Promise<Workspace> {
+  const workspace = createWorkspace()
+  workspace.file("in.jsonl", log("from-file"))
+  await workspace.cli("import", "in.jsonl", "--id", "keep")
   for (const folder of [
-    join(place.cwd, "x"),
-    join(place.root, "x"),
-    join(place.cwd, "a"),
-    join(place.root, "%2e%2e"),
+    join(workspace.cwd, "x"),
+    join(workspace.root, "x"),
+    join(workspace.cwd, "a"),
+    join(workspace.root, "%2e%2e"),
   ]) {
     mkdirSync(folder, { recursive: true })
     writeFileSync(join(folder, "session.jsonl"), jsonl(header("victim")))
     writeFileSync(join(folder, "metadata.json"), "{}")
   }
-  writeFileSync(join(place.cwd, "session.jsonl"), "not yours\n")
-  return place
+  writeFileSync(join(workspace.cwd, "session.jsonl"), "not yours\n")
+  return workspace
 }
 
 function commandsWith(id: string): string[][] {
@@ -73,29 +73,29 @@ function commandsWith(id: string): string[][] {
   ]
 }
 
-test.each(HOSTILE)("no command takes %j for an id, and no file is touched", async (id) => {
-  const place = await surrounded()
-  const before = contentsOf(place.root)
+test.each(UNSAFE_IDS)("no command accepts %j as an id, and no file changes", async (id) => {
+  const workspace = await withNeighbours()
+  const before = contentsOf(workspace.root)
   for (const argv of commandsWith(id)) {
-    const result = await place.cli(...argv)
+    const result = await workspace.cli(...argv)
     expect(refusal(1, 2)(result), JSON.stringify(argv)).toBeUndefined()
-    expect(contentsOf(place.root), JSON.stringify(argv)).toEqual(before)
+    expect(contentsOf(workspace.root), JSON.stringify(argv)).toEqual(before)
   }
 })
 
-test.each(HOSTILE)("an entry called %j is not there, and asking for it writes nothing", async (id) => {
-  const place = await surrounded()
-  const before = place.log("keep")
-  const asked = [
+test.each(UNSAFE_IDS)("an entry id %j is not found, and nothing is written", async (id) => {
+  const workspace = await withNeighbours()
+  const before = workspace.log("keep")
+  const calls = [
     ["rm", "keep", "--entry", id],
     ["fork", "keep", "--at", id],
     ["label", "keep", id, "name"],
   ]
-  for (const argv of asked) {
-    expect(refusal(1, 2)(await place.cli(...argv)), JSON.stringify(argv)).toBeUndefined()
-    expect(place.log("keep").equals(before), JSON.stringify(argv)).toBe(true)
+  for (const argv of calls) {
+    expect(refusal(1, 2)(await workspace.cli(...argv)), JSON.stringify(argv)).toBeUndefined()
+    expect(workspace.log("keep").equals(before), JSON.stringify(argv)).toBe(true)
   }
-  const { sessions } = JSON.parse((await place.cli("list", "--json")).stdout) as { sessions: unknown[] }
+  const { sessions } = JSON.parse((await workspace.cli("list", "--json")).stdout) as { sessions: unknown[] }
   expect(sessions.length).toBe(1)
 })
 
@@ -131,24 +131,24 @@ const METHODS: Readonly<Record<string, Call>> = {
   "storage.blobs.delete": (s, id) => s.storage.blobs.delete(id),
 }
 
-test.each(HOSTILE)("every method refuses the id %j as invalid, and no file is touched", async (id) => {
-  const place = await surrounded()
-  const sessions = place.open()
-  const before = contentsOf(place.root)
+test.each(UNSAFE_IDS)("every method refuses the id %j as invalid, and no file changes", async (id) => {
+  const workspace = await withNeighbours()
+  const sessions = workspace.open()
+  const before = contentsOf(workspace.root)
   for (const [name, call] of Object.entries(METHODS)) {
     const outcome = await call(sessions, id).then(
       () => "resolved",
       (error: unknown) => (error as { code?: unknown }).code,
     )
     expect(outcome, name).toBe("invalid")
-    expect(contentsOf(place.root), name).toEqual(before)
+    expect(contentsOf(workspace.root), name).toEqual(before)
   }
 })
 
-test("what is no text is no id either", async () => {
-  const place = await surrounded()
-  const sessions = place.open()
-  const before = contentsOf(place.root)
+test("an id that is not a string is refused as invalid", async () => {
+  const workspace = await withNeighbours()
+  const sessions = workspace.open()
+  const before = contentsOf(workspace.root)
   for (const id of [7, ["keep"], { toString: () => "../x" }] as unknown as string[]) {
     for (const [name, call] of Object.entries(METHODS)) {
       if (name.startsWith("pointers") || name.includes("pointer") || name.includes("docs")) continue
@@ -159,44 +159,44 @@ test("what is no text is no id either", async () => {
       expect(refused, `${name} ${typeof id}`).toBe("invalid")
     }
   }
-  expect(contentsOf(place.root)).toEqual(before)
+  expect(contentsOf(workspace.root)).toEqual(before)
 })
 
-test("names that Windows gives to devices, and ids that differ in case only, are sessions of their own", async () => {
-  const place = makePlace()
-  place.file("in.jsonl", log("x"))
+test("device names of Windows, and ids that differ only in case, are separate sessions", async () => {
+  const workspace = createWorkspace()
+  workspace.file("in.jsonl", log("x"))
   const ids = ["CON", "con", "Aux.x", "aux.x", "NUL", "abc", "ABC", "x".repeat(128)]
   for (const id of ids)
-    expect(await place.cli("import", "in.jsonl", "--id", id)).toMatchObject({ exit: 0, stdout: `${id}\n` })
-  const names = Object.keys(contentsOf(place.store)).map((path) => path.split("/")[0]?.toLowerCase() ?? "")
+    expect(await workspace.cli("import", "in.jsonl", "--id", id)).toMatchObject({ exit: 0, stdout: `${id}\n` })
+  const names = Object.keys(contentsOf(workspace.store)).map((path) => path.split("/")[0]?.toLowerCase() ?? "")
   for (const name of names) expect(name).not.toMatch(/^(con|aux|nul)(\.|$)/)
-  const { sessions } = JSON.parse((await place.cli("list", "--json")).stdout) as { sessions: { id: string }[] }
+  const { sessions } = JSON.parse((await workspace.cli("list", "--json")).stdout) as { sessions: { id: string }[] }
   expect(sessions.map(({ id }) => id).sort()).toEqual([...ids].sort())
-  await place.cli("rm", "CON")
-  expect((await place.cli("show", "con")).exit).toBe(0)
-  expect((await place.cli("verify", "--all")).stdout).toContain("7 sessions, none damaged")
+  await workspace.cli("rm", "CON")
+  expect((await workspace.cli("show", "con")).exit).toBe(0)
+  expect((await workspace.cli("verify", "--all")).stdout).toContain("7 sessions, 0 damaged")
 })
 
-test("a process says the same, with nothing but one line", async () => {
-  const place = await surrounded()
-  const before = contentsOf(place.root)
+test("a process refuses an unsafe id with one line", async () => {
+  const workspace = await withNeighbours()
+  const before = contentsOf(workspace.root)
   for (const argv of [
     ["show", "../x"],
     ["rm", ""],
     ["import", "in.jsonl", "--id", "a/b"],
   ]) {
-    const result = await sessionsProcess({ cwd: place.cwd }, ...argv)
+    const result = await runProcess({ cwd: workspace.cwd }, ...argv)
     expect(refusal(2)(result), argv.join(" ")).toBeUndefined()
   }
-  expect(contentsOf(place.root)).toEqual(before)
+  expect(contentsOf(workspace.root)).toEqual(before)
 })
 
-test("a store that an id would be below stays within its folder whatever the folder is called", async () => {
-  const place = await surrounded()
-  const storage = createFileStorage({ root: join(place.cwd, "with space", "..", "store") })
+test("a store with an unusual folder path writes only below its folder", async () => {
+  const workspace = await withNeighbours()
+  const storage = createFileStorage({ root: join(workspace.cwd, "with space", "..", "store") })
   await storage.append("id", ["{}"], { expect: 0 })
   await storage[Symbol.asyncDispose]()
-  expect(Object.keys(contentsOf(place.cwd)).filter((path) => path.startsWith("store/id/"))).toContain(
+  expect(Object.keys(contentsOf(workspace.cwd)).filter((path) => path.startsWith("store/id/"))).toContain(
     "store/id/session.jsonl",
   )
 })

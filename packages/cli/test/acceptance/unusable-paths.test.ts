@@ -1,10 +1,10 @@
 import { existsSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { expect, test } from "vitest"
-import { sessions as sessionsProcess } from "../cli-process.ts"
+import { runProcess } from "../cli-process.ts"
 import { log } from "./logs.ts"
-import type { Place } from "./workspace.ts"
-import { contentsOf, makePlace, refusal, refusalOrSuccess } from "./workspace.ts"
+import type { Workspace } from "./workspace.ts"
+import { contentsOf, createWorkspace, refusal, refusalOrSuccess } from "./workspace.ts"
 
 const WRITING = (store: string): string[][] => [
   ["import", "in.jsonl", "--store", store],
@@ -29,51 +29,52 @@ const READING = (store: string): string[][] => [
 test.each([
   ["a file", "./taken"],
   ["below a file", "./taken/deeper/still"],
-  ["where nobody can make a folder", "/proc/self/fd/sessions"],
+  ["where no folder can be created", "/proc/self/fd/sessions"],
   ["a device", "/dev/null"],
-  ["below a folder with too long a name", `./${"n".repeat(300)}`],
-  ["a link that leads nowhere through a file", "./dangling"],
-])("a store that is %s: each command says so in one line and changes nothing", async (_, store) => {
-  const place = makePlace()
-  place.file("in.jsonl", log("x"))
-  place.file("taken", "mine")
-  symlinkSync("taken/nothing", join(place.cwd, "dangling"))
-  const before = contentsOf(place.root)
+  ["a folder with too long a name", `./${"n".repeat(300)}`],
+  ["a dangling link through a file", "./dangling"],
+])("a store that is %s: each command fails with one line and changes nothing", async (_, store) => {
+  const workspace = createWorkspace()
+  workspace.file("in.jsonl", log("x"))
+  workspace.file("taken", "mine")
+  symlinkSync("taken/nothing", join(workspace.cwd, "dangling"))
+  const before = contentsOf(workspace.root)
   for (const argv of [...WRITING(store), ...READING(store)]) {
-    const result = await place.cli(...argv)
-    // There may be nothing to list where nothing could be made.
+    const result = await workspace.cli(...argv)
+    // list may see an empty store if the folder cannot exist.
     const isRefused = argv[0] === "list" ? refusalOrSuccess : refusal(1, 2)
     expect(isRefused(result), argv.join(" ")).toBeUndefined()
-    expect(contentsOf(place.root), argv.join(" ")).toEqual(before)
+    expect(contentsOf(workspace.root), argv.join(" ")).toEqual(before)
   }
 })
 
-test("listing a store that is a file is a failure, not an empty list", async () => {
-  const place = makePlace()
-  place.file("taken", "mine")
-  expect(refusal(1, 2)(await place.cli("list", "--store", "./taken"))).toBeUndefined()
-  expect(refusal(1, 2)(await place.cli("verify", "--all", "--store", "./taken"))).toBeUndefined()
+test("listing a store that is a file is an error, not an empty list", async () => {
+  const workspace = createWorkspace()
+  workspace.file("taken", "mine")
+  expect(refusal(1, 2)(await workspace.cli("list", "--store", "./taken"))).toBeUndefined()
+  expect(refusal(1, 2)(await workspace.cli("verify", "--all", "--store", "./taken"))).toBeUndefined()
 })
 
-/** A store of two sessions in which one place is taken by something else. */
-async function obstructed(...path: string[]): Promise<Place> {
-  const place = makePlace()
-  place.file("in.jsonl", log("x"))
-  await place.cli("import", "in.jsonl", "--id", "keep")
-  await place.cli("import", "in.jsonl", "--id", "other")
-  const target = join(place.store, ...path)
+/** A store of two sessions in which a file replaces one path. */
+async function obstructed(...path: string[]): Promise<Workspace> {
+  const workspace = createWorkspace()
+  workspace.file("in.jsonl", log("x"))
+  await workspace.cli("import", "in.jsonl", "--id", "keep")
+  await workspace.cli("import", "in.jsonl", "--id", "other")
+  const target = join(workspace.store, ...path)
   rmSync(target, { recursive: true, force: true })
   writeFileSync(target, "in the way")
-  return place
+  return workspace
 }
 
 test.each([[".locks"], [".docs"], [".new"], [".trash"], [".rolled"], ["keep"], ["keep/docs"], ["keep/metadata.json"]])(
-  "where %s is a file, commands work or say so in one line, and the logs stay",
+  "if %s is a file, commands work or fail with one line, and the logs are kept",
   async (name) => {
-    const place = await obstructed(...name.split("/"))
-    const logs = (): string[] => ["keep", "other"].filter((id) => existsSync(join(place.store, id, "session.jsonl")))
+    const workspace = await obstructed(...name.split("/"))
+    const logs = (): string[] =>
+      ["keep", "other"].filter((id) => existsSync(join(workspace.store, id, "session.jsonl")))
     const before = logs()
-    const other = place.log("other")
+    const other = workspace.log("other")
     for (const argv of [
       ["list", "--json"],
       ["show", "keep"],
@@ -88,23 +89,23 @@ test.each([[".locks"], [".docs"], [".new"], [".trash"], [".rolled"], ["keep"], [
       ["import", "in.jsonl", "--id", "third"],
       ["migrate", "keep"],
     ]) {
-      const result = await place.cli(...argv)
+      const result = await workspace.cli(...argv)
       expect(refusalOrSuccess(result), argv.join(" ")).toBeUndefined()
       expect(
         logs().filter((id) => before.includes(id)),
         argv.join(" "),
       ).toEqual(before)
     }
-    expect(place.log("other").equals(other)).toBe(true)
+    expect(workspace.log("other").equals(other)).toBe(true)
   },
 )
 
-test("a part that is a folder is said, and the other sessions are listed", async () => {
-  const place = makePlace()
-  place.file("in.jsonl", log("x"))
-  await place.cli("import", "in.jsonl", "--id", "keep")
-  mkdirSync(join(place.store, "odd", "session.jsonl"), { recursive: true })
-  const list = await place.cli("list", "--json")
+test("a part that is a folder is an error, and the other sessions are listed", async () => {
+  const workspace = createWorkspace()
+  workspace.file("in.jsonl", log("x"))
+  await workspace.cli("import", "in.jsonl", "--id", "keep")
+  mkdirSync(join(workspace.store, "odd", "session.jsonl"), { recursive: true })
+  const list = await workspace.cli("list", "--json")
   expect(list.exit).toBe(0)
   expect(list.stdout).toContain('"keep"')
   for (const argv of [
@@ -113,20 +114,20 @@ test("a part that is a folder is said, and the other sessions are listed", async
     ["rename", "odd", "x"],
     ["import", "in.jsonl", "--id", "odd"],
   ]) {
-    expect(refusal(1, 2)(await place.cli(...argv)), argv.join(" ")).toBeUndefined()
+    expect(refusal(1, 2)(await workspace.cli(...argv)), argv.join(" ")).toBeUndefined()
   }
-  expect(existsSync(join(place.store, "odd", "session.jsonl"))).toBe(true)
+  expect(existsSync(join(workspace.store, "odd", "session.jsonl"))).toBe(true)
 })
 
-test("a link in the store leads no command out of it", async () => {
-  const place = makePlace()
-  place.file("in.jsonl", log("x"))
-  await place.cli("import", "in.jsonl", "--id", "keep")
-  const outside = join(place.root, "outside")
+test("no command changes files outside the store through a link", async () => {
+  const workspace = createWorkspace()
+  workspace.file("in.jsonl", log("x"))
+  await workspace.cli("import", "in.jsonl", "--id", "keep")
+  const outside = join(workspace.root, "outside")
   mkdirSync(outside)
   writeFileSync(join(outside, "session.jsonl"), log("outside"))
   writeFileSync(join(outside, "precious.txt"), "precious")
-  symlinkSync(outside, join(place.store, "linked"))
+  symlinkSync(outside, join(workspace.store, "linked"))
   const before = contentsOf(outside)
   for (const argv of [
     ["rename", "linked", "x"],
@@ -134,38 +135,38 @@ test("a link in the store leads no command out of it", async () => {
     ["migrate", "linked"],
     ["import", "in.jsonl", "--id", "linked"],
   ]) {
-    await place.cli(...argv)
+    await workspace.cli(...argv)
     expect(contentsOf(outside)["precious.txt"], argv.join(" ")).toBe(before["precious.txt"])
     expect(contentsOf(outside)["session.jsonl"], argv.join(" ")).toBe(before["session.jsonl"])
   }
 })
 
-test("export leaves a file that is there alone, and a folder that is not there is said", async () => {
-  const place = makePlace()
-  place.file("in.jsonl", log("x"))
-  await place.cli("import", "in.jsonl", "--id", "keep")
-  const before = contentsOf(place.root)
+test("export overwrites no file, and a missing folder is an error", async () => {
+  const workspace = createWorkspace()
+  workspace.file("in.jsonl", log("x"))
+  await workspace.cli("import", "in.jsonl", "--id", "keep")
+  const before = contentsOf(workspace.root)
   for (const out of ["in.jsonl", ".", "no/such/folder/out", "/proc/self/out", "in.jsonl/out", "", "n".repeat(300)]) {
-    expect(refusal(1, 2)(await place.cli("export", "keep", "--out", out)), out).toBeUndefined()
-    expect(contentsOf(place.root), out).toEqual(before)
+    expect(refusal(1, 2)(await workspace.cli("export", "keep", "--out", out)), out).toBeUndefined()
+    expect(contentsOf(workspace.root), out).toEqual(before)
   }
 })
 
-test("import says which file it cannot read, and makes no session", async () => {
-  const place = makePlace()
-  await place.cli("list")
+test("import of an unreadable file is an error and creates no store", async () => {
+  const workspace = createWorkspace()
+  await workspace.cli("list")
   for (const file of ["nothing.jsonl", ".", "/proc/self/mem", "", "a\0b"]) {
-    const result = await place.cli("import", file)
+    const result = await workspace.cli("import", file)
     expect(refusal(1, 2)(result), file).toBeUndefined()
   }
-  expect(existsSync(place.store)).toBe(false)
+  expect(existsSync(workspace.store)).toBe(false)
 })
 
-test("a store that refuses is said the same by a process", async () => {
-  const place = makePlace()
-  place.file("in.jsonl", log("x"))
-  place.file("taken", "mine")
-  const result = await sessionsProcess({ cwd: place.cwd }, "import", "in.jsonl", "--store", "file:./taken")
+test("a process reports an unusable store with one line", async () => {
+  const workspace = createWorkspace()
+  workspace.file("in.jsonl", log("x"))
+  workspace.file("taken", "mine")
+  const result = await runProcess({ cwd: workspace.cwd }, "import", "in.jsonl", "--store", "file:./taken")
   expect(refusal(1)(result)).toBeUndefined()
   expect(result.stderr).toContain("taken")
 })

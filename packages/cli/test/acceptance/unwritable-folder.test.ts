@@ -2,48 +2,49 @@ import { chmodSync, readdirSync, statSync } from "node:fs"
 import { join } from "node:path"
 import { expect, onTestFinished, test } from "vitest"
 import type { Result } from "../harness.ts"
-import { sessions as sessionsProcess } from "../cli-process.ts"
+import { runProcess } from "../cli-process.ts"
 import { log } from "./logs.ts"
-import type { Place } from "./workspace.ts"
-import { contentsOf, makePlace, refusal } from "./workspace.ts"
+import type { Workspace } from "./workspace.ts"
+import { contentsOf, createWorkspace, refusal } from "./workspace.ts"
 
-/** Root may write everywhere, so it hands the command to somebody who may not. */
+/** Root may write everywhere, so as root the command runs as user 65534 (nobody). */
 const user = process.getuid?.() === 0 ? 65_534 : undefined
-const absent = await whyAbsent()
+const absent = await skipReason()
 
-async function whyAbsent(): Promise<string> {
+async function skipReason(): Promise<string> {
   if (process.getuid === undefined) return " (skipped: the system has no users of this kind)"
-  const { exit } = await sessionsProcess({ cwd: "/", user }, "--version").catch(() => ({ exit: -1 }))
+  const { exit } = await runProcess({ cwd: "/", user }, "--version").catch(() => ({ exit: -1 }))
   return exit === 0 ? "" : " (skipped: another user than root cannot run the command from this folder)"
 }
 
-/** A session in a store whose folders and files have these rights. */
-async function storeWith(folders: number, files: number): Promise<Place> {
-  const place = makePlace()
-  place.file("in.jsonl", log("x"))
-  expect((await place.cli("import", "in.jsonl", "--id", "keep")).exit).toBe(0)
-  chmodSync(place.root, 0o755)
-  change(place.store, folders, files)
-  onTestFinished(() => change(place.store, 0o755, 0o644))
-  return place
+/** A store with one session whose folders and files have these permissions. */
+async function storeWith(folders: number, files: number): Promise<Workspace> {
+  const workspace = createWorkspace()
+  workspace.file("in.jsonl", log("x"))
+  expect((await workspace.cli("import", "in.jsonl", "--id", "keep")).exit).toBe(0)
+  chmodSync(workspace.root, 0o755)
+  changeModes(workspace.store, folders, files)
+  onTestFinished(() => changeModes(workspace.store, 0o755, 0o644))
+  return workspace
 }
 
-function change(path: string, folders: number, files: number): void {
+function changeModes(path: string, folders: number, files: number): void {
   const isFolder = statSync(path).isDirectory()
   if (isFolder) chmodSync(path, 0o755)
-  if (isFolder) for (const name of readdirSync(path)) change(join(path, name), folders, files)
+  if (isFolder) for (const name of readdirSync(path)) changeModes(join(path, name), folders, files)
   chmodSync(path, isFolder ? folders : files)
 }
 
-const cli = (place: Place, ...argv: string[]): Promise<Result> => sessionsProcess({ cwd: place.cwd, user }, ...argv)
+const cli = (workspace: Workspace, ...argv: string[]): Promise<Result> =>
+  runProcess({ cwd: workspace.cwd, user }, ...argv)
 
 test.skipIf(absent !== "")(
-  `a store that this user may only read is read, and what would write says so in one line and changes nothing${absent}`,
+  `a read-only store can be read, and writing fails with one line and changes nothing${absent}`,
   async () => {
-    const place = await storeWith(0o555, 0o444)
-    const before = contentsOf(place.store)
+    const workspace = await storeWith(0o555, 0o444)
+    const before = contentsOf(workspace.store)
     for (const argv of [["list"], ["show", "keep"], ["context", "keep"], ["verify", "--all"], ["export", "keep"]])
-      expect(await cli(place, ...argv)).toMatchObject({ exit: 0, stderr: "" })
+      expect(await cli(workspace, ...argv)).toMatchObject({ exit: 0, stderr: "" })
     for (const argv of [
       ["import", "in.jsonl"],
       ["rename", "keep", "t"],
@@ -51,24 +52,24 @@ test.skipIf(absent !== "")(
       ["fork", "keep"],
       ["resume"],
     ]) {
-      const result = await cli(place, ...argv)
+      const result = await cli(workspace, ...argv)
       expect(refusal(1)(result), argv.join(" ")).toBeUndefined()
       expect(result.stderr).toContain("EACCES")
     }
-    expect(contentsOf(place.store)).toEqual(before)
+    expect(contentsOf(workspace.store)).toEqual(before)
   },
 )
 
 test.skipIf(absent !== "" || user === undefined)(
-  `a store that this user may not look into is a failure, not an empty one${absent || (user === undefined ? " (skipped: needs root)" : "")}`,
+  `a store without read permission is an error, not an empty store${absent || (user === undefined ? " (skipped: needs root)" : "")}`,
   async () => {
-    const place = await storeWith(0o700, 0o600)
-    const before = contentsOf(place.store)
+    const workspace = await storeWith(0o700, 0o600)
+    const before = contentsOf(workspace.store)
     for (const argv of [["list"], ["show", "keep"], ["verify", "--all"], ["import", "in.jsonl"]]) {
-      const result = await cli(place, ...argv)
+      const result = await cli(workspace, ...argv)
       expect(refusal(1)(result), argv.join(" ")).toBeUndefined()
       expect(result.stderr).toContain("EACCES")
     }
-    expect(contentsOf(place.store)).toEqual(before)
+    expect(contentsOf(workspace.store)).toEqual(before)
   },
 )

@@ -1,4 +1,4 @@
-/** A folder of its own for a test: a store, what lies around it, and the command on real files. */
+/** A temporary folder for a test, with a store, files next to it, and the command on real files. */
 import { createHash } from "node:crypto"
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -12,21 +12,21 @@ import { run } from "../../src/index.ts"
 import type { Result, RunOptions } from "../harness.ts"
 import { captured } from "../harness.ts"
 
-export interface Place {
-  /** Everything of the test lies below it. */
+export interface Workspace {
+  /** Contains all files of the test. */
   readonly root: string
-  /** Where commands run; the store is its `.sessions`. */
+  /** Current folder of the commands; the store is its `.sessions`. */
   readonly cwd: string
   readonly store: string
-  /** The command in this process, on the files of this folder. */
+  /** Runs the command in this process, on the files of this folder. */
   readonly cli: (...argv: string[]) => Promise<Result>
   readonly cliWith: (options: RunOptions, ...argv: string[]) => Promise<Result>
-  /** The library on the same files; closed when the test ends. */
+  /** Opens the library on the same files; closed when the test ends. */
   readonly open: (o?: OpenOptions) => Sessions
-  /** Writes a file below `cwd` and gives its name. */
+  /** Writes a file below `cwd` and returns its name. */
   readonly file: (name: string, content: string | Uint8Array) => string
-  /** Puts a log into the store as if another program had written it, in one part or several. */
-  readonly plant: (id: string, ...parts: readonly Part[]) => string
+  /** Writes a log into the store as another program would, in one or more parts. */
+  readonly writeLog: (id: string, ...parts: readonly Part[]) => string
   /** The stored log, all parts. */
   readonly log: (id: string) => Buffer
 }
@@ -41,8 +41,8 @@ export interface Part {
   readonly content: string | Uint8Array
 }
 
-export function makePlace(): Place {
-  // In memory where the system has such a place: what is tested is not the disk.
+export function createWorkspace(): Workspace {
+  // In memory if the system has /dev/shm: these tests do not depend on the disk.
   const root = mkdtempSync(join(existsSync("/dev/shm") ? "/dev/shm" : tmpdir(), "sessions-acceptance-"))
   onTestFinished(() => rmSync(root, { recursive: true, force: true }))
   const cwd = join(root, "work")
@@ -68,7 +68,7 @@ export function makePlace(): Place {
       writeFileSync(join(cwd, name), content)
       return name
     },
-    plant(id, ...parts) {
+    writeLog(id, ...parts) {
       mkdirSync(join(store, id), { recursive: true })
       for (const [index, { from, content }] of parts.entries()) {
         const name = index === 0 ? "session.jsonl" : `session_part${index + 1}.${from}.jsonl`
@@ -87,7 +87,7 @@ function logFiles(folder: string): string[] {
     .sort((a, b) => from(a) - from(b))
 }
 
-/** What stands in every file below a folder, and which folders there are. */
+/** The content hash of every file below a folder, and the folders. */
 export function contentsOf(folder: string): Record<string, string> {
   const entries = readdirSync(folder, { recursive: true, withFileTypes: true })
   const pairs = entries.map((entry): [string, string] => {
@@ -98,12 +98,12 @@ export function contentsOf(folder: string): Record<string, string> {
   return Object.fromEntries(pairs.sort(([a], [b]) => (a < b ? -1 : 1)))
 }
 
-/** That, or success with whatever output. */
+/** Like `refusal`, but success with any output is accepted too. */
 export function refusalOrSuccess(result: Result): string | undefined {
   return result.exit === 0 ? undefined : refusal(1, 2)(result)
 }
 
-/** A failure as a person should meet it: this exit status, nothing on standard output, one line that says why. */
+/** Checks an error: one of these exit statuses, empty standard output, one line of message. Returns the problem, if any. */
 export function refusal(...exits: readonly number[]): (result: Result) => string | undefined {
   return ({ exit, stdout, stderr }) => {
     if (!exits.includes(exit))

@@ -1,7 +1,7 @@
 /**
- * `writer.ts ROOT SESSION MODE NAME COUNT`: a process that writes to a session, and says on standard output what was acknowledged.
- * Modes: `appends` COUNT messages one by one; `turn` of two messages, the second when a line comes in; `rename` when a line comes in;
- * `same` appends the one entry NAME, COUNT times.
+ * `writer-process.ts ROOT SESSION MODE NAME COUNT`: writes to a session and prints what was acknowledged. Modes: `appends` appends
+ * COUNT messages one by one; `turn` runs a turn of two messages; `rename` sets the title NAME; `same` appends the entry with the id
+ * NAME, COUNT times. All but `appends` print "ready" and wait for a line on standard input.
  */
 import { writeSync } from "node:fs"
 import { createInterface } from "node:readline"
@@ -12,8 +12,8 @@ import { createFileStorage } from "@sessions/fs"
 const [root = "", id = "", mode = "", name = "", count = "0"] = process.argv.slice(2)
 const sessions = createSessions({ storage: createFileStorage({ root, maxPartBytes: 20_000 }) })
 const input = createInterface({ input: process.stdin })[Symbol.asyncIterator]()
-/** At once and not through a stream: what was said must have been said when the process is killed. */
-const say = (text: string): void => void writeSync(1, `${text}\n`)
+/** Synchronous, so a line is out before the process can be killed. */
+const print = (text: string): void => void writeSync(1, `${text}\n`)
 
 const message = (role: "user" | "assistant", text: string): NewEntry => ({
   type: "message",
@@ -27,28 +27,28 @@ if (mode === "appends") {
     const { ids } = await session.append(
       message(n % 2 === 0 ? "user" : "assistant", `${name}-${n} ${"x".repeat(n % 700)}`),
     )
-    say(ids[0] ?? "")
+    print(ids[0] ?? "")
   }
 } else if (mode === "turn") {
-  say("ready")
+  print("ready")
   await input.next()
   const attempts = await session.turn(async (inside, { attempt }) => {
     await inside.append(message("user", `${name} asks`))
     await inside.append(message("assistant", `${name} is answered`))
     return attempt
   })
-  say(String(attempts))
+  print(String(attempts))
 } else if (mode === "rename") {
-  say("ready")
+  print("ready")
   await input.next()
   await session.title(name)
-  say("renamed")
+  print("renamed")
 } else {
-  say("ready")
+  print("ready")
   await input.next()
   for (let n = 0; n < Number(count); n++) {
     const { ids } = await session.append({ id: name, ...message("user", "once") })
-    say(ids[0] ?? "")
+    print(ids[0] ?? "")
   }
 }
 await sessions.close()
