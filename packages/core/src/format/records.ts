@@ -235,7 +235,7 @@ export type EntryType = KnownEntry["type"]
  * Entries without context: naming, counting and keeping notes. They never move the active branch: another writer's are no
  * divergence, and ours hang themselves under whatever the leaf has become.
  */
-export const SIDE_ENTRY_TYPES: ReadonlySet<string> = new Set<EntryType>([
+export const ANNOTATION_TYPES: ReadonlySet<string> = new Set<EntryType>([
   "label",
   "title_change",
   "metadata",

@@ -4,7 +4,7 @@
  * somebody else at the same time, and must not hide behind "the last line is the leaf".
  */
 import type { Diagnostic } from "../format/diagnostics.ts"
-import { SIDE_ENTRY_TYPES } from "../format/records.ts"
+import { ANNOTATION_TYPES } from "../format/records.ts"
 import type { Entry } from "../format/records.ts"
 import type { Seq } from "../storage/contract.ts"
 import type { EntryLog } from "./entry-log.ts"
@@ -39,7 +39,7 @@ function diverged(log: EntryLog, leaf: Seq, other: Seq): Diagnostic {
 function lastTalk(log: EntryLog, from: Seq, to: Seq): Seq | undefined {
   for (let seq = to - 1; seq >= from; seq--) {
     const entry = log.at(seq)
-    if (entry !== undefined && !SIDE_ENTRY_TYPES.has(entry.type)) return seq
+    if (entry !== undefined && !ANNOTATION_TYPES.has(entry.type)) return seq
   }
   return undefined
 }

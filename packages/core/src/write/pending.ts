@@ -1,5 +1,5 @@
 /** Appends that have their place in memory and wait for their acknowledgement. */
-import { SIDE_ENTRY_TYPES } from "../format/records.ts"
+import { ANNOTATION_TYPES } from "../format/records.ts"
 import { lineOf } from "../format/line.ts"
 import type { EncodedEntry } from "../format/line.ts"
 import type { Seq } from "../storage/contract.ts"
@@ -64,7 +64,7 @@ export function isSide(item: PendingAppend): boolean {
 
 /** Whether an entry is conversation, not naming or counting. */
 export function isTalk(entry: { readonly type: string }): boolean {
-  return !SIDE_ENTRY_TYPES.has(entry.type)
+  return !ANNOTATION_TYPES.has(entry.type)
 }
 
 type Find = (id: string) => Seq | undefined

@@ -1,7 +1,7 @@
 /** Whether appends fit their session's limits. Refused before anything is written. */
 import { SessionError } from "../format/errors.ts"
 import { FULL_SESSION_SLACK_BYTES } from "../format/limits.ts"
-import { SIDE_ENTRY_TYPES } from "../format/records.ts"
+import { ANNOTATION_TYPES } from "../format/records.ts"
 import type { Capabilities, SessionStorage } from "../storage/contract.ts"
 import { batchBytes, utf8Length } from "../storage/checks.ts"
 import { lineOf } from "../format/line.ts"
@@ -11,7 +11,7 @@ import type { SessionState } from "./session-state.ts"
 
 /** What a full session still takes, so that it can be compacted, branched and named. */
 const SMALL_ENTRY_TYPES: ReadonlySet<string> = new Set([
-  ...SIDE_ENTRY_TYPES,
+  ...ANNOTATION_TYPES,
   "compaction",
   "leaf",
   "branch_summary",
