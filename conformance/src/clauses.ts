@@ -1,32 +1,34 @@
-/** The clauses of the storage contract, in the words a failure quotes. */
+/** The first sentence of each clause of the storage contract, as `docs/contract.md` states it and a failure message quotes it. */
 export const clauses = {
-  "open.shape": "A storage has every method of the contract, and capabilities that say what it can do.",
-  "open.keeps": "What was acknowledged is there for the next storage on the same place.",
-  "open.apart": "Two places share nothing.",
-  "open.closed": "After its disposal a storage refuses every call with `closed`; disposing twice is harmless.",
-  "open.released": "After its disposal a storage holds nothing open: no file, no timer, no connection of its own.",
+  "open.shape": "A storage has every method of the contract, and capabilities that say what it supports.",
+  "open.keeps": "Whatever was acknowledged is present for the next storage on the same location.",
+  "open.apart": "Two locations share nothing.",
+  "open.closed": "After its disposal a storage refuses every call with `closed`; a second disposal has no effect.",
+  "open.released": "After its disposal a storage keeps nothing open: no file, no timer, no connection of its own.",
   "ids.checked":
-    "Ids are checked before they come near a path, a key or a URL; a wrong one is `invalid` in every method.",
+    "Ids are checked before they are used in a path, a key or a URL; an invalid one is `invalid` in every method.",
   "ids.distinct":
-    "Every legal id is a session of its own, also ids that differ in case only or are names to the file system.",
-  "signal.before": "A signal that fired before anything was sent means `aborted`, and nothing is done.",
-  unsupported: "What a storage cannot do it refuses with `unsupported`; it never ignores it.",
-  "append.create": "`expect: 0` creates the session, whole; of one that exists it is `conflict`.",
-  "append.whole": "All lines stand directly after `expect`, or none do.",
+    "Every valid id is a different session, also if ids differ only in case or are reserved by the file system.",
+  "signal.before": "If its signal is aborted before anything was sent, a call is `aborted` and has no effect.",
+  unsupported: "A storage refuses what it does not support with `unsupported`; it never ignores it.",
+  "append.create": "`expect: 0` creates the session, whole; if the session exists, it is `conflict`.",
+  "append.whole": "All lines are written directly after `expect`, or none are.",
   "append.exact": "Lines come back byte for byte.",
-  "append.lines": "Lines are texts without LF that UTF-8 can hold; an empty line or batch is `invalid`.",
+  "append.lines": "A line is a string without LF that UTF-8 can encode; an empty line or an empty batch is `invalid`.",
   "append.expect":
-    "A `next` or `log` other than the stored one is `conflict`, also beyond the end or on a session that is not there.",
-  "append.refused": "Every code but `indeterminate` means: nothing of it is, or will be, in the log.",
+    "A `next` or `log` other than the stored one is `conflict`, also beyond the end and for a missing session.",
+  "append.refused":
+    "Every error code except `indeterminate` means that no line of the batch is, or will be, in the log.",
   "append.acknowledged": "An append is acknowledged when it is committed, not before.",
   "append.info": "`info` is up to 8 KB of text kept with the head, and its `next` says which head it belongs to.",
   "append.signal":
-    "After its write was sent a signal only ends the waiting: `aborted` with `sent: true`, and the write settles.",
+    "After the write was sent, a signal only ends the wait: `aborted` with `sent: true`, and the write settles by itself.",
   "append.lost":
-    "A write whose fate is unknown is settled by looking for its own lines, or `indeterminate`; never `conflict`, never twice.",
-  "append.quota": "A storage without room says `quota`, writes nothing, and works again as soon as there is room.",
+    "If the outcome of a write is unknown, the adapter looks for its own lines or rejects with `indeterminate`; never `conflict`, never a second write.",
+  "append.quota":
+    "A full store refuses with `quota`, writes nothing, and accepts appends again as soon as it has space.",
   "append.busy":
-    "A store that asks to try again later delays an append, or makes it `unavailable`; it is there once or not at all.",
+    "A store that asks to retry later delays an append, or makes it `unavailable`; the lines are written once or not at all.",
   "read.order":
     "Reads give each line of the range once, in log order (also for `last`), without gaps; `to` and `before` are exclusive.",
   "read.committed": "A read gives at least all that was committed before the call.",
@@ -34,37 +36,40 @@ export const clauses = {
   "read.missing": "A missing session yields nothing.",
   "read.gone": "A log that is deleted or replaced under its reader is `conflict`.",
   "read.corrupt": "Bytes that are not UTF-8 are `corrupt` where they are read, and are not written anew.",
-  "head.exact": "`head` says the next seq, the log's identity and its bytes; nothing where there is no session.",
+  "head.exact": "`head` returns the next seq, the log's identity and its bytes; nothing if there is no session.",
   "head.time": "`updatedAt` is the time of the last append by the storage's clock, and never decreases.",
-  "list.all": "`list` gives every session once, as `head` would.",
-  "list.order": "`list` keeps the order that the capabilities say; only one ordered by id goes on `after` an id.",
-  "list.limit": "`limit` is the most that `list` gives.",
-  "delete.gone": "One step makes it gone for everyone, with its documents; what it removed is counted; idempotent.",
-  "delete.stays": "An append with an old head after a delete is `conflict`; nothing brings a deleted log back.",
-  "delete.only": "A delete takes that session alone; blobs are left to collection.",
+  "list.all": "`list` returns every session once, with the values of `head`.",
+  "list.order": "`list` has the order that the capabilities state; only a list ordered by id continues `after` an id.",
+  "list.limit": "`list` returns at most `limit` sessions.",
+  "delete.gone":
+    "One step removes the session and its documents for everyone; `delete` returns what it removed, and is idempotent.",
+  "delete.stays": "After a delete, an append with an old head is `conflict`; nothing restores a deleted log.",
+  "delete.only": "A delete removes that session alone; blobs are left to collection.",
   "tails.torn":
-    "What stands behind the last whole line is no part of the log, and never joins a line that is appended later.",
-  "recover.crash": "A crash leaves what was acknowledged, and of the rest whole lines only.",
+    "Bytes behind the last whole line are not part of the log, and never join a line that is appended later.",
+  "recover.crash": "A crash leaves everything that was acknowledged, and of the rest only whole lines.",
   "cross.same":
-    "Adapters that share a layout share its sessions: what one wrote the other reads, goes on with and deletes, under the same heads.",
+    "Adapters that share a layout share its sessions: each reads, continues and deletes what the other wrote, under the same heads.",
   "limits.lines":
-    "Lines and batches over the limits of the capabilities are `invalid`, counted in UTF-8 bytes; up to them they are taken.",
-  "watch.sees": "`watch` tells that a log grew; it may coalesce, and never lies.",
-  "watch.ends": "`watch` ends, without an error, with its signal, with the session and with the storage.",
-  sync: "`sync` resolves when what was acknowledged is on stable storage.",
-  "replace.swap": "`replace` swaps the whole log in one step, whatever its size, or leaves it as it was.",
+    "Lines and batches over the limits of the capabilities are `invalid`, counted in UTF-8 bytes; those up to the limits are accepted.",
+  "watch.sees": "`watch` reports that a log grew; it may coalesce appends, and never reports what is not there.",
+  "watch.ends": "`watch` ends, without an error, with its signal, with its session and with its storage.",
+  sync: "`sync` resolves when everything acknowledged is on stable storage.",
+  "replace.swap": "`replace` exchanges the whole log in one step, whatever its size, or leaves it unchanged.",
   "replace.conflict":
-    "After a replace, readers and writers of the old log get `conflict`; a replace with an old head does too.",
-  "docs.cas": "Documents change only against the version they have; any other is `conflict`.",
-  "docs.version": "A version is the content's own: equal texts have equal versions, different ones do not.",
+    "After a replace, readers and writers of the old log get `conflict`, and so does a replace with an old head.",
+  "docs.cas": "A document changes only if `expect` is its stored version; otherwise the call is `conflict`.",
+  "docs.version":
+    "A version depends on the text alone: equal texts have equal versions, different texts have different ones.",
   "docs.keys":
-    "Keys are `<name>` or `sessions/<id>/<name>`; others are `invalid`; `list` gives those with a prefix, ascending.",
-  "docs.exact": "A document comes back as it was put.",
+    "A key is `<name>` or `sessions/<id>/<name>`, and any other is `invalid`; `list` returns those with a prefix, in ascending order.",
+  "docs.exact": "A document comes back exactly as it was put.",
   "blobs.named": "A blob is named by the SHA-256 of its bytes, and they come back exactly.",
   "blobs.young":
-    "A put of a blob that exists makes it young again, so that a collector that looked before does not take it.",
-  "blobs.delete": "`delete` says whether it removed one; with `ifPutBefore` only one whose last put is older.",
-  "blobs.list": "`list` gives every blob once, with its size and the time of its last put.",
+    "A put of an existing blob renews its time, so that a collector that read the old time does not delete it.",
+  "blobs.delete":
+    "`delete` returns whether it removed a blob; with `ifPutBefore`, it removes only one whose last put is older.",
+  "blobs.list": "`list` returns every blob once, with its size and the time of its last put.",
 } as const
 
 export type ClauseId = keyof typeof clauses

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from "node:fs"
 import { cases, clauses, SUITE_VERSION } from "@sessions/conformance"
 import { expect, test } from "vitest"
 
-test("every case has an id of its own, which starts with its group, and a sentence for a title", () => {
+test("every case has a unique id that starts with its group, and a sentence as its title", () => {
   expect(new Set(cases.map(({ id }) => id)).size).toBe(cases.length)
   for (const { id, group, title } of cases) {
     expect(id).toMatch(/^[A-Z]+-\d\d$/)
@@ -16,11 +16,11 @@ test("every clause has a case, and every case a clause", () => {
   expect([...held].toSorted()).toEqual(Object.keys(clauses).toSorted())
 })
 
-test("a power that a storage may lack has a case for those that have it and one for those that have not", () => {
-  for (const power of ["sync", "watch", "replace"]) {
+test("an optional capability has a case for storages with it and one for storages without it", () => {
+  for (const capability of ["sync", "watch", "replace"]) {
     const needs = cases.flatMap((one) => one.needs?.text ?? [])
-    expect(needs).toContain(`capabilities.${power}`)
-    expect(needs).toContain(`a storage without capabilities.${power}`)
+    expect(needs).toContain(`capabilities.${capability}`)
+    expect(needs).toContain(`a storage without capabilities.${capability}`)
   }
 })
 

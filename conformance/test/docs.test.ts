@@ -4,7 +4,7 @@ import { expect, test } from "vitest"
 
 const page = new URL("../../docs/contract.md", import.meta.url)
 
-test("the contract's page states every clause once, in the words that a failure quotes, and no other", () => {
+test("the contract states every clause once, in the words that a failure quotes, and no other clause", () => {
   const [, section = ""] = /\n## Clauses\n(.*?)\n## /s.exec(readFileSync(page, "utf8")) ?? []
   const stated = Array.from(section.matchAll(/^- \*\*`([^`]+)`\*\* (.*(?:\n {2}.*)*)/gm), ([, id = "", text = ""]) => {
     const words = text.replaceAll(/\s+/g, " ")
@@ -16,7 +16,7 @@ test("the contract's page states every clause once, in the words that a failure 
   expect(stated).toEqual(expect.arrayContaining(wanted))
 })
 
-test("the guide speaks of cases that there are", () => {
+test("the guide names only cases that exist", () => {
   const guide = readFileSync(new URL("../../docs/writing-an-adapter.md", import.meta.url), "utf8")
   const named = Array.from(guide.matchAll(/`([A-Z]+-\d\d)`/g), ([, id = ""]) => id)
   expect(named.length).toBeGreaterThan(20)

@@ -16,21 +16,21 @@ async function faulty() {
   return { storage, head, next: async () => (await storage.head("a"))?.next }
 }
 
-test("a code rejects, and nothing happens", async () => {
+test("an error code rejects the call, which has no effect", async () => {
   const { storage, head, next } = await faulty()
   storage.fail("append", "quota")
   await expect(storage.append("a", second, { expect: head })).rejects.toMatchObject({ code: "quota" })
   expect(await next()).toBe(1)
 })
 
-test("a lost answer happens, and nobody can say so", async () => {
+test("a call with a lost response takes effect and is indeterminate", async () => {
   const { storage, head, next } = await faulty()
   storage.fail("append", "response lost")
   await expect(storage.append("a", second, { expect: head })).rejects.toMatchObject({ code: "indeterminate" })
   expect(await next()).toBe(3)
 })
 
-test("a late write happens when it is delivered, if its head still holds by then", async () => {
+test("a late write takes effect at its delivery, if its head is still current", async () => {
   const { storage, head, next } = await faulty()
   storage.fail("append", "late", "late")
   await expect(storage.append("a", second, { expect: head })).rejects.toMatchObject({ code: "indeterminate" })
@@ -40,7 +40,7 @@ test("a late write happens when it is delivered, if its head still holds by then
   expect(await next()).toBe(3)
 })
 
-test("a prefix is the first line of a batch, and of a creation nothing", async () => {
+test("a prefix writes the first line of a batch, and nothing of a creation", async () => {
   const { storage, head, next } = await faulty()
   storage.fail("append", "prefix", "prefix")
   await expect(storage.append("a", second, { expect: head })).rejects.toMatchObject({ code: "indeterminate" })
@@ -48,7 +48,7 @@ test("a prefix is the first line of a batch, and of a creation nothing", async (
   expect([await next(), await storage.head("b")]).toEqual([2, undefined])
 })
 
-test("a call that is held waits until it is let go", async () => {
+test("a held call waits until it is released", async () => {
   const { storage, head, next } = await faulty()
   const release = storage.hold("append")
   const appending = storage.append("a", second, { expect: head })

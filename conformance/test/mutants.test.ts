@@ -9,11 +9,11 @@ test("every case is named by a mutant, and every mutant names a case", () => {
   expect(mutants.filter(({ fails }) => fails.length === 0).map(({ subject }) => subject.name)).toEqual([])
 })
 
-test("no two mutants have one name", () => {
+test("mutants have unique names", () => {
   expect(new Set(mutants.map(({ subject }) => subject.name)).size).toBe(mutants.length)
 })
 
-describe("what the mutants are made from passes every case", () => {
+describe("the correct storages that mutants are made from pass every case", () => {
   for (const subject of soundSubjects) {
     test(`the ${subject.name} one`, async () => {
       expect((await checkSound(subject)).map(({ message }) => message)).toEqual([])
@@ -24,7 +24,7 @@ describe("what the mutants are made from passes every case", () => {
 describe("a verdict", () => {
   const sound = { name: "sound", makeLocation: createMemoryLocation, open: createOn }
 
-  test("of a storage that is right says which case passed that had to fail", async () => {
+  test("of a correct storage names the cases that it should have failed", async () => {
     expect(await checkMutant({ subject: sound, fails: ["CREATE-01"] })).toEqual({
       mutant: "sound",
       killed: false,
@@ -33,16 +33,19 @@ describe("a verdict", () => {
     })
   })
 
-  test("says what failed that nobody named", async () => {
-    const headless = { ...sound, open: (location: Place) => ({ ...createOn(location), head: async () => undefined }) }
+  test("has the failures that the mutant does not name", async () => {
+    const headless = {
+      ...sound,
+      open: (location: Location) => ({ ...createOn(location), head: async () => undefined }),
+    }
     const verdict = await checkMutant({ subject: headless, fails: ["HEAD-02"] })
     expect(verdict.killed).toBe(false)
     expect(verdict.unexpected.map(({ message }) => message.slice(0, 9))).toContain("CREATE-01")
   })
 })
 
-type Place = ReturnType<typeof createMemoryLocation>
+type Location = ReturnType<typeof createMemoryLocation>
 
-function createOn(location: Place): ReturnType<typeof createMemoryStorage> {
+function createOn(location: Location): ReturnType<typeof createMemoryStorage> {
   return createMemoryStorage({ location })
 }

@@ -1,4 +1,4 @@
-/** `pnpm test:mutants`: the proof that the suite can fail. Ends with `M mutants, K killed`. */
+/** `pnpm test:mutants`: proves that every case of the suite can fail. The last line is `M mutants, K killed`. */
 import { cases } from "@sessions/conformance"
 import { checkMutant, mutants } from "@sessions/conformance/mutants"
 
@@ -10,8 +10,8 @@ for (const mutant of mutants) {
   const verdict = await checkMutant(mutant)
   if (verdict.killed) killed++
   else console.log(`survives: a storage that ${verdict.mutant}`)
-  for (const id of verdict.missing) console.log(`  ${id} passed, and is named for it`)
-  for (const { message } of verdict.unexpected) console.log(`  not named for it: ${message}`)
+  for (const id of verdict.missing) console.log(`  ${id} passed, but should fail`)
+  for (const { message } of verdict.unexpected) console.log(`  should pass: ${message}`)
 }
 console.log(`${mutants.length} mutants, ${killed} killed`)
 process.exitCode = killed === mutants.length && unnamed.length === 0 ? 0 : 1

@@ -10,7 +10,7 @@ import {
 } from "@sessions/core/storage"
 import { connect, type Disk, type Store, type Transaction } from "./store.ts"
 
-/** By session; by log and seq; by key; by hash. */
+/** The rows by their keys: by session id, by log and seq, by document key, by hash. */
 interface Tables {
   heads: HeadInfo
   lines: string
@@ -19,9 +19,9 @@ interface Tables {
 }
 type Tx = Transaction<Tables>
 
-/** After the last text that begins with `prefix`: keys are ASCII. */
+/** A key after all keys that start with `prefix`. Keys are ASCII. */
 const after = (prefix: string) => `${prefix}\u{7f}`
-/** Texts in the order of the numbers. */
+/** Keys that sort in the order of the seqs. */
 const lineKey = (log: string, seq: number) => `${log}/${String(seq).padStart(16, "0")}`
 
 export function createMyStorage(disk: Disk): SessionStorage {

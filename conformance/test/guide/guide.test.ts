@@ -14,7 +14,7 @@ const subject: Subject<Disk> = {
 register(test, subject)
 registerProperties(test, subject, { runs: 20 })
 
-test("the adapter that the guide shows is the one that the suite holds to the contract", () => {
+test("the guide shows the adapter that this test runs the suite against", () => {
   const read = (path: string): string => readFileSync(new URL(path, import.meta.url), "utf8")
   const guide = read("../../../docs/writing-an-adapter.md")
   const shown = Array.from(guide.matchAll(/```ts\n(.*?)```/gs), ([, code]) => code)

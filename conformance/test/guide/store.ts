@@ -1,22 +1,22 @@
-/** A store with transactions over ordered keys, in memory: what the adapter of the guide is written for. */
+/** An in-memory store with transactions over ordered keys, for which the adapter of the guide is written. */
 
-/** `T` has the row of each table. */
+/** `T` maps each table to the type of its rows. */
 export interface Transaction<T> {
   get<K extends keyof T>(table: K, key: string): T[K] | undefined
   put<K extends keyof T>(table: K, key: string, row: T[K]): void
   delete(table: keyof T, key: string): void
-  /** The rows from a key on and before another, in the order of their keys. */
+  /** The rows with `from <= key < to`, in the order of their keys. */
   rows<K extends keyof T>(table: K, from: string, to: string): Iterable<readonly [string, T[K]]>
 }
 
 export interface Store<T> {
   read<R>(work: (tx: Transaction<T>) => R): Promise<R>
-  /** Nothing of it is there if it throws, all of it once it resolves; nobody else writes in between. */
+  /** Atomic and isolated: has no effect if `work` throws, and no other write happens during it. */
   write<R>(work: (tx: Transaction<T>) => R): Promise<R>
   close(): void
 }
 
-/** What is stored, under `table:key`; a place that outlives its connections. */
+/** The stored rows by `table:key`. It outlives the connections. */
 export type Disk = Map<string, unknown>
 
 export async function connect<T>(disk: Disk): Promise<Store<T>> {
