@@ -1,10 +1,10 @@
-/** A bucket in memory that keeps S3's promises: whole objects, conditions, listings in the order of keys. Nothing in it waits. */
+/** A synchronous bucket in memory with the guarantees of S3: atomic objects, conditional writes, listings ordered by key. */
 import type { EtagForm, ListedObject, ObjectInfo, PutCondition, PutResult } from "../src/index.ts"
 import { ObjectStoreError } from "../src/index.ts"
 
 export interface BucketOptions {
   readonly now?: () => number
-  /** How it wants the ETag of a condition; with the other form it never matches. `"none"`: it ignores conditions, `"ignored"` those with an ETag. */
+  /** The form of ETag that matches. `"none"`: ignores all conditions; `"ignored"`: ignores those with an ETag. */
   readonly etags?: EtagForm | "none" | "ignored"
   readonly versioned?: boolean
   readonly pageSize?: number
@@ -28,12 +28,12 @@ export class FakeBucket {
     this.#pageSize = options.pageSize ?? 1_000
   }
 
-  /** Rejects where the condition does not hold. */
+  /** Throws `precondition` if the condition does not hold. */
   put(key: string, bytes: Uint8Array, condition?: PutCondition): PutResult {
     if (condition !== undefined && this.#etags !== "none" && !this.#holds(key, condition)) {
       throw new ObjectStoreError("precondition", "412 PreconditionFailed", { certain: true })
     }
-    // Of its content, as S3's is: equal bytes, equal ETags.
+    // Like S3's, derived from the content: equal bytes have equal ETags.
     const etag = hashOf(bytes)
     this.objects.set(key, { bytes: bytes.slice(), etag, size: bytes.length, lastModified: this.#now() })
     return { etag, versioned: this.#versioned }
@@ -56,13 +56,13 @@ export class FakeBucket {
   }
 }
 
-/** A second a write: S3 tells no parts of one, and nobody wants to wait for the next. */
+/** A clock that advances one second per write: S3 reports whole seconds, and tests must not wait for the next one. */
 function ticking(): () => number {
   let time = Date.now()
   return () => (time += 1_000)
 }
 
-/** FNV-1a in two lanes, of the length and both ends: what differs, differs there, and megabytes are hashed in no time. */
+/** FNV-1a in two lanes, of the length and both ends only: objects that differ do so there, and hashing megabytes would be slow. */
 function hashOf(bytes: Uint8Array): string {
   let a = 0x811c9dc5 ^ bytes.length
   let b = 0x01000193

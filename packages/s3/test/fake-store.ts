@@ -1,20 +1,20 @@
-/** The port over a bucket in memory, with a place to interfere. */
+/** An object store over a bucket in memory, into which tests inject faults. */
 import type { GetOptions, ObjectStore, StoredObject } from "../src/index.ts"
+import { ObjectStoreError } from "../src/index.ts"
 import type { FakeBucket } from "./fake-bucket.ts"
 
-/** One request, as a fault sees it. */
 export interface StoreCall {
   readonly method: keyof ObjectStore
   readonly key: string
 }
 
-/** Does the request, does something else in its place, or throws. */
+/** Handles a request: `proceed` performs it. */
 export type StoreFault = (call: StoreCall, proceed: () => unknown, signal: AbortSignal | undefined) => unknown
 
 export interface FakeStore extends ObjectStore {
-  /** Every request passes through it; undefined for none. */
+  /** Handles every request, if set. */
   fault: StoreFault | undefined
-  /** What a body gives for its bytes: pieces, or an error in their midst. */
+  /** Streams the body of a GET, if set; may throw halfway. */
   body: ((bytes: Uint8Array) => AsyncIterable<Uint8Array>) | undefined
   readonly calls: StoreCall[]
 }
@@ -28,7 +28,7 @@ export function createFakeStore(bucket: FakeBucket): FakeStore {
   ): Promise<T> => {
     const call = { method, key }
     store.calls.push(call)
-    // No answer comes in the same turn.
+    // As on a network, no answer arrives synchronously.
     await Promise.resolve()
     return (store.fault === undefined ? work() : await store.fault(call, work, signal)) as T
   }
@@ -36,7 +36,7 @@ export function createFakeStore(bucket: FakeBucket): FakeStore {
     fault: undefined,
     body: undefined,
     calls: [],
-    get: (key, o = {}) => through("get", key, o.signal, () => stored(bucket, key, o, store.body)),
+    get: (key, o = {}) => through("get", key, o.signal, () => getObject(bucket, key, o, store.body)),
     put: (key, bytes, o = {}) => through("put", key, o.signal, () => bucket.put(key, bytes, o.condition)),
     head: (key, o) =>
       through("head", key, o?.signal, () => {
@@ -51,7 +51,20 @@ export function createFakeStore(bucket: FakeBucket): FakeStore {
   return store
 }
 
-function stored(
+/** Handles the next PUT of a key that contains `keyPart` with the fault. */
+export function replaceNextPut(store: FakeStore, fault: StoreFault, keyPart = "tails/"): void {
+  store.fault = (call, proceed, signal) => {
+    if (call.method !== "put" || !call.key.includes(keyPart)) return proceed()
+    store.fault = undefined
+    return fault(call, proceed, signal)
+  }
+}
+
+export function loseAnswer(): never {
+  throw new ObjectStoreError("network", "lost", { certain: false })
+}
+
+function getObject(
   bucket: FakeBucket,
   key: string,
   { range, unless }: GetOptions,
@@ -66,15 +79,15 @@ function stored(
     size: found.size,
     lastModified: seconds(found.lastModified),
     length: bytes.length,
-    body: body === undefined ? inPieces(bytes) : body(bytes),
+    body: body === undefined ? inParts(bytes) : body(bytes),
   }
 }
 
-export async function* inPieces(bytes: Uint8Array, size = 65_536): AsyncGenerator<Uint8Array, void, undefined> {
+export async function* inParts(bytes: Uint8Array, size = 65_536): AsyncGenerator<Uint8Array, void, undefined> {
   for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size)
 }
 
-/** As the header of an answer tells it; a listing tells more. */
+/** The Last-Modified header has whole seconds, a listing has milliseconds. */
 function seconds(time: number): number {
   return Math.floor(time / 1000) * 1000
 }

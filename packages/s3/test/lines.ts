@@ -1,4 +1,4 @@
-/** A line of so many bytes with its LF. */
+/** A line of `bytes` bytes, including its LF. */
 export function lineOf(n: number, bytes = 2_048): string {
   const start = `{"n":${n},"text":"`
   return `${start}${"x".repeat(bytes - start.length - 3)}"}`

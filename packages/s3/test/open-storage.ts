@@ -1,11 +1,11 @@
-/** A storage over a bucket in memory, and what it asks of it. */
+/** Opens storages over a bucket in memory, counts their requests and reads their logs. */
 import type { ObjectStorageOptions, S3Storage } from "../src/index.ts"
 import { createObjectStorage } from "../src/index.ts"
 import { FakeBucket } from "./fake-bucket.ts"
 import type { FakeStore } from "./fake-store.ts"
 import { createFakeStore } from "./fake-store.ts"
 
-export interface Opened {
+export interface OpenedStorage {
   readonly bucket: FakeBucket
   readonly store: FakeStore
   readonly storage: S3Storage
@@ -13,8 +13,11 @@ export interface Opened {
 
 export type Options = Partial<Omit<ObjectStorageOptions, "store" | "name">>
 
-/** Patience for a store that fails is short here, since nobody waits for it to come back; and long enough for a busy machine. */
-export function openOn(bucket: FakeBucket = new FakeBucket(), options: Options = {}): Opened {
+/** With lines of 2 KB every third append seals a segment, and a dozen appends merge some. */
+export const SMALL_SIZES = { tailBytes: 6_000, segmentBytes: 4_000, mergedBytes: 16_000 }
+
+/** Patience is short, so that a test of a failing store ends soon, but long enough for a busy machine. */
+export function openStorage(bucket: FakeBucket = new FakeBucket(), options: Options = {}): OpenedStorage {
   const store = createFakeStore(bucket)
   const storage = createObjectStorage({
     store,
@@ -27,7 +30,7 @@ export function openOn(bucket: FakeBucket = new FakeBucket(), options: Options =
   return { bucket, store, storage }
 }
 
-/** Requests since the last time, by method. */
+/** Requests by method since the last call. */
 export function takeCounts({ calls }: FakeStore): Record<string, number> {
   const counts: Record<string, number> = {}
   for (const { method } of calls.splice(0)) counts[method] = (counts[method] ?? 0) + 1

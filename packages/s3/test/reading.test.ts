@@ -1,44 +1,45 @@
 import { expect, test } from "vitest"
+import { realTime } from "../src/base/time.ts"
 import { ObjectStoreError } from "../src/index.ts"
-import { inPieces } from "./fake-store.ts"
+import { inParts } from "./fake-store.ts"
 import { linesOf } from "./lines.ts"
-import { openOn, readLines, takeCounts } from "./open-storage.ts"
+import { openStorage, readLines, takeCounts } from "./open-storage.ts"
 
-const broken = (): ObjectStoreError => new ObjectStoreError("network", "broken off", { certain: false })
+const brokenOff = (): ObjectStoreError => new ObjectStoreError("network", "broken off", { certain: false })
 
-/** Pieces of about 2 MB in 8 segments, so that a read is too long to be fetched whole. */
-const SMALL = { tailBytes: 60_000, segmentBytes: 40_000, mergedBytes: 80_000_000 }
+/** A log of 2 MB has many segments, so that its read is streamed. */
+const MEDIUM_SIZES = { tailBytes: 60_000, segmentBytes: 40_000, mergedBytes: 80_000_000 }
 
-test("a body that breaks off goes on where it broke off, in the tail and in segments", async () => {
-  const { storage, store, bucket } = openOn()
+test("a body that breaks off is continued where it broke off, in the tail and in segments", async () => {
+  const { storage, store, bucket } = openStorage()
   const lines = linesOf(2_000)
   await storage.append("a", lines, { expect: 0 })
-  const fresh = openOn(bucket)
-  let asked = 0
-  let given = 0
+  const fresh = openStorage(bucket)
+  let requested = 0
+  let received = 0
   fresh.store.body = async function* (bytes) {
-    asked += bytes.length
-    for await (const piece of inPieces(bytes)) {
-      given += piece.length
-      yield piece
-      if (given % 3 === 0) continue
-      // Each answer gives one piece more.
-      throw broken()
+    requested += bytes.length
+    for await (const part of inParts(bytes)) {
+      received += part.length
+      yield part
+      if (received % 3 === 0) continue
+      // Most answers break off after one part.
+      throw brokenOff()
     }
   }
   expect(await readLines(fresh.storage, "a")).toEqual(lines)
-  // Nothing is given twice.
+  // No byte is received twice.
   const { bytes = 0 } = (await storage.head("a")) ?? {}
-  expect(given).toBeGreaterThanOrEqual(bytes)
-  expect(given).toBeLessThan(bytes + 10_000)
-  expect(asked).toBeGreaterThan(given)
+  expect(received).toBeGreaterThanOrEqual(bytes)
+  expect(received).toBeLessThan(bytes + 10_000)
+  expect(requested).toBeGreaterThan(received)
   expect(store.calls.length).toBeGreaterThan(0)
 })
 
-test("a body that stops coming is given up after the time for a request, and asked for again", async () => {
-  const { bucket, storage } = openOn()
+test("a body that stalls is cancelled after `requestTimeout` and requested again", async () => {
+  const { bucket, storage } = openStorage()
   await storage.append("a", linesOf(10), { expect: 0 })
-  const fresh = openOn(bucket, { requestTimeout: 30 })
+  const fresh = openStorage(bucket, { requestTimeout: 30 })
   let stalled = 0
   fresh.store.body = async function* (bytes) {
     yield bytes.subarray(0, 100)
@@ -49,30 +50,30 @@ test("a body that stops coming is given up after the time for a request, and ask
   expect(stalled).toBe(2)
 })
 
-test("a tail that is replaced while its body comes is read anew, never mixed", async () => {
-  const { bucket, storage } = openOn()
+test("a tail that is replaced while its body arrives is read again from its beginning", async () => {
+  const { bucket, storage } = openStorage()
   let head = await storage.append("a", linesOf(10), { expect: 0 })
-  const fresh = openOn(bucket, { patience: 20_000 })
+  const fresh = openStorage(bucket, { patience: 20_000 })
   let times = 0
   fresh.store.body = async function* (bytes) {
     yield bytes.subarray(0, 3_000)
     if (times++ < 3) {
       head = await storage.append("a", linesOf(1, head.next), { expect: head })
-      throw broken()
+      throw brokenOff()
     }
     yield bytes.subarray(3_000)
   }
   expect(await readLines(fresh.storage, "a")).toEqual(linesOf(13))
 })
 
-test("a long read asks for several segments at once, and no further ahead than its memory allows", async () => {
-  const { bucket, storage } = openOn(undefined, { ...SMALL, mergedBytes: 80_000 })
+test("a long read requests several segments in parallel, within `readAheadBytes`", async () => {
+  const { bucket, storage } = openStorage(undefined, { ...MEDIUM_SIZES, mergedBytes: 80_000 })
   const lines = linesOf(1_000)
   for (let n = 0; n < 1_000; n += 20) {
     const { next, log } = (await storage.head("a")) ?? { next: 0, log: "" }
     await storage.append("a", lines.slice(n, n + 20), { expect: next === 0 ? 0 : { next, log } })
   }
-  const { storage: reader, store } = openOn(bucket, { ...SMALL, readAheadBytes: 400_000 })
+  const { storage: reader, store } = openStorage(bucket, { ...MEDIUM_SIZES, readAheadBytes: 400_000 })
   const chunks = reader.read("a")[Symbol.asyncIterator]()
   let most = 0
   const got: string[] = []
@@ -80,38 +81,38 @@ test("a long read asks for several segments at once, and no further ahead than i
     const { done, value } = await chunks.next()
     if (done === true) break
     got.push(...value.lines)
-    // Whatever is fetched ahead has its time to be asked for.
-    for (let turn = 0; turn < 20; turn++) await Promise.resolve()
-    const asked = store.calls.filter(({ key }) => key.includes("segments/")).length
-    most = Math.max(most, asked * 80_000 - got.length * 2_048)
+    // Lets the requests ahead be sent.
+    for (let tick = 0; tick < 20; tick++) await Promise.resolve()
+    const requested = store.calls.filter(({ key }) => key.includes("segments/")).length
+    most = Math.max(most, requested * 80_000 - got.length * 2_048)
   }
   expect(got).toEqual(lines)
   expect(most).toBeGreaterThan(160_000)
   expect(most).toBeLessThanOrEqual(400_000 + 80_000)
 })
 
-test("a reader that stops early has not asked for the rest", async () => {
-  const { bucket, storage } = openOn()
+test("a reader that stops early has not requested the rest", async () => {
+  const { bucket, storage } = openStorage()
   await storage.append("a", linesOf(20_000), { expect: 0 })
-  const { storage: reader, store } = openOn(bucket)
+  const { storage: reader, store } = openStorage(bucket)
   for await (const _ of reader.read("a")) break
   const { get = 0 } = takeCounts(store)
   expect(get).toBeLessThanOrEqual(2)
 })
 
-test("a slow reader goes on by seq while segments are merged under it, and is told when its log is gone", async () => {
+test("a slow reader continues by seq while segments are merged, and gets a conflict when its log is deleted", async () => {
   const sizes = { tailBytes: 6_000, segmentBytes: 4_000, mergedBytes: 16_000, freshFor: 0 }
-  const { bucket, storage } = openOn(undefined, sizes)
+  const { bucket, storage } = openStorage(undefined, sizes)
   let head = await storage.append("a", linesOf(1), { expect: 0 })
   const grow = async (): Promise<void> => {
     head = await storage.append("a", linesOf(1, head.next), { expect: head })
   }
   while (head.next < 40) await grow()
-  const { storage: reader } = openOn(bucket, sizes)
+  const { storage: reader } = openStorage(bucket, sizes)
   const got: string[] = []
   for await (const chunk of reader.read("a")) {
     got.push(...chunk.lines)
-    // Merges whatever small segments the reader has yet to come to.
+    // Merges the small segments that are still to be read.
     for (let n = 0; n < 12; n++) await grow()
     await storage.collect("a")
   }
@@ -126,19 +127,39 @@ test("a slow reader goes on by seq while segments are merged under it, and is to
   await expect(rest()).rejects.toMatchObject({ code: "conflict" })
 })
 
-test("an aborted read ends at once, whatever the store does", async () => {
-  const { storage, store } = openOn(undefined, { requestTimeout: 60_000, patience: 60_000 })
+test("an aborted read ends at once, even if the store does not answer", async () => {
+  const { storage, store } = openStorage(undefined, { requestTimeout: 60_000, patience: 60_000 })
   await storage.append("a", linesOf(10), { expect: 0 })
   store.body = async function* (bytes) {
     yield bytes.subarray(0, 10)
     await new Promise(() => undefined)
   }
   const controller = new AbortController()
-  const reading = readAborted(storage.read("a", {}, { signal: controller.signal }))
+  const reading = consume(storage.read("a", {}, { signal: controller.signal }))
   setTimeout(() => controller.abort(), 5)
   await expect(reading).rejects.toMatchObject({ code: "aborted" })
 })
 
-async function readAborted(chunks: AsyncIterable<unknown>): Promise<void> {
+test("a read without a head before it never shows a log that another process has deleted", async () => {
+  const { storage, bucket } = openStorage()
+  await storage.append("a", linesOf(3), { expect: 0 })
+  const other = openStorage(bucket).storage
+  await other.delete("a")
+  expect(await readLines(storage, "a", { from: 0, to: 2 })).toEqual([])
+})
+
+test("after `freshFor` a read shows neither a deleted log nor the one it was replaced by", async () => {
+  let now = 0
+  const { storage, bucket } = openStorage(undefined, { time: { ...realTime, now: () => now } })
+  await storage.append("a", linesOf(3), { expect: 0 })
+  await storage.head("a")
+  const other = openStorage(bucket).storage
+  await other.delete("a")
+  await other.append("a", linesOf(3, 50), { expect: 0 })
+  now = 2_001
+  expect(await readLines(storage, "a", { from: 0, to: 3 })).toEqual(linesOf(3, 50))
+})
+
+async function consume(chunks: AsyncIterable<unknown>): Promise<void> {
   for await (const _ of chunks) continue
 }

@@ -3,22 +3,22 @@ import type { Head } from "@sessions/core/storage"
 import { expect, test } from "vitest"
 import { FakeBucket } from "./fake-bucket.ts"
 import { linesOf } from "./lines.ts"
-import { openOn, takeCounts } from "./open-storage.ts"
+import { openStorage, takeCounts } from "./open-storage.ts"
 
 const message = (content: string) => ({ type: "message", message: { role: "user", content } }) as const
 
-test("an append is one PUT, 1.01 with rolling and merging, at 2 KB a line", async () => {
-  const { storage, store } = openOn()
+test("an append is one PUT, or 1.01 with sealing and merging, at 2 KB a line", async () => {
+  const { storage, store } = openStorage()
   let head: 0 | Head = 0
   for (const line of linesOf(4_300)) head = await storage.append("a", [line], { expect: head })
   const counts = takeCounts(store)
-  // A segment for 128 lines, and one of 8 MB for 32 segments, whose contents are read once.
+  // One segment per 128 lines, and one merge of 32 segments, each of which it reads and removes.
   expect(counts).toEqual({ put: 4_300 + 33 + 1, get: 32, delete: 32 })
   expect((counts["put"] ?? 0) / 4_300).toBeLessThan(1.01)
 })
 
-test("the first session that a process makes takes the probe's six requests more, the next ones none", async () => {
-  const { storage, store } = openOn(undefined, { etags: undefined as never })
+test("the first session that a process creates costs the six requests of the probe, later ones none", async () => {
+  const { storage, store } = openStorage(undefined, { etags: undefined as never })
   await storage.append("a", ["{}"], { expect: 0 })
   expect(takeCounts(store)).toEqual({ put: 5, delete: 1 })
   await storage.append("b", ["{}"], { expect: 0 })
@@ -27,14 +27,14 @@ test("the first session that a process makes takes the probe's six requests more
 
 test("a resume with a context of 100 KB is one GET, the first append after it one PUT", async () => {
   const bucket = new FakeBucket()
-  const sessions = createSessions({ storage: openOn(bucket).storage })
+  const sessions = createSessions({ storage: openStorage(bucket).storage })
   const session = await sessions.create()
   for (let n = 0; n < 500; n++) await session.append(message("x".repeat(1_800)))
   await session.compact({ summarize: async () => "a summary", keepRecentTokens: 0 })
   for (let n = 0; n < 50; n++) await session.append(message("x".repeat(1_800)))
   await sessions.close()
 
-  const { storage, store } = openOn(bucket)
+  const { storage, store } = openStorage(bucket)
   const again = createSessions({ storage })
   const resumed = await again.open(session.id)
   expect((await resumed.context()).messages.length).toBeGreaterThan(50)
@@ -46,14 +46,14 @@ test("a resume with a context of 100 KB is one GET, the first append after it on
 
 test("a resume with a context of 900 KB is at most 5 GETs", async () => {
   const bucket = new FakeBucket()
-  const sessions = createSessions({ storage: openOn(bucket).storage })
+  const sessions = createSessions({ storage: openStorage(bucket).storage })
   const session = await sessions.create()
   for (let n = 0; n < 800; n++) await session.append(message("x".repeat(1_800)))
   await session.compact({ summarize: async () => "a summary", keepRecentTokens: 0 })
   for (let n = 0; n < 450; n++) await session.append(message("x".repeat(1_800)))
   await sessions.close()
 
-  const { storage, store } = openOn(bucket)
+  const { storage, store } = openStorage(bucket)
   const again = createSessions({ storage })
   const { messages } = await (await again.open(session.id)).context()
   expect(JSON.stringify(messages).length).toBeGreaterThan(800_000)
@@ -63,8 +63,8 @@ test("a resume with a context of 900 KB is at most 5 GETs", async () => {
   await again.close()
 })
 
-test("a list is one LIST per 1,000 sessions and one GET a row, and nothing beyond its limit", async () => {
-  const { storage, store } = openOn()
+test("a list is one LIST per 1,000 sessions and one GET per row, and reads nothing beyond its limit", async () => {
+  const { storage, store } = openStorage()
   for (let n = 0; n < 1_100; n++) await storage.append(`s${n}`, ["{}"], { expect: 0 })
   await storage.delete("s0")
   takeCounts(store)
@@ -77,7 +77,7 @@ test("a list is one LIST per 1,000 sessions and one GET a row, and nothing beyon
 })
 
 test("a session of 200 MB is at most 60 objects, and at most 60 GETs to replay", async () => {
-  const { storage, store, bucket } = openOn()
+  const { storage, store, bucket } = openStorage()
   let head: 0 | Head = 0
   for (let n = 0; n < 763; n++) head = await storage.append("a", linesOf(128, n * 128), { expect: head })
   const info = await storage.head("a")
@@ -92,16 +92,16 @@ test("a session of 200 MB is at most 60 objects, and at most 60 GETs to replay",
   expect(get).toBeLessThanOrEqual(60)
 })
 
-test("head, and a read below the end that it gave, are one GET together", async () => {
+test("head and a read below the end that it returned are one GET together", async () => {
   const bucket = new FakeBucket()
-  await openOn(bucket).storage.append("a", linesOf(10), { expect: 0 })
-  const { storage, store } = openOn(bucket)
+  await openStorage(bucket).storage.append("a", linesOf(10), { expect: 0 })
+  const { storage, store } = openStorage(bucket)
   const head = await storage.head("a")
   for await (const _ of storage.read("a", { from: 0, to: head?.next ?? 0 })) continue
   expect(takeCounts(store)).toEqual({ get: 1 })
   for await (const _ of storage.read("a")) continue
   expect(takeCounts(store)).toEqual({ get: 1 })
-  const strict = openOn(bucket, { freshFor: 0 })
+  const strict = openStorage(bucket, { freshFor: 0 })
   await strict.storage.head("a")
   for await (const _ of strict.storage.read("a", { from: 0, to: 5 })) continue
   expect(takeCounts(strict.store)).toEqual({ get: 2 })

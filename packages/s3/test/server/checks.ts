@@ -1,4 +1,4 @@
-/** What only a real server can show, for the test runner of each runtime. */
+/** Tests that need a real S3 server, for the test runner of each runtime. */
 import assert from "node:assert/strict"
 import { CreateBucketCommand, PutBucketVersioningCommand, PutObjectCommand } from "@aws-sdk/client-s3"
 import type { StorageError } from "@sessions/core/storage"
@@ -12,19 +12,19 @@ export interface Check {
   readonly run: () => Promise<void>
 }
 
-/** Everything rolls and merges within some dozen lines. */
-const SMALL = { tailBytes: 60_000, segmentBytes: 20_000, mergedBytes: 160_000 }
+/** With lines of 2 KB a few dozen lines cause sealing and merging. */
+const SMALL_SIZES = { tailBytes: 60_000, segmentBytes: 20_000, mergedBytes: 160_000 }
 
 export const checks: readonly Check[] = [
   {
-    name: "the probe tells how the server compares, and that its bucket keeps no versions",
+    name: "the probe finds the server's form of ETag and that its bucket is not versioned",
     async run() {
       await makeBucket()
       assert.deepEqual(await openAt(newPrefix()).probe(), { safe: true, etags: "bare", versioned: false })
     },
   },
   {
-    name: "wrong keys, a bucket that is not there, and a bucket of somebody else are told by name, with what to do",
+    name: "wrong credentials, a missing bucket, missing permissions and a wrong clock are reported with advice",
     async run() {
       await makeBucket()
       const prefix = newPrefix()
@@ -53,7 +53,7 @@ export const checks: readonly Check[] = [
     },
   },
   {
-    name: "a versioned bucket is refused, where nothing was written",
+    name: "a versioned bucket is refused before anything is written",
     async run() {
       const Bucket = `versioned-${crypto.randomUUID().slice(0, 8)}`
       await client.send(new CreateBucketCommand({ Bucket }))
@@ -66,7 +66,7 @@ export const checks: readonly Check[] = [
     },
   },
   {
-    name: "an object that somebody put in a tail's place is said to be none, and stays",
+    name: "a foreign object at the key of a tail is corrupt and is not overwritten",
     async run() {
       await makeBucket()
       const prefix = newPrefix()
@@ -79,42 +79,42 @@ export const checks: readonly Check[] = [
     },
   },
   {
-    name: "a creation that arrives after a deletion brings nothing back, and an old head is a conflict",
+    name: "a creation that arrives after a deletion does not bring the session back, and an old head is a conflict",
     async run() {
       await makeBucket()
       const prefix = newPrefix()
-      const { storage, late } = openWithLate(prefix)
+      const { storage, sendLate } = openWithLateWrite(prefix)
       const old = await storage.append("a", linesOf(3), { expect: 0 })
       const other = openAt(prefix)
       await other.delete("a")
-      await assert.rejects(late())
+      await assert.rejects(sendLate())
       assert.equal(await other.head("a"), undefined)
-      const made = await other.append("a", linesOf(3, 10), { expect: 0 })
-      assert.notEqual(made.log, old.log)
+      const created = await other.append("a", linesOf(3, 10), { expect: 0 })
+      assert.notEqual(created.log, old.log)
       assert.equal((await refusal(storage.append("a", ["{}"], { expect: old }))).code, "conflict")
-      await assert.rejects(late())
+      await assert.rejects(sendLate())
       assert.deepEqual(await linesIn(storage, "a"), linesOf(3, 10))
     },
   },
   {
-    name: "two writers append while segments are sealed, merged and collected, and a slow reader reads: all is there once",
+    name: "two writers, a collector and a slow reader use one session: every line is in the log once",
     async run() {
       await makeBucket()
       const prefix = newPrefix()
-      const writers = [openAt(prefix, SMALL), openAt(prefix, SMALL)]
+      const writers = [openAt(prefix, SMALL_SIZES), openAt(prefix, SMALL_SIZES)]
       await writers[0]?.append("a", linesOf(1), { expect: 0 })
-      const collector = openAt(prefix, SMALL)
+      const collector = openAt(prefix, SMALL_SIZES)
       let running = writers.length
       const written = Promise.all(
         writers.map(async (writer, n) => {
           const acknowledged: string[] = []
           for (let k = 0; k < 40; k++)
-            acknowledged.push(...(await persist(writer, linesOf(3, 1_000 * (n + 1) + 3 * k))))
+            acknowledged.push(...(await appendAtHead(writer, linesOf(3, 1_000 * (n + 1) + 3 * k))))
           running--
           return acknowledged
         }),
       )
-      const reader = openAt(prefix, SMALL)
+      const reader = openAt(prefix, SMALL_SIZES)
       while (running > 0) {
         const before = (await reader.head("a"))?.next ?? 0
         const lines = await linesIn(reader, "a", () => collector.collect("a"))
@@ -131,7 +131,7 @@ export const checks: readonly Check[] = [
   },
 ]
 
-/** A client whose machine's clock is a day ahead, and which trusts it. */
+/** A client whose clock is a day ahead and is never corrected. */
 function createSkewedClient(): ReturnType<typeof createClient> {
   const skewed = createClient()
   const day = 86_400_000
@@ -140,8 +140,8 @@ function createSkewedClient(): ReturnType<typeof createClient> {
   return skewed
 }
 
-/** The first write of a tail is sent only when `late` is called; before that a second one is made in its place. */
-function openWithLate(prefix: string): { readonly storage: S3Storage; readonly late: () => Promise<unknown> } {
+/** Holds back the first PUT of a tail until `sendLate` is called; the adapter takes it for lost and sends another one. */
+function openWithLateWrite(prefix: string): { readonly storage: S3Storage; readonly sendLate: () => Promise<unknown> } {
   const store = createS3ObjectStore(client, BUCKET)
   let held: (() => Promise<unknown>) | undefined
   const holding: ObjectStore = {
@@ -154,11 +154,11 @@ function openWithLate(prefix: string): { readonly storage: S3Storage; readonly l
     },
   }
   const storage = createObjectStorage({ store: holding, name: "s3:late", prefix, etags: "bare" })
-  return { storage, late: async () => held?.() }
+  return { storage, sendLate: async () => held?.() }
 }
 
-/** Appends after whatever is there, until it has succeeded. */
-async function persist(storage: S3Storage, lines: readonly string[]): Promise<readonly string[]> {
+/** Appends at the current head, again after each conflict. */
+async function appendAtHead(storage: S3Storage, lines: readonly string[]): Promise<readonly string[]> {
   for (;;) {
     const { next, log } = (await storage.head("a")) ?? { next: 0, log: "" }
     try {
@@ -181,7 +181,7 @@ async function linesIn(storage: S3Storage, session: string, between?: () => Prom
 
 async function refusal(call: Promise<unknown>): Promise<StorageError> {
   return call.then(
-    () => assert.fail("nothing was refused"),
+    () => assert.fail("the call was not refused"),
     (error: unknown) => error as StorageError,
   )
 }

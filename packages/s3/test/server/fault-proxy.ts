@@ -1,15 +1,15 @@
-/** Between a client and the server, on loopback: loses requests and answers, delivers late, twice and in pieces. */
+/** An HTTP proxy on loopback that loses, delays, repeats and cuts off requests and answers between a client and the server. */
 import type { IncomingMessage, ServerResponse } from "node:http"
 import { createServer, request } from "node:http"
 import type { AddressInfo } from "node:net"
 
 export interface FaultProxy {
   readonly endpoint: string
-  /** How often each fault struck. */
-  readonly struck: Readonly<Record<string, number>>
-  /** Faults from now on, or none. */
-  storm(risk: number): void
-  /** Resolves when nothing is under way any more that nobody waits for. */
+  /** Number of injected faults by name. */
+  readonly injected: Readonly<Record<string, number>>
+  /** Sets the probability of a fault per request. */
+  setFaultRate(rate: number): void
+  /** Stops the proxy once all delayed requests have reached the server. */
   close(): Promise<void>
 }
 
@@ -22,9 +22,9 @@ interface Answer {
 type Fault = (send: () => Promise<Answer>, response: ServerResponse) => Promise<Answer | undefined>
 
 export async function startFaultProxy(target: string, random: () => number): Promise<FaultProxy> {
-  const struck: Record<string, number> = {}
+  const injected: Record<string, number> = {}
   const late = new Set<Promise<unknown>>()
-  let risk = 0
+  let faultRate = 0
 
   const faults: Readonly<Record<string, Fault>> = {
     "request lost": async (_, response) => lose(response),
@@ -61,11 +61,11 @@ export async function startFaultProxy(target: string, random: () => number): Pro
   })
 
   async function answer(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
-    const body = await whole(incoming)
+    const body = await readAll(incoming)
     const send = (): Promise<Answer> => forward(target, incoming, body)
     const names = Object.keys(faults)
-    const name = random() < risk ? names[Math.floor(random() * names.length)] : undefined
-    if (name !== undefined) struck[name] = (struck[name] ?? 0) + 1
+    const name = random() < faultRate ? names[Math.floor(random() * names.length)] : undefined
+    if (name !== undefined) injected[name] = (injected[name] ?? 0) + 1
     const result = name === undefined ? await send() : await faults[name]?.(send, response)
     if (result === undefined) return
     response.writeHead(result.status, result.headers)
@@ -75,8 +75,8 @@ export async function startFaultProxy(target: string, random: () => number): Pro
   await new Promise<void>((resolve) => void server.listen(0, "127.0.0.1", resolve))
   return {
     endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    struck,
-    storm: (value) => void (risk = value),
+    injected,
+    setFaultRate: (rate) => void (faultRate = rate),
     async close() {
       await Promise.allSettled(late)
       server.closeAllConnections()
@@ -85,7 +85,7 @@ export async function startFaultProxy(target: string, random: () => number): Pro
   }
 }
 
-/** The host that was signed stays, so that the server finds the signature good. */
+/** Keeps the Host header, which is part of the signature. */
 function forward(
   target: string,
   { method = "GET", url = "/", headers }: IncomingMessage,
@@ -93,7 +93,7 @@ function forward(
 ): Promise<Answer> {
   return new Promise((resolve, reject) => {
     const outgoing = request(new URL(url, target), { method, headers, agent: false }, (incoming) => {
-      whole(incoming).then(
+      readAll(incoming).then(
         (content) => resolve({ status: incoming.statusCode ?? 502, headers: incoming.headers, body: content }),
         reject,
       )
@@ -103,10 +103,10 @@ function forward(
   })
 }
 
-async function whole(stream: AsyncIterable<unknown>): Promise<Buffer> {
-  const pieces: Buffer[] = []
-  for await (const piece of stream) pieces.push(piece as Buffer)
-  return Buffer.concat(pieces)
+async function readAll(stream: AsyncIterable<unknown>): Promise<Buffer> {
+  const parts: Buffer[] = []
+  for await (const part of stream) parts.push(part as Buffer)
+  return Buffer.concat(parts)
 }
 
 function lose(response: ServerResponse): undefined {

@@ -6,11 +6,11 @@ import { createDice } from "../../../core/test/dice.ts"
 import { startFaultProxy } from "./fault-proxy.ts"
 import { createClient, makeBucket, newPrefix, openAt, server } from "./test-server.ts"
 
-/** Two minutes: `S3_PROXY_SECONDS=120 npm test -- --only s3:node`. */
+/** To run for two minutes: `S3_PROXY_SECONDS=120 npm test -- --only s3:node`. */
 const SECONDS = Number(process.env["S3_PROXY_SECONDS"] ?? 10)
 const SEED = Number(process.env["SEED"] ?? Date.now() % 1_000_000)
 
-void test(`two clients write one session through a proxy that loses, delays and repeats, for ${SECONDS} s`, {
+void test(`two clients write to one session for ${SECONDS} s through a proxy that loses, delays and repeats requests`, {
   timeout: SECONDS * 1_000 + 120_000,
 }, async () => {
   console.info(`SEED=${SEED}`)
@@ -25,13 +25,13 @@ void test(`two clients write one session through a proxy that loses, delays and 
     return createSessions({ storage: openAt(prefix, { client, requestTimeout: 2_000, patience: 5_000 }) })
   })
   const opened = await Promise.all(clients.map((sessions) => sessions.open(id)))
-  proxy.storm(0.25)
+  proxy.setFaultRate(0.25)
   const end = performance.now() + SECONDS * 1_000
   const acknowledged: string[] = []
   const refused: string[] = []
   await Promise.all(opened.map((session, n) => writeUntil(session, `c${n}`, end, acknowledged, refused)))
-  proxy.storm(0)
-  // Whatever a client still has to settle, it can now.
+  proxy.setFaultRate(0)
+  // Without faults every append with an unknown outcome can be resolved.
   for (const session of opened) await session.flush()
   await proxy.close()
 
@@ -44,15 +44,15 @@ void test(`two clients write one session through a proxy that loses, delays and 
       names.push(entry.message?.content[0]?.text ?? "")
     }
   }
-  const places = new Map(ids.map((one, seq) => [one, seq]))
+  const seqs = new Map(ids.map((one, seq) => [one, seq]))
   const violations = [
-    ...acknowledged.filter((one) => !places.has(one)).map((one) => `${one} was acknowledged and is not there`),
-    ...(places.size === ids.length ? [] : ["an entry is there twice"]),
-    ...refused.filter((name) => names.includes(name)).map((name) => `${name} was refused and is there`),
+    ...acknowledged.filter((one) => !seqs.has(one)).map((one) => `${one} was acknowledged but is not in the log`),
+    ...(seqs.size === ids.length ? [] : ["an entry is in the log twice"]),
+    ...refused.filter((name) => names.includes(name)).map((name) => `${name} was refused but is in the log`),
   ]
   assert.deepEqual(violations, [])
   assert.ok(acknowledged.length > SECONDS, `only ${acknowledged.length} entries were acknowledged`)
-  const faults = Object.values(proxy.struck).reduce((sum, count) => sum + count, 0)
+  const faults = Object.values(proxy.injected).reduce((sum, count) => sum + count, 0)
   console.info(`measured: ${acknowledged.length} acknowledged, ${faults} faults in ${SECONDS} s, 0 violations`)
   await direct.close()
 })

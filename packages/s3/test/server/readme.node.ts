@@ -8,10 +8,10 @@ import { promisify } from "node:util"
 import { BUCKET, makeBucket, server } from "./test-server.ts"
 
 const README = readFileSync(new URL("../../../../README.md", import.meta.url), "utf8")
-/** In this package, so that it finds what it imports. */
+/** The script runs in this package, so that its imports resolve. */
 const HERE = fileURLToPath(new URL("../..", import.meta.url))
 
-void test("the README's serverless function runs as it stands there, and resumes what it has written", async () => {
+void test("the README's serverless function runs unchanged and resumes its session", async () => {
   const [, section = ""] = README.split("### A serverless function\n")
   const code = /^```ts\n([^]*?)^```$/m.exec(section)?.[1] ?? ""
   await makeBucket()

@@ -4,26 +4,26 @@ import type { EtagForm, ObjectStore } from "@sessions/s3"
 import { createObjectStorage, createS3ObjectStore, ObjectStoreError } from "@sessions/s3"
 import { BUCKET, client, makeBucket, newPrefix, openAt } from "./test-server.ts"
 
-/** Limits that are tried at once; the sizes of everything else as users have them. */
+/** Small limits, so that the cases that exceed them are fast; all other options have their defaults. */
 const OPTIONS = { maxLineBytes: 500_000, maxBatchBytes: 4_000_000 }
 
-export interface ServerPlace {
+export interface ServerLocation {
   readonly prefix: string
-  /** What becomes of each storage's requests. */
-  readonly open: Map<SessionStorage, Link>
+  /** The connection of each open storage. */
+  readonly open: Map<SessionStorage, Connection>
 }
 
-/** Between a storage and the server. */
-interface Link {
+/** The connection of a storage to the server, into which faults are injected. */
+interface Connection {
   dead: boolean
-  /** In the place of the next write of a tail. */
+  /** Handles the next PUT of a tail. */
   fault: ((send: () => Promise<unknown>) => Promise<never>) | undefined
 }
 
-/** Tried out once, not for each of the hundred places. */
+/** Probed once for all of the hundred locations. */
 let etags: EtagForm | undefined
 
-export const server: Subject<ServerPlace> = {
+export const server: Subject<ServerLocation> = {
   name: "s3 server",
   async makeLocation() {
     await makeBucket()
@@ -31,22 +31,22 @@ export const server: Subject<ServerPlace> = {
     return { prefix: newPrefix(), open: new Map() }
   },
   open({ prefix, open }) {
-    const link: Link = { dead: false, fault: undefined }
-    const store = linked(link, open)
+    const connection: Connection = { dead: false, fault: undefined }
+    const store = connectioned(connection, open)
     const form = etags === undefined ? {} : { etags }
     const storage = createObjectStorage({ ...OPTIONS, ...form, store, name: `s3:${BUCKET}`, prefix })
-    open.set(storage, link)
+    open.set(storage, connection)
     return storage
   },
   crash(storage, { open }) {
-    const link = open.get(storage)
-    if (link !== undefined) link.dead = true
+    const connection = open.get(storage)
+    if (connection !== undefined) connection.dead = true
   },
   faults: {
-    quota: (place) => arm(place, async () => fail("quota", true)),
-    requestLost: (place) => arm(place, async () => fail("network", false)),
-    responseLost: (place) =>
-      arm(place, async (send) => {
+    quota: (location) => arm(location, async () => fail("quota", true)),
+    requestLost: (location) => arm(location, async () => fail("network", false)),
+    responseLost: (location) =>
+      arm(location, async (send) => {
         await send()
         return fail("network", false)
       }),
@@ -55,22 +55,22 @@ export const server: Subject<ServerPlace> = {
 
 export const capabilities: Capabilities = openAt("", OPTIONS).capabilities
 
-/** A request takes milliseconds here, and three runtimes share one server. */
+/** Smaller than by default: a request takes milliseconds, and three runtimes share one server. */
 export const sizes: Partial<Sizes> = { race: 8, lines: 500 }
 
-function arm({ open }: ServerPlace, fault: Link["fault"]): void {
-  for (const link of open.values()) link.fault = fault
+function arm({ open }: ServerLocation, fault: Connection["fault"]): void {
+  for (const connection of open.values()) connection.fault = fault
 }
 
 function fail(failure: "quota" | "network", certain: boolean): never {
   throw new ObjectStoreError(failure, "injected", { certain })
 }
 
-function linked(link: Link, open: ServerPlace["open"]): ObjectStore {
+function connectioned(connection: Connection, open: ServerLocation["open"]): ObjectStore {
   const store = createS3ObjectStore(client, BUCKET)
-  // Nothing of a dead process reaches the server any more, and nothing of it waits.
+  // No request of a dead process reaches the server, and none stays pending.
   const alive = async <T>(send: () => Promise<T>): Promise<T> => {
-    if (link.dead) throw new ObjectStoreError("refused", "the process is dead", { certain: false })
+    if (connection.dead) throw new ObjectStoreError("refused", "the process is dead", { certain: false })
     return send()
   }
   return {
@@ -81,7 +81,7 @@ function linked(link: Link, open: ServerPlace["open"]): ObjectStore {
     put: (key, bytes, o) =>
       alive(() => {
         const send = (): ReturnType<ObjectStore["put"]> => store.put(key, bytes, o)
-        const { fault } = link
+        const { fault } = connection
         if (fault === undefined || !key.includes("/tails/")) return send()
         for (const other of open.values()) other.fault = undefined
         return fault(send)

@@ -1,4 +1,4 @@
-/** The S3 server that the test run has started, and places on it. Its address comes in the environment. */
+/** Clients and storages for the S3 server of the test run, whose address is in the environment variable S3_TEST_SERVER. */
 import { CreateBucketCommand, S3Client } from "@aws-sdk/client-s3"
 import type { S3Storage, S3StorageOptions } from "@sessions/s3"
 import { createS3Storage } from "@sessions/s3"
@@ -8,7 +8,7 @@ export interface Server {
   readonly region: string
   readonly accessKeyId: string
   readonly secretAccessKey: string
-  /** Somebody with keys of their own, to whom nothing here belongs. */
+  /** Credentials of another user, without permissions for the test bucket. */
   readonly stranger: Pick<Server, "accessKeyId" | "secretAccessKey">
 }
 
@@ -24,24 +24,24 @@ export const client: S3Client = createClient()
 const RUN = crypto.randomUUID().slice(0, 8)
 export const BUCKET = `sessions-${RUN}`
 
-let made: Promise<void> | undefined
-/** Once for all who want it. */
+let created: Promise<void> | undefined
+/** Creates the bucket at the first call. */
 export function makeBucket(): Promise<void> {
-  made ??= client.send(new CreateBucketCommand({ Bucket: BUCKET })).then(() => undefined)
-  return made
+  created ??= client.send(new CreateBucketCommand({ Bucket: BUCKET })).then(() => undefined)
+  return created
 }
 
-let places = 0
+let prefixes = 0
 export function newPrefix(): string {
-  places++
-  return `place-${places}`
+  prefixes++
+  return `location-${prefixes}`
 }
 
 export function openAt(prefix: string, options: Partial<S3StorageOptions> = {}): S3Storage {
   return createS3Storage({ client, bucket: BUCKET, prefix, ...options })
 }
 
-/** From another process. */
+/** For a bucket that another process has created. */
 export function openIn(bucket: string, prefix: string): S3Storage {
   return createS3Storage({ client, bucket, prefix })
 }

@@ -1,6 +1,6 @@
 /**
- * A writer of its own process: `writer-process.ts BUCKET PREFIX SESSION NAME COUNT IN_FLIGHT`. Appends entries as fast as its queue
- * takes them, so many of them on their way at all times, and says their ids.
+ * A writer in its own process: `writer-process.ts BUCKET PREFIX SESSION NAME COUNT IN_FLIGHT`. Appends COUNT entries, IN_FLIGHT at
+ * a time, and prints their ids as JSON.
  */
 import { createSessions } from "@sessions/core"
 import { openIn } from "./test-server.ts"

@@ -1,21 +1,21 @@
-/** Time that passes only when everybody waits. */
+/** Simulated time, which advances to the next event when all actors wait. */
 import type { Time } from "../../src/index.ts"
 import type { Dice } from "../../../core/test/dice.ts"
 
 export interface Clock {
   now(): number
-  /** Does it then; the function takes it back. */
-  at(ms: number, what: () => void): () => void
-  /** A machine's own clock and dice. */
+  /** Runs `action` in `ms`; the returned function cancels it. */
+  at(ms: number, action: () => void): () => void
+  /** The clock and random source of one machine. */
   machine(dice: Dice, skew: number): Time
-  /** Lets time pass until it holds, or nothing is left to happen; says whether it holds. */
-  until(holds: () => boolean): Promise<boolean>
+  /** Advances until the condition is true or no event is left; resolves to whether it is true. */
+  until(condition: () => boolean): Promise<boolean>
 }
 
 interface Event {
   readonly time: number
   readonly order: number
-  readonly what: () => void
+  readonly action: () => void
 }
 
 export function createClock(): Clock {
@@ -23,8 +23,8 @@ export function createClock(): Clock {
   let now = 0
   let order = 0
 
-  function at(ms: number, what: () => void): () => void {
-    const event = { time: now + Math.max(0, ms), order: order++, what }
+  function at(ms: number, action: () => void): () => void {
+    const event = { time: now + Math.max(0, ms), order: order++, action }
     let index = events.length
     while (index > 0 && isAfter(events[index - 1] as Event, event)) index--
     events.splice(index, 0, event)
@@ -50,15 +50,15 @@ export function createClock(): Clock {
           })
         }),
     }),
-    async until(holds) {
+    async until(condition) {
       for (;;) {
-        // Everything that follows from the last event has happened when the next turn begins.
+        // Runs all promise callbacks that follow from the last event.
         await new Promise<void>((resolve) => void setImmediate(resolve))
-        if (holds()) return true
+        if (condition()) return true
         const event = events.shift()
         if (event === undefined) return false
         now = event.time
-        event.what()
+        event.action()
       }
     },
   }

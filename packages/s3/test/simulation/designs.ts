@@ -1,4 +1,4 @@
-/** What is simulated: the adapter, and designs that look as good and are not. */
+/** The designs that are simulated: the adapter, and plausible designs whose faults the simulation must find. */
 import type { Head, SessionStorage } from "@sessions/core/storage"
 import { StorageError } from "@sessions/core/storage"
 import type { ObjectStore, Time } from "../../src/index.ts"
@@ -10,12 +10,12 @@ export type Simulated = Pick<SessionStorage, "append" | "head" | "read" | "delet
 
 export interface Design {
   readonly name: string
-  /** It keeps tails, so that the bucket can be watched, and can delete and replace. */
+  /** It has tails, which the observed bucket checks, and implements delete and replace. */
   readonly tails: boolean
   open(store: ObjectStore, time: Time): Simulated
 }
 
-/** Small enough that everything rolls and merges within some dozen lines. */
+/** Small enough that a few dozen lines cause sealing and merging. */
 export const SIZES = { tailBytes: 900, segmentBytes: 400, mergedBytes: 1_600, cacheBytes: 50_000 }
 export const SESSION = "session"
 const SEGMENTS = `segments/${SESSION}/`
@@ -35,7 +35,7 @@ export const adapter: Design = {
     }),
 }
 
-/** Removes what the newest tail does not name, without keeping out whoever is about to name it. */
+/** Removes the segments that the newest tail does not name, without a fence against writers that are about to name them. */
 export const unfencedCollector: Design = {
   ...adapter,
   name: "a collector without a fence",
@@ -56,10 +56,10 @@ export const unfencedCollector: Design = {
   }),
 }
 
-/** Tells of an append before the tail that holds it is written. */
-export const hastyAcknowledgement: Design = {
+/** Acknowledges an append before its tail is written. */
+export const earlyAcknowledgement: Design = {
   ...adapter,
-  name: "acknowledgement before the tail",
+  name: "acknowledgement before the write of the tail",
   open(store, time) {
     const inner = adapter.open(store, time)
     return {
@@ -74,19 +74,19 @@ export const hastyAcknowledgement: Design = {
   },
 }
 
-/** An object a batch, named by the seq that its writer expects, made if it is not there; whatever fails is sent again. */
+/** One object per batch, named by the expected seq and created with `If-None-Match: *`; every failure is retried blindly. */
 export const keysBySeq: Design = {
-  name: "keys named by the expected seq, and blind retry",
+  name: "keys named by the expected seq, and blind retries",
   tails: false,
   open: (store, time) => createKeysBySeq(store, time),
 }
 
 function createKeysBySeq(store: ObjectStore, time: Time): Simulated {
   const keyOf = (seq: number): string => `batches/${String(seq).padStart(8, "0")}`
-  const persistently = async <T>(act: () => Promise<T>): Promise<T> => {
+  const withRetries = async <T>(send: () => Promise<T>): Promise<T> => {
     for (let tries = 0; ; tries++) {
       try {
-        return await Promise.race([act(), time.sleep(1_000).then(() => Promise.reject(new Error("late")))])
+        return await Promise.race([send(), time.sleep(1_000).then(() => Promise.reject(new Error("timeout")))])
       } catch (error) {
         if (error instanceof ObjectStoreError && error.failure === "precondition") {
           throw new StorageError("conflict", "taken", { cause: error })
@@ -98,9 +98,9 @@ function createKeysBySeq(store: ObjectStore, time: Time): Simulated {
   }
   const readAll = async (): Promise<string[]> => {
     const lines: string[] = []
-    const { objects } = await persistently(() => store.list("batches/"))
+    const { objects } = await withRetries(() => store.list("batches/"))
     for (const { key } of objects) {
-      const text = await persistently(async () => {
+      const text = await withRetries(async () => {
         const found = await store.get(key)
         if (found === undefined || found === "unchanged") return ""
         let content = ""
@@ -115,7 +115,7 @@ function createKeysBySeq(store: ObjectStore, time: Time): Simulated {
     async append(_session, lines, { expect }): Promise<Head> {
       const seq = expect === 0 ? 0 : expect.next
       const bytes = new TextEncoder().encode(`${lines.join("\n")}\n`)
-      await persistently(() => store.put(keyOf(seq), bytes, { condition: { kind: "absent" } }))
+      await withRetries(() => store.put(keyOf(seq), bytes, { condition: { kind: "absent" } }))
       return { next: seq + lines.length, log: "one" }
     },
     async head() {

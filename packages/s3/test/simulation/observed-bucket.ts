@@ -1,17 +1,24 @@
-/** Sees every write of the bucket itself, and what it does to the one session: no adapter's word is taken for it. */
+/** A bucket that records the session's log after every write, independently of the adapter, and checks that logs only grow. */
 import type { PutCondition, PutResult } from "../../src/index.ts"
 import type { BucketOptions } from "../fake-bucket.ts"
 import { FakeBucket } from "../fake-bucket.ts"
 
-/** The longest that a log ever was. */
+/** Lines of each log by its identity, as of its last write. */
 export type Logs = ReadonlyMap<string, readonly string[]>
 
-export class WitnessedBucket extends FakeBucket {
+interface ObservedLog {
+  readonly log: string
+  readonly lines: readonly string[]
+  /** Keys of the segments that the tail names. */
+  readonly named: readonly string[]
+}
+
+export class ObservedBucket extends FakeBucket {
   readonly problems: string[] = []
   readonly logs: Map<string, readonly string[]> = new Map()
   /** Identities of logs that were deleted or replaced. */
   readonly ended: Set<string> = new Set()
-  #current: { readonly log: string; readonly lines: readonly string[]; readonly named: readonly string[] } | undefined
+  #current: ObservedLog | undefined
   readonly #tail: string
   readonly #segments: string
 
@@ -22,20 +29,18 @@ export class WitnessedBucket extends FakeBucket {
     this.objects.delete = (key) => this.#delete(key)
   }
 
-  /** Of the log as it stands. */
-  get current():
-    | { readonly log: string; readonly lines: readonly string[]; readonly named: readonly string[] }
-    | undefined {
+  /** The session's log now; undefined if there is none. */
+  get current(): ObservedLog | undefined {
     return this.#current
   }
 
   override put(key: string, bytes: Uint8Array, condition?: PutCondition): PutResult {
     const result = super.put(key, bytes, condition)
-    if (key === this.#tail) this.#look(bytes)
+    if (key === this.#tail) this.#observe(bytes)
     return result
   }
 
-  #look(bytes: Uint8Array): void {
+  #observe(bytes: Uint8Array): void {
     const before = this.#current
     if (bytes.length === 64) {
       if (before !== undefined) this.ended.add(before.log)
@@ -43,7 +48,7 @@ export class WitnessedBucket extends FakeBucket {
       return
     }
     const now = this.#read(new TextDecoder().decode(bytes))
-    if (this.ended.has(now.log)) this.problems.push(`the log ${now.log} came back after its end`)
+    if (this.ended.has(now.log)) this.problems.push(`the log ${now.log} came back after it had ended`)
     if (before !== undefined && before.log !== now.log) this.ended.add(before.log)
     const known = this.logs.get(now.log) ?? []
     if (known.some((line, seq) => now.lines[seq] !== line))
@@ -52,7 +57,7 @@ export class WitnessedBucket extends FakeBucket {
     this.#current = now
   }
 
-  #read(text: string): { readonly log: string; readonly lines: readonly string[]; readonly named: readonly string[] } {
+  #read(text: string): ObservedLog {
     const [first = "", ...rest] = text.split("\n")
     const { log, life, segments } = JSON.parse(first) as {
       log: string
@@ -63,7 +68,7 @@ export class WitnessedBucket extends FakeBucket {
     const lines: string[] = []
     for (const [n, key] of named.entries()) {
       const object = this.objects.get(key)
-      if (object?.size !== segments[n]?.bytes) this.problems.push(`the tail names ${key}, which is not there`)
+      if (object?.size !== segments[n]?.bytes) this.problems.push(`the tail names ${key}, which does not exist`)
       const content = new TextDecoder().decode(object?.bytes)
       for (const line of content.split("\n").slice(0, -1)) lines.push(line)
     }

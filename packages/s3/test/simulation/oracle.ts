@@ -1,90 +1,97 @@
-/** What somebody who sees everything has to object to. */
-import type { MadeAppend, Records } from "./actors.ts"
+/** Checks the records of a run against the logs that the observed bucket has seen. */
+import type { RecordedAppend, Records } from "./actors.ts"
 import type { Simulated } from "./designs.ts"
 import { SESSION } from "./designs.ts"
-import type { Logs } from "./observed-bucket.ts"
-import type { WitnessedBucket } from "./observed-bucket.ts"
+import type { Logs, ObservedBucket } from "./observed-bucket.ts"
 
-export async function brokenRules(
+export async function findViolations(
   storage: Simulated,
   records: Records,
-  last: readonly MadeAppend[],
-  witness: WitnessedBucket | undefined,
+  last: readonly RecordedAppend[],
+  observed: ObservedBucket | undefined,
 ): Promise<string[]> {
-  const broken = [...records.problems, ...(witness?.problems ?? [])]
-  const final = await readAll(storage, broken)
-  if (witness !== undefined && final.join() !== (witness.current?.lines ?? []).join()) {
-    broken.push("what is read is not what the bucket holds")
+  const violations = [...records.problems, ...(observed?.problems ?? [])]
+  const final = await readAll(storage, violations)
+  if (observed !== undefined && final.join() !== (observed.current?.lines ?? []).join()) {
+    violations.push("the log that is read differs from the one in the bucket")
   }
-  const logs: Logs = witness?.logs ?? new Map([["one", final]])
-  for (const append of records.appends) broken.push(...brokenByAppend(append, logs, witness?.ended ?? new Set()))
-  broken.push(...twice(logs))
-  for (const read of records.reads) broken.push(...(witness === undefined ? [] : brokenByRead(read, logs)))
-  // In calm weather nobody is told anything but success in the end, so all of it stands there.
+  const logs: Logs = observed?.logs ?? new Map([["one", final]])
+  for (const append of records.appends)
+    violations.push(...violationsOfAppend(append, logs, observed?.ended ?? new Set()))
+  violations.push(...duplicates(logs))
+  for (const read of records.reads) violations.push(...(observed === undefined ? [] : violationsOfRead(read, logs)))
+  // Without faults every writer's last append is acknowledged, so it must be in the log.
   for (const { lines } of last) {
-    if (witness !== undefined && !lines.every((line) => final.includes(line))) broken.push("a last append is not there")
+    if (observed !== undefined && !lines.every((line) => final.includes(line)))
+      violations.push("a last append is missing")
   }
-  if (witness !== undefined) broken.push(...(await leftOver(storage, witness)))
-  return broken
+  if (observed !== undefined) violations.push(...(await findOrphans(storage, observed)))
+  return violations
 }
 
 /**
- * Acknowledged: once, in its place, contiguous. Refused: in no log, unless that is gone, with the append that was under way.
- * Unknown: at most once.
+ * An acknowledged append is in its log once, contiguous, at the head it was given. A refused append is in no log, except in one
+ * that ended while it was in flight. An append with an unknown outcome is in a log at most once.
  */
-function brokenByAppend({ lines, outcome, expect }: MadeAppend, logs: Logs, ended: ReadonlySet<string>): string[] {
+function violationsOfAppend(
+  { lines, outcome, expect }: RecordedAppend,
+  logs: Logs,
+  ended: ReadonlySet<string>,
+): string[] {
   const first = lines[0] as string
-  if (outcome === undefined) return [`${first} was never answered`]
+  if (outcome === undefined) return [`${first} was never settled`]
   if ("head" in outcome) {
     const { head } = outcome
-    const there = logs.get(head.log)?.slice(head.next - lines.length, head.next) ?? []
+    const found = logs.get(head.log)?.slice(head.next - lines.length, head.next) ?? []
     const follows =
       expect === 0 ? head.next === lines.length : head.log === expect.log && head.next === expect.next + lines.length
     return [
-      ...(there.join() === lines.join() ? [] : [`${first} was acknowledged and is not in its place`]),
+      ...(found.join() === lines.join() ? [] : [`${first} was acknowledged but is not at its seq`]),
       ...(follows ? [] : [`${first} was acknowledged with a head that does not follow`]),
     ]
   }
   if (outcome.code === "indeterminate" || outcome.sent) return []
-  const there = [...logs].some(([name, log]) => !ended.has(name) && lines.some((line) => log.includes(line)))
-  return there ? [`${first} was refused (${outcome.code}) and is in a log`] : []
+  const isCommitted = [...logs].some(([name, log]) => !ended.has(name) && lines.some((line) => log.includes(line)))
+  return isCommitted ? [`${first} was refused (${outcome.code}) but is in a log`] : []
 }
 
-function twice(logs: Logs): string[] {
+function duplicates(logs: Logs): string[] {
   const seen = new Set<string>()
-  const broken: string[] = []
+  const violations: string[] = []
   for (const line of [...logs.values()].flat()) {
-    if (seen.has(line)) broken.push(`${line} is there twice`)
+    if (seen.has(line)) violations.push(`${line} is in the logs twice`)
     seen.add(line)
   }
-  return broken
+  return violations
 }
 
-/** A reader gets a log from its beginning, and at least what was committed before it began. */
-function brokenByRead({ lines, committed, log }: Records["reads"][number], logs: Logs): string[] {
-  if (lines.length === 0) return log === undefined ? [] : ["a reader got nothing of a log that was there"]
+/** A read returns one log from its beginning, at least up to the lines committed before the read began. */
+function violationsOfRead({ lines, committed, log }: Records["reads"][number], logs: Logs): string[] {
+  if (lines.length === 0) return log === undefined ? [] : ["a reader got no line of an existing log"]
   const found = [...logs].find(([, all]) => all[0] === lines[0])
-  if (found === undefined) return ["a reader got lines of no log"]
+  if (found === undefined) return ["a reader got lines that are in no log"]
   const [name, all] = found
-  if (lines.some((line, seq) => all[seq] !== line)) return [`a reader got other lines than ${name} has`]
-  return log === name && lines.length < (committed.get(name) ?? 0) ? ["a reader got less than was committed"] : []
+  if (lines.some((line, seq) => all[seq] !== line)) return [`a reader got lines that differ from those of ${name}`]
+  return log === name && lines.length < (committed.get(name) ?? 0)
+    ? ["a reader got fewer lines than were committed"]
+    : []
 }
 
-async function readAll(storage: Simulated, broken: string[]): Promise<string[]> {
+async function readAll(storage: Simulated, violations: string[]): Promise<string[]> {
   const lines: string[] = []
   try {
     for await (const chunk of storage.read(SESSION)) lines.push(...chunk.lines)
   } catch (error) {
-    broken.push(`the log cannot be read: ${String(error)}`)
+    violations.push(`the log cannot be read: ${String(error)}`)
   }
   return lines
 }
 
-/** A collection in calm weather leaves exactly what the tail names. */
-async function leftOver(storage: Simulated, witness: WitnessedBucket): Promise<string[]> {
+/** After a collection without faults the bucket has exactly the segments that the tail names. */
+async function findOrphans(storage: Simulated, observed: ObservedBucket): Promise<string[]> {
   await storage.collect(SESSION)
-  const segments = [...witness.objects.keys()].filter((key) => key.startsWith("segments/")).sort()
-  const named = [...(witness.current?.named ?? [])].sort()
+  const segments = [...observed.objects.keys()].filter((key) => key.startsWith("segments/")).sort()
+  const named = [...(observed.current?.named ?? [])].sort()
   return segments.join() === named.join()
     ? []
     : [`there are ${segments.length} segments, and ${named.length} are named`]

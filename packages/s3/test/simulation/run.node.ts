@@ -1,4 +1,4 @@
-// `pnpm test:s3-simulation --seeds N [--first-seed S]`: simulates so many runs and prints what they came to.
+// `pnpm test:s3-simulation --seeds N [--first-seed S]`: simulates N runs and prints their outcomes and violations.
 import { parseArgs } from "node:util"
 import { adapter } from "./designs.ts"
 import { simulate } from "./simulate.ts"
@@ -7,7 +7,7 @@ const { values } = parseArgs({ options: { seeds: { type: "string" }, "first-seed
 const seeds = Number(values.seeds ?? 1_000)
 const first = Number(values["first-seed"] ?? 1)
 
-/** One thing that goes wrong makes others go wrong. */
+/** Violations shown per seed: later ones usually follow from the first. */
 const SHOWN = 3
 
 let acknowledged = 0
