@@ -1,5 +1,6 @@
-// `pnpm bench [GROUP…] [--runtime node|bun|deno|chromium|firefox|webkit] [--json FILE] [--quick]`: builds the packages, so that what is
-// measured is what users get, starts what a group needs beside the runtime, and runs the benchmarks. Without a group all of them.
+// `pnpm bench [GROUP…] [--runtime node|bun|deno|chromium|firefox|webkit] [--json FILE] [--quick]`: builds the packages, starts the
+// servers that a group needs, and runs the benchmarks on the built packages. Without a group it runs all of them.
+// `pnpm bench:compare DIR [GROUP…]` (`--before DIR`) compares another checkout, already built, with this one, row by row.
 import { spawn } from "node:child_process"
 import { rmSync } from "node:fs"
 import { join } from "node:path"
@@ -17,13 +18,18 @@ const commands = {
   bun: [join(root, "node_modules", ".bin", "bun")],
   deno: [join(root, "node_modules", ".bin", "deno"), "run", "-A", "--no-lock", "--cached-only"],
 }
-/** Whatever hangs is ended: a run of everything takes some minutes. */
-const TIMEOUT = 30 * 60_000
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { runtime: { type: "string" }, json: { type: "string" }, quick: { type: "boolean", default: false } },
+  options: {
+    before: { type: "string" },
+    runtime: { type: "string" },
+    json: { type: "string" },
+    quick: { type: "boolean", default: false },
+  },
 })
+/** Ends what hangs: a run of everything takes some minutes, a comparison seven times as long. */
+const TIMEOUT = (values.before === undefined ? 30 : 240) * 60_000
 const plan = planOf(positionals, values.runtime)
 if (typeof plan === "string") {
   console.error(`bench: ${plan}`)
@@ -58,8 +64,10 @@ async function bench({ runtime, groups: wanted, engine }) {
     else leaveOut(name, lacking)
   }
   if (here.length === 0) return 0
-  const flags = [...(values.json === undefined ? [] : ["--json", values.json]), ...(values.quick ? ["--quick"] : [])]
-  const args = [join(root, "benchmarks", "src", "main.ts"), ...here, "--engine", engine, ...flags]
+  const flags = ["before", "json"].flatMap((name) => (values[name] === undefined ? [] : [`--${name}`, values[name]]))
+  if (values.quick) flags.push("--quick")
+  const program = values.before === undefined ? "main.ts" : "compare.ts"
+  const args = [join(root, "benchmarks", "src", program), ...here, "--engine", engine, ...flags]
   return runHere([...commands[runtime], ...args], env)
 }
 

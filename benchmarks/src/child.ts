@@ -1,18 +1,27 @@
-/** New processes of the runtime that runs this: for what must be measured from the start, and for peak memory. */
+/** New processes of the current runtime: for figures that must be taken right after a start, and for peak memory. */
 import { execFile } from "node:child_process"
 import { fileURLToPath } from "node:url"
 
-/** Runs `children/NAME.ts` and gives the JSON that it prints last. */
-export function inNewProcess<T>(name: string, args: readonly string[]): Promise<T> {
-  const file = fileURLToPath(new URL(`./children/${name}.ts`, import.meta.url))
+/** Runs `children/NAME.ts` and returns the JSON in the last line that it prints. */
+export async function inNewProcess<T>(name: string, args: readonly string[]): Promise<T> {
+  const output = await outputOf(fileURLToPath(new URL(`./children/${name}.ts`, import.meta.url)), args)
+  return JSON.parse(output.trim().split("\n").at(-1) ?? "") as T
+}
+
+/** What a program prints. A failure has what it printed as errors. */
+export function outputOf(
+  file: string,
+  args: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+): Promise<string> {
   return new Promise((resolve, reject) => {
-    const options = { maxBuffer: 64e6, timeout: 600_000 }
+    const options = { maxBuffer: 64e6, timeout: 600_000, env: { ...process.env, ...env } }
     const stop = (): void => void child.kill()
     process.once("exit", stop)
     const child = execFile(process.execPath, [...flags(), file, ...args], options, (error, stdout, stderr) => {
       process.off("exit", stop)
-      if (error === null) resolve(JSON.parse(stdout.trim().split("\n").at(-1) ?? "") as T)
-      else reject(new Error(`${name} in a new process: ${error.message}\n${stderr}`))
+      if (error === null) resolve(stdout)
+      else reject(new Error(`${file} in a new process: ${error.message}\n${stderr}`))
     })
   })
 }

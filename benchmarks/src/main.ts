@@ -1,49 +1,52 @@
-/** What `pnpm bench` runs in a runtime, for some of the groups: ours beside the raw loop. The packages are measured as they are built. */
+/**
+ * Runs the benchmarks of some groups in the runtime that runs this file, on the packages as built. `--only ID` runs one row, `--list`
+ * prints the ids of the rows.
+ */
 import { existsSync, readFileSync, writeFileSync } from "node:fs"
 import { parseArgs } from "node:util"
 import type { Engine } from "../../.config/browsers/page.ts"
-import { compactionScenarios } from "./compaction.ts"
-import { appendScenarios } from "./files/append.ts"
-import { curveScenarios } from "./files/curves.ts"
-import { listScenarios } from "./files/list.ts"
-import { replayScenarios } from "./files/replay.ts"
-import { resumeScenarios } from "./files/resume.ts"
-import { memoryScenarios } from "./memory.ts"
 import { isOfSameMachine, merge, toJson } from "./merge.ts"
 import type { Report } from "./merge.ts"
 import { machine, table } from "./report.ts"
 import type { Result, Scenario } from "./report.ts"
 
-type Group = (quick: boolean) => readonly Scenario[] | Promise<readonly Scenario[]>
+type Group = (quick: boolean) => Promise<readonly Scenario[]>
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
     engine: { type: "string", default: "chromium" },
     json: { type: "string" },
+    list: { type: "boolean", default: false },
+    only: { type: "string" },
     quick: { type: "boolean", default: false },
   },
 })
 
-/** What only one group needs is loaded with it. */
+/** Each group loads what it uses when it runs. */
 const groups: Readonly<Record<string, Group>> = {
-  append: (quick) => [...appendScenarios(quick), ...memoryScenarios(quick)],
-  replay: replayScenarios,
-  resume: resumeScenarios,
-  list: listScenarios,
-  compaction: compactionScenarios,
-  curves: curveScenarios,
+  append: async (quick) => [
+    ...(await import("./files/append.ts")).appendScenarios(quick),
+    ...(await import("./memory.ts")).memoryScenarios(quick),
+  ],
+  replay: async (quick) => (await import("./files/replay.ts")).replayScenarios(quick),
+  resume: async (quick) => (await import("./files/resume.ts")).resumeScenarios(quick),
+  list: async (quick) => (await import("./files/list.ts")).listScenarios(quick),
+  compaction: async (quick) => (await import("./compaction.ts")).compactionScenarios(quick),
+  curves: async (quick) => (await import("./files/curves.ts")).curveScenarios(quick),
   peers: async (quick) => (await import("./peers/index.ts")).peerScenarios(quick),
   s3: async (quick) => (await import("./s3/index.ts")).s3Scenarios(quick),
   browser: async (quick) => (await import("./browser/index.ts")).browserScenarios(quick, values.engine as Engine),
 }
 
-// Asked to end, it ends what it has started, and removes what it has written.
+// An exit by signal still runs the exit listeners, which stop children and remove folders.
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(1))
 
 const results: Result[] = []
 for (const name of positionals) {
   for (const { id, run } of (await groups[name]?.(values.quick)) ?? []) {
+    if (values.list) console.log(id)
+    if (values.list || (values.only !== undefined && values.only !== id)) continue
     process.stderr.write(`${id} …\n`)
     try {
       const result = await run()
@@ -53,15 +56,15 @@ for (const name of positionals) {
       process.exitCode = 1
     }
   }
-  // After each group, so that what was measured is there whatever the next one meets.
+  // After each group, so that a failure in the next one loses nothing.
   if (values.json !== undefined) save(values.json, { machine: machine(), results })
 }
-process.stdout.write(`${table(results)}\n`)
+if (!values.list) process.stdout.write(`${table(results)}\n`)
 
 function save(file: string, report: Report): void {
   const older = existsSync(file) ? (JSON.parse(readFileSync(file, "utf8")) as Report) : undefined
   if (older !== undefined && !isOfSameMachine(older, report)) {
-    process.stderr.write(`${file} is of another machine and begun anew.\n`)
+    process.stderr.write(`${file} is from another machine; its results are dropped.\n`)
   }
   writeFileSync(file, toJson(merge(older, report)))
 }

@@ -76,9 +76,13 @@ export function table(results: readonly Result[]): string {
       ...Object.entries(peers ?? {}).map(([name, time]) => `${name} ${show(time)}`),
     ].join(", "),
   ])
-  const all = [["id", "median", "spread", "raw", "ratio", "work, peers"], ...rows]
-  const widths = (all[0] as string[]).map((_, column) => Math.max(...all.map((row) => (row[column] as string).length)))
-  return all
+  return aligned([["id", "median", "spread", "raw", "ratio", "work, peers"], ...rows])
+}
+
+/** The rows as lines of text whose columns are padded to the widest cell. */
+export function aligned(rows: readonly (readonly string[])[]): string {
+  const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => (row[column] as string).length)))
+  return rows
     .map((row) =>
       row
         .map((cell, column) => cell.padEnd(widths[column] as number))
@@ -88,6 +92,6 @@ export function table(results: readonly Result[]): string {
     .join("\n")
 }
 
-function show(value: number): string {
+export function show(value: number): string {
   return value >= 100 ? value.toFixed(0) : value.toPrecision(3)
 }

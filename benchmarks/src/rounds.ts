@@ -1,7 +1,7 @@
 /** How a measurement is taken, in a page as in a process: ours and the raw loop in turns, so that a machine that drifts drifts under both. */
 
-/** At least five are needed to speak of a spread. */
-export const ROUNDS = 7
+/** A spread needs at least five. `compare.ts` sets fewer, since it repeats whole runs. In a page there is no `process`. */
+export const ROUNDS = Number(globalThis.process?.env["BENCH_ROUNDS"] ?? 7)
 
 export interface Pair {
   readonly ours: readonly number[]

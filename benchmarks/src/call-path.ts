@@ -1,0 +1,70 @@
+/**
+ * The source files whose functions an operation on files calls: one awaited append to an open session, and opening a session of
+ * seven lines in a new repository with its context. Counted by V8's precise coverage on the sources; module evaluation is left out,
+ * and a first run of each operation loads what is imported late. `--files` lists the files.
+ */
+import { Session as Inspector } from "node:inspector/promises"
+import { relative } from "node:path"
+import { fileURLToPath } from "node:url"
+import { createSessions } from "@sessions/core"
+import { createFileStorage } from "@sessions/fs"
+import { message } from "./data.ts"
+import { withFolder } from "./folder.ts"
+import { verify } from "./rounds.ts"
+
+/** A header and six messages. */
+const MESSAGES = 6
+
+const packages = new URL("../../packages/", import.meta.url).href
+const inspector = new Inspector()
+inspector.connect()
+await inspector.post("Profiler.enable")
+await inspector.post("Profiler.startPreciseCoverage", { callCount: true, detailed: false })
+
+await withFolder(async (root) => {
+  const sessions = createSessions({ storage: createFileStorage({ root }) })
+  const session = await sessions.create()
+  for (let i = 0; i < MESSAGES - 1; i++) await session.append(message(i))
+  report("append", await callsOf(() => session.append(message(MESSAGES))))
+  await sessions.close()
+
+  const openAnew = async (): Promise<Calls> => {
+    const again = createSessions({ storage: createFileStorage({ root }) })
+    const calls = await callsOf(async () => {
+      const { messages } = await (await again.open(session.id)).context()
+      verify(messages.length === MESSAGES, `${messages.length} messages`)
+    })
+    await again.close()
+    return calls
+  }
+  await openAnew()
+  report("open and context", await openAnew())
+})
+inspector.disconnect()
+
+/** How often functions of each source file were called. */
+type Calls = ReadonlyMap<string, number>
+
+async function callsOf(operation: () => Promise<unknown>): Promise<Calls> {
+  // Taking the coverage sets its counts to zero.
+  await inspector.post("Profiler.takePreciseCoverage")
+  await operation()
+  const { result } = await inspector.post("Profiler.takePreciseCoverage")
+  const calls = new Map<string, number>()
+  for (const { url, functions } of result.filter(({ url }) => url.startsWith(packages) && url.includes("/src/"))) {
+    const counts = functions.map(({ functionName, ranges: [range] }) => {
+      const isModule = functionName === "" && range?.startOffset === 0
+      return isModule ? 0 : (range?.count ?? 0)
+    })
+    const sum = counts.reduce((total, count) => total + count, 0)
+    if (sum > 0) calls.set(relative(fileURLToPath(packages), fileURLToPath(url)), sum)
+  }
+  return calls
+}
+
+function report(name: string, calls: Calls): void {
+  const sum = [...calls.values()].reduce((total, count) => total + count, 0)
+  console.log(`${name}: ${calls.size} files, ${sum} calls`)
+  if (!process.argv.includes("--files")) return
+  for (const [file, count] of [...calls].sort(([a], [b]) => a.localeCompare(b))) console.log(`  ${file} ${count}`)
+}
