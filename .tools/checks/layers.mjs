@@ -14,7 +14,11 @@ for (const { dir, manifest } of packages().filter(({ dir }) => existsSync(join(d
   if (layered.layers === undefined && !manifest.private) fail(`${name} has no layers in .config/layers.json`)
   const imports = importsBelow(join(dir, "src"))
   const circles = circlesOf(imports).map(({ files, path }) => `a circle of ${files.length} files, ${path.join(" > ")}`)
-  const violations = layered.layers === undefined ? [] : againstLayers(imports, layered)
+  const unknown = (layered.layers ?? []).flat().filter((entry) => !existsSync(join(dir, "src", entry)))
+  const violations = [
+    ...unknown.map((entry) => `.config/layers.json names ${entry}, which does not exist`),
+    ...(layered.layers === undefined ? [] : againstLayers(imports, layered)),
+  ]
   const report = strict ? fail : process.argv.includes("--list") ? console.log : () => undefined
   for (const violation of [...circles, ...violations]) report(`${name}/src: ${violation}`)
   if (!strict)
