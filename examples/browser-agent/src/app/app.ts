@@ -5,9 +5,9 @@ import type { EndpointSettings } from "../agent/endpoint.ts"
 import { createContext } from "./context.ts"
 import { createListing, type Listing } from "./listing.ts"
 import { loadEndpoint, saveEndpoint } from "./settings.ts"
-import { createShowing, type Showing } from "./showing.ts"
+import { createShowing, type Showing } from "./shown-session.ts"
 import { createStore, type Store } from "./state.ts"
-import { createTalking, type Talking } from "./talking.ts"
+import { createTalking, type Talking } from "./turns.ts"
 
 export interface App extends Omit<Listing, "changed">, Pick<Showing, "show" | "view">, Talking {
   readonly store: Store

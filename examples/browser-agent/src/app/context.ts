@@ -4,7 +4,7 @@ import type { IndexedDbStorage } from "@sessions/idb"
 import { createEndpoint } from "../agent/endpoint.ts"
 import type { Model } from "../agent/model.ts"
 import { standIn } from "../agent/stand-in.ts"
-import { noticeOf } from "./sentences.ts"
+import { noticeOf } from "./notices.ts"
 import type { Store } from "./state.ts"
 
 export interface Context {

@@ -4,7 +4,7 @@ import type { StorageEstimate } from "@sessions/idb"
 import type { EndpointSettings } from "../agent/endpoint.ts"
 import type { Doing } from "../agent/turn.ts"
 import type { Conversation } from "../sessions/conversation.ts"
-import type { Notice } from "./sentences.ts"
+import type { Notice } from "./notices.ts"
 
 export interface State {
   /** Undefined until they were listed. */

@@ -1,5 +1,5 @@
 import type { App } from "../app/app.ts"
-import { COMPACTS_AT } from "../app/showing.ts"
+import { COMPACTS_AT } from "../app/shown-session.ts"
 import type { ContextBar, Part } from "../sessions/context-bar.ts"
 import { button } from "./buttons.ts"
 import { h, setText } from "./dom.ts"

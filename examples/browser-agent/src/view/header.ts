@@ -4,7 +4,7 @@ import type { SessionInfo } from "@sessions/core"
 import { button } from "./buttons.ts"
 import { confirm } from "./confirm.ts"
 import { h, setText } from "./dom.ts"
-import { count } from "./said.ts"
+import { count } from "./format.ts"
 import type { View } from "./view.ts"
 
 /** The session's title, and what can be done with all of it. */

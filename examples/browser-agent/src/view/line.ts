@@ -4,7 +4,7 @@ import type { CallLine, Line } from "../sessions/lines.ts"
 import { h } from "./dom.ts"
 import { lineActions, versionsElement } from "./line-actions.ts"
 import { prose } from "./prose.ts"
-import { clock, exactly } from "./said.ts"
+import { clock, exactly } from "./format.ts"
 
 export interface LineItem extends Line {
   /** The line before is of the same answer: it has the name, and what can be done. */

@@ -1,7 +1,7 @@
 import type { App } from "../app/app.ts"
 import { button } from "./buttons.ts"
 import { h } from "./dom.ts"
-import type { Notice } from "../app/sentences.ts"
+import type { Notice } from "../app/notices.ts"
 import type { View } from "./view.ts"
 
 /** What went wrong, or was done, until it is put away. */

@@ -4,7 +4,7 @@ import { titleOf } from "../app/files.ts"
 import type { State } from "../app/state.ts"
 import { button } from "./buttons.ts"
 import { h, reconcile } from "./dom.ts"
-import { ago, count, exactly } from "./said.ts"
+import { ago, count, exactly } from "./format.ts"
 import { createStorageView } from "./storage.ts"
 import type { View } from "./view.ts"
 

@@ -1,7 +1,7 @@
 import type { App } from "../app/app.ts"
 import { button } from "./buttons.ts"
 import { h, setText } from "./dom.ts"
-import { size } from "./said.ts"
+import { size } from "./format.ts"
 import type { View } from "./view.ts"
 
 /** How much is stored, and whether the browser will keep it. */

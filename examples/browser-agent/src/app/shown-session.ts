@@ -4,7 +4,7 @@ import { hasCode } from "@sessions/core"
 import { openFollowed, type Opened } from "../sessions/open.ts"
 import { readConversation } from "../sessions/conversation.ts"
 import type { Context } from "./context.ts"
-import { noticeOf } from "./sentences.ts"
+import { noticeOf } from "./notices.ts"
 
 export interface Showing {
   /** Undefined: a new session. */

@@ -3,8 +3,8 @@ import { type Doing, runTurn } from "../agent/turn.ts"
 import { withTurnTold } from "../sessions/presence.ts"
 import type { Context } from "./context.ts"
 import type { Listing } from "./listing.ts"
-import { noticeOf } from "./sentences.ts"
-import type { Showing } from "./showing.ts"
+import { noticeOf } from "./notices.ts"
+import type { Showing } from "./shown-session.ts"
 
 export interface Talking {
   /**
