@@ -1,7 +1,7 @@
 import { createApp } from "./app/app.ts"
 import { createPage } from "./view/page.ts"
 
-/** The address names the session, so that a reload, and a second tab, come back to it. */
+/** The hash of the URL is the session's id, so that a reload and a second tab show the same session. */
 const named = (): string | undefined =>
   location.hash.length > 1 ? decodeURIComponent(location.hash.slice(1)) : undefined
 
@@ -15,7 +15,7 @@ addEventListener("hashchange", () => {
   if (named() !== app.store.get().openId) void app.show(named())
 })
 addEventListener("focus", () => void app.refresh())
-// "5 min. ago" becomes 6.
+// Updates relative times such as "5 min. ago".
 setInterval(() => document.visibilityState === "visible" && void app.refresh(), 60_000)
 
 await app.refresh()

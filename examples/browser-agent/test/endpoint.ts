@@ -1,9 +1,9 @@
-/** A model's server: streams what a script says, and remembers what it was asked. */
+/** A model server for tests: streams scripted answers and records the requests. */
 import { createServer } from "node:http"
 
 export interface Endpoint {
   readonly url: string
-  readonly asked: {
+  readonly requests: {
     readonly key: string | undefined
     readonly body: { readonly messages: readonly { role: string }[] }
   }[]
@@ -14,26 +14,26 @@ type Answer =
   | { readonly status: number; readonly text: string }
   | { readonly deltas: readonly object[]; readonly finish: string }
 
-/** `answer` is told how many results of tools it has got, and whether a summary is asked for. */
+/** @param answer gets the number of tool results in the request, and whether it asks for a summary */
 export async function openEndpoint(answer: (results: number, summary: boolean) => Answer): Promise<Endpoint> {
-  const asked: Endpoint["asked"] = []
+  const requests: Endpoint["requests"] = []
   const server = createServer((request, response) => {
     const open = { "access-control-allow-origin": "*", "access-control-allow-headers": "*" }
     if (request.method === "OPTIONS") return void response.writeHead(204, open).end()
     let text = ""
-    request.on("data", (piece) => (text += String(piece)))
+    request.on("data", (chunk) => (text += String(chunk)))
     request.on("end", () => {
-      const body = JSON.parse(text) as Endpoint["asked"][number]["body"]
-      asked.push({ key: request.headers.authorization, body })
-      const said = answer(
+      const body = JSON.parse(text) as Endpoint["requests"][number]["body"]
+      requests.push({ key: request.headers.authorization, body })
+      const scripted = answer(
         body.messages.filter(({ role }) => role === "tool").length,
         body.messages[0]?.role === "system",
       )
-      if ("status" in said) return void response.writeHead(said.status, open).end(said.text)
+      if ("status" in scripted) return void response.writeHead(scripted.status, open).end(scripted.text)
       response.writeHead(200, { ...open, "content-type": "text/event-stream" })
-      for (const delta of said.deltas) response.write(`data: ${JSON.stringify({ choices: [{ delta }] })}\n\n`)
+      for (const delta of scripted.deltas) response.write(`data: ${JSON.stringify({ choices: [{ delta }] })}\n\n`)
       response.end(
-        `data: ${JSON.stringify({ choices: [{ delta: {}, finish_reason: said.finish }] })}\n\ndata: [DONE]\n\n`,
+        `data: ${JSON.stringify({ choices: [{ delta: {}, finish_reason: scripted.finish }] })}\n\ndata: [DONE]\n\n`,
       )
     })
   })
@@ -42,7 +42,7 @@ export async function openEndpoint(answer: (results: number, summary: boolean) =
   const port = typeof address === "object" && address !== null ? address.port : 0
   return {
     url: `http://127.0.0.1:${port}/v1/chat/completions`,
-    asked,
+    requests,
     async close() {
       server.closeAllConnections()
       await new Promise((resolve) => server.close(resolve))

@@ -2,7 +2,7 @@ import assert from "node:assert/strict"
 import { describe } from "node:test"
 import type { Page } from "playwright"
 import { openEndpoint } from "./endpoint.ts"
-import { answered, ask, asked, check, questions, ready, send, sessionId, titles, typedAgain } from "./harness.ts"
+import { answered, ask, asked, check, questions, ready, send, sessionId, titles, keptInField } from "./harness.ts"
 
 const alert = (page: Page, text: string | RegExp): Promise<void> => page.getByRole("alert").getByText(text).waitFor()
 
@@ -15,8 +15,8 @@ async function useEndpoint(page: Page, url: string, key: string, window = 128_00
   await page.getByRole("button", { name: "Use it" }).click()
 }
 
-void describe("what can go wrong", { concurrency: 4 }, () => {
-  check("a model behind an address: streamed, with tools, asked only when something is sent", async (open) => {
+void describe("failures", { concurrency: 4 }, () => {
+  check("a server is called only when a message is sent, and streams answers and tool calls", async (open) => {
     const args = ['{"na', 'me":"tabs"}'].map((piece) => ({
       tool_calls: [{ index: 0, function: { arguments: piece } }],
     }))
@@ -30,12 +30,12 @@ void describe("what can go wrong", { concurrency: 4 }, () => {
     )
     const page = await open()
     await useEndpoint(page, endpoint.url, "secret-1")
-    assert.equal(endpoint.asked.length, 0)
+    assert.equal(endpoint.requests.length, 0)
     await ask(page, "May I use two tabs?", /^Two tabs are fine\.$/)
-    assert.equal(endpoint.asked.length, 2)
-    assert.ok(endpoint.asked.every(({ key }) => key === "Bearer secret-1"))
+    assert.equal(endpoint.requests.length, 2)
+    assert.ok(endpoint.requests.every(({ key }) => key === "Bearer secret-1"))
     assert.deepEqual(
-      endpoint.asked[1]?.body.messages.map(({ role }) => role),
+      endpoint.requests[1]?.body.messages.map(({ role }) => role),
       ["user", "assistant", "tool"],
     )
     await page
@@ -47,10 +47,10 @@ void describe("what can go wrong", { concurrency: 4 }, () => {
   })
 
   check(
-    "a server that refuses is quoted, and the question is answered when it is asked again",
+    "an error of the server is shown, and the question can be asked again",
     async (open) => {
       const endpoint = await openEndpoint(() =>
-        endpoint.asked.length === 1
+        endpoint.requests.length === 1
           ? { status: 503, text: "busy" }
           : { deltas: [{ content: "Here." }], finish: "stop" },
       )
@@ -61,16 +61,16 @@ void describe("what can go wrong", { concurrency: 4 }, () => {
       await page.getByText("This turn was cut off before it was answered.").waitFor()
       await page.getByRole("button", { name: "Continue" }).click()
       await answered(page, "Here.")
-      assert.equal(endpoint.asked[1]?.key, undefined)
+      assert.equal(endpoint.requests[1]?.key, undefined)
       await asked(page, ["Are you there?"])
       await endpoint.close()
-      // The browser itself writes a line about every answer of this kind.
+      // The browser logs each such response to the console.
     },
     { expected: /status of 503/ },
   )
 
   check(
-    "a summary that fails when it is time is told of, and the turn stands",
+    "a failed automatic compaction is reported, and the turn is kept",
     async (open) => {
       const endpoint = await openEndpoint((_, summary) =>
         summary ? { status: 503, text: "busy" } : { deltas: [{ content: "Here." }], finish: "stop" },
@@ -86,34 +86,34 @@ void describe("what can go wrong", { concurrency: 4 }, () => {
     { expected: /status of 503/ },
   )
 
-  check("no room: a sentence says so, what was typed is still there, and works when there is room", async (open) => {
+  check("an exceeded quota is explained, the typed text is kept, and can be sent when there is space", async (open) => {
     const page = await open()
     await ask(page, "How do branches work?", /Looking writes nothing/)
     await page.evaluate(fillUp)
     await send(page, "What is in storage?")
-    await alert(page, "The browser has no room left for this site.")
-    await typedAgain(page, "What is in storage?")
+    await alert(page, "This site has used up its share of the disk.")
+    await keptInField(page, "What is in storage?")
     await asked(page, ["How do branches work?"])
-    await page.evaluate(() => dispatchEvent(new Event("room")))
+    await page.evaluate(() => dispatchEvent(new Event("space")))
     await page.keyboard.press("Enter")
     await answered(page, "A browser may clear")
     await ready(page)
   })
 
-  check("a browser that stores nothing is told of, and what was typed is still there", async (open, context) => {
+  check("if the browser stores nothing the page says so, and the typed text is kept", async (open, context) => {
     await context.addInitScript(() => {
       IDBFactory.prototype.open = () => {
         throw new DOMException("The user denied permission.", "SecurityError")
       }
     })
     const page = await open()
-    await alert(page, "Could not list the sessions. The browser lets this page store nothing")
+    await alert(page, "Could not list the sessions. The browser stores nothing for this page")
     await send(page, "Hello?")
     await alert(page, "Could not make a session.")
-    await typedAgain(page, "Hello?")
+    await keptInField(page, "Hello?")
   })
 
-  check("a session of a newer version can be read, and not be continued", async (open) => {
+  check("a session of a newer version can be read, but not continued", async (open) => {
     const page = await open()
     await ask(page, "How do branches work?", /Looking writes nothing/)
     await page.evaluate(madeNewer)
@@ -124,7 +124,7 @@ void describe("what can go wrong", { concurrency: 4 }, () => {
     assert.ok(await page.getByRole("button", { name: "Edit and send again" }).isDisabled())
   })
 
-  check("a session that another tab deletes is put away, with a word of why", async (open) => {
+  check("a session that another tab deletes is closed, with the reason", async (open) => {
     const one = await open()
     await ask(one, "How do branches work?", /Looking writes nothing/)
     const two = await open(`#${sessionId(one)}`)
@@ -137,7 +137,7 @@ void describe("what can go wrong", { concurrency: 4 }, () => {
   })
 })
 
-/** Every write to a log ends as it does where the disk is full, until the event `room`. The browser's own limit cannot be had so low. */
+/** Makes each write to a log fail as on a full disk, until the event `space`. The browser's own quota cannot be set so low. */
 function fillUp(): void {
   const prototype: { add: (this: IDBObjectStore, value: unknown, key?: IDBValidKey) => IDBRequest<IDBValidKey> } =
     IDBObjectStore.prototype
@@ -149,10 +149,10 @@ function fillUp(): void {
     this.transaction.abort()
     return request
   }
-  addEventListener("room", () => (prototype.add = original))
+  addEventListener("space", () => (prototype.add = original))
 }
 
-/** Every stored header is of a version that this program does not know. */
+/** Changes each stored header to an unknown version. */
 async function madeNewer(): Promise<void> {
   const db = await new Promise<IDBDatabase>((resolve, reject) => {
     const opening = indexedDB.open("browser-agent")

@@ -1,4 +1,4 @@
-/** The page in Chromium, as a person uses it. Not in vitest: a tab that is reloaded would take the runner inside it along. */
+/** Uses the page in Chromium as a user does. Not in vitest, whose runner is in the page and would not survive a reload. */
 import assert from "node:assert/strict"
 import { readFile } from "node:fs/promises"
 import { after, before, test } from "node:test"
@@ -17,12 +17,12 @@ after(async () => {
   await site?.close()
 })
 
-/** A page, in one browser with the others of the same check. */
+/** Opens a page in the browser context of the check. */
 type Open = (hash?: string) => Promise<Page>
 
 /**
- * A browser of its own for each; no page of it may complain on its console, but for what is `expected`, or ask anybody outside of this
- * machine.
+ * Runs a test in a browser context of its own. It fails if a page writes an error or a warning to its console that is not `expected`, or
+ * sends a request to another machine.
  */
 export function check(
   name: string,
@@ -30,18 +30,18 @@ export function check(
   { expected }: { readonly expected?: RegExp } = {},
 ): void {
   void test(name, async () => {
-    const complaints: string[] = []
+    const problems: string[] = []
     const context = await browser.newContext({ viewport: { width: 1280, height: 800 } })
     context.setDefaultTimeout(15_000)
     context.on("request", (request) => {
       const { protocol, hostname } = new URL(request.url())
       const here = protocol === "data:" || protocol === "blob:" || (protocol === "http:" && hostname === "127.0.0.1")
-      if (!here) complaints.push(`request: ${request.url()}`)
+      if (!here) problems.push(`request: ${request.url()}`)
     })
     context.on("console", (message) => {
-      if (message.type() === "error" || message.type() === "warning") complaints.push(`console: ${message.text()}`)
+      if (message.type() === "error" || message.type() === "warning") problems.push(`console: ${message.text()}`)
     })
-    context.on("weberror", (error) => complaints.push(`error: ${String(error.error())}`))
+    context.on("weberror", (error) => problems.push(`error: ${String(error.error())}`))
     try {
       await work(async (hash = "") => {
         const page = await context.newPage()
@@ -53,7 +53,7 @@ export function check(
       await context.close()
     }
     assert.deepEqual(
-      complaints.filter((complaint) => expected?.test(complaint) !== true),
+      problems.filter((problem) => expected?.test(problem) !== true),
       [],
     )
   })
@@ -64,20 +64,20 @@ export async function send(page: Page, text: string): Promise<void> {
   await page.keyboard.press("Enter")
 }
 
-/** A whole turn: the last answer is the one that is expected. */
+/** Runs a whole turn and waits for the expected answer. */
 export async function ask(page: Page, text: string, answer: RegExp): Promise<void> {
   await send(page, text)
   await answered(page, answer)
   await ready(page)
 }
 
-/** Of the agent, in the log: what it says besides calling tools. */
+/** Waits for an answer without tool calls in the log. */
 export function answered(page: Page, text: string | RegExp): Promise<void> {
   return page.locator(".line.assistant:not(.live):not(:has(.call))", { hasText: text }).waitFor()
 }
 
-/** Does it in the page at the moment when this first stands there, however slow the machine is that drives it. */
-export function atOnce(
+/** Acts within the page when the text first appears, so that the timing does not depend on the driver. */
+export function onAppearance(
   page: Page,
   wanted: { selector: string; text: string },
   action: "reload" | "stop",
@@ -100,8 +100,8 @@ export function atOnce(
   )
 }
 
-/** What could not be stored goes back where it was typed, when all is told. */
-export async function typedAgain(page: Page, text: string): Promise<void> {
+/** Waits until the text that could not be stored is in the field again. */
+export async function keptInField(page: Page, text: string): Promise<void> {
   const field = (expected: string): boolean =>
     document.querySelector<HTMLTextAreaElement>(".composer textarea")?.value === expected
   await page.waitForFunction(field, text)
@@ -113,13 +113,13 @@ export function ready(page: Page): Promise<void> {
 
 export const questions = (page: Page): Promise<string[]> => page.locator(".line.user .body").allTextContents()
 
-/** The questions of the session are these, once all of them are shown. */
+/** Waits until the shown questions are the expected ones. */
 export async function asked(page: Page, expected: readonly string[]): Promise<void> {
   const isShown = (wanted: string): boolean => {
     const bodies = Array.from(document.querySelectorAll(".line.user .body"), ({ textContent }) => textContent)
     return JSON.stringify(bodies) === wanted
   }
-  // Where they never are, the assertion says what is there instead.
+  // After a timeout the assertion shows the difference.
   await page.waitForFunction(isShown, JSON.stringify(expected)).catch(() => undefined)
   assert.deepEqual(await questions(page), expected)
 }

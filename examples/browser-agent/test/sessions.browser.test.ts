@@ -2,9 +2,9 @@ import assert from "node:assert/strict"
 import { describe } from "node:test"
 import { answered, ask, asked, check, exported, ready, sessionId } from "./harness.ts"
 
-// They wait for the agent most of the time, each in a browser of its own.
+// Concurrent, because the tests mostly wait for the agent; each has a browser context of its own.
 void describe("sessions", { concurrency: 4 }, () => {
-  check("an export that is imported again is the same but for its id", async (open) => {
+  check("an export that is imported again differs in its id only", async (open) => {
     const page = await open()
     await ask(page, "How do branches work?", /Looking writes nothing/)
     const first = sessionId(page)
@@ -23,7 +23,7 @@ void describe("sessions", { concurrency: 4 }, () => {
     assert.equal(await page.locator(".sessions li").count(), 2)
   })
 
-  check("a file that is no session is refused in a sentence, and nothing else happens", async (open) => {
+  check("a file that is not a session is refused with a sentence, and nothing else happens", async (open) => {
     const page = await open()
     await page.setInputFiles("input[type=file]", {
       name: "notes.txt",
@@ -58,7 +58,7 @@ void describe("sessions", { concurrency: 4 }, () => {
     assert.deepEqual(await page.locator(".sessions .title").allTextContents(), ["About branches"])
   })
 
-  check("a session that is compacted marks what the model gets a summary of, and keeps all of it", async (open) => {
+  check("a compacted session keeps all lines, and marks those that the model gets a summary of", async (open) => {
     const page = await open()
     await ask(page, "How do branches work?", /Looking writes nothing/)
     await ask(page, "What is in storage?", /A browser may clear/)
@@ -71,7 +71,7 @@ void describe("sessions", { concurrency: 4 }, () => {
     assert.match(await page.locator(".context .used").innerText(), /of them a summary/)
   })
 
-  check("all of it by the keyboard alone", async (open) => {
+  check("everything works with the keyboard alone", async (open) => {
     const page = await open()
     const press = async (...keys: string[]): Promise<void> => {
       for (const key of keys) await page.keyboard.press(key)

@@ -1,4 +1,4 @@
-/** The page as a server of static files gives it: built once, on loopback. */
+/** Builds the page and serves it as static files on loopback. */
 import { mkdtemp, readFile, rm } from "node:fs/promises"
 import { createServer } from "node:http"
 import { tmpdir } from "node:os"

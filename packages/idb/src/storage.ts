@@ -135,7 +135,7 @@ export function createIndexedDbStorage(options: IndexedDbStorageOptions = {}): I
 
 /** How often a watcher reads the head if other tabs cannot notify it. */
 const POLL_MS = 250
-/** How often it reads the head otherwise: a tab that is closed between its commit and its notification sends none. */
+/** How often it reads the head otherwise: a tab that is closed right after a commit sends no notification. */
 const FALLBACK_MS = 5_000
 
 function capabilitiesOf(

@@ -1,19 +1,19 @@
-/** A model behind an address that speaks OpenAI's chat completions, as most servers and local programs do. */
+/** A model behind a URL with OpenAI's chat completions, which most servers and local programs support. */
 import type { SummarizeRequest } from "@sessions/core"
 import type { AnswerRequest, Model } from "./model.ts"
-import { type Delta, fromWire, gather, toWireMessages, toWireTools, type WireMessage } from "./wire.ts"
+import { type Delta, fromWire, collect, toWireMessages, toWireTools, type WireMessage } from "./wire.ts"
 
 export interface EndpointSettings {
-  /** Whole, e.g. `http://localhost:11434/v1/chat/completions`. */
+  /** The full URL, e.g. `http://localhost:11434/v1/chat/completions`. */
   readonly url: string
   readonly model: string
-  /** Empty: none is sent. */
+  /** Empty to send none. */
   readonly key: string
-  /** Tokens. */
+  /** In tokens. */
   readonly window: number
 }
 
-/** An address that did not answer, or not with an answer. The message is a sentence for people. */
+/** A server that cannot be reached or gives no valid answer. The message is a sentence for the user. */
 export class EndpointError extends Error {
   override readonly name = "EndpointError"
 }
@@ -25,7 +25,7 @@ export function createEndpoint(settings: EndpointSettings): Model {
     window: settings.window,
     async answer({ messages, tools, signal, onText }: AnswerRequest) {
       const body = { messages: toWireMessages(messages), tools: toWireTools(tools), stream: true }
-      return fromWire(await gather(deltasOf(await post(settings, body, signal)), onText))
+      return fromWire(await collect(deltasOf(await post(settings, body, signal)), onText))
     },
     async summarize({ system, prompt, maxTokens, signal }: SummarizeRequest) {
       const messages: WireMessage[] = [
@@ -33,29 +33,29 @@ export function createEndpoint(settings: EndpointSettings): Model {
         { role: "user", content: prompt },
       ]
       const response = await post(settings, { messages, max_tokens: maxTokens, stream: true }, signal)
-      const { content, stopReason } = fromWire(await gather(deltasOf(response), () => undefined))
+      const { content, stopReason } = fromWire(await collect(deltasOf(response), () => undefined))
       return stopReason === undefined ? { content } : { content, stopReason }
     },
   }
 }
 
-async function post(settings: EndpointSettings, body: object, signal: AbortSignal): Promise<Response> {
+async function post(settings: EndpointSettings, request: object, signal: AbortSignal): Promise<Response> {
   const { url, model, key } = settings
   const headers = { "content-type": "application/json", ...(key === "" ? {} : { authorization: `Bearer ${key}` }) }
   let response: Response
   try {
-    response = await fetch(url, { method: "POST", headers, body: JSON.stringify({ model, ...body }), signal })
+    response = await fetch(url, { method: "POST", headers, body: JSON.stringify({ model, ...request }), signal })
   } catch (cause) {
     signal.throwIfAborted()
     const message = `${url} cannot be reached. Is the address right, does the server run, and does it let pages of other sites ask (CORS)?`
     throw new EndpointError(message, { cause })
   }
   if (response.ok) return response
-  const said = (await response.text()).slice(0, 300)
-  throw new EndpointError(`${url} answered ${response.status}${said === "" ? "." : `: ${said}`}`)
+  const body = (await response.text()).slice(0, 300)
+  throw new EndpointError(`${url} answered ${response.status}${body === "" ? "." : `: ${body}`}`)
 }
 
-/** What the server sends piece by piece; one that does not stream sends all in one. */
+/** The streamed deltas; a single one if the server does not stream. */
 async function* deltasOf(response: Response): AsyncGenerator<Delta, void, undefined> {
   if (response.headers.get("content-type")?.includes("text/event-stream") !== true) {
     yield choiceOf(await response.text())
@@ -74,7 +74,7 @@ function choiceOf(text: string): Delta {
   try {
     parsed = JSON.parse(text) as typeof parsed
   } catch (cause) {
-    throw new EndpointError("The server answered something that is no chat completion. Is the address whole?", {
+    throw new EndpointError("The server's answer is not a chat completion. Is the address complete?", {
       cause,
     })
   }

@@ -1,4 +1,4 @@
-/** Looking into messages. */
+/** Reads the text and the tool calls of messages. */
 import type { ContentBlock, Message, TextBlock, ToolCallBlock, ToolResultMessage } from "@sessions/core"
 
 export function textOf(content: readonly ContentBlock[] | undefined): string {
@@ -8,7 +8,7 @@ export function textOf(content: readonly ContentBlock[] | undefined): string {
     .join("\n")
 }
 
-/** For people: also of what has no text, and of roles that this page does not know. */
+/** The text to display, also for blocks without text and for unknown roles. */
 export function shownText(message: Message): string {
   const shown = (message.content ?? []).map((block) => {
     if (block.type === "text") return (block as TextBlock).text
@@ -25,13 +25,13 @@ export function callsOf({ role, content }: Message): readonly ToolCallBlock[] {
     : []
 }
 
-/** Calls of the last answer that have no result. */
+/** The calls of the last answer that have no result. */
 export function openCalls(messages: readonly Message[]): readonly ToolCallBlock[] {
   const last = messages.findLastIndex(({ role }) => role === "assistant")
   const answer = messages[last]
   if (answer === undefined) return []
   const after = messages.slice(last + 1)
-  // Whoever said something else since has given up on them.
+  // A later message of another kind means that the calls were abandoned.
   if (after.some(({ role }) => role !== "toolResult")) return []
   const answered = new Set(after.map((message) => (message as ToolResultMessage).toolCallId))
   return callsOf(answer).filter(({ id }) => !answered.has(id))

@@ -1,14 +1,14 @@
-/** What a turn needs of a model; the stand-in and the endpoint are two of them. */
+/** The interface of a model, which the stand-in and the endpoint implement. */
 import type { AssistantMessage, ModelMessage, Summarize } from "@sessions/core"
 
 export interface Model {
   readonly provider: string
   readonly name: string
-  /** Tokens that it takes. */
+  /** Size of the context window in tokens. */
   readonly window: number
   /**
-   * One answer: text that is told while it comes, calls of tools, or both. Rejects with the signal's reason when that fires; what had
-   * been told by then is the caller's to keep.
+   * Returns one answer: text, which is streamed to `onText`, tool calls, or both. Rejects with the signal's reason when it fires; the
+   * caller may keep the text that was streamed until then.
    */
   answer(request: AnswerRequest): Promise<Answer>
   readonly summarize: Summarize
@@ -18,7 +18,7 @@ export interface AnswerRequest {
   readonly messages: readonly ModelMessage[]
   readonly tools: readonly ToolDescription[]
   readonly signal: AbortSignal
-  /** Called with all of the text so far. */
+  /** Called with the whole text so far. */
   readonly onText: (text: string) => void
 }
 

@@ -1,9 +1,9 @@
-/** What the agent of this page can look up: how its own sessions are kept. */
+/** The notes that the agent can look up: how this page stores its sessions. */
 
 export interface Note {
   readonly name: string
   readonly title: string
-  /** Words of a question that this note answers. */
+  /** Words in questions that this note answers. */
   readonly about: readonly string[]
   readonly text: string
 }
@@ -18,13 +18,13 @@ export const NOTES: readonly Note[] = [
 - your question, and every tool call with its result
 - nothing of an answer that was still being written
 
-When you come back, the turn is shown as unfinished. **Continue** takes it up where the log ends.`,
+When you come back, the turn is shown as unfinished. **Continue** continues it from the end of the log.`,
   },
   {
     name: "branches",
     title: "Branches",
     about: ["branch", "branches", "tree", "edit", "resend", "undo", "again", "version", "versions"],
-    text: `A session is a tree, and nothing in it is overwritten. When you edit a question and send it again, the new one stands beside the old one, each with what followed it.
+    text: `A session is a tree, and nothing in it is overwritten. When you edit a question and send it again, the new one is added beside the old one, each with its own answers.
 
 - The arrows at a message step through its versions.
 - The list of branches jumps to any of them.
@@ -44,7 +44,7 @@ When two tabs ask at the same moment, one is first. The other reads what is new,
     about: ["compact", "compaction", "context", "long", "summary", "summarize", "tokens", "full", "memory"],
     text: `A model takes only so many tokens. The bar above the conversation shows how many are taken. At 80 % the older part is summarized by itself, or earlier if you press **Compact**.
 
-The log keeps every message: only what the model gets becomes shorter. What the summary stands for is marked by a line at its side.`,
+The log keeps every message: only what the model gets becomes shorter. The part that the summary replaces is marked by a line at its side.`,
   },
   {
     name: "files",
@@ -65,6 +65,6 @@ Drop such a file anywhere on this page to import it. The copy has an id of its o
     about: ["storage", "space", "room", "disk", "quota", "keep", "persist", "delete", "evict", "persistent"],
     text: `A browser may clear what a site has stored when the disk fills up. **Keep it** asks it not to. It may agree, ask you, or refuse; Chromium decides by how much you use the site.
 
-If there is no room for a message, it is not written, and it stays in the field where you typed it. Delete a session, then send it again.`,
+If there is no space for a message, it is not written, and it stays in the field where you typed it. Delete a session, then send it again.`,
   },
 ]

@@ -1,14 +1,14 @@
-/** Takes the place of a model, so that the page works without any: it looks into the notes and says what stands there. */
+/** Replaces a model, so that the page works without one: it searches the notes and answers with one of them. */
 import type { AssistantMessage, Message, Summarize, ToolCallBlock } from "@sessions/core"
 import { textOf } from "./messages.ts"
 import type { Model } from "./model.ts"
 import { NOTES } from "./notes.ts"
 import { wait } from "./tools.ts"
 
-/** As fast as people read. */
+/** About the speed of reading. */
 const MS_A_WORD = 22
 
-/** Small, so that a short conversation has something to compact. */
+/** Small, so that a short conversation can be compacted. */
 const WINDOW = 4_000
 
 export const standIn: Model = {
@@ -19,7 +19,7 @@ export const standIn: Model = {
     const asked = messages.findLastIndex(({ role }) => role === "user")
     const results = messages.slice(asked + 1).filter(({ role }) => role === "toolResult")
     const { text, call } = next(textOf(messages[asked]?.content), results)
-    await say(text, onText, signal)
+    await stream(text, onText, signal)
     const content: AssistantMessage["content"] = [{ type: "text", text }, ...(call === undefined ? [] : [call])]
     return { content, stopReason: call === undefined ? "stop" : "toolUse" }
   },
@@ -46,22 +46,22 @@ ${NOTES.map(({ title }) => `- ${title}`).join("\n")}
 
 For a real model, give the address of one under **Model**.`
 
-/** By the clock, not by the tick: a tab in the background gets one a second. */
-async function say(text: string, onText: (text: string) => void, signal: AbortSignal): Promise<void> {
+/** Streams by the clock and not by the timer, since timers of a tab in the background run once per second. */
+async function stream(text: string, onText: (text: string) => void, signal: AbortSignal): Promise<void> {
   const words = text.match(/\S+\s*/g) ?? []
   const start = performance.now()
-  for (let said = 0; said < words.length; ) {
+  for (let sent = 0; sent < words.length; ) {
     await wait(MS_A_WORD, signal)
-    said = Math.max(said + 1, Math.floor((performance.now() - start) / MS_A_WORD))
-    onText(words.slice(0, said).join(""))
+    sent = Math.max(sent + 1, Math.floor((performance.now() - start) / MS_A_WORD))
+    onText(words.slice(0, sent).join(""))
   }
 }
 
-/** Picks what was asked and said last out of the prompt, in the form that the prompt asks for. */
+/** Lists the questions and the last answer of the prompt, in the format that the prompt asks for. */
 const summarize: Summarize = async ({ prompt, signal }) => {
   await wait(900, signal)
-  const asked = firstLines(prompt, "User")
-  const said = firstLines(prompt, "Assistant")
+  const questions = firstLines(prompt, "User")
+  const answers = firstLines(prompt, "Assistant")
   return [
     "## Goal",
     "To learn how this page keeps its sessions.",
@@ -69,7 +69,7 @@ const summarize: Summarize = async ({ prompt, signal }) => {
     "- (none)",
     "## Progress",
     "### Done",
-    ...asked.slice(-12).map((line) => `- [x] ${line}`),
+    ...questions.slice(-12).map((line) => `- [x] ${line}`),
     "### In Progress",
     "- (none)",
     "### Blocked",
@@ -79,7 +79,7 @@ const summarize: Summarize = async ({ prompt, signal }) => {
     "## Next Steps",
     "- Answer what is asked next",
     "## Critical Context",
-    `- ${said.at(-1) ?? "(none)"}`,
+    `- ${answers.at(-1) ?? "(none)"}`,
   ].join("\n")
 }
 
@@ -89,6 +89,6 @@ function firstLines(prompt: string, speaker: string): string[] {
 }
 
 function toCall(name: string, args: Readonly<Record<string, unknown>>): ToolCallBlock {
-  // Not crypto.randomUUID(), which pages have only over https and on localhost.
+  // Not crypto.randomUUID(), which exists only over https and on localhost.
   return { type: "toolCall", id: `call_${Math.random().toString(36).slice(2, 10)}`, name, arguments: args }
 }

@@ -1,16 +1,16 @@
-/** The tools of the agent. They only read, so a call whose result was lost can be made again. */
+/** The tools of the agent. They only read, so a call whose result was lost can be repeated. */
 import type { ToolCallBlock, ToolResultMessage } from "@sessions/core"
 import type { Tool } from "./model.ts"
 import { NOTES } from "./notes.ts"
 
-/** Long enough to be seen, and to close the tab in the middle of it. */
-const TAKES_MS = 350
+/** Long enough to be seen, and to close the tab during a call. */
+const DURATION_MS = 350
 
 export const TOOLS: readonly Tool[] = [
   {
     name: "search_notes",
     description:
-      "Finds the notes that have to do with a question about this page. One name and title a line, the best first.",
+      "Finds notes that match a question about this page. Returns one name and title per line, the best match first.",
     parameters: { type: "object", properties: { query: { type: "string" } }, required: ["query"] },
     async run({ query }, signal) {
       const words = new Set(
@@ -18,7 +18,7 @@ export const TOOLS: readonly Tool[] = [
           .toLowerCase()
           .match(/[a-z]+/g) ?? [],
       )
-      await wait(TAKES_MS, signal)
+      await wait(DURATION_MS, signal)
       const found = NOTES.map((note) => ({ note, hits: note.about.filter((word) => words.has(word)).length }))
         .filter(({ hits }) => hits > 0)
         .sort((a, b) => b.hits - a.hits)
@@ -28,11 +28,11 @@ export const TOOLS: readonly Tool[] = [
   },
   {
     name: "read_note",
-    description: "Gives a note by its name.",
+    description: "Returns a note by its name.",
     parameters: { type: "object", properties: { name: { type: "string" } }, required: ["name"] },
     async run({ name }, signal) {
       const wanted = text(name, "name")
-      await wait(TAKES_MS, signal)
+      await wait(DURATION_MS, signal)
       const note = NOTES.find((note) => note.name === wanted)
       if (note === undefined) throw new Error(`There is no note "${wanted}".`)
       return note.text
@@ -40,17 +40,17 @@ export const TOOLS: readonly Tool[] = [
   },
 ]
 
-/** A tool that fails has a result too: the model gets to see the error. Rejects only where the signal has fired. */
+/** A failed call has a result, too, so that the model sees the error. Rejects only if the signal has fired. */
 export async function callTool(call: ToolCallBlock, signal: AbortSignal): Promise<ToolResultMessage> {
   const result = { role: "toolResult", toolCallId: call.id, toolName: call.name } as const
-  const said = (text: string): ToolResultMessage["content"] => [{ type: "text", text }]
+  const toContent = (text: string): ToolResultMessage["content"] => [{ type: "text", text }]
   try {
     const tool = TOOLS.find(({ name }) => name === call.name)
     if (tool === undefined) throw new Error(`There is no tool "${call.name}".`)
-    return { ...result, isError: false, content: said(await tool.run(call.arguments, signal)) }
+    return { ...result, isError: false, content: toContent(await tool.run(call.arguments, signal)) }
   } catch (error) {
     signal.throwIfAborted()
-    return { ...result, isError: true, content: said(error instanceof Error ? error.message : String(error)) }
+    return { ...result, isError: true, content: toContent(error instanceof Error ? error.message : String(error)) }
   }
 }
 

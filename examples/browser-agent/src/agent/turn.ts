@@ -1,4 +1,4 @@
-/** The loop of an agent over a session: ask the model, append what it says, run its tools, append what they give. */
+/** The loop of an agent over a session: call the model, append its answer, run its tools, append their results. */
 import type { AssistantMessage, Message, Session, ToolCallBlock } from "@sessions/core"
 import { callsOf, openCalls } from "./messages.ts"
 import type { Model } from "./model.ts"
@@ -6,55 +6,55 @@ import { callTool, TOOLS } from "./tools.ts"
 
 export interface TurnOptions {
   readonly model: Model
-  /** The entry to go on from; null: the beginning. */
+  /** The entry to continue from; null for the beginning. */
   readonly from: string | null
-  /** Missing: goes on with a turn that was cut off. */
+  /** Missing to continue an interrupted turn. */
   readonly prompt?: string
   readonly signal: AbortSignal
-  readonly tell: (doing: Doing) => void
-  /** The prompt is in the log. */
+  readonly onActivity: (activity: Activity) => void
+  /** Called when the prompt is stored. */
   readonly onStored?: () => void
 }
 
-/** What the agent is doing now, and is in no log yet. */
-export type Doing =
+/** What the agent does now and is not in the log yet. */
+export type Activity =
   | { readonly kind: "thinking" }
   | { readonly kind: "answering"; readonly text: string }
   | { readonly kind: "calling"; readonly call: string }
 
 /**
- * One turn. Each append has been acknowledged before the next step begins, so whenever the tab goes away, the log holds all that
- * happened. Where another tab's turn gets in first, the library runs the function again on what that left: in order, if this one
- * went on from the end; else it stays a branch of its own.
+ * Runs one turn. Each append is acknowledged before the next step begins, so the log is complete whenever the tab is closed. If another
+ * tab's turn is written first, the library runs the function again: after that turn if this one continued from the end of the log,
+ * otherwise as a branch of its own.
  */
 export async function runTurn(session: Session, options: TurnOptions): Promise<void> {
-  const { model, from, prompt, signal, tell, onStored } = options
+  const { model, from, prompt, signal, onActivity, onStored } = options
   const fromEnd = session.leafId === from
   await session.turn(async (turn) => {
     if (!fromEnd) await (from === null ? turn.resetLeaf() : turn.branch(from))
     if (prompt !== undefined) {
       await appendMessage(turn, { role: "user", content: [{ type: "text", text: prompt }] })
       onStored?.()
-    } else await runCalls(turn, openCalls(await messagesOf(turn, "none")), { signal, tell })
+    } else await runCalls(turn, openCalls(await messagesOf(turn, "none")), { signal, onActivity })
     for (;;) {
-      tell({ kind: "thinking" })
-      const reply = await answer(turn, { model, signal, tell })
+      onActivity({ kind: "thinking" })
+      const reply = await answer(turn, { model, signal, onActivity })
       const calls = callsOf(reply)
       if (calls.length === 0 || signal.aborted) return
-      await runCalls(turn, calls, { signal, tell })
+      await runCalls(turn, calls, { signal, onActivity })
     }
   })
 }
 
-/** What was said before the model failed, or was stopped, is kept, and says that it was cut off. */
+/** Appends the answer of the model. If it fails or is stopped, appends the text so far with the stop reason. */
 async function answer(
   turn: Session,
-  { model, signal, tell }: Pick<TurnOptions, "model" | "signal" | "tell">,
+  { model, signal, onActivity }: Pick<TurnOptions, "model" | "signal" | "onActivity">,
 ): Promise<AssistantMessage> {
   let text = ""
   const onText = (soFar: string): void => {
     text = soFar
-    tell({ kind: "answering", text })
+    onActivity({ kind: "answering", text })
   }
   const by = { role: "assistant", provider: model.provider, model: model.name } as const
   try {
@@ -74,10 +74,10 @@ async function answer(
 async function runCalls(
   turn: Session,
   calls: readonly ToolCallBlock[],
-  { signal, tell }: Pick<TurnOptions, "signal" | "tell">,
+  { signal, onActivity }: Pick<TurnOptions, "signal" | "onActivity">,
 ): Promise<void> {
   for (const call of calls) {
-    tell({ kind: "calling", call: call.id })
+    onActivity({ kind: "calling", call: call.id })
     await appendMessage(turn, await callTool(call, signal))
   }
 }

@@ -1,4 +1,4 @@
-/** Messages as chat completions have them, and back. */
+/** Conversion between messages and the format of chat completions. */
 import type { ContentBlock, ModelMessage, ToolCallBlock } from "@sessions/core"
 import { callsOf, textOf } from "./messages.ts"
 import type { Answer, ToolDescription } from "./model.ts"
@@ -14,14 +14,14 @@ export type WireMessage =
   | { readonly role: "assistant"; readonly content: string | null; readonly tool_calls?: readonly WireCall[] }
   | { readonly role: "tool"; readonly tool_call_id: string; readonly content: string }
 
-/** A piece of an answer, with what is of use of it; all of it is a stranger's. */
+/** The used fields of a streamed delta. They come from a server, so none is trusted. */
 export interface Delta {
   readonly content?: unknown
   readonly tool_calls?: unknown
   readonly finish?: string
 }
 
-interface Gathered {
+interface Collected {
   text: string
   readonly calls: { id: string; name: string; args: string }[]
   finish: string | undefined
@@ -45,29 +45,29 @@ export function toWireTools(tools: readonly ToolDescription[]): readonly object[
   }))
 }
 
-export async function gather(deltas: AsyncIterable<Delta>, onText: (text: string) => void): Promise<Gathered> {
-  const gathered: Gathered = { text: "", calls: [], finish: undefined }
+export async function collect(deltas: AsyncIterable<Delta>, onText: (text: string) => void): Promise<Collected> {
+  const collected: Collected = { text: "", calls: [], finish: undefined }
   for await (const { content, tool_calls: calls, finish } of deltas) {
-    if (typeof content === "string" && content !== "") onText((gathered.text += content))
-    for (const [place, call] of (Array.isArray(calls)
+    if (typeof content === "string" && content !== "") onText((collected.text += content))
+    for (const [position, call] of (Array.isArray(calls)
       ? (calls as Partial<WireCall & { index: number }>[])
       : []
     ).entries()) {
-      const into = (gathered.calls[call.index ?? place] ??= { id: "", name: "", args: "" })
+      const into = (collected.calls[call.index ?? position] ??= { id: "", name: "", args: "" })
       into.id ||= call.id ?? ""
       into.name += call.function?.name ?? ""
       into.args += call.function?.arguments ?? ""
     }
-    gathered.finish = finish ?? gathered.finish
+    collected.finish = finish ?? collected.finish
   }
-  if (gathered.finish === undefined)
+  if (collected.finish === undefined)
     throw new Error("The connection ended in the middle of the answer. Continue to ask again.")
-  return gathered
+  return collected
 }
 
 const STOP_REASONS: Readonly<Record<string, string>> = { tool_calls: "toolUse", function_call: "toolUse" }
 
-export function fromWire({ text, calls, finish = "stop" }: Gathered): Answer {
+export function fromWire({ text, calls, finish = "stop" }: Collected): Answer {
   const content: ContentBlock[] = text === "" ? [] : [{ type: "text", text }]
   return { content: [...content, ...calls.map(toCall)], stopReason: STOP_REASONS[finish] ?? finish }
 }
@@ -76,8 +76,8 @@ function toWireCall({ id, name, arguments: args }: ToolCallBlock): WireCall {
   return { id, type: "function", function: { name, arguments: JSON.stringify(args) } }
 }
 
-/** Arguments that are no JSON go to the tool as they are; it answers what it misses, and the model may try again. */
-function toCall({ id, name, args }: Gathered["calls"][number], place: number): ToolCallBlock {
+/** Arguments that are not a JSON object are passed on as text; the tool reports what is missing, so that the model can try again. */
+function toCall({ id, name, args }: Collected["calls"][number], index: number): ToolCallBlock {
   let parsed: unknown
   try {
     parsed = JSON.parse(args === "" ? "{}" : args)
@@ -86,5 +86,5 @@ function toCall({ id, name, args }: Gathered["calls"][number], place: number): T
   }
   const isObject = typeof parsed === "object" && parsed !== null && !Array.isArray(parsed)
   const given = isObject ? (parsed as ToolCallBlock["arguments"]) : { unreadable: args }
-  return { type: "toolCall", id: id === "" ? `call_${place}_${Date.now().toString(36)}` : id, name, arguments: given }
+  return { type: "toolCall", id: id === "" ? `call_${index}_${Date.now().toString(36)}` : id, name, arguments: given }
 }

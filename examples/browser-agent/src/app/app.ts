@@ -1,22 +1,22 @@
-/** Puts the parts together: what views may do. */
+/** The actions that views may call, assembled from the other files. */
 import { createSessions } from "@sessions/core"
 import { createIndexedDbStorage } from "@sessions/idb"
 import type { EndpointSettings } from "../agent/endpoint.ts"
 import { createContext } from "./context.ts"
 import { createListing, type Listing } from "./listing.ts"
 import { loadEndpoint, saveEndpoint } from "./settings.ts"
-import { createShowing, type Showing } from "./shown-session.ts"
+import { createShownSession, type ShownSession } from "./shown-session.ts"
 import { createStore, type Store } from "./state.ts"
-import { createTalking, type Talking } from "./turns.ts"
+import { createTurns, type Turns } from "./turns.ts"
 
-export interface App extends Omit<Listing, "changed">, Pick<Showing, "show" | "view">, Talking {
+export interface App extends Omit<Listing, "changed">, Pick<ShownSession, "show" | "view">, Turns {
   readonly store: Store
-  /** Asks the browser to keep what is stored. */
-  readonly keep: () => Promise<void>
+  /** Asks the browser not to clear the stored sessions. */
+  readonly persist: () => Promise<void>
   readonly useEndpoint: (endpoint: EndpointSettings | undefined) => Promise<void>
 }
 
-/** `openId`: of the session that will be shown first. */
+/** @param openId the session that is shown first */
 export function createApp(openId: string | undefined): App {
   const storage = createIndexedDbStorage({ database: "browser-agent" })
   const sessions = createSessions({ storage })
@@ -26,44 +26,44 @@ export function createApp(openId: string | undefined): App {
     openId,
     conversation: undefined,
     turns: new Map(),
-    elsewhere: false,
+    runsElsewhere: false,
     compacting: false,
     notice: undefined,
     endpoint: loadEndpoint(),
     estimate: undefined,
-    kept: false,
+    persisted: false,
   })
   const context = createContext(sessions, storage, store)
   const { changed, ...listing } = createListing(context)
   const refresh = async (): Promise<void> => {
     await listing.refresh()
-    await weigh()
+    await updateEstimate()
   }
-  const showing = createShowing(context, () => void refresh())
-  const talking = createTalking(context, showing, { ...listing, changed })
+  const shown = createShownSession(context, () => void refresh())
+  const turns = createTurns(context, shown, { ...listing, changed })
 
-  async function weigh(): Promise<void> {
-    store.set({ estimate: await storage.estimate(), kept: await storage.persisted() })
+  async function updateEstimate(): Promise<void> {
+    store.set({ estimate: await storage.estimate(), persisted: await storage.persisted() })
   }
 
   return {
     store,
     ...listing,
-    ...talking,
+    ...turns,
     refresh,
-    show: showing.show,
-    view: showing.view,
-    async keep() {
-      const kept = await storage.persist()
+    show: shown.show,
+    view: shown.view,
+    async persist() {
+      const persisted = await storage.persist()
       const text =
         "The browser did not promise it. Chromium decides by how much you use this site; installing or bookmarking it helps."
-      store.set({ kept, ...(kept ? {} : { notice: { kind: "done" as const, text } }) })
+      store.set({ persisted, ...(persisted ? {} : { notice: { kind: "done" as const, text } }) })
     },
     async useEndpoint(endpoint) {
       saveEndpoint(endpoint)
       store.set({ endpoint })
-      // Opened anew: a handle has its summarizer and its window from the start.
-      await showing.show(store.get().openId)
+      // Reopens the session: its summarizer and window are set when it is opened.
+      await shown.show(store.get().openId)
     },
   }
 }

@@ -1,4 +1,4 @@
-/** What all actions share. */
+/** The dependencies that all actions share. */
 import type { Sessions } from "@sessions/core"
 import type { IndexedDbStorage } from "@sessions/idb"
 import { createEndpoint } from "../agent/endpoint.ts"
@@ -11,7 +11,7 @@ export interface Context {
   readonly sessions: Sessions
   readonly storage: IndexedDbStorage
   readonly store: Store
-  /** Does it, or says why it could not be done; `doing` completes "Could not …". */
+  /** Runs an action; shows a notice if it fails. `doing` completes "Could not …". */
   readonly attempt: <T>(doing: string, work: () => Promise<T>) => Promise<T | undefined>
   readonly model: () => Model
 }

@@ -1,4 +1,4 @@
-/** Names of sessions, and of the files they are saved as. */
+/** Titles of sessions, and their download as files. */
 import type { SessionInfo } from "@sessions/core"
 
 export function titleOf({ title, firstPrompt }: SessionInfo): string {
@@ -6,14 +6,14 @@ export function titleOf({ title, firstPrompt }: SessionInfo): string {
   return name === "" ? "Untitled session" : name
 }
 
-/** As a download, which needs no permission. */
-export function save(pieces: readonly string[], name: string): void {
-  const url = URL.createObjectURL(new Blob([...pieces], { type: "application/x-ndjson" }))
+/** Saves as a download, which needs no permission. */
+export function save(chunks: readonly string[], name: string): void {
+  const url = URL.createObjectURL(new Blob([...chunks], { type: "application/x-ndjson" }))
   const link = document.createElement("a")
   link.href = url
-  // What file systems do not take in a name.
+  // File systems do not allow these characters in a name.
   link.download = name.replace(/[\\/:*?"<>|]/g, " ").trim()
   link.click()
-  // The download has begun when the click returns, but some browsers read the address a little later.
+  // Some browsers read the URL only after the click has returned.
   setTimeout(() => URL.revokeObjectURL(url), 10_000)
 }

@@ -1,4 +1,4 @@
-/** The list of sessions, and what is done to a session as a whole. */
+/** The list of sessions, and the actions on whole sessions: rename, delete, fork, import, export. */
 import type { SessionInfo } from "@sessions/core"
 import { save, titleOf } from "./files.ts"
 import type { Context } from "./context.ts"
@@ -6,14 +6,14 @@ import type { Context } from "./context.ts"
 export interface Listing {
   /** Reads the list again. */
   readonly refresh: () => Promise<void>
-  /** The same, here and in other tabs: something has changed. */
+  /** Reads the list again, here and in other tabs, after a change. */
   readonly changed: () => Promise<void>
   readonly showMore: () => Promise<void>
   readonly rename: (id: string, title: string) => Promise<void>
   readonly remove: (id: string) => Promise<boolean>
-  /** A new session with all that was said up to the entry; gives its id. */
+  /** Creates a session with the path up to the entry; resolves to its id. */
   readonly fork: (id: string, at: string | null) => Promise<string | undefined>
-  /** Gives the id of the last one that could be taken. */
+  /** Resolves to the id of the last session that could be imported. */
   readonly importFiles: (files: readonly File[]) => Promise<string | undefined>
   readonly exportFile: (info: SessionInfo) => Promise<void>
 }
@@ -21,7 +21,7 @@ export interface Listing {
 const PAGE = 50
 
 export function createListing({ sessions, store, attempt }: Context): Listing {
-  // `watch` tells of one session. That the list has changed, tabs tell each other.
+  // `watch` reports changes of one session only, so tabs notify each other of changes to the list.
   const channel = typeof BroadcastChannel === "undefined" ? undefined : new BroadcastChannel("browser-agent")
   channel?.addEventListener("message", () => void refresh())
   let limit = PAGE
@@ -43,7 +43,7 @@ export function createListing({ sessions, store, attempt }: Context): Listing {
   }
 
   async function changed(): Promise<void> {
-    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a channel takes none; it reaches its own origin only.
+    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a BroadcastChannel has no target, it reaches its own origin only.
     channel?.postMessage("changed")
     await refresh()
   }
@@ -78,7 +78,7 @@ export function createListing({ sessions, store, attempt }: Context): Listing {
     async importFiles(files) {
       let last: string | undefined
       for (const file of files) {
-        // Read twice: once to see what it is, once to write it. So no file has to fit into memory.
+        // Reads the file twice, to identify its format and then to write it, so that it need not fit into memory.
         const imported = await attempt(`import ${file.name}`, () => sessions.import(() => chunksOf(file)))
         last = imported?.id ?? last
       }
@@ -87,15 +87,15 @@ export function createListing({ sessions, store, attempt }: Context): Listing {
     },
     async exportFile(info) {
       await attempt("export the session", async () => {
-        const pieces: string[] = []
-        for await (const piece of sessions.export(info.id, { selfContained: true })) pieces.push(piece)
-        save(pieces, `${titleOf(info)}.jsonl`)
+        const chunks: string[] = []
+        for await (const chunk of sessions.export(info.id, { selfContained: true })) chunks.push(chunk)
+        save(chunks, `${titleOf(info)}.jsonl`)
       })
     },
   }
 }
 
-/** Not every browser can iterate a stream. */
+/** Not every browser supports `for await` over a stream. */
 async function* chunksOf(file: File): AsyncGenerator<Uint8Array, void, undefined> {
   const reader = file.stream().getReader()
   for (let read = await reader.read(); !read.done; read = await reader.read()) yield read.value

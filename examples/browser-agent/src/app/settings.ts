@@ -1,9 +1,9 @@
-/** Where the model is asked: kept for this tab alone, and gone with it. */
+/** Stores the settings of the model in `sessionStorage`, so that they end with the tab. */
 import type { EndpointSettings } from "../agent/endpoint.ts"
 
 const NAME = "endpoint"
 
-/** Undefined: the stand-in. */
+/** Undefined selects the stand-in. */
 export function loadEndpoint(): EndpointSettings | undefined {
   try {
     const text = sessionStorage.getItem(NAME)
@@ -18,6 +18,6 @@ export function saveEndpoint(endpoint: EndpointSettings | undefined): void {
     if (endpoint === undefined) sessionStorage.removeItem(NAME)
     else sessionStorage.setItem(NAME, JSON.stringify(endpoint))
   } catch {
-    // A browser that keeps nothing: then it holds until the tab is reloaded.
+    // The browser stores nothing, so the settings last until a reload.
   }
 }

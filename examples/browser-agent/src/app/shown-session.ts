@@ -1,4 +1,4 @@
-/** The session that is shown, and the branch of it. */
+/** Opens the shown session, selects its branch, and follows changes by other tabs. */
 import type { CompactionSettings, Session } from "@sessions/core"
 import { hasCode } from "@sessions/core"
 import { openFollowed, type Opened } from "../sessions/open.ts"
@@ -6,30 +6,33 @@ import { readConversation } from "../sessions/conversation.ts"
 import type { Context } from "./context.ts"
 import { noticeOf } from "./notices.ts"
 
-export interface Showing {
-  /** Undefined: a new session. */
+export interface ShownSession {
+  /** Undefined shows a new session. */
   readonly show: (id: string | undefined) => Promise<void>
-  /** Looks at another branch. Nothing is written until something is said there. */
+  /** Shows another branch. Writes nothing; the next message continues that branch. */
   readonly view: (leaf: string) => Promise<void>
   readonly current: () => Opened | undefined
-  /** From now on the view goes where the session's own leaf goes; what comes back makes it stay where that is then. */
+  /** Makes the view follow the session's leaf. The returned function makes it stay at the leaf of that moment. */
   readonly followLeaf: (id: string) => (session: Session) => void
 }
 
-/** Another tab's appends are in the list, too. */
-export function createShowing({ sessions, store, attempt, model }: Context, listed: () => void): Showing {
+/** @param onListChanged called when the session's row in the list may have changed */
+export function createShownSession(
+  { sessions, store, attempt, model }: Context,
+  onListChanged: () => void,
+): ShownSession {
   let opened: Opened | undefined
   let viewed: string | null | undefined
   let latest = 0
 
   async function read(session: Session): Promise<void> {
-    const turn = ++latest
+    const current = ++latest
     try {
       const conversation = await readConversation(session, viewed, model().window)
-      if (turn === latest && store.get().openId === session.id) store.set({ conversation })
+      if (current === latest && store.get().openId === session.id) store.set({ conversation })
     } catch (error) {
-      // Closed for being opened anew: that is read next.
-      if (turn === latest && !hasCode(error, "closed")) store.set({ notice: noticeOf(error, "read the session") })
+      // `closed`: the session is being reopened, and is read again then.
+      if (current === latest && !hasCode(error, "closed")) store.set({ notice: noticeOf(error, "read the session") })
     }
   }
 
@@ -38,7 +41,7 @@ export function createShowing({ sessions, store, attempt, model }: Context, list
     opened = undefined
     viewed = undefined
     latest++
-    store.set({ openId: id, conversation: undefined, elsewhere: false, compacting: false })
+    store.set({ openId: id, conversation: undefined, runsElsewhere: false, compacting: false })
     if (id === undefined) return
     const isShown = (): boolean => store.get().openId === id
     const session = await attempt("open the session", () =>
@@ -46,14 +49,14 @@ export function createShowing({ sessions, store, attempt, model }: Context, list
         changed: (session) => {
           if (!isShown()) return
           void read(session)
-          listed()
+          onListChanged()
         },
         gone() {
           void show(undefined)
           store.set({ notice: { kind: "done", text: "The session was deleted in another tab." } })
-          listed()
+          onListChanged()
         },
-        elsewhere: (running) => isShown() && store.set({ elsewhere: running }),
+        turnElsewhere: (running) => isShown() && store.set({ runsElsewhere: running }),
         compacting: (running) => isShown() && store.set({ compacting: running }),
         failed: (error) => isShown() && store.set({ notice: noticeOf(error, "follow the session") }),
       }),
@@ -63,14 +66,14 @@ export function createShowing({ sessions, store, attempt, model }: Context, list
     if (session === undefined && isShown()) store.set({ openId: undefined })
   }
 
-  /** With a summarizer, every turn compacts when it is time. */
+  /** With these settings each turn compacts the session when the window is nearly full. */
   function compactionOf(): CompactionSettings {
     const { window } = model()
     return {
       summarize: (request) => model().summarize(request),
       contextWindow: window,
-      thresholdShare: COMPACTS_AT,
-      keepRecentTokens: Math.floor(window * KEEPS),
+      thresholdShare: COMPACTION_THRESHOLD,
+      keepRecentTokens: Math.floor(window * KEPT_SHARE),
       maxSummaryTokens: Math.floor(window / 4),
     }
   }
@@ -92,6 +95,6 @@ export function createShowing({ sessions, store, attempt, model }: Context, list
   }
 }
 
-/** Shares of the window. */
-export const COMPACTS_AT = 0.8
-const KEEPS = 0.1
+/** As shares of the context window. */
+export const COMPACTION_THRESHOLD = 0.8
+const KEPT_SHARE = 0.1

@@ -1,35 +1,35 @@
-/** What the page knows. Views draw it; actions change it. */
+/** The state of the page. Actions change it, views draw it. */
 import type { SessionInfo } from "@sessions/core"
 import type { StorageEstimate } from "@sessions/idb"
 import type { EndpointSettings } from "../agent/endpoint.ts"
-import type { Doing } from "../agent/turn.ts"
+import type { Activity } from "../agent/turn.ts"
 import type { Conversation } from "../sessions/conversation.ts"
 import type { Notice } from "./notices.ts"
 
 export interface State {
-  /** Undefined until they were listed. */
+  /** Undefined until the first list is there. */
   readonly sessions: readonly SessionInfo[] | undefined
-  /** There are more than are listed. */
+  /** Whether there are more than the listed ones. */
   readonly more: boolean
-  /** Of the session that is shown; undefined: a new one, which is made with its first message. */
+  /** The shown session; undefined for a new one, which is created with its first message. */
   readonly openId: string | undefined
   readonly conversation: Conversation | undefined
-  /** Turns of this tab, by session. */
-  readonly turns: ReadonlyMap<string, Doing>
-  /** Another tab has a turn on the session that is shown. */
-  readonly elsewhere: boolean
+  /** Running turns of this tab, by session. */
+  readonly turns: ReadonlyMap<string, Activity>
+  /** Whether another tab runs a turn on the shown session. */
+  readonly runsElsewhere: boolean
   readonly compacting: boolean
   readonly notice: Notice | undefined
-  /** Undefined: the stand-in. */
+  /** Undefined selects the stand-in. */
   readonly endpoint: EndpointSettings | undefined
   readonly estimate: StorageEstimate | undefined
-  readonly kept: boolean
+  readonly persisted: boolean
 }
 
 export interface Store {
   readonly get: () => State
   readonly set: (part: Partial<State>) => void
-  /** Called once for all that changed in one go. */
+  /** The listener is called once for all changes of one tick. */
   readonly subscribe: (listener: (state: State) => void) => void
 }
 
@@ -43,7 +43,7 @@ export function createStore(initial: State): Store {
       state = { ...state, ...part }
       if (queued) return
       queued = true
-      // Not a frame: a tab in the background gets none.
+      // Not an animation frame: a tab in the background gets none.
       queueMicrotask(() => {
         queued = false
         for (const listener of listeners) listener(state)

@@ -1,35 +1,35 @@
-/** Turns of the agent on the session that is shown. */
-import { type Doing, runTurn } from "../agent/turn.ts"
-import { withTurnTold } from "../sessions/presence.ts"
+/** Runs and stops turns of the agent on the shown session, and compacts it. */
+import { type Activity, runTurn } from "../agent/turn.ts"
+import { withTurnLock } from "../sessions/presence.ts"
 import type { Context } from "./context.ts"
 import type { Listing } from "./listing.ts"
 import { noticeOf } from "./notices.ts"
-import type { Showing } from "./shown-session.ts"
+import type { ShownSession } from "./shown-session.ts"
 
-export interface Talking {
+export interface Turns {
   /**
-   * Says it at the leaf that is shown, or after `from`. Resolves as soon as it is stored; false where it could not be: then it is
-   * still the caller's to keep.
+   * Sends a prompt after `from`, by default after the shown leaf. Resolves to true as soon as the prompt is stored, and to false if it
+   * could not be stored, so that the caller can keep the text.
    */
   readonly send: (prompt: string, from?: string | null) => Promise<boolean>
-  /** Takes up a turn that was cut off, or answers once more. */
-  readonly goOn: (from: string | null) => Promise<void>
+  /** Continues an interrupted turn, or answers again. */
+  readonly continueTurn: (from: string | null) => Promise<void>
   readonly stop: () => void
   readonly compact: () => Promise<void>
 }
 
-export function createTalking(context: Context, showing: Showing, listing: Listing): Talking {
+export function createTurns(context: Context, shown: ShownSession, listing: Listing): Turns {
   const { sessions, store, attempt, model } = context
   const stops = new Map<string, AbortController>()
 
-  function tell(id: string, doing: Doing | undefined): void {
+  function report(id: string, activity: Activity | undefined): void {
     const turns = new Map(store.get().turns)
-    if (doing === undefined) turns.delete(id)
-    else turns.set(id, doing)
+    if (activity === undefined) turns.delete(id)
+    else turns.set(id, activity)
     store.set({ turns })
   }
 
-  /** Resolves when the prompt is stored, or cannot be; the turn goes on. */
+  /** Resolves when the prompt is stored or cannot be stored, while the turn continues. */
   function turn(from: string | null, prompt?: string): Promise<boolean> {
     return new Promise((resolve) => {
       run(from, prompt, () => resolve(true))
@@ -39,28 +39,28 @@ export function createTalking(context: Context, showing: Showing, listing: Listi
   }
 
   async function run(from: string | null, prompt: string | undefined, onStored: () => void): Promise<void> {
-    const opened = showing.current()
+    const opened = shown.current()
     if (opened === undefined || stops.has(opened.id)) return
     const { id } = opened
     const stop = new AbortController()
     stops.set(id, stop)
     store.set({ notice: undefined })
-    tell(id, { kind: "thinking" })
-    const stay = showing.followLeaf(id)
+    report(id, { kind: "thinking" })
+    const keepLeaf = shown.followLeaf(id)
     let doing = prompt === undefined ? "finish the turn" : "send the message"
-    const told = {
-      tell: (what: Doing) => tell(id, what),
+    const callbacks = {
+      onActivity: (activity: Activity) => report(id, activity),
       onStored() {
         doing = "finish the turn"
         onStored()
       },
     }
-    const said = prompt === undefined ? {} : { prompt }
+    const promptOption = prompt === undefined ? {} : { prompt }
     try {
-      await withTurnTold(id, () =>
+      await withTurnLock(id, () =>
         opened.run((session) =>
-          runTurn(session, { model: model(), from, signal: stop.signal, ...said, ...told }).finally(() =>
-            stay(session),
+          runTurn(session, { model: model(), from, signal: stop.signal, ...promptOption, ...callbacks }).finally(() =>
+            keepLeaf(session),
           ),
         ),
       )
@@ -68,22 +68,22 @@ export function createTalking(context: Context, showing: Showing, listing: Listi
       if (!stop.signal.aborted) store.set({ notice: noticeOf(error, doing) })
     } finally {
       stops.delete(id)
-      tell(id, undefined)
+      report(id, undefined)
       await listing.changed()
     }
   }
 
   return {
     async send(prompt, from) {
-      if (showing.current() === undefined) {
+      if (shown.current() === undefined) {
         const made = await attempt("make a session", () => sessions.create())
         if (made === undefined) return false
-        await showing.show(made.id)
+        await shown.show(made.id)
         await made.close()
       }
       return turn(from === undefined ? (store.get().conversation?.leaf ?? null) : from, prompt)
     },
-    async goOn(from) {
+    async continueTurn(from) {
       await turn(from)
     },
     stop() {
@@ -93,8 +93,8 @@ export function createTalking(context: Context, showing: Showing, listing: Listi
       const leaf = store.get().conversation?.leaf ?? null
       store.set({ notice: undefined })
       await attempt("summarize the session", async () => {
-        await showing.current()?.run(async (session) => {
-          // The branch that is looked at is the one to be summarized.
+        await shown.current()?.run(async (session) => {
+          // Summarizes the branch that is shown.
           if (leaf !== null && session.leafId !== leaf) await session.branch(leaf)
           const { fits, tooLarge } = await session.compact()
           if (!fits) store.set({ notice: { kind: "done", text: tooLarge ?? "It is still too long for the model." } })

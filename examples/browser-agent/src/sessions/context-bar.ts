@@ -1,22 +1,22 @@
-/** How full the model's window is, and with what. */
+/** How many tokens of the context window are used, and by which kinds of messages. */
 import { type Entry, estimateMessage, type Header } from "@sessions/core"
 import { buildSessionContext } from "@sessions/core/context"
 
 export type Part = "summary" | "user" | "assistant" | "tools"
 
 export interface ContextBar {
-  /** Tokens, estimated. */
+  /** Estimated tokens. */
   readonly used: number
   readonly window: number
   readonly parts: readonly { readonly part: Part; readonly tokens: number }[]
-  /** Entries that the model gets. */
+  /** The ids of the entries in the context. */
   readonly inContext: ReadonlySet<string>
   readonly compaction: { readonly entryId: string; readonly tokensBefore: number } | undefined
 }
 
 const PARTS: Readonly<Record<string, Part>> = { user: "user", assistant: "assistant", toolResult: "tools" }
 
-/** `entries` is the whole log. */
+/** @param entries the whole log, by seq */
 export function contextBar(
   entries: readonly (Entry | undefined)[],
   leaf: string | null,

@@ -1,4 +1,4 @@
-/** What is shown of a session, seen from one of its leaves. */
+/** The displayed state of a session at one of its leaves. */
 import type { Entry, Session } from "@sessions/core"
 import { type ContextBar, contextBar } from "./context-bar.ts"
 import { type Line, linesOf, messageOf, type Unfinished, unfinishedOf } from "./lines.ts"
@@ -6,32 +6,32 @@ import { newestBelow, pathTo, type ShownNode, type ShownTree, shownTree } from "
 
 export interface Conversation {
   readonly id: string
-  /** The entry that the next message hangs on; null: the beginning. */
+  /** The parent of the next message; null for the beginning. */
   readonly leaf: string | null
   readonly tree: ShownTree
   readonly lines: readonly Line[]
   readonly bar: ContextBar
   readonly unfinished: Unfinished | undefined
-  /** Why it can be read only: a sentence. */
+  /** Why the session is read-only, as a sentence. */
   readonly readOnly: string | undefined
-  /** Why it could not be summarized when it was time: a sentence. */
+  /** Why the last automatic compaction failed, as a sentence. */
   readonly notSummarized: string | undefined
-  /** Of another tab's branch that was written at the same moment as this one. */
+  /** The leaf of a branch that another tab wrote at the same time as this one. */
   readonly otherLeaf: string | undefined
 }
 
-/** `from` undefined: as the session stands; an entry: as what has grown on it since stands. */
+/** @param from the entry whose newest descendant is shown; undefined for the session's leaf */
 export async function readConversation(
   session: Session,
   from: string | null | undefined,
   window: number,
 ): Promise<Conversation> {
-  // The whole log, for the sake of the tree. A page without one would read `session.messages()`, page by page.
+  // Reads the whole log to show the tree. A page without a tree would read `session.messages()`, page by page.
   const tree = shownTree(await session.tree())
   const leaf = leafFrom(tree, session.leafId, from)
   const path = pathTo(tree, leaf)
   const entries = tree.entries.slice()
-  for (const { seq, entry } of path) entries[seq] = await whole(session, entry)
+  for (const { seq, entry } of path) entries[seq] = await withBlobs(session, entry)
   const bar = contextBar(entries, leaf, { header: session.header, window })
   return {
     id: session.id,
@@ -46,15 +46,15 @@ export async function readConversation(
   }
 }
 
-/** Told until the conversation has gone on here. */
+/** Undefined as soon as the conversation was continued here. */
 function otherLeafOf(session: Session, tree: ShownTree, path: readonly ShownNode[]): string | undefined {
   const diverged = session.diagnostics.find(({ code }) => code === "diverged")
   for (const id of [diverged?.leaf, diverged?.otherLeaf]) {
     if (id === undefined || !tree.at.has(id)) continue
     const there = new Set(pathTo(tree, id))
     const apart = path.filter((node) => !there.has(node))
-    const asked = apart.filter(({ entry }) => messageOf(entry)?.role === "user").length
-    if (!there.has(path.at(-1) as ShownNode) && apart.length > 0 && asked <= 1) return id
+    const questions = apart.filter(({ entry }) => messageOf(entry)?.role === "user").length
+    if (!there.has(path.at(-1) as ShownNode) && apart.length > 0 && questions <= 1) return id
   }
   return undefined
 }
@@ -65,7 +65,7 @@ function leafFrom(tree: ShownTree, current: string | null, from: string | null |
   return node === undefined ? current : newestBelow(node).tip
 }
 
-/** What is too long for a line lies beside the log, and the tree has a reference in its place. */
-async function whole(session: Session, entry: Entry): Promise<Entry> {
+/** Loads the blobs of an entry; the tree holds references to them only. */
+async function withBlobs(session: Session, entry: Entry): Promise<Entry> {
   return entry.blobs === undefined ? entry : ((await session.entry(entry.id)) ?? entry)
 }

@@ -1,4 +1,4 @@
-/** A path through the tree as lines to show: a tool's result stands with its call, a summary where it takes the place of what it tells. */
+/** The lines to display for a path through the tree. Tool results are shown with their calls, summaries before the entries they leave. */
 import type { ContentBlock, Entry, Message, ToolCallBlock, ToolResultMessage } from "@sessions/core"
 import { callsOf, openCalls, shownText, textOf } from "../agent/messages.ts"
 import type { ContextBar } from "./context-bar.ts"
@@ -10,12 +10,12 @@ export interface Line {
   readonly text: string
   readonly calls: readonly CallLine[]
   readonly timestamp: string
-  /** A model's name. */
+  /** The name of the model. */
   readonly by?: string
   readonly cutOff: boolean
-  /** The model gets a summary of it. */
+  /** Whether the model gets a summary in its index. */
   readonly summarized: boolean
-  /** Where to go on from to say it anew; null: the beginning. */
+  /** The entry to continue from for another version of it; null for the beginning. */
   readonly parentId: string | null
   readonly versions: Versions
 }
@@ -25,9 +25,9 @@ export interface CallLine {
   readonly result: { readonly text: string; readonly isError: boolean } | undefined
 }
 
-/** A line's place among those that stand on the same one, and the newest leaves of the ones before and after it. */
+/** The position of a line among its siblings, and the newest leaves of the siblings before and after it. */
 export interface Versions {
-  readonly place: number
+  readonly index: number
   readonly count: number
   readonly before: string | undefined
   readonly after: string | undefined
@@ -35,7 +35,7 @@ export interface Versions {
 
 export interface Unfinished {
   readonly why: string
-  /** To go on from. */
+  /** The entry to continue from. */
   readonly from: string | null
 }
 
@@ -70,23 +70,23 @@ export function linesOf(
       versions: versionsOf(tree, node),
     })
   }
-  return withSummaryInPlace(lines, bar)
+  return withSummaryAtCut(lines, bar)
 }
 
-/** A turn that ended before it was over. An answer that was cut off is asked for anew, beside it. */
+/** An interrupted turn at the end of the path. A partial answer is asked for again as a sibling. */
 export function unfinishedOf(
   path: readonly ShownNode[],
   entries: Entries,
   leaf: string | null,
 ): Unfinished | undefined {
-  const said = path.map(({ seq, entry }) => entries[seq] ?? entry)
-  const messages = said.map(messageOf).filter((message) => message !== undefined)
+  const shown = path.map(({ seq, entry }) => entries[seq] ?? entry)
+  const messages = shown.map(messageOf).filter((message) => message !== undefined)
   const last = messages.at(-1)
-  if (last === undefined || said.at(-1)?.type === "branch_summary") return undefined
+  if (last === undefined || shown.at(-1)?.type === "branch_summary") return undefined
   const { stopReason } = last as { stopReason?: unknown }
   if (stopReason === "aborted" || stopReason === "error") {
     const why = stopReason === "aborted" ? "You stopped this answer." : "This answer was cut off."
-    return { why, from: said.findLast((entry) => messageOf(entry) === last)?.parentId ?? leaf }
+    return { why, from: shown.findLast((entry) => messageOf(entry) === last)?.parentId ?? leaf }
   }
   const calls = openCalls(messages).length
   if (calls > 0)
@@ -104,8 +104,8 @@ function contentOf(entry: Entry): readonly ContentBlock[] {
   return Array.isArray(entry["content"]) ? (entry["content"] as readonly ContentBlock[]) : []
 }
 
-/** The summary in force goes before what it leaves standing, which is older than itself. */
-function withSummaryInPlace(lines: readonly Line[], { compaction }: ContextBar): readonly Line[] {
+/** Moves the current summary before the entries that it keeps, although they are older than the summary. */
+function withSummaryAtCut(lines: readonly Line[], { compaction }: ContextBar): readonly Line[] {
   const summary = lines.find(({ id }) => id === compaction?.entryId)
   if (summary === undefined) return lines
   const rest = lines.filter((line) => line !== summary)
@@ -115,13 +115,13 @@ function withSummaryInPlace(lines: readonly Line[], { compaction }: ContextBar):
 
 function versionsOf(tree: ShownTree, node: ShownNode): Versions {
   const siblings = siblingsOf(tree, node)
-  const place = siblings.indexOf(node)
+  const index = siblings.indexOf(node)
   const leafOf = (sibling: ShownNode | undefined): string | undefined =>
     sibling === undefined ? undefined : newestBelow(sibling).tip
-  return { place, count: siblings.length, before: leafOf(siblings[place - 1]), after: leafOf(siblings[place + 1]) }
+  return { index, count: siblings.length, before: leafOf(siblings[index - 1]), after: leafOf(siblings[index + 1]) }
 }
 
-/** Ids of calls may come again in later answers: a result belongs to the nearest answer before it that has its id. */
+/** Call ids may repeat: a result belongs to the nearest answer before it with that call id. */
 function resultsOf(path: readonly ShownNode[], entries: Entries) {
   const claimed = new Set<string>()
   const found = new Map<string, CallLine["result"]>()

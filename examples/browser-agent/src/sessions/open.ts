@@ -1,23 +1,23 @@
-/** A session that is shown: its handle, kept in step with what other tabs append. */
+/** Opens a session and follows it: reopens it when another tab has appended, and reports changes. */
 import { type CompactionSettings, type Session, type Sessions, hasCode } from "@sessions/core"
-import { hasTurn, whenTurnsEnd } from "./presence.ts"
+import { isTurnRunning, whenTurnsEnd } from "./presence.ts"
 
 export interface Opened {
   readonly id: string
-  /** Runs with the handle, which stays the same meanwhile; afterwards what other tabs have appended is read. */
+  /** Runs work on the session, which is not reopened meanwhile. Appends of other tabs are read afterwards. */
   run<T>(work: (session: Session) => Promise<T>): Promise<T>
-  /** Follows no more, and lets the handle go when the work on it has ended. */
+  /** Stops following, and closes the session when all work on it has ended. */
   close(): void
 }
 
 export interface Follower {
-  /** At first, after each append here, and when another tab's was read. */
+  /** After opening, after each append here, and after appends of another tab were read. */
   changed(session: Session): void
-  /** Another tab has deleted it. */
+  /** Another tab has deleted the session. */
   gone(): void
-  /** A turn of another tab has begun or ended. */
-  elsewhere(running: boolean): void
-  /** The session is being summarized. */
+  /** Another tab has begun or ended a turn. */
+  turnElsewhere(running: boolean): void
+  /** A compaction has begun or ended. */
   compacting(running: boolean): void
   failed(error: unknown): void
 }
@@ -45,7 +45,7 @@ export async function openFollowed(
       opened.on("compact_complete", () => follower.compacting(false)),
       opened.on("compact_failed", () => {
         follower.compacting(false)
-        // It is among the session's diagnostics.
+        // The session's diagnostics contain the failure.
         if (!ended.signal.aborted) follower.changed(opened)
       }),
     ]
@@ -54,7 +54,7 @@ export async function openFollowed(
     }
   }
 
-  /** A handle reads its log when it opens it: for what others wrote since, it is opened anew. */
+  /** A session reads its log when it is opened, so it is reopened to read the appends of other tabs. */
   async function reopen(): Promise<void> {
     const stored = await storage.head(id)
     if (stored === undefined) return
@@ -74,23 +74,23 @@ export async function openFollowed(
 
   async function follow(): Promise<void> {
     const heads = storage.watch?.(id, { signal: ended.signal }) ?? []
-    // What came between the opening and the watch.
+    // Reads appends between the opening and the watch.
     await catchUp()
     for await (const _ of heads) {
-      if (await hasTurn(id)) void told()
+      if (await isTurnRunning(id)) void followTurn()
       await catchUp()
     }
     if (!ended.signal.aborted && (await storage.head(id)) === undefined) follower.gone()
   }
 
-  let telling = false
-  async function told(): Promise<void> {
-    if (telling || busy > 0) return
-    telling = true
-    follower.elsewhere(true)
+  let following = false
+  async function followTurn(): Promise<void> {
+    if (following || busy > 0) return
+    following = true
+    follower.turnElsewhere(true)
     await whenTurnsEnd(id, ended.signal)
-    telling = false
-    if (!ended.signal.aborted) follower.elsewhere(false)
+    following = false
+    if (!ended.signal.aborted) follower.turnElsewhere(false)
   }
 
   const report = (error: unknown): void => {
@@ -98,7 +98,7 @@ export async function openFollowed(
   }
   follower.changed(session)
   follow().catch((error: unknown) => (hasCode(error, "not_found") ? follower.gone() : report(error)))
-  if (await hasTurn(id)) told().catch(report)
+  if (await isTurnRunning(id)) followTurn().catch(report)
 
   const release = async (): Promise<void> => {
     unsubscribe()

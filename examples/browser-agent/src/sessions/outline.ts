@@ -1,4 +1,4 @@
-/** The tree in few rows: what was asked, what was summarized, and every place where the conversation parts. */
+/** An outline of the tree: the questions, the summaries, and each point where the conversation branches. */
 import type { Message } from "@sessions/core"
 import { textOf } from "../agent/messages.ts"
 import { messageOf } from "./lines.ts"
@@ -8,11 +8,11 @@ export interface OutlineRow {
   readonly id: string
   /** The newest leaf of the branch. */
   readonly leaf: string
-  /** How often the conversation has parted above it. */
+  /** The number of branching points above it. */
   readonly depth: number
   readonly text: string
   readonly kind: "user" | "assistant" | "summary"
-  /** One of several. */
+  /** Whether it has siblings. */
   readonly forked: boolean
   readonly onPath: boolean
 }
@@ -48,7 +48,7 @@ function kindOf({ entry }: ShownNode): OutlineRow["kind"] {
 }
 
 function labelOf(tree: ShownTree, node: ShownNode): string {
-  // Answers to one question begin alike: their number tells them apart.
+  // Answers to one question begin alike, so they are numbered.
   if (kindOf(node) === "assistant") return `Answer ${siblingsOf(tree, node).indexOf(node) + 1}`
   if (kindOf(node) === "summary") return node.entry.type === "compaction" ? "Summarized" : "Summary of a branch"
   const message = messageOf(node.entry) ?? { content: node.entry["content"] as Message["content"] }

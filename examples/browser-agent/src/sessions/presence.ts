@@ -1,28 +1,28 @@
 /**
- * Which turns are running, told between tabs by locks that nobody waits for: the browser takes them back whenever a tab goes away,
- * however it does. They only tell; what keeps two tabs' appends apart is the log. Without them (an insecure page) nothing is told.
+ * Shows other tabs which turns are running, by Web Locks, which the browser releases whenever a tab ends. The locks are shared and block
+ * nothing; the log itself resolves conflicting appends. Without locks (insecure pages) turns of other tabs are not shown.
  */
 const locks: LockManager | undefined = navigator.locks
 
-/** Runs a turn, and tells other tabs of it meanwhile. */
-export async function withTurnTold<T>(session: string, turn: () => Promise<T>): Promise<T> {
+/** Runs a turn and holds its lock meanwhile. */
+export async function withTurnLock<T>(session: string, turn: () => Promise<T>): Promise<T> {
   if (locks === undefined) return turn()
-  // Shared: two tabs may both have a turn.
+  // Shared, because two tabs may run turns at the same time.
   return await locks.request(nameOf(session), { mode: "shared" }, turn)
 }
 
-/** Of any tab, this one too. */
-export async function hasTurn(session: string): Promise<boolean> {
+/** Whether any tab, including this one, runs a turn on the session. */
+export async function isTurnRunning(session: string): Promise<boolean> {
   const { held = [] } = (await locks?.query()) ?? {}
   return held.some(({ name }) => name === nameOf(session))
 }
 
-const LOOKS_EVERY_MS = 300
+const POLL_MS = 300
 
-/** Resolves when no tab has a turn on it, or soon after the signal. Waiting for the lock itself would keep other turns waiting. */
+/** Resolves when no tab runs a turn on the session, or soon after the signal. A request for the lock would block other turns. */
 export async function whenTurnsEnd(session: string, signal: AbortSignal): Promise<void> {
-  while (!signal.aborted && (await hasTurn(session))) {
-    await new Promise((resolve) => setTimeout(resolve, LOOKS_EVERY_MS))
+  while (!signal.aborted && (await isTurnRunning(session))) {
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS))
   }
 }
 

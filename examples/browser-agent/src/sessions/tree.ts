@@ -1,4 +1,4 @@
-/** The tree of what is shown: messages and summaries. Entries that say nothing (titles, leaves, labels) stand between them in the log. */
+/** The tree of displayed entries: messages and summaries. Other entries (titles, leaves, labels) may be between them in the log. */
 import type { Entry, SessionTree, TreeNode } from "@sessions/core"
 
 export interface ShownNode {
@@ -7,15 +7,15 @@ export interface ShownNode {
   readonly parent: ShownNode | undefined
   /** In log order. */
   readonly children: ShownNode[]
-  /** The last entry that stands on it with no other shown one between: where a conversation that ends here goes on. */
+  /** The last descendant without another shown entry in between: a conversation that ends here continues from it. */
   tip: string
 }
 
 export interface ShownTree {
   readonly roots: readonly ShownNode[]
-  /** By the id of any entry: the shown node that it is, or stands on. */
+  /** The shown node of an entry id: its own, or that of its nearest shown ancestor. */
   readonly at: ReadonlyMap<string, ShownNode | undefined>
-  /** All entries of the log by their place in it. */
+  /** All entries of the log by seq. */
   readonly entries: readonly (Entry | undefined)[]
 }
 
@@ -25,7 +25,7 @@ export function shownTree({ roots }: SessionTree): ShownTree {
   const shownRoots: ShownNode[] = []
   const at = new Map<string, ShownNode | undefined>()
   const entries: (Entry | undefined)[] = []
-  // A long conversation is a deep tree: no recursion.
+  // Not recursive, because a long conversation is a deep tree.
   const left: { readonly node: TreeNode; readonly above: ShownNode | undefined }[] = []
   const push = (nodes: readonly TreeNode[], above: ShownNode | undefined): void => {
     for (const node of nodes.toReversed()) left.push({ node, above })
@@ -45,12 +45,12 @@ export function shownTree({ roots }: SessionTree): ShownTree {
     at.set(entry.id, here)
     push(node.children, here)
   }
-  // A title may stand between two questions, and its children come with its own place.
+  // Children of an entry that is not shown were added at its position, so the log order is restored.
   for (const node of [undefined, ...at.values()]) (node?.children ?? shownRoots).sort((a, b) => a.seq - b.seq)
   return { roots: shownRoots, at, entries: Array.from(entries) }
 }
 
-/** From the root to the node that the leaf stands on. */
+/** The path from the root to the shown node of the leaf. */
 export function pathTo(tree: ShownTree, leaf: string | null): readonly ShownNode[] {
   const path: ShownNode[] = []
   for (let node = leaf === null ? undefined : tree.at.get(leaf); node !== undefined; node = node.parent) path.push(node)
@@ -61,7 +61,7 @@ export function siblingsOf(tree: ShownTree, node: ShownNode): readonly ShownNode
   return node.parent?.children ?? tree.roots
 }
 
-/** What was said last on the branch: of the node and all below it, the newest. */
+/** The newest node of the subtree. */
 export function newestBelow(node: ShownNode): ShownNode {
   let newest = node
   const left = [node]

@@ -1,17 +1,17 @@
-/** Buttons as they are everywhere on the page. */
+/** The buttons of the page. */
 import { h } from "./dom.ts"
 import { icon, type IconName } from "./icons.ts"
 
 interface ButtonOptions {
-  /** Said to whoever does not see it, and shown by the pointer. Default: the text. */
+  /** The accessible name and the tooltip. Default: the text. */
   readonly label?: string
   readonly class?: string
   readonly disabled?: boolean
-  /** Finds it again after its surroundings were drawn anew. */
+  /** Identifies the button after its parent was drawn again. */
   readonly name?: string
 }
 
-/** With a picture and a text, of which narrow places may hide the text. */
+/** A button with an icon and a text, which is hidden if there is little space. */
 export function button(
   picture: IconName | undefined,
   text: string,

@@ -9,7 +9,7 @@ export interface Composer extends View {
   focus(): void
 }
 
-/** What is typed and not sent yet is kept as well, for this tab. */
+/** The unsent text is stored for this tab under this key. */
 const DRAFT = "draft"
 
 /** The field for the next message. Enter sends, Shift+Enter begins a line, Escape stops the agent. */
@@ -33,7 +33,7 @@ export function createComposer(app: App): Composer {
   async function send(text: string): Promise<void> {
     const { openId, turns } = app.store.get()
     if (text.trim() === "" || blocked || turns.has(openId ?? "")) return
-    // Until it is stored it stays a draft, whatever happens to the tab; what could not be stored goes back where it was typed.
+    // The text stays a draft until it is stored, so that a reload does not lose it. If it cannot be stored, it returns to the field.
     field.value = ""
     keep(text)
     const stored = await app.send(text.trim())
@@ -77,6 +77,6 @@ function keep(text: string): void {
   try {
     sessionStorage.setItem(DRAFT, text)
   } catch {
-    // A browser that stores nothing: then it stands in the field alone.
+    // The browser stores nothing, so the text is only in the field.
   }
 }

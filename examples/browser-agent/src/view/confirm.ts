@@ -7,7 +7,7 @@ interface Question {
   readonly yes: string
 }
 
-/** Asks before something that cannot be undone. Escape, and the button that has the focus, leave all as it is. */
+/** Asks before an action that cannot be undone. Escape, and the initially focused button, cancel it. */
 export function confirm({ title, text, yes }: Question): Promise<boolean> {
   return new Promise((resolve) => {
     const no = button(undefined, "Cancel", () => dialog.close(""), { class: "plain" })

@@ -1,5 +1,5 @@
 import type { App } from "../app/app.ts"
-import { COMPACTS_AT } from "../app/shown-session.ts"
+import { COMPACTION_THRESHOLD } from "../app/shown-session.ts"
 import type { ContextBar, Part } from "../sessions/context-bar.ts"
 import { button } from "./buttons.ts"
 import { h, setText } from "./dom.ts"
@@ -12,7 +12,7 @@ const NAMES: Readonly<Record<Part, string>> = {
   tools: "tools",
 }
 
-/** How full the model's window is. The hatched part is a summary, and stands for more than it takes. */
+/** How full the context window is. The hatched part is a summary, which replaces more tokens than it takes. */
 export function createContextBar(app: App): View {
   const parts = Object.keys(NAMES) as Part[]
   const segments = new Map(parts.map((part) => [part, h("span", { class: `part ${part}` })]))
@@ -21,8 +21,8 @@ export function createContextBar(app: App): View {
     { class: "window", role: "meter", "aria-label": "Context window", "aria-valuemin": 0 },
     ...segments.values(),
   )
-  const mark = h("span", { class: "mark", title: `Summarized by itself from ${COMPACTS_AT * 100} % on` })
-  mark.style.left = `${COMPACTS_AT * 100}%`
+  const mark = h("span", { class: "mark", title: `Summarized automatically from ${COMPACTION_THRESHOLD * 100} % on` })
+  mark.style.left = `${COMPACTION_THRESHOLD * 100}%`
   meter.append(mark)
   const used = h("span", { class: "used" })
   const legend = h("span", { class: "legend", "aria-hidden": "true" })
@@ -46,12 +46,12 @@ export function createContextBar(app: App): View {
         const segment = segments.get(part)
         if (segment !== undefined) segment.style.width = `${(100 * tokens) / Math.max(bar.window, bar.used)}%`
       }
-      const said = saidOf(bar)
+      const description = describe(bar)
       meter.setAttribute("aria-valuemax", String(bar.window))
       meter.setAttribute("aria-valuenow", String(Math.min(bar.used, bar.window)))
-      meter.setAttribute("aria-valuetext", said)
+      meter.setAttribute("aria-valuetext", description)
       meter.classList.toggle("over", bar.used > bar.window)
-      setText(used, compacting ? "Summarizing what is old …" : said)
+      setText(used, compacting ? "Summarizing the older part …" : description)
       legend.replaceChildren(
         ...bar.parts
           .filter(({ tokens }) => tokens > 0)
@@ -63,7 +63,7 @@ export function createContextBar(app: App): View {
   }
 }
 
-function saidOf({ used, window, compaction, parts }: ContextBar): string {
+function describe({ used, window, compaction, parts }: ContextBar): string {
   const total = `${used.toLocaleString()} of ${window.toLocaleString()} tokens`
   if (compaction === undefined) return total
   const summary = parts.find(({ part }) => part === "summary")?.tokens ?? 0

@@ -1,9 +1,9 @@
-/** The little that this page needs to make and change elements. */
+/** Creates and updates elements. */
 
 type Child = Node | string | undefined | false
 type Attributes = Readonly<Record<string, string | number | boolean | undefined | ((event: never) => void)>>
 
-/** An element. Functions named `on…` listen; `true` is an attribute without a value, `false` and undefined are none. */
+/** Creates an element. Functions named `on…` become listeners, `true` an attribute without a value; `false` and undefined are left out. */
 export function h<K extends keyof HTMLElementTagNameMap>(
   tag: K,
   attributes: Attributes = {},
@@ -21,8 +21,8 @@ export function h<K extends keyof HTMLElementTagNameMap>(
 const stamps = new WeakMap<Element, { readonly key: string; readonly stamp: string }>()
 
 /**
- * Makes the children what the items are. One whose item says the same as before stays as it is, with its focus, scroll and whatever
- * is typed into it; so does one that is being edited.
+ * Updates the children to match the items. The element of an unchanged item is kept, with its focus, scroll position and input, and so
+ * is one that is being edited.
  */
 export function reconcile<T>(
   parent: Element,
@@ -34,12 +34,13 @@ export function reconcile<T>(
   const wanted = items.map((item) => {
     const key = keyOf(item)
     const stamp = JSON.stringify(item)
-    const there = old.get(key)
-    if (there !== undefined && (stamps.get(there)?.stamp === stamp || there.hasAttribute("data-editing"))) return there
-    const made = make(item)
-    stamps.set(made, { key, stamp })
-    if (there?.contains(focused) === true) queueMicrotask(() => refocus(made, focused))
-    return made
+    const existing = old.get(key)
+    if (existing !== undefined && (stamps.get(existing)?.stamp === stamp || existing.hasAttribute("data-editing")))
+      return existing
+    const created = make(item)
+    stamps.set(created, { key, stamp })
+    if (existing?.contains(focused) === true) queueMicrotask(() => refocus(created, focused))
+    return created
   })
   for (const child of Array.from(parent.children)) if (!wanted.includes(child)) child.remove()
   for (const [index, child] of wanted.entries()) {
@@ -47,10 +48,10 @@ export function reconcile<T>(
   }
 }
 
-/** The new element's part that has the name of the one that was focused. */
-function refocus(made: Element, focused: Element | null): void {
+/** Focuses the part of the new element that has the name of the part that was focused. */
+function refocus(created: Element, focused: Element | null): void {
   const name = focused?.getAttribute("data-name")
-  const target = name == null ? made : made.querySelector(`[data-name="${name}"]`)
+  const target = name == null ? created : created.querySelector(`[data-name="${name}"]`)
   if (target instanceof HTMLElement) target.focus()
 }
 

@@ -1,4 +1,4 @@
-/** On a narrow screen the sides of the page are drawers: one at a time, closed by Escape, by choosing, and by a tap beside them. */
+/** Side panels on a narrow screen: one at a time, closed by Escape, by a choice, and by a tap outside. */
 import { button } from "./buttons.ts"
 import type { IconName } from "./icons.ts"
 

@@ -1,4 +1,4 @@
-/** Files that are dropped anywhere on the page are imported. */
+/** Imports files that are dropped anywhere on the page. */
 import type { App } from "../app/app.ts"
 import { h } from "./dom.ts"
 import { importAndShow } from "./sidebar.ts"
@@ -8,7 +8,7 @@ export function createDropZone(app: App): HTMLElement {
   const hasFiles = (event: DragEvent): boolean => event.dataTransfer?.types.includes("Files") === true
   addEventListener("dragover", (event) => {
     if (!hasFiles(event)) return
-    // Without this the browser would leave the page for the file.
+    // Otherwise the browser would open the file instead of the page.
     event.preventDefault()
     zone.hidden = false
   })

@@ -6,7 +6,7 @@ interface EditorOptions {
   readonly save: (text: string) => unknown
 }
 
-/** A field in the place of what it changes. Enter sends, Shift+Enter begins a line, Escape leaves everything as it was. */
+/** Edits a message in place. Enter sends, Shift+Enter begins a line, Escape cancels. */
 export function editor(text: string, { cancel, save }: EditorOptions): HTMLElement {
   const field = h("textarea", { rows: 1, "aria-label": "Edit the message" })
   field.value = text
@@ -36,7 +36,7 @@ export function editor(text: string, { cancel, save }: EditorOptions): HTMLEleme
   )
 }
 
-/** Not while a word is being composed: there Enter chooses it. */
+/** Enter during the composition of a word (IME) selects the word, so it does not send. */
 export function isSendKey(event: KeyboardEvent): boolean {
   return event.key === "Enter" && !event.shiftKey && !event.isComposing
 }

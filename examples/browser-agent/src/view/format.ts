@@ -1,4 +1,4 @@
-/** Times and sizes in words. */
+/** Formats times, sizes and counts for display. */
 
 const RELATIVE = new Intl.RelativeTimeFormat(undefined, { numeric: "auto", style: "short" })
 const MINUTE = 60_000
@@ -18,7 +18,7 @@ export function exactly(iso: string): string {
   return new Date(iso).toLocaleString(undefined, { dateStyle: "medium", timeStyle: "short" })
 }
 
-/** The time of day; with the day, where that is not today. */
+/** The time of day, with the date if it is not today. */
 export function clock(iso: string, now = Date.now()): string {
   const date = new Date(iso)
   const today = date.toDateString() === new Date(now).toDateString()

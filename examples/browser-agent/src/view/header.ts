@@ -7,7 +7,7 @@ import { h, setText } from "./dom.ts"
 import { count } from "./format.ts"
 import type { View } from "./view.ts"
 
-/** The session's title, and what can be done with all of it. */
+/** The session's title, and the actions on the whole session. */
 export function createHeader(
   app: App,
   openers: { readonly sessions: HTMLElement; readonly branches: HTMLElement },
@@ -59,7 +59,7 @@ export function createHeader(
       }
       field.addEventListener("keydown", (event) => {
         if (event.key !== "Enter" && event.key !== "Escape") return
-        // Else the button that gets the focus is pressed by the same key.
+        // Otherwise the same key press would activate the button that gets the focus.
         event.preventDefault()
         end(event.key === "Enter")
       })

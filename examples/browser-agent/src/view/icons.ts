@@ -1,4 +1,4 @@
-/** Line drawings on a field of 24 by 24. */
+/** Icons as SVG paths of 24 by 24 units. */
 
 const PATHS = {
   menu: "M4 7h16M4 12h16M4 17h16",

@@ -1,4 +1,4 @@
-/** What can be done with a line: say it anew, have it answered again, take all up to it elsewhere, and step through its versions. */
+/** The actions on a line: edit and send again, answer again, fork, and step through its versions. */
 import type { App } from "../app/app.ts"
 import type { Line, Versions } from "../sessions/lines.ts"
 import { button } from "./buttons.ts"
@@ -8,7 +8,7 @@ import { editor } from "./editor.ts"
 /** A line with the entry that ends its question or answer. */
 type ForkableLine = Line & { readonly forkAt: string }
 
-/** `body` is what an editor takes the place of. Buttons that write are marked, so that they can be locked while a turn runs. */
+/** @param body replaced by the editor. Buttons that write have the class `writes`, so that they can be disabled during a turn. */
 export function lineActions(line: ForkableLine, app: App, body: HTMLElement): HTMLElement {
   const tools: HTMLElement[] = []
   if (line.kind === "user") {
@@ -17,20 +17,20 @@ export function lineActions(line: ForkableLine, app: App, body: HTMLElement): HT
   }
   if (line.kind === "assistant") {
     const o = { class: "quiet small writes", label: "Answer again, as a branch", name: "again" }
-    tools.push(button("again", "Again", () => void app.goOn(line.parentId), o))
+    tools.push(button("again", "Again", () => void app.continueTurn(line.parentId), o))
   }
   const o = { class: "quiet small", label: "Fork: a new session up to here", name: "fork" }
   tools.push(button("fork", "Fork", () => void fork(line, app), o))
   return h("div", { class: "line-tools" }, ...tools)
 }
 
-export function versionsElement({ place, count, before, after }: Versions, app: App): HTMLElement {
+export function versionsElement({ index, count, before, after }: Versions, app: App): HTMLElement {
   const go = (leaf: string | undefined) => (): void => void (leaf !== undefined && app.view(leaf))
   return h(
     "div",
     { class: "versions", role: "group", "aria-label": "Versions" },
     button("previous", "", go(before), { label: "Previous version", disabled: before === undefined, name: "before" }),
-    h("span", {}, `${place + 1} of ${count}`),
+    h("span", {}, `${index + 1} of ${count}`),
     button("next", "", go(after), { label: "Next version", disabled: after === undefined, name: "after" }),
   )
 }
@@ -43,7 +43,7 @@ function edit(line: Line, app: App, body: HTMLElement): void {
     element?.querySelector<HTMLElement>("[data-name=edit]")?.focus()
   }
   const save = async (text: string): Promise<void> => {
-    // What could not be stored stays where it was typed.
+    // If the text could not be stored, it stays in the field.
     if (!(await app.send(text.trim(), line.parentId))) return
     end()
     document.querySelector<HTMLElement>(".composer textarea")?.focus()

@@ -1,4 +1,4 @@
-/** One line of a conversation: what was said, the calls that were made, and what can be done with it. */
+/** One line of a conversation: its text, its tool calls and its actions. */
 import type { App } from "../app/app.ts"
 import type { CallLine, Line } from "../sessions/lines.ts"
 import { h } from "./dom.ts"
@@ -7,11 +7,11 @@ import { prose } from "./prose.ts"
 import { clock, exactly } from "./format.ts"
 
 export interface LineItem extends Line {
-  /** The line before is of the same answer: it has the name, and what can be done. */
+  /** Whether the line before belongs to the same answer and shows the name and the actions. */
   readonly continued: boolean
-  /** The entry that ends the question or the answer. */
+  /** The last entry of the question or answer. */
   readonly forkAt: string
-  /** The id of the call that is being made. */
+  /** The id of the running call. */
   readonly calling: string | undefined
 }
 
@@ -57,7 +57,7 @@ function callElement({ call, result }: CallLine, running: boolean): HTMLElement 
     "details",
     { class: "call" },
     summary,
-    h("pre", { tabindex: 0 }, result?.text ?? "There is no result of this call in the log."),
+    h("pre", { tabindex: 0 }, result?.text ?? "The log contains no result of this call."),
   )
 }
 
@@ -68,7 +68,7 @@ function summaryElement(line: Line): HTMLElement {
     h(
       "details",
       {},
-      h("summary", {}, "Summarized: the model gets this instead of what stands above"),
+      h("summary", {}, "Summarized: the model gets this instead of the lines above"),
       h("div", { class: "body" }, prose(line.text)),
     ),
   )

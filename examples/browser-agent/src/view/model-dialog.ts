@@ -2,7 +2,7 @@ import type { App } from "../app/app.ts"
 import { button } from "./buttons.ts"
 import { h } from "./dom.ts"
 
-/** Which model answers: the stand-in, or one behind an address. */
+/** Selects the model: the stand-in, or a server. */
 export function openModelDialog(app: App): void {
   const { endpoint } = app.store.get()
   const url = h("input", {
@@ -12,13 +12,13 @@ export function openModelDialog(app: App): void {
     autocomplete: "off",
   })
   const model = h("input", { name: "model", placeholder: "The model's name", autocomplete: "off", spellcheck: "false" })
-  const key = h("input", { type: "password", name: "key", placeholder: "If it wants one", autocomplete: "off" })
+  const key = h("input", { type: "password", name: "key", placeholder: "If the server needs one", autocomplete: "off" })
   const window = h("input", { type: "number", name: "window", min: 1000, step: 1, required: true })
   url.value = endpoint?.url ?? ""
   model.value = endpoint?.model ?? ""
   key.value = endpoint?.key ?? ""
   window.value = String(endpoint?.window ?? 128_000)
-  // An address asks for a name; without one the stand-in answers.
+  // A server needs the name of a model; without an address the stand-in answers.
   const require = (): void => void (model.required = url.value !== "")
   url.addEventListener("input", require)
   require()
@@ -38,7 +38,7 @@ export function openModelDialog(app: App): void {
     h(
       "p",
       { class: "hint" },
-      "The address and the key stay in this tab and go away with it. The key is sent to that address only, and only when you send a message or compact.",
+      "The address and the key stay in this tab and end with it. The key is sent to that address only, and only when you send a message or compact.",
     ),
     h(
       "div",

@@ -4,7 +4,7 @@ import { h } from "./dom.ts"
 import type { Notice } from "../app/notices.ts"
 import type { View } from "./view.ts"
 
-/** What went wrong, or was done, until it is put away. */
+/** Shows an error or a result until it is dismissed. */
 export function createNotice(app: App): View {
   const element = h("div", { class: "notices", role: "alert" })
   let shown: Notice | undefined
@@ -28,6 +28,6 @@ function noticeElement({ kind, text, detail }: Notice, app: App): HTMLElement {
       h("p", {}, text),
       detail !== undefined && h("details", {}, h("summary", {}, "Details"), h("p", {}, detail)),
     ),
-    button("close", "", () => app.store.set({ notice: undefined }), { label: "Put away" }),
+    button("close", "", () => app.store.set({ notice: undefined }), { label: "Dismiss" }),
   )
 }

@@ -4,7 +4,7 @@ import { type OutlineRow, outlineOf } from "../sessions/outline.ts"
 import { h, reconcile } from "./dom.ts"
 import type { View } from "./view.ts"
 
-/** The branches to click through. Looking at one writes nothing. */
+/** The outline of the branches. Selecting one shows it and writes nothing. */
 export function createOutline(app: App, onChosen: (line: string) => void): View {
   const tree = h("ul", {
     class: "tree",
@@ -33,7 +33,7 @@ export function createOutline(app: App, onChosen: (line: string) => void): View 
       const rows = conversation === undefined ? [] : outlineOf(conversation.tree, conversation.leaf)
       reconcile(tree, rows, { keyOf: ({ id }) => id, make: (row) => rowElement(row, (row) => void choose(row)) })
       hint.textContent = hintOf(rows)
-      // One stop for Tab; arrows move within.
+      // Tab stops once at the tree; arrow keys move within it.
       const items = Array.from(tree.children) as HTMLElement[]
       if (!items.some((item) => item.tabIndex === 0)) {
         const last = items.findLast((item) => item.getAttribute("aria-selected") === "true") ?? items[0]
@@ -69,7 +69,7 @@ function rowElement(row: OutlineRow, choose: (row: OutlineRow) => void): HTMLEle
     h("span", { class: "dot" }),
     h("span", { class: "text" }, row.text),
   )
-  // More levels than this leave no room for words.
+  // Deeper levels would leave no space for the text.
   element.style.setProperty("--depth", String(Math.min(row.depth, 6)))
   return element
 }

@@ -11,7 +11,7 @@ import { createNotice } from "./notice.ts"
 import { createOutline } from "./outline.ts"
 import { createSidebar } from "./sidebar.ts"
 
-/** The whole page; draws itself again whenever something changes. */
+/** The whole page, updated after each change of the state. */
 export function createPage(app: App): HTMLElement {
   const left = createDrawer(
     () => sidebar.element,

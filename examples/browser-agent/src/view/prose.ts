@@ -1,12 +1,12 @@
-/** The little Markdown that models write, as elements; whatever else stands in a text is shown as it is. */
+/** Renders the subset of Markdown that models usually write; all other text is shown unchanged. */
 import { h } from "./dom.ts"
 
-export function prose(text: string): DocumentFragment {
+export function prose(markdown: string): DocumentFragment {
   const fragment = document.createDocumentFragment()
-  // Every second piece stands between fences; one that was not closed yet is one, too.
-  for (const [index, piece] of text.split(/^```.*$\n?/m).entries()) {
-    if (index % 2 === 1) fragment.append(h("pre", { tabindex: 0 }, h("code", {}, piece.replace(/\n$/, ""))))
-    else for (const block of piece.split(/\n{2,}/)) fragment.append(...blockOf(block))
+  // Every second part is between code fences, also if the last fence is not closed yet.
+  for (const [index, part] of markdown.split(/^```.*$\n?/m).entries()) {
+    if (index % 2 === 1) fragment.append(h("pre", { tabindex: 0 }, h("code", {}, part.replace(/\n$/, ""))))
+    else for (const block of part.split(/\n{2,}/)) fragment.append(...blockOf(block))
   }
   return fragment
 }
@@ -16,12 +16,12 @@ const ITEM = /^\s*(?:[-*]|\d+[.)])\s+(?:\[[ x]\]\s+)?/
 function blockOf(block: string): readonly Node[] {
   const lines = block.split("\n").filter((line) => line.trim() !== "")
   const blocks: Node[] = []
-  let said: string[] = []
+  let text: string[] = []
   let items: HTMLElement[] = []
   const end = (): void => {
-    if (said.length > 0) blocks.push(h("p", {}, ...inline(said.join("\n"))))
+    if (text.length > 0) blocks.push(h("p", {}, ...inline(text.join("\n"))))
     if (items.length > 0) blocks.push(h("ul", {}, ...items))
-    said = []
+    text = []
     items = []
   }
   for (const line of lines) {
@@ -33,11 +33,11 @@ function blockOf(block: string): readonly Node[] {
       end()
       blocks.push(h("hr"))
     } else if (ITEM.test(line)) {
-      if (said.length > 0) end()
+      if (text.length > 0) end()
       items.push(h("li", {}, ...inline(line.replace(ITEM, ""))))
     } else {
       if (items.length > 0) end()
-      said.push(line)
+      text.push(line)
     }
   }
   end()

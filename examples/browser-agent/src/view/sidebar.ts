@@ -8,7 +8,7 @@ import { ago, count, exactly } from "./format.ts"
 import { createStorageView } from "./storage.ts"
 import type { View } from "./view.ts"
 
-/** The sessions, newest first; below them what concerns all of them. */
+/** The list of sessions, newest first; below it the model and the storage. */
 export function createSidebar(app: App, o: { readonly onChosen: () => void; readonly openModel: () => void }): View {
   const list = h("ul", { class: "sessions", "aria-label": "Sessions", onkeydown: moveFocus })
   const more = button(undefined, "Show more", () => void app.showMore(), { class: "quiet more" })
@@ -22,7 +22,7 @@ export function createSidebar(app: App, o: { readonly onChosen: () => void; read
   })
   picker.addEventListener("change", () => {
     const files = Array.from(picker.files ?? [])
-    // So that the same file can be chosen again.
+    // Otherwise the same file could not be chosen again.
     picker.value = ""
     void importAndShow(app, files)
   })
@@ -68,7 +68,7 @@ export function createSidebar(app: App, o: { readonly onChosen: () => void; read
   }
 }
 
-/** Shows what was taken; several files show the last. */
+/** Imports the files and shows the last imported session. */
 export async function importAndShow(app: App, files: readonly File[]): Promise<void> {
   const id = await app.importFiles(files)
   if (id !== undefined) await app.show(id)
@@ -108,7 +108,7 @@ function itemElement(item: Item, choose: (id: string) => void): HTMLElement {
   return h("li", {}, h("button", attributes, h("span", { class: "title" }, item.title), about))
 }
 
-/** Arrows go through the list, beside Tab. */
+/** Arrow keys move through the list, in addition to Tab. */
 function moveFocus(event: KeyboardEvent): void {
   const step = { ArrowDown: 1, ArrowUp: -1 }[event.key]
   if (step === undefined) return

@@ -4,13 +4,13 @@ import { h, setText } from "./dom.ts"
 import { size } from "./format.ts"
 import type { View } from "./view.ts"
 
-/** How much is stored, and whether the browser will keep it. */
+/** How much is stored, and whether the browser may clear it. */
 export function createStorageView(app: App): View {
   const used = h("span", {})
   const fill = h("span", { class: "fill" })
   const meter = h("div", { class: "quota", role: "meter", "aria-label": "Storage used", "aria-valuemin": 0 }, fill)
-  const promise = h("span", {})
-  const keep = button(undefined, "Keep it", () => void app.keep(), {
+  const persistence = h("span", {})
+  const keep = button(undefined, "Keep it", () => void app.persist(), {
     class: "plain small",
     label: "Keep it: ask the browser not to clear these sessions when the disk fills up",
   })
@@ -19,25 +19,25 @@ export function createStorageView(app: App): View {
     { class: "storage", "aria-label": "Storage" },
     used,
     meter,
-    h("div", { class: "row" }, promise, keep),
+    h("div", { class: "row" }, persistence, keep),
   )
   return {
     element,
-    update({ estimate, kept }) {
-      setText(used, estimate === undefined ? "This browser does not say how much it stores." : saidOf(estimate))
+    update({ estimate, persisted }) {
+      setText(used, estimate === undefined ? "This browser gives no estimate of the stored size." : describe(estimate))
       meter.hidden = estimate === undefined
       if (estimate !== undefined) {
         meter.setAttribute("aria-valuemax", String(estimate.quota))
         meter.setAttribute("aria-valuenow", String(estimate.usage))
-        meter.setAttribute("aria-valuetext", saidOf(estimate))
+        meter.setAttribute("aria-valuetext", describe(estimate))
         fill.style.width = `${Math.max(1, (100 * estimate.usage) / Math.max(1, estimate.quota))}%`
       }
-      setText(promise, kept ? "The browser will keep it." : "The browser may clear it.")
-      keep.hidden = kept
+      setText(persistence, persisted ? "The browser will keep it." : "The browser may clear it.")
+      keep.hidden = persisted
     },
   }
 }
 
-function saidOf({ usage, quota }: { readonly usage: number; readonly quota: number }): string {
+function describe({ usage, quota }: { readonly usage: number; readonly quota: number }): string {
   return `${size(usage)} of about ${size(quota)} used`
 }

@@ -7,7 +7,7 @@ const QUESTIONS = [
   "What happens when the context is full?",
 ]
 
-/** What stands where nothing has been said. */
+/** Shown in a session without messages. */
 export function createWelcome(suggest: (text: string) => void): HTMLElement {
   return h(
     "section",
@@ -16,7 +16,7 @@ export function createWelcome(suggest: (text: string) => void): HTMLElement {
     h(
       "p",
       {},
-      "An agent in one static page. What is said here is written to this browser as it is said, and stays: close the tab whenever you like.",
+      "An agent in one static page. Each message is stored in this browser at once, so you can close the tab whenever you like.",
     ),
     h(
       "ul",
