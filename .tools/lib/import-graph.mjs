@@ -4,35 +4,37 @@ import { dirname, join, relative, sep } from "node:path"
 import ts from "typescript"
 
 /**
- * The imports between the files below `folder`, `[{ from, to, dynamic }]`, with paths relative to it. Type imports, re-exports,
+ * The imports between the files below `folder`, `[{ from, to, kind }]`, with paths relative to it. Type imports, re-exports,
  * `import()` and import types all count.
  */
 export function importsBelow(folder) {
   return readdirSync(folder, { recursive: true })
     .filter((name) => name.endsWith(".ts"))
     .flatMap((name) =>
-      relativeImports(readFileSync(join(folder, name), "utf8")).map(({ specifier, dynamic }) => ({
+      relativeImports(readFileSync(join(folder, name), "utf8")).map(({ specifier, kind }) => ({
         from: posix(name),
         to: posix(relative(folder, join(folder, dirname(name), specifier))),
-        dynamic,
+        kind,
       })),
     )
     .filter(({ to }) => !to.startsWith("../"))
 }
 
-/** The relative imports of a source text, `[{ specifier, dynamic }]`. */
+/** The relative imports of a source text, `[{ specifier, kind }]`; `kind` is `value`, `type` or `dynamic`. */
 export function relativeImports(text) {
   const found = []
-  const add = (node, dynamic) => {
+  const add = (node, kind) => {
     if (node !== undefined && ts.isStringLiteralLike(node) && node.text.startsWith(".")) {
-      found.push({ specifier: node.text, dynamic })
+      found.push({ specifier: node.text, kind })
     }
   }
   const visit = (node) => {
-    if (ts.isImportDeclaration(node) || ts.isExportDeclaration(node)) add(node.moduleSpecifier, false)
-    else if (ts.isImportTypeNode(node)) add(node.argument.literal, false)
+    if (ts.isImportDeclaration(node))
+      add(node.moduleSpecifier, node.importClause?.isTypeOnly === true ? "type" : "value")
+    else if (ts.isExportDeclaration(node)) add(node.moduleSpecifier, node.isTypeOnly ? "type" : "value")
+    else if (ts.isImportTypeNode(node)) add(node.argument.literal, "type")
     else if (ts.isCallExpression(node) && node.expression.kind === ts.SyntaxKind.ImportKeyword) {
-      add(node.arguments[0], true)
+      add(node.arguments[0], "dynamic")
     }
     ts.forEachChild(node, visit)
   }
@@ -79,16 +81,16 @@ function pathTo(file, reachedFrom) {
 /**
  * The imports against the order of `layers`, lowest first. A layer is a list of folders and files of the same rank; a file belongs to
  * the longest entry that holds it, and imports from its own entry and from lower layers. Test files may import everything.
- * An exception `{ from, to }` allows one `import()`.
+ * An exception `{ from, to }` allows an `import()` and the type import of what it loads.
  */
 export function againstLayers(imports, { layers, exceptions = [] }) {
-  const violations = imports.flatMap(({ from, to, dynamic }) => {
+  const violations = imports.flatMap(({ from, to, kind }) => {
     if (from.endsWith(".test.ts")) return []
     const [lower, upper] = [placeOf(to, layers), placeOf(from, layers)]
     const missing = upper === undefined ? from : lower === undefined ? to : undefined
     if (missing !== undefined) return [`${missing} is in no layer`]
     if (lower.entry === upper.entry || lower.rank < upper.rank) return []
-    if (dynamic && exceptions.some((one) => one.from === from && one.to === to)) return []
+    if (kind !== "value" && exceptions.some((one) => one.from === from && one.to === to)) return []
     return [`${from} imports ${to}: ${upper.entry} is not above ${lower.entry}`]
   })
   return [...new Set(violations)]

@@ -1,7 +1,8 @@
 /** What writers do in a simulation: appends in every form, turns, branches, reading; at times somebody rewrites the log under them. */
 import { createMemoryStorage } from "@sessions/memory"
 import type { NewEntry } from "../src/format/new-entry.ts"
-import type { AppendOptions, ConflictPolicy, Session } from "../src/session/types.ts"
+import type { Session } from "../src/session/types.ts"
+import type { AppendOptions, ConflictPolicy } from "../src/write/types.ts"
 import type { Chunk } from "../src/storage/contract.ts"
 import type { Dice } from "./dice.ts"
 import type { Scheduler } from "./scheduler.ts"

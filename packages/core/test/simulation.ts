@@ -4,9 +4,9 @@
  */
 import { createMemoryLocation } from "@sessions/memory"
 import type { MemoryLocation } from "@sessions/memory"
-import type { AppendResult, ConflictPolicy, PersistAfter, Session } from "../src/session/types.ts"
+import type { Session } from "../src/session/types.ts"
+import type { AppendResult, ConflictPolicy, PersistAfter } from "../src/write/types.ts"
 import type { BlobStore } from "../src/storage/contract.ts"
-import { StorageError } from "../src/storage/errors.ts"
 import { createActions, outcomeOf } from "./actions.ts"
 import type { Call, Fault } from "@sessions/conformance/faults"
 import { createDice } from "./dice.ts"
@@ -46,12 +46,6 @@ export interface World {
 /** A backoff is one more thing that the scheduler decides; set while a simulation runs. */
 export const clock: { pause: () => Promise<void> } = { pause: async () => undefined }
 
-/** So is whether code that comes by `import()` can be had, and when; once it was loaded, it is there. */
-export const doors: { enter: () => Promise<void>; isInside: boolean } = {
-  enter: async () => undefined,
-  isInside: false,
-}
-
 export async function simulate(seed: number, steps: number): Promise<World> {
   const dice = createDice(seed)
   const scheduler = createScheduler(dice)
@@ -65,13 +59,6 @@ export async function simulate(seed: number, steps: number): Promise<World> {
     problems: [],
   }
   const weather = createWeather(dice)
-  const isShut = dice.chance(0.5)
-  doors.isInside = false
-  doors.enter = async () => {
-    await scheduler.pause()
-    if (weather.stormy && isShut && dice.chance(0.8)) throw new StorageError("unavailable", "The room is closed.")
-    doors.isInside = true
-  }
   const settle = createSettlement(world, dice, scheduler, weather)
   await settle.first()
   const actions = createActions(world, dice, scheduler)
@@ -88,7 +75,6 @@ export async function simulate(seed: number, steps: number): Promise<World> {
   if (!(await scheduler.until(() => actions.running === 0))) world.problems.push(`${actions.running} promises hang`)
   await calm(world, scheduler, actions)
   clock.pause = async () => undefined
-  doors.enter = async () => undefined
   scheduler.free()
   return world
 }

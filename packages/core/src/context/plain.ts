@@ -1,5 +1,5 @@
 /** Contexts that can be sent as their entries are, as most can. Apart from what makes the others so, which a page then need not load. */
-import { mayRefer } from "../format/blob-signs.ts"
+import { mayRefer } from "../format/blob-refs.ts"
 import type { ModelMessage } from "../format/messages.ts"
 import { isObject } from "../format/shape.ts"
 import { blocksOf } from "./blocks.ts"

@@ -7,7 +7,8 @@ import { expectContext } from "../../test/replay.ts"
 import { EntryLog } from "../log/entry-log.ts"
 import type { Slot } from "../log/entry-log.ts"
 import { selectContext } from "./select.ts"
-import type { NeedsOlder, Selection } from "./select.ts"
+import type { Selection } from "./select.ts"
+import type { NeedsOlder } from "../log/path.ts"
 
 /** What must be the same however much of the log was held. */
 function essence(selection: Selection | NeedsOlder) {

@@ -7,6 +7,7 @@ import type { ContextState, Entry } from "../format/records.ts"
 import type { Seq } from "../storage/contract.ts"
 import type { EntryLog, KnownPath } from "../log/entry-log.ts"
 import { OLDER, parentDiagnostic, parentOf } from "../log/path.ts"
+import type { NeedsOlder } from "../log/path.ts"
 import { replacementOf } from "./blocks.ts"
 import { stateBlobs, storedStateBlobs } from "./state-blobs.ts"
 import type { BlobPointers } from "./state-blobs.ts"
@@ -29,17 +30,6 @@ export interface Selection {
   /** Where the fold began: a compaction that carries a state, or an entry whose path is known. */
   readonly stateFrom?: Seq
   readonly diagnostics: readonly Diagnostic[]
-}
-
-/** More of the log is needed. */
-export interface NeedsOlder {
-  readonly older: true
-  /** Where the missing entry is said to stand: a hint from the log, which may be wrong. */
-  readonly hint?: Seq
-  /** At least so many lines more are needed, and seldom many more than those. */
-  readonly lines?: number
-  /** Nothing of the context itself is missing but what is to be known of this entry's path. */
-  readonly pathOf?: Seq
 }
 
 /** `leaf` null is the place before the first entry. The header gives the state its start. */

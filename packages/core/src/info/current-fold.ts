@@ -4,7 +4,7 @@ import { infoText, isCurrent, keptFold } from "./info-store.ts"
 import type { InfoFold } from "./info.ts"
 import { keepFold } from "./keep-fold.ts"
 import { foldAnew, foldOn } from "./read-fold.ts"
-import { isUnsure } from "./unsure.ts"
+import { isUnsure } from "./info.ts"
 
 /** Lines, or bytes of a log folded anew, from which on the result is worth a document. */
 const WORTH_KEEPING_LINES = 1_000

@@ -8,7 +8,7 @@ import { MAX_INFO_BYTES } from "../storage/contract.ts"
 import type { CallOptions, HeadInfo, Seq, SessionStorage } from "../storage/contract.ts"
 import { hasCode } from "../storage/errors.ts"
 import type { InfoFold } from "./info.ts"
-import { isUnsure } from "./unsure.ts"
+import { isUnsure } from "./info.ts"
 import { parseFold } from "./parse-fold.ts"
 
 /** The text that rides along; undefined where it is too long, and the document has to serve. */

@@ -11,7 +11,7 @@ import type { PromptFold } from "./first-prompt.ts"
 import { toTime } from "../storage/clock.ts"
 import { addUsage, NO_METRICS } from "./metrics.ts"
 import type { SessionMetrics } from "./metrics.ts"
-import { isValueApart } from "./unsure.ts"
+import { PREFIX } from "../format/blob-refs.ts"
 
 export interface SessionInfo {
   readonly id: string
@@ -181,6 +181,17 @@ export function withState(fold: InfoFold, state: ContextState, compaction?: Info
 /** A fold goes on only in the log it was made of, at the entry it ended with. */
 export function fitsLog(fold: InfoFold, log: string, entryAt: Entry | undefined): boolean {
   return fold.log === log && (entryAt?.id ?? "") === fold.to.id
+}
+
+/** Whether an entry that names or describes the session does so with what lies in the blob store. */
+export function isValueApart(entry: Entry): boolean {
+  if (entry.type !== "title_change" && entry.type !== "metadata") return false
+  return entry.blobs !== undefined && JSON.stringify(entry).includes(PREFIX)
+}
+
+/** Whether only the log can tell what a fold should say; nothing is folded onto it then. */
+export function isUnsure(fold: Pick<InfoFold, "promptsLost" | "valuesApart">): boolean {
+  return fold.promptsLost === true || fold.valuesApart === true
 }
 
 export function toSessionInfo(id: string, fold: InfoFold, head: HeadInfo): SessionInfo {

@@ -2,14 +2,13 @@
 import { withoutReferences } from "../context/missing-blobs.ts"
 import { parseLine } from "../format/line.ts"
 import type { Entry } from "../format/records.ts"
-import { readStart } from "../transfer/older/read.ts"
+import { readStart } from "../format/identify.ts"
 import type { CallOptions, HeadInfo, Seq, SessionStorage } from "../storage/contract.ts"
 import { StorageError } from "../storage/errors.ts"
 import { restoreEntries } from "../log/blobs.ts"
 import { isPrompt, isStoredApart, PromptList } from "./first-prompt.ts"
-import { foldInfo, startFold, withPrompts } from "./info.ts"
+import { foldInfo, startFold, withPrompts, isValueApart } from "./info.ts"
 import type { InfoFold } from "./info.ts"
-import { isValueApart } from "./unsure.ts"
 import { parseSlot } from "../log/parse-slots.ts"
 
 /** Goes on from a kept fold; undefined where the log is not the one it was made of. */

@@ -7,6 +7,7 @@ import { HEADER } from "../../test/logs.ts"
 import { sessionsReading, STORED_ID, storeLines } from "../../test/stored.ts"
 import type { SessionContext } from "../context/types.ts"
 import type { SessionStorage } from "../storage/contract.ts"
+import { loadOther } from "../transfer/older/other-log.ts"
 import { loadLog, loadOlder } from "./loaded-log.ts"
 import type { LoadedLog } from "./loaded-log.ts"
 import { createSessions } from "../session/repository.ts"
@@ -23,7 +24,7 @@ async function loadAll(storage: SessionStorage, loaded: LoadedLog, hint?: number
 describe("pieces", () => {
   test("come one before the other until the log is whole, and nothing comes before that", async () => {
     const storage = await storeLines(linesOf(talk(20), HEADER))
-    const loaded = await loadLog(storage, STORED_ID, { pieces: ONE_LINE })
+    const loaded = await loadLog(storage, STORED_ID, loadOther, { pieces: ONE_LINE })
     expect([loaded.log.from, loaded.log.end]).toEqual([20, 21])
     expect(await loadAll(storage, loaded)).toBe(20)
     expect(loaded.log.at(1)?.id).toBe("e1")
@@ -33,7 +34,7 @@ describe("pieces", () => {
 
   test("reach back to a hint, and further where a hint is nonsense", async () => {
     const storage = await storeLines(linesOf(talk(20), HEADER))
-    const hinted = await loadLog(storage, STORED_ID, { pieces: ONE_LINE })
+    const hinted = await loadLog(storage, STORED_ID, loadOther, { pieces: ONE_LINE })
     await loadOlder(storage, STORED_ID, hinted, 5)
     expect(hinted.log.from).toBe(5)
     await loadOlder(storage, STORED_ID, hinted, 1_000_000)
@@ -43,7 +44,7 @@ describe("pieces", () => {
   test("tell of what they found in log order, however they came, and of more than a call takes arguments", async () => {
     const broken = [JSON.stringify(HEADER), ...Array.from({ length: 200_000 }, () => "-")]
     const storage = await storeLines(broken)
-    const loaded = await loadLog(storage, STORED_ID)
+    const loaded = await loadLog(storage, STORED_ID, loadOther)
     await loadAll(storage, loaded, 0)
     expect(loaded.diagnostics).toHaveLength(200_000)
     expect(loaded.diagnostics.every(({ seq }, index) => seq === index + 1)).toBe(true)
@@ -137,7 +138,7 @@ describe("a log that is not the one that was opened any more", () => {
     for (const damage of [0, 1, 5]) {
       const lines = linesOf(talk(20), HEADER).map((line, seq) => (seq > 20 - damage ? "-" : line))
       const storage = await storeLines(lines)
-      const loaded = await loadLog(storage, STORED_ID, { pieces: ONE_LINE })
+      const loaded = await loadLog(storage, STORED_ID, loadOther, { pieces: ONE_LINE })
       for (let pieces = 0; pieces < 8; pieces++) await loadOlder(storage, STORED_ID, loaded, undefined)
       await storage.delete(STORED_ID)
       await expect(loadOlder(storage, STORED_ID, loaded, undefined)).rejects.toMatchObject({ code: "conflict" })
@@ -157,7 +158,10 @@ describe("a log that is not the one that was opened any more", () => {
         return head
       },
     }
-    await expect(loadLog(storage, STORED_ID)).rejects.toMatchObject({ code: "not_found", session: STORED_ID })
+    await expect(loadLog(storage, STORED_ID, loadOther)).rejects.toMatchObject({
+      code: "not_found",
+      session: STORED_ID,
+    })
   })
 })
 

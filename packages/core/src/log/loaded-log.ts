@@ -10,20 +10,22 @@ import type { Entry, Header } from "../format/records.ts"
 import type { CallOptions, HeadInfo, SessionStorage, Seq } from "../storage/contract.ts"
 import { EntryLog } from "./entry-log.ts"
 import type { Slot } from "./entry-log.ts"
-import { foldBeside } from "../info/info-store.ts"
-import type { FoldBeside } from "../info/info-store.ts"
 import { parseSlot } from "./parse-slots.ts"
 import { readLines, readPiece, startPace } from "./pieces.ts"
 import type { Pace, PieceSizes } from "./pieces.ts"
 import { persistently } from "../storage/retry.ts"
-import { rest } from "../session/rooms.ts"
 
 export { readLines } from "./pieces.ts"
 
 export interface LoadOptions extends CallOptions {
   /** How much is read at a time. */
   readonly pieces?: PieceSizes
+  /** Where the context of the log's leaf begins, if the head's information says so. A hint: it may be wrong. */
+  readonly contextStart?: (head: HeadInfo) => Seq | undefined
 }
+
+/** Reads a log that does not begin with a header of this version; its code may be loaded for it. */
+export type LoadOther = (storage: SessionStorage, id: string, headInfo: HeadInfo, o: LoadOptions) => Promise<LoadedLog>
 
 /** Lines that are no entries may stand between; so many of them are read twice at most. */
 const FURTHEST_KNOWN = 16
@@ -36,8 +38,6 @@ export interface LoadedLog {
   /** So many lines, from the first on, were made elsewhere: their branches are no sign of a second writer. */
   readonly imported: Seq
   readonly diagnostics: Diagnostic[]
-  /** The information that is kept beside the head, if that is up to date. */
-  readonly beside?: FoldBeside
   /** The stored log is of this older version; its entries are migrated, and it cannot be written to as it is. */
   readonly older?: { readonly format: string; readonly version: number }
   /** The stored log is of a version or format that is not ours to write. */
@@ -48,14 +48,19 @@ export interface LoadedLog {
  * Reads the header and the last piece. `not_found` where there is no session, `not_a_session` where the log is something else. A
  * storage that is `unavailable` is asked again, here and whenever more is read.
  */
-export async function loadLog(storage: SessionStorage, id: string, o: LoadOptions = {}): Promise<LoadedLog> {
+export async function loadLog(
+  storage: SessionStorage,
+  id: string,
+  loadOther: LoadOther,
+  o: LoadOptions = {},
+): Promise<LoadedLog> {
   const headInfo = await persistently(() => storage.head(id, o))
   const first = headInfo === undefined ? [] : await persistently(() => readLines(storage, id, { from: 0, to: 1 }, o))
   // A log that was there a moment ago and has no line now was deleted between the two.
   if (headInfo === undefined || first.length === 0) throw notFound(storage, id)
   const header = currentHeader(first[0])
   if (header !== undefined) return loadCurrent(storage, id, headInfo, header, o)
-  return (await rest.load()).loadOther(storage, id, headInfo, o)
+  return loadOther(storage, id, headInfo, o)
 }
 
 /** The header of a log of this version that begins with it, as all do that were written here. */
@@ -78,10 +83,8 @@ async function loadCurrent(
     const message = `The log has ${headInfo.next} of ${imported} lines: the import, fork or copy that made it was cut off. Run it again to complete it.`
     diagnostics.push({ code: "incomplete", message })
   }
-  const beside = foldBeside(headInfo)
-  const pace = startPace(headInfo, o.pieces, beside?.live)
-  const read = { header, headInfo, log: new EntryLog(headInfo.next), pace, imported, diagnostics }
-  const loaded: LoadedLog = beside === undefined ? read : { ...read, beside }
+  const pace = startPace(headInfo, o.pieces, o.contextStart?.(headInfo))
+  const loaded = { header, headInfo, log: new EntryLog(headInfo.next), pace, imported, diagnostics }
   await loadOlder(storage, id, loaded, undefined, o)
   return loaded
 }

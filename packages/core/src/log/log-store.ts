@@ -3,7 +3,7 @@
  * over where the log was replaced under it.
  */
 import { SessionError } from "../format/errors.ts"
-import type { NeedsOlder } from "../context/select.ts"
+import type { NeedsOlder } from "./path.ts"
 import type { Diagnostic } from "../format/diagnostics.ts"
 import type { CallOptions, HeadInfo, Seq, SessionStorage } from "../storage/contract.ts"
 import { StorageError } from "../storage/errors.ts"

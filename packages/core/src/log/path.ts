@@ -6,6 +6,17 @@ import type { Seq } from "../storage/contract.ts"
 import type { Diagnostic } from "../format/diagnostics.ts"
 import type { EntryLog } from "./entry-log.ts"
 
+/** More of the log is needed. */
+export interface NeedsOlder {
+  readonly older: true
+  /** Where the missing entry is said to stand: a hint from the log, which may be wrong. */
+  readonly hint?: Seq
+  /** At least so many lines more are needed, and seldom many more than those. */
+  readonly lines?: number
+  /** Nothing of the context itself is missing but what is to be known of this entry's path. */
+  readonly pathOf?: Seq
+}
+
 /** The walk has come to a root. */
 export const ROOT = -1
 /** The next entry lies in a part of the log that is not held. */

@@ -13,7 +13,7 @@ import { newSession } from "./opening.ts"
 import type { OpeningOptions } from "./opening.ts"
 import { taken } from "../write/queue-errors.ts"
 import { TRIES } from "../storage/retry.ts"
-import type { SharedSession } from "./shared-session.ts"
+import type { LiveSession } from "./live-session.ts"
 
 /** `exists` where the id is taken; `too_large` for a header that no line holds. */
 export async function createSession(
@@ -21,7 +21,7 @@ export async function createSession(
   header: Header,
   options: OpeningOptions,
   o: CallOptions,
-): Promise<SharedSession> {
+): Promise<LiveSession> {
   const { id } = header
   const line = encodeHeader(header)
   const { maxLineBytes } = storage.capabilities

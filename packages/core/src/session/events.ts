@@ -2,7 +2,7 @@
 import type { Entry } from "../format/records.ts"
 import type { Diagnostic } from "../format/diagnostics.ts"
 import type { Head } from "../storage/contract.ts"
-import type { CompactionFailureKind } from "../compaction/run/failure.ts"
+import type { CompactionFailureKind } from "../compaction/types.ts"
 import { runHook } from "./hooks.ts"
 
 export interface SessionEvents {

@@ -7,7 +7,7 @@ import { toSessionInfo } from "../info/info.ts"
 import type { InfoFold, SessionInfo } from "../info/info.ts"
 import { notFound } from "../log/loaded-log.ts"
 import type { OpeningOptions } from "./opening.ts"
-import { rest } from "./rooms.ts"
+import { foldOfStored } from "./stored-info.ts"
 import type { ListOptions, SessionPage } from "./types.ts"
 
 /** `not_found` where there is no such session; `not_a_session` where its log is something else. */
@@ -111,7 +111,7 @@ async function foldOf(
 ): Promise<InfoFold> {
   const kept = await keptFold(storage, id, head, o)
   if (kept !== undefined && isCurrent(kept, head) && kept.modelUnknown !== true) return kept
-  return (await rest.load()).foldOfStored(storage, id, head, kept, options, o)
+  return foldOfStored(storage, id, head, kept, options, o)
 }
 
 function matches(info: SessionInfo, o: ListOptions): boolean {

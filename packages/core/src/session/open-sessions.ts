@@ -1,22 +1,22 @@
 /** The sessions that a repository has open: handles on one id share one session behind them, and the last one releases it. */
-import type { CompactionSettings } from "../compaction/settings/settings.ts"
+import type { CompactionSettings } from "../compaction/types.ts"
 import { SessionError } from "../format/errors.ts"
 import type { CallOptions, Seq, SessionStorage } from "../storage/contract.ts"
 import { unlessAborted } from "./aborting.ts"
-import { SessionHandle } from "./handle.ts"
+import { SessionHandle } from "./session.ts"
 import { infoText } from "../info/info-store.ts"
+import { keepFold } from "../info/keep-fold.ts"
 import { taken } from "../write/queue-errors.ts"
-import { rest } from "./rooms.ts"
-import type { SharedSession } from "./shared-session.ts"
+import type { LiveSession } from "./live-session.ts"
 import type { OpenOptions } from "./types.ts"
 
 export interface Held {
   readonly handle: SessionHandle
-  readonly shared: SharedSession
+  readonly shared: LiveSession
 }
 
 interface Place {
-  readonly opening: Promise<SharedSession>
+  readonly opening: Promise<LiveSession>
   /** It is being made, or was: opening the same id has nothing to do with how that ends. */
   readonly made: boolean
   /** Ends the opening when nobody waits for it any more. */
@@ -43,7 +43,7 @@ export class OpenSessions {
   }
 
   /** A handle on the session of an id, which `open` opens where none is. */
-  async open(id: string, open: (o: CallOptions) => Promise<SharedSession>, o: OpenOptions): Promise<Held> {
+  async open(id: string, open: (o: CallOptions) => Promise<LiveSession>, o: OpenOptions): Promise<Held> {
     for (;;) {
       const there = this.#places.get(id)
       if (there === undefined) {
@@ -55,7 +55,7 @@ export class OpenSessions {
   }
 
   /** The same for a session that is made. `exists` where one of that id is open. */
-  async make(id: string, make: () => Promise<SharedSession>, { signal, ...settings }: OpenOptions): Promise<Held> {
+  async make(id: string, make: () => Promise<LiveSession>, { signal, ...settings }: OpenOptions): Promise<Held> {
     for (;;) {
       const there = this.#places.get(id)
       if (there === undefined) {
@@ -73,12 +73,12 @@ export class OpenSessions {
   }
 
   /** By another repository, so that its id is free although there are handles on it here. */
-  async #wasDeleted({ id, state }: SharedSession): Promise<boolean> {
+  async #wasDeleted({ id, state }: LiveSession): Promise<boolean> {
     return state.head !== undefined && (await this.#storage.head(id)) === undefined
   }
 
   /** The open session of an id. */
-  find(id: string): Promise<SharedSession> | undefined {
+  find(id: string): Promise<LiveSession> | undefined {
     return this.#places.get(id)?.opening
   }
 
@@ -101,7 +101,7 @@ export class OpenSessions {
         place.abort.abort()
         const session = await place.opening.catch(() => undefined)
         if (session === undefined) return
-        for (const look of session.asking) look()
+        for (const look of session.closeListeners) look()
         await settle(session, place.from)
       }),
     )
@@ -110,7 +110,7 @@ export class OpenSessions {
     if (failed !== undefined) throw failed.reason
   }
 
-  #place(id: string, opening: Promise<SharedSession>, o: Pick<Place, "made" | "abort">): Place {
+  #place(id: string, opening: Promise<LiveSession>, o: Pick<Place, "made" | "abort">): Place {
     const place: Place = { ...o, opening, handles: 0, from: 0 }
     this.#places.set(id, place)
     opening.then(
@@ -144,7 +144,7 @@ export class OpenSessions {
     }
   }
 
-  async #release(id: string, place: Place, session: SharedSession): Promise<void> {
+  async #release(id: string, place: Place, session: LiveSession): Promise<void> {
     if (this.#closing !== undefined) return this.#closing
     if (--place.handles > 0) return
     try {
@@ -161,15 +161,13 @@ export class OpenSessions {
 }
 
 /** What was appended is acknowledged and, where the storage can tell, on stable storage; information that rode along nowhere is kept. */
-async function settle(session: SharedSession, from: Seq): Promise<void> {
+async function settle(session: LiveSession, from: Seq): Promise<void> {
   const { state, storage, id } = session
   await session.drain()
   if (state.head === undefined || state.head.next === from) return
   if (storage.capabilities.sync) await storage.sync?.(id)
   if (state.fold === undefined || infoText(state.fold) !== undefined) return
-  // A cache: where its code cannot be had, the next reader makes it.
-  const loaded = await rest.load().catch(() => undefined)
-  await loaded?.keepFold(storage, id, state.fold)
+  await keepFold(storage, id, state.fold)
 }
 
 function aborted(session: string): { readonly session: string; readonly message: string } {

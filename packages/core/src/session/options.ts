@@ -1,5 +1,5 @@
 /** What a repository may be told, and what holds where it is told nothing. */
-import type { CompactionSettings } from "../compaction/settings/settings.ts"
+import type { CompactionSettings } from "../compaction/types.ts"
 import type { BlobLimits } from "../format/blob-refs.ts"
 import { createIds } from "../format/ids.ts"
 import type { SessionStorage } from "../storage/contract.ts"
@@ -7,7 +7,7 @@ import type { Hooks } from "./hooks.ts"
 import type { OpeningOptions } from "./opening.ts"
 import { PIECE_SIZES } from "../log/pieces.ts"
 import type { PieceSizes } from "../log/pieces.ts"
-import type { ConflictPolicy, PersistAfter } from "./types.ts"
+import type { ConflictPolicy, PersistAfter } from "../write/types.ts"
 
 export interface SessionsOptions {
   readonly storage: SessionStorage

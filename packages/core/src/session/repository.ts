@@ -1,6 +1,7 @@
 /** All sessions of one storage: makes them, finds them, and lets handles on one id share one session. */
-import { checkGroups } from "../compaction/settings/levels.ts"
-import type { CompactionSettings } from "../compaction/settings/settings.ts"
+import { checkExclusive } from "../compaction/settings/layers.ts"
+import { checkSettings } from "../compaction/settings/settings.ts"
+import type { CompactionSettings } from "../compaction/types.ts"
 import { SessionError } from "../format/errors.ts"
 import { isUlid } from "../format/ids.ts"
 import { headerProblem } from "../format/guards.ts"
@@ -19,20 +20,23 @@ import { toOpeningOptions } from "./options.ts"
 import type { SessionsOptions } from "./options.ts"
 import { newHeader, openSession } from "./opening.ts"
 import type { OpeningOptions } from "./opening.ts"
-import {
-  compactionSettings,
-  copying,
-  exporting,
-  forking,
-  history,
-  importing,
-  migrating,
-  rest,
-  verifying,
-} from "./rooms.ts"
-import type { ExportOptions, ImportOptions, ImportResult, ImportSource } from "../transfer/types.ts"
-import type { CreateOptions, ListOptions, OpenOptions, Pointers, Session, SessionPage, Sessions } from "./types.ts"
-import type { VerifyReport } from "../transfer/verify.ts"
+import { continueRecent } from "./continue-recent.ts"
+import { transferFeature } from "./features.ts"
+import { deletePointer, getPointer, setPointer } from "./pointers.ts"
+import type {
+  ExportOptions,
+  ImportOptions,
+  ImportResult,
+  ImportSource,
+  CreateOptions,
+  ListOptions,
+  OpenOptions,
+  Pointers,
+  Session,
+  SessionPage,
+  Sessions,
+  VerifyReport,
+} from "./types.ts"
 
 /** Sessions that come and go more often than this between two looks are no race, but a storage that contradicts itself. */
 const MAX_RACES = 10
@@ -53,13 +57,22 @@ class SessionRepository implements Sessions {
 
   constructor(o: SessionsOptions) {
     this.storage = o.storage
-    if (o.compaction !== undefined) checkGroups(o.compaction)
+    if (o.compaction !== undefined) checkExclusive(o.compaction)
     this.#compaction = o.compaction
     this.#open = new OpenSessions(o.storage, o.compaction)
     this.pointers = {
-      set: async (name, pointer, call) => (await this.#history()).setPointer(o.storage, name, pointer, call),
-      get: async (name, call) => (await this.#history()).getPointer(o.storage, name, call),
-      delete: async (name, call) => (await this.#history()).deletePointer(o.storage, name, call),
+      set: async (name, pointer, call) => {
+        this.#check()
+        return setPointer(o.storage, name, pointer, call)
+      },
+      get: async (name, call) => {
+        this.#check()
+        return getPointer(o.storage, name, call)
+      },
+      delete: async (name, call) => {
+        this.#check()
+        return deletePointer(o.storage, name, call)
+      },
     }
     this.#ulidsOnly = o.ulidsOnly === true
     this.#hookFailed = o.onHookFailed ?? ((): void => undefined)
@@ -70,8 +83,7 @@ class SessionRepository implements Sessions {
     this.#check()
     const id = o.id ?? this.#options.newId()
     this.#checkId(id)
-    rest.prefetch()
-    await this.#checkCompaction(o)
+    this.#checkCompaction(o)
     const { signal: _, id: __, compaction: ___, ...fields } = o
     const header = newHeader(fields, id, this.#options.now())
     const problem = headerProblem(header)
@@ -141,7 +153,7 @@ class SessionRepository implements Sessions {
     const forkId = o.id ?? this.#options.newId()
     this.#checkId(forkId)
     await this.#with(id, o, async ({ shared, handle }) => {
-      const { forkSession } = await forking.load()
+      const { forkSession } = await transferFeature()
       await forkSession(shared, handle, forkId, this.#options, o)
     })
     const fork = await this.open(forkId, o)
@@ -151,14 +163,14 @@ class SessionRepository implements Sessions {
 
   async continueRecent(o: OpenOptions & { readonly cwd: string; readonly pointer?: string }): Promise<Session> {
     this.#check()
-    return (await history.load()).continueRecent(this, o)
+    return continueRecent(this, o)
   }
 
   async import(source: ImportSource, o: ImportOptions = {}): Promise<ImportResult> {
     this.#check()
     const id = o.id ?? this.#options.newId()
     this.#checkId(id)
-    const { importSession } = await importing.load()
+    const { importSession } = await transferFeature()
     const { result, header } = await importSession(this.storage, source, id, this.#options, o)
     this.#tellMade(id, header)
     return result
@@ -168,7 +180,7 @@ class SessionRepository implements Sessions {
     this.#check()
     this.#checkId(id)
     await this.#flush(id)
-    const { exportSession } = await exporting.load()
+    const { exportSession } = await transferFeature()
     yield* exportSession(this, id, o)
   }
 
@@ -176,7 +188,7 @@ class SessionRepository implements Sessions {
     this.#check()
     this.#checkId(id)
     await this.#flush(id)
-    const { copySession } = await copying.load()
+    const { copySession } = await transferFeature()
     return copySession(this.storage, id, to, o)
   }
 
@@ -186,7 +198,7 @@ class SessionRepository implements Sessions {
   ): Promise<{ readonly migrated: boolean; readonly from: { format: string; version: number } }> {
     this.#check()
     this.#checkId(id)
-    const { migrateStored } = await migrating.load()
+    const { migrateStored } = await transferFeature()
     return migrateStored(this.storage, id, { ...o, blobs: this.#options.blobs })
   }
 
@@ -194,7 +206,7 @@ class SessionRepository implements Sessions {
     this.#check()
     this.#checkId(id)
     await this.#flush(id)
-    const { verifySession } = await verifying.load()
+    const { verifySession } = await transferFeature()
     return verifySession(this.storage, id, o)
   }
 
@@ -206,16 +218,10 @@ class SessionRepository implements Sessions {
     return this.close()
   }
 
-  #history(): ReturnType<typeof history.load> {
-    this.#check()
-    return history.load()
-  }
-
   async #hold(id: string, o: OpenOptions): Promise<Held> {
     this.#check()
     this.#checkId(id)
-    rest.prefetch()
-    await this.#checkCompaction(o)
+    this.#checkCompaction(o)
     return this.#open.open(id, (signal) => openSession(this.storage, id, this.#options, signal), o)
   }
 
@@ -243,11 +249,8 @@ class SessionRepository implements Sessions {
       throw new SessionError("closed", "These sessions were closed. Make new ones with createSessions().")
   }
 
-  async #checkCompaction({ compaction }: OpenOptions): Promise<void> {
-    const levels = [this.#compaction, compaction].filter((level) => level !== undefined)
-    if (levels.length === 0) return
-    const { checkLevel } = await compactionSettings.load()
-    for (const level of levels) checkLevel(level)
+  #checkCompaction({ compaction }: OpenOptions): void {
+    for (const level of [this.#compaction, compaction]) if (level !== undefined) checkSettings(level)
   }
 
   #checkId(id: unknown): asserts id is string {

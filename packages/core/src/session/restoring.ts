@@ -5,14 +5,14 @@ import type { Diagnostic } from "../format/diagnostics.ts"
 import type { ContextState, Entry } from "../format/records.ts"
 import type { CallOptions } from "../storage/contract.ts"
 import { restoreEntries } from "../log/blobs.ts"
-import type { SharedSession } from "./shared-session.ts"
+import type { ReadableSession } from "./live.ts"
 
 export async function restoreSelected(
-  shared: SharedSession,
+  shared: ReadableSession,
   selected: readonly SelectedEntry[],
   o: CallOptions,
 ): Promise<{ entries: readonly SelectedEntry[]; diagnostics: readonly Diagnostic[] }> {
-  const foreign = shared.gate.kind !== "open"
+  const foreign = shared.writeGuard.kind !== "open"
   const hasNone = ({ entry, edit }: SelectedEntry): boolean => entry.blobs === undefined && edit?.blobs === undefined
   if (!foreign && selected.every(hasNone)) return { entries: selected, diagnostics: [] }
   const flat = selected.flatMap(({ entry, edit }) => (edit === undefined ? [entry] : [entry, edit]))
@@ -27,7 +27,11 @@ export async function restoreSelected(
 }
 
 /** The state with what had left its entries' lines. */
-export async function restoreState(shared: SharedSession, selection: Selection, o: CallOptions): Promise<ContextState> {
+export async function restoreState(
+  shared: ReadableSession,
+  selection: Selection,
+  o: CallOptions,
+): Promise<ContextState> {
   const { state, stateBlobs } = selection
   if (stateBlobs === undefined) return state
   const carrier = { type: "state", id: "", parentId: null, seq: 0, timestamp: "", state, blobs: inState(stateBlobs) }

@@ -1,17 +1,8 @@
 /** One turn at a time, and no turn inside a turn. */
 import { SessionError } from "../format/errors.ts"
 import { StorageError } from "../storage/errors.ts"
+import type { RunningTurn } from "../write/types.ts"
 import { unlessAborted } from "./aborting.ts"
-
-/** The turn that is running: what its appends have met. */
-export interface RunningTurn {
-  /** `opening`: its first append of conversation is pending; `written`: that one is in the log. */
-  phase: "unopened" | "opening" | "written"
-  /** Another writer's conversation was read while this turn had not opened: what it has seen of the context is out of date. */
-  stale: boolean
-  /** Another writer's turn stood where its first append should have gone: it starts over, and writes nothing more until then. */
-  conflicted: boolean
-}
 
 /** What async context says of who is calling. */
 interface Scope {

@@ -1,9 +1,9 @@
 /** One agent turn: starts over on the new leaf where another writer's turn got in first. */
 import { SessionError } from "../format/errors.ts"
 import type { CallOptions } from "../storage/contract.ts"
-import type { SharedSession } from "./shared-session.ts"
+import type { LiveSession } from "./live-session.ts"
 import { turnAborted } from "./turn-lock.ts"
-import type { RunningTurn } from "./turn-lock.ts"
+import type { RunningTurn } from "../write/types.ts"
 import type { TurnContext } from "./types.ts"
 
 /** How often a turn starts over before its caller is told. */
@@ -11,7 +11,7 @@ const RETRIES = 3
 
 /** `between` runs before the function, each time that it starts over too, and after it where it has not thrown. */
 export function runTurn<T>(
-  shared: SharedSession,
+  shared: LiveSession,
   fn: (turn: TurnContext) => Promise<T> | T,
   o: CallOptions,
   between?: () => Promise<void>,

@@ -8,22 +8,17 @@ import type { ContentBlock, Message, Usage } from "../format/messages.ts"
 import type { Entry, Header, ParentSession } from "../format/records.ts"
 import type { CallOptions, Deleted, Head, PartInfo, Seq, SessionStorage } from "../storage/contract.ts"
 import type { TreeNode } from "../log/nodes.ts"
+import type { AppendOptions, AppendResult } from "../write/types.ts"
 import type { SessionEvents } from "./events.ts"
 import type { SessionInfo } from "../info/info.ts"
-import type { CompactionSettings } from "../compaction/settings/settings.ts"
 import type {
+  CompactionSettings,
   AutoCompactOptions,
   BranchSummaryOptions,
   CompactionResult,
   CompactionStatus,
   CompactOptions,
 } from "../compaction/types.ts"
-import type { CopyOptions, ExportOptions, ImportOptions, ImportResult, ImportSource } from "../transfer/types.ts"
-import type { VerifyReport } from "../transfer/verify.ts"
-
-export type ConflictPolicy = "branch" | "retry-turn" | "fail"
-/** When a new session's log is first written: at once, or with the first user or assistant message. */
-export type PersistAfter = "create" | "user" | "assistant"
 
 export interface OpenOptions extends CallOptions {
   /** For what is done through this handle; overrides the repository's, setting by setting. Not kept in the log. */
@@ -40,28 +35,6 @@ export interface CreateOptions extends OpenOptions {
   readonly cronJobId?: string
   readonly systemPromptOverride?: string
   readonly parentSession?: ParentSession
-}
-
-export interface AppendOptions extends CallOptions {
-  /** Default: `"retry-turn"` for the first append of a running turn, else `"branch"`. See `docs/contract.md`, "Two writers". */
-  readonly onConflict?: ConflictPolicy
-}
-
-export interface AppendResult {
-  /** One for each entry given. */
-  readonly ids: readonly string[]
-  /** The log's end after them; undefined while nothing has been written (see {@link PersistAfter}). */
-  readonly head: Head | undefined
-  /** False while the entries wait in memory for the message that {@link PersistAfter} names. */
-  readonly durable: boolean
-  /** Another writer's turn stands beside this one as a second branch. */
-  readonly diverged?: Divergence
-}
-
-export interface Divergence {
-  /** This session's leaf. */
-  readonly leaf: string
-  readonly otherLeaf: string
 }
 
 export interface ContextOptions extends CallOptions {
@@ -287,4 +260,51 @@ export interface Sessions extends AsyncDisposable {
   verify(id: string, o?: CallOptions): Promise<VerifyReport>
   /** Closes every open session and the storage. */
   close(): Promise<void>
+}
+
+/** Text or bytes of one session file; a function where they can be read twice, which saves keeping a large one in memory. */
+export type ImportSource =
+  | string
+  | Uint8Array
+  | AsyncIterable<Uint8Array | string>
+  | (() => AsyncIterable<Uint8Array | string>)
+
+/** `"auto"` looks at the file. Naming a format makes any other `not_a_session`. */
+export type ImportFormat = "auto" | "sessions" | "pi" | "oh-my-pi"
+
+export interface CopyOptions extends CallOptions {
+  /** Told while it works, in lines written. */
+  readonly onProgress?: (progress: { readonly lines: number; readonly bytes: number }) => void
+}
+
+export interface ImportOptions extends CopyOptions {
+  /** Default: a new ULID. */
+  readonly id?: string
+  readonly from?: ImportFormat
+}
+
+export interface ImportResult {
+  readonly id: string
+  /** Lines of the log, header included. */
+  readonly lines: number
+  readonly from: { readonly format: string; readonly version: number }
+  readonly diagnostics: readonly Diagnostic[]
+}
+
+export interface ExportOptions extends CallOptions {
+  /** Default `"jsonl"`: the stored lines. */
+  readonly format?: "jsonl" | "markdown"
+  /** With `"jsonl"`: blobs put back in place, so that the one file is everything. */
+  readonly selfContained?: boolean
+  /** The log as it was before its migration. `not_found` where there was none. */
+  readonly backup?: boolean
+}
+
+export interface VerifyReport {
+  readonly id: string
+  readonly lines: number
+  readonly bytes: number
+  readonly diagnostics: readonly Diagnostic[]
+  /** Something stored is not whole: false for what only says how a log came about (`diverged`, `repaired`, `left_out`). */
+  readonly damaged: boolean
 }

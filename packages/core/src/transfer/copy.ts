@@ -3,14 +3,14 @@ import { blobRefs } from "../format/blob-refs.ts"
 import type { Diagnostic } from "../format/diagnostics.ts"
 import { parseLine } from "../format/line.ts"
 import { FORMAT, VERSION } from "../format/records.ts"
-import { identifyLog } from "./older/identify.ts"
+import { identifyLog } from "../format/identify.ts"
 import type { CallOptions, SessionStorage } from "../storage/contract.ts"
 import { notFound, readLines } from "../log/loaded-log.ts"
 import { writeLog } from "./batches.ts"
 import type { LineToWrite } from "./log-to-write.ts"
 import { checkIdentity } from "./identity.ts"
 import { withOriginLines } from "./headers.ts"
-import type { CopyOptions, ImportResult } from "./types.ts"
+import type { CopyOptions, ImportResult } from "../session/types.ts"
 
 /**
  * Every line as it is; the header of one of our logs that goes in several batches says besides how many lines there must be. The

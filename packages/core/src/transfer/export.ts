@@ -3,13 +3,12 @@ import { SessionError } from "../format/errors.ts"
 import { blobRefs, restoreBlobs } from "../format/blob-refs.ts"
 import { withChanges } from "../format/json-edit.ts"
 import { parseLine } from "../format/line.ts"
-import { identifyLog } from "./older/identify.ts"
+import { identifyLog } from "../format/identify.ts"
 import type { CallOptions, SessionStorage } from "../storage/contract.ts"
 import { notFound, readLines } from "../log/loaded-log.ts"
-import type { Sessions } from "../session/types.ts"
+import type { Sessions, ExportOptions } from "../session/types.ts"
 import { readBackup } from "./backup.ts"
 import { toMarkdown } from "./markdown.ts"
-import type { ExportOptions } from "./types.ts"
 
 /**
  * In pieces of any length. `not_found` for a session, or a backup, that is not there; Markdown of a log that is no session is

@@ -6,7 +6,7 @@ import { encodeHeader, withSeq } from "../format/line.ts"
 import { FORMAT, VERSION } from "../format/records.ts"
 import type { Header } from "../format/records.ts"
 import type { CallOptions, SessionStorage } from "../storage/contract.ts"
-import type { SharedSession } from "../session/shared-session.ts"
+import type { ReadableSession } from "../session/live.ts"
 import type { Session } from "../session/types.ts"
 import { writeLog } from "./batches.ts"
 import type { LineToWrite } from "./log-to-write.ts"
@@ -28,14 +28,14 @@ export interface ForkOptions {
  * older log is forked as what its migration makes of it. Blobs stay shared.
  */
 export async function forkSession(
-  shared: SharedSession,
+  shared: ReadableSession,
   session: Session,
   forkId: string,
   options: ForkOptions,
   o: CallOptions & { readonly at?: string } = {},
 ): Promise<void> {
-  const { gate, storage, id } = shared
-  if (gate.kind === "refused" && gate.error.code === "newer_version") throw gate.error
+  const { writeGuard, storage, id } = shared
+  if (writeGuard.kind === "refused" && writeGuard.error.code === "newer_version") throw writeGuard.error
   const at = o.at ?? session.leafId
   await shared.drain()
   const whole = await wholeLogOf(shared, o)

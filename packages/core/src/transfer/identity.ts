@@ -1,8 +1,8 @@
 /** Refuses what is no session log that this program can take over. */
 import { SessionError } from "../format/errors.ts"
 import type { SessionErrorDetails } from "../format/errors.ts"
-import { unknownVersion } from "./older/identify.ts"
-import type { LogIdentity } from "./older/identify.ts"
+import { unknownVersion } from "../format/identify.ts"
+import type { LogIdentity } from "../format/identify.ts"
 
 /** Throws `not_a_session` or `newer_version`; `what` is how the sentence begins. */
 export function checkIdentity(

@@ -9,7 +9,7 @@ import { hookedLog } from "./hooked-lines.ts"
 import { olderLogToWrite } from "./import-older.ts"
 import { ownLogToWrite } from "./import-own.ts"
 import { checkFormat, identifySource, openSource } from "./source.ts"
-import type { ImportOptions, ImportResult, ImportSource } from "./types.ts"
+import type { ImportOptions, ImportResult, ImportSource } from "../session/types.ts"
 
 export interface ImportLimits {
   readonly maxSessionBytes: number

@@ -4,10 +4,10 @@ import { readLines } from "../format/jsonl.ts"
 import type { ReadLine } from "../format/jsonl.ts"
 import { parseLine } from "../format/line.ts"
 import { FORMAT } from "../format/records.ts"
-import { identifyLog } from "./older/identify.ts"
+import { identifyLog } from "../format/identify.ts"
 import { checkSignal } from "../storage/checks.ts"
 import { checkIdentity } from "./identity.ts"
-import type { ImportFormat, ImportSource } from "./types.ts"
+import type { ImportFormat, ImportSource } from "../session/types.ts"
 
 export interface LineSource {
   /** The lines from the beginning. */

@@ -7,7 +7,7 @@ import { holdsAsync } from "../../test/property.ts"
 import { codeOf, sessionsIn } from "../../test/transfer.ts"
 import { user } from "../../test/writers.ts"
 import { parseLine } from "../format/line.ts"
-import { identifyLog } from "./older/identify.ts"
+import { identifyLog } from "../format/identify.ts"
 import type { SessionStorage } from "../storage/contract.ts"
 import { verifySession } from "./verify.ts"
 

@@ -2,23 +2,16 @@
 import type { Diagnostic, DiagnosticCode } from "../format/diagnostics.ts"
 import { headerProblem } from "../format/guards.ts"
 import type { Header } from "../format/records.ts"
-import { identifyLog } from "./older/identify.ts"
+import { identifyLog } from "../format/identify.ts"
 import type { CallOptions, HeadInfo, SessionStorage } from "../storage/contract.ts"
 import { EntryLog } from "../log/entry-log.ts"
+import { loadOther } from "./older/other-log.ts"
 import { loadLog, notFound, readLines } from "../log/loaded-log.ts"
 import { parseSlot } from "../log/parse-slots.ts"
 import { skeletonOf } from "./skeleton.ts"
 import { BlobCheck } from "./verify-blobs.ts"
 import { checkEntry, checkLog } from "./verify-log.ts"
-
-export interface VerifyReport {
-  readonly id: string
-  readonly lines: number
-  readonly bytes: number
-  readonly diagnostics: readonly Diagnostic[]
-  /** Something stored is not whole: false for what only says how a log came about (`diverged`, `repaired`, `left_out`). */
-  readonly damaged: boolean
-}
+import type { VerifyReport } from "../session/types.ts"
 
 /**
  * Reads every line, without holding what the messages say. A log of an older version is looked at as its migration makes it; of
@@ -105,7 +98,7 @@ function checkLength(head: HeadInfo, log: EntryLog, header: Header, note: (diagn
 
 /** What reading the log says, and what is to be said of the entries that it reads as. */
 async function verifyOther(storage: SessionStorage, id: string, o: CallOptions): Promise<Diagnostic[]> {
-  const { header, log, diagnostics, newer } = await loadLog(storage, id, o)
+  const { header, log, diagnostics, newer } = await loadLog(storage, id, loadOther, o)
   // Lines that this program cannot read may be just what they should be.
   if (newer !== undefined) return diagnostics.filter(({ code }) => code === "unknown_version" || code === "torn_tail")
   const found = [...diagnostics]

@@ -2,9 +2,10 @@
 import type { Entry, Header } from "../format/records.ts"
 import type { CallOptions, Seq, SessionStorage } from "../storage/contract.ts"
 import { EntryLog } from "../log/entry-log.ts"
+import { loadOther } from "./older/other-log.ts"
 import { loadLog } from "../log/loaded-log.ts"
 import { parseSlot } from "../log/parse-slots.ts"
-import type { SharedSession } from "../session/shared-session.ts"
+import type { ReadableSession } from "../session/live.ts"
 import { skeletonOf } from "./skeleton.ts"
 
 export interface WholeLog {
@@ -26,16 +27,16 @@ export interface WholeEntry {
 /** As it is stored. `not_found`, `not_a_session`. */
 export async function readWholeLog(storage: SessionStorage, id: string, o: CallOptions = {}): Promise<WholeLog> {
   const signal = o.signal === undefined ? {} : { signal: o.signal }
-  const { header, log, headInfo, older, newer } = await loadLog(storage, id, signal)
+  const { header, log, headInfo, older, newer } = await loadLog(storage, id, loadOther, signal)
   if (older !== undefined || newer !== undefined) return inMemory(header, log)
   return readStored(storage, id, header, headInfo.next, signal)
 }
 
 /** As an open session has it, with what is not stored yet. */
-export async function wholeLogOf(shared: SharedSession, o: CallOptions = {}): Promise<WholeLog> {
-  const { state, storage, id, gate } = shared
+export async function wholeLogOf(shared: ReadableSession, o: CallOptions = {}): Promise<WholeLog> {
+  const { state, storage, id, writeGuard } = shared
   const signal = o.signal === undefined ? {} : { signal: o.signal }
-  if (state.head === undefined || gate.kind !== "open") return inMemory(state.header, state.log)
+  if (state.head === undefined || writeGuard.kind !== "open") return inMemory(state.header, state.log)
   return readStored(storage, id, state.header, state.acked, signal)
 }
 

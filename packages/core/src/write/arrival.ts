@@ -7,7 +7,7 @@ import { continuesFrom, decide, rehang, sortArrived } from "./reconcile.ts"
 import type { Arrived } from "./reconcile.ts"
 import type { SessionState } from "./session-state.ts"
 import type { Arrivals } from "./settle.ts"
-import type { Divergence } from "../session/types.ts"
+import type { Divergence } from "./types.ts"
 
 export interface Arrival {
   /** All of it is in the log. */

@@ -1,7 +1,7 @@
 /** Waiting for a pending append, as one of those who do. */
 import type { Caller, PendingAppend } from "./pending.ts"
 import { aborted } from "./queue-errors.ts"
-import type { AppendResult } from "../session/types.ts"
+import type { AppendResult } from "./types.ts"
 import type { WriteQueue } from "./write-queue.ts"
 
 /** Before the write is sent a signal withdraws the append; afterwards it only ends the waiting. */

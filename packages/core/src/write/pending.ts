@@ -4,8 +4,7 @@ import { lineOf } from "../format/line.ts"
 import type { EncodedEntry } from "../format/line.ts"
 import type { Seq } from "../storage/contract.ts"
 import { hasCode } from "../storage/errors.ts"
-import type { RunningTurn } from "../session/turn-lock.ts"
-import type { AppendResult, ConflictPolicy, Divergence } from "../session/types.ts"
+import type { RunningTurn, AppendResult, ConflictPolicy, Divergence } from "./types.ts"
 
 export interface PendingEntry {
   readonly id: string

@@ -13,7 +13,8 @@ import {
   user,
 } from "../../test/writers.ts"
 import type { Writer } from "../../test/writers.ts"
-import type { PersistAfter, Session } from "../session/types.ts"
+import type { Session } from "../session/types.ts"
+import type { PersistAfter } from "./types.ts"
 
 interface Opened extends Writer {
   readonly location: ReturnType<typeof createMemoryLocation>

@@ -7,7 +7,7 @@ import type { EntryPayload, NewEntry } from "../format/new-entry.ts"
 import { normalizeNewEntry } from "../format/normalize.ts"
 import { toIsoTime } from "../storage/clock.ts"
 import { prepareEntry } from "./prepare.ts"
-import type { Outside, PrepareOptions, Prepared } from "./prepare.ts"
+import type { PrepareOptions, Prepared } from "./prepare.ts"
 import { isTalk } from "./pending.ts"
 import type { SessionState } from "./session-state.ts"
 
@@ -21,33 +21,22 @@ export interface Placed {
   readonly fresh: readonly Prepared[]
 }
 
-/** What an append was given that could not be placed yet; the next try has the same. */
-export interface Given {
-  readonly ids: readonly string[]
-  readonly timestamp: string
-  readonly fresh?: undefined
-}
-
 interface PlacingOptions extends PrepareOptions {
   readonly newId: () => string
   readonly now: () => number
 }
 
-/** Throws `invalid`. Places nothing where one of them may hold what is too large for a line, and `outside` is missing. */
+/** Throws `invalid`. */
 export function placeAppend(
   session: string,
   state: SessionState,
   inputs: readonly NewEntry[],
   o: PlacingOptions,
-  outside: Outside | undefined,
-  given?: Given,
-): Placed | Given {
+): Placed {
   if (inputs.length === 0) throw new SessionError("invalid", "There is no entry to append.", { session })
   const payloads = inputs.map(normalizeNewEntry)
-  const { ids, timestamp } = given ?? {
-    ids: uniqueIds(session, payloads, o.newId),
-    timestamp: toIsoTime(o.now()),
-  }
+  const ids = uniqueIds(session, payloads, o.newId)
+  const timestamp = toIsoTime(o.now())
   const fresh: Prepared[] = []
   let leafId = state.leafId
   let end = isTalk(payloads[0] as EntryPayload) ? undefined : asideParent(state)
@@ -66,9 +55,7 @@ export function placeAppend(
       timestamp: payload.timestamp ?? timestamp,
     }
     const complete = payload.type === "compaction" ? withState(payload, state, fresh) : payload
-    const prepared = prepareEntry(complete, place, { aside: end !== undefined, outside }, o)
-    if (prepared === undefined) return { ids, timestamp }
-    fresh.push(prepared)
+    fresh.push(prepareEntry(complete, place, end !== undefined, o))
     if (end === undefined) leafId = id
     else end = id
   }

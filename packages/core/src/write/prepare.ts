@@ -1,12 +1,13 @@
 /** From what a caller appends to an entry that can be placed. Pure. */
-import { doesHoldBlobs } from "../format/blob-signs.ts"
-import type { BlobLimits, PlannedBlob } from "../format/blob-refs.ts"
+import { applyBlobs, doesHoldBlobs, planBlobs } from "../format/blob-refs.ts"
+import type { BlobLimits, BlobRef, PlannedBlob } from "../format/blob-refs.ts"
 import { encodeEntry } from "../format/line.ts"
 import type { EncodedEntry } from "../format/line.ts"
 import type { EntryPayload } from "../format/new-entry.ts"
 import { placeEntry } from "../format/normalize.ts"
 import type { EntryPlace } from "../format/normalize.ts"
 import type { Entry } from "../format/records.ts"
+import { truncateOversize } from "../format/truncate.ts"
 import type { PendingEntry, PlaceHint } from "./pending.ts"
 
 export interface Prepared {
@@ -24,27 +25,17 @@ export interface PrepareOptions {
   readonly oversize: "blobs" | "truncate"
 }
 
-/** What is done with what is too large for a line. Its code may not be loaded. */
-export interface Outside {
-  /** What leaves the line, and the line as long as it will be then. */
-  readonly planAppend: (full: EncodedEntry, limits: BlobLimits) => Pick<Prepared, "blobs" | "sized">
-  readonly truncateOversize: (payload: EntryPayload, limits: BlobLimits) => EntryPayload
-}
-
-/** `aside`: see {@link PendingEntry.aside}. Undefined: it may hold what is too large for a line, and {@link Outside} is missing. */
+/** `aside`: see {@link PendingEntry.aside}. */
 export function prepareEntry(
   given: EntryPayload,
   place: EntryPlace,
-  { aside, outside }: { readonly aside: boolean; readonly outside: Outside | undefined },
+  aside: boolean,
   { blobs: limits, oversize }: PrepareOptions,
-): Prepared | undefined {
-  if (oversize === "truncate" && outside === undefined) return undefined
-  const payload = oversize === "truncate" && outside !== undefined ? outside.truncateOversize(given, limits) : given
+): Prepared {
+  const payload = oversize === "truncate" ? truncateOversize(given, limits) : given
   const hint = hintFor(payload, place.parentId)
   const entry = placeEntry(hint === undefined ? payload : without(payload, hint.field), place)
   const full = encodeEntry(entry)
-  const isLarge = doesHoldBlobs(full, limits)
-  if (isLarge && outside === undefined) return undefined
   const pending: PendingEntry = {
     id: place.id,
     type: payload.type,
@@ -54,8 +45,8 @@ export function prepareEntry(
     aside,
     ...(hint === undefined ? {} : { hint }),
   }
-  const planned = isLarge ? outside?.planAppend(full, limits) : undefined
-  return { entry, pending, ...(planned ?? { blobs: [], sized: full }) }
+  const planned = doesHoldBlobs(full, limits) ? planAppend(full, limits) : { blobs: [], sized: full }
+  return { entry, pending, ...planned }
 }
 
 /** Which entries say where another one stands. A leaf's target is its parent. */
@@ -82,4 +73,24 @@ function toHint(field: PlaceHint["field"], targetId: unknown): PlaceHint | undef
 function without(payload: EntryPayload, field: string): EntryPayload {
   const { [field]: _, ...rest } = payload as Record<string, unknown>
   return rest as unknown as EntryPayload
+}
+
+function planAppend(full: EncodedEntry, limits: BlobLimits): Pick<Prepared, "blobs" | "sized"> {
+  const blobs = planBlobs(decodeEntry(full), limits)
+  return { blobs, sized: blobs.length === 0 ? full : withBlobs(full, blobs.map(toZero)) }
+}
+
+/** A copy of an encoded entry, which nobody else holds. Its seq is 0. */
+function decodeEntry({ before, after }: EncodedEntry): Entry {
+  return JSON.parse(`${before}0${after}`) as Entry
+}
+
+/** The line with its blobs' references in place. */
+export function withBlobs(full: EncodedEntry, refs: readonly BlobRef[]): EncodedEntry {
+  return encodeEntry(applyBlobs(decodeEntry(full), refs))
+}
+
+/** References are of one length, so that a line's size is known before its blobs are put. */
+function toZero({ pointer, encoding }: PlannedBlob): BlobRef {
+  return { pointer, encoding, hash: "0".repeat(64) }
 }

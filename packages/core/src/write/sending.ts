@@ -7,8 +7,8 @@ import { storedLine } from "./pending.ts"
 import type { PendingAppend } from "./pending.ts"
 import { stubborn } from "./queue-errors.ts"
 import { persistently, TRIES } from "../storage/retry.ts"
-import { rest } from "../session/rooms.ts"
 import { countLines, surelyFits } from "./room.ts"
+import { lookAtEnd } from "./settle.ts"
 import type { Found, SettleHost } from "./settle.ts"
 
 export interface SendingHost extends SettleHost {
@@ -54,7 +54,7 @@ export async function sendGroup(host: SendingHost, group: readonly PendingAppend
 export async function look(host: SettleHost): Promise<Found> {
   for (let attempt = 1; ; attempt++) {
     try {
-      return await (await rest.load()).lookAtEnd(host)
+      return await lookAtEnd(host)
     } catch (error) {
       // A log that was replaced while it was read is another one by now.
       if (attempt === TRIES || !(hasCode(error, "unavailable") || hasCode(error, "conflict"))) throw error

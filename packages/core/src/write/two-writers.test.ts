@@ -14,7 +14,8 @@ import {
 } from "../../test/writers.ts"
 import type { Diagnostic } from "../format/diagnostics.ts"
 import type { Entry } from "../format/records.ts"
-import type { Divergence, Session } from "../session/types.ts"
+import type { Session } from "../session/types.ts"
+import type { Divergence } from "./types.ts"
 
 function divergences(session: Session): Divergence[] {
   const seen: Divergence[] = []

@@ -13,7 +13,7 @@ import { acknowledge, entriesOf, leafAfter, refuse, requeue } from "./pending.ts
 import type { Caller, PendingAppend } from "./pending.ts"
 import { behindUnknown, gone, otherWriter, taken, unknownFate } from "./queue-errors.ts"
 import { persistently } from "../storage/retry.ts"
-import { rest } from "../session/rooms.ts"
+import { takeArrived } from "./arrival.ts"
 import { batchOf, refusal, surelyFits } from "./room.ts"
 import { isDoubtful, look, sendGroup } from "./sending.ts"
 import type { SendingHost } from "./sending.ts"
@@ -209,7 +209,6 @@ export class WriteQueue {
       for (const item of this.#items) requeue(item)
       return this.#fail(0, found.kind === "gone" ? gone(host) : taken(host), { waited: true })
     }
-    const { takeArrived } = await rest.load()
     const arrival = takeArrived(host.state, this.#items, found, host.midTurn)
     const { landed, refused, ownSeqs, foreign, divergence } = arrival
     this.#items = [...arrival.pending]

@@ -4,8 +4,7 @@
  */
 import { toModelMessages } from "../../context/model-messages.ts"
 import type { SummaryStyle } from "../../context/summary.ts"
-import { renderMessages } from "../../context/render.ts"
-import { COMPACTION_ROLE } from "../../context/render.ts"
+import { renderMessages, COMPACTION_ROLE } from "../../context/render.ts"
 import { repairMessages } from "../../context/repair.ts"
 import type { SelectedEntry } from "../../context/select.ts"
 import type { ContextMessage } from "../../context/types.ts"

@@ -5,7 +5,8 @@ import type { SelectedEntry, Selection } from "../../context/select.ts"
 import type { Seq } from "../../storage/contract.ts"
 import { inWindow, timeAt } from "../settings/in-window.ts"
 import { resolveSettings } from "../settings/settings.ts"
-import type { CompactionSettings, TriggerRule } from "../settings/settings.ts"
+import type { TriggerRule } from "../settings/settings.ts"
+import type { CompactionSettings } from "../types.ts"
 import { reportedTokens } from "../../format/tokens.ts"
 
 /**

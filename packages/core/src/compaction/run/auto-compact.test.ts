@@ -2,9 +2,23 @@ import { expect, test, vi } from "vitest"
 import { FILLER, startCompacting, SUMMARY } from "../../../test/compacting.ts"
 import type { Told } from "../../../test/compacting.ts"
 import { assistant, codeOf, contextTexts, storedEntries, user } from "../../../test/writers.ts"
-import type { CompactionSettings } from "../settings/settings.ts"
+import type { CompactionSettings } from "../types.ts"
 import { StorageError } from "../../storage/errors.ts"
-import { compaction } from "../../session/rooms.ts"
+import type * as Features from "../../session/features.ts"
+
+/** Whether the code of compaction cannot be fetched. */
+const page = vi.hoisted(() => ({ offline: false }))
+
+vi.mock("../../session/features.ts", async (original) => {
+  const features = await original<typeof Features>()
+  return {
+    ...features,
+    compactionFeature: async () => {
+      if (page.offline) throw new StorageError("unavailable", "It is not there.")
+      return features.compactionFeature()
+    },
+  }
+})
 
 /** A thousand tokens of FILLER fill half of it. */
 const SMALL: CompactionSettings = {
@@ -44,7 +58,7 @@ test("a context that is too long is compacted before the turn's function runs, w
 
 test("no turn fails where the code that compacts cannot be loaded: that is told, counts for nothing, and the next turn asks again", async () => {
   const { session, told } = await startCompacting({ compaction: SMALL })
-  const load = vi.spyOn(compaction, "load").mockRejectedValue(new StorageError("unavailable", "It is not there."))
+  page.offline = true
   const answer = await session.turn(async (turn) => {
     await turn.append(TALK)
     return "answer"
@@ -53,7 +67,7 @@ test("no turn fails where the code that compacts cannot be loaded: that is told,
   const failed = ["compact_failed", { kind: "failed", failures: 0, breakerOpen: false, error: { code: "unavailable" } }]
   expect(told).toMatchObject([failed, failed])
   expect(session.diagnostics).toMatchObject([{ code: "compaction_failed", message: "It is not there." }])
-  load.mockRestore()
+  page.offline = false
   expect(await session.turn((turn) => contextTexts(turn))).toHaveLength(1)
   expect(session.diagnostics).toEqual([])
 })

@@ -5,19 +5,19 @@ import type { SettingsInWindow } from "../settings/in-window.ts"
 import { resolveSettings } from "../settings/settings.ts"
 import { estimateMessage } from "../../format/tokens.ts"
 import type { BranchSummaryOptions } from "../types.ts"
-import type { NeedsOlder, Selection } from "../../context/select.ts"
+import type { Selection } from "../../context/select.ts"
+import type { NeedsOlder } from "../../log/path.ts"
 import { SessionError } from "../../format/errors.ts"
 import type { Usage } from "../../format/messages.ts"
 import { isObject } from "../../format/shape.ts"
 import type { CallOptions, Seq } from "../../storage/contract.ts"
 import { OLDER, ROOT } from "../../log/path.ts"
-import { findEntry, selectAt, unknownEntry } from "../../session/reading.ts"
+import { findEntry, selectAt, unknownEntry } from "../../session/select-path.ts"
 import { restoreSelected } from "../../session/restoring.ts"
-import type { SharedSession } from "../../session/shared-session.ts"
-import type { AppendOptions } from "../../session/types.ts"
+import type { CompactableSession, CompactionCaller } from "../../session/live.ts"
+import type { AppendOptions } from "../../write/types.ts"
 import { windowAt } from "./fitting.ts"
 import { whileOpen } from "./closing.ts"
-import type { Compacting } from "./run.ts"
 import { askSummarizer } from "./summarizer.ts"
 
 type BranchingOptions = AppendOptions & {
@@ -32,9 +32,9 @@ type BranchingOptions = AppendOptions & {
  * branch has nothing of its own to summarize, and where it went on meanwhile; `not_found`, `invalid`, `aborted`, `closed`.
  */
 export async function summarizeBranch(
-  shared: SharedSession,
+  shared: CompactableSession,
   target: string | null,
-  by: Compacting,
+  by: CompactionCaller,
   request: BranchSummaryOptions,
   o: BranchingOptions,
 ): Promise<readonly [summary: string, o: BranchingOptions]> {
@@ -83,7 +83,7 @@ function roomFor(window: number, settings: SettingsInWindow, instructions: strin
 
 /** Where the two paths part. */
 async function ancestorOf(
-  shared: SharedSession,
+  shared: CompactableSession,
   leafId: string | null,
   target: string | null,
   o: CallOptions,
@@ -117,6 +117,6 @@ function failed(session: string, why: string, cause?: unknown): SessionError {
   return new SessionError("compaction_failed", message, { session, cause })
 }
 
-function invalid({ id }: SharedSession, message: string): SessionError {
+function invalid({ id }: CompactableSession, message: string): SessionError {
   return new SessionError("invalid", message, { session: id })
 }

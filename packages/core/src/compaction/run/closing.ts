@@ -1,12 +1,12 @@
 /** What a summarizer works on for nobody any more is ended. */
 import type { CallOptions } from "../../storage/contract.ts"
-import type { SharedSession } from "../../session/shared-session.ts"
+import type { CompactableSession } from "../../session/live.ts"
 
 /**
  * Gives the work a signal that fires with the caller's, and as soon as the handle that asked is closed; then it rejects with `closed`.
  */
 export async function whileOpen<T>(
-  { asking }: SharedSession,
+  { closeListeners }: CompactableSession,
   checkOpen: () => unknown,
   { signal }: CallOptions,
   work: (signal: AbortSignal) => Promise<T>,
@@ -20,7 +20,7 @@ export async function whileOpen<T>(
       stop.abort(closed)
     }
   }
-  asking.add(look)
+  closeListeners.add(look)
   signal?.addEventListener("abort", giveUp, { once: true })
   if (signal?.aborted === true) giveUp()
   try {
@@ -31,7 +31,7 @@ export async function whileOpen<T>(
     if (stop.signal.aborted && signal?.aborted !== true) throw stop.signal.reason
     throw error
   } finally {
-    asking.delete(look)
+    closeListeners.delete(look)
     signal?.removeEventListener("abort", giveUp)
   }
 }

@@ -6,27 +6,38 @@ import { askForSummaries, compactionPrompts, storedSummary } from "../summary/re
 import type { RequestOptions, SummaryPart } from "../summary/requests.ts"
 import { inWindow, timeAt } from "../settings/in-window.ts"
 import type { SettingsInWindow } from "../settings/in-window.ts"
-import type { CompactionResult } from "../types.ts"
+import type { CompactionResult, Summarize } from "../types.ts"
 import type { Selection } from "../../context/select.ts"
 import type { Usage } from "../../format/messages.ts"
 import type { NewEntry } from "../../format/new-entry.ts"
 import { hasCode } from "../../storage/errors.ts"
 import { runHook } from "../../session/hooks.ts"
-import { selectAt } from "../../session/reading.ts"
+import { selectAt } from "../../session/select-path.ts"
 import { restoreSelected } from "../../session/restoring.ts"
-import type { SharedSession } from "../../session/shared-session.ts"
+import type { CompactableSession } from "../../session/live.ts"
 import { failed, moved, nothingToCut } from "./failure.ts"
 import { describeRule, promptTokensOf, tooLargeFor, windowAt } from "./fitting.ts"
 import { checkNotMoved, firstAfter } from "./moved.ts"
-import type { CompactionRun } from "./run.ts"
 import { askSummarizer } from "./summarizer.ts"
 import { sumOfUsage } from "./usage.ts"
+import type { SessionEvents } from "../../session/events.ts"
+import type { ResolvedSettings } from "../settings/settings.ts"
+
+export interface CompactionRun {
+  readonly settings: ResolvedSettings
+  readonly summarize: Summarize
+  readonly reason: SessionEvents["compact_start"]["reason"]
+  readonly instructions: string | undefined
+  readonly signal: AbortSignal | undefined
+  /** Throws where the handle that asked was closed. */
+  readonly checkOpen: () => unknown
+}
 
 /** Only a compaction that was written changes anything. Everything between the last look and the append happens at once. */
-export async function compactOnce(shared: SharedSession, run: CompactionRun): Promise<CompactionResult> {
+export async function compactOnce(shared: CompactableSession, run: CompactionRun): Promise<CompactionResult> {
   const { signal } = run
   // Nobody is paid for a summary that cannot be written.
-  if (shared.gate.kind === "refused") throw shared.gate.error
+  if (shared.writeGuard.kind === "refused") throw shared.writeGuard.error
   const { leafId } = shared.state
   const o = signal === undefined ? {} : { signal }
   const selection = await selectAt(shared, leafId, o)
@@ -93,7 +104,7 @@ export async function compactOnce(shared: SharedSession, run: CompactionRun): Pr
 }
 
 async function prepare(
-  shared: SharedSession,
+  shared: CompactableSession,
   run: CompactionRun,
   selection: Selection,
   { settings, window }: InWindow,
@@ -131,7 +142,7 @@ interface InWindow {
 
 /** `usage`: of all requests that it took. */
 async function summarize(
-  shared: SharedSession,
+  shared: CompactableSession,
   { summarize: ask, instructions, signal }: CompactionRun,
   work: PreparedCompaction,
   { settings, window }: InWindow,
@@ -157,7 +168,7 @@ async function summarize(
 }
 
 function tellOf(
-  shared: SharedSession,
+  shared: CompactableSession,
   entryId: string,
   done: { readonly work: PreparedCompaction; readonly summary: string; readonly tokensAfter: number },
 ): void {

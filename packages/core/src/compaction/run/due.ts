@@ -3,15 +3,14 @@ import { isOver, usageAnchor } from "../plan/trigger.ts"
 import { inWindow } from "../settings/in-window.ts"
 import { renderMessages } from "../../context/render.ts"
 import type { Selection } from "../../context/select.ts"
-import { selectAt } from "../../session/reading.ts"
+import { selectAt } from "../../session/select-path.ts"
 import { restoreSelected } from "../../session/restoring.ts"
-import type { SharedSession } from "../../session/shared-session.ts"
-import { messagesSinceLast } from "./compact.ts"
+import type { CompactableSession } from "../../session/live.ts"
+import { messagesSinceLast, type CompactionRun } from "./compact.ts"
 import { failed } from "./failure.ts"
 import { promptTokensOf, tokensInView, tokensOfRest, windowAt } from "./fitting.ts"
-import type { CompactionRun } from "./run.ts"
 
-export async function isDue(shared: SharedSession, run: CompactionRun): Promise<boolean> {
+export async function isDue(shared: CompactableSession, run: CompactionRun): Promise<boolean> {
   const { settings, signal } = run
   const selection = await selectAt(shared, shared.state.leafId, signal === undefined ? {} : { signal })
   if (messagesSinceLast(selection) < Math.max(1, settings.minMessages)) return false
@@ -30,7 +29,7 @@ export async function isDue(shared: SharedSession, run: CompactionRun): Promise<
  * all is estimated, pruned where the settings say so; a report is of what the model got.
  */
 async function contextTokens(
-  shared: SharedSession,
+  shared: CompactableSession,
   { settings, signal }: CompactionRun,
   selection: Selection,
   window: number,

@@ -1,16 +1,7 @@
 /** Why a session was not compacted. */
 import { SessionError } from "../../format/errors.ts"
+import type { CompactionFailureKind } from "../types.ts"
 import { hasCode, StorageError } from "../../storage/errors.ts"
-
-/**
- * - `failed`: the summarizer, the storage or a hook; what would be written would not be shorter.
- * - `nothing_to_cut`: what is to be kept is all there is.
- * - `moved`: the session went on elsewhere meanwhile.
- * - `stopped`: whoever asked for it gave up, or closed the session.
- *
- * Only the first is a failure that counts.
- */
-export type CompactionFailureKind = "failed" | "nothing_to_cut" | "moved" | "stopped"
 
 class CompactionFailure extends SessionError {
   readonly kind: CompactionFailureKind

@@ -15,7 +15,7 @@ import type { Selection } from "../../context/select.ts"
 import type { ContextMessage } from "../../context/types.ts"
 import type { CallOptions } from "../../storage/contract.ts"
 import { restoreState } from "../../session/restoring.ts"
-import type { SharedSession } from "../../session/shared-session.ts"
+import type { CompactableSession } from "../../session/live.ts"
 
 /** The given window, else that of the model that is in force. */
 export function windowAt({ state }: Selection, { contextWindow, windows }: ResolvedSettings): number {
@@ -24,7 +24,7 @@ export function windowAt({ state }: Selection, { contextWindow, windows }: Resol
 
 /** Of the system prompt that the log names; what a caller sends besides, it does not know. */
 export async function promptTokensOf(
-  shared: SharedSession,
+  shared: CompactableSession,
   selection: Selection,
   { countTokens }: Pick<ResolvedSettings, "countTokens">,
   o: CallOptions,

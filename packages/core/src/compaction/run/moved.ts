@@ -3,14 +3,14 @@ import { selectContext } from "../../context/select.ts"
 import type { SelectedEntry, Selection } from "../../context/select.ts"
 import type { Seq } from "../../storage/contract.ts"
 import { parentOf } from "../../log/path.ts"
-import type { SharedSession } from "../../session/shared-session.ts"
+import type { CompactableSession } from "../../session/live.ts"
 import { moved } from "./failure.ts"
 
 /**
  * What was appended meanwhile is part of what is kept. Another branch or another compaction makes this one void, and so does
  * whatever took something out of what was summarized: its summary must not bring it back.
  */
-export function checkNotMoved(shared: SharedSession, leafId: string | null, made: Selection): void {
+export function checkNotMoved(shared: CompactableSession, leafId: string | null, made: Selection): void {
   const { log, leafId: now } = shared.state
   const target = leafId === null ? undefined : log.find(leafId)
   let seq = now === null ? -1 : (log.find(now) as Seq)
@@ -24,7 +24,7 @@ export function checkNotMoved(shared: SharedSession, leafId: string | null, made
 }
 
 /** Where nothing was to be kept, what was appended meanwhile is. */
-export function firstAfter({ state }: SharedSession, leafId: string | null): string | undefined {
+export function firstAfter({ state }: CompactableSession, leafId: string | null): string | undefined {
   const { log, leafId: now } = state
   const made = leafId === null ? undefined : log.find(leafId)
   let first: string | undefined

@@ -2,41 +2,22 @@
  * Who may compact, and what becomes of a failure: by hand it rejects, by itself it is told and nothing more. One compaction at a time
  * for a session, whoever asks for it.
  */
-import type { Levels } from "../settings/levels.ts"
 import { resolveSettings } from "../settings/settings.ts"
-import type { ResolvedSettings } from "../settings/settings.ts"
-import type { AutoCompactOptions, CompactionResult, CompactOptions, Summarize } from "../types.ts"
+import type { AutoCompactOptions, CompactionResult, CompactOptions } from "../types.ts"
 import { SessionError } from "../../format/errors.ts"
-import type { SessionEvents } from "../../session/events.ts"
-import type { SharedSession } from "../../session/shared-session.ts"
-import { compactOnce } from "./compact.ts"
+import type { CompactableSession, CompactionCaller } from "../../session/live.ts"
+import { compactOnce, type CompactionRun } from "./compact.ts"
 import { whileOpen } from "./closing.ts"
 import { isDue } from "./due.ts"
 import { failed, kindOf, stuckIn } from "./failure.ts"
-
-export interface CompactionRun {
-  readonly settings: ResolvedSettings
-  readonly summarize: Summarize
-  readonly reason: SessionEvents["compact_start"]["reason"]
-  readonly instructions: string | undefined
-  readonly signal: AbortSignal | undefined
-  /** Throws where the handle that asked was closed. */
-  readonly checkOpen: () => unknown
-}
-
-/** A handle on a session, and the settings of its levels, the weakest first. */
-export interface Compacting {
-  readonly levels: Levels
-  readonly checkOpen: () => unknown
-}
 
 /**
  * `compaction_failed` where the summarizer fails, where nothing can be cut, or where the session moved on meanwhile; `invalid`,
  * `aborted`, `closed`, and what the storage says.
  */
 export async function compactByHand(
-  shared: SharedSession,
-  by: Compacting,
+  shared: CompactableSession,
+  by: CompactionCaller,
   o: CompactOptions,
 ): Promise<CompactionResult> {
   const { reason = "manual" } = o
@@ -49,8 +30,8 @@ export async function compactByHand(
 
 /** Undefined where it was not time, or where it failed: that is an event and a diagnostic. `invalid`, `aborted`, `closed`. */
 export async function compactIfDue(
-  shared: SharedSession,
-  by: Compacting,
+  shared: CompactableSession,
+  by: CompactionCaller,
   o: AutoCompactOptions,
 ): Promise<CompactionResult | undefined> {
   const run = toRun(shared, by, o, "threshold")
@@ -67,13 +48,13 @@ export async function compactIfDue(
     const rule = stuckIn(error)
     const isNews = rule === undefined || rule !== shared.compaction.stuck
     shared.compaction.stuck = rule
-    if (kind !== "moved" && isNews) shared.note({ code: "compaction_failed", message })
+    if (kind !== "moved" && isNews) shared.report({ code: "compaction_failed", message })
     return undefined
   }
 }
 
 async function attempt<T extends CompactionResult | undefined>(
-  shared: SharedSession,
+  shared: CompactableSession,
   { settings, signal, checkOpen, reason }: CompactionRun,
   act: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
@@ -84,7 +65,7 @@ async function attempt<T extends CompactionResult | undefined>(
     if (result !== undefined) {
       compaction.failures = 0
       compaction.stuck = undefined
-      shared.forget("compaction_failed")
+      shared.clear("compaction_failed")
     }
     return result
   } catch (error) {
@@ -102,8 +83,8 @@ async function attempt<T extends CompactionResult | undefined>(
 }
 
 function toRun(
-  shared: SharedSession,
-  { levels, checkOpen }: Compacting,
+  shared: CompactableSession,
+  { levels, checkOpen }: CompactionCaller,
   o: AutoCompactOptions,
   reason: CompactionRun["reason"],
 ): CompactionRun {
@@ -117,6 +98,6 @@ function toRun(
   return { settings, summarize, reason, instructions, signal, checkOpen }
 }
 
-function invalid({ id }: SharedSession, message: string): SessionError {
+function invalid({ id }: CompactableSession, message: string): SessionError {
   return new SessionError("invalid", message, { session: id })
 }

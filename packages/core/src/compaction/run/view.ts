@@ -1,5 +1,5 @@
 /** How the settings would have a context seen. */
-import type { Levels } from "../settings/levels.ts"
+import type { SettingsLayers } from "../settings/layers.ts"
 import { resolveSettings } from "../settings/settings.ts"
 import type { PruneOptions } from "../../context/prune/settings.ts"
 import type { Selection } from "../../context/select.ts"
@@ -7,7 +7,7 @@ import { windowAt } from "./fitting.ts"
 
 /** Pruning as the settings have it, by shares of the given window, else of that of the model in force. */
 export function pruningOf(
-  levels: Levels,
+  levels: SettingsLayers,
   selection: Selection,
   window: number | undefined,
 ): { readonly prune: boolean | PruneOptions; readonly window: number } {

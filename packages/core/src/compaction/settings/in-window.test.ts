@@ -3,7 +3,7 @@ import { expect, test } from "vitest"
 import { holds } from "../../../test/property.ts"
 import { inWindow, timeAt } from "./in-window.ts"
 import { resolveSettings } from "./settings.ts"
-import type { CompactionSettings } from "./settings.ts"
+import type { CompactionSettings } from "../types.ts"
 
 const within = (window: number, ...levels: readonly CompactionSettings[]) =>
   inWindow(resolveSettings(...levels), window)

@@ -1,8 +1,6 @@
 /** Four ways that agents compact, by name. */
 import { TOOL_RESULT_BUDGET } from "../../context/prune/settings.ts"
-import type { CompactionSettings } from "./settings.ts"
-
-export type CompactionPreset = "reserve" | "threshold-100k" | "share-80" | "share-90"
+import type { CompactionPreset, CompactionSettings } from "../types.ts"
 
 /**
  * | preset | it is time at | kept | further |

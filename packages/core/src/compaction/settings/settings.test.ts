@@ -2,7 +2,7 @@ import { expect, test } from "vitest"
 import { codeOf } from "../../../test/writers.ts"
 import { inWindow } from "./in-window.ts"
 import { resolveSettings } from "./settings.ts"
-import type { CompactionSettings } from "./settings.ts"
+import type { CompactionSettings } from "../types.ts"
 
 const resolving = (...levels: readonly CompactionSettings[]) => codeOf((async () => resolveSettings(...levels))())
 

@@ -7,79 +7,13 @@ import { pruneSettings } from "../../context/prune/settings.ts"
 import type { PruneOptions } from "../../context/prune/settings.ts"
 import { SessionError } from "../../format/errors.ts"
 import type { KeepRule } from "../plan/cut-point.ts"
-import { checkGroups, counterOf, KEEPS, lastWord, MAX_FAILURES, TRIGGERS } from "./levels.ts"
-import type { Levels } from "./levels.ts"
+import { checkExclusive, counterOf, KEEPS, resolveSetting, MAX_FAILURES, TRIGGERS } from "./layers.ts"
+import type { SettingsLayers } from "./layers.ts"
 import { PRESETS } from "./presets.ts"
-import type { CompactionPreset } from "./presets.ts"
 import type { TokenCounter } from "../../format/tokens.ts"
-import type { Summarize } from "../types.ts"
+import type { CompactionSettings, Summarize } from "../types.ts"
 import { checkWindows } from "./windows.ts"
 import type { WindowTable } from "./windows.ts"
-
-export interface CompactionSettings {
-  /** Stands beneath the other settings of its level; see {@link PRESETS}. */
-  readonly preset?: CompactionPreset
-  /** False: only `compact()` by hand. Default true. */
-  readonly enabled?: boolean
-  /** The caller's model. With it here, `turn` compacts by itself before and after its function. */
-  readonly summarize?: Summarize
-  /** Milliseconds that one answer of the summarizer may take. Default 300,000. */
-  readonly timeout?: number
-
-  /** Tokens of the model's window; wins over `windows` and the table of models. */
-  readonly contextWindow?: number
-  /** Rows for the table of windows: by the beginning of a model's name, in tokens. */
-  readonly windows?: WindowTable
-  /** Tokens of one message; default: an estimate, four UTF-16 units a token. */
-  readonly countTokens?: TokenCounter
-
-  // One of these three a level: when it is time.
-  /** Tokens kept free for the answer: it is time when the context has more than the window less these. Default 16,384, in a small window no more than a quarter of it. */
-  readonly reserveTokens?: number
-  /** It is time when the context has so many tokens. */
-  readonly thresholdTokens?: number
-  /** It is time when the context has this share of the window, more than 0 and at most 1. */
-  readonly thresholdShare?: number
-
-  // One of these three a level: what stays as it is.
-  /**
-   * At least so many of the newest tokens. Default 20,000, but no more than a third of what the context has when it is time; 0 keeps
-   * nothing.
-   */
-  readonly keepRecentTokens?: number
-  /** At least so many of the newest turns. 0 keeps nothing. */
-  readonly keepTurns?: number
-  /** At least so many of the newest messages. 0 keeps nothing. */
-  readonly keepMessages?: number
-
-  /** Messages since the last compaction below which nothing is compacted by itself. Default 0. */
-  readonly minMessages?: number
-  /**
-   * Asked of the summarizer. Default: 0.8 of `reserveTokens`, or of half the summarizer's window where that is less; a split turn's
-   * beginning gets 0.5 of it at most.
-   */
-  readonly maxSummaryTokens?: number
-  /**
-   * How what does not fit the summarizer's window is summarized, or what the summarizer finds too long; either way it is cut between
-   * rounds (what was said, the answer, the results of its calls) into as many requests as it takes. False: one summary, which each
-   * request brings up to date with its messages. True: each request gives a summary of its own messages, in a `<context_summary>`
-   * block, also where there is only one. Default false.
-   */
-  readonly rounds?: boolean
-  /** Tokens that the summarizer takes, its answer among them. Default: the window of the session's model. */
-  readonly summarizerWindow?: number
-  /** Handed to the summarizer. Default: none, the model's own. */
-  readonly temperature?: number
-  /** How the summary stands in the context; kept in the log with the summary. Default `"user"`. */
-  readonly summaryAs?: SummaryStyle
-  /** Failures in a row after which nothing is compacted by itself any more. Default 3. */
-  readonly maxFailures?: number
-  /**
-   * What `context()` does to old tool results where it is not told, and what counts as the context here. By shares of the window that
-   * `context()` is given, else of this one's. Default false.
-   */
-  readonly prune?: boolean | PruneOptions
-}
 
 export type TriggerRule =
   | { readonly kind: "reserve"; readonly tokens: number }
@@ -111,9 +45,10 @@ export interface ResolvedSettings {
 /** Long summaries of large models take minutes; a connection that hangs takes for ever. */
 export const SUMMARIZER_TIMEOUT = 300_000
 /** The levels, the weakest first. Throws `invalid`. */
-export function resolveSettings(...levels: Levels): ResolvedSettings {
-  const given = levels.flatMap((level) => (level === undefined ? [] : expandPreset(checkLevel(level))))
-  const last = <K extends keyof CompactionSettings>(key: K): CompactionSettings[K] | undefined => lastWord(given, key)
+export function resolveSettings(...levels: SettingsLayers): ResolvedSettings {
+  const given = levels.flatMap((level) => (level === undefined ? [] : expandPreset(checkSettings(level))))
+  const last = <K extends keyof CompactionSettings>(key: K): CompactionSettings[K] | undefined =>
+    resolveSetting(given, key)
   return {
     enabled: last("enabled") ?? true,
     summarize: last("summarize"),
@@ -137,8 +72,8 @@ export function resolveSettings(...levels: Levels): ResolvedSettings {
 }
 
 /** Throws `invalid` for a level that cannot mean anything. */
-export function checkLevel(level: CompactionSettings): CompactionSettings {
-  checkGroups(level)
+export function checkSettings(level: CompactionSettings): CompactionSettings {
+  checkExclusive(level)
   for (const [key, [says, holds]] of Object.entries(RULES)) {
     const value = level[key as keyof typeof RULES] as unknown
     if (value === undefined || holds(value)) continue

@@ -1,6 +1,5 @@
 /** What is summarized of a branch that is left: its own part, from where it parted from the place that the conversation goes to. */
-import { renderMessages } from "../../context/render.ts"
-import { BRANCH_SUMMARY_ROLE } from "../../context/render.ts"
+import { renderMessages, BRANCH_SUMMARY_ROLE } from "../../context/render.ts"
 import type { SelectedEntry } from "../../context/select.ts"
 import type { ContextMessage } from "../../context/types.ts"
 import type { Message } from "../../format/messages.ts"

@@ -6,7 +6,7 @@ import { slots, stored } from "../../../test/older-logs.ts"
 import { entryProblem, headerProblem } from "../../format/guards.ts"
 import type { Entry } from "../../format/records.ts"
 import { buildSessionContext } from "../../context/build.ts"
-import { identifyLog } from "./identify.ts"
+import { identifyLog } from "../../format/identify.ts"
 import { isRawLine } from "./log.ts"
 import { type MigratedLog, migrateLines } from "./migrate.ts"
 

@@ -1,7 +1,8 @@
 import { isSessionId, ulidAt } from "../../format/ids.ts"
 import type { LogRecord } from "../../format/line.ts"
 import { FORMAT, type Header, type ParentSession, VERSION } from "../../format/records.ts"
-import { type OlderFormat, type OlderVersion, timeOf } from "./log.ts"
+import type { OlderFormat, OlderVersion } from "../../format/identify.ts"
+import { timeOf } from "./log.ts"
 
 /** What an older log was, which its migrated header says as its `origin`. */
 export interface Source {

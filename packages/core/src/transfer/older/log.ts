@@ -3,10 +3,6 @@ import type { Diagnostic } from "../../format/diagnostics.ts"
 import type { LogRecord } from "../../format/line.ts"
 import type { Entry, Header } from "../../format/records.ts"
 
-export type OlderVersion = 1 | 2 | 3
-/** Who wrote an older log. Both count to version 3 and mean different entries by it. */
-export type OlderFormat = "pi" | "oh-my-pi"
-
 /** A line that is no entry (not JSON, a second header, an entry without an id), kept verbatim in its place. */
 export interface RawLine {
   readonly raw: string

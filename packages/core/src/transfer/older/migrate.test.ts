@@ -6,7 +6,7 @@ import { entry as currentEntry, header as currentHeader } from "../../../test/re
 import { SessionError } from "../../format/errors.ts"
 import { encodeEntry, encodeHeader, lineOf } from "../../format/line.ts"
 import type { Entry, Header } from "../../format/records.ts"
-import { identifyLog } from "./identify.ts"
+import { identifyLog } from "../../format/identify.ts"
 import { isRawLine } from "./log.ts"
 import { migrateLines } from "./migrate.ts"
 

@@ -2,9 +2,17 @@ import { SessionError } from "../../format/errors.ts"
 import type { Diagnostic } from "../../format/diagnostics.ts"
 import type { LogRecord } from "../../format/line.ts"
 import { type Entry, FORMAT, type Header, VERSION } from "../../format/records.ts"
-import { formatOf, identifyStart, unknownVersion } from "./identify.ts"
-import { type CurrentLog, type OlderFormat, type OlderLog, type OlderVersion, type RawLine, isRawLine } from "./log.ts"
-import { type LogStart, currentProblem, olderProblem, readRecords, readStart } from "./read.ts"
+import {
+  formatOf,
+  identifyStart,
+  unknownVersion,
+  type LogStart,
+  type OlderFormat,
+  type OlderVersion,
+  readStart,
+} from "../../format/identify.ts"
+import { type CurrentLog, type OlderLog, type RawLine, isRawLine } from "./log.ts"
+import { currentProblem, olderProblem, readRecords } from "./read.ts"
 import { migrateV1ToV2 } from "./v1-to-v2.ts"
 import { migrateV2ToV3 } from "./v2-to-v3.ts"
 import { migrateV3ToV4 } from "./v3-to-v4.ts"

@@ -2,11 +2,12 @@
 import { SessionError } from "../../format/errors.ts"
 import { parseLine } from "../../format/line.ts"
 import type { Header } from "../../format/records.ts"
-import { identifyLog, unknownVersion } from "./identify.ts"
-import type { LogIdentity } from "./identify.ts"
+import { identifyLog, unknownVersion } from "../../format/identify.ts"
+import type { LogIdentity } from "../../format/identify.ts"
 import type { HeadInfo, SessionStorage } from "../../storage/contract.ts"
 import { EntryLog } from "../../log/entry-log.ts"
-import { olderFormats } from "../../session/rooms.ts"
+import { isRawLine } from "./log.ts"
+import { migrateLines } from "./migrate.ts"
 import { persistently } from "../../storage/retry.ts"
 import { importedLines, readLines, tornTail } from "../../log/loaded-log.ts"
 import type { LoadedLog, LoadOptions } from "../../log/loaded-log.ts"
@@ -25,7 +26,6 @@ export async function loadOther(
   const whole = { headInfo, pace: startPace(headInfo, o.pieces), imported: lines.length }
   const diagnostics = tornTail(headInfo)
   if (identity.kind === "older") {
-    const { isRawLine, migrateLines } = await olderFormats.load()
     const { header, records, from, diagnostics: found } = migrateLines(lines, { id })
     const log = EntryLog.of([undefined, ...records.map((record) => (isRawLine(record) ? undefined : record))])
     return { ...whole, header, log, diagnostics: diagnostics.concat(found), older: from }

@@ -2,33 +2,9 @@
 import type { Diagnostic } from "../../format/diagnostics.ts"
 import { isEntry } from "../../format/guards.ts"
 import { type LogRecord, parseLine } from "../../format/line.ts"
+import type { LogStart } from "../../format/identify.ts"
+import { isBlank, shown } from "../../format/identify.ts"
 import type { RawLine } from "./log.ts"
-
-/** How a log begins. */
-export interface LogStart {
-  readonly titleSlot?: LogRecord
-  /** The first record that is not the title slot; undefined where no line is a record. */
-  readonly first?: LogRecord
-  /** Places of the lines before it that are no records. */
-  readonly strays: readonly number[]
-  /** Place of the line after it. */
-  readonly next: number
-}
-
-export function readStart(lines: readonly string[]): LogStart {
-  const strays: number[] = []
-  let titleSlot: LogRecord | undefined
-  for (const [at, line] of lines.entries()) {
-    const { record } = parseLine(line)
-    if (record === undefined) {
-      if (!isBlank(line)) strays.push(at)
-    } else if (!isTitleSlot(record)) {
-      return { ...(titleSlot === undefined ? {} : { titleSlot }), first: record, strays, next: at + 1 }
-    } else if (titleSlot === undefined) titleSlot = record
-    else strays.push(at)
-  }
-  return { ...(titleSlot === undefined ? {} : { titleSlot }), strays, next: lines.length }
-}
 
 export interface ReadRecords {
   readonly records: readonly (LogRecord | RawLine)[]
@@ -80,18 +56,4 @@ export function olderProblem(record: LogRecord, needsId: boolean): string | unde
   if (parentId !== undefined && parentId !== null && typeof parentId !== "string") return "has no parent's id"
   const timed = timestamp === undefined || timestamp === null || ["string", "number"].includes(typeof timestamp)
   return timed ? undefined : "has no timestamp"
-}
-
-/** A value from a log for a message: cut, for it may be as long as a line. */
-export function shown(value: unknown): string {
-  const text = JSON.stringify(value) ?? "nothing"
-  return text.length > 60 ? `${text.slice(0, 60)}…` : text
-}
-
-function isTitleSlot(record: LogRecord): boolean {
-  return record.type === "title" && typeof record["v"] === "number"
-}
-
-function isBlank(line: string): boolean {
-  return line.trim() === ""
 }

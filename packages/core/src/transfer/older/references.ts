@@ -3,7 +3,7 @@ import type { Entry } from "../../format/records.ts"
 import type { Slot } from "../../log/entry-log.ts"
 import { ROOT } from "../../log/path.ts"
 import type { Links } from "./links.ts"
-import { shown } from "./read.ts"
+import { shown } from "../../format/identify.ts"
 
 /** What oh-my-pi writes where a compaction keeps nothing: an id that no entry has. */
 const KEEP_NOTHING = "compaction:keep-nothing"

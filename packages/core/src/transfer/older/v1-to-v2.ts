@@ -2,7 +2,7 @@ import type { Diagnostic } from "../../format/diagnostics.ts"
 import { ulidAt } from "../../format/ids.ts"
 import type { LogRecord } from "../../format/line.ts"
 import { type Migrated, type OlderLog, isRawLine, timeOf } from "./log.ts"
-import { shown } from "./read.ts"
+import { shown } from "../../format/identify.ts"
 
 /**
  * Version 2 made the list a tree: every entry gets an id, the entry before it as its parent, and a compaction the id of its first

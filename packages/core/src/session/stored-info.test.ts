@@ -2,7 +2,7 @@ import { expect, test } from "vitest"
 import { counting, entryLine, foldTo, headerLine, linesOf, memory, saidLine, storeKept } from "../../test/kept-info.ts"
 import { STORED_ID, storeLines } from "../../test/stored.ts"
 import { user } from "../../test/writers.ts"
-import { createSessions } from "../session/repository.ts"
+import { createSessions } from "./repository.ts"
 
 test("after a branch the list knows the model without opening the log", async () => {
   const storage = counting()

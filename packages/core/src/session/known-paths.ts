@@ -10,7 +10,7 @@ import { all, arrayOf, isCount, isObject, isString, mapOf, nullable, oneOf, opti
 import type { Check } from "../format/shape.ts"
 import type { CallOptions, Seq, SessionStorage } from "../storage/contract.ts"
 import { hasCode } from "../storage/errors.ts"
-import type { EntryLog, KnownPath } from "./entry-log.ts"
+import type { EntryLog, KnownPath } from "../log/entry-log.ts"
 
 /** Of the places found last: a session has few branches that are gone back to. */
 const KEPT = 8

@@ -2,7 +2,6 @@
  * One open session, however many handles a repository has on it: its place in memory, its queue, its turn lock. Appends come in
  * here; `reading.ts` has what is read from it.
  */
-import type { SessionError } from "../format/errors.ts"
 import type { BlobLimits } from "../format/blob-refs.ts"
 import type { Diagnostic } from "../format/diagnostics.ts"
 import { encodeHeader } from "../format/line.ts"
@@ -10,7 +9,6 @@ import type { NewEntry } from "../format/new-entry.ts"
 import type { Entry } from "../format/records.ts"
 import { utf8Length } from "../storage/checks.ts"
 import type { Head, Seq, SessionStorage } from "../storage/contract.ts"
-import { unlessAborted } from "./aborting.ts"
 import { waitFor } from "../write/callers.ts"
 import { Emitter } from "./events.ts"
 import { copyEntries, runAppendHooks, runHook } from "./hooks.ts"
@@ -21,19 +19,18 @@ import type { PieceSizes } from "../log/pieces.ts"
 import type { PendingAppend } from "../write/pending.ts"
 import { entriesOf, isTalk } from "../write/pending.ts"
 import { placeAppend } from "../write/placing.ts"
-import type { Given } from "../write/placing.ts"
 import type { Prepared } from "../write/prepare.ts"
 import { aborted, otherWriter } from "../write/queue-errors.ts"
 import { checkSizes, checkWaiting, entriesBytes } from "../write/room.ts"
-import { rest } from "./rooms.ts"
+import { putPlanned } from "../write/planned-blobs.ts"
+import type { CompactableSession, CompactionProgress, WriteGuard } from "./live.ts"
 import type { SessionState } from "../write/session-state.ts"
 import { TurnLock } from "./turn-lock.ts"
-import type { RunningTurn } from "./turn-lock.ts"
-import type { AppendOptions, AppendResult, ConflictPolicy, PersistAfter } from "./types.ts"
+import type { RunningTurn, AppendOptions, AppendResult, ConflictPolicy, PersistAfter } from "../write/types.ts"
 import { WriteQueue } from "../write/write-queue.ts"
 import type { QueueHost } from "../write/write-queue.ts"
 
-export interface SharedOptions {
+export interface LiveSessionOptions {
   readonly hooks: readonly Hooks[]
   readonly persistAfter: PersistAfter
   readonly onConflict: ConflictPolicy
@@ -46,30 +43,23 @@ export interface SharedOptions {
   readonly now: () => number
 }
 
-/** Why a session can be read only, or what must happen before its first write. */
-export type WriteGate =
-  | { readonly kind: "open" }
-  | { readonly kind: "refused"; readonly error: SessionError }
-  /** The stored log is of an older version: the first write migrates it. */
-  | { readonly kind: "migrate"; readonly migrate: () => Promise<void> }
+/** Loads the log that replaced the session's, if it is its own; returns whether it was. */
+export type Reload = (session: LiveSession) => Promise<boolean>
 
-export class SharedSession implements QueueHost {
+export class LiveSession implements QueueHost, CompactableSession {
   readonly id: string
   readonly storage: SessionStorage
   readonly state: SessionState
   readonly store: LogStore
-  readonly options: SharedOptions
+  readonly options: LiveSessionOptions
   readonly events: Emitter = new Emitter()
   readonly turns: TurnLock = new TurnLock()
   readonly diagnostics: Diagnostic[]
-  gate: WriteGate = { kind: "open" }
-  /** One compaction at a time; `failures` in a row; the rule of which it was told that it keeps all there is. */
-  readonly compaction: { running: boolean; failures: number; stuck?: string | undefined } = {
-    running: false,
-    failures: 0,
-  }
+  writeGuard: WriteGuard = { kind: "open" }
+  readonly compaction: CompactionProgress = { running: false, failures: 0 }
   /** Called where a handle is closed: each looks whether it was its own. */
-  readonly asking: Set<() => void> = new Set()
+  readonly closeListeners: Set<() => void> = new Set()
+  readonly #reload: Reload
   readonly #queue: WriteQueue
   /** Appends that wait in memory for the message that creates their session. */
   #waiting: PendingAppend[] = []
@@ -78,13 +68,14 @@ export class SharedSession implements QueueHost {
   #hooked: Promise<void> = Promise.resolve()
   #hookedCount = 0
 
-  constructor(o: { state: SessionState; store: LogStore; options: SharedOptions }) {
+  constructor(o: { state: SessionState; store: LogStore; options: LiveSessionOptions; reload: Reload }) {
     this.id = o.store.id
     this.storage = o.store.storage
     this.state = o.state
     this.store = o.store
     this.options = o.options
     this.diagnostics = o.store.diagnostics
+    this.#reload = o.reload
     this.#queue = new WriteQueue(this)
   }
 
@@ -95,10 +86,10 @@ export class SharedSession implements QueueHost {
   append(entries: readonly NewEntry[], o: AppendOptions = {}): Promise<AppendResult> {
     const turn = this.turns.running
     try {
-      const direct = this.gate.kind === "open" && this.options.hooks.every((hook) => hook.append === undefined)
+      const direct = this.writeGuard.kind === "open" && this.options.hooks.every((hook) => hook.append === undefined)
       // Whoever comes later must not overtake those that still wait for their hooks.
-      const placed = direct && this.#hookedCount === 0 ? this.#place(entries, o, turn) : undefined
-      return placed instanceof Promise ? placed : this.#placeLater(copyEntries(entries), o, turn, placed)
+      if (direct && this.#hookedCount === 0) return this.#place(entries, o, turn)
+      return this.#placeLater(copyEntries(entries), o, turn)
     } catch (error) {
       return Promise.reject(error)
     }
@@ -114,26 +105,17 @@ export class SharedSession implements QueueHost {
     return this.turns.running?.phase === "written"
   }
 
-  /** After the hooks, and when there is all that placing needs. */
-  #placeLater(
-    entries: readonly NewEntry[],
-    o: AppendOptions,
-    turn: RunningTurn | undefined,
-    given: Given | undefined,
-  ): Promise<AppendResult> {
+  /** After the hooks, and after a migration. */
+  #placeLater(entries: readonly NewEntry[], o: AppendOptions, turn: RunningTurn | undefined): Promise<AppendResult> {
     return new Promise((resolve, reject) => {
       const abort = (): void => reject(aborted(this.id, o.signal as AbortSignal, false))
       o.signal?.addEventListener("abort", abort, { once: true })
       const place = async (): Promise<void> => {
         if (o.signal?.aborted === true) throw aborted(this.id, o.signal, false)
-        if (this.gate.kind === "refused") throw this.gate.error
-        if (this.gate.kind === "migrate") await this.gate.migrate()
+        if (this.writeGuard.kind === "refused") throw this.writeGuard.error
+        if (this.writeGuard.kind === "migrate") await this.writeGuard.migrate()
         const changed = await runAppendHooks(this.options.hooks, entries, this.id)
-        const placed = this.#place(changed, o, turn, given)
-        if (placed instanceof Promise) return resolve(placed)
-        // Nobody behind it waits for code that nobody wants any more. Who gave it up has been told of that by then.
-        await unlessAborted(rest.load(), o.signal, { session: this.id, message: "The append was aborted." })
-        resolve(this.#place(changed, o, turn, placed) as Promise<AppendResult>)
+        resolve(this.#place(changed, o, turn))
       }
       const done = (): void => {
         this.#hookedCount--
@@ -144,20 +126,10 @@ export class SharedSession implements QueueHost {
     })
   }
 
-  /**
-   * Gives entries their place in memory, and queues them. Throws before anything has changed. Where some may be too large for a line
-   * and the code for that is not loaded, nothing has changed either: the next try takes what this one was given.
-   */
-  #place(
-    inputs: readonly NewEntry[],
-    o: AppendOptions,
-    turn: RunningTurn | undefined,
-    given?: Given,
-  ): Promise<AppendResult> | Given {
+  /** Gives entries their place in memory, and queues them. Throws before anything has changed. */
+  #place(inputs: readonly NewEntry[], o: AppendOptions, turn: RunningTurn | undefined): Promise<AppendResult> {
     if (o.signal?.aborted === true) throw aborted(this.id, o.signal, false)
-    const placed = placeAppend(this.id, this.state, inputs, this.options, rest.now, given)
-    if (placed.fresh === undefined) return placed
-    const { ids, fresh } = placed
+    const { ids, fresh } = placeAppend(this.id, this.state, inputs, this.options)
     if (fresh.length === 0) return this.#alreadyThere(ids, o)
     const sized = fresh.map((one) => one.sized)
     const wait = this.#mustWait(fresh)
@@ -217,8 +189,7 @@ export class SharedSession implements QueueHost {
       opens,
       diverged: undefined,
     }
-    if (fresh.some(({ blobs }) => blobs.length > 0))
-      item.putBlobs = async () => (await rest.load()).putPlanned(this.storage, item, fresh)
+    if (fresh.some(({ blobs }) => blobs.length > 0)) item.putBlobs = () => putPlanned(this.storage, item, fresh)
     return item
   }
 
@@ -272,11 +243,11 @@ export class SharedSession implements QueueHost {
     const message = `Another writer has continued this session at once: the log has the two leaves ${leaf} (this one) and ${otherLeaf}.`
     this.events.emit("diverged", { leaf, otherLeaf })
     // Two writers who both go on diverge with each append.
-    this.note({ code: "diverged", leaf, otherLeaf, message })
+    this.report({ code: "diverged", leaf, otherLeaf, message })
   }
 
   /** Takes down what happens again and again: the last word on it is enough. */
-  note(diagnostic: Diagnostic): void {
+  report(diagnostic: Diagnostic): void {
     const known = this.diagnostics.findIndex(({ code }) => code === diagnostic.code)
     if (known < 0) this.diagnostics.push(diagnostic)
     else this.diagnostics[known] = diagnostic
@@ -284,14 +255,14 @@ export class SharedSession implements QueueHost {
   }
 
   /** What a code says is no longer so. */
-  forget(code: Diagnostic["code"]): void {
+  clear(code: Diagnostic["code"]): void {
     const known = this.diagnostics.findIndex((diagnostic) => diagnostic.code === code)
     if (known >= 0) this.diagnostics.splice(known, 1)
   }
 
   /** Loads the log that now stands in its place, if it is this session's own; says whether it was. */
   async reload(): Promise<boolean> {
-    return (await rest.load()).reload(this)
+    return this.#reload(this)
   }
 }
 

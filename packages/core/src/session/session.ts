@@ -1,8 +1,8 @@
 /** The handle that a user holds: checks, and short ways to say what `append` can say. */
 import type { SessionContext } from "../context/types.ts"
 import { SessionError } from "../format/errors.ts"
-import { isAutomatic, lastWord, MAX_FAILURES } from "../compaction/settings/levels.ts"
-import type { Levels } from "../compaction/settings/levels.ts"
+import { isAutomatic, resolveSetting, MAX_FAILURES } from "../compaction/settings/layers.ts"
+import type { SettingsLayers } from "../compaction/settings/layers.ts"
 import type {
   AutoCompactOptions,
   BranchSummaryOptions,
@@ -17,22 +17,21 @@ import type { Entry, Header } from "../format/records.ts"
 import { checkSignal } from "../storage/checks.ts"
 import type { CallOptions, Head, Seq } from "../storage/contract.ts"
 import { unlessAborted } from "./aborting.ts"
-import { compactBetween } from "../compaction/run/between.ts"
-import type { Compacting } from "../compaction/run/run.ts"
+import type { CompactionCaller } from "./live.ts"
 import type { SessionEvents } from "./events.ts"
 import type { SessionInfo } from "../info/info.ts"
 import { closed, notInTurn } from "./handle-errors.ts"
 import { oneByOne } from "./one-by-one.ts"
-import { findEntry, readContext } from "./reading.ts"
-import { readMessages } from "./reading-messages.ts"
-import { branchSummaries, compaction, history } from "./rooms.ts"
-import { BRANCH_TARGET } from "./shared-session.ts"
-import type { SharedSession } from "./shared-session.ts"
+import { readContext } from "./context.ts"
+import { findEntry } from "./select-path.ts"
+import { readMessages } from "./read-messages.ts"
+import { readEntry, readEntryRuns, readInfo, readParts, readTree } from "./read-log.ts"
+import { compactionFeature } from "./features.ts"
+import { BRANCH_TARGET } from "./live-session.ts"
+import type { LiveSession } from "./live-session.ts"
 import { nestedTurn } from "./turn-lock.ts"
 import { runTurn } from "./turn.ts"
 import type {
-  AppendOptions,
-  AppendResult,
   ContextOptions,
   MessagesOptions,
   MessagesPage,
@@ -41,6 +40,7 @@ import type {
   SessionTree,
   TurnContext,
 } from "./types.ts"
+import type { AppendOptions, AppendResult } from "../write/types.ts"
 
 /** Whose handle it is: a repository's, or a turn's. */
 export interface HandleOwner {
@@ -48,17 +48,17 @@ export interface HandleOwner {
   /** Lets the last handle release what they share. */
   readonly release: () => Promise<void>
   /** Levels of settings, the weakest first. */
-  readonly compaction: Levels
+  readonly compaction: SettingsLayers
   /** Made for a turn: its appends are the turn's, and it cannot start another. */
   readonly inTurn?: boolean
 }
 
 export class SessionHandle implements Session {
-  readonly #shared: SharedSession
+  readonly #shared: LiveSession
   readonly #owner: HandleOwner
   #closing: Promise<void> | undefined
 
-  constructor(shared: SharedSession, owner: HandleOwner) {
+  constructor(shared: LiveSession, owner: HandleOwner) {
     this.#shared = shared
     this.#owner = owner
   }
@@ -108,17 +108,17 @@ export class SessionHandle implements Session {
 
   entries(range: { readonly from?: Seq; readonly to?: Seq } = {}, o: CallOptions = {}): AsyncIterable<Entry> {
     const shared = this.#open(o)
-    return oneByOne(entryRuns(shared, range, o))
+    return oneByOne(readEntryRuns(shared, range, o))
   }
 
   async entry(id: string, o?: CallOptions): Promise<Entry | undefined> {
     const shared = this.#open(o)
-    return (await history.load()).readEntry(shared, id, o)
+    return readEntry(shared, id, o)
   }
 
   async tree(o: CallOptions = {}): Promise<SessionTree> {
     const shared = this.#open(o)
-    return (await history.load()).readTree(shared, o)
+    return readTree(shared, o)
   }
 
   branch(id: string, o?: AppendOptions): Promise<AppendResult> {
@@ -135,7 +135,7 @@ export class SessionHandle implements Session {
     o: AppendOptions & { readonly details?: unknown; readonly fromExtension?: boolean; readonly usage?: Usage } = {},
   ): Promise<AppendResult> {
     if (typeof summary !== "string") {
-      const { summarizeBranch } = await branchSummaries.load()
+      const { summarizeBranch } = await compactionFeature()
       return this.branchWithSummary(id, ...(await summarizeBranch(this.#open(o), id, this.#compacting(), summary, o)))
     }
     const { details, fromExtension, usage, ...rest } = o
@@ -188,7 +188,7 @@ export class SessionHandle implements Session {
     return {
       running,
       failures,
-      breakerOpen: failures >= (lastWord(this.#owner.compaction, "maxFailures") ?? MAX_FAILURES),
+      breakerOpen: failures >= (resolveSetting(this.#owner.compaction, "maxFailures") ?? MAX_FAILURES),
     }
   }
 
@@ -200,25 +200,25 @@ export class SessionHandle implements Session {
 
   async compact(o: CompactOptions = {}): Promise<CompactionResult> {
     this.#open(o)
-    const { compactByHand } = await compaction.load()
+    const { compactByHand } = await compactionFeature()
     return compactByHand(this.#open(), this.#compacting(), o)
   }
 
   async autoCompact(o: AutoCompactOptions = {}): Promise<CompactionResult | undefined> {
     const { turns } = this.#open(o)
     if (this.#owner.inTurn === true || turns.isInside) throw notInTurn(this.id)
-    const { compactIfDue } = await compaction.load()
+    const { compactIfDue } = await compactionFeature()
     return turns.run(() => compactIfDue(this.#open(), this.#compacting(), o), this.id, o.signal)
   }
 
   async info(o?: CallOptions): Promise<SessionInfo> {
     const shared = this.#open(o)
-    return (await history.load()).readInfo(shared, o)
+    return readInfo(shared, o)
   }
 
   async parts(o?: CallOptions): Promise<{ readonly bytes: number; readonly parts: readonly SessionPart[] }> {
     const shared = this.#open(o)
-    return (await history.load()).readParts(shared, o)
+    return readParts(shared, o)
   }
 
   on<K extends keyof SessionEvents>(event: K, listener: (event: SessionEvents[K]) => void): () => void {
@@ -236,7 +236,7 @@ export class SessionHandle implements Session {
   close(): Promise<void> {
     if (this.#closing === undefined) {
       this.#closing = this.#owner.release()
-      for (const look of this.#shared.asking) look()
+      for (const look of this.#shared.closeListeners) look()
     }
     return this.#closing
   }
@@ -245,7 +245,7 @@ export class SessionHandle implements Session {
     return this.close()
   }
 
-  #compacting(): Compacting {
+  #compacting(): CompactionCaller {
     return { levels: this.#owner.compaction, checkOpen: () => this.#open() }
   }
 
@@ -253,16 +253,31 @@ export class SessionHandle implements Session {
   #compactBetween(o: CallOptions): (() => Promise<void>) | undefined {
     if (!isAutomatic(this.#owner.compaction)) return undefined
     return async () => {
-      if (!this.#isClosed() && !this.compactionStatus.breakerOpen)
-        await compactBetween(this.#shared, this.#compacting(), o)
+      if (!this.#isClosed() && !this.compactionStatus.breakerOpen) await this.#compactOrReport(o)
     }
+  }
+
+  /** Never rejects: a caller who learned of a failure after the turn would repeat what was written. */
+  async #compactOrReport({ signal }: CallOptions): Promise<void> {
+    const shared = this.#shared
+    const feature = await compactionFeature().catch((error: unknown) => {
+      // Not a failure that counts: nothing was tried, and the next turn tries again.
+      const { failures } = shared.compaction
+      shared.events.emit("compact_failed", { error, kind: "failed", failures, breakerOpen: false })
+      shared.report({ code: "compaction_failed", message: (error as Error).message })
+      return undefined
+    })
+    // Reported already. What is left: the turn was aborted, which it reports itself, or its session was closed.
+    await feature
+      ?.compactIfDue(shared, this.#compacting(), signal === undefined ? {} : { signal })
+      .catch(() => undefined)
   }
 
   #isClosed(): boolean {
     return this.#closing !== undefined || this.#owner.isClosed()
   }
 
-  #open(o: CallOptions = {}): SharedSession {
+  #open(o: CallOptions = {}): LiveSession {
     if (this.#isClosed()) throw closed(this.id)
     checkSignal(o.signal)
     return this.#shared
@@ -288,13 +303,4 @@ export class SessionHandle implements Session {
   ): Promise<AppendResult> {
     return this.append({ type, ...payload, [BRANCH_TARGET]: target } as unknown as NewEntry, o)
   }
-}
-
-/** Items come one by one without a turn of their own each; their code is loaded when the first is asked for. */
-async function* entryRuns(
-  shared: SharedSession,
-  range: { readonly from?: Seq; readonly to?: Seq },
-  o: CallOptions,
-): AsyncGenerator<readonly Entry[], void, undefined> {
-  yield* (await history.load()).readEntryRuns(shared, range, o)
 }

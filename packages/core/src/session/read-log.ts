@@ -7,17 +7,16 @@ import { buildTree } from "../log/nodes.ts"
 import { pathTo } from "../log/path.ts"
 import { restoreEntries } from "../log/blobs.ts"
 import { currentFold } from "../info/current-fold.ts"
-import { foldInfo, foldLog, startFold, toSessionInfo, withState } from "../info/info.ts"
+import { foldInfo, foldLog, startFold, toSessionInfo, withState, isUnsure } from "../info/info.ts"
 import type { InfoFold, SessionInfo } from "../info/info.ts"
-import { isUnsure } from "../info/unsure.ts"
 import { parseSlot } from "../log/parse-slots.ts"
-import { findEntry, selectAt } from "./reading.ts"
-import type { SharedSession } from "./shared-session.ts"
+import { findEntry, selectAt } from "./select-path.ts"
+import type { LiveSession } from "./live-session.ts"
 import type { SessionPart, SessionTree } from "./types.ts"
 
 /** Acknowledged entries from the storage, then those still pending. Lines that are no entries are left out. */
 export async function* readEntryRuns(
-  shared: SharedSession,
+  shared: LiveSession,
   range: { readonly from?: Seq; readonly to?: Seq },
   o: CallOptions,
 ): AsyncGenerator<readonly Entry[], void, undefined> {
@@ -25,7 +24,7 @@ export async function* readEntryRuns(
   const { from = 0, to = Number.MAX_SAFE_INTEGER } = range
   const signal = o.signal === undefined ? {} : { signal: o.signal }
   // An older log's entries are what the migration made of them, and all in memory.
-  const stored = shared.gate.kind === "open" && state.head !== undefined ? Math.min(state.acked, to) : 0
+  const stored = shared.writeGuard.kind === "open" && state.head !== undefined ? Math.min(state.acked, to) : 0
   if (from < stored) {
     for await (const chunk of shared.storage.read(shared.id, { from, to: stored }, signal)) {
       const slots = chunk.lines.map((line, index) => parseSlot(line, chunk.from + index, ignore))
@@ -39,11 +38,11 @@ export async function* readEntryRuns(
 
 /** Entries that are whole as they are go together; of the others one at a time is restored. */
 async function* wholeRuns(
-  shared: SharedSession,
+  shared: LiveSession,
   slots: readonly Slot[],
   o: CallOptions,
 ): AsyncGenerator<readonly Entry[], void, undefined> {
-  const foreign = shared.gate.kind !== "open"
+  const foreign = shared.writeGuard.kind !== "open"
   let run: Entry[] = []
   for (const entry of slots) {
     if (entry === undefined) continue
@@ -58,14 +57,14 @@ async function* wholeRuns(
   if (run.length > 0) yield run
 }
 
-export async function readEntry(shared: SharedSession, id: string, o: CallOptions = {}): Promise<Entry | undefined> {
+export async function readEntry(shared: LiveSession, id: string, o: CallOptions = {}): Promise<Entry | undefined> {
   const seq = await findEntry(shared, id, o)
   const entry = seq === undefined ? undefined : shared.state.log.at(seq)
   return entry === undefined ? undefined : wholeEntry(shared, entry, o)
 }
 
 /** Entries as they are in memory: what lies in the blob store is not read for it. */
-export async function readTree(shared: SharedSession, o: CallOptions = {}): Promise<SessionTree> {
+export async function readTree(shared: LiveSession, o: CallOptions = {}): Promise<SessionTree> {
   const { state, store, diagnostics } = shared
   const ask = (): object => (state.log.complete ? {} : { older: true, hint: 0 })
   await store.untilKnown(() => state.log, ask, o)
@@ -75,7 +74,7 @@ export async function readTree(shared: SharedSession, o: CallOptions = {}): Prom
   return { roots: buildTree(log), leafId, path, diagnostics }
 }
 
-export async function readInfo(shared: SharedSession, o: CallOptions = {}): Promise<SessionInfo> {
+export async function readInfo(shared: LiveSession, o: CallOptions = {}): Promise<SessionInfo> {
   const { state, storage, id } = shared
   const stored = state.head === undefined ? undefined : await storage.head(id, o)
   if (state.head !== undefined && stored === undefined) throw deleted(shared)
@@ -88,7 +87,7 @@ export async function readInfo(shared: SharedSession, o: CallOptions = {}): Prom
 }
 
 /** After a branch only the new path can tell which model is in force. */
-export async function withModel(shared: SharedSession, fold: InfoFold, o: CallOptions = {}): Promise<InfoFold> {
+export async function withModel(shared: LiveSession, fold: InfoFold, o: CallOptions = {}): Promise<InfoFold> {
   const { state } = shared
   const selection = await selectAt(shared, state.leafId, o)
   const place = selection.compaction
@@ -99,7 +98,7 @@ export async function withModel(shared: SharedSession, fold: InfoFold, o: CallOp
 }
 
 export async function readParts(
-  shared: SharedSession,
+  shared: LiveSession,
   o: CallOptions = {},
 ): Promise<{ readonly bytes: number; readonly parts: readonly SessionPart[] }> {
   const head = shared.state.head === undefined ? undefined : await shared.storage.head(shared.id, o)
@@ -116,11 +115,11 @@ export async function readParts(
 }
 
 /** The fold that a session carries along, or one that is made now: of an opened log that waits until somebody asks. */
-async function foldOfOpen(shared: SharedSession, head: HeadInfo, o: CallOptions): Promise<InfoFold> {
+async function foldOfOpen(shared: LiveSession, head: HeadInfo, o: CallOptions): Promise<InfoFold> {
   const { state } = shared
   const carried = state.foldAt(state.pendingCount)
   if (carried !== undefined && !isUnsure(carried)) return carried
-  if (shared.gate.kind !== "open" || state.head === undefined) return foldOfMemory(shared)
+  if (shared.writeGuard.kind !== "open" || state.head === undefined) return foldOfMemory(shared)
   const made = await currentFold(shared.storage, shared.id, head, o)
   if (state.acked === made.to.seq + 1 && state.head.log === made.log) state.fold = made
   let fold = made
@@ -129,20 +128,20 @@ async function foldOfOpen(shared: SharedSession, head: HeadInfo, o: CallOptions)
 }
 
 /** Of a log that is held whole: one of an older version, as it was migrated, or one that is not stored yet. */
-export function foldOfMemory({ state }: SharedSession): InfoFold {
+export function foldOfMemory({ state }: LiveSession): InfoFold {
   const { log, header, head } = state
   const slots = Array.from({ length: log.end - 1 }, (_, index) => log.at(index + 1))
   return foldLog(startFold(header, head?.log ?? ""), slots)
 }
 
-function deleted({ id, storage }: SharedSession): SessionError {
+function deleted({ id, storage }: LiveSession): SessionError {
   const message = `The session ${id} was deleted while it was open.`
   return new SessionError("not_found", message, { session: id, storage: storage.description })
 }
 
 /** One at a time: images kept outside of the lines are larger than the lines by orders of magnitude. */
-async function wholeEntry(shared: SharedSession, entry: Entry, o: CallOptions): Promise<Entry> {
-  const foreign = shared.gate.kind !== "open"
+async function wholeEntry(shared: LiveSession, entry: Entry, o: CallOptions): Promise<Entry> {
+  const foreign = shared.writeGuard.kind !== "open"
   const signal = o.signal === undefined ? {} : { signal: o.signal }
   const { entries, diagnostics } = await restoreEntries(shared.storage, [entry], { ...signal, foreign })
   for (const diagnostic of diagnostics) shared.events.emit("diagnostic", diagnostic)

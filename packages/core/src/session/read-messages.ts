@@ -1,21 +1,22 @@
 /** The messages of a session's path, a page at a time. */
 import { blocksOf } from "../context/blocks.ts"
-import type { NeedsOlder, SelectedEntry } from "../context/select.ts"
+import type { SelectedEntry } from "../context/select.ts"
+import type { NeedsOlder } from "../log/path.ts"
 import { SessionError } from "../format/errors.ts"
-import { mayRefer } from "../format/blob-signs.ts"
+import { mayRefer } from "../format/blob-refs.ts"
 import type { Message } from "../format/messages.ts"
 import type { Entry } from "../format/records.ts"
 import { isObject } from "../format/shape.ts"
 import type { Seq } from "../storage/contract.ts"
 import type { EntryLog } from "../log/entry-log.ts"
 import { OLDER, parentOf } from "../log/path.ts"
-import { unknownEntry } from "./reading.ts"
-import { rest } from "./rooms.ts"
-import type { SharedSession } from "./shared-session.ts"
+import { unknownEntry } from "./select-path.ts"
+import { restoreSelected } from "./restoring.ts"
+import type { ReadableSession } from "./live.ts"
 import type { HistoryMessage, MessagesOptions, MessagesPage } from "./types.ts"
 
 /** A page of the path's messages, read backwards from the leaf or from `before`. */
-export async function readMessages(shared: SharedSession, o: MessagesOptions = {}): Promise<MessagesPage> {
+export async function readMessages(shared: ReadableSession, o: MessagesOptions = {}): Promise<MessagesPage> {
   const { limit = 50, before } = o
   if (!Number.isInteger(limit) || limit < 1 || limit > 1000) {
     throw new SessionError("invalid", `limit must be a whole number from 1 to 1000, not ${String(limit)}.`, {
@@ -34,7 +35,7 @@ export async function readMessages(shared: SharedSession, o: MessagesOptions = {
   }
   const page = await shared.store.untilKnown(() => state.log, ask, o)
   const refers = page.entries.some(({ entry }) => mayRefer(entry))
-  const whole = refers ? await (await rest.load()).restoreSelected(shared, page.entries, o) : page
+  const whole = refers ? await restoreSelected(shared, page.entries, o) : page
   const messages = whole.entries.map(({ seq, entry }): HistoryMessage => {
     const message = entry["message"] as Message
     const content = message.content === undefined ? undefined : blocksOf(message.content)

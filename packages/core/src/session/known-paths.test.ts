@@ -1,5 +1,5 @@
 import * as fc from "fast-check"
-import { describe, expect, test, vi } from "vitest"
+import { describe, expect, test } from "vitest"
 import { createMemoryStorage } from "@sessions/memory"
 import { compaction, user } from "../../test/chain.ts"
 import { createCountingStorage } from "../../test/counting-storage.ts"
@@ -9,8 +9,6 @@ import { anyLog } from "../../test/logs.ts"
 import { holdsAsync } from "../../test/property.ts"
 import { sessionsReading, STORED_ID, storeLines } from "../../test/stored.ts"
 import type { SessionContext } from "../context/types.ts"
-import { StorageError } from "../storage/errors.ts"
-import { rest } from "../session/rooms.ts"
 
 const LINES = 3_000
 const PATHS = `sessions/${STORED_ID}/paths`
@@ -60,15 +58,6 @@ describe.each(Object.entries(BOUNDARIES))("after %s", (_, boundary) => {
     expect(read).toMatchObject({ docsPut: 0, docsGot: 1 })
     const { diagnostics: _, ...whole } = first
     expect(second).toMatchObject(whole)
-  })
-
-  test("the log tells it where the code for what is kept cannot be loaded", async () => {
-    const storage = await stored(logWith(boundary))
-    const load = vi.spyOn(rest, "load").mockRejectedValue(new StorageError("unavailable", "It is not there."))
-    const first = await contextOf(storage)
-    load.mockRestore()
-    expect(storage.take()).toMatchObject({ docsPut: 0, docsGot: 0 })
-    expect(await contextOf(storage)).toEqual(first)
   })
 
   test("what is kept is not believed of another log, of another entry, or where it is not whole", async () => {

@@ -1,12 +1,12 @@
 /** The information of a stored log, whoever wrote it: from what is kept of it, else from its end, else from all of it. */
 import type { CallOptions, HeadInfo, SessionStorage } from "../storage/contract.ts"
-import type { InfoFold } from "./info.ts"
-import { currentFold } from "./current-fold.ts"
-import { keepFold } from "./keep-fold.ts"
+import type { InfoFold } from "../info/info.ts"
+import { currentFold } from "../info/current-fold.ts"
+import { keepFold } from "../info/keep-fold.ts"
 import { currentHeader, readLines } from "../log/loaded-log.ts"
-import { openSession } from "../session/opening.ts"
-import type { OpeningOptions } from "../session/opening.ts"
-import { foldOfMemory, withModel } from "../session/reading-log.ts"
+import { openSession } from "./opening.ts"
+import type { OpeningOptions } from "./opening.ts"
+import { foldOfMemory, withModel } from "./read-log.ts"
 
 /** Where what is `kept` of it does not do. `not_a_session`, and whatever the storage says. */
 export async function foldOfStored(

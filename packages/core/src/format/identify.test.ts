@@ -1,5 +1,5 @@
 import { expect, test } from "vitest"
-import { entry, header, lines, message } from "../../../test/older-logs.ts"
+import { entry, header, lines, message } from "../../test/older-logs.ts"
 import { identifyLog, unknownVersion } from "./identify.ts"
 
 const pi = { kind: "older", version: 3, format: "pi" }

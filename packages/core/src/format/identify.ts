@@ -1,9 +1,11 @@
-/** What a text is, before anything is made of it. */
-import { type LogRecord, parseLine } from "../../format/line.ts"
-import { FORMAT, type Header, VERSION } from "../../format/records.ts"
-import { isObject } from "../../format/shape.ts"
-import type { OlderFormat, OlderVersion } from "./log.ts"
-import { type LogStart, readStart, shown } from "./read.ts"
+/** Identifies a log by its first lines: its format, its version, and which program wrote an older one. */
+import { type LogRecord, parseLine } from "./line.ts"
+import { FORMAT, type Header, VERSION } from "./records.ts"
+import { isObject } from "./shape.ts"
+
+export type OlderVersion = 1 | 2 | 3
+/** Who wrote an older log. Both count to version 3 and mean different entries by it. */
+export type OlderFormat = "pi" | "oh-my-pi"
 
 export type LogIdentity =
   | { readonly kind: "sessions"; readonly version: typeof VERSION; readonly header: Header }
@@ -139,4 +141,44 @@ function* parsed(lines: readonly string[], from: number): Generator<LogRecord> {
 
 function foreign(reason: string): { readonly kind: "foreign"; readonly reason: string } {
   return { kind: "foreign", reason }
+}
+
+/** How a log begins. */
+export interface LogStart {
+  readonly titleSlot?: LogRecord
+  /** The first record that is not the title slot; undefined where no line is a record. */
+  readonly first?: LogRecord
+  /** Places of the lines before it that are no records. */
+  readonly strays: readonly number[]
+  /** Place of the line after it. */
+  readonly next: number
+}
+
+export function readStart(lines: readonly string[]): LogStart {
+  const strays: number[] = []
+  let titleSlot: LogRecord | undefined
+  for (const [at, line] of lines.entries()) {
+    const { record } = parseLine(line)
+    if (record === undefined) {
+      if (!isBlank(line)) strays.push(at)
+    } else if (!isTitleSlot(record)) {
+      return { ...(titleSlot === undefined ? {} : { titleSlot }), first: record, strays, next: at + 1 }
+    } else if (titleSlot === undefined) titleSlot = record
+    else strays.push(at)
+  }
+  return { ...(titleSlot === undefined ? {} : { titleSlot }), strays, next: lines.length }
+}
+
+/** A value from a log for a message: cut, for it may be as long as a line. */
+export function shown(value: unknown): string {
+  const text = JSON.stringify(value) ?? "nothing"
+  return text.length > 60 ? `${text.slice(0, 60)}…` : text
+}
+
+function isTitleSlot(record: LogRecord): boolean {
+  return record.type === "title" && typeof record["v"] === "number"
+}
+
+export function isBlank(line: string): boolean {
+  return line.trim() === ""
 }

@@ -1,15 +1,16 @@
 /** Whether, and how, an open session whose log is not of this version may be written to. */
 import { SessionError } from "../format/errors.ts"
-import { unknownVersion } from "../transfer/older/identify.ts"
-import { migrating } from "./rooms.ts"
-import type { SharedSession, WriteGate } from "./shared-session.ts"
+import { unknownVersion } from "../format/identify.ts"
+import { transferFeature } from "./features.ts"
+import type { LiveSession } from "./live-session.ts"
+import type { WriteGuard } from "./live.ts"
 import type { LoadedLog } from "../log/loaded-log.ts"
 
-export function gateOf(
-  shared: SharedSession,
+export function writeGuardOf(
+  shared: LiveSession,
   { older, newer }: Pick<LoadedLog, "older" | "newer">,
   { migrateOnWrite }: { readonly migrateOnWrite: boolean },
-): WriteGate {
+): WriteGuard {
   const { id, storage } = shared
   const about = { session: id, storage: storage.description }
   if (newer !== undefined) {
@@ -19,7 +20,7 @@ export function gateOf(
   if (older === undefined) return { kind: "open" }
   if (migrateOnWrite && storage.capabilities.replace) {
     let running: Promise<void> | undefined
-    const migrate = (): Promise<void> => (running ??= migrateOpen(shared).finally(() => (running = undefined)))
+    const migrate = (): Promise<void> => (running ??= migrateInPlace(shared).finally(() => (running = undefined)))
     return { kind: "migrate", migrate }
   }
   const why = migrateOnWrite ? `${storage.description} cannot replace a log` : "migrateOnWrite is off"
@@ -28,8 +29,8 @@ export function gateOf(
 }
 
 /** Writes the migrated log in the older one's place; the session goes on in it. */
-async function migrateOpen(shared: SharedSession): Promise<void> {
-  const { migrateStored } = await migrating.load()
+async function migrateInPlace(shared: LiveSession): Promise<void> {
+  const { migrateStored } = await transferFeature()
   await migrateStored(shared.storage, shared.id, { blobs: shared.options.blobs })
   const head = await shared.storage.head(shared.id)
   if (head === undefined || !(await shared.reload())) {
@@ -39,5 +40,5 @@ async function migrateOpen(shared: SharedSession): Promise<void> {
       { session: shared.id },
     )
   }
-  shared.gate = { kind: "open" }
+  shared.writeGuard = { kind: "open" }
 }

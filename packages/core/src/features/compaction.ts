@@ -1,0 +1,6 @@
+/** Compaction and what belongs to it, loaded on first use: see `session/features.ts`. */
+export { compactByHand, compactIfDue } from "../compaction/run/run.ts"
+export { summarizeBranch } from "../compaction/run/branch.ts"
+export { pruningOf } from "../compaction/run/view.ts"
+export { explainFit } from "../context/fit.ts"
+export { pruneMessages } from "../context/prune/prune.ts"

@@ -1,0 +1,8 @@
+/** Sessions on the move, and logs of older versions, loaded on first use: see `session/features.ts`. */
+export { copySession } from "../transfer/copy.ts"
+export { exportSession } from "../transfer/export.ts"
+export { forkSession } from "../transfer/fork.ts"
+export { importSession } from "../transfer/import.ts"
+export { migrateStored } from "../transfer/migrate.ts"
+export { loadOther } from "../transfer/older/other-log.ts"
+export { verifySession } from "../transfer/verify.ts"

@@ -1,0 +1,85 @@
+/** What is read from an open session: each reads back only as far as its answer needs. */
+import { assembleContext, checkWindow, sizesOf } from "../context/assemble.ts"
+import { counterOf } from "../compaction/settings/layers.ts"
+import type { SettingsLayers } from "../compaction/settings/layers.ts"
+import type { PruneOptions } from "../context/prune/settings.ts"
+import { plainMessages } from "../context/plain.ts"
+import type { Selection } from "../context/select.ts"
+import type { ContextMessage, SessionContext } from "../context/types.ts"
+import { compactionFeature } from "./features.ts"
+import type { ReadableSession } from "./live.ts"
+import type { ContextOptions } from "./types.ts"
+import { toModelMessages } from "../context/model-messages.ts"
+import { renderMessages } from "../context/render.ts"
+import { repairMessages } from "../context/repair.ts"
+import type { Diagnostic } from "../format/diagnostics.ts"
+import type { ModelMessage } from "../format/messages.ts"
+import type { ContextState } from "../format/records.ts"
+import { restoreSelected, restoreState } from "./restoring.ts"
+import { selectAt } from "./select-path.ts"
+
+/** `levels`: settings that say how tokens are counted, and how a context is pruned where the call does not. */
+export async function readContext(
+  shared: ReadableSession,
+  o: ContextOptions = {},
+  levels: SettingsLayers = [],
+): Promise<SessionContext> {
+  const { window } = o
+  checkWindow(window)
+  const selection = await selectAt(shared, shared.state.leafId, o)
+  const plain =
+    selection.stateBlobs === undefined
+      ? plainMessages(selection.entries, o.repair ?? "synthesize", o.summaryAs)
+      : undefined
+  const said =
+    plain === undefined
+      ? await contextMessages(shared, selection, o)
+      : { messages: plain, state: selection.state, diagnostics: [] }
+  const { state, diagnostics } = said
+  const count = counterOf(levels)
+  const counting = count === undefined ? {} : { count }
+  const measure = { ...counting, ...(window === undefined ? {} : { window }) }
+  const asked = await pruningOf(o, levels, selection)
+  const prunedOrNot =
+    asked.prune === false
+      ? said
+      : (await compactionFeature()).pruneMessages(said.messages, asked.prune, sizesOf(state, { ...counting, ...asked }))
+  const context = assembleContext({ ...selection, state }, { ...prunedOrNot, diagnostics }, measure)
+  return context.fits === false ? (await compactionFeature()).explainFit(context, measure) : context
+}
+
+/** What the call says stands over the settings; without a window in the call it goes by theirs. */
+async function pruningOf(
+  { prune, window }: ContextOptions,
+  levels: SettingsLayers,
+  selection: Selection,
+): Promise<{ readonly prune: boolean | PruneOptions; readonly window?: number }> {
+  const given = { prune: prune ?? false, ...(window === undefined ? {} : { window }) }
+  const asSet = prune === undefined || (prune !== false && window === undefined)
+  if (!asSet || levels.every((level) => level === undefined)) return given
+  const set = (await compactionFeature()).pruningOf(levels, selection, window)
+  return prune === undefined ? set : { ...set, prune }
+}
+
+interface ContextMessages {
+  readonly messages: readonly ContextMessage<ModelMessage>[]
+  readonly state: ContextState
+  readonly diagnostics: readonly Diagnostic[]
+}
+
+async function contextMessages(
+  shared: ReadableSession,
+  selection: Selection,
+  o: ContextOptions,
+): Promise<ContextMessages> {
+  const restored = await restoreSelected(shared, selection.entries, o)
+  const rendered = renderMessages(restored.entries)
+  const model = toModelMessages(rendered.messages, o.summaryAs)
+  const { messages, diagnostics } = repairMessages(model.messages, o.repair ?? "synthesize")
+  return {
+    messages,
+    state: await restoreState(shared, selection, o),
+    // Blobs that are missing are told of by rendering, which puts something in their place.
+    diagnostics: [...rendered.diagnostics, ...model.diagnostics, ...diagnostics],
+  }
+}

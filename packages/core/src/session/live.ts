@@ -1,0 +1,58 @@
+/** An open session as reading, compaction and transfer see it. `LiveSession` implements it; nothing else imports that class. */
+import type { SettingsLayers } from "../compaction/settings/layers.ts"
+import type { Diagnostic, DiagnosticCode } from "../format/diagnostics.ts"
+import type { SessionError } from "../format/errors.ts"
+import type { NewEntry } from "../format/new-entry.ts"
+import type { LogStore } from "../log/log-store.ts"
+import type { SessionStorage } from "../storage/contract.ts"
+import type { SessionState } from "../write/session-state.ts"
+import type { AppendOptions, AppendResult } from "../write/types.ts"
+import type { Emitter } from "./events.ts"
+import type { Hooks } from "./hooks.ts"
+
+/** Why a session can be read only, or what must happen before its first write. */
+export type WriteGuard =
+  | { readonly kind: "open" }
+  | { readonly kind: "refused"; readonly error: SessionError }
+  /** The stored log is of an older version: the first write migrates it. */
+  | { readonly kind: "migrate"; readonly migrate: () => Promise<void> }
+
+export interface ReadableSession {
+  readonly id: string
+  readonly storage: SessionStorage
+  readonly state: SessionState
+  readonly store: LogStore
+  readonly writeGuard: WriteGuard
+  /** Resolves when every append made so far is settled; `indeterminate` if the outcome of one cannot be found out. */
+  drain(): Promise<void>
+}
+
+export interface CompactableSession extends ReadableSession {
+  readonly options: { readonly hooks: readonly Hooks[]; readonly newId: () => string }
+  readonly events: Emitter
+  readonly compaction: CompactionProgress
+  /** Called when a handle is closed; each checks whether it was its own. */
+  readonly closeListeners: Set<() => void>
+  append(entries: readonly NewEntry[], o?: AppendOptions): Promise<AppendResult>
+  /** Replaces the diagnostic of the same code, and emits it. */
+  report(diagnostic: Diagnostic): void
+  clear(code: DiagnosticCode): void
+  readonly hookFailed: (hook: string, error: unknown) => void
+}
+
+export interface CompactionProgress {
+  /** One compaction of a session runs at a time. */
+  running: boolean
+  /** In a row. */
+  failures: number
+  /** The rule that kept everything, once it was reported. */
+  stuck?: string | undefined
+}
+
+/** The handle that asked for a compaction. */
+export interface CompactionCaller {
+  /** Settings, the weakest layer first. */
+  readonly levels: SettingsLayers
+  /** Throws `closed` once the handle is closed. */
+  readonly checkOpen: () => unknown
+}
