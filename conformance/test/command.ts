@@ -54,7 +54,7 @@ export async function checkCommand(flags: readonly string[] = []): Promise<void>
       "an error in a timer",
       uncaught,
     )
-    demand(/\n\d+ passed, \d+ failed, 0 skipped\n$/.test(uncaught.stdout), "the run that goes on after it", uncaught)
+    demand(/\n\d+ passed, \d+ failed, 0 skipped\n$/.test(uncaught.stdout), "the run that continues after it", uncaught)
     const misused = await command([file, "--case", "HEAD-99"])
     demand(misused.code === 2 && misused.stderr.includes("head-99"), "wrong use", misused)
   } finally {
