@@ -8,7 +8,7 @@ import { root } from "./lib/workspace.mjs"
 if (!(await install())) process.exit(1)
 
 const flags = ["--conditions=source", "--import", new URL("typescript.mjs", import.meta.url).href]
-const example = join(root, "examples", "first-light", "main.ts")
+const example = join(root, "examples", "resume-after-crash", "main.ts")
 const child = spawn(newestNode(), [...flags, example, ...process.argv.slice(2)], { stdio: "inherit" })
 child.on("close", (code) => {
   process.exitCode = code ?? 1

@@ -2,8 +2,8 @@
 import { resolve } from "node:path"
 import { createSessions } from "@sessions/core"
 import { createFileStorage } from "@sessions/fs"
-import { foreignSession } from "./foreign-session.ts"
-import { ownSession } from "./own-session.ts"
+import { foreignSession } from "./imported-session.ts"
+import { ownSession } from "./new-session.ts"
 import * as print from "./print.ts"
 
 const root = resolve(".sessions")
@@ -21,7 +21,7 @@ try {
     process.env["npm_config_user_agent"]?.startsWith("pnpm") === true ? "pnpm sessions" : "npm run sessions --"
   console.log(`\nNext: ${command} list | show @last | context @last | tree @last | verify --all | --help`)
 } catch (error) {
-  console.error(`first-light: ${error instanceof Error ? error.message : String(error)}`)
+  console.error(`resume-after-crash: ${error instanceof Error ? error.message : String(error)}`)
   process.exitCode = 1
 } finally {
   await sessions.close()

@@ -11,7 +11,7 @@ const flags = "Deno" in globalThis ? ["run", "-A", "--no-lock", "--cached-only"]
 
 let cwd = ""
 beforeEach(async () => {
-  cwd = await mkdtemp(join(tmpdir(), "first-light-"))
+  cwd = await mkdtemp(join(tmpdir(), "resume-after-crash-"))
 })
 afterEach(() => rm(cwd, { recursive: true, force: true }))
 
@@ -60,5 +60,5 @@ test("another agent's file becomes a session that goes on", async () => {
 
 test("a file that is no session ends with one line and status 1", async () => {
   await writeFile(join(cwd, "notes.txt"), "hello\n")
-  await expect(start("notes.txt")).rejects.toThrow(/first-light: [^\n]+\n$/)
+  await expect(start("notes.txt")).rejects.toThrow(/resume-after-crash: [^\n]+\n$/)
 })
