@@ -1,4 +1,4 @@
-/** The loop of an agent over a session: ask the model, append what it says, run its tools, append what they give. */
+/** An agent loop over a session: call the model, append its reply, run its tool calls, append their results. */
 import type { AssistantMessage, ContentBlock, ModelMessage, Session, ToolCallBlock } from "@sessions/core"
 
 export type Model = (messages: readonly ModelMessage[]) => Promise<AssistantMessage>
@@ -10,8 +10,8 @@ export interface Agent {
 }
 
 /**
- * One turn. Without a prompt it goes on with one that was cut off. Each append has been acknowledged before the next step begins, so
- * whenever the process ends, the log holds all that happened. `session.turn` keeps a second turn waiting until this one is over.
+ * Runs one turn. Without a prompt it resumes an interrupted turn. Each append is acknowledged before the next step, so the log is
+ * complete whenever the process ends. `session.turn` makes a second turn wait until this one has ended.
  */
 export async function runTurn(session: Session, agent: Agent, prompt?: string): Promise<void> {
   await session.turn(async (turn) => {
@@ -31,7 +31,7 @@ function isToolCall(block: ContentBlock): block is ToolCallBlock {
   return block.type === "toolCall"
 }
 
-/** A tool that fails has a result too: the model gets to see the error. */
+/** A failed tool also has a result, so the model sees the error. */
 async function callTool({ tools }: Agent, { id, name, arguments: args }: ToolCallBlock) {
   const result = { role: "toolResult", toolCallId: id, toolName: name } as const
   try {

@@ -1,4 +1,4 @@
-/** The session file of another agent: brought in, gone on with, compacted. The file itself is only read. */
+/** Imports the session file of another agent, adds a turn and compacts. The file itself is only read. */
 import { createReadStream } from "node:fs"
 import { hasCode } from "@sessions/core"
 import type { Session, Sessions } from "@sessions/core"
@@ -8,19 +8,19 @@ import { RESUMED_PROMPT, standInModel } from "./stand-in-model.ts"
 import { standInSummarizer } from "./stand-in-summarizer.ts"
 import { tools } from "./tools.ts"
 
-/** The library's default; of a shorter conversation half is kept, so that there is something to compact. */
+/** The library's default. A shorter conversation keeps half of its tokens, so there is something to compact. */
 const KEEP_RECENT_TOKENS = 20_000
 
-export async function foreignSession(sessions: Sessions, root: string, file: string): Promise<string> {
-  // A function, since a file can be read twice: importing need not keep it in memory.
+export async function importSession(sessions: Sessions, root: string, file: string): Promise<string> {
+  // A function, because the file can then be read twice instead of being kept in memory.
   const { id, from, lines, diagnostics } = await sessions.import(() => createReadStream(file))
-  print.heading(`1. ${file}, brought into ${root}`)
+  print.heading(`1. Import ${file} into ${root}`)
   console.log(`  ${id}: ${lines} lines, from ${from.format} version ${from.version}`)
   print.diagnostics(diagnostics, 3)
 
   const session = await sessions.open(id)
   try {
-    print.heading("2. What a model gets when it goes on")
+    print.heading("2. The context that a model receives")
     const before = await session.context()
     print.context(before, 3)
     print.diagnostics(before.diagnostics, 3)
@@ -30,7 +30,7 @@ export async function foreignSession(sessions: Sessions, root: string, file: str
     await runTurn(session, { model: standInModel, tools }, RESUMED_PROMPT)
     stop()
 
-    print.heading("4. Compacted, with a stand-in for the model that would summarize")
+    print.heading("4. Compaction, with a stand-in for the model that summarizes")
     await compact(session)
     print.context(await session.context(), 3)
 
@@ -42,7 +42,7 @@ export async function foreignSession(sessions: Sessions, root: string, file: str
   return id
 }
 
-/** A conversation of a few words has nothing to compact, which is no failure of the example. */
+/** A conversation of a few words has nothing to compact. That is not an error of this example. */
 async function compact(session: Session): Promise<void> {
   try {
     const { tokens } = await session.context()

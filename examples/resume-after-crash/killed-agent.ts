@@ -1,4 +1,4 @@
-/** The agent in a process of its own, which is killed in the middle of its second turn. It says on standard output what was acknowledged. */
+/** Runs the agent in its own process, which is killed during its second turn. Prints the ids of acknowledged entries. */
 import { createSessions } from "@sessions/core"
 import { createFileStorage } from "@sessions/fs"
 import { runTurn } from "./agent.ts"
@@ -7,7 +7,7 @@ import { tools } from "./tools.ts"
 
 const [root = ".sessions", id = ""] = process.argv.slice(2)
 
-/** A tool that would take a minute: long enough to be killed in. */
+/** A tool that takes a minute, so the process is killed while it runs. */
 const slow = async (): Promise<string> => {
   await new Promise((resolve) => setTimeout(resolve, 60_000))
   return "done"

@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url"
 import { afterEach, beforeEach, expect, test } from "vitest"
 
 const program = fileURLToPath(new URL("main.ts", import.meta.url))
-// The sources of the packages, in the process that is killed too: Node and Bun pass their flags on, Deno its environment.
+// Runs the sources of the packages, also in the killed process: Node and Bun pass on their flags, Deno its environment.
 const flags = "Deno" in globalThis ? ["run", "-A", "--no-lock", "--cached-only"] : ["--conditions=source"]
 
 let cwd = ""
@@ -30,22 +30,22 @@ function start(...args: string[]): Promise<string> {
   })
 }
 
-async function sessionsThere(): Promise<number> {
+async function countSessions(): Promise<number> {
   return (await readdir(join(cwd, ".sessions"))).filter((name) => !name.startsWith(".")).length
 }
 
-test("all that was acknowledged before the kill is there, the turn goes on, and a second run adds a session", async () => {
+test("every acknowledged entry survives the kill, the turn is resumed, and a second run adds a session", async () => {
   const first = await start()
   expect(first).toContain("9 entries were acknowledged")
-  expect(first).toContain("9 of the 9 are there")
+  expect(first).toContain("9 of the 9 are in the log")
   expect(first).toMatch(/toolResult +\d+ words in agent\.ts/)
   expect(first).toMatch(/about [\d,]+ tokens before, \d+ after/)
   expect(first).toMatch(/@ [0-9A-Z]{26} +compaction/)
   await start()
-  expect(await sessionsThere()).toBe(2)
+  expect(await countSessions()).toBe(2)
 })
 
-test("another agent's file becomes a session that goes on", async () => {
+test("the session file of another agent is imported and gets a new turn", async () => {
   const lines = [
     '{"type":"session","version":3,"id":"pi-1","timestamp":"2026-01-01T00:00:00.000Z","cwd":"/project"}',
     '{"type":"message","id":"aa","parentId":null,"timestamp":"2026-01-01T00:00:01.000Z","message":{"role":"user","content":"hi\\u001b[2J"}}',
@@ -58,7 +58,7 @@ test("another agent's file becomes a session that goes on", async () => {
   expect(shown).not.toContain("\u001b")
 })
 
-test("a file that is no session ends with one line and status 1", async () => {
+test("a file that is not a session ends with one line and status 1", async () => {
   await writeFile(join(cwd, "notes.txt"), "hello\n")
   await expect(start("notes.txt")).rejects.toThrow(/resume-after-crash: [^\n]+\n$/)
 })

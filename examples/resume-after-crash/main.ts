@@ -1,21 +1,21 @@
-/** `npm start [-- FILE]`: the main job, on files in ./.sessions. Each run adds a session. */
+/** `npm start [-- FILE]`: resumes a killed agent, or imports FILE, with sessions in ./.sessions. Each run adds a session. */
 import { resolve } from "node:path"
 import { createSessions } from "@sessions/core"
 import { createFileStorage } from "@sessions/fs"
-import { foreignSession } from "./imported-session.ts"
-import { ownSession } from "./new-session.ts"
+import { importSession } from "./imported-session.ts"
+import { createAndResume } from "./new-session.ts"
 import * as print from "./print.ts"
 
 const root = resolve(".sessions")
-// npm starts scripts in the package's folder; a FILE is meant from where the person stands.
+// npm runs scripts in the folder of the package; FILE is relative to the user's folder, which npm passes in INIT_CWD.
 const file = process.argv[2] === undefined ? undefined : resolve(process.env["INIT_CWD"] ?? ".", process.argv[2])
 
 const sessions = createSessions({ storage: createFileStorage({ root }) })
 try {
-  const id = file === undefined ? await ownSession(sessions, root) : await foreignSession(sessions, root, file)
-  print.heading("The list")
+  const id = file === undefined ? await createAndResume(sessions, root) : await importSession(sessions, root, file)
+  print.heading("All sessions")
   await print.list(sessions)
-  print.heading("The files")
+  print.heading("Files of this session")
   for (const { at } of (await sessions.info(id)).parts) console.log(`  ${at}`)
   const command =
     process.env["npm_config_user_agent"]?.startsWith("pnpm") === true ? "pnpm sessions" : "npm run sessions --"

@@ -1,4 +1,4 @@
-/** A session from nothing: made, filled by an agent that is killed in the middle of a turn, resumed, compacted. */
+/** Creates a session, runs an agent that is killed in the middle of a turn, resumes the turn and compacts. */
 import type { Sessions } from "@sessions/core"
 import { runTurn } from "./agent.ts"
 import * as print from "./print.ts"
@@ -7,35 +7,35 @@ import { standInModel } from "./stand-in-model.ts"
 import { standInSummarizer } from "./stand-in-summarizer.ts"
 import { tools } from "./tools.ts"
 
-/** Small, so that a short conversation has something to compact; the default keeps the newest 20,000 tokens. */
+/** Low, so a short conversation has something to compact. The default is 20,000. */
 const KEEP_RECENT_TOKENS = 30
 
-export async function ownSession(sessions: Sessions, root: string): Promise<string> {
+export async function createAndResume(sessions: Sessions, root: string): Promise<string> {
   const { id } = await start(sessions, root)
 
-  print.heading("2. Stopped: SIGKILL while a tool of the second turn runs")
+  print.heading("2. Killed with SIGKILL while a tool of the second turn runs")
   const acknowledged = await runAndKill(root, id)
-  console.log(`  ${acknowledged.length} entries were acknowledged before it.`)
+  console.log(`  ${acknowledged.length} entries were acknowledged before the kill.`)
 
   print.heading("3. Resumed in another process")
   const session = await sessions.open(id)
   try {
-    const there = (await Promise.all(acknowledged.map((entry) => session.entry(entry)))).filter(
+    const stored = (await Promise.all(acknowledged.map((entry) => session.entry(entry)))).filter(
       (it) => it !== undefined,
     )
-    for (const it of there) print.entry(it)
+    for (const it of stored) print.entry(it)
     console.log(
-      `  ${there.length} of the ${acknowledged.length} are there. The last one waits for a result, and the turn goes on:`,
+      `  ${stored.length} of the ${acknowledged.length} are in the log. The last one is a tool call without a result. The turn resumes:`,
     )
     print.diagnostics((await session.context()).diagnostics, 2)
     const stop = session.on("appended", ({ entries }) => entries.forEach(print.entry))
     await runTurn(session, { model: standInModel, tools })
     stop()
 
-    print.heading("4. Compacted, with a stand-in for the model that would summarize")
+    print.heading("4. Compaction, with a stand-in for the model that summarizes")
     print.compaction(await session.compact({ summarize: standInSummarizer, keepRecentTokens: KEEP_RECENT_TOKENS }))
 
-    print.heading("5. What the model gets next")
+    print.heading("5. The context that the model receives next")
     print.context(await session.context())
 
     print.heading("6. The tree")
@@ -48,7 +48,7 @@ export async function ownSession(sessions: Sessions, root: string): Promise<stri
 
 async function start(sessions: Sessions, root: string): Promise<{ id: string }> {
   print.heading(`1. A new session in ${root}`)
-  const session = await sessions.create({ cwd: process.cwd(), title: "First light" })
+  const session = await sessions.create({ cwd: process.cwd(), title: "Resume after a crash" })
   console.log(`  ${session.id}`)
   await session.close()
   return session

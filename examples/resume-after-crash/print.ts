@@ -1,4 +1,4 @@
-/** What a session shows of itself, a few lines each. */
+/** Prints entries, contexts, trees and lists in a few lines each. */
 import type {
   CompactionResult,
   Diagnostic,
@@ -11,8 +11,8 @@ import type {
 import { entryLine, messageLine, oneLine } from "./text.ts"
 
 const WIDTH = 72
-/** A diagnostic is a sentence; it is better wrapped than cut. */
-const MESSAGE = 240
+/** A diagnostic is a sentence, so it gets more than one line. */
+const DIAGNOSTIC_WIDTH = 240
 
 export function heading(text: string): void {
   console.log(`\n${text}`)
@@ -24,11 +24,11 @@ export function entry(it: Entry): void {
 }
 
 export function diagnostics(found: readonly Diagnostic[], most: number): void {
-  for (const { code, message } of found.slice(0, most)) row(code, message, MESSAGE)
+  for (const { code, message } of found.slice(0, most)) row(code, message, DIAGNOSTIC_WIDTH)
   if (found.length > most) row("", `… ${found.length - most} more`)
 }
 
-/** The first message, which a compaction changes, and the newest ones. */
+/** Prints the first message, which a compaction replaces, and the newest ones. */
 export function context({ messages, tokens, model }: SessionContext, most = 4): void {
   const by = model === undefined ? "" : `, ${model.provider}/${model.model}`
   row(`${messages.length} messages`, `about ${tokens.toLocaleString("en-US")} tokens${by}`)
@@ -44,9 +44,9 @@ export function compaction({ tokensBefore, tokensAfter }: CompactionResult): voi
   console.log(`  about ${before} tokens before, ${after} after; the history stays in the log`)
 }
 
-/** The path to the leaf without the middle, and how many entries stand on other branches. */
+/** Prints both ends of the path to the leaf, and the number of entries on other branches. */
 export function tree({ roots, path }: SessionTree, ends = 3): void {
-  const nodes = everyNode(roots)
+  const nodes = allNodes(roots)
   const byId = new Map(nodes.map((node) => [node.entry.id, node]))
   for (const [index, id] of path.entries()) {
     if (index === ends && path.length > 2 * ends + 1) console.log(`  … ${path.length - 2 * ends} entries`)
@@ -77,7 +77,7 @@ function row(name: string, text: string, units = WIDTH): void {
   console.log(`  ${oneLine(name, 18).padEnd(12)}  ${oneLine(text, units)}`.trimEnd())
 }
 
-function everyNode(roots: readonly TreeNode[]): TreeNode[] {
+function allNodes(roots: readonly TreeNode[]): TreeNode[] {
   const nodes = [...roots]
   for (const node of nodes) nodes.push(...node.children)
   return nodes

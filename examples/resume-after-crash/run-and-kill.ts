@@ -1,12 +1,12 @@
-/** Runs the agent in a child process and kills it with SIGKILL, which gives it no chance to tidy up, while its tool runs. */
+/** Runs the agent in a child process and kills it while its tool runs. SIGKILL leaves it no chance to clean up. */
 import { spawn } from "node:child_process"
 import { createInterface } from "node:readline"
 import { fileURLToPath } from "node:url"
 
-/** Of the second turn: the question, and the model's call of a tool. Its result never comes. */
+/** Entries of the second turn before the kill: the question and the model's tool call, which gets no result. */
 const ACKNOWLEDGED_BEFORE_KILL = 2
 
-/** Gives the ids of the entries whose appends were acknowledged. */
+/** Returns the ids of the acknowledged entries. */
 export async function runAndKill(root: string, session: string): Promise<readonly string[]> {
   const program = fileURLToPath(new URL("killed-agent.ts", import.meta.url))
   const child = spawn(process.execPath, [...process.execArgv, program, root, session], {
@@ -26,7 +26,7 @@ export async function runAndKill(root: string, session: string): Promise<readonl
     }
     if (left === 0) child.kill("SIGKILL")
   }
-  const how = await ended
-  if (left > 0) throw new Error(`The agent's process ended by itself (${how}).`)
+  const exit = await ended
+  if (left > 0) throw new Error(`The agent process ended before it was killed (${exit}).`)
   return acknowledged
 }

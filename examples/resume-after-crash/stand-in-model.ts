@@ -1,4 +1,4 @@
-/** Takes the place of a model, so that the example needs none: it knows what to do about three questions, and nothing else. */
+/** A stand-in for a model, so the example needs no network. It has scripted answers to three questions. */
 import { estimateMessages } from "@sessions/core"
 import type { AssistantMessage, ModelMessage } from "@sessions/core"
 import type { Model } from "./agent.ts"
@@ -32,12 +32,12 @@ interface Call {
   readonly args: Readonly<Record<string, unknown>>
 }
 
-/** The calls that the model would make now, or its answer. */
+/** The next tool calls, or the answer. */
 function next(question: string, results: readonly string[], before: readonly ModelMessage[]): readonly Call[] | string {
   if (question === FIRST_PROMPT) {
     if (results.length === 0) return [{ name: "ls", args: {} }]
     if (results.length === 1) return ["agent.ts", "stand-in-model.ts"].map((path) => ({ name: "read", args: { path } }))
-    return `${results[0]?.split("\n").length} files. agent.ts is the loop, stand-in-model.ts answers in place of a model.`
+    return `${results[0]?.split("\n").length} files. agent.ts is the loop, stand-in-model.ts answers instead of a model.`
   }
   if (question === SECOND_PROMPT) {
     return results[0] ?? [{ name: "count_words", args: { path: "agent.ts" } }]
@@ -45,7 +45,7 @@ function next(question: string, results: readonly string[], before: readonly Mod
   if (results.length === 0) return [{ name: "ls", args: {} }]
   const last = before.findLast((message) => message.role === "assistant" && textOf(message) !== "")
   return last === undefined
-    ? "At the beginning: nothing stands before this question."
+    ? "At the beginning: this is the first question."
     : `The last answer was: ${textOf(last).slice(0, 200)}`
 }
 

@@ -1,6 +1,6 @@
 /**
- * Takes the place of the model call that summarizes. A real one sends `system` and `prompt` to a model and gives back its answer;
- * this one picks what the user asked and what was answered last out of the prompt, in the form that the prompt asks for.
+ * A stand-in for the model call that summarizes. A real one sends `system` and `prompt` to a model and returns its answer. This one
+ * takes the questions and the last answer from the prompt and puts them into the requested form.
  */
 import type { Summarize } from "@sessions/core"
 
@@ -9,7 +9,7 @@ export const standInSummarizer: Summarize = async ({ prompt }) => {
   const answered = linesOf(prompt, "Assistant")
   return [
     "## Goal",
-    asked[0] ?? "(nothing was asked)",
+    asked[0] ?? "(no question)",
     "## Constraints & Preferences",
     "- (none)",
     "## Progress",
@@ -24,7 +24,7 @@ export const standInSummarizer: Summarize = async ({ prompt }) => {
   ].join("\n")
 }
 
-/** The first line of everything that one side said, as the prompt writes it. */
+/** The first line of each message of one role in the prompt. */
 function linesOf(prompt: string, speaker: string): string[] {
   return Array.from(prompt.matchAll(new RegExp(`^\\[${speaker}\\]: (.*)$`, "gm")), ([, line = ""]) =>
     line.slice(0, 200),

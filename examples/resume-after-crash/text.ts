@@ -8,7 +8,7 @@ export function textOf(message: Message): string {
     .trim()
 }
 
-/** With tool calls and whatever else a message holds. */
+/** The text of a message with its tool calls and other blocks. */
 export function messageLine(message: Message): string {
   return (message.content ?? [])
     .map(blockLine)
@@ -24,7 +24,7 @@ export function entryLine(entry: Entry): { readonly kind: string; readonly text:
   return { kind: entry.type, text: String(entry["summary"] ?? entry["title"] ?? "") }
 }
 
-/** What a log holds may be anybody's: control characters must not reach the terminal. */
+/** One line without control characters: text from a log is untrusted and must not control the terminal. */
 export function oneLine(text: string, units: number): string {
   const line = text
     .slice(0, units * 4)

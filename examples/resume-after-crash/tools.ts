@@ -1,4 +1,4 @@
-/** What the agent can do: look at the files of this example. */
+/** The agent's tools: they read the files of this example. */
 import { readdir, readFile } from "node:fs/promises"
 import type { Tool } from "./agent.ts"
 
