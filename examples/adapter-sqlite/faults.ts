@@ -1,23 +1,24 @@
+/** A SQLite driver that injects faults, for the conformance suite. */
 import type { Driver } from "./src/driver.ts"
 import { openDriver } from "./src/driver.ts"
 
-/** How often something is to go wrong, in the next transactions that write. */
+/** How many of the next write transactions fail, by fault. */
 export interface Faults {
   busy?: number
   full?: number
-  /** The COMMIT fails before it is carried out, and after. */
+  /** The COMMIT fails before it is executed, or after. */
   lostBefore?: number
   lostAfter?: number
 }
 
-/** Opens the runtime's own SQLite so that it fails when it is told to, as SQLite does, and not at all once the process is dead. */
-export function faulty(faults: Faults, process: { readonly dead: boolean }): (path: string) => Promise<Driver> {
+/** Opens the SQLite of the runtime with the faults injected. Every statement fails once the process is dead. */
+export function withFaults(faults: Faults, process: { readonly dead: boolean }): (path: string) => Promise<Driver> {
   return async (path) => {
     const driver = await openDriver(path)
     const fail = (fault: keyof Faults, code: number, message: string): void => {
       if ((faults[fault] ?? 0) === 0) return
       faults[fault] = (faults[fault] ?? 0) - 1
-      // As the libraries tell it: Node and Deno in `errcode`, Bun in `errno`.
+      // Node and Deno report the code in `errcode`, Bun in `errno`.
       throw Object.assign(new Error(message), { errcode: code, errno: code })
     }
     const before = (sql: string): void => {

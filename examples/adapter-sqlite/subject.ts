@@ -1,31 +1,32 @@
+/** The SQLite storage as a subject of the conformance suite, with its faults. */
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import type { Subject } from "@sessions/conformance"
 import type { SessionStorage } from "@sessions/core/storage"
 import type { Faults } from "./faults.ts"
-import { faulty } from "./faults.ts"
+import { withFaults } from "./faults.ts"
 import { openDriver } from "./src/driver.ts"
 import { createSqliteStorage } from "./src/index.ts"
 
-/** A folder of its own, because beside the database lie its WAL and its shared memory; and what is to go wrong there. */
-interface Place {
+/** A folder, because SQLite keeps the WAL and the shared memory next to the database, and the faults to inject there. */
+interface Location {
   readonly folder: string
   readonly faults: Faults
 }
 
 const processes = new WeakMap<SessionStorage, { dead: boolean }>()
 
-const arm = (fault: keyof Faults, times: number) => (place: Place) => {
-  place.faults[fault] = times
+const arm = (fault: keyof Faults, times: number) => (location: Location) => {
+  location.faults[fault] = times
 }
 
-const subject: Subject<Place> = {
+const subject: Subject<Location> = {
   name: "sqlite",
   makeLocation: () => ({ folder: mkdtempSync(join(tmpdir(), "sessions-sqlite-")), faults: {} }),
   open({ folder, faults }) {
     const process = { dead: false }
-    const storage = createSqliteStorage(join(folder, "sessions.db"), faulty(faults, process))
+    const storage = createSqliteStorage(join(folder, "sessions.db"), withFaults(faults, process))
     processes.set(storage, process)
     return storage
   },
@@ -40,7 +41,7 @@ const subject: Subject<Place> = {
     const process = processes.get(storage)
     if (process) process.dead = true
   },
-  // No `late`: what was not committed when SQLite answered is not committed by itself while anybody looks.
+  // No `late`: SQLite does not commit a failed transaction later by itself while a connection is open.
   faults: {
     quota: arm("full", 1),
     responseLost: arm("lostAfter", 1),

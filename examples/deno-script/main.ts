@@ -1,18 +1,18 @@
 /**
- * A script that remembers, and may touch nothing but its memory:
+ * A script with a persistent conversation and no permissions beyond the folder of its sessions:
  *
  *     deno run --allow-read=.sessions --allow-write=.sessions main.ts "What did we do yesterday?"
  *     deno run --allow-read=.sessions main.ts
  *
- * The first asks and goes on where the script stopped before; the second only shows what was said, for which reading is enough.
+ * The first command resumes the conversation with a question. The second prints the conversation, which needs only read permission.
  */
 import process from "node:process"
 import { createSessions, type Session } from "@sessions/core"
 import { createFileStorage } from "@sessions/fs"
 
-/** The name of the conversation that this script goes on with. */
+/** The pointer to the conversation that this script resumes. */
 const POINTER = "script"
-/** Stands for the project that the sessions belong to; the script need not know where it runs. */
+/** The project that the sessions belong to. A fixed name, because reading the current folder would need another permission. */
 const PROJECT = "deno-script"
 
 const sessions = createSessions({ storage: createFileStorage({ root: ".sessions" }) })
@@ -27,7 +27,7 @@ async function ask(text: string): Promise<void> {
     await turn.append({ type: "message", message: { role: "user", content: text } })
     const { messages } = await turn.context()
     // A model would answer here, and the script would need `--allow-net` for its address.
-    const content = `I have read ${messages.length} messages, the last one says: ${text}`
+    const content = `I have read ${messages.length} messages. The last one is: ${text}`
     await turn.append({ type: "message", message: { role: "assistant", content } })
   })
   await print(session, 1)
@@ -36,7 +36,7 @@ async function ask(text: string): Promise<void> {
 async function show(): Promise<void> {
   const { sessions: recent } = await sessions.list({ cwd: PROJECT, limit: 1 })
   const newest = recent[0]
-  if (newest === undefined) console.log("Nothing was said yet.")
+  if (newest === undefined) console.log("No conversation yet.")
   else await print(await sessions.open(newest.id), 20)
 }
 

@@ -1,33 +1,33 @@
-/** One request of a conversation: the user's message and the model's answer, each in the log once, however often it is asked for. */
+/** Answers one request. The question and the answer are in the log once, even if the request is repeated. */
 import type { Message, Session, SessionContext } from "@sessions/core"
 
 type ModelMessage = SessionContext["messages"][number]["message"]
 
-/** Your model: gets messages, the question last, and answers with one. */
+/** Your model: takes messages, the question last, and returns one. */
 export type Ask = (messages: readonly ModelMessage[]) => Promise<Message>
 
 export interface Question {
-  /** A ULID of the caller's; the same for every repetition of the request. */
+  /** A ULID chosen by the caller, the same in every repetition of the request. */
   readonly id: string
   readonly text: string
 }
 
-/** A repetition comes soon after what it repeats. */
-const LOOKED_AT = 50
+/** Messages in which a repeated request looks for its answer; repetitions come soon. */
+const RECENT_MESSAGES = 50
 
 /**
- * The answer as it stands in the log, and whether it was there before the model was asked. Question and answer are written together:
- * a function that dies leaves neither, and nothing of others comes between them. Where another function was faster, the turn starts
- * over behind what it wrote; `conflict` after three more tries.
+ * Returns the answer in the log, and whether it was there before this call. The question and the answer are one append: a crash leaves
+ * neither, and no entry of another function comes between them. If another function was faster, the turn is repeated after its
+ * entries; the fourth such attempt fails with `conflict`.
  */
 export async function answer(
   session: Session,
   { id, text }: Question,
   ask: Ask,
 ): Promise<{ readonly message: Message; readonly repeated: boolean }> {
-  const answerId = following(id)
+  const answerId = nextUlid(id)
   const find = async (turn: Pick<Session, "messages">): Promise<Message | undefined> => {
-    const { messages } = await turn.messages({ limit: LOOKED_AT })
+    const { messages } = await turn.messages({ limit: RECENT_MESSAGES })
     return messages.find(({ entryId }) => entryId === answerId)?.message
   }
   return session.turn(async (turn) => {
@@ -40,15 +40,15 @@ export async function answer(
       { id, type: "message", message: question },
       { id: answerId, type: "message", message },
     ])
-    // The same request may have been answered elsewhere at the same time: the ids are in the log then, and nothing was written.
+    // Another function may have answered the same request meanwhile. Then the ids were in the log, and nothing was written.
     return { message: (await find(turn)) ?? message, repeated: false }
   })
 }
 
 const DIGITS = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 
-/** The next ULID: two functions that work on one request call its answer by the same name. */
-function following(id: string): string {
+/** The next ULID, so all functions that handle the same request use the same id for its answer. */
+function nextUlid(id: string): string {
   let rest = id
   let zeros = ""
   while (rest.endsWith("Z")) {

@@ -23,15 +23,15 @@ function open(storage: SessionStorage = createMemoryStorage(), ask: Ask = echo) 
   }
 }
 
-async function made(send: ReturnType<typeof open>): Promise<string> {
+async function createSession(send: ReturnType<typeof open>): Promise<string> {
   const { status, body } = await send("POST", "/sessions")
   expect(status).toBe(201)
   return String(body["id"])
 }
 
-test("a session is made, asked and shown", async () => {
+test("a session is created, gets a turn and is read", async () => {
   const send = open()
-  const id = await made(send)
+  const id = await createSession(send)
   expect(isUlid(id)).toBe(true)
   const asked = await send("POST", `/sessions/${id}/turns`, { id: ASKED, text: "hello" })
   expect(asked).toMatchObject({ status: 200, body: { repeated: false, message: { content: [{ text: "answer 1" }] } } })
@@ -39,9 +39,9 @@ test("a session is made, asked and shown", async () => {
   expect((shown.body["messages"] as { id: string }[]).map((one) => one.id)).toContain(ASKED)
 })
 
-test("the same request again gives the same answer, and doubles nothing", async () => {
+test("a repeated request returns the same answer and writes nothing", async () => {
   const send = open()
-  const id = await made(send)
+  const id = await createSession(send)
   const ask = () => send("POST", `/sessions/${id}/turns`, { id: ASKED, text: "hello" })
   const first = await ask()
   const again = await ask()
@@ -50,7 +50,7 @@ test("the same request again gives the same answer, and doubles nothing", async 
   expect((await send("GET", `/sessions/${id}`)).body["messages"]).toHaveLength(2)
 })
 
-test("a function that dies while it answers leaves nothing, and the next one does it all", async () => {
+test("a function that crashes during the turn writes nothing, and the next one runs the whole turn", async () => {
   const storage = createMemoryStorage()
   let died = false
   const send = open(storage, async (messages) => {
@@ -58,7 +58,7 @@ test("a function that dies while it answers leaves nothing, and the next one doe
     died = true
     throw new Error("out of time")
   })
-  const id = await made(send)
+  const id = await createSession(send)
   const ask = () => send("POST", `/sessions/${id}/turns`, { id: ASKED, text: "hello" })
   expect((await ask()).status).toBe(500)
   expect((await send("GET", `/sessions/${id}`)).body["messages"]).toEqual([])
@@ -66,8 +66,8 @@ test("a function that dies while it answers leaves nothing, and the next one doe
   expect((await send("GET", `/sessions/${id}`)).body["messages"]).toHaveLength(2)
 })
 
-/** Functions over the same sessions; their models answer only when all of them have been asked. */
-function openTogether(count: number): readonly ReturnType<typeof open>[] {
+/** Functions that share sessions; their models answer only after all of them have been called. */
+function openConcurrent(count: number): readonly ReturnType<typeof open>[] {
   const location = createMemoryLocation()
   let asked = 0
   let release = (): void => undefined
@@ -83,10 +83,10 @@ function openTogether(count: number): readonly ReturnType<typeof open>[] {
   )
 }
 
-test("the same request twice at once is written once, and both are given what is written", async () => {
-  const functions = openTogether(2)
+test("two concurrent repetitions of a request are written once, and both get the stored answer", async () => {
+  const functions = openConcurrent(2)
   const [first = open()] = functions
-  const id = await made(first)
+  const id = await createSession(first)
   const ask = (send: typeof first) => send("POST", `/sessions/${id}/turns`, { id: ASKED, text: "hello" })
   const answers = await Promise.all(functions.map(ask))
   const shown = (await first("GET", `/sessions/${id}`)).body["messages"] as { message: unknown }[]
@@ -95,10 +95,10 @@ test("the same request twice at once is written once, and both are given what is
     expect({ status, body }).toMatchObject({ status: 200, body: { message: shown[1]?.message } })
 })
 
-test("different requests at once stand one after the other, each with its answer, and a repetition finds it", async () => {
-  const functions = openTogether(3)
+test("concurrent requests are stored one after the other, each with its answer, and a repetition finds it", async () => {
+  const functions = openConcurrent(3)
   const [first = open()] = functions
-  const id = await made(first)
+  const id = await createSession(first)
   const questions = functions.map((_, n) => `01K8ZQ4Y9G3V5N7B2M6X0CTR${n}0`)
   const ask = (send: typeof first, n: number) =>
     send("POST", `/sessions/${id}/turns`, { id: questions[n], text: `question ${n}` })
@@ -112,9 +112,9 @@ test("different requests at once stand one after the other, each with its answer
   }
 })
 
-test("what is wrong has its status", async () => {
+test("each error has its status", async () => {
   const send = open()
-  const id = await made(send)
+  const id = await createSession(send)
   const turns = `/sessions/${id}/turns`
   const cases: readonly (readonly [number, string, string, unknown?])[] = [
     [400, "GET", "/sessions/not-a-ulid"],
@@ -129,13 +129,13 @@ test("what is wrong has its status", async () => {
     [413, "POST", turns, { id: ASKED, text: "x".repeat(2_000) }],
   ]
   for (const [status, method, path, body] of cases) {
-    const answered = await send(method, path, body)
-    expect(answered, `${method} ${path}`).toMatchObject({ status, body: { error: { message: expect.any(String) } } })
+    const response = await send(method, path, body)
+    expect(response, `${method} ${path}`).toMatchObject({ status, body: { error: { message: expect.any(String) } } })
   }
   expect((await send("GET", `/sessions/${id}`)).body["messages"]).toEqual([])
 })
 
-test("where another function is always faster, it is 409, and nothing of the turn is written", async () => {
+test("if another function is always faster, the status is 409 and nothing of the turn is written", async () => {
   const location = createMemoryLocation()
   const other = createSessions({ storage: createMemoryStorage({ location }) })
   const storage = createMemoryStorage({ location })
@@ -145,15 +145,15 @@ test("where another function is always faster, it is 409, and nothing of the tur
     async append(session, lines, o) {
       if (o.expect !== 0) {
         faster++
-        const there = await other.open(session)
-        await there.append({ type: "message", message: { role: "user", content: `faster ${faster}` } })
-        await there.close()
+        const rival = await other.open(session)
+        await rival.append({ type: "message", message: { role: "user", content: `faster ${faster}` } })
+        await rival.close()
       }
       return storage.append(session, lines, o)
     },
   }
   const send = open(raced)
-  const id = await made(send)
+  const id = await createSession(send)
   const { status, body } = await send("POST", `/sessions/${id}/turns`, { id: ASKED, text: "hello" })
   expect({ status, body }).toMatchObject({ status: 409, body: { error: { code: "conflict" } } })
   expect(faster).toBe(4)
@@ -161,7 +161,7 @@ test("where another function is always faster, it is 409, and nothing of the tur
   expect((shown.body["messages"] as unknown[]).length).toBe(4)
 })
 
-test("the shape of Lambda says the same", async () => {
+test("the Lambda adapter passes on request and response", async () => {
   const handler = toLambda(async (request) =>
     Response.json({ method: request.method, url: request.url, text: await request.text() }, { status: 201 }),
   )

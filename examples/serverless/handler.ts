@@ -1,11 +1,11 @@
-/** `Request -> Response`: what Deno, Bun, Workers and most servers of Node take. */
+/** A `Request -> Response` handler, the form that Deno, Bun, Workers and most Node servers accept. */
 import type { ErrorCode, Sessions } from "@sessions/core"
 import { httpStatus, isUlid, SessionError } from "@sessions/core"
 import type { Ask } from "./answer.ts"
 import { answer } from "./answer.ts"
 
 export interface HandlerOptions {
-  /** Made with `ulidsOnly`. */
+  /** Created with `ulidsOnly`. */
   readonly sessions: Sessions
   readonly ask: Ask
   /** Default 100,000. */
@@ -13,13 +13,12 @@ export interface HandlerOptions {
 }
 
 /**
- * - `POST /sessions` makes a session: 201 `{id}`.
- * - `POST /sessions/<id>/turns` with `{id, text}`: 200 `{message, repeated}`. The id is the caller's; the same request again
- *   doubles nothing.
- * - `GET /sessions/<id>`: 200 `{messages}`, the newest 50.
+ * - `POST /sessions` creates a session: 201 `{id}`.
+ * - `POST /sessions/<id>/turns` with `{id, text}` runs a turn: 200 `{message, repeated}`. Requests with the same `id` are idempotent.
+ * - `GET /sessions/<id>` returns the newest 50 messages: 200 `{messages}`.
  *
- * Errors are `{error: {code, message}}` with the status that fits: 400 for what is no ULID or no such body, 404, 409 where another
- * function was faster four times, 413, 503 where the store cannot be reached.
+ * Errors are `{error: {code, message}}`: 400 for an id that is not a ULID or an invalid body, 404 for an unknown path or session, 409 if
+ * other functions were faster four times, 413 for a body that is too large, 503 if the storage is not available.
  */
 export function createHandler({
   sessions,
@@ -30,12 +29,11 @@ export function createHandler({
     try {
       const { pathname } = new URL(request.url)
       const [, root, id, what, ...more] = pathname.split("/")
-      if (root !== "sessions" || more.length > 0)
-        throw new SessionError("not_found", `There is nothing at ${pathname}.`)
+      if (root !== "sessions" || more.length > 0) throw new SessionError("not_found", `${pathname} does not exist.`)
       if (id === undefined && request.method === "POST") return await create(sessions)
       if (id !== undefined && what === undefined && request.method === "GET") return await show(sessions, id)
       if (id === undefined || what !== "turns" || request.method !== "POST") {
-        throw new SessionError("not_found", `There is no ${request.method} of ${pathname}.`)
+        throw new SessionError("not_found", `${request.method} ${pathname} is not supported.`)
       }
       const question = questionOf(await bodyOf(request, maxBodyBytes))
       const session = await sessions.open(id, { signal: request.signal })
@@ -45,7 +43,7 @@ export function createHandler({
         await session.close()
       }
     } catch (error) {
-      return refusal(error)
+      return errorResponse(error)
     }
   }
 }
@@ -66,15 +64,15 @@ async function show(sessions: Sessions, id: string): Promise<Response> {
   }
 }
 
-/** Stops reading where it becomes too long, whatever its length was said to be. */
+/** Stops reading at the limit, whatever `Content-Length` claims. */
 async function bodyOf(request: Request, limit: number): Promise<string> {
   const decoder = new TextDecoder()
   let text = ""
   let bytes = 0
-  for await (const piece of request.body ?? []) {
-    bytes += piece.length
-    if (bytes > limit) throw new SessionError("too_large", `The body may have ${limit} bytes.`)
-    text += decoder.decode(piece, { stream: true })
+  for await (const chunk of request.body ?? []) {
+    bytes += chunk.length
+    if (bytes > limit) throw new SessionError("too_large", `The body must not exceed ${limit} bytes.`)
+    text += decoder.decode(chunk, { stream: true })
   }
   return text + decoder.decode()
 }
@@ -82,8 +80,9 @@ async function bodyOf(request: Request, limit: number): Promise<string> {
 function questionOf(body: string): { readonly id: string; readonly text: string } {
   const { id, text } = parse(body)
   if (!isUlid(id))
-    throw new SessionError("invalid", "`id` must be a ULID of yours, the same when the request is repeated.")
-  if (typeof text !== "string" || text === "") throw new SessionError("invalid", "`text` must be what the user says.")
+    throw new SessionError("invalid", "`id` must be a ULID that you choose; repeat a request with the same `id`.")
+  if (typeof text !== "string" || text === "")
+    throw new SessionError("invalid", "`text` must be the message of the user, a non-empty string.")
   return { id, text }
 }
 
@@ -92,16 +91,16 @@ function parse(body: string): { readonly id?: unknown; readonly text?: unknown }
     const value: unknown = JSON.parse(body)
     if (typeof value === "object" && value !== null) return value
   } catch {
-    // Told below, as for any other value.
+    // Reported below, like any other invalid body.
   }
   throw new SessionError("invalid", 'The body must be JSON: {"id": …, "text": …}.')
 }
 
-function refusal(error: unknown): Response {
+function errorResponse(error: unknown): Response {
   const status = httpStatus(error)
-  // What nobody foresaw is for the function's own log.
+  // An unexpected error goes to the log of the function, not to the caller.
   if (status === 500) console.error(error)
   const code: ErrorCode | "internal" = status === 500 ? "internal" : (error as SessionError).code
-  const message = status === 500 ? "Something went wrong here." : (error as Error).message
+  const message = status === 500 ? "Internal error; see the log of the function." : (error as Error).message
   return Response.json({ error: { code, message } }, { status })
 }

@@ -1,4 +1,4 @@
-/** The shape of AWS Lambda behind a function URL or an HTTP API (payload format 2.0), around one that takes a `Request`. */
+/** Adapts a `Request` handler to AWS Lambda behind a function URL or an HTTP API (payload format 2.0). */
 export interface LambdaEvent {
   readonly rawPath: string
   readonly rawQueryString?: string

@@ -1,4 +1,4 @@
-/** What is deployed. `BUCKET` names the bucket; region, keys and endpoint come from the environment, as the SDK takes them. */
+/** The deployed module. `BUCKET` names the bucket; the SDK reads region, keys and endpoint from the environment. */
 import { S3Client } from "@aws-sdk/client-s3"
 import { createSessions } from "@sessions/core"
 import { createS3Storage } from "@sessions/s3"
@@ -6,23 +6,23 @@ import type { Ask } from "./answer.ts"
 import { createHandler } from "./handler.ts"
 import { toLambda } from "./lambda.ts"
 
-// Made once for each instance of the function; connects with its first request.
+// Created once per instance of the function; connects on the first request.
 const storage = createS3Storage({
   client: new S3Client(),
   bucket: process.env["BUCKET"] ?? "",
   prefix: "agents",
-  // Below the function's own time limit, so that it can still answer.
+  // Below the time limit of the function, so it can still respond.
   patience: 5_000,
 })
 const sessions = createSessions({ storage, ulidsOnly: true })
 
-/** A stand-in: here your model is called. */
+/** A stand-in for your model. */
 const ask: Ask = async ({ length }) => ({
   role: "assistant",
   content: [{ type: "text", text: `I have read ${length} messages.` }],
 })
 
-/** `export default { fetch }` of Workers, Deno and Bun. */
+/** For Workers, Deno and Bun, which use `export default { fetch }`. */
 const fetch: (request: Request) => Promise<Response> = createHandler({ sessions, ask })
 export default { fetch }
 

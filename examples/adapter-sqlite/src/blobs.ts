@@ -1,3 +1,4 @@
+/** The blobs of the storage. */
 import type { BlobInfo, BlobAdapter } from "@sessions/core/storage"
 import type { Database } from "./database.ts"
 

@@ -1,3 +1,4 @@
+/** The SQLite connection: its settings, tables, transactions and errors. */
 import type { Call, StorageErrorCode } from "@sessions/core/storage"
 import { connectOnce, StorageError } from "@sessions/core/storage"
 import type { Driver } from "./driver.ts"
@@ -6,7 +7,7 @@ import { resultCode } from "./driver.ts"
 const SETUP = [
   "PRAGMA busy_timeout = 2000",
   "PRAGMA journal_mode = WAL",
-  // With NORMAL a WAL acknowledges before the disk has it; fullfsync empties the disk's own cache on macOS.
+  // With NORMAL, SQLite acknowledges a WAL commit before it is on disk. fullfsync flushes the cache of the disk on macOS.
   "PRAGMA synchronous = FULL",
   "PRAGMA fullfsync = ON",
   "CREATE TABLE IF NOT EXISTS sessions (id TEXT PRIMARY KEY, head TEXT NOT NULL)",
@@ -14,10 +15,10 @@ const SETUP = [
   "CREATE TABLE IF NOT EXISTS docs (key TEXT PRIMARY KEY, text BLOB NOT NULL)",
   "CREATE TABLE IF NOT EXISTS blobs (hash TEXT PRIMARY KEY, bytes BLOB NOT NULL, putAt INTEGER NOT NULL)",
 ]
-/** Busy, corrupt, full, not a database. After these nothing was written; after other failures of a commit, who knows. */
+/** Busy, corrupt, full, not a database. These errors wrote nothing; after any other error of a commit the outcome is unknown. */
 const CODES: { [result: number]: StorageErrorCode } = { 5: "unavailable", 11: "corrupt", 13: "quota", 26: "corrupt" }
 
-/** One connection to the file, made at its first use. Writing is done in one transaction. */
+/** One connection to the file, opened on first use. Each write is one transaction. */
 export interface Database {
   read<T>(work: (driver: Driver) => T): Promise<T>
   write<T>(work: (driver: Driver) => T): Promise<T>
@@ -41,7 +42,7 @@ export function createDatabase(open: () => Promise<Driver>): Database {
 
 export function toError(cause: unknown, { doing }: Call): StorageError {
   const code = CODES[resultCode(cause)] ?? "unavailable"
-  return new StorageError(code, `Could not ${doing}, SQLite refused: ${String(cause)}.`, { cause })
+  return new StorageError(code, `Could not ${doing}: SQLite reported ${String(cause)}.`, { cause })
 }
 
 function inTransaction<T>(driver: Driver, work: (driver: Driver) => T): T {
@@ -56,11 +57,11 @@ function inTransaction<T>(driver: Driver, work: (driver: Driver) => T): T {
     try {
       driver.prepare("ROLLBACK").run()
     } catch {
-      // After some failures SQLite has rolled back by itself, and there is nothing left to do.
+      // After some errors SQLite has already rolled back.
     }
     if (!committing || resultCode(cause) in CODES) throw cause
-    // What stands in the WAL may come back when that is next recovered, so that looking now would settle nothing.
-    const message = "SQLite failed to commit; look later whether the change is there."
+    // The pages in the WAL may reappear when it is next recovered, so reading now would not resolve the outcome.
+    const message = "SQLite failed to commit; read again later to see whether the change was written."
     throw new StorageError("indeterminate", message, { cause })
   }
 }

@@ -1,3 +1,4 @@
+/** The documents of the storage. */
 import { type DocumentAdapter, fromUtf8, toUtf8 } from "@sessions/core/storage"
 import type { Database } from "./database.ts"
 import type { Driver } from "./driver.ts"
@@ -16,14 +17,14 @@ export function createDocs(db: Database): DocumentAdapter {
 
     async *list(prefix) {
       const sql = "SELECT key FROM docs WHERE key BETWEEN ? AND ? ORDER BY key"
-      const rows = await db.read((driver) => driver.prepare<{ key: string }>(sql).all(...within(prefix)))
+      const rows = await db.read((driver) => driver.prepare<{ key: string }>(sql).all(...keyRange(prefix)))
       yield rows.map(({ key }) => key)
     },
   }
 }
 
 export function deleteDocsOf(driver: Driver, session: string): void {
-  driver.prepare("DELETE FROM docs WHERE key BETWEEN ? AND ?").run(...within(`sessions/${session}/`))
+  driver.prepare("DELETE FROM docs WHERE key BETWEEN ? AND ?").run(...keyRange(`sessions/${session}/`))
 }
 
 function textOf(driver: Driver, key: string): string | undefined {
@@ -31,7 +32,7 @@ function textOf(driver: Driver, key: string): string | undefined {
   return rows[0] && fromUtf8(rows[0].text, key)
 }
 
-/** The first and last of all keys with a prefix: they are ASCII. */
-function within(prefix: string): [string, string] {
+/** The bounds of all keys with a prefix; keys are ASCII. */
+function keyRange(prefix: string): [string, string] {
   return [prefix, `${prefix}\u{10ffff}`]
 }

@@ -1,7 +1,9 @@
-/** Texts go in and out as their UTF-8: Deno cuts a TEXT at its first NUL. */
+/** The interface to the SQLite library, `node:sqlite` or `bun:sqlite`. */
+
+/** Text is passed as UTF-8 bytes, because Deno truncates a TEXT at its first NUL. */
 type Value = string | number | Uint8Array | null
 
-/** All that the adapter asks of a SQLite library: what the classes of Node, Deno and Bun have in common. */
+/** The methods that the classes of Node, Deno and Bun share. */
 export interface Driver {
   prepare<Row>(sql: string): Statement<Row>
   close(): void
@@ -9,7 +11,7 @@ export interface Driver {
 
 interface Statement<Row> {
   all(...values: readonly Value[]): Row[]
-  /** Row after row, for those that may be too large to have at once. */
+  /** Reads row by row, for results that may be too large for memory. */
   iterate(...values: readonly Value[]): Iterable<Row>
   run(...values: readonly Value[]): { readonly changes: number | bigint }
 }

@@ -1,3 +1,4 @@
+/** The logs of the storage: one row per session with its head, one row per line. */
 import type { HeadInfo, StorageAdapter } from "@sessions/core/storage"
 import { fromUtf8, headAfter, listPages, readPages, takeChunk, toUtf8 } from "@sessions/core/storage"
 import type { Database } from "./database.ts"
@@ -27,7 +28,7 @@ export function createLogs(db: Database): Pick<StorageAdapter, "append" | "head"
 
     head,
 
-    // Lines go with their log, all at once, and no other log has its name.
+    // A log is deleted with all its lines at once, and its name is never used again.
     read: readPages(head, (_, log, from, to) => db.read((driver) => takeChunk(linesOf(driver, log, from, to)))),
 
     list: listPages((after, limit) =>

@@ -1,4 +1,4 @@
-/** An instance of the function: `function-process.ts SHAPE METHOD PATH [BODY]`. */
+/** Runs one instance of the function for one request: `function-process.ts SHAPE METHOD PATH [BODY]`. */
 import main, { handler } from "../../main.ts"
 
 const [shape, method = "GET", path = "/", body] = process.argv.slice(2)
@@ -19,5 +19,5 @@ async function answer(): Promise<{ readonly status: number; readonly body: unkno
 }
 
 process.stdout.write(JSON.stringify(await answer()))
-// An instance ends with its request; what it keeps open is nobody's.
+// The instance ends with its request, so its open connections must not keep the process alive.
 process.exit()

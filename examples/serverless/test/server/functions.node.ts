@@ -1,4 +1,4 @@
-/** What is deployed, on the real server: functions that start cold and run at once. */
+/** Runs the deployed module against a real S3 server: cold starts and concurrent functions. */
 import assert from "node:assert/strict"
 import { execFile } from "node:child_process"
 import { test } from "node:test"
@@ -18,19 +18,19 @@ const env = {
   AWS_SECRET_ACCESS_KEY: server["secretAccessKey"],
 }
 
-/** A function that starts cold, serves one request and ends. */
-async function call(shape: "fetch" | "lambda", method: string, path: string, body?: unknown): Promise<Answered> {
+/** Starts a function, sends it one request and waits for its end. */
+async function call(shape: "fetch" | "lambda", method: string, path: string, body?: unknown): Promise<Answer> {
   const args = [FUNCTION, shape, method, path, ...(body === undefined ? [] : [JSON.stringify(body)])]
   const { stdout } = await promisify(execFile)(process.execPath, args, { env })
-  return JSON.parse(stdout) as Answered
+  return JSON.parse(stdout) as Answer
 }
 
-interface Answered {
+interface Answer {
   readonly status: number
   readonly body: { readonly id?: string; readonly repeated?: boolean; readonly messages?: readonly { id: string }[] }
 }
 
-void test("functions of both shapes share a session, and a repeated request doubles nothing", {
+void test("fetch and Lambda functions share a session, and a repeated request is idempotent", {
   timeout: 60_000,
 }, async () => {
   const { endpoint, region, accessKeyId = "", secretAccessKey = "" } = server
@@ -44,16 +44,16 @@ void test("functions of both shapes share a session, and a repeated request doub
 
   assert.equal((await call("lambda", "POST", turns, question(1))).body.repeated, false)
   assert.equal((await call("fetch", "POST", turns, question(1))).body.repeated, true)
-  // At once: two different ones, and one of them twice.
+  // Concurrently: two different requests, one of them twice.
   const racing = [call("fetch", "POST", turns, question(2)), call("lambda", "POST", turns, question(3))]
   const answers = await Promise.all([...racing, call("lambda", "POST", turns, question(2))])
-  for (const answered of answers) assert.ok([200, 409].includes(answered.status), JSON.stringify(answered))
+  for (const answer of answers) assert.ok([200, 409].includes(answer.status), JSON.stringify(answer))
   for (const n of [2, 3]) assert.equal((await call("fetch", "POST", turns, question(n))).status, 200)
 
   const shown = await call("lambda", "GET", `/sessions/${body.id}`)
   const ids = (shown.body.messages ?? []).map(({ id }) => id)
   assert.equal(new Set(ids).size, ids.length)
-  // Each question once, and its answer behind it.
+  // Each question once, followed by its answer.
   assert.equal(ids.length, 6)
   for (const n of [1, 2, 3]) {
     const at = ids.indexOf(`01K8ZQ4Y9G3V5N7B2M6X0CTR${n}0`)
