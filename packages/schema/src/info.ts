@@ -25,17 +25,17 @@ export const sessionInfo = z
     messageCount: count.meta({ description: "Messages of the log, on every branch." }),
     title: z.string().exactOptional(),
     titleSource: z.enum(["user", "auto"]).exactOptional(),
-    firstPrompt: z.string().meta({ description: "The start of the first thing the user said." }).exactOptional(),
+    firstPrompt: z.string().meta({ description: "The start of the user's first message." }).exactOptional(),
     cwd: z.string().exactOptional(),
     source: z.enum(["interactive", "cron"]),
     cronJobId: z.string().exactOptional(),
     systemPromptOverride: z.string().exactOptional(),
     parentSession: parentSession.exactOptional(),
-    model: modelRef.meta({ description: "Last in force at the leaf." }).exactOptional(),
+    model: modelRef.meta({ description: "The default model at the leaf." }).exactOptional(),
     metadata: z.record(z.string(), z.unknown()),
     metrics: metrics.meta({ description: "Summed over every branch." }),
     bytes: count,
     parts: z.array(part),
-    incomplete: z.boolean().meta({ description: "Fewer lines than the log says there must be." }).exactOptional(),
+    incomplete: z.boolean().meta({ description: "The log has fewer lines than its header says." }).exactOptional(),
   })
-  .meta({ title: "What a list shows of a session" })
+  .meta({ title: "Session information: a row of a list" })

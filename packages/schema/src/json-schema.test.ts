@@ -6,12 +6,12 @@ import { jsonSchemas } from "./index.ts"
 const folder = fileURLToPath(new URL("../json/", import.meta.url))
 const schemas = Object.entries(jsonSchemas())
 
-test("json/ holds a file for each schema, and nothing else", () => {
+test("json/ has one file for each schema, and no other file", () => {
   expect(readdirSync(folder).sort()).toEqual(schemas.map(([name]) => name).sort())
 })
 
 test.each(schemas)(
-  "json/%s is what the schemas say; `vitest run packages/schema -u` writes it",
+  "json/%s is generated from its schema; `vitest run packages/schema -u` writes it",
   async (name, schema) => {
     await expect(`${JSON.stringify(schema, null, 2)}\n`).toMatchFileSnapshot(folder + name)
   },

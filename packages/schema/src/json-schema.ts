@@ -1,3 +1,4 @@
+/** The JSON Schemas, generated from the zod schemas. */
 import * as z from "zod"
 import { block, message } from "./content.ts"
 import { entry } from "./entries.ts"
@@ -5,8 +6,8 @@ import { header } from "./header.ts"
 import { sessionInfo } from "./info.ts"
 
 /**
- * JSON Schema (draft 2020-12) of every record, by file name. They refer to one another by these names. The same as the files under
- * `json/` of this package.
+ * JSON Schemas (draft 2020-12) of every record, by file name. They refer to each other by these names. The files in `json/` of this
+ * package have the same content.
  */
 export function jsonSchemas(): Readonly<Record<string, z.core.JSONSchema.BaseSchema>> {
   const registry = z.registry<{ id: string }>()

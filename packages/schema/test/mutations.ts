@@ -1,8 +1,8 @@
-/** Records that are changed in some place, for what must tell good ones from bad ones. */
+/** Random changes of records. */
 import * as fc from "fast-check"
 import * as any from "../../core/test/records.ts"
 
-/** A change at some place of a record: the place is counted among all that it has. */
+/** A change of one field of a record; `at`, modulo their number, is the index of the field among all fields, nested ones included. */
 export interface Mutation {
   readonly at: number
   readonly kind: "replace" | "remove" | "add" | "swap"
@@ -24,11 +24,11 @@ export const mutations: fc.Arbitrary<readonly Mutation[]> = fc.array(
 
 export function mutate(record: unknown, { at, kind, key = "", value }: Mutation): unknown {
   const copy: unknown = JSON.parse(JSON.stringify(record))
-  const places = placesIn(copy)
-  const place = places[at % places.length]
-  if (place === undefined) return value
-  const [holder, name] = place
-  const other = places[(at * 7) % places.length]?.[1]
+  const fields = fieldsIn(copy)
+  const field = fields[at % fields.length]
+  if (field === undefined) return value
+  const [holder, name] = field
+  const other = fields[(at * 7) % fields.length]?.[1]
   if (kind === "remove" && !Array.isArray(holder)) delete holder[name]
   else define(holder, kind === "add" && !Array.isArray(holder) ? key : name, kind === "swap" ? other : value)
   return copy
@@ -36,10 +36,10 @@ export function mutate(record: unknown, { at, kind, key = "", value }: Mutation)
 
 type Holder = Record<string, unknown>
 
-function placesIn(value: unknown): (readonly [Holder, string])[] {
+function fieldsIn(value: unknown): (readonly [Holder, string])[] {
   if (typeof value !== "object" || value === null) return []
   const holder = value as Holder
-  return Object.keys(holder).flatMap((name) => [[holder, name] as const, ...placesIn(holder[name])])
+  return Object.keys(holder).flatMap((name) => [[holder, name] as const, ...fieldsIn(holder[name])])
 }
 
 function define(holder: Holder, name: string, value: unknown): void {

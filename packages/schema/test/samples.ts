@@ -67,7 +67,7 @@ export function pathsReadBy(check: (record: unknown) => unknown, record: unknown
     return new Proxy(value, {
       get(target, key) {
         const field = Reflect.get(target, key) as unknown
-        if (typeof key === "symbol" || (Array.isArray(target) && key === "length")) return field
+        if (typeof key === "symbol" || (Array.isArray(target) && !/^\d+$/.test(key))) return field
         paths.push([...path, key])
         return spy(field, [...path, key])
       },
@@ -92,12 +92,13 @@ export function withValue(record: unknown, path: Path, value: unknown): unknown 
   return copy
 }
 
-/** A copy of a record without the field at a path. */
+/** A copy of a record without the field or item at a path. */
 export function without(record: unknown, path: Path): unknown {
-  const holder = valueAt(record, path.slice(0, -1)) as Holder
-  const copy = copyOf(holder)
-  delete copy[path.at(-1) as string]
-  return withValue(record, path.slice(0, -1), copy)
+  const [above, key] = [path.slice(0, -1), path.at(-1)]
+  const holder = valueAt(record, above) as Holder
+  const others = Object.entries(holder).filter(([name]) => name !== key)
+  const copy: unknown = Array.isArray(holder) ? others.map(([, item]) => item) : Object.fromEntries(others)
+  return withValue(record, above, copy)
 }
 
 export function valueAt(record: unknown, path: Path): unknown {

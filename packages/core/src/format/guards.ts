@@ -1,7 +1,9 @@
 /**
- * Whether a record is what its type asks for. Written by hand, because every line of a log passes here. Each `…Problem` gives the
- * first thing wrong as a sentence that starts with the field's path, or nothing. Unknown fields are fine everywhere, as are
- * unknown types of entries and blocks and unknown roles. `@sessions/schema` accepts the same records.
+ * Checks of headers, entries, messages and blocks. Each `…Problem` function returns the first problem as a sentence that starts with the
+ * field's path, or undefined. Unknown fields, entry types, roles and block types pass.
+ *
+ * `isEntry` runs for every line that is read, `payloadProblem` for every append, so they are written by hand. The zod schemas of
+ * `@sessions/schema` accept the same records; its tests compare them in every field.
  */
 import { MAX_ATTACHMENTS } from "./limits.ts"
 import type { KnownBlock, ModelMessage } from "./messages.ts"
@@ -27,7 +29,7 @@ import {
 } from "./shape.ts"
 import { isSessionId } from "./ids.ts"
 
-/** What the tree needs of an entry: a type that is not the header's, an id, a parent or null. */
+/** Whether a record can be part of the tree: a type that is not the header's, an id, a parent or null. All that reading a log requires. */
 export function isEntry(record: unknown): record is Entry {
   if (!isObject(record)) return false
   const { type, id, parentId } = record
@@ -40,7 +42,7 @@ export function isEntry(record: unknown): record is Entry {
   )
 }
 
-/** Whether a record is a header of this version, whole. */
+/** Whether a record is a valid header of this version. */
 export function isHeader(record: unknown): record is Header {
   return header(record) === undefined
 }
@@ -49,12 +51,12 @@ export function headerProblem(record: unknown): string | undefined {
   return sentence("The header", header(record))
 }
 
-/** The whole entry: what all have in common, and what its type asks for. */
+/** Checks the fields that all entries share and those of its type. */
 export function entryProblem(record: unknown): string | undefined {
   return sentence("The entry", base(record) ?? payload(record))
 }
 
-/** What its type asks for, without id, parent, seq and timestamp. */
+/** Checks only the fields of its type; `append` sets the ones that all entries share. */
 export function payloadProblem(record: unknown): string | undefined {
   return sentence("The entry", typed(record) ?? payload(record))
 }

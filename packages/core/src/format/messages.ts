@@ -1,4 +1,4 @@
-/** What messages are made of, and the messages: the part of the format that models and providers know too. */
+/** Types of messages and of the content blocks they are made of: the part of the format that is sent to models. */
 
 export interface TextBlock {
   readonly type: "text"
@@ -29,7 +29,7 @@ export interface ToolCallBlock {
   readonly name: string
   readonly arguments: { readonly [key: string]: unknown }
 }
-/** A block of a type that this version does not know; kept and passed through. */
+/** A block of an unknown type: kept, and passed to the model. */
 export interface UnknownBlock {
   readonly type: string
   readonly [key: string]: unknown
@@ -58,7 +58,7 @@ export interface Attachment {
 interface MessageBase {
   /** Made by the program, not by a person or a model; starts no turn. */
   readonly synthetic?: boolean
-  /** A summary that stands in the list as a message, in logs of systems that work so. */
+  /** A summary that is stored as a message, as other systems do. */
   readonly summary?: boolean
   /** At most {@link MAX_ATTACHMENTS}. */
   readonly attachments?: readonly Attachment[]
@@ -87,11 +87,11 @@ export interface ToolResultMessage extends MessageBase {
   readonly toolName?: string
   readonly isError: boolean
 }
-/** A role of the caller's own (`bashExecution`, …), kept as it is, with or without content. */
+/** A message of another role (`bashExecution`, …): kept unchanged, with or without content. */
 export interface CustomRoleMessage extends MessageBase {
   readonly role: string
   readonly content?: readonly ContentBlock[]
 }
-/** The messages that a model gets. */
+/** The messages of roles that models know. */
 export type ModelMessage = UserMessage | AssistantMessage | ToolResultMessage | SystemMessage
 export type Message = ModelMessage | CustomRoleMessage

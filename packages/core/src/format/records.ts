@@ -1,6 +1,6 @@
 /**
- * The records of a session log, version 4: line 0 is the header, every other line is an entry. `docs/format.md` says what each
- * means. Fields that these types do not name are kept wherever a record is read, moved or written.
+ * Types of the records of a session log, version 4: line 0 is the header, every other line is an entry. `docs/format.md` describes
+ * their meaning. Unknown fields are kept whenever a record is read, copied or written.
  */
 import type { ContentBlock, Message, Usage } from "./messages.ts"
 
@@ -9,19 +9,19 @@ export type JsonValue = null | boolean | number | string | JsonValue[] | { [key:
 export const FORMAT = "@sessions"
 export const VERSION = 4
 
-/** Where a session came from: another of ours (`id`, and the entry it was forked at), or another system's own text for it. */
+/** The session that this one was forked from: `id` and the entry for one of ours, `ref` for the text that another system wrote. */
 export type ParentSession = { readonly id: string; readonly entryId?: string } | { readonly ref: string }
 
-/** What a log was imported, migrated or forked from. */
+/** The log that this one was imported, migrated or forked from. */
 export interface Origin {
   /** The system, e.g. `@sessions`, `pi`, `oh-my-pi`. */
   readonly format: string
   readonly version: number
-  /** The id it had there. */
+  /** The session's id in that system. */
   readonly id?: string
-  /** How many lines there must be, header included, where they were written in several batches. */
+  /** The expected number of lines, header included, if the log was written in several batches. */
   readonly lines?: number
-  /** The log as it was before a migration: blobs whose bytes, joined, are the old file. */
+  /** The log before its migration: blobs whose bytes, joined, are the old file. */
   readonly backup?: { readonly blobs: readonly string[]; readonly bytes: number }
 }
 
@@ -46,11 +46,11 @@ export interface EntryBase {
   readonly id: string
   /** Null for a root. */
   readonly parentId: string | null
-  /** The entry's index in its log; the header is 0. A check: where it differs from the line's place, the place counts. */
+  /** The entry's index in its log; the header is 0. Redundant: if it differs from the line's index, the line's index counts. */
   readonly seq: number
   /** ISO 8601. */
   readonly timestamp: string
-  /** What moved out of this line: JSON pointers into the entry, each naming a place that holds `blob:sha256:<64 hex>`. */
+  /** JSON pointers to the strings of this entry that were replaced by `blob:sha256:<64 hex>`, with the encoding of each blob. */
   readonly blobs?: { readonly [pointer: string]: "utf8" | "base64" }
   readonly [key: string]: unknown
 }
@@ -63,7 +63,7 @@ export interface CustomMessageEntry extends EntryBase {
   readonly type: "custom_message"
   readonly customType: string
   readonly content: readonly ContentBlock[]
-  /** False: hidden from people. The model sees it either way. */
+  /** False: hidden from people. The model sees it in both cases. */
   readonly display: boolean
   /** Never goes to a model. */
   readonly details?: unknown
@@ -74,12 +74,12 @@ export interface ModelRef {
   readonly model: string
 }
 
-/** What the path up to an entry folds to; see `docs/context.md`. */
+/** The state that the path up to an entry projects to; see `docs/context.md`. */
 export interface ContextState {
   readonly thinkingLevel: string
-  /** By role; `default` is there when a model_change set it. */
+  /** By role; `default` is missing until a model is known. */
   readonly models: { readonly [role: string]: ModelRef }
-  /** Whether `models.default` was set by a model_change; else an assistant message's model moves it. */
+  /** Whether a model_change set `models.default`; if not, each assistant message's model replaces it. */
   readonly modelIsExplicit: boolean
   readonly mode: string
   readonly modeData?: unknown
@@ -93,11 +93,11 @@ export interface CompactionEntry extends EntryBase {
   readonly shortSummary?: string
   /** Its own id: nothing before it is kept. */
   readonly firstKeptEntryId: string
-  /** Place of that entry; a hint, checked by the id. */
+  /** Seq of that entry; a hint, checked by the id. */
   readonly firstKeptSeq?: number
   readonly tokensBefore: number
   readonly tokensSummarized?: number
-  /** `"pair"`: in the context it is a user message and an answer to it. Missing: one user message. */
+  /** `"pair"`: the context shows it as a user message and an answer to it. `"user"` or missing: as one user message. */
   readonly summaryAs?: "user" | "pair"
   readonly readFiles: readonly string[]
   readonly modifiedFiles: readonly string[]
@@ -105,12 +105,12 @@ export interface CompactionEntry extends EntryBase {
   readonly preserveData?: unknown
   readonly fromExtension?: boolean
   readonly usage?: Usage
-  /** Missing in older logs: the state is folded from further back. */
+  /** Missing in older logs: the state is then projected from entries further back. */
   readonly state?: ContextState
 }
 export interface BranchSummaryEntry extends EntryBase {
   readonly type: "branch_summary"
-  /** The abandoned leaf, or "root". */
+  /** The leaf that was left, or "root". */
   readonly fromId: string
   readonly summary: string
   readonly details?: unknown
@@ -120,7 +120,7 @@ export interface BranchSummaryEntry extends EntryBase {
 export interface ContextEditEntry extends EntryBase {
   readonly type: "context_edit"
   readonly targetId: string
-  /** Place of the target; a hint, checked by the id. */
+  /** Seq of the target; a hint, checked by the id. */
   readonly targetSeq?: number
   /** Null leaves the target out of the context. */
   readonly replacement: null | { readonly content: readonly ContentBlock[]; readonly [key: string]: unknown }
@@ -191,10 +191,10 @@ export interface FileSnapshotEntry extends EntryBase {
   readonly messageId: string
   readonly files: { readonly [path: string]: { readonly blob: string | null; readonly version: number } }
 }
-/** Branching and resetting made lasting: its `parentId` is the branch target (null after a reset). */
+/** Records a branch or a reset: its `parentId` is the branch target, or null after a reset. */
 export interface LeafEntry extends EntryBase {
   readonly type: "leaf"
-  /** Place of the target; a hint, checked by the id. */
+  /** Seq of the target; a hint, checked by the id. */
   readonly targetSeq?: number
 }
 export interface CustomEntry extends EntryBase {
@@ -224,7 +224,7 @@ export type KnownEntry =
   | LeafEntry
   | CustomEntry
 
-/** An entry of a type that this version does not know: kept verbatim, part of the tree, never in the context. */
+/** An entry of an unknown type: kept unchanged, part of the tree, never in the context. */
 export interface UnknownEntry extends EntryBase {
   readonly type: string
 }
@@ -232,8 +232,8 @@ export type Entry = KnownEntry | UnknownEntry
 export type EntryType = KnownEntry["type"]
 
 /**
- * Entries without context: naming, counting and keeping notes. They never move the active branch: another writer's are no
- * divergence, and ours hang themselves under whatever the leaf has become.
+ * Entries that describe a session and are not part of its conversation. They never move the active branch: those of another writer
+ * are no divergence, and a pending one is rebased onto the current leaf.
  */
 export const ANNOTATION_TYPES: ReadonlySet<string> = new Set<EntryType>([
   "label",

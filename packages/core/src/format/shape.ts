@@ -1,6 +1,7 @@
 /**
- * Checks of shapes. A check gives nothing where the value is right, and allocates nothing then; otherwise the rest of a sentence
- * that begins with the path below the value: ` must be a string.`, `text must be a string.`, `[2].text must be a string.`
+ * Checks of JSON values, combined from small ones as in a schema library. A check returns undefined for a valid value, and allocates
+ * nothing then. For a wrong value it returns the rest of a sentence, which starts with the path below the value:
+ * ` must be a string.`, `text must be a string.`, `[2].text must be a string.`
  */
 export type Check = (value: unknown) => string | undefined
 
@@ -19,7 +20,7 @@ export const isPresent: Check = (value) => (value === undefined ? " must be ther
 export const isNonEmpty: Check = (value) =>
   typeof value === "string" && value !== "" ? undefined : " must be a string that is not empty."
 
-/** An object with these fields; others are fine. */
+/** An object with these fields; other fields pass. */
 export function shape(fields: Readonly<Record<string, Check>>): Check {
   const keys = Object.keys(fields)
   const checks = Object.values(fields)
@@ -33,7 +34,7 @@ export function shape(fields: Readonly<Record<string, Check>>): Check {
   }
 }
 
-/** May be missing. A field that is `undefined` is missing: JSON does not write it. */
+/** The field may be missing. `undefined` counts as missing, because JSON does not write it. */
 export function optional(check: Check): Check {
   return (value) => (value === undefined ? undefined : check(value))
 }
@@ -71,7 +72,7 @@ export function oneOf(...values: readonly (string | number)[]): Check {
   return (value) => (values.includes(value as string) ? undefined : wrong)
 }
 
-/** Every check in turn. */
+/** All checks, in order. */
 export function all(...checks: readonly Check[]): Check {
   return (value) => {
     for (const check of checks) {
@@ -82,12 +83,12 @@ export function all(...checks: readonly Check[]): Check {
   }
 }
 
-/** The problem as a whole sentence: one of the value itself needs a name in front. */
+/** The problem as a whole sentence. A problem of the value itself, not of a field, needs a name in front. */
 export function sentence(what: string, problem: string | undefined): string | undefined {
   return problem?.startsWith(" ") === true ? what + problem : problem
 }
 
-/** The problem as seen from the object or array above. */
+/** The same problem with the key of the surrounding object or array in front. */
 function below(key: string, problem: string): string {
   return problem.startsWith(" ") || problem.startsWith("[") ? key + problem : `${key}.${problem}`
 }
