@@ -6,7 +6,8 @@ import type { BlobAdapter, CallOptions } from "@sessions/core/storage"
 import { sha256Hex } from "@sessions/core/storage"
 import type { Deps } from "../base/deps.ts"
 import { createToken } from "../base/time.ts"
-import { createTombstone, decodeEnvelope, encodeEnvelope, ENVELOPE_SIZE, isTombstone } from "../format/tombstone.ts"
+import { decodeEnvelope, encodeEnvelope, ENVELOPE_SIZE } from "../format/envelope.ts"
+import { createTombstone, isTombstone } from "../format/tombstone.ts"
 import type { ObjectInfo } from "../object-store/object-store.ts"
 import { ObjectStoreError } from "../object-store/object-store.ts"
 import { storageError, toStorageError } from "../requests/errors.ts"
@@ -14,7 +15,7 @@ import { iterateObjects } from "../requests/objects.ts"
 import { ObjectChangedError, openObject } from "../requests/open-object.ts"
 import { sendOnce } from "../requests/request.ts"
 import { isRetryable, startBackoff, withRetries } from "../requests/retry.ts"
-import type { TailDeps } from "../tail/replace-tail.ts"
+import type { TailDeps } from "../tail/tail-deps.ts"
 
 export function createBlobs(deps: TailDeps): BlobAdapter {
   const { store, keys, time, conditionalWrites } = deps

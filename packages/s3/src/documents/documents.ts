@@ -7,15 +7,16 @@ import { checkSignal, parseDocKey, toUtf8 } from "@sessions/core/storage"
 import type { Deps } from "../base/deps.ts"
 import { createToken } from "../base/time.ts"
 import { decodeUtf8 } from "../base/utf8.ts"
+import { decodeEnvelope, encodeEnvelope } from "../format/envelope.ts"
 import { generationOf } from "../format/tail.ts"
-import { createTombstone, decodeEnvelope, encodeEnvelope, isTombstone, parseTombstone } from "../format/tombstone.ts"
+import { createTombstone, isTombstone, parseTombstone } from "../format/tombstone.ts"
 import { ObjectStoreError } from "../object-store/object-store.ts"
 import { storageError, toStorageError } from "../requests/errors.ts"
 import { listObjects } from "../requests/objects.ts"
 import { ObjectChangedError, openObject } from "../requests/open-object.ts"
 import { sendOnce } from "../requests/request.ts"
 import { isRetryable, provesNotWritten, startBackoff } from "../requests/retry.ts"
-import type { TailDeps } from "../tail/replace-tail.ts"
+import type { TailDeps } from "../tail/tail-deps.ts"
 
 /** The object at a document's key: a document, a tombstone, or none. */
 interface StoredDoc {

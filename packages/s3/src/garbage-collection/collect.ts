@@ -13,8 +13,9 @@ import { createTombstone } from "../format/tombstone.ts"
 import type { ListedObject } from "../object-store/object-store.ts"
 import { storageError } from "../requests/errors.ts"
 import { iterateObjects, listObjects, removeObjects } from "../requests/objects.ts"
-import type { Replacement, TailDeps } from "../tail/replace-tail.ts"
+import type { Replacement } from "../tail/replace-tail.ts"
 import { replaceTail } from "../tail/replace-tail.ts"
+import type { TailDeps } from "../tail/tail-deps.ts"
 import type { WriteLock } from "../tail/write-lock.ts"
 
 /** Objects removed, and their size. */

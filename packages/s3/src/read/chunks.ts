@@ -15,7 +15,7 @@ export async function* decodeLines(
   for await (const part of parts) {
     held.push(part)
     length += part.length
-    // Without an LF in this part a long line goes on: joining what is held would be quadratic.
+    // Without an LF in this part no line ends: joining the parts each time would be quadratic.
     if (length < MAX_CHUNK_BYTES || !part.includes(10)) continue
     let bytes = concat(held, length)
     for (let end = cutOf(bytes); end !== undefined; end = bytes.length < MAX_CHUNK_BYTES ? undefined : cutOf(bytes)) {

@@ -1,4 +1,4 @@
-/** Merging: writes many small segments anew as one large one, so that a long log has few objects. */
+/** Merging: combines many small segments into one large one, so that a long log has few objects. */
 import type { Deps } from "../base/deps.ts"
 import type { Settings } from "../base/settings.ts"
 import type { Manifest, Segment } from "../format/manifest.ts"

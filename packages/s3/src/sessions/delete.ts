@@ -9,8 +9,8 @@ import { generationOf } from "../format/tail.ts"
 import { createTombstone } from "../format/tombstone.ts"
 import { collectSession } from "../garbage-collection/collect.ts"
 import { listObjects, removeObjects } from "../requests/objects.ts"
-import type { TailDeps } from "../tail/replace-tail.ts"
 import { replaceTail } from "../tail/replace-tail.ts"
+import type { TailDeps } from "../tail/tail-deps.ts"
 import type { WriteLock } from "../tail/write-lock.ts"
 
 const NOTHING: Deleted = { bytes: 0, parts: 0 }

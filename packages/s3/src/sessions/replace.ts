@@ -10,8 +10,8 @@ import { storageError } from "../requests/errors.ts"
 import type { SegmentPlan } from "../segments/seal.ts"
 import { planSeal, writeSealed } from "../segments/seal.ts"
 import { removeSegments } from "../segments/segments.ts"
-import type { TailDeps } from "../tail/replace-tail.ts"
 import { replaceTail } from "../tail/replace-tail.ts"
+import type { TailDeps } from "../tail/tail-deps.ts"
 import type { WriteLock } from "../tail/write-lock.ts"
 
 export async function replaceLog(

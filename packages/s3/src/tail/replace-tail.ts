@@ -7,14 +7,8 @@ import { ObjectStoreError } from "../object-store/object-store.ts"
 import { storageError, toStorageError } from "../requests/errors.ts"
 import { sendOnce } from "../requests/request.ts"
 import { isRetryable, provesNotWritten, startBackoff } from "../requests/retry.ts"
-import type { ConditionalWrites } from "./conditional-writes.ts"
-import type { TailCache } from "./tail-cache.ts"
+import type { TailDeps } from "./tail-deps.ts"
 import type { WriteLock } from "./write-lock.ts"
-
-export interface TailDeps extends Deps {
-  readonly tails: TailCache
-  readonly conditionalWrites: ConditionalWrites
-}
 
 export interface Replacement {
   readonly bytes: Uint8Array
