@@ -130,6 +130,7 @@ const payloads: Record<
       shortSummary: text,
       firstKeptSeq: count,
       tokensSummarized: count,
+      summaryAs: fc.constantFrom("user", "pair"),
       details: json,
       preserveData: json,
       fromExtension: boolean,
