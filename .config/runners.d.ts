@@ -1,6 +1,6 @@
 /**
- * What entry files use of the runners of Bun and Deno. Their full types redefine the globals of Node's, and
- * a program has room for one of them only.
+ * The parts of the test runners of Bun and Deno that entry files use. Their full types redefine the globals of Node's types and cannot
+ * be used together with them.
  */
 declare module "bun:test" {
   export const test: {

@@ -1,4 +1,4 @@
-/** The JavaScript of every published package; tsc emits the declarations. tsup runs in the folder of the package that it builds. */
+/** Builds the JavaScript of a published package, in whose folder tsup runs. tsc emits the declarations. */
 import { readFileSync } from "node:fs"
 import { defineConfig, type Options } from "tsup"
 
@@ -14,18 +14,18 @@ export default defineConfig((): Options => {
     entry: Object.fromEntries(sources.map((source) => [source.slice("./src/".length, -".ts".length), source])),
     format: "esm",
     target: "es2022",
-    // Without platform-specific defaults: most packages run in browsers, Node, Bun and Deno alike.
+    // Most packages run in browsers, Node, Bun and Deno alike.
     platform: "neutral",
     splitting: true,
     sourcemap: true,
-    // Deno and browsers' bundlers resolve Node's modules by their prefix only.
+    // Deno resolves Node's modules by the prefix only.
     removeNodeProtocol: false,
     skipNodeModulesBundle: true,
     // Keeps what tsc has emitted.
     clean: ["!**/*.d.ts"],
     silent: true,
     esbuildOptions(options) {
-      // Named after the module that import() names, "chunk" for code that several entries share.
+      // The name is that of the module in an import(), or "chunk" for code shared by several entries.
       options.chunkNames = "chunks/[name]-[hash]"
     },
   }

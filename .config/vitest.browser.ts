@@ -1,4 +1,4 @@
-/** Tests that need a browser, `*.browser.test.ts`: a project for each engine. */
+/** Vitest's configuration for tests that need a browser, `*.browser.test.ts`, with a project for each engine. */
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { playwright } from "@vitest/browser-playwright"
@@ -9,7 +9,7 @@ import { webkit } from "./browsers/webkit-provider.ts"
 
 const root = fileURLToPath(new URL("..", import.meta.url))
 
-/** Chromium keeps what a page stores in memory, unless it has a profile of its own. */
+/** Without a profile Chromium keeps the storage of pages in memory. */
 const profile = join(root, ".reports", "chromium-profile")
 
 export default defineConfig({
@@ -18,7 +18,7 @@ export default defineConfig({
     projects: [
       project("chromium", playwright({ launchOptions: chromiumOptions, persistentContext: profile })),
       project("firefox", playwright({ launchOptions: firefoxOptions })),
-      // Has no mode without a screen: its provider brings a screen that nobody sees.
+      // It has no headless mode: its provider starts a virtual screen.
       project("webkit", webkit(), { headless: false }),
     ],
   },

@@ -6,7 +6,7 @@ const conditions = ["source", "import", "module", "default"]
 export default defineConfig({
   root: fileURLToPath(new URL("..", import.meta.url)),
   resolve: { conditions },
-  // Without "module": what that names is for bundlers, and no runtime loads it.
+  // Without "module": that condition is for bundlers, and no runtime resolves it.
   ssr: { resolve: { conditions: ["node", ...conditions.filter((condition) => condition !== "module")] } },
   test: {
     include: [

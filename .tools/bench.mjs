@@ -28,7 +28,7 @@ const { values, positionals } = parseArgs({
     quick: { type: "boolean", default: false },
   },
 })
-/** Ends what hangs: a run of everything takes some minutes, a comparison seven times as long. */
+/** A run of everything takes some minutes, a comparison about seven times as long. */
 const TIMEOUT = (values.before === undefined ? 30 : 240) * 60_000
 const plan = planOf(positionals, values.runtime)
 if (typeof plan === "string") {
@@ -41,7 +41,7 @@ if (built.code !== 0) {
   console.error(built.output)
   process.exit(1)
 }
-// A run of everything leaves nothing of an older one; that of a group replaces what is of that group.
+// A run of everything begins the file anew; a run of some groups replaces their results.
 if (values.json !== undefined && positionals.length === 0 && values.runtime === undefined) {
   rmSync(values.json, { force: true })
 }
@@ -50,18 +50,18 @@ for (const run of plan) {
   const code = await bench(run)
   failed ||= code !== 0
 }
-// At once: a server that was started ends with this process.
+// An exit also stops the S3 server.
 process.exit(failed ? 1 : 0)
 
 async function bench({ runtime, groups: wanted, engine }) {
   const reason = await absent[runtime]()
-  if (reason !== undefined) return leaveOut(`${runtime} (${wanted.join(", ")})`, reason)
+  if (reason !== undefined) return skip(`${runtime} (${wanted.join(", ")})`, reason)
   const env = {}
   const here = []
   for (const name of wanted) {
     const lacking = await prepare(name, engine, env)
     if (lacking === undefined) here.push(name)
-    else leaveOut(name, lacking)
+    else skip(name, lacking)
   }
   if (here.length === 0) return 0
   const flags = ["before", "json"].flatMap((name) => (values[name] === undefined ? [] : [`--${name}`, values[name]]))
@@ -71,7 +71,7 @@ async function bench({ runtime, groups: wanted, engine }) {
   return runHere([...commands[runtime], ...args], env)
 }
 
-/** What a group needs of the system; the reason where it cannot be had. */
+/** Provides what a group needs of the system. Returns the reason if that is impossible. */
 async function prepare(group, engine, env) {
   if (group === "browser") return absentFromSystem(system[engine], [system[engine]])
   if (group !== "s3") return undefined
@@ -85,13 +85,13 @@ async function prepare(group, engine, env) {
   }
 }
 
-/** What a machine lacks is no failure of the benchmarks. */
-function leaveOut(what, reason) {
-  console.error(`left out: ${what}: ${reason}`)
+/** A missing browser, server or runtime is no failure. */
+function skip(what, reason) {
+  console.error(`skipped: ${what}: ${reason}`)
   return 0
 }
 
-/** The exit code. Asked to end, the benchmarks close what they have started; only then are they made to. */
+/** Runs a command and returns its exit code. After SIGTERM the benchmarks have ten seconds to close what they have started. */
 function runHere([command, ...args], env) {
   return new Promise((resolve) => {
     const child = spawn(command, args, { stdio: "inherit", env: { ...process.env, ...env } })

@@ -1,5 +1,5 @@
-// `pnpm test:conformance [--adapter NAME] [--runtime NAME]`: the conformance suite, of one adapter or all, on one runtime or all, each
-// under its own test runner. Ends with `N passed, N failed, N skipped`. `--readme` writes what came into the README's matrix.
+// `pnpm test:conformance [--adapter NAME] [--runtime NAME]`: runs the conformance suite for one adapter or all, on one runtime or all,
+// each with its own test runner. Ends with `N passed, N failed, N skipped`. `--readme` writes the results into the README's matrix.
 import { readFileSync, rmSync, writeFileSync } from "node:fs"
 import { basename, join } from "node:path"
 import { parseArgs } from "node:util"
@@ -16,7 +16,7 @@ const { values } = parseArgs({
 const groups = ["conformance", "browser", "s3"]
 const suites = steps.filter(({ name }) => groups.includes(name.split(":")[0]) && name !== "s3:simulation")
 const wanted = suites.filter(({ name }) => values.runtime === undefined || name.endsWith(`:${values.runtime}`))
-// An adapter is called as its folder is, an example of one without the word.
+// An adapter has the name of its folder, without `adapter-` in the examples.
 const folders = new Map(packages().map(({ dir }) => [basename(dir).replace(/^adapter-/, ""), basename(dir)]))
 if (wanted.length === 0) refuse("runtime", values.runtime, [...new Set(suites.map(({ name }) => name.split(":")[1]))])
 if (values.adapter !== undefined && !folders.has(values.adapter)) refuse("adapter", values.adapter, [...folders.keys()])

@@ -1,4 +1,4 @@
-// `npm start [-- FILE]`: needs Node 20 and npm, brings the rest itself, and shows the main job at work.
+// `npm start [-- FILE]`: installs the development tools and runs the first example. Needs Node 20 and npm.
 import { spawn } from "node:child_process"
 import { join } from "node:path"
 import { install } from "./lib/install.mjs"

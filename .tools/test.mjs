@@ -1,5 +1,5 @@
-// `npm test [-- --only STEP[,STEP…]] [vitest filters…]`: every test of the repository on every runtime that is here.
-// Ends with one line, `N passed, N failed`. With CI=true a runtime that is not here is a failure.
+// `npm test [-- --only STEP[,STEP…]] [vitest filters…]`: runs all tests of the repository on every installed runtime.
+// Ends with one line, `N passed, N failed`. With CI=true a missing runtime is a failure.
 import { install } from "./lib/install.mjs"
 import { report, total } from "./test/report.mjs"
 import { select, steps } from "./test/steps.mjs"

@@ -3,11 +3,11 @@ import { build } from "esbuild"
 
 interface BundleOptions {
   readonly minify?: boolean
-  /** Of the packages' `exports`; by default those that lead to the sources, with none to what is built. */
+  /** Conditions of the packages' `exports`. The default resolves to the sources, an empty list to the build. */
   readonly conditions?: readonly string[]
 }
 
-/** A script for a page or worker, with all that it imports. */
+/** Bundles a script for a page or worker. */
 export async function bundle(entry: string, o: BundleOptions = {}): Promise<string> {
   const { minify = false, conditions = ["source"] } = o
   const { outputFiles } = await build({

@@ -1,5 +1,5 @@
 /**
- * How the tests start browsers: those of the system, with flags that keep them from any look-up outside of this machine.
+ * Launch options of the system's browsers for tests, with flags that prevent all network access outside of this machine.
  *
  * CHROMIUM and FIREFOX name other programs.
  */
@@ -10,7 +10,7 @@ import type { LaunchOptions } from "playwright"
 export const chromiumOptions: LaunchOptions = {
   executablePath: process.env["CHROMIUM"] ?? "/usr/bin/chromium",
   args: [
-    // Chromium's sandbox refuses to run as root, which is what a test machine often has.
+    // Chromium's sandbox refuses to run as root, and test machines often run as root.
     "--no-sandbox",
     "--disable-gpu",
     "--disable-quic",
@@ -23,10 +23,10 @@ export const chromiumOptions: LaunchOptions = {
 }
 
 export const firefoxOptions: LaunchOptions = {
-  // Drives a Firefox as Mozilla builds it, not one that playwright has patched.
+  // An unpatched Firefox instead of playwright's build.
   channel: "moz-firefox",
   executablePath: process.env["FIREFOX"] ?? "/usr/bin/firefox-esr",
-  // Settings from a server that is none are taken only where this says that a developer is at work.
+  // Firefox accepts a settings server that does not exist only in developer mode.
   env: { ...definedOf(process.env), MOZ_REMOTE_SETTINGS_DEVTOOLS: "1" },
   firefoxUserPrefs: {
     "network.dns.native-is-localhost": true,
@@ -40,7 +40,7 @@ export const firefoxOptions: LaunchOptions = {
   },
 }
 
-/** WebKitGTK's own small browser, which lies in a folder named after the machine's architecture. */
+/** WebKitGTK's test browser, in a folder named after the machine's architecture. */
 export function miniBrowser(): string {
   const folder = "/usr/lib"
   for (const name of readdirSync(folder)) {

@@ -1,4 +1,4 @@
-/** A page in a browser with no test runner, and a server on loopback for it. */
+/** Drives a page in a browser without a test runner, and serves it on loopback. */
 import { createServer } from "node:http"
 import { chromium, firefox, type LaunchOptions, type Page as PlaywrightPage } from "playwright"
 import { chromiumOptions, firefoxOptions } from "./launch.ts"
@@ -8,9 +8,9 @@ export type Engine = "chromium" | "firefox" | "webkit"
 
 export interface Page {
   open(url: string): Promise<void>
-  /** What the body of an asynchronous function returns, run in the page; its error as an error. */
+  /** Runs the body of an asynchronous function in the page and returns its result; rejects with its error. */
   evaluate(body: string): Promise<unknown>
-  /** Chromium's own tools. */
+  /** The DevTools protocol, in Chromium only. */
   readonly devTools?: DevTools
   close(): Promise<void>
 }
@@ -21,9 +21,9 @@ export type DevTools = (
 ) => Promise<unknown>
 
 export interface BrowserOptions {
-  /** A folder that keeps what pages store; else nothing outlives the browser. */
+  /** A folder for the profile. Without one nothing that pages store outlives the browser. */
   readonly profile?: string
-  /** As in a private window, which playwright's Chromium and a driven WebKitGTK are always, unless they have a profile. */
+  /** A private window. Playwright's Chromium and WebKitGTK are always private without a profile. */
   readonly private?: boolean
 }
 
@@ -61,7 +61,7 @@ export interface Server {
   close(): Promise<void>
 }
 
-/** Serves texts by their path; any other path that ends with a slash is an empty page. */
+/** Serves texts by path; every other path that ends with a slash is an empty page. */
 export function serve(files: Readonly<Record<string, string>>): Promise<Server> {
   const server = createServer((request, response) => {
     const path = (request.url ?? "/").split("?")[0] ?? "/"

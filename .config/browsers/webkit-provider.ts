@@ -13,7 +13,7 @@ export function webkit(): BrowserProviderOption {
   })
 }
 
-/** A command of vitest's own that its types do not list. */
+/** An internal command of vitest, missing in its types. */
 const VIEWPORT = "__vitest_viewport" as keyof BrowserCommands
 
 function createProvider(project: TestProject): BrowserProvider {

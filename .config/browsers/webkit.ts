@@ -1,4 +1,4 @@
-/** WebKitGTK without a screen: WebKitWebDriver drives MiniBrowser on an Xvfb of its own. */
+/** Drives WebKitGTK without a screen: WebKitWebDriver runs MiniBrowser on an Xvfb server. */
 import { type ChildProcess, spawn } from "node:child_process"
 import { createServer } from "node:net"
 import type { Readable } from "node:stream"
@@ -6,7 +6,7 @@ import { miniBrowser } from "./launch.ts"
 
 export interface WebKit {
   open(url: string): Promise<void>
-  /** What the body of a function returns or resolves to, run in the page. */
+  /** Runs the body of a function in the page and returns its result, awaited. */
   evaluate(body: string): Promise<unknown>
   close(): Promise<void>
 }

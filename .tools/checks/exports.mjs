@@ -1,5 +1,5 @@
-// What a package exposes stands in its manifest twice, with sources for this workspace and without them for
-// users. This holds the two against each other and against the files.
+// A manifest has its exports twice: with the sources, for this workspace, and without them, as published. Checks that the two agree
+// with each other and with the files.
 import { existsSync, readFileSync } from "node:fs"
 import { isDeepStrictEqual } from "node:util"
 import { join } from "node:path"

@@ -1,4 +1,4 @@
-// No imports in a circle within any package, and no imports from a lower to an upper layer. `.config/layers.json` lists the layers of
+// Checks that no package has imports in a circle or from a lower to an upper layer. `.config/layers.json` lists the layers of
 // each published package, lowest first; with `"strict": false` the violations of a package are counted and do not fail the check.
 // `--list` lists those, too.
 import { existsSync, readFileSync } from "node:fs"

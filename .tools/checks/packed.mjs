@@ -5,7 +5,7 @@ import { publishable, root } from "../lib/workspace.mjs"
 
 const folder = join(root, ".reports", "packed")
 
-/** Packs every published package as pnpm publishes it: workspace versions filled in, publishConfig applied. */
+/** Packs every published package as pnpm publishes it, with workspace versions and publishConfig applied. */
 export async function packAll() {
   rmSync(folder, { recursive: true, force: true })
   mkdirSync(folder, { recursive: true })
@@ -19,6 +19,7 @@ export async function packAll() {
   return { tarballs }
 }
 
+/** The commands that check a tarball. */
 export function packedTools(file) {
   return [
     ["publint", "run", file, "--strict"],

@@ -1,5 +1,5 @@
-// How much JavaScript a page loads: a page built by Vite for production from the packages' dist. Counted, minified and gzipped, are the
-// entry, its static imports and every import() that the budget does not name as a feature; the features are listed beside it.
+// Checks how much JavaScript a page loads, minified and gzipped. Vite builds the page for production from the packages' dist. The entry,
+// its static imports and every import() that the budget does not name as a feature count; the features are listed separately.
 // `--modules` lists the modules of the counted files, in bytes before compression.
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"

@@ -3,12 +3,12 @@ export const groups = ["append", "replay", "resume", "list", "compaction", "curv
 export const engines = ["chromium", "firefox", "webkit"]
 export const runtimes = ["node", "bun", "deno"]
 
-/** What other runtimes than Node are held to as well. */
+/** The groups that a full run also measures on Bun and Deno. */
 const everywhere = ["append", "replay"]
 
 /**
- * Which groups run where: `[{ runtime, groups, engine }]`, or a sentence that says why not. Without a group it is all of them on Node,
- * which drives the browser, and with no runtime either those of {@link everywhere} on the others.
+ * The runs for the given groups and runtime (or browser engine): `[{ runtime, groups, engine }]`, or an error message. Without groups all
+ * run on Node, which drives the browser; without a runtime too, those of {@link everywhere} also run on the others.
  */
 export function planOf(wanted, where) {
   const unknown = wanted.filter((name) => !groups.includes(name))

@@ -3,8 +3,8 @@ import { delimiter, isAbsolute, join } from "node:path"
 import { run } from "./run.mjs"
 
 /**
- * What tests use of the system, by the step that uses it: the packages of Debian that bring it, and the programs that show it is
- * here. A program is a name in PATH or an absolute path.
+ * The system software of each test step: its Debian packages, and the programs that prove it is installed. A program is a name in PATH
+ * or an absolute path.
  */
 export const system = {
   chromium: { packages: ["chromium"], programs: ["chromium"] },
@@ -17,31 +17,35 @@ export const system = {
 }
 
 /**
- * Why this is not here, after what could be done about it: as root on Debian the missing packages of all `wanted` are installed,
- * once in a run, and said so in one line. Nothing where it is here.
+ * The reason why the software is missing, or undefined if it is installed. As root on Debian it first installs the missing packages of all
+ * `wanted`, once in a run.
  */
 export async function absentFromSystem({ packages, programs }, wanted = Object.values(system)) {
-  if (programs.every(isHere)) return undefined
+  if (programs.every(isInstalled)) return undefined
   if (!isDebian() || process.getuid?.() !== 0) {
-    return `needs ${missing(programs)} (Debian: apt-get install ${packages.join(" ")}; run as root, the tests do that themselves)`
+    return `needs ${missing(programs)} (Debian: apt-get install ${packages.join(" ")}; as root the tests install them)`
   }
   const failure = await installOnce(wanted)
   if (failure !== undefined) return `needs ${missing(programs)}; ${failure}`
-  return programs.every(isHere) ? undefined : `needs ${missing(programs)}, which ${packages.join(" ")} did not bring`
+  return programs.every(isInstalled)
+    ? undefined
+    : `needs ${missing(programs)}, which ${packages.join(" ")} did not install`
 }
 
 let installing
 
-/** All at once: each call of apt-get takes seconds to look at its lists. */
+/** One call for all packages, since apt-get takes seconds to read its lists. */
 function installOnce(wanted) {
-  installing ??= install(wanted.filter(({ programs }) => !programs.every(isHere)).flatMap(({ packages }) => packages))
+  installing ??= install(
+    wanted.filter(({ programs }) => !programs.every(isInstalled)).flatMap(({ packages }) => packages),
+  )
   return installing
 }
 
 async function install(packages) {
   console.error(`Installing ${packages.join(", ")} from Debian (the first time takes a minute or two) …`)
   const env = { DEBIAN_FRONTEND: "noninteractive" }
-  // Another apt may be at work on a machine that has just started.
+  // On a machine that has just started another apt may hold the lock.
   const patient = ["-q", "-o", "DPkg::Lock::Timeout=300", "-o", "Acquire::Retries=3"]
   const steps = [["update"], ["install", "-y", "--no-install-recommends", ...packages]]
   for (const [what, ...args] of steps) {
@@ -52,10 +56,10 @@ async function install(packages) {
 }
 
 function missing(programs) {
-  return programs.filter((program) => !isHere(program)).join(", ")
+  return programs.filter((program) => !isInstalled(program)).join(", ")
 }
 
-function isHere(program) {
+function isInstalled(program) {
   if (isAbsolute(program)) return existsSync(program)
   return (process.env.PATH ?? "").split(delimiter).some((folder) => folder !== "" && existsSync(join(folder, program)))
 }

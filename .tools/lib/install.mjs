@@ -6,12 +6,12 @@ import { manifest, packages, root } from "./workspace.mjs"
 
 const stamp = join(root, "node_modules", ".installed")
 
-/** pnpm comes through npx: a machine with Node and npm has everything it takes. */
+/** Runs pnpm through npx, so that Node and npm suffice. */
 export function pnpm(args, options) {
   return run("npx", ["--yes", manifest.packageManager, ...args], { ...options, shell: process.platform === "win32" })
 }
 
-/** Installs what the lockfile says, unless that is what was installed last. Says so in one line, and all of it on failure. */
+/** Installs the lockfile unless the last installation was the same. Prints the output of a failure. */
 export async function install() {
   const wanted = fingerprint()
   if (existsSync(stamp) && readFileSync(stamp, "utf8") === wanted) return true

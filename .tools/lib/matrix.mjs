@@ -1,4 +1,4 @@
-// What the conformance suite said of each adapter on each runtime, out of the reports that the runners left.
+// The results of the conformance suite by adapter and runtime, read from the reports of the test runners.
 import { existsSync, readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { junitCases } from "../test/junit.mjs"
@@ -6,7 +6,7 @@ import { root } from "./workspace.mjs"
 
 const folder = join(root, ".reports")
 
-/** Columns of the matrix: a runtime, and the files that its reports may be in. */
+/** The columns of the matrix, each with the report files of its runtime. */
 const runtimes = [
   { name: "node", title: "Node 26", files: ["entries-node.xml", "entries-s3:node.xml"] },
   { name: "node24", title: "Node 24", files: ["entries-node24.xml"] },
@@ -19,10 +19,10 @@ const runtimes = [
   { name: "webkit", title: "WebKitGTK", files: ["browser-webkit.json"] },
 ]
 
-/** The adapter is the first word of a subject's name; what follows is a way of setting it up. */
+/** The first word of a subject's name is the adapter, the rest its configuration. */
 const CASE = /^(\w+)[^A-Z]* [A-Z]+-\d\d /
 
-/** `{ adapter: { runtime: { passed, failed, skipped } } }`, of every report that is there. */
+/** `{ adapter: { runtime: { passed, failed, skipped } } }` of all existing reports. */
 export function conformanceCounts() {
   const counts = {}
   for (const { name, files } of runtimes) {
@@ -37,13 +37,13 @@ export function conformanceCounts() {
   return counts
 }
 
-/** Report files that a whole test run leaves and that are not there. */
+/** The report files of a full test run that are missing. */
 export function missingReports() {
-  const there = existsSync(folder) ? readdirSync(folder) : []
-  return runtimes.flatMap(({ files }) => files).filter((file) => !there.includes(file))
+  const existing = existsSync(folder) ? readdirSync(folder) : []
+  return runtimes.flatMap(({ files }) => files).filter((file) => !existing.includes(file))
 }
 
-/** A table for the README: how many cases passed, and how many an adapter's capabilities do not ask for. */
+/** The README's table: passed cases, failed ones, and in parentheses those that the adapter's capabilities exclude. */
 export function matrixTable(counts) {
   const columns = runtimes.filter(({ name }) => Object.values(counts).some((row) => row[name] !== undefined))
   const rows = Object.keys(counts)

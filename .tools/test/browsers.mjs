@@ -8,7 +8,7 @@ import { junitCounts } from "./junit.mjs"
 import { outcomeOf } from "./report.mjs"
 import { countsOf, program } from "./vitest.mjs"
 
-/** The tests that need a browser, in one of the engines: `chromium`, `firefox` or `webkit`. */
+/** The vitest tests that need a browser, in `chromium`, `firefox` or `webkit`. */
 export function browser(engine) {
   return {
     name: `browser:${engine}`,
@@ -16,7 +16,7 @@ export function browser(engine) {
     async run({ filters }) {
       const file = join(root, ".reports", `browser-${engine}.json`)
       rmSync(file, { force: true })
-      // What an earlier run left in its profile is nothing that this one should find.
+      // The profile of an earlier run must not influence this one.
       rmSync(join(root, ".reports", "chromium-profile"), { recursive: true, force: true })
       const result = await run(
         newestNode(),
@@ -40,7 +40,7 @@ export function browser(engine) {
   }
 }
 
-/** What a page does without a test runner: `test/page/*.page.ts`, run by Node's own, which drives the browser. */
+/** Tests of pages without a test runner inside, `test/page/*.page.ts`: Node's runner drives the browser. */
 export function page(engine) {
   return {
     name: `page:${engine}`,
@@ -68,7 +68,7 @@ export function page(engine) {
   }
 }
 
-/** A few rounds of what `pnpm test:browser-crash` does for as many as one likes. */
+/** A few rounds of `pnpm test:browser-crash`. */
 export function browserCrash() {
   return {
     name: "page:crash",

@@ -3,7 +3,7 @@ import { manifest } from "../lib/workspace.mjs"
 
 let building
 
-/** Builds the packages, once in a run however many steps need them. */
+/** Builds the packages once in a test run. */
 export function build() {
   building ??= runScript(manifest.scripts.build)
   return building

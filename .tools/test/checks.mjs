@@ -4,7 +4,7 @@ import { manifest } from "../lib/workspace.mjs"
 import { build } from "./build.mjs"
 import { total } from "./report.mjs"
 
-/** A static check is one test: a script of the root package.json that exits with 0. */
+/** A static check is one test: it passes if a script of the root package.json exits with 0. */
 export function scriptCheck(what, script) {
   return check(what, () => runScript(manifest.scripts[script]))
 }
@@ -13,7 +13,7 @@ export function buildCheck(what) {
   return check(what, build)
 }
 
-/** The packages as users get them: each is packed, and each tool that looks at one is a test. */
+/** Packs the packages as published; each tool that checks a package is one test. */
 export function packedChecks(what) {
   return {
     name: `checks:${what}`,

@@ -2,10 +2,10 @@ import { absent } from "../lib/runtimes.mjs"
 import { runScript } from "../lib/run.mjs"
 import { manifest } from "../lib/workspace.mjs"
 
-/** Enough to kill in the middle of everything several times; more with `pnpm test:crash --rounds N`. */
+/** Enough to interrupt each operation several times. `pnpm test:crash --rounds N` runs more. */
 const ROUNDS = 200
 
-/** Processes of all three runtimes are killed, and what they left is opened by another one. A round is a test. */
+/** Kills processes of all three runtimes and opens their sessions in another process. Each round is one test. */
 export const crash = {
   name: "crash:fs",
   absent: async () => (await absent.node()) ?? (await absent.bun()) ?? (await absent.deno()),

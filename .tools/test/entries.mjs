@@ -7,7 +7,7 @@ import { build } from "./build.mjs"
 import { junitCounts } from "./junit.mjs"
 import { outcomeOf } from "./report.mjs"
 
-/** How the own test runner of each runtime takes files and where it leaves its report. */
+/** The command of each runtime's test runner for given files and report. */
 export const commands = {
   node: (files, report) => [newestNode(), ["--test", ...nodeReporters(report), ...files]],
   bun: (files, report) => ["bun", ["test", "--reporter=junit", `--reporter-outfile=${report}`, ...files]],
@@ -18,8 +18,8 @@ export const commands = {
 }
 
 /**
- * The entry files `test/NAME.<runtime>.ts` of all packages, each run by the runner that comes with the runtime.
- * Unlike vitest, which has the sources, they get the packages as built: what users get.
+ * The entry files `test/NAME.<runtime>.ts` of all packages, run by the runtime's test runner. Unlike vitest, which uses the sources,
+ * they use the built packages.
  */
 export function entries(runtime, absent) {
   return entriesStep(`conformance:${runtime}`, absent, () => ({
@@ -28,7 +28,7 @@ export function entries(runtime, absent) {
   }))
 }
 
-/** The same files on an older Node: those that say what a storage on files and a built package must do on every Node. */
+/** The entry files for an older Node: the conformance of the file storage, and that every built package can be imported. */
 export function olderEntries(major, absent) {
   // Node strips types since 22.18 only.
   const flags = ["--import", new URL("../typescript.mjs", import.meta.url).href]
@@ -40,7 +40,7 @@ export function olderEntries(major, absent) {
   }))
 }
 
-/** Tests in which processes of all runtimes meet. Node's runner holds them; what they measure is told. */
+/** Tests in which processes of all runtimes share a folder. Node's runner runs them; their measurements are printed. */
 export function processes() {
   const folder = join(root, ".tools", "runtimes", "processes")
   const reasons = async () => (await Promise.all([absent.node(), absent.bun(), absent.deno()])).find(Boolean)
@@ -48,12 +48,12 @@ export function processes() {
     files: readdirSync(folder)
       .filter((name) => name.endsWith(".test.ts"))
       .map((name) => join(folder, name)),
-    // One file after the other: each has as many processes as a small machine bears.
+    // One file at a time, since each starts many processes.
     command: (files, report) => [newestNode(), ["--test", "--test-concurrency=1", ...nodeReporters(report), ...files]],
   }))
 }
 
-/** `toRun` says which files, how the runner is called with them, and what gives the rest of its environment. */
+/** `toRun` returns the files, the command for them, and a function for additional environment variables. */
 export function entriesStep(name, absent, toRun) {
   return {
     name,

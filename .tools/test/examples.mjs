@@ -8,7 +8,7 @@ import { nodeReporters } from "./entries.mjs"
 import { junitCounts } from "./junit.mjs"
 import { outcomeOf } from "./report.mjs"
 
-/** The example page, built from the sources and used in Chromium. */
+/** The tests of the example page, built from the sources, in Chromium. */
 export const browserAgent = {
   name: "example:browser-agent",
   absent: async () => (await absent.node()) ?? absentFromSystem(system.chromium),

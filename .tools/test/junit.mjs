@@ -1,7 +1,7 @@
 const ATTRIBUTES = `(?:[^<>"']|"[^"]*"|'[^']*')*`
 const TEST_CASE = new RegExp(`<testcase\\b(${ATTRIBUTES}?)(?:/>|>([\\s\\S]*?)</testcase>)`, "g")
 
-/** The test cases of a JUnit report, `{ title, verdict }`: the attributes of its suites differ between runners, the cases do not. */
+/** The test cases of a JUnit report as `{ title, verdict }`. Only the cases count, since the attributes of suites differ between runners. */
 export function junitCases(xml) {
   return Array.from(xml.matchAll(TEST_CASE), ([, attributes = "", body = ""]) => ({
     title: unescaped(/\bname="([^"]*)"/.exec(attributes)?.[1] ?? ""),

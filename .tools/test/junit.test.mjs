@@ -1,7 +1,7 @@
 import { expect, test } from "vitest"
 import { junitCases, junitCounts } from "./junit.mjs"
 
-test("counts cases by what they contain, whatever their attributes hold", () => {
+test("cases are counted by their content, whatever their attributes contain", () => {
   const xml = `<testsuites><testsuite name="a > b">
     <testcase name="1 > 0" classname='x'/>
     <testcase name="with output"><system-out>fine</system-out></testcase>
@@ -16,7 +16,7 @@ test("a report without cases counts nothing", () => {
   expect(junitCounts(`<testsuites tests="0"></testsuites>`)).toEqual({ passed: 0, failed: 0, skipped: 0 })
 })
 
-test("a title is what the runner was given", () => {
+test("a title is unescaped", () => {
   const xml = `<testcase classname="x" name="fs &quot;a&quot; &lt; &amp;amp; b" time="1"/>`
   expect(junitCases(xml)).toEqual([{ title: 'fs "a" < &amp; b', verdict: "passed" }])
 })

@@ -6,25 +6,25 @@ import { root } from "../lib/workspace.mjs"
 const BEGIN = "<!-- conformance: written by `pnpm test:conformance --readme` -->"
 const END = "<!-- /conformance -->"
 
-/** The README says of each adapter what the suite said of it in this run. */
+/** Checks that the README's matrix has the results of this run. */
 export const matrix = {
   name: "matrix",
   absent: () => {
     const missing = missingReports()
-    return missing.length === 0 ? undefined : `not all of the suite was run: ${missing.join(", ")} missing`
+    return missing.length === 0 ? undefined : `not the whole suite ran: ${missing.join(", ")} missing`
   },
   async run() {
     const readme = readFileSync(join(root, "README.md"), "utf8")
-    const came = matrixTable(conformanceCounts())
-    const right = inReadme(readme, came) === readme
-    const output = `The README's matrix is not what this run gave. \`pnpm test:conformance --readme\` writes it:\n${came}`
+    const table = matrixTable(conformanceCounts())
+    const right = inReadme(readme, table) === readme
+    const output = `The README's matrix differs from this run. \`pnpm test:conformance --readme\` writes it:\n${table}`
     return { passed: right ? 1 : 0, failed: right ? 0 : 1, skipped: 0, output }
   },
 }
 
-/** The text with the table between its marks. */
+/** The text with the table between its markers. */
 export function inReadme(text, table) {
   const [from, to] = [text.indexOf(BEGIN), text.indexOf(END)]
-  if (from === -1 || to < from) throw new Error(`The README lacks the marks ${BEGIN} and ${END}.`)
+  if (from === -1 || to < from) throw new Error(`The README lacks the markers ${BEGIN} and ${END}.`)
   return `${text.slice(0, from)}${BEGIN}\n\n${table}\n\n${text.slice(to)}`
 }

@@ -7,7 +7,7 @@ const counts = {
   fs: { node: { passed: 150, failed: 0, skipped: 0 } },
 }
 
-test("the matrix has a row for each adapter and a column for each runtime that somebody ran on", () => {
+test("the matrix has a row for each adapter and a column for each runtime with results", () => {
   expect(matrixTable(counts).split("\n")).toEqual([
     "|  | Node 26 | Chromium |",
     "| --- | --- | --- |",
@@ -16,11 +16,11 @@ test("the matrix has a row for each adapter and a column for each runtime that s
   ])
 })
 
-test("the matrix is written between its marks, and nowhere else", () => {
+test("the matrix is written between its markers and nowhere else", () => {
   const begin = "<!-- conformance: written by `pnpm test:conformance --readme` -->"
   const readme = `before\n${begin}\n\nold\n\n<!-- /conformance -->\nafter\n`
   const written = inReadme(readme, "new")
   expect(written).toBe(readme.replace("old", "new"))
   expect(inReadme(written, "new")).toBe(written)
-  expect(() => inReadme("no marks", "new")).toThrow(/lacks the marks/)
+  expect(() => inReadme("no marks", "new")).toThrow(/lacks the markers/)
 })

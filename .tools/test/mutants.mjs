@@ -2,7 +2,7 @@ import { runScript } from "../lib/run.mjs"
 import { manifest } from "../lib/workspace.mjs"
 import { outcomeOf } from "./report.mjs"
 
-/** Storages broken on purpose: each is one test, passed when the suite finds exactly what is wrong with it. */
+/** Storages with a deliberate defect. Each is one test, which passes if the suite finds exactly that defect. */
 export function mutants(absent) {
   return {
     name: "mutants",

@@ -1,8 +1,8 @@
-/** Runs a step and tells of it: a line when it is green, its whole output when it is not. */
+/** Runs a step and prints a line, and its whole output if it failed. */
 export async function report(step, { filters, ci }) {
   const reason = await step.absent?.()
   if (reason !== undefined) {
-    console.log(`${ci ? "FAIL" : "left out"}  ${step.name}: ${reason}`)
+    console.log(`${ci ? "FAIL" : "skipped"}  ${step.name}: ${reason}`)
     return { passed: 0, failed: ci ? 1 : 0, skipped: 0 }
   }
   const started = performance.now()
@@ -23,8 +23,8 @@ export function total(outcomes) {
 }
 
 /**
- * The outcome of a runner: what its report counts, held against its exit code. A run that found no tests, or
- * that failed outside of any test, is a failure of its own.
+ * The outcome of a runner, from the counts of its report and its exit code. A run that found no tests, or that failed outside of a test,
+ * counts as one failure.
  */
 export function outcomeOf(counted, { code, output }) {
   if (counted === undefined)

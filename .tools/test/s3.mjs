@@ -8,9 +8,9 @@ import { manifest, root } from "../lib/workspace.mjs"
 import { commands, entriesStep } from "./entries.mjs"
 import { outcomeOf } from "./report.mjs"
 
-const folders = ["packages/s3", "examples/serverless"].map((place) => join(root, place, "test", "server"))
+const folders = ["packages/s3", "examples/serverless"].map((folder) => join(root, folder, "test", "server"))
 
-/** The tests that need a real S3 server: the entry files of a runtime beside each other, all on one server. */
+/** The tests that need a real S3 server: the entry files of a runtime, all on one server. */
 export function onServer(runtime) {
   const reason = async () => (await absent[runtime]()) ?? absentFromSystem(system.s3)
   return entriesStep(`s3:${runtime}`, reason, () => ({
@@ -24,15 +24,15 @@ export function onServer(runtime) {
   }))
 }
 
-/** A seed is no test of its own; the run is one. */
+/** The whole run is one test. */
 export const simulation = {
   name: "s3:simulation",
   absent: absent.node,
   async run() {
     const result = await runScript(`${manifest.scripts["test:s3-simulation"]} --seeds 1000`)
-    const told = /^acknowledged \d+, indeterminate \d+, violations (\d+)$/m.exec(result.output)
-    const failed = told?.[1] === "0" ? 0 : 1
-    const counted = told === null ? undefined : { passed: 1 - failed, failed, skipped: 0 }
-    return { ...outcomeOf(counted, result), measured: told === null ? [] : [`${told[0]} in 1,000 seeds`] }
+    const summary = /^acknowledged \d+, indeterminate \d+, violations (\d+)$/m.exec(result.output)
+    const failed = summary?.[1] === "0" ? 0 : 1
+    const counted = summary === null ? undefined : { passed: 1 - failed, failed, skipped: 0 }
+    return { ...outcomeOf(counted, result), measured: summary === null ? [] : [`${summary[0]} in 1,000 seeds`] }
   },
 }

@@ -11,10 +11,10 @@ import { onServer, simulation } from "./s3.mjs"
 import { vitest } from "./vitest.mjs"
 
 /**
- * What a test run consists of, in order. A step has
- * - `name`: `group:what`; `--only` takes the group or the whole name;
- * - `absent()`: why it cannot run on this machine, or undefined; without it the step runs everywhere;
- * - `run({ filters })`: its outcome, `{ passed, failed, skipped, output }`, and lines `measured` where it has figures to tell.
+ * The steps of a test run, in order. A step has
+ * - `name`: `group:name`; `--only` takes the group or the whole name;
+ * - `absent()`: the reason why it cannot run on this machine, or undefined; without it the step runs everywhere;
+ * - `run({ filters })`: its outcome, `{ passed, failed, skipped, output }`, and optionally `measured`, lines to print.
  */
 export const steps = [
   scriptCheck("format", "format:check"),

@@ -5,10 +5,10 @@ import { run } from "../lib/run.mjs"
 import { root } from "../lib/workspace.mjs"
 import { outcomeOf } from "./report.mjs"
 
-/** Vitest, for a runtime to run. */
+/** Vitest's program. */
 export const program = join("node_modules", "vitest", "vitest.mjs")
 
-/** How each runtime runs vitest itself, so that tests and what they test run in it too. */
+/** The command of each runtime that runs vitest, so that the tests run in that runtime. */
 const commands = {
   node: (args) => [newestNode(), [program, ...args]],
   // Bun's child processes don't speak the protocol of vitest's default pool.
@@ -37,7 +37,7 @@ export function vitest(runtime, absent) {
   }
 }
 
-/** What the JSON report of a run counts; undefined where it left none. */
+/** The counts of the JSON report of a run; undefined if there is none. */
 export function countsOf(file) {
   if (!existsSync(file)) return undefined
   const report = JSON.parse(readFileSync(file, "utf8"))

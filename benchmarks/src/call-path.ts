@@ -1,7 +1,7 @@
 /**
- * The source files whose functions an operation on files calls: one awaited append to an open session, and opening a session of
- * seven lines in a new repository with its context. Counted by V8's precise coverage on the sources; module evaluation is left out,
- * and a first run of each operation loads what is imported late. `--files` lists the files.
+ * Counts the source files whose functions an operation on files calls: one awaited append to an open session, and open() and context()
+ * of a session of seven lines in a new repository. Uses V8's precise coverage on the sources. Module evaluation does not count: each
+ * operation runs once before, so that all modules are loaded. `--files` lists the files.
  */
 import { Session as Inspector } from "node:inspector/promises"
 import { relative } from "node:path"
@@ -42,7 +42,7 @@ await withFolder(async (root) => {
 })
 inspector.disconnect()
 
-/** How often functions of each source file were called. */
+/** The number of calls of functions of each source file. */
 type Calls = ReadonlyMap<string, number>
 
 async function callsOf(operation: () => Promise<unknown>): Promise<Calls> {

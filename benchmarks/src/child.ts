@@ -8,7 +8,7 @@ export async function inNewProcess<T>(name: string, args: readonly string[]): Pr
   return JSON.parse(output.trim().split("\n").at(-1) ?? "") as T
 }
 
-/** What a program prints. A failure has what it printed as errors. */
+/** Runs a program and returns its output. The error of a failed one has what it wrote to stderr. */
 export function outputOf(
   file: string,
   args: readonly string[],

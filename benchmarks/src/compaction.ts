@@ -1,6 +1,6 @@
 /**
- * Planning a compaction: rendering, counting, the cut, and what the summary covers, over messages of 200 bytes in turns with tool
- * calls. Beside it the loop that does nothing but add up the texts. Linear means that ten times the messages take ten times as long.
+ * Plans a compaction (rendering, counting, cut point, range of the summary) over messages of 200 bytes in turns with tool calls. The
+ * raw loop only adds up the lengths of the texts. The plan is linear if ten times the messages take ten times as long.
  */
 import { EntryLog } from "@sessions/core"
 import type { Entry } from "@sessions/core"
@@ -9,7 +9,7 @@ import { timed } from "./report.ts"
 import type { Result, Scenario } from "./report.ts"
 import { inTurns, milliseconds, verify } from "./rounds.ts"
 
-/** Some are spent until the code is compiled: the median is of those that are not. */
+/** Enough for the median to be of compiled code. */
 const ROUNDS = 25
 const TEXT = "-".repeat(200)
 
@@ -31,7 +31,7 @@ async function measure(id: string, messages: number): Promise<Result> {
     units = addUp(slots)
   }
   const times = await inTurns({ ours: () => milliseconds(plan), raw: () => milliseconds(add) }, ROUNDS)
-  verify(summarized > messages - 1_000 && units === messages * TEXT.length, "not all of it was planned")
+  verify(summarized > messages - 1_000 && units === messages * TEXT.length, "the plan does not cover all messages")
   return { ...timed(id, "ms", times), work: { messages, summarized } }
 }
 
@@ -44,13 +44,13 @@ function addUp(entries: readonly Entry[]): number {
   return units
 }
 
-/** A prompt, a call, its result, an answer, again and again. */
+/** Turns of a prompt, a call, its result and an answer. */
 function makeEntries(count: number): Entry[] {
   return Array.from({ length: count }, (_, index): Entry => {
     const id = `e${index + 1}`
     const parentId = index === 0 ? null : `e${index}`
-    const place = { id, parentId, seq: index + 1, timestamp: "2026-01-31T09:30:00.000Z" }
-    return { type: "message", ...place, message: messageAt(index) }
+    const position = { id, parentId, seq: index + 1, timestamp: "2026-01-31T09:30:00.000Z" }
+    return { type: "message", ...position, message: messageAt(index) }
   })
 }
 

@@ -1,6 +1,6 @@
 /**
- * The packages of another checkout, built, beside those of this one: each row is measured alternately on either, seven times. The code
- * of the benchmarks is that of this checkout on both sides; a copy of it resolves `@sessions/*` to the other packages.
+ * Compares the built packages of another checkout with those of this one: each row is measured alternately on both, seven times. Both
+ * sides run the benchmark code of this checkout; for the other side a copy of it resolves `@sessions/*` to the other packages.
  */
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, realpathSync, symlinkSync } from "node:fs"
 import { join, resolve } from "node:path"
@@ -14,7 +14,7 @@ import type { Report } from "./merge.ts"
 import type { Result } from "./report.ts"
 
 const ROUNDS = 7
-/** Rounds within a run: a run is repeated, so that few are enough. */
+/** Rounds within a run. Few are enough, since each run is repeated. */
 const INNER_ROUNDS = "3"
 
 const { values, positionals } = parseArgs({
@@ -68,7 +68,7 @@ function run(benchmarks: string, args: readonly string[]): Promise<string> {
   return outputOf(join(benchmarks, "src", "main.ts"), [...args, ...flags], { BENCH_ROUNDS: INNER_ROUNDS })
 }
 
-/** The benchmarks of `here` in `folder`, with the packages of `checkout`; the folder of the copy. */
+/** Copies the benchmarks of `here` into `folder`, linked to the packages of `checkout`, and returns the path of the copy. */
 function copyFor(checkout: string, here: string, folder: string): string {
   const copy = join(folder, "benchmarks")
   const link = (from: string, to: string): void => symlinkSync(realpathSync(from), to, "junction")

@@ -1,8 +1,8 @@
-/** Two builds by the runs of a row on each: the medians, and whether they differ by more than noise. */
+/** Compares the runs of a row on two builds: medians, spreads, and whether the medians differ by more than noise. */
 import { aligned, median, show } from "./report.ts"
 import type { Result } from "./report.ts"
 
-/** Medians that differ by less are the same, however narrow the spread. */
+/** Smaller differences do not count, however narrow the spread. */
 const SHARE = 0.05
 
 export interface Side {
@@ -25,12 +25,12 @@ export function compared(before: readonly Result[], after: readonly Result[]): C
   return { id, unit, ...sides, verdict: verdictOf(unit, sides.before, sides.after) }
 }
 
-/** The medians differ if they do by more than 5 % and by more than the wider spread of the two. */
+/** Medians differ if the difference exceeds 5 % and the wider of the two spreads. */
 function verdictOf(unit: string, before: Side, after: Side): Comparison["verdict"] {
   const difference = after.value - before.value
   const noise = Math.max(SHARE * before.value, widthOf(before), widthOf(after))
   if (Math.abs(difference) <= noise) return "same"
-  // Of times the smaller one is better, of rates the larger one.
+  // A smaller time is better, a larger rate is.
   return difference > 0 === unit.endsWith("/s") ? "faster" : "slower"
 }
 

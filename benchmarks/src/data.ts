@@ -1,10 +1,10 @@
 /** Deterministic data of realistic sizes. */
 import type { NewEntry } from "@sessions/core"
 
-/** Of a project that is worked on: a summary lists those that were read, so one for each turn would make it as long as the history. */
+/** Distinct file names: a summary lists the files that were read, so a name for each turn would make it as long as the history. */
 const FILES = 200
 
-/** A prompt, a call, its result, an answer: about 8 KB a turn, of which most is the result. */
+/** A prompt, a call, its result, an answer: about 8 KB a turn, most of it the result. */
 export function turn(index: number): NewEntry[] {
   const id = `call_${index}`
   const usage = { input: 1_000 + index, output: 200, cacheRead: 0, cacheWrite: 0, totalTokens: 1_200 + index }
@@ -43,7 +43,7 @@ export function message(index: number): NewEntry {
 
 const fixed = { id: "01J00000000000000000000000", parentId: "01J00000000000000000000000" }
 
-/** The line that {@link message} becomes, with its end. */
+/** The line of {@link message}, with its LF. */
 export function lineOf(seq: number): string {
   const { type, ...payload } = message(seq)
   return `${JSON.stringify({ type, ...fixed, seq, timestamp: new Date().toISOString(), ...payload })}\n`

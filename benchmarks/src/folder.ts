@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 
-/** A folder of its own on the disk, gone afterwards, also where the process is asked to end. */
+/** Runs `use` with a temporary folder, which is removed afterwards, also when the process exits by a signal. */
 export async function withFolder<T>(use: (folder: string) => Promise<T>): Promise<T> {
   const folder = mkdtempSync(join(tmpdir(), "sessions-bench-"))
   // A browser that has just been closed may still be writing to its profile.

@@ -1,4 +1,4 @@
-/** Ready lines of 200 bytes through the memory storage's own `append`, 64 in flight. */
+/** Appends prepared lines of 200 bytes through the `append` of the memory storage, 64 in flight. */
 import type { Head } from "@sessions/core/storage"
 import { createMemoryStorage } from "@sessions/memory"
 import type { Result, Scenario } from "./report.ts"
@@ -11,7 +11,7 @@ export function memoryScenarios(quick: boolean): readonly Scenario[] {
   return [{ id: "memory.append", run: () => append(quick ? 64_000 : 320_000) }]
 }
 
-/** One session for each that is in flight: an append names the head before it. */
+/** One session for each append in flight, since an append needs the head before it. */
 async function append(count: number): Promise<Result> {
   const line = JSON.stringify({ type: "message", text: "x".repeat(170) })
   const each = count / IN_FLIGHT

@@ -1,4 +1,4 @@
-/** What `--json` writes, and how a later run of a part goes into it. */
+/** The JSON report of `--json`, and how the results of a later run are merged into it. */
 import type { Result } from "./report.ts"
 
 export interface Report {
@@ -7,8 +7,8 @@ export interface Report {
 }
 
 /**
- * The older report with the results of the newer one in the place of those that measured the same, in the same runtime of whatever
- * version. Nothing of the older one stays if it is of another machine: such figures mean nothing beside each other.
+ * Replaces results of the older report by newer ones of the same row and runtime, whatever its version. The older report is dropped if
+ * it is from another machine, since such figures are not comparable.
  */
 export function merge(older: Report | undefined, newer: Report): Report {
   if (older === undefined || !isOfSameMachine(older, newer)) return newer
@@ -26,7 +26,7 @@ export function isOfSameMachine(one: Report, other: Report): boolean {
   return JSON.stringify(one.machine) === JSON.stringify(other.machine)
 }
 
-/** Measured numbers as far as they say something. */
+/** The report as JSON, with measurements rounded to six digits. */
 export function toJson(report: Report): string {
   const short = (_: string, value: unknown): unknown =>
     typeof value === "number" && !Number.isInteger(value) ? Number(value.toPrecision(6)) : value

@@ -1,4 +1,4 @@
-/** What a measurement gives, and how it is shown. */
+/** The result of a measurement, and the table that shows results. */
 import { cpus, release, totalmem, type } from "node:os"
 import type { Pair } from "./rounds.ts"
 
@@ -16,7 +16,7 @@ export interface Result {
   /** Smallest and largest of all rounds. */
   readonly spread: readonly [number, number]
   readonly rounds: number
-  /** Of smaller data and fewer rounds than the id says. */
+  /** Measured with less data and fewer rounds than usual. */
   readonly quick?: true
   /** Median of the raw loop, in the same unit. */
   readonly raw?: number
@@ -24,13 +24,13 @@ export interface Result {
   readonly ratio?: number
   /** Medians of other programs that do the same, in the same unit and run. */
   readonly peers?: Readonly<Record<string, number>>
-  /** What is counted rather than timed. */
+  /** Counts, e.g. of requests, lines, bytes. */
   readonly work?: Readonly<Record<string, number>>
-  /** Curves, for plots: pairs of what was varied and what came, by name. */
+  /** Curves for plots by name: pairs of the varied quantity and the value. */
   readonly series?: Readonly<Record<string, readonly (readonly [number, number])[]>>
 }
 
-/** The same in whichever runtime it is asked. */
+/** The same in every runtime. */
 export function machine(): Readonly<Record<string, unknown>> {
   const all = cpus()
   const system = `${type()} ${release().split("-")[0] ?? ""}`

@@ -1,4 +1,4 @@
-/** How a measurement is taken, in a page as in a process: ours and the raw loop in turns, so that a machine that drifts drifts under both. */
+/** Measures ours and the raw loop alternately, so that changes of the machine's speed affect both. Runs in processes and in pages. */
 
 /** A spread needs at least five. `compare.ts` sets fewer, since it repeats whole runs. In a page there is no `process`. */
 export const ROUNDS = Number(globalThis.process?.env["BENCH_ROUNDS"] ?? 7)
@@ -9,8 +9,8 @@ export interface Pair {
 }
 
 /**
- * Each work is given the round and gives its time; the first round warms up and does not count. Ours comes first in that one, and after
- * it in every other: what one leaves to do for the machine is met by either.
+ * Each function gets the round and returns its time. The first round warms up and does not count. The order changes with each round, so
+ * that work which one leaves behind (garbage, dirty pages) slows down both.
  */
 export async function inTurns(
   work: { readonly ours: Timed; readonly raw: Timed },
@@ -39,7 +39,7 @@ export async function milliseconds(work: () => unknown): Promise<number> {
   return performance.now() - start
 }
 
-/** What the set-up promised is there: a benchmark of the wrong thing is worse than none. */
+/** Throws if the benchmark did not do the work it is meant to measure. */
 export function verify(holds: boolean, what: string): void {
   if (!holds) throw new Error(`The benchmark measured the wrong thing: ${what}.`)
 }

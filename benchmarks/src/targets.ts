@@ -1,24 +1,24 @@
-/** What each figure is, how it is taken, and how good it must be. */
+/** Each row of the benchmarks: what it measures, with which options, and its target. */
 import type { Result } from "./report.ts"
 
 export interface Target {
   readonly id: string
   readonly what: string
-  /** The loop beside it. */
+  /** The raw loop. */
   readonly raw?: string
   readonly options: string
   readonly checks: readonly Check[]
-  /** Said where a check does not hold: what keeps the figure from it. */
+  /** Shown if a check fails: the reason that profiling found. */
   readonly bound?: string
 }
 
 export interface Check {
   readonly label: string
-  /** Undefined: this result says nothing of it. */
+  /** Undefined if the check does not apply to the result. */
   readonly holds: (result: Result) => boolean | undefined
 }
 
-/** The outcome of all checks of a result; nothing where none is for it. */
+/** The outcomes of the checks that apply to a result. */
 export function outcomesOf(result: Result): readonly { readonly label: string; readonly holds: boolean }[] {
   const checks = targets.find(({ id }) => id === result.id)?.checks ?? []
   return checks.flatMap(({ label, holds }) => {
@@ -29,15 +29,15 @@ export function outcomesOf(result: Result): readonly { readonly label: string; r
 
 const files = "createFileStorage({ root })"
 
-/** What keeps a figure behind a peer's, by profile. */
+/** The reasons for rows in which a peer is faster, found by profiling. */
 const PARSE =
-  "The file of JSON lines and SQLite hand out what they parsed. Ours also checks each line, links the tree and estimates what each message takes of the window; a third of its time is JSON.parse, a quarter the garbage collector."
+  "The file of JSON lines and SQLite return what they parsed. Ours also checks each line, links the tree and estimates the tokens of each message; a third of its time is JSON.parse, a quarter garbage collection."
 const ROWS =
-  "SQLite has one file and reads 60 rows by their key. Ours lists a folder, looks at its files, finds the line where the context begins, and checks what it parsed."
+  "SQLite has one file and reads 60 rows by their key. Ours lists a folder, checks its files, finds the line where the context begins, and checks the parsed entries."
 const LOCKED =
-  "pi stringifies and calls appendFile: no lock, and no look whether somebody else has written. Ours is held against the loop that looks, in append.os.awaited; beyond it come an id in order of time, the information for a list, and a promise."
+  "pi stringifies and calls appendFile, without a lock and without detecting other writers. Ours is compared with a loop that detects them in append.os.awaited; it adds a time-ordered id, the session information and a promise."
 const FOLDERS =
-  "SQLite reads one table. Here each session is a folder, whose log is looked at so that what another process appended is not missed: 2 µs each, for each of the five pages, and 20 µs for those whose row is read."
+  "SQLite reads one table. Here each session is a folder, and each page checks the size of each log to notice appends of other processes: 2 µs each, for each of the five pages, and 20 µs for a session whose information is read."
 
 export const targets: readonly Target[] = [
   {
@@ -60,7 +60,7 @@ export const targets: readonly Target[] = [
     raw: "writeSync and an awaited fdatasync",
     options: 'durability: "disk"',
     checks: [ratio(0.85, "bun", "deno")],
-    bound: "Before each sync stands what an append costs in this process: append.os.awaited less its raw loop.",
+    bound: "Each sync follows the work of an append in this process: append.os.awaited less its raw loop.",
   },
   {
     id: "append.disk.concurrent64",
@@ -69,7 +69,7 @@ export const targets: readonly Target[] = [
     options: 'durability: "disk"',
     checks: [ratio(0.8, "bun", "deno")],
     bound:
-      "All 64 wait for the same sync, so that what each message costs beside it, 2 to 4 µs by append.batch, cannot go on meanwhile.",
+      "All 64 wait for the same sync, so that the work of each message, 2 to 4 µs by append.batch, cannot overlap with it.",
   },
   {
     id: "memory.append",
@@ -80,19 +80,19 @@ export const targets: readonly Target[] = [
   {
     id: "replay.200mb",
     what: "every entry of 200 MB in several parts",
-    raw: "read 256 KB, look for line ends, JSON.parse",
+    raw: "read 256 KB, find line ends, JSON.parse",
     options: "maxSessionBytes: 4e9",
     checks: [ratio(0.9), most("peakMB", 150, "MB of memory at most", "node")],
     bound:
-      "In Bun, 100 MB are read and parsed in 46 ms through the storage and in 47 ms by hand. That each of their 57,000 lines is looked at for being an entry, and handed out by a step that is awaited, takes 17 ms more, a third of what Bun parses it in.",
+      "In Bun, 100 MB are read and parsed in 46 ms through the storage and in 47 ms by the raw loop. Checking each of their 57,000 lines and awaiting each iteration takes 17 ms more, a third of the time of parsing.",
   },
   {
     id: "replay.tree.200mb",
     what: "the same into a tree, with its context",
-    raw: "the same loop, which keeps what it parsed",
+    raw: "the same loop, which keeps the parsed entries",
     options: "maxSessionBytes: 4e9",
     checks: [ratio(0.7)],
-    bound: "In Bun, what bounds replay.200mb: looking at each line takes long beside how fast Bun parses it.",
+    bound: "In Bun, the same as replay.200mb: checking each line is slow compared with Bun's parser.",
   },
   {
     id: "resume.compacted",
@@ -108,7 +108,7 @@ export const targets: readonly Target[] = [
   },
   {
     id: "resume.last50",
-    what: "the last 50 messages of one that never was compacted, in a new process",
+    what: "the last 50 messages of a session without a compaction, in a new process",
     options: "maxSessionBytes: 4e9",
     checks: [{ label: "5 ms or less", holds: ({ value }) => value <= 5 }],
   },
@@ -118,7 +118,7 @@ export const targets: readonly Target[] = [
     raw: "readdir and one stat each",
     options: files,
     bound:
-      "It is the same loop, over sessions that are then sorted; the rows of the newest 50 are read and parsed after it.",
+      "It is the same loop; then the sessions are sorted, and the information of the newest 50 is read and parsed.",
     checks: [
       { label: "150 ms or less", holds: ({ value }) => value <= 150 },
       most("againMs", 60, "ms at most, again"),
@@ -128,7 +128,7 @@ export const targets: readonly Target[] = [
   {
     id: "compaction.100k",
     what: "cut point and preparation over 100,000 messages of 200 bytes",
-    raw: "adding up their texts",
+    raw: "adding up the lengths of their texts",
     options: "keepRecentTokens 20,000, the default",
     checks: [{ label: "50 ms or less", holds: ({ value }) => value <= 50 }],
   },
@@ -139,12 +139,12 @@ export const targets: readonly Target[] = [
     options: "createIndexedDbStorage(): its default durability; Chromium's profile on disk",
     checks: [ratio(0.85, "firefox", "webkit")],
     bound:
-      "Both are one transaction. Ours has a promise for each request, the session's information in the head's row, and before it a turn of the event loop, in which others may join: 0.1 to 0.2 ms.",
+      "Both are one transaction. Ours has a promise for each request, the session information in the head's row, and a tick of the event loop before it, in which other appends may join: 0.1 to 0.2 ms.",
   },
   {
     id: "idb.replay.200mb",
     what: "every entry of 199 MB",
-    raw: "getAll of 16 rows, the next ones asked for meanwhile, split, JSON.parse",
+    raw: "getAll of 16 rows, prefetching the next, split, JSON.parse",
     options: "createIndexedDbStorage(); Chromium's profile on disk",
     checks: [ratio(0.85, "firefox", "webkit")],
   },
@@ -155,7 +155,7 @@ export const targets: readonly Target[] = [
     options: "createS3Storage({ client, bucket })",
     checks: [ratio(0.9), most("requests/append", 1.02, "requests an append at most")],
     bound:
-      "The server takes 3 to 4 ms. Beside it ours makes the 130 to 390 KB of each request anew, which takes 0.1 ms, and 0.3 ms more to be collected by and by; the raw loop is given them. A buffer that is used again could be overwritten while a request that was given up is still being sent.",
+      "The server takes 3 to 4 ms. Ours also builds the 130 to 390 KB of each request, 0.1 ms, and 0.3 ms of garbage collection follow; the raw loop sends a prepared body. A reused buffer could be overwritten while an aborted request is still being sent.",
   },
   {
     id: "s3.resume",
@@ -164,7 +164,7 @@ export const targets: readonly Target[] = [
     options: "createS3Storage({ client, bucket })",
     checks: [ratio(0.9), most("requests", 1, "request")],
     bound:
-      "The server answers from its memory on the same machine, in a millisecond or two; finding and parsing 70 messages in 150 KB takes half of that again. Where a request takes 10 ms and more, it does not show.",
+      "The server answers from memory on the same machine, in a millisecond or two; finding and parsing 70 messages in 150 KB takes half as long. With requests of 10 ms and more the difference is negligible.",
   },
   {
     id: "s3.replay.200mb",
@@ -173,12 +173,12 @@ export const targets: readonly Target[] = [
     options: "createS3Storage({ client, bucket })",
     checks: [ratio(0.8), most("requests", 60, "requests at most")],
   },
-  peers("peers.open.50mb", "open until the messages of 50 MB are in hand", PARSE),
-  peers("peers.open.116mb", "open until the messages of 116 MB are in hand", PARSE),
-  peers("peers.open.50mb.compacted", "the same, with a compaction behind which 60 messages are live", ROWS),
-  peers("peers.open.116mb.compacted", "the same, with a compaction behind which 60 messages are live", ROWS),
+  peers("peers.open.50mb", "open until the messages of 50 MB are available", PARSE),
+  peers("peers.open.116mb", "open until the messages of 116 MB are available", PARSE),
+  peers("peers.open.50mb.compacted", "the same, with a compaction that keeps 60 messages", ROWS),
+  peers("peers.open.116mb.compacted", "the same, with a compaction that keeps 60 messages", ROWS),
   peers("peers.open.memory", "the messages of a session of 10 MB in memory"),
-  peers("peers.append", "a message of 1.6 KB at a time, until the program says that it has it", LOCKED),
+  peers("peers.append", "a message of 1.6 KB at a time, until the program acknowledges it", LOCKED),
   peers("peers.append.memory", "the same in memory"),
   peers("peers.list.1000", "1,000 sessions of 50 KB with time, prompt and number of messages, newest first", FOLDERS),
   {
@@ -222,13 +222,13 @@ function most(name: string, limit: number, label: string, ...only: readonly stri
 
 function peers(id: string, what: string, bound?: string): Target {
   const ahead: Check = {
-    label: "ahead in each",
+    label: "faster than each",
     holds: ({ value, peers: others = {} }) => Object.values(others).every((other) => value < other),
   }
   return {
     id,
     what,
-    options: 'each as it is by default; ours with durability "os"',
+    options: 'each with its defaults; ours with durability "os"',
     checks: [ahead],
     ...(bound !== undefined && { bound }),
   }

@@ -1,4 +1,4 @@
-/** What is counted where time is noisy. */
+/** Counts of work, which do not vary like times: reads, lines, bytes, peak memory. */
 import { readFileSync } from "node:fs"
 import type { SessionStorage } from "@sessions/core"
 
@@ -8,7 +8,7 @@ export interface Reads {
   bytes: number
 }
 
-/** The storage, with what its reads give counted. */
+/** Wraps a storage and counts the lines and bytes of its reads. */
 export function countReads(storage: SessionStorage): { readonly storage: SessionStorage; readonly counts: Reads } {
   const counts: Reads = { calls: 0, lines: 0, bytes: 0 }
   const read: SessionStorage["read"] = async function* (...args) {
@@ -29,7 +29,7 @@ export function countReads(storage: SessionStorage): { readonly storage: Session
   return { storage: counting, counts }
 }
 
-/** VmHWM: the most resident memory that this process ever had, in MB; undefined where the system does not say. */
+/** VmHWM, the peak resident memory of this process in MB; undefined on other systems than Linux. */
 export function peakMemoryMB(): number | undefined {
   try {
     const [, kilobytes] = /^VmHWM:\s+(\d+) kB$/m.exec(readFileSync("/proc/self/status", "utf8")) ?? []

@@ -1,9 +1,9 @@
-/** The plainest thing that makes the same transactions: get the head, add a row, put the head; get rows by pages. */
+/** The raw loop for IndexedDB: the same transactions as the storage (get the head, add a row, put the head; read rows in pages). */
 
 export interface ByHand {
   /** Resolves when the transaction is complete. */
   append(session: string, line: string, expect: number): Promise<void>
-  /** How many lines a log has. */
+  /** The number of lines of a log. */
   next(session: string): Promise<number>
   close(): void
 }
@@ -51,7 +51,7 @@ export async function createByHand(name: string, durability: "relaxed" | "strict
   }
 }
 
-/** Reads the rows that the storage wrote, splits and parses them; how many lines there are. The next page is asked for before one is used. */
+/** Reads, splits and parses the rows that the storage wrote, prefetching one page; returns the number of lines. */
 export async function replayByHand(name: string, session: string): Promise<number> {
   const db = await open(name, () => undefined)
   const { log } = (await answer(db.transaction("heads").objectStore("heads").get(session))) as { readonly log: string }
@@ -63,7 +63,7 @@ export async function replayByHand(name: string, session: string): Promise<numbe
   let rows = await page(0)
   while (rows.length > 0) {
     const last = rows.at(-1) as Row
-    // All that is wanted is the first row behind the last one.
+    // Only the first row after the last page is needed.
     const following = page(last.from + 0.5)
     for (const { text } of rows) {
       for (const line of text.split("\n")) {

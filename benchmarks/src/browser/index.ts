@@ -1,4 +1,4 @@
-/** A session in IndexedDB, in a page of a browser that keeps its profile on disk where the engine can; beside the same by hand. */
+/** Benchmarks of IndexedDB in a browser, whose profile is on disk if the engine allows it. */
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { bundle } from "../../../.config/browsers/bundle.ts"
@@ -12,12 +12,12 @@ import type { PageBenchmarks, PageFigures } from "./page.ts"
 
 export const engines: readonly Engine[] = ["chromium", "firefox", "webkit"]
 
-/** Many short rounds: how long the disk takes to sync changes from one second to the next. */
+/** Many short rounds, since the time of a disk sync varies from second to second. */
 const APPENDS = 50
 const APPEND_ROUNDS = 30
 
 export function browserScenarios(quick: boolean, engine: Engine): readonly Scenario[] {
-  // The most that a session may have by default, less a batch.
+  // The default `maxSessionBytes` less one batch.
   const bytes = quick ? 10e6 : 199e6
   const rounds = quick ? 5 : ROUNDS
   return [
@@ -49,7 +49,7 @@ export function browserScenarios(quick: boolean, engine: Engine): readonly Scena
   }
 }
 
-/** Each in a browser of its own, which is closed whatever happens. */
+/** Runs one benchmark in a new browser and closes it. */
 function inPage<K extends keyof PageBenchmarks>(
   engine: Engine,
   name: K,

@@ -1,4 +1,4 @@
-/** What runs in the page: appends and a replay through a session, and the same transactions by hand in turns. */
+/** Runs in the page: appends and a replay through a session, alternately with the same transactions by hand. */
 import { createSessions } from "@sessions/core"
 import type { SessionStorage } from "@sessions/core"
 import { createIndexedDbStorage } from "@sessions/idb"
@@ -11,7 +11,7 @@ export interface PageFigures {
   /** Milliseconds of a round. */
   readonly pair: Pair
   readonly work: Readonly<Record<string, number>>
-  /** What the browser says it is. */
+  /** `navigator.userAgent`. */
   readonly userAgent: string
 }
 
@@ -27,7 +27,7 @@ const benchmarks: PageBenchmarks = {
     const storage = createIndexedDbStorage({ database: "append" })
     const sessions = createSessions({ storage })
     const byHand = await createByHand("append-by-hand", durabilityOf(storage))
-    // One for all rounds: what was quiet for two seconds is folded, and that is no part of an append.
+    // One session for all rounds: idle rows are compacted after two seconds, which is no part of an append.
     const session = await sessions.create()
     const counted = { ours: 0, raw: 0 }
     const pair = await inTurns(
@@ -67,7 +67,7 @@ const benchmarks: PageBenchmarks = {
     for (let i = 0; (await session.parts()).bytes < bytes; i += LINES_A_BATCH) {
       await session.append(Array.from({ length: LINES_A_BATCH }, (_, k) => message(i + k)))
     }
-    // Happens automatically after two seconds.
+    // The storage compacts idle rows by itself after two seconds.
     await storage.compactRows(session.id)
     const counted = { entries: 0, ours: 0, raw: 0 }
     const pair = await inTurns(
@@ -102,7 +102,7 @@ const benchmarks: PageBenchmarks = {
   },
 }
 
-/** By the name of the database. */
+/** The number of transactions by the name of their database. */
 const transactions = new Map<string, number>()
 Object.defineProperty(IDBDatabase.prototype, "transaction", {
   value: new Proxy(Reflect.get(IDBDatabase.prototype, "transaction") as (...args: unknown[]) => IDBTransaction, {
@@ -117,7 +117,7 @@ function transactionsOf(name: string): number {
   return transactions.get(name) ?? 0
 }
 
-/** By hand as the storage does by default. */
+/** The durability that the storage uses by default. */
 function durabilityOf({ capabilities }: SessionStorage): "relaxed" | "strict" {
   return capabilities.durability === "disk" ? "strict" : "relaxed"
 }

@@ -1,4 +1,4 @@
-/** One page of the list of a new process, another one, and the raw loop. */
+/** Lists one page of sessions in a new process, lists it again, and runs the raw loop. */
 import { readdirSync, statSync } from "node:fs"
 import { join } from "node:path"
 import { createSessions } from "@sessions/core"

@@ -1,4 +1,4 @@
-/** Replays a session: ours and the raw loop in turns, or, with no rounds, ours once. */
+/** Replays a session: ours and the raw loop alternately, or ours once if `rounds` is 0. */
 import { closeSync, openSync, readdirSync, readSync } from "node:fs"
 import { join } from "node:path"
 import { createSessions } from "@sessions/core"
@@ -49,7 +49,7 @@ async function replay(): Promise<void> {
   await sessions.close()
 }
 
-/** Reads the parts in pieces of 256 KB into one buffer, looks for line ends and parses each line. */
+/** Reads the parts in chunks of 256 KB into one buffer, finds line ends and parses each line. */
 function rawLoop(): void {
   const folder = join(root, session)
   const parts = readdirSync(folder)

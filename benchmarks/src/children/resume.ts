@@ -1,6 +1,6 @@
 /**
- * Opens a session and gives its context, or its last 50 messages: once, timed from after the import. What comes out of the storage
- * is counted in a process of its own: counting takes its time, too.
+ * Opens a session and reads its context or its last 50 messages, once; the time of the imports does not count. Lines and bytes read
+ * are counted in a separate process, since counting takes time.
  */
 import { createSessions } from "@sessions/core"
 import { createStorage } from "../files/storage.ts"
@@ -10,7 +10,7 @@ import { countReads } from "../work.ts"
 export interface ResumeTimes {
   readonly ms: number
   readonly messages: number
-  /** Where it is counted, else 0. */
+  /** 0 unless counted. */
   readonly lines: number
   readonly bytes: number
 }

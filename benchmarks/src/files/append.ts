@@ -1,5 +1,5 @@
 /**
- * Messages of 2 KB, one at a time or many in flight, with durability `os` and `disk`, beside loops that do the same writes on an
+ * Appends messages of 2 KB, one at a time or many in flight, with durability `os` and `disk`. The raw loops do the same writes on an
  * open file.
  */
 import { closeSync, fdatasync, fstatSync, openSync, writeSync } from "node:fs"
@@ -61,7 +61,7 @@ async function appendAll(session: Session, count: number, inFlight: number): Pro
     for (let i = 0; i < count; i++) await session.append(message(i))
     return
   }
-  // As many appenders as there are to be in flight, each of which awaits its own.
+  // One appender for each append in flight.
   let next = 0
   const appender = async (): Promise<void> => {
     while (next < count) await session.append(message(next++))
@@ -69,7 +69,7 @@ async function appendAll(session: Session, count: number, inFlight: number): Pro
   await Promise.all(Array.from({ length: inFlight }, appender))
 }
 
-/** One write and one stat a message, synchronous, however many might be in flight. */
+/** One synchronous write and stat a message, for any number in flight. */
 async function writeAndStat(path: string, count: number): Promise<void> {
   const fd = openSync(path, "a")
   for (let i = 0; i < count; i++) {
@@ -81,7 +81,7 @@ async function writeAndStat(path: string, count: number): Promise<void> {
 
 const sync = promisify(fdatasync)
 
-/** One write and one fdatasync for every `together` messages, the sync through the same kind of call as the storage's. */
+/** One write and one fdatasync for every `together` messages; the sync is asynchronous, as in the storage. */
 async function writeAndSync(path: string, count: number, together: number): Promise<void> {
   const fd = openSync(path, "a")
   for (let i = 0; i < count; i += together) {

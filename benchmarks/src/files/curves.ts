@@ -1,4 +1,4 @@
-/** Appends one by one and in batches, and opening beside the length of the history: curves rather than one figure. */
+/** Curves: the distribution of append times, appends by batch size, and opening by the length of the history. */
 import { closeSync, fstatSync, openSync, writeSync } from "node:fs"
 import { join } from "node:path"
 import { createSessions } from "@sessions/core"
@@ -16,7 +16,7 @@ import { createStorage } from "./storage.ts"
 
 type Point = readonly [number, number]
 
-/** Shares of all appends that are at least as fast. */
+/** The quantiles of append times that the curve shows. */
 const SHARES = [0.01, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99, 0.995, 0.999, 0.9999]
 const BATCHES = [1, 4, 16, 64, 256, 1_024]
 
@@ -87,7 +87,7 @@ async function batches(root: string, count: number): Promise<Result> {
     raw.push([size, perSecond(median(pair.raw))])
   }
   await sessions.close()
-  // The figure is that of the largest batch.
+  // The value is that of the largest batch.
   const { value, spread, ...rest } = timed("append.batch", "messages/s", pair)
   return {
     ...rest,
@@ -109,7 +109,7 @@ async function history(sizes: readonly number[], processes: number): Promise<Res
     last50.push([bytes / 1e6, median(plain)])
     longest = compacted
   }
-  // The figure is that of the longest history, compacted.
+  // The value is that of the longest compacted history.
   const series = { "compacted: context": context, "not compacted: last 50": last50 }
   return { ...timed("resume.history", "ms", { ours: longest, raw: [] }), series }
 }

@@ -1,4 +1,4 @@
-/** The newest 50 of 10,000 sessions in one folder, in a new process, and again; beside a readdir with one stat each. */
+/** Lists the newest 50 of 10,000 sessions in a new process, twice. The raw loop is a readdir and one stat each. */
 import { inNewProcess } from "../child.ts"
 import type { ListTimes } from "../children/list.ts"
 import { message } from "../data.ts"

@@ -1,4 +1,4 @@
-/** Session logs on files, made once for all scenarios of a run that need one like it. */
+/** Session logs on files, written once in a run and shared by its scenarios. */
 import { existsSync, mkdirSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"

@@ -1,4 +1,4 @@
-/** Every entry of a session of 200 MB in several parts: streamed, and as a whole tree with its context. */
+/** Reads every entry of a session of 200 MB in several parts: as a stream, and as a tree with its context. */
 import { inNewProcess } from "../child.ts"
 import { timed } from "../report.ts"
 import type { Result, Scenario } from "../report.ts"
@@ -18,7 +18,7 @@ export function replayScenarios(quick: boolean): readonly Scenario[] {
 async function replay(id: string, how: "stream" | "tree", bytes: number, rounds: number): Promise<Result> {
   const { root, session } = await storedLog({ bytes, compacted: false })
   const { ours, raw } = await inNewProcess<ReplayTimes>("replay", [root, session, how, String(rounds)])
-  // Peak memory is that of a process that replays once and does nothing else.
+  // Peak memory is taken from a process that only replays once.
   const alone = await inNewProcess<ReplayTimes>("replay", [root, session, how, "0"])
   const work =
     alone.peakMB === undefined ? { entries: alone.entries } : { entries: alone.entries, peakMB: alone.peakMB }

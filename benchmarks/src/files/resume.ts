@@ -1,6 +1,6 @@
 /**
- * Opening and the context of a session of 200 MB, compacted, in a new process, beside one of 2 MB in turns; and the last 50 messages
- * of one that never was compacted. Bytes and lines that came out of the storage are counted.
+ * Opens a compacted session of 200 MB and reads its context in a new process, alternately with one of 2 MB; and reads the last 50
+ * messages of sessions without a compaction. Counts the bytes and lines that the storage returns.
  */
 import { inNewProcess } from "../child.ts"
 import type { ResumeTimes } from "../children/resume.ts"

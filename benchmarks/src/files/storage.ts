@@ -1,4 +1,4 @@
-/** The storage on files that users of this runtime are told to take. */
+/** The file storage that the documentation recommends for this runtime. */
 import { createFileStorage } from "@sessions/fs"
 
 export const createStorage: typeof createFileStorage =

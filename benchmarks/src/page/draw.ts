@@ -1,4 +1,4 @@
-/** Lines and bars as SVG whose colours are variables of the page around them. */
+/** Draws line plots and bar plots as SVG. The colours are CSS variables of the page. */
 import * as Plot from "@observablehq/plot"
 import { parseHTML } from "linkedom"
 
@@ -9,7 +9,7 @@ export interface Row {
 }
 
 export interface Bar {
-  /** Bars of one group stand together and have a scale of their own. */
+  /** Bars of one group are adjacent and share a scale. */
   readonly group: string
   readonly who: string
   readonly value: number
@@ -17,7 +17,7 @@ export interface Bar {
   readonly ours: boolean
 }
 
-/** Both with a label. */
+/** Axes with a label. */
 export interface Scales {
   readonly x: Plot.ScaleOptions & { readonly ticks?: readonly number[] }
   readonly y: Plot.ScaleOptions & { readonly ticks?: readonly number[] }
@@ -25,10 +25,10 @@ export interface Scales {
 
 type Options = Parameters<typeof Plot.plot>[0]
 
-/** Told apart by people who see few colours, too, for they differ in lightness. */
+/** They differ in lightness, so that colour-blind readers can distinguish them. */
 const SERIES = ["var(--ours)", "var(--other)", "var(--third)"]
 const FONT = 12
-/** About, for a font that nobody knows here. */
+/** An estimate: the reader's font is unknown. */
 const LETTER = 6.6
 
 export function lines(rows: readonly Row[], width: number, { x, y }: Scales): string {
@@ -71,7 +71,7 @@ export function bars(rows: readonly Bar[], width: number): string {
   )
   const most = Math.max(...rows.map(({ who }) => who.length))
   const left = Math.min(width * 0.48, most * LETTER + 12)
-  // Each bar has a place of its own: who takes part differs from group to group.
+  // Each bar has its own position, since the programs differ between groups.
   const placed = groups.flatMap((group) => [
     { group, heading: true as const },
     ...rows.filter((row) => row.group === group).map((row) => ({ ...row, heading: false as const })),
@@ -118,13 +118,13 @@ export function bars(rows: readonly Bar[], width: number): string {
   })
 }
 
-/** As a file of its own: with the colours, and the ground they stand on, of whoever looks at it. */
+/** The SVG as a separate file: it follows the reader's light or dark colour scheme. */
 export function standing(svg: string): string {
   const style = `<style>svg{${COLOURS.light}background:var(--ground)}@media(prefers-color-scheme:dark){svg{${COLOURS.dark}}}</style>`
   return svg.replace(/>/, `>${style}`)
 }
 
-/** Grey for what is beside, blue for ours; text at 7:1, marks at 3:1 and more on the ground. */
+/** Grey for the others, blue for ours; contrast on the background is at least 7:1 for text and 3:1 for marks. */
 export const COLOURS = {
   light:
     "--ground:#ffffff;--ink:#1f2328;--soft:#59636e;--grid:#e4e8ec;--ours:#1f5fd6;--other:#c2570c;--third:#137a4a;--rest:#a5adb6;",

@@ -1,4 +1,4 @@
-/** `pnpm bench:report [FILE]`: draws the JSON that `pnpm bench --json` wrote as a page, and the README's two plots. */
+/** `pnpm bench:report [FILE]`: draws the JSON of `pnpm bench --json` as an HTML page, and the two plots of the README. */
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 import type { Report } from "../merge.ts"
@@ -6,7 +6,7 @@ import { standing } from "./draw.ts"
 import { page } from "./page.ts"
 import { figures } from "./plots.ts"
 
-/** What the README shows. */
+/** The plots in the README. */
 const PLOTS = ["append-latency", "resume"]
 
 const here = (path: string): string => fileURLToPath(new URL(`../../${path}`, import.meta.url))

@@ -4,11 +4,11 @@ import type { Figure } from "./plots.ts"
 import { tables } from "./tables.ts"
 import { escaped } from "./text.ts"
 
-/** Widths of a plot: that of the page, and one that a phone shows without making letters smaller. */
+/** Widths of a plot: full width, and narrow enough for a phone to show it unscaled. */
 const WIDE = 720
 const NARROW = 344
 
-/** The report as one page that needs nothing beside it. */
+/** The report as one HTML page without other files. */
 export function page({ machine, results }: Report, figures: readonly Figure[]): string {
   const { cpu, cores, memoryGB, system } = machine
   return `<!doctype html>
@@ -18,7 +18,7 @@ export function page({ machine, results }: Report, figures: readonly Figure[]): 
 <title>@sessions, measured</title>
 <style>${STYLE}</style>
 <h1>@sessions, measured</h1>
-<p>On ${escaped(`${String(cpu)}, ${String(cores)} cores, ${String(memoryGB)} GB, ${String(system)}`)}. Ours and the raw loop took turns in
+<p>On ${escaped(`${String(cpu)}, ${String(cores)} cores, ${String(memoryGB)} GB, ${String(system)}`)}. Ours and the raw loop ran alternately in
 one run. Figures are medians, in parentheses the least and the most of all rounds; a ratio is ours over raw as rates, so 1 is the limit.</p>
 ${figures.map(figure).join("\n")}
 ${tables(results)}

@@ -1,4 +1,4 @@
-/** The plots of a report. */
+/** Builds the plots of a report from its results. */
 import type { Result } from "../report.ts"
 import { bars, lines } from "./draw.ts"
 import type { Bar, Row } from "./draw.ts"
@@ -7,7 +7,7 @@ import { show } from "./text.ts"
 export interface Figure {
   readonly name: string
   readonly title: string
-  /** What the reader sees in it, and how it was measured. */
+  /** Content of the plot and method of measurement. */
   readonly caption: string
   readonly draw: (width: number) => string
 }
@@ -29,7 +29,7 @@ function latency(result: Result | undefined): Figure | undefined {
   return {
     name: "append-latency",
     title: "How long one append takes",
-    caption: `Messages of 2 KB, each awaited, durability os, on ${result.runtime}, beside a loop that stringifies, writes and looks at the file.`,
+    caption: `Messages of 2 KB, each awaited, durability os, on ${result.runtime}, compared with a loop of stringify, write and stat.`,
     draw: (width) =>
       lines(rows, width, {
         x: {
@@ -47,7 +47,7 @@ function batches(result: Result | undefined): Figure | undefined {
   if (result?.series === undefined) return undefined
   return {
     name: "append-batches",
-    title: "Messages a second, by how many go together",
+    title: "Messages a second by batch size",
     caption: `Messages of 2 KB in one append, each append awaited, durability os, on ${result.runtime}.`,
     draw: (width) =>
       lines(rowsOf(result), width, {
@@ -67,7 +67,7 @@ function history(result: Result | undefined): Figure | undefined {
   if (result?.series === undefined) return undefined
   return {
     name: "resume",
-    title: "Opening a session, by how long its history is",
+    title: "Opening a session by the length of its history",
     caption: `From open() to the context or the last 50 messages, in a new process with the files in the system's cache, on ${result.runtime}.`,
     draw: (width) =>
       lines(rowsOf(result), width, {
@@ -93,7 +93,7 @@ function replay(results: readonly Result[]): Figure | undefined {
   return {
     name: "replay",
     title: "Reading every entry of 200 MB",
-    caption: "Beside the loop that reads, looks for line ends and parses. Shorter is better.",
+    caption: "Compared with a loop that reads, finds line ends and parses. Shorter is better.",
     draw: (width) => bars(rows, width),
   }
 }
@@ -112,13 +112,13 @@ function peers(results: readonly Result[]): Figure | undefined {
   if (rows.length === 0) return undefined
   return {
     name: "peers",
-    title: "Beside what people use today",
-    caption: "The same conversation in each, each group of bars with a scale of its own. Shorter is better.",
+    title: "Compared with other programs",
+    caption: "The same conversation in each; each group of bars has its own scale. Shorter is better.",
     draw: (width) => bars(rows, width),
   }
 }
 
-/** 1, 3, 10, 30 … as far as the values go. */
+/** 1, 3, 10, 30 … up to the largest value. */
 function decades(rows: readonly Row[]): readonly number[] {
   const values = rows.map(({ y }) => y)
   const [least, most] = [Math.min(...values), Math.max(...values)]

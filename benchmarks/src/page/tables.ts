@@ -1,4 +1,4 @@
-/** Every figure beside its raw loop and its bar, by what is measured. */
+/** The tables of the report: each figure with its raw loop and its target. */
 import type { Result } from "../report.ts"
 import { outcomesOf, targets } from "../targets.ts"
 import type { Target } from "../targets.ts"
@@ -25,7 +25,7 @@ function article({ id, what, raw, options, bound }: Target, results: readonly Re
     .filter((text) => text !== "")
     .map((text) => escaped(text.endsWith(".") ? text : `${text}.`))
     .join(" ")}</p>
-<table><thead><tr><th>runtime</th><th>median</th><th>raw</th><th>ratio</th><th>bar</th></tr></thead>
+<table><thead><tr><th>runtime</th><th>median</th><th>raw</th><th>ratio</th><th>target</th></tr></thead>
 <tbody>${results.map(row).join("\n")}</tbody></table>
 ${short && bound !== undefined ? `<p class="how">${escaped(bound)}</p>` : ""}</article>`
 }
@@ -37,7 +37,7 @@ function capitalized(text: string): string {
 function row(result: Result): string {
   const { runtime, value, unit, spread, raw, ratio, quick, work = {}, peers = {} } = result
   const counted = [...Object.entries(peers), ...Object.entries(work)].map(([name, count]) => `${name} ${show(count)}`)
-  const bar = outcomesOf(result).map(({ label, holds }) =>
+  const checks = outcomesOf(result).map(({ label, holds }) =>
     holds ? `${escaped(label)}\u00a0✓` : `<span class="short">${escaped(label)}: short</span>`,
   )
   const cells: readonly (readonly [string, string])[] = [
@@ -45,7 +45,7 @@ function row(result: Result): string {
     ["median", `<span class="value">${show(value)} ${escaped(unit)}</span> (${show(spread[0])} to ${show(spread[1])})`],
     ["raw", raw === undefined ? "" : show(raw)],
     ["ratio", ratio === undefined ? "" : ratio.toFixed(2)],
-    ["bar", bar.join("<br>")],
+    ["target", checks.join("<br>")],
   ]
   const beside = counted.length === 0 ? "" : `<tr><td colspan="5" class="how">${escaped(counted.join(" · "))}</td></tr>`
   return `<tr>${cells.map(([name, cell]) => `<td data-name="${name}">${cell}</td>`).join("")}</tr>${beside}`

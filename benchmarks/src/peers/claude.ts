@@ -87,7 +87,7 @@ function idOf(index: number): string {
   return `22222222-2222-4222-8222-${String(index).padStart(12, "0")}`
 }
 
-/** It looks in one place of the user's home, by the project's path; `CLAUDE_CONFIG_DIR` moves that place. */
+/** The SDK finds transcripts by the project's path in a folder of the user's home, or in `CLAUDE_CONFIG_DIR`. */
 function place(folder: string): { readonly project: string; readonly files: string } {
   process.env["CLAUDE_CONFIG_DIR"] = home
   const project = `/${folder.replaceAll(/\W/g, "")}`

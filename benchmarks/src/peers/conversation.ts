@@ -1,9 +1,9 @@
-/** What all of them are given. */
+/** The conversations that every program gets. */
 import type { Message } from "@sessions/core"
 import { turn } from "../data.ts"
 import type { Conversation } from "./peer.ts"
 
-/** Of so many bytes as JSON. */
+/** A conversation of about `bytes` bytes as JSON. */
 export function conversation(bytes: number, kept: number | undefined): Conversation {
   const messages = (): readonly Message[] => {
     const all: Message[] = []
@@ -21,7 +21,7 @@ export function conversation(bytes: number, kept: number | undefined): Conversat
 const LISTED_TURNS = 8
 export const LISTED_MESSAGES: number = 2 + 4 * LISTED_TURNS
 
-/** One of the sessions of a list: about 50 KB that begin with a prompt of its own. */
+/** A session for the list: about 50 KB with a first prompt of its own. */
 export function listedSession(index: number): readonly Message[] {
   return [
     { role: "user", content: [{ type: "text", text: `Hello ${index}` }] },
@@ -30,7 +30,7 @@ export function listedSession(index: number): readonly Message[] {
   ]
 }
 
-/** Of one turn, in the form that all of them take. */
+/** The messages of one turn, in the form that all programs take. */
 export function messagesOf(index: number): readonly Message[] {
   return turn(index).map((entry) => {
     const { message } = entry as unknown as { message: Message & { content: unknown } }

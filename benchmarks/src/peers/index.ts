@@ -1,4 +1,4 @@
-/** Beside what people use today, on the same conversation and in one run: files against files, memory against memory. */
+/** Compares ours with other programs, on the same conversation and in one run: files with files, memory with memory. */
 import { join } from "node:path"
 import { withFolder } from "../folder.ts"
 import { median, timed } from "../report.ts"
@@ -18,7 +18,7 @@ const ROUNDS = 8
 
 export function peerScenarios(quick: boolean): readonly Scenario[] {
   const missing = installPeers()
-  if (missing !== undefined) process.stderr.write(`left out: ${missing}\n`)
+  if (missing !== undefined) process.stderr.write(`skipped: ${missing}\n`)
   const installed = missing === undefined ? [pi, claude] : []
   const files = [...installed, plain, sqlite]
   const memory = missing === undefined ? [openai] : []
@@ -49,7 +49,7 @@ async function opened(id: string, conversation: Conversation, own: Peer, others:
     return async () => {
       const { time, result } = await timeOf(open)
       await result.close?.()
-      // A summary may come as one or two messages beside those that are kept, and a cut stands at the start of a turn.
+      // A summary adds one or two messages to the kept ones, and the cut is at the start of a turn.
       const { messages: found } = result
       verify(Math.abs(found - wanted) <= 4, `${peer.name} has ${found} messages in hand, not ${wanted}`)
       return time
@@ -114,7 +114,7 @@ async function compare(
     }
     const times = new Map<Peer, number[]>()
     for (let round = 0; round <= ROUNDS; round++) {
-      // Whoever comes after another meets what that one has left on the heap: each of them once.
+      // The order rotates, so that each program runs after each other's garbage equally often.
       const order = [...runs]
       for (const [peer, run] of [...order.slice(round % order.length), ...order.slice(0, round % order.length)]) {
         const time = await run()

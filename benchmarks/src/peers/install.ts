@@ -1,4 +1,4 @@
-/** The other programs, in a folder of their own: no package of this project depends on them. */
+/** Installs and imports the other programs. They have their own folder, so that no package of this project depends on them. */
 import { execFileSync } from "node:child_process"
 import { existsSync } from "node:fs"
 import { createRequire } from "node:module"
@@ -7,12 +7,12 @@ import { fileURLToPath, pathToFileURL } from "node:url"
 
 const folder = fileURLToPath(new URL("../../peers/", import.meta.url))
 
-/** Says in a line why the peers are not there; undefined where they are, or were installed now. */
+/** Installs the peers once. Returns the reason if that fails. */
 export function installPeers(): string | undefined {
   if (existsSync(join(folder, "node_modules", ".package-lock.json"))) return undefined
   process.stderr.write("Installing the peers (once, half a minute) …\n")
   try {
-    // Without install scripts: nothing of them is needed to read and write sessions.
+    // Reading and writing sessions needs no install scripts.
     const args = ["install", "--ignore-scripts", "--omit=optional", "--no-audit", "--no-fund", "--no-package-lock"]
     execFileSync("npm", args, { cwd: folder, stdio: "pipe", timeout: 300_000 })
     return undefined

@@ -13,7 +13,7 @@ const inMemory = peerOn("ours in memory", "memory", () =>
   createMemoryStorage({ location, limits: { maxSessionBytes: 4e9 } }),
 )
 
-/** What another session object in memory is asked for: the messages of a session that is open. */
+/** The messages of an open session, for the comparison with other session objects in memory. */
 export const oursInMemory: Peer = {
   ...inMemory,
   async open(_, { messages }) {
@@ -23,7 +23,7 @@ export const oursInMemory: Peer = {
   },
 }
 
-/** By a repository that knows nothing of it yet: all its lines are parsed. */
+/** A new repository opens the session, so that all lines are parsed. */
 export const oursOpenedInMemory: Peer = { ...inMemory, name: "opened anew" }
 
 type Storage = Parameters<typeof createSessions>[0]["storage"]

@@ -1,38 +1,38 @@
-/** What each of them is asked for, on the same conversation. */
+/** The operations that are compared between programs. */
 import type { Message } from "@sessions/core"
 
 export interface Peer {
   readonly name: string
-  /** Where it keeps sessions: files are compared with files, memory with memory. */
+  /** Where it keeps sessions. Files are compared with files, memory with memory. */
   readonly kind: "files" | "memory"
-  /** Writes a session; what it gives opens it from there until its messages are in hand. */
+  /** Writes a session; the returned function opens it and ends when its messages are available. */
   readonly open?: (folder: string, conversation: Conversation) => Promise<() => Promise<Opened>>
-  /** What it gives appends one message, until the program says that it has it. */
+  /** The returned function appends one message and ends when the program acknowledges it. */
   readonly append?: (folder: string) => Promise<(message: Message) => Promise<unknown>>
-  /** Writes sessions, each {@link listedSession}; what it gives lists them all, newest first, as a program does that has just started. */
+  /** Writes sessions, each a {@link listedSession}; the returned function lists all of them, newest first, with cold caches. */
   readonly list?: (folder: string, count: number) => Promise<() => Promise<Listing>>
 }
 
 export interface Opened {
   readonly messages: number
-  /** What is done afterwards, and not measured. */
+  /** Cleans up; not measured. */
   close?(): unknown
 }
 
-/** What a list of sessions shows of each: without them it is no list that a person can choose from. */
+/** The result of a list, with the fields that a person needs to choose a session. */
 export interface Listing {
   readonly rows: number
   /** Of the newest session. */
   readonly firstPrompt: string | undefined
-  /** Of the newest session; undefined where the program does not tell. */
+  /** Of the newest session; undefined if the program does not return it. */
   readonly messageCount: number | undefined
   close?(): unknown
 }
 
 export interface Conversation {
-  /** Made anew each time, so that nobody holds them while something is measured. */
+  /** New objects at each call, so that nothing keeps them in memory during a measurement. */
   readonly messages: () => readonly Message[]
-  /** So many of the last ones are live behind a compaction; undefined: there is none. */
+  /** The number of last messages that a compaction keeps; undefined without a compaction. */
   readonly kept?: number
 }
 

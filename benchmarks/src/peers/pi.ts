@@ -48,7 +48,7 @@ export const pi: Peer = {
   async append(folder) {
     const { SessionManager } = await importPeer<Pi>(NAME)
     const manager = SessionManager.create("/project", folder)
-    // It writes nothing before the first answer of a model.
+    // It writes nothing before the first answer of the model.
     manager.appendMessage(inItsWords({ role: "assistant", content: [{ type: "text", text: "Hello." }] }, 0))
     let index = 1
     return async (message) => manager.appendMessage(inItsWords(message, index++))

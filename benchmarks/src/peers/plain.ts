@@ -5,7 +5,7 @@ import type { Message } from "@sessions/core"
 import { listedSession } from "./conversation.ts"
 import type { Peer } from "./peer.ts"
 
-/** What people write themselves: a line of JSON a message, appended; the file as one text, split and parsed. */
+/** The simplest program: appends a line of JSON for each message, and reads the file as one text, split and parsed. */
 export const plain: Peer = {
   name: "appendFile + JSON.parse",
   kind: "files",

@@ -7,7 +7,7 @@ import { SUMMARY } from "./peer.ts"
 
 /**
  * A table of messages and one of sessions in SQLite, WAL, `synchronous = NORMAL`: a transaction survives the process, not a power failure.
- * The row of a session is kept with each append, so that a list reads no message; it says what a compaction left.
+ * Each append updates the row of its session, which also holds the last compaction, so that a list reads no message.
  */
 export const sqlite: Peer = {
   name: "SQLite (WAL)",
@@ -75,14 +75,14 @@ CREATE TABLE IF NOT EXISTS sessions (
 CREATE INDEX IF NOT EXISTS newest ON sessions (updated_at)`
 const LIST = "SELECT id, created_at, updated_at, message_count, first_prompt FROM sessions ORDER BY updated_at DESC, id"
 
-/** Both rows of a message. */
+/** Inserts a message and updates its session. */
 function appender(database: Database, session: string): (message: Message) => void {
   const insert = database.prepare("INSERT INTO entries VALUES (?, ?, ?)")
   const create = database.prepare("INSERT INTO sessions VALUES (?, ?, ?, 0, NULL, 0, NULL)")
   const count = database.prepare(
     "UPDATE sessions SET updated_at = ?, message_count = message_count + 1, first_prompt = coalesce(first_prompt, ?) WHERE id = ?",
   )
-  // Time does not tell apart what was written within a millisecond.
+  // With Date.now() sessions of the same millisecond would have the same time.
   const now = (): number => performance.timeOrigin + performance.now()
   create.run(session, now(), now())
   let seq = 0

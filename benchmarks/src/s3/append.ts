@@ -1,4 +1,4 @@
-/** One message of 2 KB at a time, each awaited, beside PUTs of the same bytes with the same client. */
+/** Appends one message of 2 KB at a time, each awaited. The raw loop puts the same bytes with the same client. */
 import { PutObjectCommand } from "@aws-sdk/client-s3"
 import { createSessions } from "@sessions/core"
 import { createS3Storage } from "@sessions/s3"
@@ -12,7 +12,7 @@ import type { Request } from "./bucket.ts"
 export async function s3Append(count: number, rounds: number): Promise<Result> {
   const { client, name: bucket, requests } = await makeBucket()
   const sessions = createSessions({ storage: createS3Storage({ client, bucket }) })
-  // One for all rounds: the tail of a session that has just begun is smaller than it will be.
+  // One session for all rounds, since a new session has a smaller tail than a long one.
   const session = await sessions.create()
   for (let i = 0; i < count; i++) await session.append(message(i))
   requests()

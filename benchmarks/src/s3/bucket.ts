@@ -1,15 +1,15 @@
-/** A bucket on the server that `pnpm bench` has started, with a client that counts. */
+/** A bucket on the server that `pnpm bench` started, with a client that counts requests. */
 import { CreateBucketCommand, S3Client } from "@aws-sdk/client-s3"
 
 export interface Bucket {
   readonly client: S3Client
   readonly name: string
-  /** What was asked since the last time that this was asked for. */
+  /** The requests since the last call. */
   readonly requests: () => readonly Request[]
 }
 
 export interface Request {
-  /** As the SDK calls it, e.g. `GetObject`. */
+  /** The SDK's name, e.g. `GetObject`. */
   readonly kind: string
   readonly key: string
   readonly range?: string
@@ -40,7 +40,7 @@ export async function makeBucket(): Promise<Bucket> {
       })
       return next(args)
     },
-    // Behind the one that repeats what failed: each attempt is a request.
+    // After the retry middleware, so that each attempt counts.
     { step: "finalizeRequest", priority: "low", name: "count" },
   )
   return {
@@ -54,7 +54,7 @@ export async function makeBucket(): Promise<Bucket> {
   }
 }
 
-/** How many of each kind. */
+/** Counts requests by name. */
 export function countByKind(requests: readonly Request[]): Readonly<Record<string, number>> {
   const counts: Record<string, number> = {}
   for (const { kind } of requests) counts[kind] = (counts[kind] ?? 0) + 1

@@ -1,4 +1,4 @@
-/** Every entry of a session of 200 MB, streamed, beside GETs of the same objects, some at once, whose lines are parsed. */
+/** Streams every entry of a session of 200 MB. The raw loop gets the same objects, some concurrently, and parses their lines. */
 import { GetObjectCommand } from "@aws-sdk/client-s3"
 import { createSessions } from "@sessions/core"
 import { createS3Storage } from "@sessions/s3"
@@ -9,7 +9,7 @@ import { inTurns, milliseconds, verify } from "../rounds.ts"
 import { countByKind, makeBucket } from "./bucket.ts"
 import type { Bucket, Request } from "./bucket.ts"
 
-/** What measured fastest of 1, 2, 4 and 8. */
+/** The fastest of 1, 2, 4 and 8. */
 const AT_ONCE = 4
 
 export async function s3Replay(size: number, rounds: number): Promise<Result> {
@@ -60,12 +60,12 @@ export async function s3Replay(size: number, rounds: number): Promise<Result> {
   }
 }
 
-/** Ours looks at the tail once more at the end, which may have grown meanwhile. */
+/** Each object once: ours reads the tail again at the end, since it may have grown. */
 function distinct(objects: readonly Request[]): readonly Request[] {
   return [...new Map(objects.map((object) => [object.key, object])).values()]
 }
 
-/** So many are on their way while the lines of one are parsed, in their order. */
+/** Parses the objects in order while further ones are requested. */
 async function getAndParse({ client, name }: Bucket, objects: readonly Request[]): Promise<number> {
   const get = async ({ key, range }: Request): Promise<Uint8Array> => {
     const command = { Bucket: name, Key: key, ...(range !== undefined && { Range: range }) }

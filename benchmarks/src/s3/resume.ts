@@ -1,4 +1,4 @@
-/** Opening and the context of a compacted session of which 100 KB are live, by a storage that knows nothing yet, beside one GET of its tail. */
+/** Opens a compacted session with 100 KB of context by a new storage. The raw loop is one GET of its tail. */
 import { GetObjectCommand } from "@aws-sdk/client-s3"
 import { createSessions } from "@sessions/core"
 import { createS3Storage } from "@sessions/s3"
