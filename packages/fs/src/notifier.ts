@@ -28,7 +28,8 @@ export function createNotifier(files: Files): Notifier {
       }
     },
     emit(session) {
-      for (const listener of listeners.get(session) ?? []) listener()
+      const own = listeners.get(session)
+      if (own !== undefined) for (const listener of own) listener()
     },
   }
 }

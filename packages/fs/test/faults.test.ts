@@ -40,6 +40,23 @@ test("a first line that never became whole is an empty place, and its bytes are 
   expect(fs.readFileSync(join(root, "a", aside[0] ?? ""), "utf8")).toBe('{"type":"sess')
 })
 
+test("a session that waits for the disk while it is created keeps its lines, whatever others append meanwhile", async () => {
+  const root = makeRoot()
+  fs.mkdirSync(join(root, "a"))
+  fs.writeFileSync(join(root, "a", "session.jsonl"), '{"type":"sess')
+  const { storage, files } = openAt(root)
+  const head = await storage.append("b", ["first"], { expect: 0 })
+  let other: Promise<unknown> | undefined
+  files.fault = ({ op }, proceed) => {
+    files.fault = op === "fdatasync" ? undefined : files.fault
+    if (op === "fdatasync") other = Promise.resolve(storage.append("b", ["x".repeat(100)], { expect: head }))
+    return proceed()
+  }
+  await storage.append("a", ["whole"], { expect: 0 })
+  await other
+  expect(await linesOf(storage, "a")).toEqual(["whole"])
+})
+
 for (const durability of ["os", "disk"] as const) {
   test(`durability ${durability}: a full disk is \`quota\`, leaves nothing of the batch, and appending goes on as soon as there is room`, async () => {
     const root = makeRoot()

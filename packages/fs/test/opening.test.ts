@@ -1,6 +1,7 @@
 /** What looking at a log costs in operations on files, and that nothing is missed by looking less. */
 import * as fs from "node:fs"
 import { join } from "node:path"
+import { createSessions } from "@sessions/core"
 import type { SessionStorage } from "@sessions/core/storage"
 import { expect, test } from "vitest"
 import { chunked, fill, lineAt, linesOf, linesTo, makeRoot, type Opened, openAt } from "./helpers.ts"
@@ -24,6 +25,28 @@ test("a log in many parts is opened by looking into the last one: each of the ot
     expect(calls.length - parts).toBeLessThan(40)
   }
   expect(costs[0]).toBe(costs[1])
+})
+
+test("opening a compacted session of several parts and its context reads the folder once", async () => {
+  const root = makeRoot()
+  const writing = createSessions({ storage: openAt(root, PART).storage })
+  const session = await writing.create()
+  for (let turn = 0; turn < 60; turn++) {
+    await session.append({ type: "message", message: { role: "user", content: "x".repeat(1_000) } })
+  }
+  await session.compact({ summarize: () => Promise.resolve("Goal: go on."), keepRecentTokens: 1_000 })
+  await writing.close()
+  makeOld(root, session.id)
+
+  const opened = openAt(root, PART)
+  const calls = countCalls(opened)
+  const sessions = createSessions({ storage: opened.storage })
+  const context = await (await sessions.open(session.id)).context()
+  expect(context.messages.length).toBeGreaterThan(2)
+  const count = (...ops: string[]): number => calls.filter((call) => ops.includes(call.split(" ")[0] ?? "")).length
+  expect(count("readdir")).toBe(1)
+  expect(count("open")).toBeLessThanOrEqual(5)
+  expect(count("lstat", "fstat")).toBeLessThanOrEqual(23)
 })
 
 test("a log whose folder stands still is read without listing its parts or reading its identity again", async () => {
@@ -195,9 +218,9 @@ async function still(lines: number): Promise<Opened & { readonly root: string }>
 }
 
 /** Time stamps of now may not tell whether something has changed since. */
-function makeOld(root: string): void {
-  for (const name of ["", ...fs.readdirSync(join(root, "a"))]) {
-    fs.utimesSync(join(root, "a", name), 1_000_000, 1_000_000)
+function makeOld(root: string, session = "a"): void {
+  for (const name of ["", ...fs.readdirSync(join(root, session))]) {
+    fs.utimesSync(join(root, session, name), 1_000_000, 1_000_000)
   }
 }
 

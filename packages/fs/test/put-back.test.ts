@@ -1,9 +1,9 @@
 /** What somebody put back, copied or moved while a storage was open: nothing appended after it is lost, nothing told is old. */
 import * as fs from "node:fs"
 import { join } from "node:path"
-import type { HeadInfo, ListedSession, SessionStorage } from "@sessions/core/storage"
+import type { Head, HeadInfo, ListedSession, SessionStorage } from "@sessions/core/storage"
 import { expect, test } from "vitest"
-import { fill, lineAt, linesOf, linesTo, makeRoot, openAt } from "./helpers.ts"
+import { chunked, filesBelow, fill, lineAt, linesOf, linesTo, makeRoot, openAt } from "./helpers.ts"
 
 test.each([
   ["was copied", (root: string) => copy(join(root, "a"), join(root, ".aside"))],
@@ -19,6 +19,28 @@ test.each([
 
   await storage.append("a", [lineAt(3)], { expect: head })
   expect(await linesOf(openAt(root).storage, "a")).toEqual(linesTo(4))
+})
+
+test("a writer whose log was replaced by an older copy writes nothing into that copy's folder", async () => {
+  const root = makeRoot()
+  const [one, two] = [openAt(root).storage, openAt(root).storage]
+  await one.append("a", ["y".repeat(80), "y".repeat(80)], { expect: 0, info: "of the copy" })
+  await one[Symbol.asyncDispose]()
+  copy(join(root, "a"), join(root, ".aside"))
+  const old = (await two.head("a")) as HeadInfo
+  const head = await two.replace?.("a", chunked(["one", "y".repeat(80), "three"]), {
+    expect: { next: old.next, log: old.log },
+  })
+  await two.append("a", ["four"], { expect: head as Head })
+  fs.rmSync(join(root, "a"), { recursive: true })
+  copy(join(root, ".aside"), join(root, "a"))
+  const files = filesBelow(join(root, "a"))
+
+  await two[Symbol.asyncDispose]()
+  expect(filesBelow(join(root, "a"))).toEqual(files)
+  const { storage } = openAt(root)
+  expect(await storage.head("a")).toMatchObject({ next: 2, log: old.log, info: { text: "of the copy" } })
+  expect(await linesOf(storage, "a")).toEqual(["y".repeat(80), "y".repeat(80)])
 })
 
 test("the information of another writer's later append is given, also by one that knows older information", async () => {

@@ -63,18 +63,19 @@ export function holdLock(
     return stat !== undefined && stat.size === 0 && stat.ino === stamp?.ino && stat.mtimeMs === stamp.mtimeMs
   }
   const certain = isNamed ? CERTAIN_MS : NAMELESS_CERTAIN_MS
+  const isCertainAt = (at: number): boolean => {
+    const byWall = Date.now() - wall
+    return byWall >= 0 && byWall < certain && at - steady < certain
+  }
   return {
     fence: owner.fence,
     get refreshes() {
       return refreshes
     },
-    isCertain() {
-      const byWall = Date.now() - wall
-      return byWall >= 0 && byWall < certain && performance.now() - steady < certain
-    },
+    isCertain: () => isCertainAt(performance.now()),
     refresh(now = false) {
       const at = performance.now()
-      if (!now && at - steady < REFRESH_MS && this.isCertain()) return wanted ? "wanted" : "held"
+      if (!now && at - steady < REFRESH_MS && isCertainAt(at)) return wanted ? "wanted" : "held"
       if (!isOurs()) return "lost"
       const date = Date.now()
       files.utimes(path, date)

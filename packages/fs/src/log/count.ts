@@ -42,25 +42,32 @@ export function countLines(files: Files, fd: number, range: CountRange, offsets?
   return { offset, seq }
 }
 
-/** Adds the offsets that fall into a batch of whole lines that was just written at `start`. */
+/** A batch of whole lines: the first `length` bytes of `buffer`. */
+export interface EncodedLines {
+  readonly lines: readonly string[]
+  readonly buffer: Uint8Array
+  readonly length: number
+}
+
+/** Adds the line offsets due within a batch that was just written at byte `start`, where line `seq` starts. */
 export function indexBatch(
   offsets: LineOffset[],
-  start: LineOffset,
-  lines: readonly string[],
-  bytes: Uint8Array,
+  start: number,
+  seq: Seq,
+  { lines, buffer, length }: EncodedLines,
 ): void {
   let last = offsets.at(-1)?.offset ?? 0
-  if (start.offset - last >= INDEX_INTERVAL_BYTES) {
-    offsets.push(start)
-    last = start.offset
+  if (start - last >= INDEX_INTERVAL_BYTES) {
+    offsets.push({ offset: start, seq })
+    last = start
   }
-  if (start.offset + bytes.length - last < INDEX_INTERVAL_BYTES) return
+  if (start + length - last < INDEX_INTERVAL_BYTES) return
   let found = -1
   for (let line = 1; line < lines.length; line++) {
-    found = bytes.indexOf(LF, found + 1)
-    const offset = start.offset + found + 1
+    found = buffer.indexOf(LF, found + 1)
+    const offset = start + found + 1
     if (offset - last < INDEX_INTERVAL_BYTES) continue
-    offsets.push({ offset, seq: start.seq + line })
+    offsets.push({ offset, seq: seq + line })
     last = offset
   }
 }

@@ -184,7 +184,7 @@ function isSame(stamp: Stamp, stat: { size: number; mtimeMs: number; ino: number
   return stamp.size === stat.size && stamp.mtimeMs === stat.mtimeMs && stamp.ino === stat.ino
 }
 
-function withFile<T>(files: Files, path: string, use: (fd: number) => T): T {
+export function withFile<T>(files: Files, path: string, use: (fd: number) => T): T {
   const fd = files.open(path, READ)
   try {
     return use(fd)

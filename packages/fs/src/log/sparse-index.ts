@@ -3,7 +3,7 @@
  * derived: kept in a file beside the part, written behind, and made anew by counting where they are missing or do not fit.
  */
 import type { Seq } from "@sessions/core/storage"
-import { type Files, READ } from "../disk/files.ts"
+import type { Files } from "../disk/files.ts"
 import { below, toIndexName } from "../disk/layout.ts"
 import { readDerived, readFully, replaceFile } from "../disk/small-files.ts"
 
@@ -68,17 +68,21 @@ export function loadIndex(
   return [first, ...within.map(({ offset, seq }) => ({ offset, seq }))]
 }
 
-/** Writes the offsets of a part; of one that has ended, the last line is its end. */
-export function saveIndex(files: Files, folder: string, part: string, offsets: readonly LineOffset[]): void {
-  const fd = files.open(below(folder, part), READ)
-  try {
-    const rows = offsets
-      .filter((line, index) => line.offset > (offsets[index - 1]?.offset ?? 0))
-      .map((line) => [line.offset, line.seq, checkBefore(files, fd, line.offset)])
-    replaceFile(files, below(folder, toIndexName(part)), `${JSON.stringify({ marks: rows })}\n`)
-  } finally {
-    files.close(fd)
-  }
+/**
+ * Writes the line offsets of a part; of one that has ended, the last offset is its end. The checksums are those of the open file: the
+ * one in the folder may be another log's by now.
+ */
+export function saveIndex(
+  files: Files,
+  folder: string,
+  part: string,
+  fd: number,
+  offsets: readonly LineOffset[],
+): void {
+  const rows = offsets
+    .filter((line, index) => line.offset > (offsets[index - 1]?.offset ?? 0))
+    .map((line) => [line.offset, line.seq, checkBefore(files, fd, line.offset)])
+  replaceFile(files, below(folder, toIndexName(part)), `${JSON.stringify({ marks: rows })}\n`)
 }
 
 function parseIndex(text: string | undefined): CheckedLineOffset[] {

@@ -29,7 +29,7 @@ export function statIdentity(files: Files, folder: string): FileStat | undefined
 export function isUnchanged(before: FolderStat, now: FolderStat): boolean {
   if (before.identity === undefined || now.identity === undefined) return false
   // Not all systems keep the time of a folder. If its files are newer than the folder itself, the time proves nothing.
-  if (before.identity.mtimeMs - before.folder.mtimeMs > COARSEST_STEP_MS) return false
+  if (before.identity.mtimeMs - before.folder.mtimeMs > COARSE_STEP_MS) return false
   return (
     isOldEnough(before.folder, before.at) &&
     isSameFile(before.folder, now.folder) &&
@@ -39,7 +39,7 @@ export function isUnchanged(before: FolderStat, now: FolderStat): boolean {
 
 /** Whether any change after `at` gives the file another time than it had then: one within the same step of the clock does not. */
 export function isOldEnough(file: FileStat, at: number): boolean {
-  return at - file.mtimeMs >= COARSEST_STEP_MS
+  return at - file.mtimeMs >= (file.mtimeMs % 1_000 === 0 ? COARSE_STEP_MS : FINE_STEP_MS)
 }
 
 /** The inode number of a removed file may be used again, but not together with its times. */
@@ -47,5 +47,7 @@ export function isSameFile(a: FileStat, b: FileStat): boolean {
   return a.ino === b.ino && a.ctimeMs === b.ctimeMs && a.mtimeMs === b.mtimeMs
 }
 
-/** Of modification times on FAT, the coarsest of the common file systems. */
-const COARSEST_STEP_MS = 2_000
+/** Of modification times without a fraction of a second: FAT, the coarsest of the common file systems, has steps of two seconds. */
+const COARSE_STEP_MS = 2_000
+/** Of times with a fraction: a tick of the system's clock, at most 16 ms, with a margin. */
+const FINE_STEP_MS = 100

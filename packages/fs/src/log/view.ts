@@ -11,7 +11,7 @@ import { type Identity, readIdentity } from "./identity.ts"
 import { type Metadata, readMetadata } from "./metadata.ts"
 import { below, type PartName, type SessionPaths, toIndexName } from "../disk/layout.ts"
 import { saveIndex } from "./sparse-index.ts"
-import { closedParts, countPart, listParts, openPart, type Part, type Stamp } from "./parts.ts"
+import { closedParts, countPart, listParts, openPart, type Part, type Stamp, withFile } from "./parts.ts"
 import { isUnchanged, statFolder, type FolderStat } from "./stat-cache.ts"
 
 export interface LogView extends Identity {
@@ -64,7 +64,7 @@ export function saveMissingIndexes(files: Files, view: LogView): void {
   for (const part of view.parts.slice(0, -1)) {
     if (files.lstat(below(view.folder, toIndexName(part.name))) !== undefined) continue
     const { name, offsets, end } = countPart(files, view.folder, part)
-    saveIndex(files, view.folder, name, [...offsets, end])
+    withFile(files, below(view.folder, name), (fd) => saveIndex(files, view.folder, name, fd, [...offsets, end]))
   }
 }
 

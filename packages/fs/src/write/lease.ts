@@ -10,7 +10,7 @@ export interface LeaseHolder {
   flush(): void
 }
 
-/** A lock is given back when nothing was appended for so long. */
+/** The lock is given back when it was not used for one to two of these. */
 const IDLE_MS = 20
 /** In a long burst, listings of other processes are brought up to date so often. */
 const FLUSH_EVERY_MS = 1_000
@@ -22,7 +22,8 @@ export class Lease {
   #lock: Lock | undefined
   /** One for the whole lease, not one per append. */
   #timer: ReturnType<typeof setTimeout> | undefined
-  #lastUse = 0
+  /** Since the timer was started. */
+  #isUsed = false
   #flushedAt = 0
   #polite = false
   #refreshes = 0
@@ -74,9 +75,10 @@ export class Lease {
     return true
   }
 
+  /** Keeps the lock for at least another {@link IDLE_MS}. Reads no clock, since every append calls it. */
   used(): void {
-    this.#lastUse = performance.now()
-    if (this.#timer === undefined && this.#lock !== undefined) this.#timer = setTimeout(this.#tick, IDLE_MS)
+    this.#isUsed = true
+    if (this.#timer === undefined && this.#lock !== undefined) this.#startTimer()
   }
 
   release(): void {
@@ -105,20 +107,24 @@ export class Lease {
     this.#polite = true
   }
 
+  #startTimer(): void {
+    this.#isUsed = false
+    this.#timer = setTimeout(this.#tick, IDLE_MS)
+  }
+
   readonly #tick = (): void => {
     this.#timer = undefined
     if (this.#lock === undefined) return
-    const now = performance.now()
-    const rest = IDLE_MS - (now - this.#lastUse)
     const idle = this.#holder.isIdle()
-    if (idle && rest <= 0) return this.release()
-    // While a task is at it, this keeps the lock fresh; what a lost or wanted one means is the next task's to find out.
+    if (idle && !this.#isUsed) return this.release()
+    // Keeps the lock fresh while a task runs. If it is lost or wanted by then, the next task acts on that.
     const state = this.refresh()
     if (state === "wanted" && idle) return this.#yield()
+    const now = performance.now()
     if (state === "held" && idle && now - this.#flushedAt > FLUSH_EVERY_MS) {
       this.#flushedAt = now
       this.#holder.flush()
     }
-    this.#timer = setTimeout(this.#tick, Math.max(1, rest))
+    this.#startTimer()
   }
 }

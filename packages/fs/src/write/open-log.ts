@@ -1,7 +1,7 @@
 /** A log open for appending: the last part's descriptor, and where its end is. Lives under the lock; nothing here waits for it. */
 import { join } from "node:path"
 import { type Head, type Seq, StorageError } from "@sessions/core/storage"
-import { indexBatch } from "../log/count.ts"
+import { type EncodedLines, indexBatch } from "../log/count.ts"
 import { toStorageError } from "../disk/errors.ts"
 import { APPEND, type Files } from "../disk/files.ts"
 import { FILE_MODE, METADATA_FILE, type PartName } from "../disk/layout.ts"
@@ -24,13 +24,6 @@ export interface OpenLog {
   size: number
   /** Its modification time when it was last looked at. */
   touchedAt: number
-}
-
-/** One batch as it goes into the file. */
-export interface Batch {
-  readonly lines: readonly string[]
-  /** Valid until the next batch is encoded. */
-  readonly bytes: Uint8Array
 }
 
 /** Opens the last part of a log whose torn end has been cut. */
@@ -78,22 +71,22 @@ export function isViewOf(files: Files, log: OpenLog, view: LogView): boolean {
  * One write of the whole batch. What a short or failed write left is cut off again before the error is thrown: `quota`,
  * `unavailable`, or `indeterminate` where it could not be cut.
  */
-export function writeBatch(files: Files, log: OpenLog, batch: Batch): void {
-  const { bytes, lines } = batch
+export function writeBatch(files: Files, log: OpenLog, batch: EncodedLines): void {
+  const { buffer, length, lines } = batch
   let written: number
   try {
-    written = files.write(log.fd, bytes, 0, bytes.length)
+    written = files.write(log.fd, buffer, 0, length)
   } catch (error) {
     cutBack(files, log, error)
     throw toStorageError(error, "append to the log", { at: pathOf(log) })
   }
-  if (written !== bytes.length) {
-    const message = `Only ${written} of ${bytes.length} bytes could be written to ${pathOf(log)}: the disk is full; make room.`
+  if (written !== length) {
+    const message = `Only ${written} of ${length} bytes could be written to ${pathOf(log)}: the disk is full; make room.`
     cutBack(files, log, message)
     throw new StorageError("quota", message, { at: pathOf(log) })
   }
-  indexBatch(log.offsets, { offset: log.size, seq: log.next }, lines, bytes)
-  log.size += bytes.length
+  indexBatch(log.offsets, log.size, log.next, batch)
+  log.size += length
   log.next += lines.length
   // The path is put together only for a clock that was set back: that takes as long as a third of the write.
   if (isBack(log.touchedAt)) keepTime(files, pathOf(log), log.touchedAt)
@@ -157,18 +150,21 @@ export function toMetadata(log: OpenLog, info: StoredInfo | undefined, check?: n
   }
 }
 
-/** Encodes a batch, small ones into one buffer that is used again and again. */
-export function encodeBatch(lines: readonly string[]): Batch {
+/** Encodes a batch. Small ones share one buffer, which is valid until the next batch is encoded. */
+export function encodeBatch(lines: readonly string[]): EncodedLines {
   let units = lines.length
   for (const line of lines) units += line.length
-  if (units * MAX_UTF8_BYTES > scratch.length) return { lines, bytes: Buffer.from(`${lines.join("\n")}\n`, "utf8") }
+  if (units * MAX_UTF8_BYTES > scratch.length) {
+    const buffer = Buffer.from(`${lines.join("\n")}\n`, "utf8")
+    return { lines, buffer, length: buffer.length }
+  }
   let end = 0
   // Line by line: a text that is put together first is written twice.
   for (const line of lines) {
     end += scratch.write(line, end, "utf8")
     scratch[end++] = LF
   }
-  return { lines, bytes: scratch.subarray(0, end) }
+  return { lines, buffer: scratch, length: end }
 }
 
 /** Lines are appended where they were counted, or not at all. */

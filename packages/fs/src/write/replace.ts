@@ -102,7 +102,7 @@ async function build(deps: Deps, fresh: string, chunks: AsyncIterable<Chunk>, up
     for await (const chunk of chunks) {
       for (const lines of splitLines(chunk.lines, maxPartBytes)) {
         const batch = encodeBatch(lines)
-        if (log.size > 0 && log.size + batch.bytes.length > maxPartBytes) log = await nextPart(deps, log)
+        if (log.size > 0 && log.size + batch.length > maxPartBytes) log = await nextPart(deps, log)
         writeBatch(files, log, batch)
       }
     }
@@ -125,7 +125,7 @@ function splitLines(lines: readonly string[], maxPartBytes: number): readonly (r
 
 async function endPart(deps: Deps, log: OpenLog): Promise<void> {
   await deps.files.fsync(log.fd)
-  saveIndex(deps.files, log.folder, log.part.name, [...log.offsets, { offset: log.size, seq: log.next }])
+  saveIndex(deps.files, log.folder, log.part.name, log.fd, [...log.offsets, { offset: log.size, seq: log.next }])
 }
 
 async function nextPart(deps: Deps, log: OpenLog): Promise<OpenLog> {

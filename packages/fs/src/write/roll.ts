@@ -24,7 +24,7 @@ export async function rollPart(
   const part = nextPart(log)
   const closed = [...log.closed, { name: log.part.name, from: log.part.from, bytes: log.size }]
   const next = { ...log, part, closed, offsets: [{ offset: 0, seq: log.next }], size: 0 }
-  saveIndex(files, log.folder, log.part.name, [...log.offsets, { offset: log.size, seq: log.next }])
+  saveIndex(files, log.folder, log.part.name, log.fd, [...log.offsets, { offset: log.size, seq: log.next }])
   deps.recordParts(paths)
   writeMetadata(files, log.folder, toMetadata(next, info))
   const before = files.fstat(log.fd).mtimeMs

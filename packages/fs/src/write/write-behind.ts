@@ -2,7 +2,7 @@
 import type { Files } from "../disk/files.ts"
 import { checkBefore, saveIndex } from "../log/sparse-index.ts"
 import { type StoredInfo, writeMetadata } from "../log/metadata.ts"
-import { type OpenLog, toMetadata } from "./open-log.ts"
+import { isInPlace, type OpenLog, toMetadata } from "./open-log.ts"
 
 export class WriteBehind {
   /** Given with the last append that had one, or found beside the log. */
@@ -25,9 +25,11 @@ export class WriteBehind {
 
   flush(files: Files, log: OpenLog): void {
     try {
+      // Another log in the same folder, say a copy that was put back, has its own.
+      if (!isInPlace(files, log)) return
       // The first line is where the part begins, which needs no saying.
       if (log.offsets.length > Math.max(this.#savedOffsets, 1)) {
-        saveIndex(files, log.folder, log.part.name, log.offsets)
+        saveIndex(files, log.folder, log.part.name, log.fd, log.offsets)
         this.#savedOffsets = log.offsets.length
       }
       if (this.#dirty) {

@@ -16,9 +16,9 @@ import { createLog } from "./create.ts"
 import type { Deps } from "../deps.ts"
 import type { SessionPaths } from "../disk/layout.ts"
 import { Lease } from "./lease.ts"
+import type { EncodedLines } from "../log/count.ts"
 import { readInfo, type StoredInfo } from "../log/metadata.ts"
 import {
-  type Batch,
   checkExpect,
   conflict,
   encodeBatch,
@@ -203,7 +203,8 @@ export class SessionWriter {
   async #create(lines: readonly string[], o: AppendOptions): Promise<Head> {
     const { files, layout, durability } = this.#deps
     // Copied: the buffer that batches share may be used while this one waits for the disk.
-    const bytes = encodeBatch(lines).bytes.slice()
+    const { buffer, length } = encodeBatch(lines)
+    const bytes = new Uint8Array(buffer.subarray(0, length))
     const durable = durability === "disk"
     const log = await createLog({ files, layout, paths: this.#paths, bytes, durable, checkHeld: this.#checkHeld })
     this.#openCreated(log, lines.length, o.info)
@@ -224,8 +225,8 @@ export class SessionWriter {
     }
   }
 
-  #fits(log: OpenLog, { bytes }: Batch): boolean {
-    return log.size === 0 || log.size + bytes.length <= this.#deps.maxPartBytes
+  #fits(log: OpenLog, { length }: EncodedLines): boolean {
+    return log.size === 0 || log.size + length <= this.#deps.maxPartBytes
   }
 
   async #roll(log: OpenLog): Promise<OpenLog> {
@@ -240,16 +241,18 @@ export class SessionWriter {
     return this.#log
   }
 
-  #writeAtOnce(log: OpenLog, batch: Batch, o: AppendOptions): Head | Promise<Head> {
-    const expect = toHead(log)
+  #writeAtOnce(log: OpenLog, batch: EncodedLines, o: AppendOptions): Head | Promise<Head> {
     const head = this.#write(log, batch, o)
-    if (head === undefined) return this.#queue.run(() => this.#resolveOutcome(batch.lines, expect))
+    if (head === undefined) {
+      const expect = { next: log.next - batch.lines.length, log: log.log }
+      return this.#queue.run(() => this.#resolveOutcome(batch.lines, expect))
+    }
     this.#deps.notifier.emit(this.#session)
     return head
   }
 
   /** The new head; undefined where the lock was lost, so that only the log can say whether the write counts. */
-  #write(log: OpenLog, batch: Batch, o: AppendOptions): Head | undefined {
+  #write(log: OpenLog, batch: EncodedLines, o: AppendOptions): Head | undefined {
     writeBatch(this.#deps.files, log, batch)
     this.#writeBehind.appended(o.info, log.next)
     if (!this.#lease.isCertain() && this.#lease.refresh(true) === "lost") {
