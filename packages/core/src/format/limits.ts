@@ -6,7 +6,7 @@ export const BLOB_TEXT_UNITS = 500_000
 /** Images whose base64 has this many characters or more move to the blob store. */
 export const BLOB_IMAGE_CHARS = 1_024
 
-/** A session that is full still takes compactions, leaves, tombstones and other small side entries, up to this many bytes more. */
+/** A full session still accepts compactions, leaves, branch summaries, edits and annotations, up to this many bytes more. */
 export const FULL_SESSION_SLACK_BYTES = 1_000_000
 
 export const MAX_ATTACHMENTS = 10
