@@ -1,14 +1,14 @@
-/** The storage: that of `@sessions/fs`, with what Bun does faster in another way put in. */
+/** `createFileStorage` of `@sessions/fs` with the line decoder that is faster on Bun. */
 import type { SessionStorage } from "@sessions/core/storage"
 import { createFileStorage, type FileStorageOptions } from "@sessions/fs"
 import { decodeLines } from "./decode.ts"
 
-/** Those of `createFileStorage`, which mean the same here. */
+/** The options of `createFileStorage`, with the same meaning. */
 export type BunStorageOptions = Omit<FileStorageOptions, "decodeLines">
 
 /**
- * Sessions as files below a folder. Files and locks are those of `createFileStorage`, so that writers in Bun, Node and Deno take
- * turns on one folder. Connects at its first use.
+ * Sessions as files below a folder. Files and locks are those of `createFileStorage`, so Bun, Node and Deno may write to one folder
+ * in turn or at once. Connects at its first use.
  */
 export function createBunStorage(options: BunStorageOptions): SessionStorage {
   return createFileStorage({ ...options, decodeLines })

@@ -1,4 +1,4 @@
-/** What the pieces of one storage object share. */
+/** What the modules of one storage object share: its options, the file operations, the cached views, and the notifier. */
 import { StorageError, type StorageErrorCode } from "@sessions/core/storage"
 import { type Notifier, createNotifier } from "./notifier.ts"
 import { errnoOf, toStorageError } from "./disk/errors.ts"
@@ -19,16 +19,16 @@ export interface Deps {
   readonly lockTimeout: number
   readonly description: string
   readonly notifier: Notifier
-  /** Files whose last sync failed, and what was in them may be lost with the next power failure; see `write/sync.ts`. */
+  /** Files whose last sync failed, so that a power failure may lose their content; see `write/sync.ts`. */
   readonly unsynced: Set<string>
   readonly metadata: MetadataCache
-  /** The log as its files are now. */
+  /** The log as its files are now; what earlier calls found is reused where file times show that it still holds. */
   view(session: string): LogView | undefined
-  /** The same, with nothing taken from an earlier look. */
+  /** The same without the cached view. */
   reloadView(session: string): LogView | undefined
-  /** Gives a log that was copied in the identity that it is known by. */
+  /** Stores the identity of a log that was copied in without `log.id`. */
   storeIdentity(view: LogView): void
-  /** Notes that a session's log has, or is about to have, more than one part. */
+  /** Records for listings that a session's log has, or is about to have, more than one part. */
   recordParts(paths: SessionPaths): void
   error(error: unknown, what: string, session?: string, at?: string, code?: StorageErrorCode): StorageError
 }
@@ -67,7 +67,7 @@ export function createDeps(o: DepsOptions): Deps {
     },
     storeIdentity: (view) => storeIdentity(files, view.folder, view.log),
     recordParts(paths) {
-      // Whatever the times of its folder say.
+      // The times of the folder may not show a part that is created within the same clock tick.
       views.delete(paths.session)
       checkInnerFolder(files, layout.rolled)
       try {
@@ -92,5 +92,5 @@ export function createDeps(o: DepsOptions): Deps {
   }
 }
 
-/** A view holds a part list and some hundred offsets. */
+/** A view holds a part list and some hundred line offsets. */
 const KEPT_VIEWS = 256

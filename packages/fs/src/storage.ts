@@ -34,13 +34,13 @@ export interface FileStorageOptions {
   readonly durability?: "os" | "disk"
   /** Default 50,000,000. A batch that does not fit goes whole to the next part; the longest line is one byte less. */
   readonly maxPartBytes?: number
-  /** Default 200,000,000. Said in the capabilities; core holds to it. */
+  /** Default 200,000,000. Part of the capabilities; core enforces it. */
   readonly maxSessionBytes?: number
-  /** Milliseconds that a write waits for other writers before it rejects with `unavailable`. Default 10,000. */
+  /** How many milliseconds a write waits for other writers before it rejects with `unavailable`. Default 10,000. */
   readonly lockTimeout?: number
-  /** The operations on files; Node's own by default. */
+  /** The operations on files; `node:fs` by default. */
   readonly files?: Files
-  /** How bytes become texts; the way that is fastest on Node by default. */
+  /** Decodes the bytes of whole lines; by default in the way that is fastest on Node. */
   readonly decodeLines?: DecodeLines
 }
 

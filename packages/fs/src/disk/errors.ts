@@ -1,21 +1,21 @@
-/** What an error of the file system means to a caller of the storage. */
+/** Translates errors of the file system into the codes and messages of `StorageError`. */
 import { StorageError, type StorageErrorCode } from "@sessions/core/storage"
 
 export interface Place {
-  /** Missing where the thrower does not know it: whoever does adds it. */
+  /** Missing if the thrower does not know it; the caller adds it. */
   readonly storage?: string
   readonly session?: string
   readonly at?: string
 }
 
 /**
- * An error of the storage with what its thrower did not know of the place; one of the file system with its code translated and a
- * sentence that says what to do.
+ * A `StorageError` is completed with the location that its thrower did not know. An error of the file system gets the code it means
+ * to a caller and a sentence that says what to do.
  */
 export function toStorageError(error: unknown, what: string, place: Place): StorageError {
   if (error instanceof StorageError) return error.storage === undefined ? placed(error, place) : error
   const errno = errnoOf(error)
-  // What Deno refuses for want of a permission has a name, and no code.
+  // A permission that Deno refuses has a name but no code.
   const known = MEANINGS[errno ?? (error instanceof Error ? error.name : "")]
   const code: StorageErrorCode = known?.code ?? "unavailable"
   const advice = known?.advice ?? "the system says no more than its code"
@@ -39,13 +39,13 @@ export function errnoOf(error: unknown): string | undefined {
   return typeof code === "string" ? code : undefined
 }
 
-/** Whether an error says that a file or folder, or one above it, is not there. */
+/** Whether a file or folder, or one above it, does not exist. */
 export function isMissing(error: unknown): boolean {
   const errno = errnoOf(error)
   return errno === "ENOENT" || errno === "ENOTDIR"
 }
 
-/** Whether an error says that there is no regular file, but a link, a socket or nothing. */
+/** Whether the path is no regular file: a link, a socket, or nothing. */
 export function isNoFile(error: unknown): boolean {
   const errno = errnoOf(error)
   return isMissing(error) || errno === "ELOOP" || errno === "ENXIO"

@@ -1,10 +1,10 @@
 /**
- * Session ids as folder names. Two ids never share a folder, also where the file system takes `A` for `a` or has names of its own
- * (`CON`, `aux.x` on Windows): such ids are written in lower case behind `@<which letters were capital>@`. No id contains `@`.
+ * Maps session ids and document names to file names. Two ids never share a folder, even on file systems that ignore case or reserve
+ * names (`CON`, `aux.x` on Windows): such ids are written in lower case behind `@<which letters were capital>@`. No id contains `@`.
  */
 import { isSessionId } from "@sessions/core/storage"
 
-/** The name under which an id or a document name stands in a folder. Plain lower-case names and canonical ULIDs stay as they are. */
+/** Plain lower-case ids and canonical ULIDs keep their name. */
 export function toFileName(id: string): string {
   if (ULID.test(id)) return id
   const lower = id.toLowerCase()
@@ -12,15 +12,15 @@ export function toFileName(id: string): string {
   return `@${toCapitals(id)}@${lower}`
 }
 
-/** The session id of a folder, or undefined for a folder that no id has: foreign ones are left alone. */
+/** Undefined for a folder that belongs to no id; such folders are left alone. */
 export function toSessionId(folder: string): string | undefined {
-  // What core makes itself, and a listing asks for each of thousands.
+  // The ids that core makes; a listing decodes thousands of them.
   if (ULID.test(folder)) return folder
   const id = fromFileName(folder)
   return id !== undefined && isSessionId(id) ? id : undefined
 }
 
-/** The inverse of {@link toFileName}; undefined where no name is written like that. */
+/** The inverse of {@link toFileName}; undefined for a name that it never returns. */
 export function fromFileName(name: string): string | undefined {
   const encoded = ENCODED.exec(name)
   const id = encoded === null ? name : withCapitals(encoded[2] ?? "", encoded[1] ?? "")
@@ -29,7 +29,7 @@ export function fromFileName(name: string): string | undefined {
 
 const ULID = /^[0-9A-HJKMNP-TV-Z]{26}$/
 const ENCODED = /^@([0-9a-v]*)@([a-z0-9._-]+)$/
-/** Names that Windows gives to devices, whatever extension follows. */
+/** Names of Windows devices, with any extension. */
 const RESERVED = /^(?:con|prn|aux|nul|com[0-9]|lpt[0-9])$/
 const BITS = 5
 
@@ -37,7 +37,7 @@ function isReserved(lower: string): boolean {
   return RESERVED.test(lower.split(".", 1)[0] ?? "")
 }
 
-/** One bit a character, capital or not, five to a digit of base 32; zeros at the end are left out. */
+/** One bit per character, 1 for a capital, five to a base-32 digit; trailing zeros are dropped. */
 function toCapitals(id: string): string {
   let digits = ""
   for (let at = 0; at < id.length; at += BITS) {

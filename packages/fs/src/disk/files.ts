@@ -1,9 +1,9 @@
 /**
- * The few operations on files that this storage is made of. Everything goes through this port, so that tests can make any of them
- * fail, stop or lie. Errors are the system's own (`code: "ENOSPC"`, …); `errors.ts` says what they mean to a caller.
+ * The interface to the file system. Every operation of this storage goes through it, so that tests can make any of them fail, hang
+ * or lie. Errors are the system's own (`code: "ENOSPC"`); `errors.ts` translates them.
  *
- * Small operations are synchronous: a promise costs a 2 KB append several times what the append does. Bulk reads, the removal of
- * folders and everything that waits for a disk are asynchronous.
+ * Small operations are synchronous, because a promise costs several times what appending 2 KB does. Bulk reads, removing folders and
+ * everything that waits for the disk are asynchronous.
  */
 import * as fs from "node:fs"
 
@@ -26,12 +26,12 @@ export interface FolderEntry {
 export interface Files {
   open(path: string, flags: number, mode?: number): number
   close(fd: number): void
-  /** At the end of a file opened for appending, else where the descriptor stands. */
+  /** Writes at the end of a file opened for appending, else at the descriptor's position. */
   write(fd: number, bytes: Uint8Array, offset: number, length: number): number
   read(fd: number, into: Uint8Array, offset: number, length: number, position: number): number
   readAsync(fd: number, into: Uint8Array, offset: number, length: number, position: number): Promise<number>
   fstat(fd: number): FileStat
-  /** Undefined where there is nothing. Does not follow a symbolic link. */
+  /** Undefined if nothing is there. Does not follow a symbolic link. */
   lstat(path: string): FileStat | undefined
   truncate(fd: number, size: number): void
   fdatasync(fd: number): Promise<void>
@@ -42,24 +42,24 @@ export interface Files {
   readdir(path: string): readonly FolderEntry[]
   /** Sets access and modification time, in milliseconds since the epoch. */
   utimes(path: string, ms: number): void
-  /** A folder and all that is in it; nothing to remove is no error. */
+  /** Removes a folder and its content. A missing folder is no error. */
   remove(path: string): Promise<void>
   /** Calls back when something in the folder may have changed. */
   watch(path: string, changed: () => void): { close(): void }
 }
 
 const { O_RDONLY, O_RDWR, O_APPEND, O_CREAT, O_EXCL } = fs.constants
-/** Windows has no such flag, and asks for a privilege to make a link. */
+/** Windows has no such flag, and needs a privilege to create a link. */
 const O_NOFOLLOW = fs.constants.O_NOFOLLOW ?? 0
-/** Opening a pipe that stands where a file should would wait for its other end. Windows has neither. */
+/** Without it, opening a pipe in the place of a file would wait for the pipe's other end. Windows has neither. */
 const O_NONBLOCK = fs.constants.O_NONBLOCK ?? 0
 
 export const READ: number = O_RDONLY | O_NOFOLLOW | O_NONBLOCK
-/** From the start, over what is there. */
+/** Writes from the start over the existing content. */
 export const REWRITE: number = O_RDWR | O_NOFOLLOW
-/** Every write lands at the end, whoever else writes. */
+/** Every write goes to the end, also with several writers. */
 export const APPEND: number = O_RDWR | O_APPEND | O_NOFOLLOW
-/** Fails where the file is there. */
+/** Fails if the file exists. */
 export const CREATE: number = O_RDWR | O_APPEND | O_CREAT | O_EXCL | O_NOFOLLOW
 
 export const nodeFiles: Files = {

@@ -1,4 +1,4 @@
-/** Where everything lies below the root. What is no session has a name that starts with a dot, which no id does. */
+/** The paths of everything below the root. Names that belong to no session start with a dot, which no id does. */
 import { join, sep } from "node:path"
 import type { Seq } from "@sessions/core/storage"
 import { toFileName } from "./file-names.ts"
@@ -7,21 +7,21 @@ export interface Layout {
   readonly root: string
   readonly blobs: string
   readonly docs: string
-  /** Folders under construction, and logs about to take the place of another. */
+  /** Folders under construction, and whole logs that are about to replace another one. */
   readonly fresh: string
-  /** What was deleted and may be removed at leisure. */
+  /** Deleted folders that are still to be removed. */
   readonly trash: string
   readonly locks: string
-  /** One empty file for each session whose log may have more than one part, so that a listing knows whose last part to look for. */
+  /** One empty file per session whose log may have several parts, so that a listing knows when to look for the last part. */
   readonly rolled: string
 }
 
-/** The places of one session. */
+/** The paths of one session. */
 export interface SessionPaths {
   readonly session: string
   readonly name: string
   readonly folder: string
-  /** A whole log that replaces the one in `folder`, or takes its place where that is gone. */
+  /** A whole log that replaces the one in `folder`, or that a crash kept from doing so. */
   readonly swap: string
   readonly lock: string
   readonly docsLock: string
@@ -55,7 +55,9 @@ export function toLayout(root: string): Layout {
   }
 }
 
-/** A name in a folder. Whole paths are normalized once: to do so for each file takes as long as looking at it. */
+/**
+ * Joins a name to a normalized folder path. `path.join` would normalize the whole path again, which takes as long as an `lstat`.
+ */
 export function below(folder: string, name: string): string {
   return folder.endsWith(sep) ? folder + name : folder + sep + name
 }
@@ -68,7 +70,7 @@ export function toSessionPaths(layout: Layout, session: string): SessionPaths {
     folder: below(layout.root, name),
     swap: below(layout.fresh, `${name}.swap`),
     lock: below(layout.locks, `${name}.lock`),
-    // No id and no encoded one ends like that, while a session may well be called `x.docs`.
+    // No id and no encoded one ends with `@docs`, while a session may be called `x.docs`.
     docsLock: below(layout.locks, `${name}@docs.lock`),
     rolled: below(layout.rolled, name),
   }
@@ -87,7 +89,7 @@ export function parsePartName(name: string): PartName | undefined {
   return part.number > 1 && part.name === name ? part : undefined
 }
 
-/** The file with the offsets of a part. */
+/** The file with the line offsets of a part. */
 export function toIndexName(part: string): string {
   return part.replace(/\.jsonl$/, ".marks")
 }

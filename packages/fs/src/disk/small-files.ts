@@ -1,11 +1,11 @@
-/** Whole small files: read at once, written so that a reader sees the old text or the new one. */
+/** Reads, creates, replaces and syncs small files and folders. A reader sees the old content or the new, never a mixture. */
 import { randomUUID } from "node:crypto"
 import { basename, dirname, join } from "node:path"
 import { errnoOf, isNoFile } from "./errors.ts"
 import { APPEND, CREATE, type Files, READ } from "./files.ts"
 import { FILE_MODE, FOLDER_MODE } from "./layout.ts"
 
-/** The bytes of a file; undefined where there is none, or no regular one. One that is larger than memory should hold is an error. */
+/** The bytes of a file; undefined if there is no regular file. A file that is too large for memory is an error. */
 export function readWhole(files: Files, path: string): Buffer | undefined {
   return readFile(files, path, (size) => {
     if (size <= LARGEST_BYTES) return size
@@ -13,12 +13,12 @@ export function readWhole(files: Files, path: string): Buffer | undefined {
   })
 }
 
-/** The same of a file that can be made anew: one that is larger than any such is none. */
+/** The same for derived data: a file larger than any valid one is ignored. */
 export function readDerived(files: Files, path: string): Buffer | undefined {
   return readFile(files, path, (size) => (size <= LARGEST_DERIVED_BYTES ? size : undefined))
 }
 
-/** The first bytes of a file, as many as there are up to `most`; undefined as for {@link readWhole}. */
+/** At most the first `most` bytes of a file; undefined as for {@link readWhole}. */
 export function readStart(files: Files, path: string, most: number): Buffer | undefined {
   return readFile(files, path, (size) => Math.min(size, most))
 }
@@ -40,7 +40,7 @@ function readFile(files: Files, path: string, toLength: (size: number) => number
   }
 }
 
-/** What there is of `length` bytes from `position`. */
+/** Fewer than `length` bytes if the file ends before. */
 export function readFully(files: Files, fd: number, position: number, length: number): Buffer {
   const bytes = Buffer.allocUnsafe(length)
   let have = 0
@@ -61,7 +61,7 @@ export function writeFully(files: Files, fd: number, bytes: Uint8Array): void {
   }
 }
 
-/** Makes a file that must not be there yet; leaves nothing behind when it fails. */
+/** Creates a file that must not exist; leaves nothing behind if it fails. */
 export function createFile(files: Files, path: string, bytes: Uint8Array): void {
   const fd = files.open(path, CREATE, FILE_MODE)
   try {
@@ -74,12 +74,12 @@ export function createFile(files: Files, path: string, bytes: Uint8Array): void 
   files.close(fd)
 }
 
-/** The same, on stable storage when it resolves (the name is so once the folder is synced). */
+/** The same, with the content on stable storage when it resolves. The name is durable once the folder is synced. */
 export function createFileSynced(files: Files, path: string, bytes: Uint8Array): Promise<void> {
   return createSynced(files, path, (fd) => writeFully(files, fd, bytes))
 }
 
-/** The same with bytes of another file, which need not fit into memory. */
+/** The same with a range of another file, which need not fit into memory. */
 export function copySynced(files: Files, path: string, from: number, range: ByteRange): Promise<void> {
   return createSynced(files, path, (fd) => {
     for (let at = range.start; at < range.end; at += COPY_BYTES) {
@@ -101,7 +101,7 @@ async function createSynced(files: Files, path: string, write: (fd: number) => v
   files.close(fd)
 }
 
-/** Puts a file in place in one step, without waiting for the disk. */
+/** Replaces a file by a rename, without waiting for the disk. */
 export function replaceFile(files: Files, path: string, text: string): void {
   const temporary = toTemporary(path)
   createFile(files, temporary, Buffer.from(text, "utf8"))
@@ -128,7 +128,7 @@ export function renameRetrying(files: Files, from: string, to: string): Promise<
   return retryBusy(() => files.rename(from, to))
 }
 
-/** Tries again for a while where Windows says that a reader, a virus scanner or an indexer holds the file. */
+/** Retries for about half a second while Windows reports that a reader, a virus scanner or an indexer holds the file. */
 export async function retryBusy<T>(work: () => T): Promise<T> {
   for (let attempt = 0; ; attempt++) {
     try {
@@ -141,7 +141,7 @@ export async function retryBusy<T>(work: () => T): Promise<T> {
   }
 }
 
-/** Makes what was renamed or created in a folder lasting. Windows cannot open a folder, and keeps names by itself. */
+/** Makes renames and new names in a folder durable. Windows cannot open a folder, and keeps names without it. */
 export async function syncFolder(files: Files, path: string): Promise<void> {
   if (process.platform === "win32") return
   const fd = files.open(path, READ)
@@ -152,7 +152,7 @@ export async function syncFolder(files: Files, path: string): Promise<void> {
   }
 }
 
-/** Makes a file's content lasting, whoever wrote it. */
+/** Makes a file's content durable, whichever process wrote it. */
 export async function syncFile(files: Files, path: string): Promise<void> {
   const fd = files.open(path, APPEND)
   try {
@@ -162,50 +162,50 @@ export async function syncFile(files: Files, path: string): Promise<void> {
   }
 }
 
-/** Makes a folder and those above it. A file or, below the root, a link in its place is an error. */
+/** Creates a folder and those above it. A file in its place, or a link below the root, is an error. */
 export function ensureFolder(files: Files, path: string, above = true): void {
   try {
     files.mkdir(path, FOLDER_MODE)
   } catch (error) {
     const errno = errnoOf(error)
     if (errno === "EEXIST" || errno === "EISDIR") return checkFolder(files, path)
-    // A folder that is missing below one that is there cannot be made at all (/proc).
+    // A folder that cannot be created although its parent exists (as in /proc).
     if (errno !== "ENOENT" || !above || dirname(path) === path) throw error
     ensureFolder(files, dirname(path))
     ensureFolder(files, path, false)
   }
 }
 
-/** What the system would say of a file, or of a link that is not followed, where a folder is wanted. */
+/** The error that the system gives for a file or an unfollowed link in the place of a folder. */
 export function notAFolder(path: string): Error {
   return Object.assign(new Error(`${path} is not a folder`), { code: "ENOTDIR" })
 }
 
-/** Whether a path can be used as a folder: it is one, or nothing is there. A link is none, wherever it leads. */
+/** Whether a path can be used as a folder: it is a folder, or nothing. A link never is. */
 export function isFolderOrNothing(files: Files, path: string): boolean {
   return files.lstat(path)?.isDirectory() !== false
 }
 
-/** Throws where a link or a file stands in the place of one of the root's own folders: it may lead anywhere. */
+/** Throws if a link or a file is in the place of one of the root's own folders: a link may lead anywhere. */
 export function checkInnerFolder(files: Files, path: string): void {
   if (!isFolderOrNothing(files, path)) throw notAFolder(path)
 }
 
-/** Removes a folder that is out of sight already; what cannot be removed now is swept later. */
+/** Removes a folder that is out of use already; a later sweep removes what remains. */
 export async function removeQuietly(files: Files, path: string): Promise<void> {
   try {
     await files.remove(path)
   } catch {
-    // It stays where nobody looks.
+    // It stays in a folder that is swept later.
   }
 }
 
-/** Removes a file that is of no use any more; that it could not be removed changes nothing that is true. */
+/** Removes a file that is out of use; a failure changes nothing that counts. */
 export function discard(files: Files, path: string): void {
   try {
     files.unlink(path)
   } catch {
-    // It stays as litter under a name that nobody reads.
+    // It stays under a name that nothing reads.
   }
 }
 
@@ -214,16 +214,16 @@ interface ByteRange {
   readonly end: number
 }
 
-/** What Node reads at once, too. */
+/** The limit of `fs.readFile`. */
 const LARGEST_BYTES = 2 ** 31 - 1
-/** Those of a log in a hundred thousand parts, several times. */
+/** Several times the metadata of a log with 100,000 parts. */
 const LARGEST_DERIVED_BYTES = 33_554_432
 const COPY_BYTES = 1_048_576
 
 /** About half a second in all: 1, 2, 4, … 256 ms. */
 const BUSY_RETRIES = 9
 
-/** What is inside the root is reached by folders only, so that nothing outside is ever touched; the root itself may be a link. */
+/** The root itself may be a link. Below it only real folders are followed, so nothing outside the root is ever touched. */
 function checkFolder(files: Files, path: string): void {
   if (!basename(path).startsWith(".") || files.lstat(path)?.isDirectory() === true) return
   throw notAFolder(path)

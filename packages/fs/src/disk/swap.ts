@@ -1,4 +1,4 @@
-/** Replacing a whole log in one step, and completing or undoing a replacement that a crash interrupted. */
+/** Replaces a whole log by a rename, and completes or undoes a replacement that a crash interrupted. */
 import { join } from "node:path"
 import { isMissing } from "./errors.ts"
 import type { Files, FolderEntry } from "./files.ts"
@@ -10,8 +10,8 @@ import { moveToTrash } from "./trash.ts"
 const SWAP = ".swap"
 
 /**
- * Under the session's lock. A whole new log at `paths.swap` takes the place of the old one where that was already moved away (the
- * step that counts), else it is dropped: nobody was told that it was in place.
+ * Call under the session's lock. If the old log was already moved away, which is the step that commits, the new log at `paths.swap`
+ * takes its place. Otherwise it is dropped: its replacement was never acknowledged.
  */
 export async function recoverSwap(files: Files, layout: Layout, paths: SessionPaths): Promise<void> {
   checkInnerFolder(files, layout.fresh)
@@ -25,8 +25,8 @@ export async function recoverSwap(files: Files, layout: Layout, paths: SessionPa
 }
 
 /**
- * Puts the finished folder in the place of the session's. `check` is called right before the old one goes. A failure leaves the old
- * one, or is `indeterminate`: whoever opens the session next completes or undoes it.
+ * Puts the finished folder in the place of the session's. `check` is called right before the old one is moved away. A failure leaves
+ * the old log, or is `indeterminate`: the next writer completes or undoes it.
  */
 export async function swapIn(
   files: Files,
@@ -46,12 +46,12 @@ export async function swapIn(
   await removeQuietly(files, old)
 }
 
-/** Sessions whose log stands in no folder of its own, since a swap was interrupted; found in the entries of the folder for new ones. */
+/** Sessions whose new log still waits in the folder for new ones, because a swap was interrupted. */
 export function interruptedSwaps(entries: Iterable<string>): string[] {
   return [...entries].filter((name) => name.endsWith(SWAP)).map((name) => name.slice(0, -SWAP.length))
 }
 
-/** Documents that were put while the log stood aside belong to it; the folder they made gives way. */
+/** Documents that were put while the log was in `.new` belong to it; the folder they created is removed. */
 async function moveDocs(files: Files, layout: Layout, paths: SessionPaths): Promise<void> {
   const [from, to] = [join(paths.folder, DOCS_FOLDER), join(paths.swap, DOCS_FOLDER)]
   for (const folder of [from, to]) checkInnerFolder(files, folder)

@@ -1,16 +1,16 @@
-/** Removing what processes that ended left in the folders for new and for deleted ones. */
+/** Removes leftovers of crashed processes from the folders for new and deleted files. */
 import { join } from "node:path"
 import type { Files } from "./files.ts"
 import type { Layout } from "./layout.ts"
 import { discard, isFolderOrNothing, isTemporary, removeQuietly } from "./small-files.ts"
 import { interruptedSwaps } from "./swap.ts"
 
-/** Nothing takes so long to build or to remove, and a clock may be set by hours. */
+/** Nothing takes this long to build or to remove, and clocks may be wrong by hours. */
 const LEFT_MS = 24 * 60 * 60 * 1000
 
 /**
- * What is older than a day, but for logs that a swap left aside: those are whole, and theirs to complete who opens the session. What
- * cannot be looked at or removed is left for another time.
+ * Removes what is older than a day, except logs of an interrupted swap: those are whole, and the session's next writer completes
+ * them. What cannot be read or removed is left for the next sweep.
  */
 export async function sweepLeftovers(files: Files, layout: Layout): Promise<void> {
   for (const folder of [layout.trash, layout.fresh, layout.docs]) {
@@ -24,7 +24,7 @@ export async function sweepLeftovers(files: Files, layout: Layout): Promise<void
   }
 }
 
-/** Small files of a session's folder that were being written when their writer ended. */
+/** Temporary files in a session's folder whose writer crashed. */
 export function sweepTemporaries(files: Files, folder: string): void {
   for (const name of namesIn(files, folder).filter(isTemporary)) {
     if (isOld(files, join(folder, name))) discard(files, join(folder, name))

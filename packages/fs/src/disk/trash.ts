@@ -1,4 +1,4 @@
-/** Getting rid of folders: out of sight in one step, then removed at leisure. */
+/** Moves folders out of use in one step, so that they can be removed later. */
 import { randomUUID } from "node:crypto"
 import { join } from "node:path"
 import { errnoOf, isMissing } from "./errors.ts"
@@ -6,7 +6,7 @@ import type { Files } from "./files.ts"
 import type { Layout } from "./layout.ts"
 import { checkInnerFolder, ensureFolder, retryBusy } from "./small-files.ts"
 
-/** Gives the path where the folder is now. Throws like a rename, and what `check` throws, which is called right before it. */
+/** Returns the folder's new path. `check` is called right before each rename; what it throws is passed on. */
 export async function moveToTrash(
   files: Files,
   layout: Layout,
@@ -30,7 +30,7 @@ export async function moveToTrash(
   try {
     ensureFolder(files, layout.trash)
   } catch (error) {
-    // Deleting must be possible on a full disk; this folder is there nearly always, and is swept like the other.
+    // Deleting must work on a full disk. The folder for new files exists nearly always, and is swept like this one.
     if (errnoOf(error) === "ENOSPC" || errnoOf(error) === "EDQUOT") return await move(layout.fresh)
     throw error
   }

@@ -1,9 +1,9 @@
-/** Steps that must be taken back where what follows fails, since the caller is told that nothing happened. */
+/** Runs a step, and undoes the steps before it if it fails, so that an error means that nothing happened. */
 import { StorageError } from "@sessions/core/storage"
 
 /**
- * The outcome of the work. Where it fails, what had been done before it is undone and the error goes on; where that fails as well,
- * `indeterminate`: `what` is a sentence on what may be there.
+ * Returns the result of `work`. If that fails, `undo` runs and the error is passed on; if `undo` fails too, the error is
+ * `indeterminate` with `what`, a sentence on what may be there.
  */
 export async function orUndo<T>(work: () => Promise<T>, undo: () => void | Promise<void>, what: string): Promise<T> {
   try {

@@ -1,4 +1,4 @@
-/** A lock in hand: kept fresh, looked at, given back. */
+/** A lock that this process holds: refreshing it, checking that it is still ours, and releasing it. */
 import { CREATE, type Files } from "../disk/files.ts"
 import { FILE_MODE } from "../disk/layout.ts"
 import { discard, readStart, writeFully } from "../disk/small-files.ts"
@@ -8,21 +8,24 @@ import { type LockOwner, parseOwner } from "./owner.ts"
 export interface Lock {
   /** See {@link LockOwner.fence}. */
   readonly fence: boolean
-  /** How often it was refreshed in its file. */
+  /** How often its file was refreshed. */
   readonly refreshes: number
-  /** Whether nobody can have taken the lock over: it was refreshed a short while ago by every clock. */
+  /** Whether no other process can have taken the lock over, because both clocks say that it was refreshed a short while ago. */
   isCertain(): boolean
-  /** Costs nothing when the last refresh is younger than {@link REFRESH_MS}. `wanted`: ours, and another writer waits for it. */
+  /**
+   * Touches the file only if the last refresh is older than {@link REFRESH_MS}, or with `now`. `wanted`: held, and another writer
+   * waits for it.
+   */
   refresh(now?: boolean): "held" | "wanted" | "lost"
   release(): void
 }
 
-/** How often a holder says that it is alive, and looks whether another one waits. */
+/** How often a holder shows that it is alive and looks for waiting writers. */
 const REFRESH_MS = 50
 
 /**
- * Makes the file, with the owner in it; false where the disk has room for the one and not for the other. A session must be deletable
- * on a full disk, of all disks, so the empty file is a lock as well, for a shorter time.
+ * Creates the file with the owner in it; returns false if the disk has room for the file only. The empty file is a lock too, for a
+ * shorter time: it must be possible to delete a session on a full disk.
  */
 export function createLockFile(files: Files, path: string, owner: LockOwner): boolean {
   const fd = files.open(path, CREATE, FILE_MODE)
@@ -44,7 +47,7 @@ export function createLockFile(files: Files, path: string, owner: LockOwner): bo
   }
 }
 
-/** `since`: before the lock was made, so that one who was stopped in the middle of that does not take it for fresh. */
+/** `since` is the time before the file was created, so that a process stopped in between does not take its lock for fresh. */
 export function holdLock(
   files: Files,
   path: string,
@@ -56,7 +59,7 @@ export function holdLock(
   let wanted = false
   let refreshes = 0
   let stamp = isNamed ? undefined : files.lstat(path)
-  /** A file without an owner in it is told from another one by its number and the time that was set last. */
+  /** A file without an owner is recognized by its inode number and the time that was set last. */
   const isOurs = (): boolean => {
     if (isNamed) return ownerIn(files, path)?.token === owner.token
     const stat = files.lstat(path)
@@ -87,7 +90,7 @@ export function holdLock(
       return wanted ? "wanted" : "held"
     },
     release() {
-      // A lock that stays is held by a living process for all that others can see, and they would wait for it.
+      // A lock file that remains looks held by a living process, and others would wait for it.
       for (let tries = 0; tries < RELEASE_TRIES && isOurs(); tries++) discard(files, path)
     },
   }
@@ -98,14 +101,14 @@ export function ownerIn(files: Files, path: string): LockOwner | undefined {
   return bytes === undefined ? undefined : parseOwner(bytes.toString("utf8"))
 }
 
-/** Left by whoever waits for the lock. */
+/** Created by a process that waits for the lock. */
 export function toWaitPath(path: string): string {
   return `${path}.wait`
 }
 
-/** How long a holder trusts its last refresh. Far below {@link STALE_MS}, so that both sides' clocks may differ a good deal. */
+/** How long a holder trusts its last refresh. Far below {@link STALE_MS}, so that the clocks of both processes may differ. */
 const CERTAIN_MS = 2_000
 const NAMELESS_CERTAIN_MS = 250
-/** More than the description of any owner takes. */
+/** More than any owner's description takes. */
 const OWNER_BYTES = 4_096
 const RELEASE_TRIES = 3

@@ -1,9 +1,9 @@
 /**
- * A lock between storage objects and processes of one host: a file that its holder makes, refreshes and removes.
+ * A lock between storage objects and processes of one host: a file that its holder creates, refreshes and removes.
  *
- * A lock that was not refreshed for {@link STALE_MS} may be taken over, and its holder may wake up after that and write. So a holder
- * asks {@link Lock.isCertain} around each write, and one that took a lock from a living owner (`fence`) first closes the part that
- * the other one may still append to (see `write/writer.ts`): a late write then lands beyond the end of that part, which is void.
+ * A lock that was not refreshed for {@link STALE_MS} may be taken over, and its former holder may resume after that and write.
+ * Therefore a holder checks {@link Lock.isCertain} around each write, and a writer that took the lock from a living owner (`fence`)
+ * first begins a new part (see `write/writer.ts`): a late write then lands behind the end of the old part, where it is void.
  */
 import { dirname } from "node:path"
 import { checkSignal, StorageError } from "@sessions/core/storage"
@@ -17,14 +17,17 @@ export interface AcquireOptions {
   /** Milliseconds to wait for another holder; then `unavailable`. */
   readonly timeout: number
   readonly signal?: AbortSignal | undefined
-  /** Lets another waiter go first: for a holder that gave the lock back because of it. */
+  /** Lets a waiting process go first; set after the lock was yielded to one. */
   readonly polite?: boolean
 }
 
-/** A lock that was not refreshed for so long belongs to a process that is stopped, swapped out or on a broken machine. */
+/** The owner of a lock not refreshed for this long is stopped, swapped out, or on a broken machine. */
 const STALE_MS = 10_000
 
-/** Waits for the lock. Rejects with `unavailable` after the timeout and `aborted` at the signal; errors of the file system as they are. */
+/**
+ * Waits for the lock. Rejects with `unavailable` after the timeout and with `aborted` at the signal; errors of the file system are
+ * passed on.
+ */
 export async function acquireLock(files: Files, path: string, o: AcquireOptions): Promise<Lock> {
   checkInnerFolder(files, dirname(path))
   const started = performance.now()
@@ -45,7 +48,7 @@ export async function acquireLock(files: Files, path: string, o: AcquireOptions)
   }
 }
 
-/** The lock, if nobody has it. */
+/** The lock, or undefined if it is held. */
 export function tryLock(files: Files, path: string): Lock | undefined {
   checkInnerFolder(files, dirname(path))
   const owner = createOwner(false)
@@ -66,16 +69,16 @@ export function tryLock(files: Files, path: string): Lock | undefined {
 interface Observation {
   readonly owner: LockOwner | undefined
   readonly mtimeMs: number
-  /** Since when this process has seen it unchanged, by a clock that nobody sets. */
+  /** Since when this process has seen it unchanged, by the monotonic clock. */
   readonly since: number
 }
 
-/** A writer that gave way waits so long before it asks again: longer than the others take between two looks. */
+/** How long a writer waits after yielding: longer than the others take between two attempts. */
 const POLITE_MS = 8
 const MAX_POLL_MS = 10
-/** A lock that looks old by its time stamp must also stand still for so long: the wall clock may have been set. */
+/** A lock with an old time stamp must also stay unchanged for this long, because the wall clock may have been set. */
 const STILL_MS = 500
-/** A lock whose owner is not in it: he ended between making the file and writing to it, or there was no room for that. */
+/** For a lock without an owner in it: its creator crashed before writing it, or the disk was full. */
 const NAMELESS_MS = 1_000
 
 function observe(files: Files, path: string, before: Observation | undefined): Observation | undefined {
@@ -93,7 +96,10 @@ function isStale(seen: Observation): boolean {
   return still > limit || (still > STILL_MS && Date.now() - seen.mtimeMs > limit)
 }
 
-/** Puts our file in the place of a stale one, one process at a time: two that both saw it stale must not take it from each other. */
+/**
+ * Replaces a stale lock file by ours. The `.take` file makes this exclusive: two processes that see the same stale lock must not
+ * take it from each other.
+ */
 function takeOver(files: Files, path: string, seen: Observation): Lock | undefined {
   const guard = `${path}.take`
   const dead = seen.owner !== undefined && isDead(seen.owner)
@@ -118,9 +124,9 @@ function takeOver(files: Files, path: string, seen: Observation): Lock | undefin
   try {
     files.rename(guard, path)
   } catch (error) {
-    // Stopped for so long that another one took the guard for left behind, and the lock.
+    // This process was stopped for so long that another one removed the `.take` file as stale.
     if (isMissing(error)) return undefined
-    // Something that is no file stands in the lock's place.
+    // Something other than a file is in the lock's place.
     discard(files, guard)
     throw error
   }
@@ -137,7 +143,7 @@ function askFor(files: Files, path: string): void {
 }
 
 function timedOut(path: string, seen: Observation | undefined, waited: number): StorageError {
-  // Whoever made the file chose the name: nothing in it may move a terminal's cursor.
+  // Another program may have written the file: its host name must not contain terminal control characters.
   const host = seen?.owner?.host.replaceAll(/\p{C}/gu, "?") ?? ""
   const owner =
     seen?.owner === undefined ? "another writer" : `process ${seen.owner.pid}${host === "" ? "" : ` on ${host}`}`

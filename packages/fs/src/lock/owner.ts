@@ -1,18 +1,18 @@
-/** Who holds a lock, as written in its file. */
+/** The owner of a lock, as written in its file, and whether that process is dead. */
 import { randomUUID } from "node:crypto"
 import * as fs from "node:fs"
 import { hostname } from "node:os"
 
 export interface LockOwner {
-  /** Tells two holders apart, also two of one process. */
+  /** Distinguishes two holders, also two of one process. */
   readonly token: string
   readonly pid: number
   readonly host: string
-  /** Changes at every start of the machine; empty where the system does not say. */
+  /** Changes at every start of the machine; empty if the system does not provide it. */
   readonly boot: string
-  /** Process ids mean something only within one such space; empty where the system does not say. */
+  /** The process-id namespace that `pid` belongs to; empty if the system does not provide it. */
   readonly space: string
-  /** The lock was taken from an owner that may still be alive, and write once more when it wakes. */
+  /** The lock was taken from an owner that may still be alive and write once more. */
   readonly fence: boolean
 }
 
@@ -21,7 +21,7 @@ export function createOwner(fence: boolean): LockOwner {
   return { token: randomUUID(), pid: process.pid, ...machine, fence }
 }
 
-/** Undefined while its writer is still writing it, or where it is none of ours. */
+/** Undefined while the file is being written, or if it has another format. */
 export function parseOwner(text: string): LockOwner | undefined {
   let value: Partial<LockOwner> | null
   try {
@@ -41,7 +41,7 @@ export function parseOwner(text: string): LockOwner | undefined {
   }
 }
 
-/** True only where it is certain: the same start of the same machine, the same space of process ids, and no such process. */
+/** True only if it is certain: same boot of the same machine, same process-id namespace, and no such process. */
 export function isDead(owner: LockOwner): boolean {
   const own = createOwner(false)
   if (own.boot === "" || owner.boot !== own.boot || owner.space !== own.space || owner.host !== own.host) return false
@@ -50,7 +50,7 @@ export function isDead(owner: LockOwner): boolean {
     process.kill(owner.pid, 0)
     return false
   } catch (error) {
-    // EPERM: it lives and belongs to somebody else. Anything else but ESRCH (Deno without the permission) says nothing.
+    // EPERM: the process lives and belongs to another user. Any error but ESRCH (Deno without the permission) proves nothing.
     return error instanceof Error && (error as { code?: unknown }).code === "ESRCH"
   }
 }
@@ -74,8 +74,8 @@ function readQuietly(path: string, read: (path: string) => string): string {
 }
 
 /**
- * Empty where the system has no such thing or Deno may not tell. Deno is asked for what was granted, not for more: on a terminal it
- * would stop in the middle of an append and ask its user.
+ * Empty if the system does not provide it or Deno does not permit it. Deno's permissions are queried, not requested: a request would
+ * prompt on the terminal in the middle of an append.
  */
 function orUndefined(permission: object, read: () => string): string {
   const { Deno } = globalThis as { Deno?: { permissions: { querySync(of: object): { state: string } } } }

@@ -1,14 +1,14 @@
-/** One piece of work under a lock. */
+/** Runs one piece of work under a lock. */
 import { StorageError } from "@sessions/core/storage"
 import type { Files } from "../disk/files.ts"
 import { type AcquireOptions, acquireLock } from "./lock.ts"
 
-/** Often enough for a lock without a name, which is stale after a second. */
+/** Often enough for a lock without an owner in it, which is stale after a second. */
 const REFRESH_EVERY_MS = 200
 
 /**
- * Runs the work under the lock, which is kept fresh however long the disk takes. `checkHeld` throws `unavailable` where the lock was
- * taken over all the same, since this process stood still: to be called right before the step that counts.
+ * Keeps the lock fresh however long the disk takes. `checkHeld` throws `unavailable` if another process took the lock over because
+ * this one was stopped; call it right before the step that commits.
  */
 export async function withLock<T>(
   files: Files,
@@ -21,7 +21,7 @@ export async function withLock<T>(
     try {
       lock.refresh(true)
     } catch {
-      // The step that counts looks again.
+      // `checkHeld` refreshes again before the step that commits.
     }
   }, REFRESH_EVERY_MS)
   const checkHeld = (): void => {
@@ -37,11 +37,11 @@ export async function withLock<T>(
   }
 }
 
-/** What was done is done, whether or not the file could be removed: others take it over in time. */
+/** The work is done whether or not the file can be removed; otherwise the lock becomes stale. */
 function release(lock: { release(): void }): void {
   try {
     lock.release()
   } catch {
-    // It is not refreshed any more.
+    // The lock is no longer refreshed, so others take it over.
   }
 }

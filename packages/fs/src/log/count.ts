@@ -1,4 +1,4 @@
-/** Counting lines: the one place that looks for line feeds in order to know a seq. */
+/** Finds where lines start by counting line feeds. The only module that derives a seq from bytes. */
 import type { Seq } from "@sessions/core/storage"
 import type { Files } from "../disk/files.ts"
 import { type LineOffset, INDEX_INTERVAL_BYTES } from "./sparse-index.ts"
@@ -6,22 +6,22 @@ import { type LineOffset, INDEX_INTERVAL_BYTES } from "./sparse-index.ts"
 export interface CountRange {
   /** A line's start. */
   readonly start: LineOffset
-  /** Bytes from here on are not looked at. */
+  /** Bytes from here on are not read. */
   readonly end: number
   /** Stop at the start of this line. */
   readonly until?: Seq
 }
 
 /**
- * The line behind the last whole line before `end` (or at the start of `until`). Adds a line to `offsets` about every 256 KB on the
- * way, when given a list whose last element is not behind `start`.
+ * The offset behind the last whole line before `end`, or that of line `until`. Adds to `offsets` about every 256 KB, if given; its
+ * last element must not be behind `start`.
  */
 export function countLines(files: Files, fd: number, range: CountRange, offsets?: LineOffset[]): LineOffset {
   const until = range.until ?? Number.MAX_SAFE_INTEGER
   let { offset, seq } = range.start
   let marked = offsets?.at(-1)?.offset ?? 0
   let at = offset
-  // A line that is looked for may be near; an end is as far as it is.
+  // A line is often near; the end is as far as it is.
   let size = range.until === undefined ? piece.length : NEAR_BYTES
   const largest = range.until === undefined ? piece.length : BACK_BYTES
   while (at < range.end && seq < until) {
@@ -73,13 +73,13 @@ export function indexBatch(
 }
 
 /**
- * Where the `count` whole lines before `end` start, looking back no further than `start`, which is where a line starts too.
- * Undefined where there are fewer. Reads in pieces from the end that double.
+ * The byte where the `count` whole lines before `end` start. Undefined if there are fewer after `start`, which must be the start of
+ * a line. Reads blocks of doubling size from the end.
  */
 export function findBack(files: Files, fd: number, start: number, end: number, count: number): number | undefined {
   let size = BACK_BYTES
   let high = end
-  // The LF that ends the last line is not the start of another one.
+  // Counts the line feed that ends the last line, too.
   let missing = count + 1
   while (high > start) {
     const low = Math.max(start, high - size)
@@ -91,7 +91,7 @@ export function findBack(files: Files, fd: number, start: number, end: number, c
     high = low
     size = Math.min(size * 2, piece.length)
   }
-  // The first line starts where the range starts, with no LF before it in the range.
+  // The first line of the range has no line feed before it.
   return missing === 1 ? start : undefined
 }
 
@@ -99,7 +99,7 @@ const LF = 10
 const NEAR_BYTES = 16_384
 const BACK_BYTES = 65_536
 const PIECE_BYTES = 262_144
-/** Shared by all: nothing asynchronous happens while it is in use. */
+/** Shared: no `await` happens while it is in use. */
 const piece = new Uint8Array(PIECE_BYTES)
 
 function readPiece(files: Files, fd: number, low: number, high: number): Uint8Array {

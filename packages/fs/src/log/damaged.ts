@@ -1,4 +1,4 @@
-/** What can be known of a log that has no first part, or cannot be opened. */
+/** The head of a log that has no first part or cannot be opened. */
 import type { HeadInfo } from "@sessions/core/storage"
 import type { Files } from "../disk/files.ts"
 import { below, IDENTITY_FILE } from "../disk/layout.ts"
@@ -6,8 +6,8 @@ import { readStart } from "../disk/small-files.ts"
 import { listParts } from "./parts.ts"
 
 /**
- * Parts, sizes and times as the folder shows them, nothing of it counted: `next` is the seq that the last part begins with, since
- * its name says so. Undefined where there is no part at all, unless the folder cannot be looked into.
+ * Parts, sizes and times as the folder shows them, without counting lines: `next` is the first seq of the last part, which is in its
+ * name. Undefined if there is no part, unless the folder cannot be read.
  */
 export function damagedHead(files: Files, folder: string): Omit<HeadInfo, "info"> | undefined {
   const parts = orUndefined(() => listParts(files, folder)) ?? []
@@ -30,7 +30,7 @@ export function damagedHead(files: Files, folder: string): Omit<HeadInfo, "info"
 
 const IDENTITY_BYTES = 4_096
 
-/** A folder that nobody may look into may hold a session, and blobs that it refers to are not to be collected. */
+/** A folder that cannot be read may hold a session, and the blobs it refers to must not be collected. */
 function hiddenHead(files: Files, folder: string): Omit<HeadInfo, "info"> | undefined {
   if (orUndefined(() => files.readdir(folder)) !== undefined) return undefined
   const stat = orUndefined(() => files.lstat(folder))
@@ -38,7 +38,7 @@ function hiddenHead(files: Files, folder: string): Omit<HeadInfo, "info"> | unde
   return { next: 0, log: "", bytes: 0, updatedAt: Math.floor(stat.mtimeMs), parts: [] }
 }
 
-/** What the system refuses to tell is not known. */
+/** Undefined if the system refuses. */
 function orUndefined<T>(look: () => T): T | undefined {
   try {
     return look()

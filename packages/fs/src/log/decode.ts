@@ -1,15 +1,15 @@
-/** Bytes of whole lines as texts. */
+/** Decodes the bytes of whole lines. */
 import { isAscii, isUtf8 } from "node:buffer"
 
 /**
- * From the bytes of whole lines, the last one without its LF, to their texts; undefined where they are not UTF-8. A BOM and CRs are
- * content like any other. The bytes are used again afterwards.
+ * Returns the lines, or undefined if the bytes are not UTF-8. The last line has no LF; a BOM and CRs are content. The buffer is
+ * reused after the call.
  */
 export type DecodeLines = (bytes: Uint8Array) => string[] | undefined
 
 /**
- * Runs of ASCII are decoded as a whole and then split, which is several times faster than line by line; elsewhere a few lines at a
- * time are, so that one emoji does not make 256 KB of text twice as large.
+ * ASCII is decoded as a whole and then split, several times faster than line by line. Other text is halved until a run is ASCII or
+ * small, so that one emoji does not make 256 KB of text take two bytes per character.
  */
 export const decodeLines: DecodeLines = (piece) => {
   const bytes = Buffer.from(piece.buffer, piece.byteOffset, piece.length)
@@ -32,7 +32,7 @@ export function findBroken(bytes: Buffer): number {
 
 const LF = 10
 
-/** Below this, looking for ASCII costs more than it saves, and what an emoji costs is bounded. */
+/** Below this size, checking for ASCII costs more than it saves. */
 const RUN_BYTES = 32_768
 
 function decodeInto(lines: string[], bytes: Buffer): void {

@@ -1,7 +1,7 @@
 /**
- * The identity of a log: a random text in the session's folder, born with it, so that a log that was deleted and made again, or
- * replaced, is never taken for the old one. A log that somebody copied in without it is known by its first bytes, until the
- * first write stores that same identity.
+ * The identity of a log: a random text in `log.id`, created with the log, so that a log that was deleted and created again, or
+ * replaced, is not taken for the old one. A log that was copied in without that file is identified by a hash of its first line,
+ * until the first write stores that hash as `log.id`.
  */
 import { createHash, randomUUID } from "node:crypto"
 import type { Files } from "../disk/files.ts"
@@ -17,7 +17,7 @@ export function createLogIdentity(): string {
   return randomUUID()
 }
 
-/** Undefined where there is no log. */
+/** Undefined if there is no log. */
 export function readIdentity(files: Files, folder: string): Identity | undefined {
   const text = readStart(files, below(folder, IDENTITY_FILE), HEAD_BYTES)?.toString("utf8").trim()
   if (text !== undefined && text !== "") return { log: text, stored: true }
@@ -30,11 +30,11 @@ export function storeIdentity(files: Files, folder: string, log: string): void {
   replaceFile(files, below(folder, IDENTITY_FILE), `${log}\n`)
 }
 
-/** Enough to hold a header's id and time. */
+/** Enough for the id and time of a header. */
 const HEAD_BYTES = 4096
 const LF = 10
 
-/** The first line, or as much of it as counts. It never changes once it is whole. */
+/** The first line, or its first 4 KB. It never changes once it is whole. */
 function readHead(files: Files, path: string): Uint8Array | undefined {
   const bytes = readStart(files, path, HEAD_BYTES)
   const end = bytes?.indexOf(LF) ?? -1

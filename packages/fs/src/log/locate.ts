@@ -1,4 +1,4 @@
-/** From a seq to the byte where its line starts. */
+/** Finds the bytes of a range of lines within one part. */
 import type { Seq } from "@sessions/core/storage"
 import { countLines, findBack } from "./count.ts"
 import type { Files } from "../disk/files.ts"
@@ -11,14 +11,14 @@ export interface ByteRange {
 }
 
 /**
- * The bytes of the lines from `from` to `to` (exclusive) of one part. Reads at most the 256 KB between two offsets for either end; the
- * part's own ends are known, what lies shortly before the end is found from there, and so is what lies beside the range before: a
- * log that is read backwards, piece by piece, would count the same lines again for each piece.
+ * The bytes of the lines `from` to `to` (exclusive). Reads at most the 256 KB between two indexed lines for either end. Lines near
+ * the part's end are found from there, and lines beside the previous range from its ends: otherwise a log that is read backwards
+ * would count the same lines again for each range.
  */
 export function locate(files: Files, fd: number, part: CountedPart, from: Seq, to: Seq): ByteRange {
   const end = to >= part.end.seq ? part.end.offset : toOffset(files, fd, part, to)
   const place = placeBefore(part, from)
-  // Whichever way is shorter: on from the place, or back from the end, over what is about to be read anyway.
+  // Counts in the shorter direction: forwards from a known line, or backwards over the bytes that are about to be read.
   const isNearEnd = to - from < from - place.seq
   const back = isNearEnd ? findBack(files, fd, place.offset, end, to - from) : undefined
   const start = back ?? toOffset(files, fd, part, from)
@@ -29,7 +29,10 @@ export function locate(files: Files, fd: number, part: CountedPart, from: Seq, t
   return { start, end }
 }
 
-/** The ends of the last range of a part, by its end. Its lines never move: a part that grew, was cut or replaced has another one. */
+/**
+ * The ends of the last range of a part, keyed by the part's end. A part that grew, was cut or replaced has another end, so entries
+ * never become stale.
+ */
 const found = new WeakMap<LineOffset, readonly [LineOffset, LineOffset]>()
 
 function toOffset(files: Files, fd: number, part: CountedPart, seq: Seq): number {
@@ -37,7 +40,7 @@ function toOffset(files: Files, fd: number, part: CountedPart, seq: Seq): number
   return start.seq === seq ? start.offset : countLines(files, fd, { start, end: part.end.offset, until: seq }).offset
 }
 
-/** The nearest place at or before a seq that is known. */
+/** The nearest known line at or before a seq. */
 function placeBefore(part: CountedPart, seq: Seq): LineOffset {
   const line = offsetBefore(part.offsets, seq)
   return (found.get(part.end) ?? []).reduce(

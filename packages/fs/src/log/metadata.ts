@@ -1,7 +1,7 @@
 /**
- * `metadata.json`: what a listing shows of a session without opening its log. Derived and written behind: a row is taken from
- * it only where the size of the last part fits, `info` only where the identity does, and the end of a part that another one follows
- * only where its size is just that; nothing needs it.
+ * `metadata.json`: what a listing shows of a session without opening its log. Derived, written behind, and never required. A row is
+ * used only if the last part has the stored size, `info` only if the identity is the log's, and the end of an earlier part only if
+ * its file has the stored size.
  */
 import type { Seq } from "@sessions/core/storage"
 import type { FileStat, Files } from "../disk/files.ts"
@@ -19,12 +19,12 @@ export interface Metadata {
   readonly next: Seq
   readonly bytes: number
   readonly parts: readonly { readonly name: string; readonly from: Seq; readonly bytes: number }[]
-  /** 32 bits over what stands before the end of the last part, as in a line. */
+  /** 32 bits over the bytes before the end of the last part, as in the sparse index. */
   readonly check?: number
   readonly info?: StoredInfo
 }
 
-/** Undefined where there is none, or one that nobody of us wrote. */
+/** Undefined if there is none, or it has another format. */
 export function readMetadata(files: Files, folder: string): Metadata | undefined {
   const bytes = readDerived(files, below(folder, METADATA_FILE))
   if (bytes === undefined) return undefined
@@ -36,7 +36,7 @@ export function readMetadata(files: Files, folder: string): Metadata | undefined
   }
 }
 
-/** The information that was given with an append to this very log, if any is stored. */
+/** The information stored for this log, if it belongs to lines that the log has. */
 export function readInfo(files: Files, folder: string, log: string, next: Seq): StoredInfo | undefined {
   return infoIn(readMetadata(files, folder), log, next)
 }
@@ -47,7 +47,7 @@ export function infoIn(metadata: Metadata | undefined, log: string, next: Seq): 
 }
 
 export interface MetadataCache {
-  /** As the file is now: it is read again where it is another one, or was made moments before it was read. */
+  /** Reads the file again if it is another one than before, or was younger than a clock tick when it was read. */
   read(folder: string): Metadata | undefined
 }
 
@@ -85,7 +85,7 @@ function isMetadata(value: Metadata | null): value is Metadata {
     isCount(value.bytes) &&
     Array.isArray(value.parts) &&
     value.parts.length > 0 &&
-    // A name that no part has may lead out of the folder.
+    // Other names could lead out of the folder.
     value.parts.every(
       (part) => typeof part?.name === "string" && isCount(part.bytes) && parsePartName(part.name)?.from === part.from,
     ) &&
@@ -98,5 +98,5 @@ function isCount(value: number): boolean {
   return Number.isSafeInteger(value) && value >= 0
 }
 
-/** Of a kilobyte or two, mostly. */
+/** Each takes one or two kilobytes. A page of a listing has 32 to some hundred rows. */
 const MOST = 2_000

@@ -1,6 +1,6 @@
 /**
- * The parts of a log: which there are, where they end, and where in them a line starts. Of the bytes of a part no more is looked at than
- * what somebody asks for needs.
+ * The parts of a log: which there are, where each ends, and which line offsets of it are known. Reads no more of a part than a call
+ * needs.
  */
 import type { Seq } from "@sessions/core/storage"
 import { countLines } from "./count.ts"
@@ -10,13 +10,16 @@ import { checkBefore, loadIndex, type LineOffset, INDEX_INTERVAL_BYTES } from ".
 import type { Metadata } from "./metadata.ts"
 
 export interface Part extends PartName {
-  /** WriteBehind its last line that counts. What stands after it is void, or the torn end of the log. */
+  /** Behind the last line that counts. Bytes after it are void, or the torn end of the log. */
   readonly end: LineOffset
-  /** Whether what stands before `end` was looked at; else the size of the file speaks for it. */
+  /**
+   * Whether the bytes before `end` were read; otherwise `end` is taken from `metadata.json`, because the file has the size stored
+   * there.
+   */
   readonly isEndRead: boolean
-  /** Of its file when the end was found; missing for the last part, which grows. */
+  /** Of the file when the end was found; missing for the last part, which grows. */
   readonly size?: number
-  /** Ascending, from the part's first line on; missing where its lines were not looked at yet: see {@link countPart}. */
+  /** Ascending from the part's first line; missing if its lines were not counted yet: see {@link countPart}. */
   readonly offsets?: readonly LineOffset[]
 }
 
@@ -25,7 +28,7 @@ export interface CountedPart extends Part {
 }
 
 export interface Stamp {
-  /** When it was looked at. */
+  /** When it was read, in milliseconds since the epoch. */
   readonly at: number
   readonly size: number
   readonly mtimeMs: number
@@ -34,8 +37,8 @@ export interface Stamp {
 }
 
 /**
- * The parts in a folder, in log order. Files of other names, and whatever is no regular file, are not looked at. Of two with one
- * number the later beginning counts: a writer that was stopped while it made the other had lost the lock by then.
+ * The parts in a folder, in log order; other files are ignored. Of two parts with one number the one that begins later counts: the
+ * writer of the other was stopped while it created it, and had lost the lock by then.
  */
 export function listParts(files: Files, folder: string): PartName[] {
   const byNumber = new Map<number, PartName>()
@@ -46,7 +49,7 @@ export function listParts(files: Files, folder: string): PartName[] {
   return [...byNumber.values()].sort((a, b) => a.from - b.from || a.number - b.number)
 }
 
-/** The part with the offsets of its lines, and where exactly they end. Counted once. */
+/** The part with its line offsets and exact end. Counted once. */
 export function countPart(files: Files, folder: string, part: Part): CountedPart {
   if (part.offsets !== undefined) return part as CountedPart
   const known = counted.get(part)
@@ -59,8 +62,8 @@ export function countPart(files: Files, folder: string, part: Part): CountedPart
 }
 
 /**
- * The same as far as a range of its lines needs it: the first ones are found from its start, the last ones from its end if that was
- * seen, and no offsets are loaded.
+ * The same as far as a range needs it, without loading the index: the first lines are found from the part's start, the last ones
+ * from its end if that was read.
  */
 export function partFor(files: Files, folder: string, part: Part, from: Seq, to: Seq): CountedPart {
   const isStart = to - part.from <= FIRST_LINES && to < part.end.seq
@@ -70,17 +73,20 @@ export function partFor(files: Files, folder: string, part: Part, from: Seq, to:
 }
 
 const FIRST_LINES = 16
-/** At most so many are counted over, from whichever side, and not many more than are read. */
+/** Beyond this, counting to a line takes longer than loading the index. */
 const LAST_LINES = 1_024
 
 const counted = new WeakMap<Part, CountedPart>()
 
-/** Whether an open part is as long as when its end was found: else somebody changed it by hand, or a late writer added what is void. */
+/**
+ * Whether an open part has the size it had when its end was found. Otherwise it was changed by hand, or a late writer added lines
+ * that are void.
+ */
 export function isAsLong(files: Files, fd: number, { size }: Part): boolean {
   return size === undefined || files.fstat(fd).size === size
 }
 
-/** All but the last one. Where `metadata.json` knows how long they are, their lines are counted when somebody needs them. */
+/** All parts but the last. If `metadata.json` has their sizes, their lines are counted when they are read. */
 export function closedParts(
   files: Files,
   folder: string,
@@ -91,7 +97,7 @@ export function closedParts(
   return names.slice(0, -1).map((name, index): Part => {
     const until = (names[index + 1] as PartName).from
     const same = known.find((part) => part.name === name.name && part.end.seq === until)
-    // It was the last one until now.
+    // The last part until now.
     if (same !== undefined) return same.size === undefined ? { ...same, size: same.end.offset } : same
     const bytes = closedSize(metadata(), name.name, until)
     const isWhole = bytes !== undefined && files.lstat(below(folder, name.name))?.size === bytes
@@ -102,12 +108,12 @@ export function closedParts(
   })
 }
 
-/** Of a part that is said to end where the one after it begins. */
+/** Of a part that ends where the next one begins, according to the metadata. */
 function closedSize(metadata: Metadata | undefined, name: string, until: Seq): number | undefined {
   return metadata?.parts.find((part, index, parts) => part.name === name && parts[index + 1]?.from === until)?.bytes
 }
 
-/** A part ends where the next one's first seq begins. One that holds fewer lines is taken as it is; reading past it is `corrupt`. */
+/** A part ends at the first seq of the next one. One with fewer lines is accepted; reading the missing ones is `corrupt`. */
 function closedPart(files: Files, folder: string, { number, from, name }: PartName, until: Seq): CountedPart {
   return withFile(files, below(folder, name), (fd) => {
     const { size } = files.fstat(fd)
@@ -117,7 +123,7 @@ function closedPart(files: Files, folder: string, { number, from, name }: PartNa
   })
 }
 
-/** The last one, and how its file is. Before: the same part, as it was when it was looked at last. */
+/** The last part with its end and the stamp of its file. `before`: the same part as it was found last. */
 export function openPart(
   files: Files,
   folder: string,
@@ -152,7 +158,7 @@ interface KnownEnd {
   readonly offsets?: LineOffset[] | undefined
 }
 
-/** Where counting may go on: the end as it was seen, if what stands before it is still the same. A failed write may have been cut. */
+/** The end that was found before, if the bytes before it are the same. A failed write may have been cut off since. */
 function knownEnd(files: Files, fd: number, size: number, before: Opened | undefined): KnownEnd | undefined {
   if (before === undefined) return undefined
   const { part, stamp } = before
@@ -161,7 +167,7 @@ function knownEnd(files: Files, fd: number, size: number, before: Opened | undef
   return { end: part.end, offsets: offsets === undefined ? undefined : [...offsets] }
 }
 
-/** The same as `metadata.json` has it, where counting on from there is no longer than from a line. */
+/** The end stored in `metadata.json`, if counting on from there takes no longer than from an indexed line. */
 function storedEnd(
   files: Files,
   fd: number,
@@ -176,7 +182,7 @@ function storedEnd(
   return isNear && checkBefore(files, fd, end.offset) === metadata.check ? { end } : undefined
 }
 
-/** Time stamps move in steps: a file that changed shortly before it was looked at may have changed again within the same one. */
+/** File times advance in ticks: a file that changed shortly before it was read may have changed again within the same tick. */
 const STAMP_STEP_MS = 100
 
 function isSame(stamp: Stamp, stat: { size: number; mtimeMs: number; ino: number }): boolean {

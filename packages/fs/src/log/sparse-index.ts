@@ -1,6 +1,6 @@
 /**
- * Marks: where in a part a line starts, about every 256 KB, so that any seq is found by reading that much at most. They are
- * derived: kept in a file beside the part, written behind, and made anew by counting where they are missing or do not fit.
+ * The sparse index of a part: where a line starts, about every 256 KB, so that any seq is found by reading at most that much.
+ * Derived: stored in a file beside the part, written behind, and rebuilt by counting if it is missing or does not fit.
  */
 import type { Seq } from "@sessions/core/storage"
 import type { Files } from "../disk/files.ts"
@@ -13,7 +13,7 @@ export interface LineOffset {
   readonly seq: Seq
 }
 
-/** A line with a checksum of the bytes before it, which a file that was changed by hand does not fit. */
+/** With a checksum of the bytes before the line, which no longer fits if the file was changed by hand. */
 export interface CheckedLineOffset extends LineOffset {
   readonly check: number
 }
@@ -23,7 +23,7 @@ export const INDEX_INTERVAL_BYTES = 262_144
 /** Bytes before a line that its checksum covers. */
 export const CHECK_BYTES = 64
 
-/** The last line at or before a seq. The list is ascending and starts with the part's first line. */
+/** The last indexed line at or before a seq. The list is ascending and starts with the part's first line. */
 export function offsetBefore(offsets: readonly LineOffset[], seq: Seq): LineOffset {
   let low = 0
   let high = offsets.length - 1
@@ -48,8 +48,8 @@ export function checksum(bytes: Uint8Array): number {
 }
 
 /**
- * The stored offsets of a part that fit its bytes: ascending, from the part's first line on. The last of them, which the file's
- * content was compared with, vouches for the others: a line added or removed before it would have moved it.
+ * The stored offsets of a part that fit its bytes, from the part's first line on. Only the last checksum is compared: a line added
+ * or removed before it would have moved that offset.
  */
 export function loadIndex(
   files: Files,
@@ -95,7 +95,7 @@ function parseIndex(text: string | undefined): CheckedLineOffset[] {
       return { offset: offset as number, seq: seq as number, check: check as number }
     })
   } catch {
-    // Not what was written: the part is counted anew.
+    // Not in the format of this version: the part is counted.
     return []
   }
 }

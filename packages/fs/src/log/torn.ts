@@ -1,11 +1,13 @@
-/** What a crash in the middle of a write left after the last whole line: kept aside, then cut, before the next line is appended. */
+/**
+ * Removes the torn end that a crash in the middle of a write left, before the next append. Its bytes are kept in a `.torn` file.
+ */
 import { randomUUID } from "node:crypto"
 import { APPEND, type Files, READ } from "../disk/files.ts"
 import { below, FILE_MODE } from "../disk/layout.ts"
 import { copySynced } from "../disk/small-files.ts"
 import { type LogView, lastPart } from "./view.ts"
 
-/** Nothing is lost: the bytes are on stable storage in a file of their own before they are cut. */
+/** The bytes are on stable storage in the `.torn` file before they are cut. */
 export async function cutTorn(files: Files, view: LogView): Promise<void> {
   if (view.torn === 0) return
   const part = lastPart(view)

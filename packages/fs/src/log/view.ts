@@ -1,6 +1,6 @@
 /**
- * What the files of a session say at one moment: identity, parts, where the last whole line ends. Made by looking, never trusted for
- * longer than the call it was made for; an earlier view of the same log saves counting again what has been counted.
+ * The view of a log: identity, parts, and end, as the files of a session are at one moment. Each call builds its own view; the
+ * previous one of the same log only saves counting again.
  */
 import { dirname } from "node:path"
 import { type HeadInfo, type Seq, StorageError } from "@sessions/core/storage"
@@ -21,20 +21,20 @@ export interface LogView extends Identity {
   readonly next: Seq
   /** Of all lines. */
   readonly bytes: number
-  /** After the last whole line. */
+  /** Bytes after the last whole line. */
   readonly torn: number
   readonly updatedAt: number
-  /** Of the last part's file, to tell whether it changed since. */
+  /** Of the last part's file, to detect changes. */
   readonly stamp: Stamp
-  /** The folder as it was found. */
+  /** The folder's times when the view was built. */
   readonly stat: FolderStat
-  /** What `metadata.json` said then, if that was asked: of any log. */
+  /** The metadata, if it was read while the view was built; it may be of another log. */
   readonly metadata: Metadata | undefined
 }
 
 /**
- * The log of a session, or undefined where there is none with at least one whole line. Looks at the log that is about to take the
- * place of another only while neither stands in the folder: a swap is two renames, and a reader may come between them.
+ * The log of a session, or undefined if there is none with a whole line. A swap is two renames, so a reader that comes between them
+ * finds the new log in `.new`. Only then is it looked up there.
  */
 export function loadView(files: Files, paths: SessionPaths, before?: LogView): LogView | undefined {
   return (
@@ -59,7 +59,7 @@ export function toHeadInfo(view: LogView): Omit<HeadInfo, "info"> {
   }
 }
 
-/** Writes the offsets of parts that have ended and have none: of a log that was copied in, or whose writer was stopped. */
+/** Writes the missing indexes of ended parts: of a log that was copied in, or whose writer crashed. */
 export function saveMissingIndexes(files: Files, view: LogView): void {
   for (const part of view.parts.slice(0, -1)) {
     if (files.lstat(below(view.folder, toIndexName(part.name))) !== undefined) continue
@@ -68,7 +68,7 @@ export function saveMissingIndexes(files: Files, view: LogView): void {
   }
 }
 
-/** Another process may roll, delete or replace between two looks; so often in a row it does not. */
+/** Another process may roll, delete or replace the log while it is read, but not this often in a row. */
 const ATTEMPTS = 20
 
 function loadFolder(files: Files, folder: string, before: LogView | undefined): LogView | undefined {
@@ -106,7 +106,7 @@ interface Found {
   readonly identity: Identity
 }
 
-/** The view from before where nothing changed since. */
+/** Returns `before` itself if nothing changed. */
 function build(files: Files, found: Found, before: LogView | undefined): LogView | undefined {
   const { folder, stat, names } = found
   const { log, stored } = found.identity

@@ -1,4 +1,4 @@
-/** Byte strings, each a file named by its hash, in 256 folders by the first two digits. */
+/** The blob store: each blob is a file named by its hash, in one of 256 folders named by the first two digits. */
 import { randomUUID } from "node:crypto"
 import { join } from "node:path"
 import { type BlobInfo, type BlobAdapter, sha256Hex, StorageError } from "@sessions/core/storage"
@@ -26,7 +26,7 @@ export function createBlobStore(deps: Deps): BlobAdapter {
   const folderOf = (hash: string): string => join(layout.blobs, hash.slice(0, 2))
   const pathOf = (hash: string): string => join(folderOf(hash), hash)
 
-  /** A put makes young what a collector may be about to remove: the two take turns. */
+  /** A put renews the time of a blob that a collector may be about to delete, so both take a lock. */
   const withBlobLock = <T>(
     hash: string,
     signal: AbortSignal | undefined,
@@ -48,7 +48,7 @@ export function createBlobStore(deps: Deps): BlobAdapter {
     put: (hash, bytes, { signal }) =>
       guarded(hash, "put", () =>
         withBlobLock(hash, signal, async () => {
-          // Compared, not taken for right: what a broken disk left of it is put right by the next put.
+          // The content is compared, so that a put repairs a blob that the disk damaged.
           if (readStart(files, pathOf(hash), bytes.length + 1)?.equals(bytes) === true)
             files.utimes(pathOf(hash), Date.now())
           else await createBlob(deps, folderOf(hash), pathOf(hash), bytes)

@@ -1,4 +1,7 @@
-/** Small documents, each a file, replaced in one step. Those of a session lie in its folder, and go with it. */
+/**
+ * The document store: each document is a file that is replaced by a rename. Documents of a session are in its folder and are deleted
+ * with it.
+ */
 import { join } from "node:path"
 import { type DocumentAdapter, parseDocKey, StorageError } from "@sessions/core/storage"
 import type { Deps } from "../deps.ts"
@@ -40,7 +43,7 @@ export function createDocStore(deps: Deps): DocumentAdapter {
   const read = async (place: DocPlace): Promise<string | undefined> =>
     (await retryBusy(() => readWhole(files, place.path)))?.toString("utf8")
 
-  /** A document of a log that stands aside, since a swap was interrupted, is read there. */
+  /** Also finds the documents of a log whose swap was interrupted. */
   const readAnywhere = async (key: string, place: DocPlace): Promise<string | undefined> => {
     const found = await read(place)
     const { session, name } = parseDocKey(key)
@@ -52,7 +55,7 @@ export function createDocStore(deps: Deps): DocumentAdapter {
     return (await read(aside)) ?? read(place)
   }
 
-  /** Puts such a log in its place first. */
+  /** Completes an interrupted swap first. */
   const finishSwap = async (key: string, signal: AbortSignal | undefined): Promise<void> => {
     const { session } = parseDocKey(key)
     const paths = session === undefined ? undefined : toSessionPaths(layout, session)
@@ -109,7 +112,7 @@ export function createDocStore(deps: Deps): DocumentAdapter {
 }
 
 interface DocPlace {
-  /** The folders below the root that lead to it. */
+  /** The folders between the root and the document. */
   readonly above: readonly string[]
   readonly folder: string
   readonly path: string
@@ -139,7 +142,7 @@ async function replaceDoc(deps: Deps, place: DocPlace, text: string, checkHeld: 
   await syncChange(deps, place)
 }
 
-/** What was renamed or removed is so for everyone by now; that the disk may not keep it is no reason to call it refused. */
+/** The change is visible to everyone by now. If the disk may not keep it, the outcome is `indeterminate`, not a refusal. */
 async function syncChange({ files }: Deps, { folder, path }: DocPlace): Promise<void> {
   try {
     await syncFolder(files, folder)
@@ -192,7 +195,7 @@ function entriesOf(deps: Deps, folder: string): ReturnType<Deps["files"]["readdi
   }
 }
 
-/** Files of other names are foreign, and left alone. */
+/** Other names are not documents, and are ignored. */
 function isDocKey(key: string): boolean {
   try {
     parseDocKey(key)

@@ -1,4 +1,4 @@
-/** Making a session: whole or not at all, with one winner. */
+/** Creates a session: whole or not at all, with exactly one winner. */
 import { randomUUID } from "node:crypto"
 import { join } from "node:path"
 import type { Files } from "../disk/files.ts"
@@ -32,15 +32,15 @@ export interface Creation {
   readonly layout: Layout
   readonly paths: SessionPaths
   readonly bytes: Uint8Array
-  /** On stable storage, names and all, when it resolves. */
+  /** Whether files and names must be on stable storage when it resolves. */
   readonly durable: boolean
-  /** Throws where the lock was lost, before anything is done that another writer's log could suffer from. */
+  /** Throws if the lock was lost. Called before each step that could damage another writer's log. */
   readonly checkHeld: () => void
 }
 
 /**
- * Builds the folder aside and renames it into place. A folder that is there without a log (it holds documents, or a first line that
- * never became whole) gets one in place: the name `session.jsonl` appears with the whole batch in it. Gives the log's identity.
+ * Builds the folder in `.new` and renames it into place. If a folder without a log exists (with documents, or a torn first line),
+ * the log is created in it: `session.jsonl` appears by a rename with the whole batch. Returns the log's identity.
  */
 export async function createLog(creation: Creation): Promise<string> {
   const { files, paths } = creation
@@ -51,7 +51,7 @@ export async function createLog(creation: Creation): Promise<string> {
   return log
 }
 
-/** False where somebody put something else in the place meanwhile, say a document. */
+/** False if something else, such as a document, has taken the folder's place meanwhile. */
 async function createFolder({ files, layout, paths, bytes, durable }: Creation, log: string): Promise<boolean> {
   const fresh = join(layout.fresh, randomUUID())
   makeFolder(files, layout.fresh, fresh)
@@ -108,7 +108,7 @@ async function createInPlace(creation: Creation, log: string): Promise<void> {
   await orUndo(sync, () => files.unlink(path), unknown(paths))
 }
 
-/** The folder for new ones is there nearly always, so it is made only where it turns out to be missing. */
+/** The parent exists nearly always, so it is created only after an error. */
 function makeFolder(files: Files, parent: string, path: string): void {
   checkInnerFolder(files, parent)
   try {

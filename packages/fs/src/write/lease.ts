@@ -1,18 +1,21 @@
-/** The lock as one writer uses it: taken with the first append of a burst, kept fresh, given back after a pause or when another waits. */
+/**
+ * Holds a writer's lock over a burst of appends: takes it with the first one, keeps it fresh, and releases it after a pause or when
+ * another writer waits.
+ */
 import type { Deps } from "../deps.ts"
 import type { Lock } from "../lock/lock-file.ts"
 import { acquireLock, tryLock } from "../lock/lock.ts"
 
 export interface LeaseHolder {
-  /** Nothing is running or queued that needs the lock. */
+  /** Nothing that needs the lock is running or queued. */
   isIdle(): boolean
-  /** Called before the lock is given back, and from time to time in a long burst. */
+  /** Writes derived files. Called before the lock is released, and every second in a long burst. */
   flush(): void
 }
 
-/** The lock is given back when it was not used for one to two of these. */
+/** The lock is released when it was not used for one to two of these. */
 const IDLE_MS = 20
-/** In a long burst, listings of other processes are brought up to date so often. */
+/** How often a long burst updates what listings of other processes read. */
 const FLUSH_EVERY_MS = 1_000
 
 export class Lease {
@@ -20,7 +23,7 @@ export class Lease {
   readonly #path: string
   readonly #holder: LeaseHolder
   #lock: Lock | undefined
-  /** One for the whole lease, not one per append. */
+  /** One per lease, not one per append. */
   #timer: ReturnType<typeof setTimeout> | undefined
   /** Since the timer was started. */
   #isUsed = false
@@ -39,7 +42,7 @@ export class Lease {
     return this.#lock?.fence === true
   }
 
-  /** How often the lock was refreshed in its file; what is to be looked at now and then goes by it. */
+  /** How often the lock file was refreshed; other periodic checks follow it. */
   get refreshes(): number {
     return this.#refreshes + (this.#lock?.refreshes ?? 0)
   }
@@ -48,7 +51,7 @@ export class Lease {
     return this.#lock?.isCertain() === true
   }
 
-  /** A lock file that cannot be read or touched is as good as lost. */
+  /** A lock file that cannot be read or touched counts as lost. */
   refresh(now = false): "held" | "wanted" | "lost" {
     try {
       return this.#lock?.refresh(now) ?? "lost"
@@ -57,7 +60,7 @@ export class Lease {
     }
   }
 
-  /** Resolves with the lock in hand; true where it was not before, so that all may have changed. */
+  /** Resolves with the lock held; true if it was not held before, so that the log may have changed. */
   async take(signal: AbortSignal | undefined, whenBusy: () => void): Promise<boolean> {
     const state = this.refresh()
     if (state === "held") return false
@@ -86,17 +89,17 @@ export class Lease {
     this.#timer = undefined
     const lock = this.#lock
     if (lock === undefined) return
-    // What others wrote since they took it over must not be covered by what we knew.
+    // If the lock was taken over, newer files of the other writer must not be overwritten.
     if (this.refresh(true) !== "lost") this.#holder.flush()
     this.lose()
     try {
       lock.release()
     } catch {
-      // It is not refreshed any more, so others take it over in time.
+      // It is no longer refreshed, so others take it over in time.
     }
   }
 
-  /** The lock is somebody else's by now, or nobody's. */
+  /** Forgets the lock; another process may hold it by now. */
   lose(): void {
     this.#refreshes = this.refreshes + 1
     this.#lock = undefined

@@ -1,4 +1,7 @@
-/** A log open for appending: the last part's descriptor, and where its end is. Lives under the lock; nothing here waits for it. */
+/**
+ * A log open for appending: the descriptor of the last part, and where it ends. Used under the lock only; everything here is
+ * synchronous.
+ */
 import { join } from "node:path"
 import { type Head, type Seq, StorageError } from "@sessions/core/storage"
 import { type EncodedLines, indexBatch } from "../log/count.ts"
@@ -15,18 +18,18 @@ export interface OpenLog {
   readonly folder: string
   readonly fd: number
   readonly part: PartName
-  /** Parts before this one. */
+  /** The parts before this one. */
   readonly closed: readonly { readonly name: string; readonly from: Seq; readonly bytes: number }[]
   /** Of the last part; grows with each batch. */
   readonly offsets: LineOffset[]
   next: Seq
   /** Of the last part's file. */
   size: number
-  /** Its modification time when it was last looked at. */
+  /** Its modification time at the last `fstat`. */
   touchedAt: number
 }
 
-/** Opens the last part of a log whose torn end has been cut. */
+/** Opens the last part of a log whose torn end has been cut off. */
 export function openLog(files: Files, view: LogView): OpenLog {
   const { end } = lastPart(view)
   const part = countPart(files, view.folder, lastPart(view))
@@ -45,21 +48,21 @@ export function openLog(files: Files, view: LogView): OpenLog {
   }
 }
 
-/** Whether the file is still there and ends where our last line does. */
+/** Whether the file still exists and ends at our last line. */
 export function isCurrent(files: Files, log: OpenLog): boolean {
   const stat = files.fstat(log.fd)
   log.touchedAt = stat.mtimeMs
   return stat.size === log.size && stat.nlink > 0
 }
 
-/** Whether the open file is the one that others find in the session's folder: nobody moved it away, or put another one there. */
+/** Whether the open file is the one in the session's folder: it was neither moved nor replaced. */
 export function isInPlace(files: Files, log: OpenLog): boolean {
   return files.lstat(pathOf(log))?.ino === files.fstat(log.fd).ino
 }
 
 /**
- * Whether a log that was just looked at is the open one, and ends where that does. A copy that somebody put back in its place is as long,
- * and has the same identity, but what is written to the open file would be seen by nobody.
+ * Whether a fresh view is of the open file and its end. A copy that was put back has the same identity and length, but readers would
+ * not see what is written to the open file.
  */
 export function isViewOf(files: Files, log: OpenLog, view: LogView): boolean {
   const { name, end } = lastPart(view)
@@ -68,8 +71,8 @@ export function isViewOf(files: Files, log: OpenLog, view: LogView): boolean {
 }
 
 /**
- * One write of the whole batch. What a short or failed write left is cut off again before the error is thrown: `quota`,
- * `unavailable`, or `indeterminate` where it could not be cut.
+ * Writes a batch with one call. What a short or failed write left is cut off before the error is thrown: `quota`, `unavailable`, or
+ * `indeterminate` if cutting failed.
  */
 export function writeBatch(files: Files, log: OpenLog, batch: EncodedLines): void {
   const { buffer, length, lines } = batch
@@ -88,7 +91,7 @@ export function writeBatch(files: Files, log: OpenLog, batch: EncodedLines): voi
   indexBatch(log.offsets, log.size, log.next, batch)
   log.size += length
   log.next += lines.length
-  // The path is put together only for a clock that was set back: that takes as long as a third of the write.
+  // The path is built only if the clock was set back: building it takes a third of the time of the write.
   if (isBack(log.touchedAt)) keepTime(files, pathOf(log), log.touchedAt)
 }
 
@@ -100,7 +103,7 @@ export function toHead(log: OpenLog): Head {
   return { next: log.next, log: log.log }
 }
 
-/** The log, where it stands at the expected head. */
+/** Returns the log if it has the expected head, else throws `conflict`. */
 export function checkExpect(log: OpenLog | undefined, expect: Head | 0, session: string): OpenLog {
   if (log === undefined) throw conflict(session, "there is no such session", undefined)
   if (expect === 0) throw conflict(session, "it exists already", pathOf(log))
@@ -118,25 +121,25 @@ export function conflict(session: string, why: string, at: string | undefined): 
   })
 }
 
-/** Whether the clock stands before a time that a log has already. */
+/** Whether the clock is behind a time that the log already has. */
 function isBack(before: number): boolean {
   return Date.now() < Math.floor(before)
 }
 
 /**
- * Call after a write. Where the clock stands before the time that the log had already, the log keeps that until the clock has
- * caught up. Half a millisecond is added, since a time that is stored in other units may come back a little smaller.
+ * Call after a write. While the clock is behind the log's time, the file keeps that time, so `updatedAt` never goes back. Half a
+ * millisecond is added because the file system may round the time down.
  */
 export function keepTime(files: Files, path: string, before: number): void {
   if (!isBack(before)) return
   try {
     files.utimes(path, Math.floor(before) + 0.5)
   } catch {
-    // The lines are there; a listing that sorts them wrongly is no reason to say otherwise.
+    // The lines are written; a wrong order in a listing does not make the append fail.
   }
 }
 
-/** `check`: of the bytes before the log's end, where that is to be believed without counting. */
+/** `check` covers the bytes before the log's end; without it that end is counted again. */
 export function toMetadata(log: OpenLog, info: StoredInfo | undefined, check?: number): Metadata {
   const parts = [...log.closed, { name: log.part.name, from: log.part.from, bytes: log.size }]
   const bytes = parts.reduce((sum, part) => sum + part.bytes, 0)
@@ -159,7 +162,7 @@ export function encodeBatch(lines: readonly string[]): EncodedLines {
     return { lines, buffer, length: buffer.length }
   }
   let end = 0
-  // Line by line: a text that is put together first is written twice.
+  // Line by line, because a joined text would be copied twice.
   for (const line of lines) {
     end += scratch.write(line, end, "utf8")
     scratch[end++] = LF
@@ -167,7 +170,7 @@ export function encodeBatch(lines: readonly string[]): EncodedLines {
   return { lines, buffer: scratch, length: end }
 }
 
-/** Lines are appended where they were counted, or not at all. */
+/** Lines are appended only to an end that was confirmed by counting. */
 function changedByHand({ folder }: LogView, { name }: PartName): StorageError {
   const at = join(folder, METADATA_FILE)
   const message = `${at} says that ${name} ends elsewhere than its lines do: one of the two was changed by hand. Nothing was written; delete ${METADATA_FILE}, which is made anew, and open the storage again.`
@@ -177,7 +180,7 @@ function changedByHand({ folder }: LogView, { name }: PartName): StorageError {
 const LF = 10
 /** Of one UTF-16 unit. */
 const MAX_UTF8_BYTES = 3
-/** Room for what many who append at once send together; of pages that were never used the system gives none. */
+/** Enough for the batches of many concurrent appends. The system gives no memory for pages that are never used. */
 const scratch = Buffer.allocUnsafeSlow(1_048_576)
 
 function cutBack(files: Files, log: OpenLog, cause: unknown): void {

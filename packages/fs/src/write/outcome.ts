@@ -1,4 +1,4 @@
-/** Finding out whether a write counts, by looking for its lines in the log. */
+/** Resolves the outcome of a write by searching the log for its lines. */
 import { join } from "node:path"
 import { type Head, StorageError } from "@sessions/core/storage"
 import { READ } from "../disk/files.ts"
@@ -10,9 +10,8 @@ import { countPart } from "../log/parts.ts"
 import type { LogView } from "../log/view.ts"
 
 /**
- * The new head where all lines stand directly after `expect`; `conflict` where none of them stands anywhere from there on;
- * `indeterminate` for anything between. Under the lock: as long as another writer has it, that one may be about to end the part
- * where the lines stand, before them.
+ * Returns the new head if all lines are directly after `expect`. Throws `conflict` if the log has none of them, and `indeterminate`
+ * for anything between. Call under the lock: another holder may be about to end the part before these lines, which makes them void.
  */
 export function resolveOutcome(deps: Deps, session: string, lines: readonly string[], expect: Head): Head {
   const view = deps.view(session)

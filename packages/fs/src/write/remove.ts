@@ -1,4 +1,4 @@
-/** Deleting a session: its folder, and all that goes with it, out of sight in one rename. */
+/** Deletes a session: one rename moves its folder, documents included, out of use. */
 import { type Deleted, StorageError } from "@sessions/core/storage"
 import { join } from "node:path"
 import type { Deps } from "../deps.ts"
@@ -9,13 +9,13 @@ import { sweepLeftovers } from "../disk/sweep.ts"
 import { moveToTrash } from "../disk/trash.ts"
 import { listParts } from "../log/parts.ts"
 
-/** Whether there is anything to delete, so that deleting nothing makes no files. */
+/** Whether there is anything to delete, so that deleting nothing creates no files. */
 export function sessionExists(deps: Deps, paths: SessionPaths): boolean {
   const isFolder = (path: string): boolean => deps.files.lstat(path)?.isDirectory() === true
   return isFolder(paths.folder) || isFolder(paths.swap)
 }
 
-/** Under the session's lock. Says what the log had, damaged or not. */
+/** Call under the session's lock. Returns what the log had, damaged or not. */
 export function removeSession(deps: Deps, paths: SessionPaths, signal: AbortSignal | undefined): Promise<Deleted> {
   const { files, layout, lockTimeout } = deps
   return withLock(files, paths.docsLock, { timeout: lockTimeout, signal }, async () => {
@@ -31,7 +31,7 @@ export function removeSession(deps: Deps, paths: SessionPaths, signal: AbortSign
   })
 }
 
-/** The session is gone for everyone by now; that the disk may bring it back is no reason to call that refused. */
+/** The session is gone for everyone by now. If the disk may bring it back, the outcome is `indeterminate`, not a refusal. */
 async function syncRemoval({ files, layout }: Deps, { session }: SessionPaths): Promise<void> {
   try {
     await syncFolder(files, layout.root)
@@ -46,7 +46,7 @@ function measure(deps: Deps, paths: SessionPaths): Deleted {
     const view = deps.view(paths.session)
     return view === undefined ? { bytes: 0, parts: 0 } : { bytes: view.bytes, parts: view.parts.length }
   } catch {
-    // A damaged log can be deleted like any other; its files say how large it was.
+    // A damaged log is deleted like any other, and measured by its files.
     const parts = listParts(deps.files, paths.folder)
     const sizes = parts.map((part) => deps.files.lstat(join(paths.folder, part.name))?.size ?? 0)
     return { bytes: sizes.reduce((sum, size) => sum + size, 0), parts: parts.length }

@@ -1,4 +1,4 @@
-/** A whole new log in the place of a session's, with its documents. */
+/** Replaces the whole log of a session and keeps its documents. */
 import { randomUUID } from "node:crypto"
 import { join } from "node:path"
 import { batchBytes, type CallOptions, type Chunk, checkSignal, type Head, StorageError } from "@sessions/core/storage"
@@ -24,8 +24,8 @@ import { swapIn } from "../disk/swap.ts"
 import { loadView, type LogView } from "../log/view.ts"
 
 /**
- * Under the session's lock. The new log is whole, synced and counted before the one step that puts it in place; a failure before
- * that leaves the old one as it was.
+ * Call under the session's lock. The new log is complete, synced and counted before one rename puts it in place; a failure before
+ * that leaves the old log unchanged.
  */
 export async function replaceLog(
   deps: Deps,
@@ -51,7 +51,7 @@ export async function replaceLog(
         )
       }
       checkSignal(signal)
-      // Once more and at the last moment: a process that stood still may have lost a lock, and others may have written since.
+      // Checked again right before the commit: a process that was stopped may have lost a lock, and others may have written since.
       await swapIn(files, layout, paths, fresh, () => {
         o.checkHeld()
         checkDocsHeld()
@@ -66,7 +66,7 @@ export async function replaceLog(
   }
 }
 
-/** The new log is in place for everyone by now; that the disk may not keep it is no reason to call it refused. */
+/** The new log is visible to everyone by now. If the disk may not keep it, the outcome is `indeterminate`, not a refusal. */
 async function syncSwap({ files, layout }: Deps, { session }: SessionPaths): Promise<void> {
   try {
     await syncFolder(files, layout.root)
@@ -116,7 +116,7 @@ async function build(deps: Deps, fresh: string, chunks: AsyncIterable<Chunk>, up
   return { next: log.next, log: identity }
 }
 
-/** A chunk as it is, or in pieces where parts are smaller than chunks. */
+/** Splits a chunk that is larger than a part. */
 function splitLines(lines: readonly string[], maxPartBytes: number): readonly (readonly string[])[] {
   if (batchBytes(lines) <= maxPartBytes) return [lines]
   const middle = lines.length >> 1

@@ -1,4 +1,4 @@
-/** Going on in a new part. */
+/** Ends the last part of a log and begins a new one. */
 import { join } from "node:path"
 import { StorageError } from "@sessions/core/storage"
 import { CREATE } from "../disk/files.ts"
@@ -10,9 +10,8 @@ import { type StoredInfo, writeMetadata } from "../log/metadata.ts"
 import { keepTime, type OpenLog, pathOf, toMetadata } from "./open-log.ts"
 
 /**
- * Ends the last part at its present size and begins an empty one. From here on whatever a writer without the lock still appends to
- * the old part is void. What listings go by is told of the new part before it is there. After a failure the new part may be there:
- * the old one must not be appended to before the log was looked at anew.
+ * The last part ends at its present size: whatever a writer without the lock still appends to it is void. The metadata names the new
+ * part before it exists, for listings. After a failure the new part may exist, so the log must be read again before the next append.
  */
 export async function rollPart(
   deps: Deps,
@@ -40,7 +39,9 @@ export async function rollPart(
   return { ...next, fd }
 }
 
-/** A number that no part has, since of two with one number only one counts; they need not ascend where somebody renamed them. */
+/**
+ * One above all others, since of two parts with one number only one counts. Numbers need not ascend if files were renamed by hand.
+ */
 function nextPart(log: OpenLog): PartName {
   const numbers = log.closed.map(({ name }) => parsePartName(name)?.number ?? 1)
   const part = toPartName(numbers.reduce((most, number) => Math.max(most, number), log.part.number) + 1, log.next)

@@ -1,4 +1,4 @@
-/** Making what was written lasting, and what to do where that fails. */
+/** Makes written lines durable, and restores a safe state if a sync fails. */
 import { dirname, join } from "node:path"
 import { READ, REWRITE } from "../disk/files.ts"
 import { readFully, syncFile, syncFolder, writeFully } from "../disk/small-files.ts"
@@ -8,7 +8,7 @@ import { lastPart, type LogView } from "../log/view.ts"
 import type { StoredInfo } from "../log/metadata.ts"
 import { type OpenLog, pathOf } from "./open-log.ts"
 
-/** The log as it was before a batch. */
+/** The end of the log before a batch. */
 export interface Before {
   readonly size: number
   readonly next: number
@@ -16,8 +16,8 @@ export interface Before {
 }
 
 /**
- * The parts, then the names that lead to them. Whoever wrote them: a sync is of the file, not of the descriptor. A part whose sync
- * fails goes to `deps.unsynced`; see {@link rewriteFailed}.
+ * Syncs all parts, then the folders that hold their names. Also covers writes of other processes, because a sync applies to the
+ * file. Parts whose sync fails are added to `deps.unsynced`; see {@link rewriteFailed}.
  */
 export async function syncSession(deps: Deps, session: string): Promise<void> {
   const view = deps.view(session)
@@ -27,7 +27,7 @@ export async function syncSession(deps: Deps, session: string): Promise<void> {
   await syncFolder(deps.files, dirname(view.folder))
 }
 
-/** What others wrote at the log's end and perhaps never synced, so that whatever is cut off later stands behind what is safe. */
+/** Syncs lines that other writers may not have synced, so that cutting off a failed batch later removes no line of theirs. */
 export async function syncEnd(deps: Deps, view: LogView): Promise<void> {
   const part = lastPart(view)
   const path = join(view.folder, part.name)
@@ -36,8 +36,8 @@ export async function syncEnd(deps: Deps, view: LogView): Promise<void> {
 }
 
 /**
- * After a failed sync the system takes the pages for clean, so that a second one says "done" and proves nothing. Lines that were
- * acknowledged cannot be cut off, so they are written once more, in place, which makes the pages dirty again. Under the lock.
+ * Call under the lock. After a failed sync the system takes the pages for clean, so a second sync succeeds without proving anything.
+ * Acknowledged lines cannot be cut off; they are written again in place, which makes the pages dirty.
  */
 export function rewriteFailed(deps: Deps, session: string): void {
   const view = deps.view(session)
@@ -48,8 +48,8 @@ export function rewriteFailed(deps: Deps, session: string): void {
 }
 
 /**
- * After a failed sync nothing since the last good one counts: the system takes the pages for clean, so a later sync proves nothing.
- * So the batch is cut off again, and the cut synced, before this rejects; `corrupt` where that failed, too.
+ * Syncs a batch. If that fails, the batch is cut off and the cut synced before this rejects, because a later sync of the same pages
+ * would prove nothing. If cutting fails too, the error is `corrupt`.
  */
 export async function syncBatch(deps: Deps, session: string, log: OpenLog, before: Before): Promise<void> {
   const { files } = deps

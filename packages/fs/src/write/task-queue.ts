@@ -1,6 +1,6 @@
-/** Runs one task after the other, in the order of the calls; a task that fails stops none behind it. */
+/** Runs tasks one after the other, in the order of the calls. A failed task does not stop those behind it. */
 export interface TaskQueue {
-  /** Neither running nor waiting tasks. */
+  /** Nothing is running or queued. */
   readonly idle: boolean
   run<T>(task: () => Promise<T>): Promise<T>
 }

@@ -1,17 +1,19 @@
-/** What is written behind the log: offsets, and what a listing shows. All of it is derived, except that `info` may be the only copy. */
+/**
+ * Write-behind of derived files: the sparse index and `metadata.json`. Both can be rebuilt, except that `info` may be the only copy.
+ */
 import type { Files } from "../disk/files.ts"
 import { checkBefore, saveIndex } from "../log/sparse-index.ts"
 import { type StoredInfo, writeMetadata } from "../log/metadata.ts"
 import { isInPlace, type OpenLog, toMetadata } from "./open-log.ts"
 
 export class WriteBehind {
-  /** Given with the last append that had one, or found beside the log. */
+  /** From the last append that gave one, or as it was stored. */
   info: StoredInfo | undefined
-  /** Whether `metadata.json` does not say what we know. */
+  /** Whether `metadata.json` is out of date. */
   #dirty = false
   #savedOffsets = 0
 
-  /** A log, or another part of it, was opened. */
+  /** Called when a log, or another part of it, was opened. */
   opened(info: StoredInfo | undefined, dirty: boolean): void {
     this.info = info
     this.#dirty = dirty
@@ -25,9 +27,9 @@ export class WriteBehind {
 
   flush(files: Files, log: OpenLog): void {
     try {
-      // Another log in the same folder, say a copy that was put back, has its own.
+      // The folder may hold another log by now, such as a copy that was put back.
       if (!isInPlace(files, log)) return
-      // The first line is where the part begins, which needs no saying.
+      // The first offset is the start of the part, which needs no index.
       if (log.offsets.length > Math.max(this.#savedOffsets, 1)) {
         saveIndex(files, log.folder, log.part.name, log.fd, log.offsets)
         this.#savedOffsets = log.offsets.length
@@ -37,7 +39,7 @@ export class WriteBehind {
       }
       this.#dirty = false
     } catch {
-      // On a full disk, say: a listing has to look into the log then, and the next lease tries again.
+      // On a full disk, for example. Listings then read the log itself, and the next flush tries again.
     }
   }
 }

@@ -1,6 +1,6 @@
 /**
- * The writing side of one session in one storage object: the lease, the open log, and what is written behind. One task at a time; an
- * append that finds everything in hand runs at once, without waiting for anything.
+ * Writes one session for one storage object: holds its lease, its open log, and the derived files to write behind. Tasks run one at
+ * a time. An append that finds the lock held and the log unchanged runs synchronously.
  */
 import {
   type AppendOptions,
@@ -47,11 +47,11 @@ export class SessionWriter {
   readonly #writeBehind = new WriteBehind()
   readonly #lease: Lease
   #log: OpenLog | undefined
-  /** Whether the log was looked at since the lock was taken. */
+  /** Whether the log was checked since the lock was taken. */
   #checked = false
-  /** At which refresh of the lock it was last seen that the open file is the one in the session's folder. */
+  /** The refresh of the lock at which the open file was last found in the session's folder. */
   #placed = -1
-  /** Set when not even cutting back helped: what the file holds is unknown to us until it is opened again. */
+  /** Set if a failed batch could not be cut off. The content of the file is unknown until the storage is opened again. */
   #broken: StorageError | undefined
 
   constructor(deps: Deps, session: string, paths: SessionPaths) {
@@ -66,14 +66,14 @@ export class SessionWriter {
   }
 
   /**
-   * What was given with an append and may not stand in `metadata.json` yet. Of a log that ends elsewhere than the open one somebody else
-   * knows more: what was known here was written before he had the lock.
+   * Information that `metadata.json` may not have yet. If the log has another end, another writer has appended since, and its
+   * information is newer.
    */
   infoOf(log: string, next: Seq): StoredInfo | undefined {
     return this.#log?.log === log && this.#log.next === next ? this.#writeBehind.info : undefined
   }
 
-  /** Gives the head without waiting where lock, log and end are as expected; the common case by far. */
+  /** Returns the head synchronously if lock, log and end are as expected, which is the common case. */
   append(lines: readonly string[], o: AppendOptions): Head | Promise<Head> {
     const log = this.#log
     const isReady = this.idle && this.#checked && this.#broken === undefined && this.#deps.durability === "os"
@@ -84,11 +84,11 @@ export class SessionWriter {
     }
     const fate = { sent: false }
     const work = this.#queue.run(() => this.#appendQueued(lines, o, fate))
-    // The next one in the queue waits for the work itself: what a failed sync takes back must be the log's end.
+    // The queue waits for the work itself, not for the abortable promise: a failed sync must cut off the end of the log.
     return unlessAborted(work, o.signal, () => fate.sent)
   }
 
-  /** Runs a task that changes the session as a whole, under the lock; `checkHeld` throws where that was lost meanwhile. */
+  /** Runs a task that changes the whole session, under the lock. `checkHeld` throws if the lock was lost meanwhile. */
   exclusively<T>(task: (checkHeld: () => void) => Promise<T>, signal?: AbortSignal): Promise<T> {
     return this.#queue.run(async () => {
       await this.#takeLock(signal, () => undefined)
@@ -102,12 +102,12 @@ export class SessionWriter {
     })
   }
 
-  /** Gives everything back, after what is queued. */
+  /** Releases everything after the queued tasks. */
   close(): Promise<void> {
     return this.#queue.run(async () => this.closeNow())
   }
 
-  /** The same at once; only where nothing is queued. */
+  /** The same at once; call only if nothing is queued. */
   closeNow(): void {
     this.#lease.release()
     this.#closeLog()
@@ -127,7 +127,7 @@ export class SessionWriter {
       let batch = encodeBatch(lines)
       if (!this.#fits(log, batch)) {
         log = await this.#roll(log)
-        // Encoded anew: another session's append may have used the buffer while this one waited.
+        // Encoded again: another session's append may have used the shared buffer during the `await`.
         batch = encodeBatch(lines)
       }
       checkSignal(o.signal)
@@ -151,8 +151,8 @@ export class SessionWriter {
   }
 
   /**
-   * What no turn can help. An append that only came too late does wait for its turn: then this writer has the lock when it tries
-   * again, and a busy one cannot be ahead of it for ever.
+   * Rejects an append that waiting for the lock cannot help. One with an outdated head does wait: its writer then holds the lock
+   * when it retries, so a busy writer cannot stay ahead for ever.
    */
   #failEarly(expect: Head | 0): void {
     const view = this.#deps.view(this.#session)
@@ -171,7 +171,9 @@ export class SessionWriter {
     this.#checked = true
   }
 
-  /** Also that nobody moved the folder away, or put another file there: looked at with each refresh of the lock, since it costs as much. */
+  /**
+   * The check that the file is still in the session's folder costs as much as the `fstat`, so it runs once per refresh of the lock.
+   */
   #isCurrent(log: OpenLog): boolean {
     const { files } = this.#deps
     const placed = this.#placed === this.#lease.refreshes
@@ -202,7 +204,7 @@ export class SessionWriter {
 
   async #create(lines: readonly string[], o: AppendOptions): Promise<Head> {
     const { files, layout, durability } = this.#deps
-    // Copied: the buffer that batches share may be used while this one waits for the disk.
+    // Copied, because another append may use the shared buffer while this one waits for the disk.
     const { buffer, length } = encodeBatch(lines)
     const bytes = new Uint8Array(buffer.subarray(0, length))
     const durable = durability === "disk"
@@ -212,7 +214,7 @@ export class SessionWriter {
     return { next: lines.length, log }
   }
 
-  /** The session is there by now: whatever fails here fails the next append, not this one. */
+  /** The session exists by now, so an error here must not fail this append; the next one opens the log again. */
   #openCreated(log: string, next: number, info: string | undefined): void {
     try {
       const view = this.#deps.view(this.#session)
@@ -233,7 +235,7 @@ export class SessionWriter {
     try {
       this.#log = await rollPart(this.#deps, this.#paths, log, this.#writeBehind.info)
     } catch (error) {
-      // The new part may be there, and then the old one has ended: what is appended next must not go there.
+      // The new part may exist, in which case the old one has ended and must not be appended to.
       this.#closeLog()
       throw error
     }
@@ -251,7 +253,7 @@ export class SessionWriter {
     return head
   }
 
-  /** The new head; undefined where the lock was lost, so that only the log can say whether the write counts. */
+  /** Returns the new head, or undefined if the lock was lost, so that only the log can show whether the write counts. */
   #write(log: OpenLog, batch: EncodedLines, o: AppendOptions): Head | undefined {
     writeBatch(this.#deps.files, log, batch)
     this.#writeBehind.appended(o.info, log.next)
@@ -264,7 +266,7 @@ export class SessionWriter {
     return toHead(log)
   }
 
-  /** Waits until whoever took the lock has given it back: as long as he has it, he may be about to end the part before our lines. */
+  /** Waits for the lock first: its present holder may be about to end the part before our lines. */
   async #resolveOutcome(lines: readonly string[], expect: Head): Promise<Head> {
     try {
       await this.#takeLock(undefined, () => undefined)

@@ -1,4 +1,4 @@
-/** The writers of one storage object: one per session, and no more of them open than files should be. */
+/** The writers of one storage object: one per session, with a limit on open files. */
 import type { Deps } from "../deps.ts"
 import { toSessionPaths } from "../disk/layout.ts"
 import { SessionWriter } from "./writer.ts"
@@ -6,11 +6,11 @@ import { SessionWriter } from "./writer.ts"
 export interface Writers {
   get(session: string): SessionWriter
   find(session: string): SessionWriter | undefined
-  /** Writes behind what is behind, gives back every lock and closes every file. */
+  /** Flushes derived files, releases every lock and closes every file. */
   close(): Promise<void>
 }
 
-/** Each holds one descriptor; the usual limit of a process is 1,024, or 256 on macOS. */
+/** Each holds one descriptor. The usual limit of a process is 1,024, on macOS 256. */
 const MAX_OPEN = 64
 
 export function createWriters(deps: Deps): Writers {
