@@ -1,15 +1,15 @@
 /** Small logs for tests of one rule: each entry hangs on the one before it unless it says otherwise. */
 import type { Entry } from "../src/format/records.ts"
-import type { Slot } from "../src/log/entry-log.ts"
+import type { EntrySlot } from "../src/log/entry-log.ts"
 
 type Fields = Readonly<Record<string, unknown>>
 
 /** Slots from seq 0 on, the header's among them. Ids are `e` and the seq, or as given; undefined is a line that is no entry. */
-export function chain(...payloads: readonly (Fields | undefined)[]): Slot[] {
+export function chain(...payloads: readonly (Fields | undefined)[]): EntrySlot[] {
   let parentId: string | null = null
   return [
     undefined,
-    ...payloads.map((payload, index): Slot => {
+    ...payloads.map((payload, index): EntrySlot => {
       if (payload === undefined) return undefined
       const seq = index + 1
       const entry = { id: `e${seq}`, parentId, seq, timestamp: "2026-01-31T09:30:00.000Z", ...payload }
@@ -20,7 +20,7 @@ export function chain(...payloads: readonly (Fields | undefined)[]): Slot[] {
 }
 
 /** The lines of such a log. */
-export function linesOf(slots: readonly Slot[], header: Fields): string[] {
+export function linesOf(slots: readonly EntrySlot[], header: Fields): string[] {
   return slots.map((slot, seq) =>
     seq === 0 ? JSON.stringify(header) : slot === undefined ? "not JSON" : JSON.stringify(slot),
   )

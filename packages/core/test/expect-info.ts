@@ -1,7 +1,7 @@
 /** What session information says of a log, in the plainest words there are: each rule a walk over all of its entries. */
 import { isObject } from "../src/format/shape.ts"
-import type { SessionInfo } from "../src/info/info.ts"
-import type { Slot } from "../src/log/entry-log.ts"
+import type { SessionInfo } from "../src/info/projection.ts"
+import type { EntrySlot } from "../src/log/entry-log.ts"
 import { expectContext, nearestBefore } from "./replay.ts"
 
 type Fields = Readonly<Record<string, unknown>>
@@ -9,7 +9,7 @@ type Fields = Readonly<Record<string, unknown>>
 /** Without what only the storage knows. */
 export type ExpectedInfo = Omit<SessionInfo, "updatedAt" | "bytes" | "parts" | "incomplete" | "id">
 
-export function expectInfo(slots: readonly Slot[], header: Fields, updatedAt: number): ExpectedInfo {
+export function expectInfo(slots: readonly EntrySlot[], header: Fields, updatedAt: number): ExpectedInfo {
   const entries = slots.filter((slot) => slot !== undefined) as readonly Fields[]
   const messages = entries.filter(({ type }) => type === "message")
   const createdAt = new Date(String(header["timestamp"])).toISOString()
@@ -54,7 +54,7 @@ function expectTitle(entries: readonly Fields[], header: Fields): Pick<SessionIn
 }
 
 /** The text of the first user message that is not deleted, as the latest edit of it has it. */
-function expectFirstPrompt(slots: readonly Slot[]): string | undefined {
+function expectFirstPrompt(slots: readonly EntrySlot[]): string | undefined {
   for (const [seq, slot] of slots.entries()) {
     const { role, content, synthetic, summary } = (slot?.["message"] ?? {}) as Fields
     if (slot?.type !== "message" || role !== "user" || synthetic === true || summary === true) continue

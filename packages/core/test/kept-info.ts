@@ -1,7 +1,7 @@
 /** Logs with session information kept of them, up to date or not, in storages whose clock stands. */
 import { createMemoryLocation, createMemoryStorage } from "@sessions/memory"
-import { foldInfo, startFold } from "../src/info/info.ts"
-import type { InfoFold } from "../src/info/info.ts"
+import { projectEntry, startProjection } from "../src/info/projection.ts"
+import type { InfoProjection } from "../src/info/projection.ts"
 import type { SessionStorage } from "../src/storage/contract.ts"
 import { createCountingStorage } from "./counting-storage.ts"
 import type { CountingStorage } from "./counting-storage.ts"
@@ -52,11 +52,11 @@ export function saidLine(seq: number): string {
   })
 }
 
-export function foldTo(lines: readonly string[], place: number, log: string): InfoFold {
+export function projectTo(lines: readonly string[], place: number, log: string): InfoProjection {
   const slots = slotsOf(lines)
-  let fold = startFold(headerOf(lines), log)
-  for (let seq = 1; seq <= place; seq++) fold = foldInfo(fold, slots[seq], seq)
-  return fold
+  let projection = startProjection(headerOf(lines), log)
+  for (let seq = 1; seq <= place; seq++) projection = projectEntry(projection, slots[seq], seq)
+  return projection
 }
 
 /** Stores a log with a text kept of its first lines, beside its head or as the document. */

@@ -1,6 +1,6 @@
 /** Writes a log step by step, as a session would and as it would not. */
 import type { Entry } from "../src/format/records.ts"
-import type { Slot } from "../src/log/entry-log.ts"
+import type { EntrySlot } from "../src/log/entry-log.ts"
 import type { Step } from "./logs.ts"
 import type { Expected } from "./replay.ts"
 import { expectContext, pathOf } from "./replay.ts"
@@ -14,7 +14,7 @@ const CALL_IDS = ["call_1", "call_2", "call_3"]
 
 export class LogWriter {
   readonly #header: Fields
-  readonly #slots: Slot[] = [undefined]
+  readonly #slots: EntrySlot[] = [undefined]
   #leaf: string | null = null
   #open: string[] = []
 
@@ -235,10 +235,10 @@ function pick<T>(all: readonly T[], n: number): T {
   return all[n % all.length] as T
 }
 
-function idAt(slots: readonly Slot[], seq: number): string {
+function idAt(slots: readonly EntrySlot[], seq: number): string {
   return (slots[seq] as Entry).id
 }
 
-function seqOf(slots: readonly Slot[], id: string): number {
+function seqOf(slots: readonly EntrySlot[], id: string): number {
   return slots.findLastIndex((slot) => slot?.id === id)
 }

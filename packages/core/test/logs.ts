@@ -5,8 +5,8 @@
 import * as fc from "fast-check"
 import { parseLine } from "../src/format/line.ts"
 import { FORMAT, VERSION } from "../src/format/records.ts"
-import { parseSlot } from "../src/log/parse-slots.ts"
-import type { Slot } from "../src/log/entry-log.ts"
+import { parseEntry } from "../src/log/parse-entry.ts"
+import type { EntrySlot } from "../src/log/entry-log.ts"
 import { injureLog, injuries } from "./injuries.ts"
 import { LogWriter } from "./log-writer.ts"
 
@@ -68,8 +68,8 @@ export const HEADER: Fields = {
 }
 
 /** Lines as entries; the header and whatever is none as undefined. */
-export function slotsOf(lines: readonly string[]): Slot[] {
-  return lines.map((line, seq) => parseSlot(line, seq, () => undefined))
+export function slotsOf(lines: readonly string[]): EntrySlot[] {
+  return lines.map((line, seq) => parseEntry(line, seq, () => undefined))
 }
 
 export function headerOf(lines: readonly string[]): Fields {

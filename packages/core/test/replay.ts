@@ -3,7 +3,7 @@
  * hold everything else against.
  */
 import type { ContextState, Entry } from "../src/format/records.ts"
-import type { Slot } from "../src/log/entry-log.ts"
+import type { EntrySlot } from "../src/log/entry-log.ts"
 
 type Fields = Readonly<Record<string, unknown>>
 
@@ -16,7 +16,7 @@ export interface Expected {
 }
 
 /** The context of a leaf: the whole path from the root, then every rule in turn. */
-export function expectContext(slots: readonly Slot[], leaf: number | null, header: Fields = {}): Expected {
+export function expectContext(slots: readonly EntrySlot[], leaf: number | null, header: Fields = {}): Expected {
   const path = leaf === null ? [] : pathOf(slots, leaf)
   const deleted = deletedOf(slots)
   const live = path.filter((seq) => !deleted.has(seq))
@@ -31,14 +31,14 @@ export function expectContext(slots: readonly Slot[], leaf: number | null, heade
 }
 
 /** Seqs from the root to an entry. */
-export function pathOf(slots: readonly Slot[], leaf: number): number[] {
+export function pathOf(slots: readonly EntrySlot[], leaf: number): number[] {
   const path: number[] = []
   for (let seq = leaf; seq >= 0; seq = parentSeq(slots, seq)) path.unshift(seq)
   return path
 }
 
 /** What the path folds to, from its root on or, where a compaction on it stores a state, from the latest of those. */
-export function expectState(slots: readonly Slot[], path: readonly number[], header: Fields): ContextState {
+export function expectState(slots: readonly EntrySlot[], path: readonly number[], header: Fields): ContextState {
   const entries = path.map((seq) => slots[seq] as Entry)
   const from = entries.findLastIndex((entry) => entry.type === "compaction" && isState(entry["state"]))
   const stored = from < 0 ? undefined : (entries[from]?.["state"] as ContextState)
@@ -84,32 +84,32 @@ export function foldPlainly(entries: readonly Entry[], header: Fields, stored?: 
 }
 
 /** Messages of the whole path, deleted ones left out. */
-export function expectMessages(slots: readonly Slot[], leaf: number | null): number[] {
+export function expectMessages(slots: readonly EntrySlot[], leaf: number | null): number[] {
   const deleted = deletedOf(slots)
   return (leaf === null ? [] : pathOf(slots, leaf)).filter((seq) => slots[seq]?.type === "message" && !deleted.has(seq))
 }
 
 /** The nearest entry before a place that has this id. */
-export function nearestBefore(slots: readonly Slot[], id: unknown, before: number): number | undefined {
+export function nearestBefore(slots: readonly EntrySlot[], id: unknown, before: number): number | undefined {
   for (let seq = before - 1; seq >= 0; seq--) if (id !== undefined && slots[seq]?.id === id) return seq
   return undefined
 }
 
-function parentSeq(slots: readonly Slot[], seq: number): number {
+function parentSeq(slots: readonly EntrySlot[], seq: number): number {
   const parentId = slots[seq]?.parentId
   if (parentId === null) return -1
   const bridge = slots.findLastIndex((slot, at) => at < seq && slot !== undefined)
   return nearestBefore(slots, parentId, seq) ?? bridge
 }
 
-export function deletedOf(slots: readonly Slot[]): ReadonlySet<number | undefined> {
+export function deletedOf(slots: readonly EntrySlot[]): ReadonlySet<number | undefined> {
   return new Set(
     slots.flatMap((entry, seq) => (entry?.type === "tombstone" ? [nearestBefore(slots, entry["targetId"], seq)] : [])),
   )
 }
 
 function keptOf(
-  slots: readonly Slot[],
+  slots: readonly EntrySlot[],
   path: readonly number[],
   talk: readonly number[],
   compaction: number,
@@ -120,7 +120,11 @@ function keptOf(
   return talk.filter((seq) => seq >= firstKept && seq < compaction)
 }
 
-function editsOf(slots: readonly Slot[], live: readonly number[], selected: readonly number[]): Map<number, number> {
+function editsOf(
+  slots: readonly EntrySlot[],
+  live: readonly number[],
+  selected: readonly number[],
+): Map<number, number> {
   const edits = new Map<number, number>()
   for (const seq of live) {
     const entry = slots[seq]
@@ -135,7 +139,7 @@ function editsOf(slots: readonly Slot[], live: readonly number[], selected: read
 const TALK: ReadonlySet<string | undefined> = new Set(["message", "custom_message", "branch_summary"])
 
 /** A compaction without a summary cuts nothing. */
-function isWhole(entry: Slot): boolean {
+function isWhole(entry: EntrySlot): boolean {
   return entry?.type === "compaction" && typeof entry["summary"] === "string"
 }
 

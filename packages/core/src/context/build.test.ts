@@ -1,11 +1,11 @@
 import { describe, expect, test } from "vitest"
 import { assistant, chain, compaction, edit, role, textsOf, tombstone, user } from "../../test/chain.ts"
 import { EntryLog } from "../log/entry-log.ts"
-import type { Slot } from "../log/entry-log.ts"
+import type { EntrySlot } from "../log/entry-log.ts"
 import { buildSessionContext } from "./build.ts"
 import { selectContext } from "./select.ts"
 
-function texts(slots: readonly Slot[], leafId?: string | null): string[] {
+function texts(slots: readonly EntrySlot[], leafId?: string | null): string[] {
   return textsOf(buildSessionContext(slots, leafId).messages)
 }
 

@@ -5,7 +5,7 @@ import { SessionError } from "../format/errors.ts"
 import type { Message } from "../format/messages.ts"
 import type { Header } from "../format/records.ts"
 import { EntryLog } from "../log/entry-log.ts"
-import type { Slot } from "../log/entry-log.ts"
+import type { EntrySlot } from "../log/entry-log.ts"
 import { defaultLeaf } from "../log/path.ts"
 import { assembleContext, checkWindow, sizesOf } from "./assemble.ts"
 import { explainFit } from "./fit.ts"
@@ -32,7 +32,7 @@ export interface BuildOptions {
  * no entry has is `not_found`.
  */
 export function buildSessionContext(
-  entries: readonly Slot[] | EntryLog,
+  entries: readonly EntrySlot[] | EntryLog,
   leafId?: string | null,
   o: BuildOptions = {},
 ): SessionContext<Message> {

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest"
 import { assistant, chain, compaction, role, user } from "../../test/chain.ts"
-import type { Slot } from "../log/entry-log.ts"
+import type { EntrySlot } from "../log/entry-log.ts"
 import { buildSessionContext } from "./build.ts"
 import type { BuildOptions } from "./build.ts"
 
@@ -9,7 +9,11 @@ const FILLER = "-".repeat(4_000)
 const call = { type: "toolCall", id: "c", name: "read", arguments: {} }
 const asks = { type: "message", message: { role: "assistant", content: [call] } }
 
-function why(log: readonly Slot[], window: number, o: BuildOptions = {}): readonly [boolean | undefined, unknown[]] {
+function why(
+  log: readonly EntrySlot[],
+  window: number,
+  o: BuildOptions = {},
+): readonly [boolean | undefined, unknown[]] {
   const { fits, diagnostics } = buildSessionContext(log, undefined, { ...o, window })
   return [fits, diagnostics.map(({ code, entryId, message }) => [code, entryId, message])]
 }

@@ -5,7 +5,7 @@ import { anyLog, headerOf, slotsOf, soundLog } from "../../test/logs.ts"
 import { holds } from "../../test/property.ts"
 import { expectContext } from "../../test/replay.ts"
 import { EntryLog } from "../log/entry-log.ts"
-import type { Slot } from "../log/entry-log.ts"
+import type { EntrySlot } from "../log/entry-log.ts"
 import { selectContext } from "./select.ts"
 import type { Selection } from "./select.ts"
 import type { NeedsOlder } from "../log/path.ts"
@@ -18,7 +18,7 @@ function essence(selection: Selection | NeedsOlder) {
   return { selected: shown.map(({ seq }) => seq), edits, state: selection.state }
 }
 
-function expected(slots: readonly Slot[], leaf: number | null, header: Readonly<Record<string, unknown>>) {
+function expected(slots: readonly EntrySlot[], leaf: number | null, header: Readonly<Record<string, unknown>>) {
   const { selected, edits, state } = expectContext(slots, leaf, header)
   const inOrder = selected.flatMap((seq) => {
     const edit = edits.get(seq)
@@ -28,21 +28,21 @@ function expected(slots: readonly Slot[], leaf: number | null, header: Readonly<
 }
 
 /** Every end of the log that holds the leaf, but the whole. */
-function endsWith(slots: readonly Slot[], leaf: number | null): EntryLog[] {
+function endsWith(slots: readonly EntrySlot[], leaf: number | null): EntryLog[] {
   const ends = slots.flatMap((_, from) =>
     from > 0 && from <= (leaf ?? from) ? [EntryLog.of(slots.slice(from), from)] : [],
   )
   return [...ends, new EntryLog(slots.length)].filter((end) => leaf === null || end.find(idOf(slots, leaf)) === leaf)
 }
 
-function idOf(slots: readonly Slot[], seq: number): string {
+function idOf(slots: readonly EntrySlot[], seq: number): string {
   return slots[seq]?.id ?? ""
 }
 
 const SHOWN: ReadonlySet<string> = new Set(["message", "custom_message", "branch_summary"])
 
 /** Entries of the log that can be a leaf: the last of each id, since a leaf is named by its id. */
-function leavesOf(slots: readonly Slot[]): (number | null)[] {
+function leavesOf(slots: readonly EntrySlot[]): (number | null)[] {
   const last = new Map(slots.flatMap((slot, seq) => (slot === undefined ? [] : [[slot.id, seq] as const])))
   return [...last.values(), null]
 }

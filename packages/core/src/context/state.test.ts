@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest"
 import { assistant, chain, user } from "../../test/chain.ts"
 import type { ContextState, Entry } from "../format/records.ts"
-import type { Slot } from "../log/entry-log.ts"
+import type { EntrySlot } from "../log/entry-log.ts"
 import { foldState, initialState, storedState } from "./state.ts"
 
 type Fields = Readonly<Record<string, unknown>>
@@ -10,7 +10,7 @@ function fold(...payloads: readonly Fields[]): ContextState {
   return foldState(entriesOf(chain(...payloads)))
 }
 
-function entriesOf(slots: readonly Slot[]): Entry[] {
+function entriesOf(slots: readonly EntrySlot[]): Entry[] {
   return slots.filter((slot) => slot !== undefined)
 }
 

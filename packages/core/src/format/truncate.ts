@@ -1,7 +1,7 @@
 /** The lossy way to keep lines short, for stores that want no blobs of text. */
 import { BLOB_TEXT_UNITS, TRUNCATED_TEXT_UNITS, TRUNCATION_NOTICE } from "./limits.ts"
 import { getAt, setAt } from "./pointer.ts"
-import { isSealed } from "./opaque.ts"
+import { isOpaque } from "./opaque.ts"
 import { findStrings } from "./strings.ts"
 
 export interface TruncateLimits {
@@ -22,7 +22,7 @@ export function truncateOversize<E extends object>(entry: E, limits: TruncateLim
   const values = new Map<string, unknown>()
   const oversize = findStrings(entry, {
     wanted: (text, image) => text.length > textUnits && !image,
-    enter: (holder) => !isSealed(holder),
+    enter: (holder) => !isOpaque(holder),
   })
   for (const { pointer, text } of oversize) {
     const cut = truncate(text, leave)

@@ -15,7 +15,7 @@ export interface Prompt {
 }
 
 /** What a fold remembers of a log's prompts. */
-export interface PromptFold {
+export interface PromptProjection {
   /** Oldest first. */
   readonly prompts: readonly Prompt[]
   /** There are prompts after the last one remembered. */
@@ -31,22 +31,22 @@ const PROMPTS_KEPT = 3
 /** How many that an edit emptied are remembered among them. */
 const HIDDEN_KEPT = 8
 
-export function firstPromptOf({ prompts }: PromptFold): string | undefined {
+export function firstPromptOf({ prompts }: PromptProjection): string | undefined {
   return prompts.find(({ text }) => text !== "")?.text
 }
 
 /** What the next entry of the log makes of it; the same object where it changes nothing. */
-export function foldPrompt(fold: PromptFold, entry: Entry): PromptFold {
-  if (fold.promptsLost === true) return fold
+export function projectPrompt(projection: PromptProjection, entry: Entry): PromptProjection {
+  if (projection.promptsLost === true) return projection
   const concerns =
     entry.type === "tombstone" ||
     entry.type === "context_edit" ||
-    (fold.promptsMore !== true && isPrompt(entry)) ||
-    fold.prompts.some(({ id }) => id === entry.id)
-  if (!concerns) return fold
-  const list = new PromptList(fold)
+    (projection.promptsMore !== true && isPrompt(entry)) ||
+    projection.prompts.some(({ id }) => id === entry.id)
+  if (!concerns) return projection
+  const list = new PromptList(projection)
   list.see(entry)
-  return list.toFold()
+  return list.toProjection()
 }
 
 /** The prompts of a log while it is folded. Without an end to what it remembers until it is asked. */
@@ -59,13 +59,13 @@ export class PromptList {
   readonly #hidden: boolean
   #lost: boolean
 
-  constructor(fold: PromptFold = { prompts: [] }) {
-    this.#list = fold.prompts.map((prompt) => ({ ...prompt }))
-    this.#targets = new Map(fold.prompts.map(({ id }, place) => [id, place]))
+  constructor(projection: PromptProjection = { prompts: [] }) {
+    this.#list = projection.prompts.map((prompt) => ({ ...prompt }))
+    this.#targets = new Map(projection.prompts.map(({ id }, place) => [id, place]))
     this.#targets.delete("")
-    this.#more = fold.promptsMore === true
-    this.#hidden = fold.promptsHidden === true
-    this.#lost = fold.promptsLost === true
+    this.#more = projection.promptsMore === true
+    this.#hidden = projection.promptsHidden === true
+    this.#lost = projection.promptsLost === true
   }
 
   see(entry: Entry): void {
@@ -76,7 +76,7 @@ export class PromptList {
     if (!this.#more && isPrompt(entry)) this.#add(entry)
   }
 
-  toFold(): PromptFold {
+  toProjection(): PromptProjection {
     const prompts: Prompt[] = []
     let shown = 0
     let hidden = 0
@@ -111,7 +111,7 @@ export class PromptList {
 
   #add(entry: Entry): void {
     const { content } = entry["message"] as { content?: unknown }
-    if (isStoredApart(entry)) this.#lost = true
+    if (isInBlob(entry)) this.#lost = true
     const text = promptText(content)
     if (text === "") return
     this.#targets.set(entry.id, this.#list.length)
@@ -133,13 +133,13 @@ export class PromptList {
     if (prompt === undefined) this.#lost ||= this.#hidden && text !== ""
     else {
       prompt.text = text
-      this.#lost ||= isStoredApart(entry)
+      this.#lost ||= isInBlob(entry)
     }
   }
 }
 
 /** Whether an entry's text lies in the blob store, so that its line does not say what the user said. */
-export function isStoredApart(entry: Entry): boolean {
+export function isInBlob(entry: Entry): boolean {
   const { blobs } = entry as { blobs?: unknown }
   return isObject(blobs) && Object.keys(blobs).some((pointer) => /\/content(?:\/\d+\/text)?$/.test(pointer))
 }

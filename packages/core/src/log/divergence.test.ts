@@ -5,9 +5,9 @@ import { anyLog, slotsOf } from "../../test/logs.ts"
 import { holds } from "../../test/property.ts"
 import { divergenceOf } from "./divergence.ts"
 import { EntryLog } from "./entry-log.ts"
-import type { Slot } from "./entry-log.ts"
+import type { EntrySlot } from "./entry-log.ts"
 
-function tips(slots: readonly Slot[], imported = 0) {
+function tips(slots: readonly EntrySlot[], imported = 0) {
   const found = divergenceOf(EntryLog.of(slots), imported)
   return typeof found === "object" ? [found.leaf, found.otherLeaf] : found
 }

@@ -4,8 +4,8 @@ import { chain, tombstone, user } from "../../test/chain.ts"
 import { anyLog, slotsOf } from "../../test/logs.ts"
 import { holds } from "../../test/property.ts"
 import { deletedOf, nearestBefore } from "../../test/replay.ts"
-import { EntryLog, LazySlot } from "./entry-log.ts"
-import type { Slot } from "./entry-log.ts"
+import { EntryLog, LazyEntry } from "./entry-log.ts"
+import type { EntrySlot } from "./entry-log.ts"
 
 type Operation = { readonly kind: "push" | "prepend" | "truncate" | "look"; readonly n: number }
 
@@ -50,7 +50,7 @@ describe("a stretch of a log", () => {
   test("holds an entry that was given as its line, whatever became of the object", () => {
     const log = new EntryLog(0)
     log.push(undefined)
-    log.push(new LazySlot("e1", "message", '{"type":"message","id":"e1","parentId":null,"seq":7}'))
+    log.push(new LazyEntry("e1", "message", '{"type":"message","id":"e1","parentId":null,"seq":7}'))
     expect(log.at(1)).toEqual({ type: "message", id: "e1", parentId: null, seq: 1 })
     expect(log.at(1)).toBe(log.at(1))
   })
@@ -73,7 +73,7 @@ describe("in linear time", () => {
   }
 
   test("every duplicate of one id is found from its own place, however the pieces came", () => {
-    const slots: Slot[] = chain(...Array.from({ length: MANY }, () => user("a", { id: "x", parentId: "x" })))
+    const slots: EntrySlot[] = chain(...Array.from({ length: MANY }, () => user("a", { id: "x", parentId: "x" })))
     timed(() => {
       const log = new EntryLog(slots.length)
       for (let end = slots.length, step = 64; end > 0; end -= step, step *= 2) {
@@ -94,12 +94,12 @@ describe("in linear time", () => {
   })
 })
 
-function lazily(slot: Slot, n: number): Slot | LazySlot {
-  return slot === undefined || n % 2 === 0 ? slot : new LazySlot(slot.id, slot.type, JSON.stringify(slot))
+function lazily(slot: EntrySlot, n: number): EntrySlot | LazyEntry {
+  return slot === undefined || n % 2 === 0 ? slot : new LazyEntry(slot.id, slot.type, JSON.stringify(slot))
 }
 
 /** Everything that can be asked, of the log. */
-function answersOf(log: EntryLog, held: readonly Slot[]) {
+function answersOf(log: EntryLog, held: readonly EntrySlot[]) {
   const places = placesOf(log.from, log.end)
   return {
     range: [log.from, log.end, log.complete],
@@ -111,7 +111,7 @@ function answersOf(log: EntryLog, held: readonly Slot[]) {
 }
 
 /** The same, by looking at each line. */
-function searched(held: readonly Slot[], from: number, end: number): ReturnType<typeof answersOf> {
+function searched(held: readonly EntrySlot[], from: number, end: number): ReturnType<typeof answersOf> {
   const places = placesOf(from, end)
   const found = (id: string, before: number): number | undefined => nearestBefore(held, id, before)
   return {
@@ -123,7 +123,7 @@ function searched(held: readonly Slot[], from: number, end: number): ReturnType<
   }
 }
 
-function firstOf(held: readonly Slot[], id: string): number | undefined {
+function firstOf(held: readonly EntrySlot[], id: string): number | undefined {
   const seq = held.findIndex((slot) => slot?.id === id)
   return seq < 0 ? undefined : seq
 }
@@ -132,6 +132,6 @@ function placesOf(from: number, end: number): number[] {
   return Array.from({ length: end - from }, (_, index) => from + index)
 }
 
-function idsOf(held: readonly Slot[]): string[] {
+function idsOf(held: readonly EntrySlot[]): string[] {
   return [...new Set(held.flatMap((slot) => (slot === undefined ? [] : [slot.id]))), "nobody"]
 }

@@ -8,13 +8,13 @@ import type { ContextState, Entry } from "../format/records.ts"
 import { IdIndex } from "./id-index.ts"
 
 /** A line's entry; undefined for a line that is none (the header, a line that cannot be parsed). */
-export type Slot = Entry | undefined
+export type EntrySlot = Entry | undefined
 
 /**
  * An entry that is kept as its line until somebody looks: what a session appends is seldom read back, and a copy of the text, unlike
  * the caller's object, cannot change under it.
  */
-export class LazySlot {
+export class LazyEntry {
   readonly id: string
   readonly type: string
   readonly line: string
@@ -40,7 +40,7 @@ export interface KnownPath {
 
 export class EntryLog {
   #from: Seq
-  #slots: (Slot | LazySlot)[]
+  #slots: (EntrySlot | LazyEntry)[]
   readonly #ids: IdIndex
   /** Seqs of tombstones, ascending: they act on every branch, so a context must know them all. */
   #tombstones: Seq[] = []
@@ -58,7 +58,7 @@ export class EntryLog {
     this.#slots = []
   }
 
-  static of(slots: readonly Slot[], from: Seq = 0): EntryLog {
+  static of(slots: readonly EntrySlot[], from: Seq = 0): EntryLog {
     const log = new EntryLog(from)
     for (const slot of slots) log.push(slot)
     return log
@@ -89,15 +89,15 @@ export class EntryLog {
   }
 
   /** The entry at a place; its `seq` is its place. */
-  at(seq: Seq): Slot {
+  at(seq: Seq): EntrySlot {
     const slot = this.#slots[seq - this.#from]
-    if (!(slot instanceof LazySlot)) return slot
+    if (!(slot instanceof LazyEntry)) return slot
     const entry = { ...(JSON.parse(slot.line) as Entry), seq }
     this.#slots[seq - this.#from] = entry
     return entry
   }
 
-  push(slot: Slot | LazySlot): void {
+  push(slot: EntrySlot | LazyEntry): void {
     const seq = this.end
     this.#slots.push(slot)
     if (slot !== undefined) this.#ids.pushed(slot.id)
@@ -110,7 +110,7 @@ export class EntryLog {
    * Puts older lines in front; they must end where the held ones begin. Tells of each older entry whose id a later one has, with the
    * place of the next one that has it, the last of them first.
    */
-  prepend(slots: readonly Slot[], onRepeated?: (seq: Seq, again: Seq) => void): void {
+  prepend(slots: readonly EntrySlot[], onRepeated?: (seq: Seq, again: Seq) => void): void {
     const from = this.#from - slots.length
     const tombstones: Seq[] = []
     for (let index = slots.length - 1; index >= 0; index--) {
@@ -123,7 +123,7 @@ export class EntryLog {
     tombstones.reverse()
     this.#tombstones = tombstones.concat(this.#tombstones)
     this.#unread = tombstones.concat(this.#unread)
-    this.#slots = (slots as (Slot | LazySlot)[]).concat(this.#slots)
+    this.#slots = (slots as (EntrySlot | LazyEntry)[]).concat(this.#slots)
     this.#from = from
     for (const [id, awaiting] of this.#awaiting) {
       if ((this.first(id) ?? this.end) >= from + slots.length) continue

@@ -2,7 +2,7 @@ import * as fc from "fast-check"
 import { expect, test } from "vitest"
 import { holds } from "../../test/property.ts"
 import { EntryLog } from "./entry-log.ts"
-import type { Slot } from "./entry-log.ts"
+import type { EntrySlot } from "./entry-log.ts"
 
 const IDS = ["a", "b", "c", "d", "e", "f", "g", "h"]
 
@@ -71,7 +71,7 @@ function repetitions(held: readonly string[], count: number, start: number): [nu
   return found
 }
 
-function entryOf(id: string): Slot {
+function entryOf(id: string): EntrySlot {
   return { type: "message", id, parentId: null, seq: 0, timestamp: "" }
 }
 

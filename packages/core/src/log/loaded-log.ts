@@ -9,11 +9,11 @@ import { FORMAT, VERSION } from "../format/records.ts"
 import type { Entry, Header } from "../format/records.ts"
 import type { CallOptions, HeadInfo, SessionStorage, Seq } from "../storage/contract.ts"
 import { EntryLog } from "./entry-log.ts"
-import type { Slot } from "./entry-log.ts"
-import { parseSlot } from "./parse-slots.ts"
+import type { EntrySlot } from "./entry-log.ts"
+import { parseEntry } from "./parse-entry.ts"
 import { readLines, readPiece, startPace } from "./pieces.ts"
 import type { Pace, PieceSizes } from "./pieces.ts"
-import { persistently } from "../storage/retry.ts"
+import { retryUnavailable } from "../storage/retry.ts"
 
 export { readLines } from "./pieces.ts"
 
@@ -54,8 +54,9 @@ export async function loadLog(
   loadOther: LoadOther,
   o: LoadOptions = {},
 ): Promise<LoadedLog> {
-  const headInfo = await persistently(() => storage.head(id, o))
-  const first = headInfo === undefined ? [] : await persistently(() => readLines(storage, id, { from: 0, to: 1 }, o))
+  const headInfo = await retryUnavailable(() => storage.head(id, o))
+  const first =
+    headInfo === undefined ? [] : await retryUnavailable(() => readLines(storage, id, { from: 0, to: 1 }, o))
   // A log that was there a moment ago and has no line now was deleted between the two.
   if (headInfo === undefined || first.length === 0) throw notFound(storage, id)
   const header = currentHeader(first[0])
@@ -131,7 +132,7 @@ export async function loadOlder(
 
 /** Parses lines as they come; what is wrong with those from `before` on was told of when they were read first. */
 class SlotTaker {
-  readonly slots: Slot[] = []
+  readonly slots: EntrySlot[] = []
   readonly found: Diagnostic[] = []
   readonly #before: Seq
 
@@ -141,7 +142,7 @@ class SlotTaker {
 
   take(lines: readonly string[], from: Seq): void {
     for (let index = 0; index < lines.length; index++) {
-      this.slots.push(parseSlot(lines[index] as string, from + index, this.#note))
+      this.slots.push(parseEntry(lines[index] as string, from + index, this.#note))
     }
   }
 

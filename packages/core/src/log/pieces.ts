@@ -4,7 +4,7 @@
  * it should be, much less far after one that turned out too long, which is left unread.
  */
 import type { CallOptions, HeadInfo, SessionStorage, Seq } from "../storage/contract.ts"
-import { persistently } from "../storage/retry.ts"
+import { retryUnavailable } from "../storage/retry.ts"
 
 /** In bytes, about: text is counted in UTF-16 units. */
 export interface PieceSizes {
@@ -74,7 +74,9 @@ export async function readPiece<T extends Taker>(
     const from = Math.max(0, where.exactly === true ? hint : Math.min(hint, stepFrom(before, pace)))
     // What a hint asks for is needed, however long it is.
     const most = hint <= from || pace.step <= FEW_LINES ? Number.POSITIVE_INFINITY : 2 * budget
-    const piece = await persistently(() => readRange(storage, id, { from, to: before + overlap }, most, taking(), o))
+    const piece = await retryUnavailable(() =>
+      readRange(storage, id, { from, to: before + overlap }, most, taking(), o),
+    )
     if (!piece.stopped) {
       pace.units += piece.units
       pace.lines += piece.lines

@@ -227,7 +227,7 @@ test("what is no session, older or newer is shown or told of, and hides nobody",
   }
 })
 
-test("what an older log folds to is kept, as long as the log is the same", async () => {
+test("what an older log projections to is kept, as long as the log is the same", async () => {
   const { sessions, storage } = fresh()
   const at = "2026-01-31T09:30:00.000Z"
   const message = (id: string, parentId: string | null) =>

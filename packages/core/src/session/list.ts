@@ -2,12 +2,12 @@
 import { SessionError } from "../format/errors.ts"
 import type { CallOptions, HeadInfo, SessionStorage } from "../storage/contract.ts"
 import { hasCode } from "../storage/errors.ts"
-import { isCurrent, keptFold } from "../info/info-store.ts"
-import { toSessionInfo } from "../info/info.ts"
-import type { InfoFold, SessionInfo } from "../info/info.ts"
+import { isCurrent, storedInfo } from "../info/store.ts"
+import { toSessionInfo } from "../info/projection.ts"
+import type { InfoProjection, SessionInfo } from "../info/projection.ts"
 import { notFound } from "../log/loaded-log.ts"
-import type { OpeningOptions } from "./opening.ts"
-import { foldOfStored } from "./stored-info.ts"
+import type { OpeningOptions } from "./open.ts"
+import { infoOfStored } from "./stored-info.ts"
 import type { ListOptions, SessionPage } from "./types.ts"
 
 /** `not_found` where there is no such session; `not_a_session` where its log is something else. */
@@ -23,16 +23,16 @@ export async function sessionInfo(
 }
 
 /** Logs as they were at some time: more than anybody pages through. What is forgotten is looked at again. */
-const PLACES_KEPT = 10_000
+const SORT_KEYS_KEPT = 10_000
 
 /** Where sessions stood when they were last looked at, by what their logs were then. */
-export type KnownPlaces = Map<string, Place>
+export type KnownSortKeys = Map<string, SortKey>
 
 /** `known`: what earlier pages have found. Of a session that stands before the cursor nothing else is needed. */
 export async function listSessions(
   storage: SessionStorage,
   options: OpeningOptions,
-  known: KnownPlaces,
+  known: KnownSortKeys,
   o: ListOptions,
 ): Promise<SessionPage> {
   const { limit = 50 } = o
@@ -53,7 +53,7 @@ export async function listSessions(
     try {
       const info = await infoOf(storage, id, head, options, signal)
       known.set(log, { id, lastMessageAt: info.lastMessageAt })
-      if (known.size > PLACES_KEPT) known.clear()
+      if (known.size > SORT_KEYS_KEPT) known.clear()
       if (matches(info, o) && (after === undefined || compare(info, after) > 0)) insert(rows, info, limit)
     } catch (error) {
       if (hasCode(error, "aborted") || hasCode(error, "closed")) throw error
@@ -91,7 +91,7 @@ async function infoOf(
   let head = listed
   for (let attempt = 1; ; attempt++) {
     try {
-      return toSessionInfo(id, await foldOf(storage, id, head, options, o), head)
+      return toSessionInfo(id, await projectionOf(storage, id, head, options, o), head)
     } catch (error) {
       if (!hasCode(error, "conflict") || attempt === TRIES) throw error
       const now = await storage.head(id, o)
@@ -102,16 +102,16 @@ async function infoOf(
 }
 
 /** What is kept of it, where that says all there is to say. */
-async function foldOf(
+async function projectionOf(
   storage: SessionStorage,
   id: string,
   head: HeadInfo,
   options: OpeningOptions,
   o: CallOptions,
-): Promise<InfoFold> {
-  const kept = await keptFold(storage, id, head, o)
+): Promise<InfoProjection> {
+  const kept = await storedInfo(storage, id, head, o)
   if (kept !== undefined && isCurrent(kept, head) && kept.modelUnknown !== true) return kept
-  return foldOfStored(storage, id, head, kept, options, o)
+  return infoOfStored(storage, id, head, kept, options, o)
 }
 
 function matches(info: SessionInfo, o: ListOptions): boolean {
@@ -123,10 +123,10 @@ function matches(info: SessionInfo, o: ListOptions): boolean {
   )
 }
 
-type Place = Pick<SessionInfo, "lastMessageAt" | "id">
+type SortKey = Pick<SessionInfo, "lastMessageAt" | "id">
 
 /** Negative where `a` stands before `b`: newer first, then the greater id. */
-function compare(a: Place, b: Place): number {
+function compare(a: SortKey, b: SortKey): number {
   const newer = timeOf(b) - timeOf(a)
   return newer === 0 ? (a.id === b.id ? 0 : a.id > b.id ? -1 : 1) : newer
 }
@@ -139,15 +139,15 @@ function insert(rows: SessionInfo[], info: SessionInfo, limit: number): void {
   if (rows.length > limit + 1) rows.pop()
 }
 
-function timeOf({ lastMessageAt }: Place): number {
+function timeOf({ lastMessageAt }: SortKey): number {
   return Date.parse(lastMessageAt)
 }
 
-function cursorOf({ lastMessageAt, id }: Place): string {
+function cursorOf({ lastMessageAt, id }: SortKey): string {
   return `${lastMessageAt}/${id}`
 }
 
-function parseCursor(cursor: unknown): Place {
+function parseCursor(cursor: unknown): SortKey {
   const [lastMessageAt = "", id = "", ...rest] = String(cursor).split("/")
   if (rest.length === 0 && id !== "" && !Number.isNaN(Date.parse(lastMessageAt))) return { lastMessageAt, id }
   throw new SessionError("invalid", `${JSON.stringify(cursor)} is not the cursor of a page; give \`next\` as it came.`)

@@ -13,22 +13,22 @@ import { waitFor } from "../write/callers.ts"
 import { Emitter } from "./events.ts"
 import { copyEntries, runAppendHooks, runHook } from "./hooks.ts"
 import type { Hooks } from "./hooks.ts"
-import { infoText } from "../info/info-store.ts"
+import { infoText } from "../info/store.ts"
 import type { LogStore } from "../log/log-store.ts"
 import type { PieceSizes } from "../log/pieces.ts"
 import type { PendingAppend } from "../write/pending.ts"
 import { entriesOf, isTalk } from "../write/pending.ts"
-import { placeAppend } from "../write/placing.ts"
-import type { Prepared } from "../write/prepare.ts"
-import { aborted, otherWriter } from "../write/queue-errors.ts"
-import { checkSizes, checkWaiting, entriesBytes } from "../write/room.ts"
+import { assign } from "../write/assign.ts"
+import type { EncodedAppendEntry } from "../write/encode.ts"
+import { aborted, otherWriter } from "../write/errors.ts"
+import { checkSizes, checkDeferred, entriesBytes } from "../write/limits.ts"
 import { putPlanned } from "../write/planned-blobs.ts"
 import type { CompactableSession, CompactionProgress, WriteGuard } from "./live.ts"
 import type { SessionState } from "../write/session-state.ts"
 import { TurnLock } from "./turn-lock.ts"
 import type { RunningTurn, AppendOptions, AppendResult, ConflictPolicy, PersistAfter } from "../write/types.ts"
 import { WriteQueue } from "../write/write-queue.ts"
-import type { QueueHost } from "../write/write-queue.ts"
+import type { QueueContext } from "../write/write-queue.ts"
 
 export interface LiveSessionOptions {
   readonly hooks: readonly Hooks[]
@@ -46,7 +46,7 @@ export interface LiveSessionOptions {
 /** Loads the log that replaced the session's, if it is its own; returns whether it was. */
 export type Reload = (session: LiveSession) => Promise<boolean>
 
-export class LiveSession implements QueueHost, CompactableSession {
+export class LiveSession implements QueueContext, CompactableSession {
   readonly id: string
   readonly storage: SessionStorage
   readonly state: SessionState
@@ -129,17 +129,17 @@ export class LiveSession implements QueueHost, CompactableSession {
   /** Gives entries their place in memory, and queues them. Throws before anything has changed. */
   #place(inputs: readonly NewEntry[], o: AppendOptions, turn: RunningTurn | undefined): Promise<AppendResult> {
     if (o.signal?.aborted === true) throw aborted(this.id, o.signal, false)
-    const { ids, fresh } = placeAppend(this.id, this.state, inputs, this.options)
+    const { ids, fresh } = assign(this.id, this.state, inputs, this.options)
     if (fresh.length === 0) return this.#alreadyThere(ids, o)
     const sized = fresh.map((one) => one.sized)
     const wait = this.#mustWait(fresh)
     const headerBytes = this.state.head === undefined ? utf8Length(encodeHeader(this.state.header)) + 1 : 0
     checkSizes(this.id, sized, this.storage.capabilities, headerBytes)
-    if (wait) checkWaiting(this, sized, headerBytes + this.#waitingBytes)
+    if (wait) checkDeferred(this, sized, headerBytes + this.#waitingBytes)
     const item = this.#toItem(fresh, o, turn)
-    for (const one of fresh) this.state.place(one.pending, one.entry)
+    for (const one of fresh) this.state.push(one.pending, one.entry)
     if (wait) {
-      item.waited = true
+      item.deferred = true
       this.waitForCreation([item])
       return Promise.resolve({ ids, head: undefined, durable: false })
     }
@@ -159,13 +159,13 @@ export class LiveSession implements QueueHost, CompactableSession {
 
   /** A repeated request: learns what becomes of the one that it repeats. */
   async #alreadyThere(ids: readonly string[], o: AppendOptions): Promise<AppendResult> {
-    const pending = ids.filter((id) => (this.state.log.find(id) as Seq) >= this.state.acked)
+    const pending = ids.filter((id) => (this.state.log.find(id) as Seq) >= this.state.acknowledged)
     const items = pending.length === 0 ? [] : this.#queue.holding(pending)
     await Promise.all(items.map((item) => this.#waitFor(item, ids, o)))
     return { ids, head: this.state.head, durable: this.state.head !== undefined }
   }
 
-  #toItem(fresh: readonly Prepared[], o: AppendOptions, turn: RunningTurn | undefined): PendingAppend {
+  #toItem(fresh: readonly EncodedAppendEntry[], o: AppendOptions, turn: RunningTurn | undefined): PendingAppend {
     const talks = fresh.some(({ pending }) => isTalk(pending))
     // A compaction within a turn is none of what the turn says: what it says first may still start it over.
     const says = fresh.some(({ pending }) => isTalk(pending) && pending.type !== "compaction")
@@ -180,10 +180,10 @@ export class LiveSession implements QueueHost, CompactableSession {
       entries: fresh.map(({ pending }) => pending),
       callers: [],
       policy,
-      fate: "queued",
+      outcome: "queued",
       lines: undefined,
-      landed: false,
-      waited: false,
+      committed: false,
+      deferred: false,
       putBlobs: undefined,
       ready: undefined,
       opens,
@@ -193,7 +193,7 @@ export class LiveSession implements QueueHost, CompactableSession {
     return item
   }
 
-  #mustWait(fresh: readonly Prepared[]): boolean {
+  #mustWait(fresh: readonly EncodedAppendEntry[]): boolean {
     if (this.state.head !== undefined || this.options.persistAfter === "create" || this.#queue.length > 0) return false
     return !fresh.some(({ entry }) => {
       const role = entry.type === "message" ? (entry["message"] as { role?: unknown }).role : undefined
@@ -208,8 +208,8 @@ export class LiveSession implements QueueHost, CompactableSession {
   // ---- what the queue asks and tells ---------------------------------------------------------------------------------------------
 
   infoText(pendingEntries: number): string | undefined {
-    const fold = this.state.foldAt(pendingEntries)
-    return fold === undefined ? undefined : infoText(fold)
+    const projection = this.state.infoAt(pendingEntries)
+    return projection === undefined ? undefined : infoText(projection)
   }
 
   acknowledged(seqs: readonly Seq[], head: Head): void {
@@ -266,4 +266,4 @@ export class LiveSession implements QueueHost, CompactableSession {
   }
 }
 
-export { BRANCH_TARGET } from "../write/placing.ts"
+export { BRANCH_TARGET } from "../write/assign.ts"

@@ -4,18 +4,17 @@ import { SessionError } from "../format/errors.ts"
 import type { CallOptions, Seq, SessionStorage } from "../storage/contract.ts"
 import { unlessAborted } from "./aborting.ts"
 import { SessionHandle } from "./session.ts"
-import { infoText } from "../info/info-store.ts"
-import { keepFold } from "../info/keep-fold.ts"
-import { taken } from "../write/queue-errors.ts"
+import { infoText, storeInfo } from "../info/store.ts"
+import { taken } from "../write/errors.ts"
 import type { LiveSession } from "./live-session.ts"
 import type { OpenOptions } from "./types.ts"
 
-export interface Held {
+export interface OpenHandle {
   readonly handle: SessionHandle
   readonly shared: LiveSession
 }
 
-interface Place {
+interface OpenSlot {
   readonly opening: Promise<LiveSession>
   /** It is being made, or was: opening the same id has nothing to do with how that ends. */
   readonly made: boolean
@@ -30,7 +29,7 @@ export class OpenSessions {
   readonly #storage: SessionStorage
   /** Of all sessions; each handle has its own over it. */
   readonly #compaction: CompactionSettings | undefined
-  readonly #places = new Map<string, Place>()
+  readonly #places = new Map<string, OpenSlot>()
   #closing: Promise<void> | undefined
 
   constructor(storage: SessionStorage, compaction?: CompactionSettings) {
@@ -43,7 +42,7 @@ export class OpenSessions {
   }
 
   /** A handle on the session of an id, which `open` opens where none is. */
-  async open(id: string, open: (o: CallOptions) => Promise<LiveSession>, o: OpenOptions): Promise<Held> {
+  async open(id: string, open: (o: CallOptions) => Promise<LiveSession>, o: OpenOptions): Promise<OpenHandle> {
     for (;;) {
       const there = this.#places.get(id)
       if (there === undefined) {
@@ -55,7 +54,7 @@ export class OpenSessions {
   }
 
   /** The same for a session that is made. `exists` where one of that id is open. */
-  async make(id: string, make: () => Promise<LiveSession>, { signal, ...settings }: OpenOptions): Promise<Held> {
+  async make(id: string, make: () => Promise<LiveSession>, { signal, ...settings }: OpenOptions): Promise<OpenHandle> {
     for (;;) {
       const there = this.#places.get(id)
       if (there === undefined) {
@@ -110,8 +109,8 @@ export class OpenSessions {
     if (failed !== undefined) throw failed.reason
   }
 
-  #place(id: string, opening: Promise<LiveSession>, o: Pick<Place, "made" | "abort">): Place {
-    const place: Place = { ...o, opening, handles: 0, from: 0 }
+  #place(id: string, opening: Promise<LiveSession>, o: Pick<OpenSlot, "made" | "abort">): OpenSlot {
+    const place: OpenSlot = { ...o, opening, handles: 0, from: 0 }
     this.#places.set(id, place)
     opening.then(
       ({ state }) => (place.from = o.made ? 0 : (state.head?.next ?? 0)),
@@ -121,7 +120,7 @@ export class OpenSessions {
     return place
   }
 
-  async #hold(id: string, place: Place, { signal, compaction }: OpenOptions): Promise<Held> {
+  async #hold(id: string, place: OpenSlot, { signal, compaction }: OpenOptions): Promise<OpenHandle> {
     place.handles++
     try {
       const shared = await unlessAborted(place.opening, signal, aborted(id))
@@ -144,7 +143,7 @@ export class OpenSessions {
     }
   }
 
-  async #release(id: string, place: Place, session: LiveSession): Promise<void> {
+  async #release(id: string, place: OpenSlot, session: LiveSession): Promise<void> {
     if (this.#closing !== undefined) return this.#closing
     if (--place.handles > 0) return
     try {
@@ -155,7 +154,7 @@ export class OpenSessions {
     }
   }
 
-  #leave(id: string, place: Place): void {
+  #leave(id: string, place: OpenSlot): void {
     if (this.#places.get(id) === place) this.#places.delete(id)
   }
 }
@@ -166,8 +165,8 @@ async function settle(session: LiveSession, from: Seq): Promise<void> {
   await session.drain()
   if (state.head === undefined || state.head.next === from) return
   if (storage.capabilities.sync) await storage.sync?.(id)
-  if (state.fold === undefined || infoText(state.fold) !== undefined) return
-  await keepFold(storage, id, state.fold)
+  if (state.projection === undefined || infoText(state.projection) !== undefined) return
+  await storeInfo(storage, id, state.projection)
 }
 
 function aborted(session: string): { readonly session: string; readonly message: string } {

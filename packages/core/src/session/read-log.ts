@@ -2,14 +2,14 @@
 import { SessionError } from "../format/errors.ts"
 import type { Entry } from "../format/records.ts"
 import type { CallOptions, HeadInfo, Seq } from "../storage/contract.ts"
-import type { Slot } from "../log/entry-log.ts"
+import type { EntrySlot } from "../log/entry-log.ts"
 import { buildTree } from "../log/nodes.ts"
 import { pathTo } from "../log/path.ts"
 import { restoreEntries } from "../log/blobs.ts"
-import { currentFold } from "../info/current-fold.ts"
-import { foldInfo, foldLog, startFold, toSessionInfo, withState, isUnsure } from "../info/info.ts"
-import type { InfoFold, SessionInfo } from "../info/info.ts"
-import { parseSlot } from "../log/parse-slots.ts"
+import { currentInfo } from "../info/refresh.ts"
+import { projectEntry, projectLog, startProjection, toSessionInfo, withState, isUnsure } from "../info/projection.ts"
+import type { InfoProjection, SessionInfo } from "../info/projection.ts"
+import { parseEntry } from "../log/parse-entry.ts"
 import { findEntry, selectAt } from "./select-path.ts"
 import type { LiveSession } from "./live-session.ts"
 import type { SessionPart, SessionTree } from "./types.ts"
@@ -24,10 +24,10 @@ export async function* readEntryRuns(
   const { from = 0, to = Number.MAX_SAFE_INTEGER } = range
   const signal = o.signal === undefined ? {} : { signal: o.signal }
   // An older log's entries are what the migration made of them, and all in memory.
-  const stored = shared.writeGuard.kind === "open" && state.head !== undefined ? Math.min(state.acked, to) : 0
+  const stored = shared.writeGuard.kind === "open" && state.head !== undefined ? Math.min(state.acknowledged, to) : 0
   if (from < stored) {
     for await (const chunk of shared.storage.read(shared.id, { from, to: stored }, signal)) {
-      const slots = chunk.lines.map((line, index) => parseSlot(line, chunk.from + index, ignore))
+      const slots = chunk.lines.map((line, index) => parseEntry(line, chunk.from + index, ignore))
       yield* wholeRuns(shared, slots, o)
     }
   }
@@ -39,7 +39,7 @@ export async function* readEntryRuns(
 /** Entries that are whole as they are go together; of the others one at a time is restored. */
 async function* wholeRuns(
   shared: LiveSession,
-  slots: readonly Slot[],
+  slots: readonly EntrySlot[],
   o: CallOptions,
 ): AsyncGenerator<readonly Entry[], void, undefined> {
   const foreign = shared.writeGuard.kind !== "open"
@@ -80,20 +80,24 @@ export async function readInfo(shared: LiveSession, o: CallOptions = {}): Promis
   if (state.head !== undefined && stored === undefined) throw deleted(shared)
   const head: HeadInfo = stored ?? { next: 0, log: "", bytes: 0, updatedAt: shared.options.now(), parts: [] }
   const replaced = state.head !== undefined && head.log !== state.head.log
-  const fold = replaced ? await currentFold(storage, id, head, o) : await foldOfOpen(shared, head, o)
+  const projection = replaced ? await currentInfo(storage, id, head, o) : await infoOfOpen(shared, head, o)
   // Rewritten by another writer's migration it is the same session; made anew it is another one.
-  if (replaced && fold.createdAt !== startFold(state.header, "").createdAt) throw deleted(shared)
-  return toSessionInfo(id, fold.modelUnknown === true ? await withModel(shared, fold, o) : fold, head)
+  if (replaced && projection.createdAt !== startProjection(state.header, "").createdAt) throw deleted(shared)
+  return toSessionInfo(id, projection.modelUnknown === true ? await withModel(shared, projection, o) : projection, head)
 }
 
 /** After a branch only the new path can tell which model is in force. */
-export async function withModel(shared: LiveSession, fold: InfoFold, o: CallOptions = {}): Promise<InfoFold> {
+export async function withModel(
+  shared: LiveSession,
+  projection: InfoProjection,
+  o: CallOptions = {},
+): Promise<InfoProjection> {
   const { state } = shared
   const selection = await selectAt(shared, state.leafId, o)
   const place = selection.compaction
   const compaction = place === undefined ? undefined : { seq: place, id: (state.log.at(place) as Entry).id }
-  const known = withState(fold, selection.state, compaction)
-  if (state.fold === fold) state.fold = known
+  const known = withState(projection, selection.state, compaction)
+  if (state.projection === projection) state.projection = known
   return known
 }
 
@@ -115,23 +119,24 @@ export async function readParts(
 }
 
 /** The fold that a session carries along, or one that is made now: of an opened log that waits until somebody asks. */
-async function foldOfOpen(shared: LiveSession, head: HeadInfo, o: CallOptions): Promise<InfoFold> {
+async function infoOfOpen(shared: LiveSession, head: HeadInfo, o: CallOptions): Promise<InfoProjection> {
   const { state } = shared
-  const carried = state.foldAt(state.pendingCount)
+  const carried = state.infoAt(state.pendingCount)
   if (carried !== undefined && !isUnsure(carried)) return carried
-  if (shared.writeGuard.kind !== "open" || state.head === undefined) return foldOfMemory(shared)
-  const made = await currentFold(shared.storage, shared.id, head, o)
-  if (state.acked === made.to.seq + 1 && state.head.log === made.log) state.fold = made
-  let fold = made
-  for (let seq = made.to.seq + 1; seq < state.log.end; seq++) fold = foldInfo(fold, state.log.at(seq), seq)
-  return fold
+  if (shared.writeGuard.kind !== "open" || state.head === undefined) return infoOfMemory(shared)
+  const made = await currentInfo(shared.storage, shared.id, head, o)
+  if (state.acknowledged === made.to.seq + 1 && state.head.log === made.log) state.projection = made
+  let projection = made
+  for (let seq = made.to.seq + 1; seq < state.log.end; seq++)
+    projection = projectEntry(projection, state.log.at(seq), seq)
+  return projection
 }
 
 /** Of a log that is held whole: one of an older version, as it was migrated, or one that is not stored yet. */
-export function foldOfMemory({ state }: LiveSession): InfoFold {
+export function infoOfMemory({ state }: LiveSession): InfoProjection {
   const { log, header, head } = state
   const slots = Array.from({ length: log.end - 1 }, (_, index) => log.at(index + 1))
-  return foldLog(startFold(header, head?.log ?? ""), slots)
+  return projectLog(startProjection(header, head?.log ?? ""), slots)
 }
 
 function deleted({ id, storage }: LiveSession): SessionError {

@@ -79,8 +79,8 @@ describe("the information beside the head says where the live context begins", (
   /** What is read for the context of so many messages, if the compaction is said to stand, and to keep from, there. */
   const readFor = async (messages: number, stretches: readonly Stretch[], said: object) => {
     const inner = createMadeStorage([header, talk(100_000 - messages, 2_000), ...stretches])
-    const fold = { to: { seq: end, id: `e${end}` }, compaction: { id: "any", ...said } }
-    const info = { text: JSON.stringify(fold), next: end + 1 }
+    const projection = { to: { seq: end, id: `e${end}` }, compaction: { id: "any", ...said } }
+    const info = { text: JSON.stringify(projection), next: end + 1 }
     const storage = { ...inner, head: async (id: string) => ({ ...(await inner.head(id)), info }) as HeadInfo }
     const context = await (await createSessions({ storage }).open(STORED_ID)).context()
     expect(context.messages).toHaveLength(messages + 1)

@@ -9,17 +9,17 @@ import type { Header } from "../format/records.ts"
 import type { CallOptions, Deleted, SessionStorage } from "../storage/contract.ts"
 import { isSessionId } from "../storage/checks.ts"
 import { hasCode } from "../storage/errors.ts"
-import { createSession } from "./creating.ts"
+import { createSession } from "./create.ts"
 import { runHook } from "./hooks.ts"
-import type { SessionInfo } from "../info/info.ts"
+import type { SessionInfo } from "../info/projection.ts"
 import { listSessions, sessionInfo } from "./list.ts"
-import type { KnownPlaces } from "./list.ts"
+import type { KnownSortKeys } from "./list.ts"
 import { OpenSessions } from "./open-sessions.ts"
-import type { Held } from "./open-sessions.ts"
+import type { OpenHandle } from "./open-sessions.ts"
 import { toOpeningOptions } from "./options.ts"
 import type { SessionsOptions } from "./options.ts"
-import { newHeader, openSession } from "./opening.ts"
-import type { OpeningOptions } from "./opening.ts"
+import { newHeader, openSession } from "./open.ts"
+import type { OpeningOptions } from "./open.ts"
 import { continueRecent } from "./continue-recent.ts"
 import { transferFeature } from "./features.ts"
 import { deletePointer, getPointer, setPointer } from "./pointers.ts"
@@ -49,7 +49,7 @@ class SessionRepository implements Sessions {
   readonly storage: SessionStorage
   readonly pointers: Pointers
   readonly #options: OpeningOptions
-  readonly #places: KnownPlaces = new Map()
+  readonly #places: KnownSortKeys = new Map()
   readonly #ulidsOnly: boolean
   readonly #hookFailed: (hook: string, error: unknown) => void
   readonly #compaction: CompactionSettings | undefined
@@ -218,14 +218,14 @@ class SessionRepository implements Sessions {
     return this.close()
   }
 
-  async #hold(id: string, o: OpenOptions): Promise<Held> {
+  async #hold(id: string, o: OpenOptions): Promise<OpenHandle> {
     this.#check()
     this.#checkId(id)
     this.#checkCompaction(o)
     return this.#open.open(id, (signal) => openSession(this.storage, id, this.#options, signal), o)
   }
 
-  async #with<T>(id: string, o: CallOptions, use: (held: Held) => Promise<T>): Promise<T> {
+  async #with<T>(id: string, o: CallOptions, use: (held: OpenHandle) => Promise<T>): Promise<T> {
     const held = await this.#hold(id, o)
     try {
       return await use(held)

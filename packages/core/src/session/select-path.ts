@@ -48,7 +48,7 @@ export async function selectAt(
   const selection = await shared.store.untilKnown(() => state.log, ask, o, instead)
   const { place } = readFor
   // What is not acknowledged yet may never stand there.
-  const isKept = place === undefined || place >= state.acked || state.log.known(place) !== undefined
+  const isKept = place === undefined || place >= state.acknowledged || state.log.known(place) !== undefined
   if (!isKept) await keepPath(pathStore(shared), state.log, state.header, place, o)
   return selection
 }

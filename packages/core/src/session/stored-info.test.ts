@@ -1,5 +1,14 @@
 import { expect, test } from "vitest"
-import { counting, entryLine, foldTo, headerLine, linesOf, memory, saidLine, storeKept } from "../../test/kept-info.ts"
+import {
+  counting,
+  entryLine,
+  projectTo,
+  headerLine,
+  linesOf,
+  memory,
+  saidLine,
+  storeKept,
+} from "../../test/kept-info.ts"
 import { STORED_ID, storeLines } from "../../test/stored.ts"
 import { user } from "../../test/writers.ts"
 import { createSessions } from "./repository.ts"
@@ -25,7 +34,7 @@ test("where only the path can tell the model, the answer is kept, and the next l
     entryLine(2, { type: "model_change", provider: "p", model: "new" }),
     entryLine(3, { type: "leaf" }, "e1"),
   ]
-  await storeKept(storage, lines, 3, JSON.stringify(foldTo(lines, 3, "")), true)
+  await storeKept(storage, lines, 3, JSON.stringify(projectTo(lines, 3, "")), true)
   const sessions = createSessions({ storage })
   expect((await sessions.list()).sessions[0]?.model).toEqual({ provider: "p", model: "old" })
   expect(storage.take().lines).toBeGreaterThan(0)
@@ -36,13 +45,13 @@ test("where only the path can tell the model, the answer is kept, and the next l
 test("a row that is behind its head is brought up to date from the log's end alone", async () => {
   const storage = counting()
   const lines = [headerLine(), ...Array.from({ length: 500 }, (_, n) => saidLine(n + 1))]
-  await storeKept(storage, lines, 497, JSON.stringify(foldTo(lines, 497, "")), true)
+  await storeKept(storage, lines, 497, JSON.stringify(projectTo(lines, 497, "")), true)
   expect((await createSessions({ storage }).info(STORED_ID)).messageCount).toBe(500)
   // The line that the kept information ends with is looked at: it must be the one that it was made of.
   expect(storage.take().lines).toBe(4)
 })
 
-test("a long log without information is read once; what it folds to is kept", async () => {
+test("a long log without information is read once; what it projections to is kept", async () => {
   const storage = counting()
   const lines = [headerLine(), ...Array.from({ length: 1_500 }, (_, n) => saidLine(n + 1))]
   await storeLines(lines, storage)
@@ -74,7 +83,7 @@ test("prompts that the end of the log deletes are not missed by who goes on from
   const storage = memory()
   const gone = [1, 2, 3].map((n) => entryLine(5 + n, { type: "tombstone", targetId: `e${n}` }))
   const lines = [headerLine(), ...[1, 2, 3, 4, 5].map(saidLine), ...gone]
-  await storeKept(storage, lines, 5, JSON.stringify(foldTo(lines, 5, "")), true)
+  await storeKept(storage, lines, 5, JSON.stringify(projectTo(lines, 5, "")), true)
   expect((await createSessions({ storage }).info(STORED_ID)).firstPrompt).toMatch(/^say 4 /)
 })
 

@@ -89,18 +89,18 @@ function refused(error: unknown): undefined {
   if (!hasCode(error, "invalid") && !hasCode(error, "compaction_failed")) throw error
 }
 
-test("the state that a session stores in a compaction is what its path folds to from the root", async () => {
+test("the state that a session stores in a compaction is what its path projections to from the root", async () => {
   let compacted = 0
   await holdsAsync(
     fc.asyncProperty(script, async (steps) => {
       const { lines, compactions } = await run(steps)
       const slots = slotsOf(lines)
       const stored = slots.flatMap((slot, seq) => (slot?.type === "compaction" && "state" in slot ? [seq] : []))
-      const folded = stored.map((seq) => {
+      const projected = stored.map((seq) => {
         const path = pathOf(slots, seq).map((at) => slots[at] as Entry)
         return foldPlainly(path.slice(0, -1), { systemPromptOverride: "Be brief." })
       })
-      expect(stored.map((seq) => slots[seq]?.["state"])).toEqual(folded)
+      expect(stored.map((seq) => slots[seq]?.["state"])).toEqual(projected)
       expect(stored.map((seq) => slots[seq]?.id)).toEqual(expect.arrayContaining(compactions))
       compacted += compactions.length
     }),

@@ -10,14 +10,14 @@ import { repairMessages } from "../context/repair.ts"
 import type { RepairMode, SessionContext } from "../context/types.ts"
 import type { Header } from "../format/records.ts"
 import { EntryLog } from "../log/entry-log.ts"
-import type { Slot } from "../log/entry-log.ts"
+import type { EntrySlot } from "../log/entry-log.ts"
 import type { Session } from "./types.ts"
 
 /** From one line a piece to all of a small log. */
 const pieceBytes = fc.constantFrom(1, 1, 200, 500, 1_000, 65_536)
 
 /** The context as a model gets it, from all entries at once. */
-function replay(slots: readonly Slot[], leafId: string | null | undefined, header: Header, repair: RepairMode) {
+function replay(slots: readonly EntrySlot[], leafId: string | null | undefined, header: Header, repair: RepairMode) {
   const full = buildSessionContext(EntryLog.of(slots), leafId, { header })
   const { messages } = repairMessages(toModelMessages(full.messages).messages, repair)
   const { diagnostics: _, tokens: __, ...rest } = full

@@ -10,7 +10,7 @@ import type { CallOptions, Deleted, Head, PartInfo, Seq, SessionStorage } from "
 import type { TreeNode } from "../log/nodes.ts"
 import type { AppendOptions, AppendResult } from "../write/types.ts"
 import type { SessionEvents } from "./events.ts"
-import type { SessionInfo } from "../info/info.ts"
+import type { SessionInfo } from "../info/projection.ts"
 import type {
   CompactionSettings,
   AutoCompactOptions,

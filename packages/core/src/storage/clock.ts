@@ -1,7 +1,7 @@
 /** Waiting and telling the time, in all runtimes. */
 
 /** One turn of the event loop, so that what was about to be appended joins the group. Timers take a millisecond; this does not. */
-export function eventLoopTurn(): Promise<void> {
+export function tick(): Promise<void> {
   const { setImmediate } = globalThis as { setImmediate?: (callback: () => void) => unknown }
   if (setImmediate !== undefined) return new Promise((resolve) => void setImmediate(resolve))
   return new Promise((resolve) => {

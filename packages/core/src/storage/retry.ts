@@ -6,7 +6,7 @@ import { backoff } from "./clock.ts"
 export const TRIES = 3
 
 /** Does it again where the storage was out of reach: the one code that asks for it. */
-export async function persistently<T>(act: () => Promise<T>): Promise<T> {
+export async function retryUnavailable<T>(act: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     try {
       return await act()

@@ -4,8 +4,8 @@ import { createFaultyStorage } from "@sessions/conformance/faults"
 import { codeOf, linesIn, smallBatches } from "../../test/transfer.ts"
 import { parseLine } from "../format/line.ts"
 import type { HeadInfo, SessionStorage } from "../storage/contract.ts"
-import { parseFold } from "../info/parse-fold.ts"
-import { foldAnew } from "../info/read-fold.ts"
+import { parseProjection } from "../info/parse-projection.ts"
+import { projectAnew } from "../info/refresh.ts"
 import { writeLog } from "./batches.ts"
 import type { LogToWrite } from "./log-to-write.ts"
 import { withOriginLines } from "./headers.ts"
@@ -59,7 +59,7 @@ test("a longer one goes in several batches, none larger than the storage takes, 
   expect(rest).toEqual(long.all.slice(1))
 })
 
-test("the information that goes along is what the whole log folds to, after every batch", async () => {
+test("the information that goes along is what the whole log projections to, after every batch", async () => {
   const storage = smallBatches()
   const seen: string[] = []
   await writeLog(storage, log(20), {
@@ -67,7 +67,9 @@ test("the information that goes along is what the whole log folds to, after ever
   })
   const head = await headOf(storage)
   expect(head.info?.next).toBe(21)
-  expect({ ...parseFold(head.info?.text ?? ""), log: head.log }).toEqual(await foldAnew(storage, "s", head, {}))
+  expect({ ...parseProjection(head.info?.text ?? ""), log: head.log }).toEqual(
+    await projectAnew(storage, "s", head, {}),
+  )
   expect(seen.length).toBeGreaterThan(3)
 })
 

@@ -8,8 +8,7 @@ import { FULL_SESSION_SLACK_BYTES } from "../format/limits.ts"
 import { utf8Length } from "../storage/checks.ts"
 import type { CallOptions, Head, SessionStorage } from "../storage/contract.ts"
 import { StorageError } from "../storage/errors.ts"
-import { infoText } from "../info/info-store.ts"
-import { keepFold } from "../info/keep-fold.ts"
+import { infoText, storeInfo } from "../info/store.ts"
 import { appendBatch } from "./append-batch.ts"
 import { passStored } from "./stored-lines.ts"
 import { placedLines } from "./placed-lines.ts"
@@ -102,8 +101,8 @@ async function writeRest(
     last = batch.at(-1) as PlacedLine
     // Before the batch is sent: a log that is created whole says nowhere how many lines it should have.
     if (next.done === true && last.seq + 1 < rest.count) throw changed(storage, id, last.seq + 1, rest.count)
-    const fold = last.fold === undefined ? undefined : { ...last.fold, log: from?.log ?? "" }
-    const info = fold === undefined ? undefined : infoText(fold)
+    const projection = last.projection === undefined ? undefined : { ...last.projection, log: from?.log ?? "" }
+    const info = projection === undefined ? undefined : infoText(projection)
     head = await appendBatch(
       storage,
       id,
@@ -113,8 +112,8 @@ async function writeRest(
     o.onProgress?.({ lines: last.seq + 1, bytes: last.total })
   }
   if (head === undefined || last === undefined) throw changed(storage, id, 0, rest.count)
-  const fold = last.fold === undefined ? undefined : { ...last.fold, log: head.log }
-  if (fold !== undefined && infoText(fold) === undefined) await keepFold(storage, id, fold)
+  const projection = last.projection === undefined ? undefined : { ...last.projection, log: head.log }
+  if (projection !== undefined && infoText(projection) === undefined) await storeInfo(storage, id, projection)
   return { head, lines: last.seq + 1 }
 }
 

@@ -7,7 +7,7 @@ import type { CallOptions, Seq, SessionStorage } from "../storage/contract.ts"
 import { restoreEntries } from "../log/blobs.ts"
 import { runAppendHooks } from "../session/hooks.ts"
 import type { Hooks } from "../session/hooks.ts"
-import { parseSlot } from "../log/parse-slots.ts"
+import { parseEntry } from "../log/parse-entry.ts"
 import type { ImportedLog, LineToWrite } from "./log-to-write.ts"
 import { toStoredForm } from "./stored-form.ts"
 
@@ -45,7 +45,7 @@ async function hooked(
   { storage, hooks, limits }: Hooking,
   o: CallOptions,
 ): Promise<LineToWrite | undefined> {
-  const read = one.entry ?? parseSlot(one.line, seq, ignore)
+  const read = one.entry ?? parseEntry(one.line, seq, ignore)
   if (read === undefined) return undefined
   // Hooks see what was said; only what is in no blob store stays a reference.
   const [entry] = (await restoreEntries(storage, [read], o)).entries as [Entry]

@@ -8,7 +8,7 @@ import { parseLine } from "../format/line.ts"
 import type { LogRecord } from "../format/line.ts"
 import { FORMAT, VERSION } from "../format/records.ts"
 import type { Seq, SessionStorage } from "../storage/contract.ts"
-import { parseSlot } from "../log/parse-slots.ts"
+import { parseEntry } from "../log/parse-entry.ts"
 import type { LineToWrite, ImportedLog } from "./log-to-write.ts"
 import { withId, withOriginLines } from "./headers.ts"
 import type { LineSource } from "./source.ts"
@@ -70,7 +70,7 @@ async function* linesOf(
         yield (await toStoredLine(storage, line, seq, limits)) ?? {
           line,
           bytes: read.bytes,
-          entry: note === undefined ? undefined : parseSlot(line, seq, note),
+          entry: note === undefined ? undefined : parseEntry(line, seq, note),
         }
       }
     }

@@ -4,9 +4,9 @@ import type { CallOptions, Seq, SessionStorage } from "../storage/contract.ts"
 import type { EntryLog } from "../log/entry-log.ts"
 import { defaultLeaf, pathTo } from "../log/path.ts"
 import { restoreEntries } from "../log/blobs.ts"
-import { currentFold } from "../info/current-fold.ts"
-import { foldLog, startFold } from "../info/info.ts"
-import type { InfoFold } from "../info/info.ts"
+import { currentInfo } from "../info/refresh.ts"
+import { projectLog, startProjection } from "../info/projection.ts"
+import type { InfoProjection } from "../info/projection.ts"
 import { entryToMarkdown } from "./markdown-entry.ts"
 import { inlineText, timeText } from "./markdown-text.ts"
 import { readWholeLog } from "./whole-log.ts"
@@ -35,21 +35,21 @@ function shownSeqs(log: EntryLog): ReadonlySet<Seq> {
 }
 
 /** Of a stored log from what it says; its tree in memory has no values. */
-async function foldOf(storage: SessionStorage, id: string, whole: WholeLog, o: CallOptions): Promise<InfoFold> {
+async function foldOf(storage: SessionStorage, id: string, whole: WholeLog, o: CallOptions): Promise<InfoProjection> {
   const head = whole.inMemory ? undefined : await storage.head(id, o)
-  if (head !== undefined) return currentFold(storage, id, head, o)
+  if (head !== undefined) return currentInfo(storage, id, head, o)
   const { header, log } = whole
   const slots = Array.from({ length: Math.max(log.end - 1, 0) }, (_, index) => log.at(index + 1))
-  return foldLog(startFold(header, ""), slots)
+  return projectLog(startProjection(header, ""), slots)
 }
 
-function documentHead(id: string, fold: InfoFold): string {
-  const title = fold.userTitle ?? fold.autoTitle ?? fold.headerTitle ?? `Session ${id}`
-  const facts = [`- Session: ${inlineText(id)}`, `- Begun: ${timeText(fold.createdAt)}`]
-  if (fold.cwd !== undefined) facts.push(`- Directory: ${inlineText(fold.cwd)}`)
-  if (fold.parentSession !== undefined) {
+function documentHead(id: string, projection: InfoProjection): string {
+  const title = projection.userTitle ?? projection.autoTitle ?? projection.headerTitle ?? `Session ${id}`
+  const facts = [`- Session: ${inlineText(id)}`, `- Begun: ${timeText(projection.createdAt)}`]
+  if (projection.cwd !== undefined) facts.push(`- Directory: ${inlineText(projection.cwd)}`)
+  if (projection.parentSession !== undefined) {
     facts.push(
-      `- Forked from: ${inlineText("id" in fold.parentSession ? fold.parentSession.id : fold.parentSession.ref)}`,
+      `- Forked from: ${inlineText("id" in projection.parentSession ? projection.parentSession.id : projection.parentSession.ref)}`,
     )
   }
   return `# ${inlineText(title)}\n\n${facts.join("\n")}\n`

@@ -12,10 +12,10 @@ import { MAX_CHUNK_BYTES } from "../storage/contract.ts"
 import type { CallOptions, Chunk, HeadInfo, SessionStorage } from "../storage/contract.ts"
 import { hasCode, StorageError } from "../storage/errors.ts"
 import { restoreEntries } from "../log/blobs.ts"
-import { keepFold } from "../info/keep-fold.ts"
-import { foldLog, startFold } from "../info/info.ts"
+import { storeInfo } from "../info/store.ts"
+import { projectLog, startProjection } from "../info/projection.ts"
 import { notFound, readLines } from "../log/loaded-log.ts"
-import { parseSlot } from "../log/parse-slots.ts"
+import { parseEntry } from "../log/parse-entry.ts"
 import { putBackup } from "./backup.ts"
 import type { LineToWrite } from "./log-to-write.ts"
 import { checkIdentity } from "./identity.ts"
@@ -86,8 +86,8 @@ async function replaceLog(
   await verifyStored(storage, id, stored)
   const chunks = toChunks([encodeHeader(header), ...stored.map(({ line }) => line)])
   const next = await storage.replace?.(id, chunks, { ...o, expect: { next: head.next, log: head.log } })
-  const slots = stored.map(({ line, entry }, index) => entry ?? parseSlot(line, index + 1, () => undefined))
-  await keepFold(storage, id, foldLog(startFold(header, next?.log ?? ""), slots), o)
+  const slots = stored.map(({ line, entry }, index) => entry ?? parseEntry(line, index + 1, () => undefined))
+  await storeInfo(storage, id, projectLog(startProjection(header, next?.log ?? ""), slots), o)
 }
 
 /** Reads the new lines as whoever opens the log will, blobs from the storage, and compares them with what was to be written. */

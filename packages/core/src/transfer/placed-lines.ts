@@ -3,9 +3,9 @@ import type { Diagnostic } from "../format/diagnostics.ts"
 import { parseLine } from "../format/line.ts"
 import { utf8Length } from "../storage/checks.ts"
 import type { Seq } from "../storage/contract.ts"
-import { foldInfo, startFold } from "../info/info.ts"
-import type { InfoFold } from "../info/info.ts"
-import { parseSlot } from "../log/parse-slots.ts"
+import { projectEntry, startProjection } from "../info/projection.ts"
+import type { InfoProjection } from "../info/projection.ts"
+import { parseEntry } from "../log/parse-entry.ts"
 import type { LogToWrite } from "./log-to-write.ts"
 
 export interface PlacedLine {
@@ -17,7 +17,7 @@ export interface PlacedLine {
   readonly total: number
   readonly before?: (() => Promise<void>) | undefined
   /** Of the log up to this line; without the log's identity, which only its storage gives. */
-  readonly fold: InfoFold | undefined
+  readonly projection: InfoProjection | undefined
 }
 
 /** From the header on, `count` lines at most: a file that grows while it is read has been counted as it was. */
@@ -27,17 +27,17 @@ export async function* placedLines(
   count: number,
   o: { readonly info?: boolean; readonly note?: (diagnostic: Diagnostic) => void },
 ): AsyncGenerator<PlacedLine, void, undefined> {
-  let fold = o.info === false ? undefined : startFold(parseLine(header).record ?? {}, "")
+  let projection = o.info === false ? undefined : startProjection(parseLine(header).record ?? {}, "")
   let total = utf8Length(header) + 1
-  yield { seq: 0, line: header, bytes: total, total, before: log.before, fold }
+  yield { seq: 0, line: header, bytes: total, total, before: log.before, projection }
   let seq = 0
   for await (const { line, bytes: known, entry, before } of log.lines(o.note ?? ignore)) {
     if (seq === count - 1) return
     seq++
     const bytes = (known ?? utf8Length(line)) + 1
     total += bytes
-    if (fold !== undefined) fold = foldInfo(fold, entry ?? parseSlot(line, seq, ignore), seq)
-    yield { seq, line, bytes, total, before, fold }
+    if (projection !== undefined) projection = projectEntry(projection, entry ?? parseEntry(line, seq, ignore), seq)
+    yield { seq, line, bytes, total, before, projection }
   }
 }
 

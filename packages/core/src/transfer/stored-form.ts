@@ -7,7 +7,7 @@ import type { Entry } from "../format/records.ts"
 import type { Seq, SessionStorage } from "../storage/contract.ts"
 import { sha256Hex } from "../storage/hash.ts"
 import { putBlobs } from "../log/blobs.ts"
-import { parseSlot } from "../log/parse-slots.ts"
+import { parseEntry } from "../log/parse-entry.ts"
 import type { LineToWrite } from "./log-to-write.ts"
 
 /** The line is known before its blobs are put, so that a log can be measured and compared without writing anything. */
@@ -34,7 +34,7 @@ export async function toStoredLine(
 ): Promise<LineToWrite | undefined> {
   if (!mayHoldBlobs({ before: "", after: line }, limits)) return undefined
   const { record } = parseLine(line)
-  const entry = parseSlot(line, seq, () => undefined)
+  const entry = parseEntry(line, seq, () => undefined)
   const planned = record === undefined || entry === undefined ? [] : planBlobs(record, limits)
   if (planned.length === 0) return undefined
   const stored = applyBlobs(record as object, await refsOf(planned))

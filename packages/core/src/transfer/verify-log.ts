@@ -68,7 +68,7 @@ function checkCompactions(log: EntryLog, header: Header, note: Note): void {
   const slots = Array.from({ length: log.end }, (_, seq) => log.at(seq))
   const links = linkSlots(slots)
   const states = compactionStates(slots, links.parents, header)
-  for (const [seq, folded] of states) {
+  for (const [seq, projected] of states) {
     const entry = log.at(seq)
     if (entry?.type !== "compaction") continue
     const kept = links.kept.get(seq)
@@ -78,17 +78,17 @@ function checkCompactions(log: EntryLog, header: Header, note: Note): void {
       note({ code: "missing_first_kept", seq, entryId: entry.id, message })
     }
     const stored = storedState(entry)
-    if (stored === undefined || isSameState(stored, folded, header)) continue
-    const message = `Compaction ${entry.id} (line ${seq}) carries a state that its path does not fold to; what opens from there goes on with it.`
+    if (stored === undefined || isSameState(stored, projected, header)) continue
+    const message = `Compaction ${entry.id} (line ${seq}) carries a state that its path does not projection to; what opens from there goes on with it.`
     note({ code: "state_mismatch", seq, entryId: entry.id, message })
   }
 }
 
 /** What the header says of the system prompt holds over any copy of it. */
-function isSameState(stored: ContextState, folded: ContextState, header: Header): boolean {
+function isSameState(stored: ContextState, projected: ContextState, header: Header): boolean {
   const { systemPromptOverride } = initialState(header)
   const said = systemPromptOverride === undefined ? {} : { systemPromptOverride }
-  return canonical({ ...stored, ...said }) === canonical({ ...folded, ...said })
+  return canonical({ ...stored, ...said }) === canonical({ ...projected, ...said })
 }
 
 /** Text that is the same for values that are the same but for the order of keys, and for keys of later versions in a state. */

@@ -85,7 +85,7 @@ test.each<[string, readonly (Fields | string)[], readonly unknown[]]>([
     ["missing_first_kept", 4, "e4"],
   ],
   [
-    "a state that the path does not fold to",
+    "a state that the path does not projection to",
     [{}, compaction({ state: { ...STATE, thinkingLevel: "high" } })],
     ["state_mismatch", 2, "e2"],
   ],
@@ -110,7 +110,7 @@ test.each<[string, readonly (Fields | string)[], readonly unknown[]]>([
 
 test.each<[string, Fields]>([
   ["keeps nothing", { firstKeptEntryId: "e2" }],
-  ["carries what its path folds to", { state: STATE }],
+  ["carries what its path projections to", { state: STATE }],
   ["carries it with its keys in another order", { state: Object.fromEntries(Object.entries(STATE).toReversed()) }],
 ])("nothing is said of a compaction that %s", async (_, more) => {
   expect(await found(lines(HEADER, {}, compaction(more)))).toEqual({ codes: [], damaged: false })

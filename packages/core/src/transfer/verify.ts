@@ -7,8 +7,8 @@ import type { CallOptions, HeadInfo, SessionStorage } from "../storage/contract.
 import { EntryLog } from "../log/entry-log.ts"
 import { loadOther } from "./older/other-log.ts"
 import { loadLog, notFound, readLines } from "../log/loaded-log.ts"
-import { parseSlot } from "../log/parse-slots.ts"
-import { skeletonOf } from "./skeleton.ts"
+import { parseEntry } from "../log/parse-entry.ts"
+import { stubOf } from "./stub.ts"
 import { BlobCheck } from "./verify-blobs.ts"
 import { checkEntry, checkLog } from "./verify-log.ts"
 import type { VerifyReport } from "../session/types.ts"
@@ -65,12 +65,12 @@ async function verifyCurrent(
   for await (const { from, lines } of storage.read(id, { from: 0, to: head.next }, o)) {
     for (const [index, line] of lines.entries()) {
       const seq = from + index
-      const entry = parseSlot(line, seq, note)
+      const entry = parseEntry(line, seq, note)
       if (entry !== undefined) {
         checkEntry(log, entry, seq, note)
         await blobs.check(entry, seq)
       }
-      log.push(entry === undefined ? undefined : skeletonOf(entry, seq))
+      log.push(entry === undefined ? undefined : stubOf(entry, seq))
     }
   }
   checkLog(log, header, header.origin?.lines ?? 0, note)

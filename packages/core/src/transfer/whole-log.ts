@@ -4,9 +4,9 @@ import type { CallOptions, Seq, SessionStorage } from "../storage/contract.ts"
 import { EntryLog } from "../log/entry-log.ts"
 import { loadOther } from "./older/other-log.ts"
 import { loadLog } from "../log/loaded-log.ts"
-import { parseSlot } from "../log/parse-slots.ts"
+import { parseEntry } from "../log/parse-entry.ts"
 import type { ReadableSession } from "../session/live.ts"
-import { skeletonOf } from "./skeleton.ts"
+import { stubOf } from "./stub.ts"
 
 export interface WholeLog {
   readonly header: Header
@@ -37,7 +37,7 @@ export async function wholeLogOf(shared: ReadableSession, o: CallOptions = {}): 
   const { state, storage, id, writeGuard } = shared
   const signal = o.signal === undefined ? {} : { signal: o.signal }
   if (state.head === undefined || writeGuard.kind !== "open") return inMemory(state.header, state.log)
-  return readStored(storage, id, state.header, state.acked, signal)
+  return readStored(storage, id, state.header, state.acknowledged, signal)
 }
 
 function inMemory(header: Header, log: EntryLog): WholeLog {
@@ -66,7 +66,7 @@ async function readStored(
     for (const [index, line] of lines.entries()) {
       const seq = from + index
       const entry = entryOf(line, seq)
-      log.push(entry === undefined ? undefined : skeletonOf(entry, seq))
+      log.push(entry === undefined ? undefined : stubOf(entry, seq))
     }
   }
   return {
@@ -93,5 +93,5 @@ async function* readEntries(
 }
 
 function entryOf(line: string, seq: Seq): Entry | undefined {
-  return parseSlot(line, seq, () => undefined)
+  return parseEntry(line, seq, () => undefined)
 }

@@ -1,6 +1,6 @@
 /** Waiting for a pending append, as one of those who do. */
 import type { Caller, PendingAppend } from "./pending.ts"
-import { aborted } from "./queue-errors.ts"
+import { aborted } from "./errors.ts"
 import type { AppendResult } from "./types.ts"
 import type { WriteQueue } from "./write-queue.ts"
 

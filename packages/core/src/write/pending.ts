@@ -17,12 +17,12 @@ export interface PendingEntry {
   /** As it stands in memory, with the place it was written for. */
   line?: { readonly seq: Seq; readonly text: string }
   /** Fills in a field that says where another entry stands, which is known only when the line is written. */
-  readonly hint?: PlaceHint
+  readonly hint?: SeqHint
   /** Hangs on the log's end where that is another branch, and leaves this session's leaf where it is. */
   readonly aside: boolean
 }
 
-export interface PlaceHint {
+export interface SeqHint {
   readonly field: "firstKeptSeq" | "targetSeq"
   readonly targetId: string
 }
@@ -40,14 +40,14 @@ export interface PendingAppend {
   entries: readonly PendingEntry[]
   callers: readonly Caller[]
   readonly policy: ConflictPolicy
-  /** `doubtful`: the answer was that nobody knows, so that it may be in the log, or still come. */
-  fate: "queued" | "sent" | "doubtful"
+  /** `unknown`: the answer was that nobody knows, so that it may be in the log, or still come. */
+  outcome: "queued" | "sent" | "unknown"
   /** As first sent. While its fate is unknown the same bytes go out again, so that a late write meets itself. */
   lines: readonly string[] | undefined
   /** Part of it is in the log: it must be finished. */
-  landed: boolean
+  committed: boolean
   /** It waited in memory for its session to be created, and was acknowledged as not durable. */
-  waited: boolean
+  deferred: boolean
   /** Puts the blobs and completes the entries; undefined once that is done. */
   putBlobs: (() => Promise<void>) | undefined
   /** {@link putBlobs} under way. */
@@ -90,7 +90,7 @@ function lineAt({ id, hint }: PendingEntry, encoded: EncodedEntry, seq: Seq, fin
 }
 
 /** Hangs an entry under another parent. Only the part of its lines that stands before `seq` changes. */
-export function reparent(entry: PendingEntry, parentId: string | null, aside: boolean): PendingEntry {
+export function withParent(entry: PendingEntry, parentId: string | null, aside: boolean): PendingEntry {
   const before = `{"type":${JSON.stringify(entry.type)},"id":${JSON.stringify(entry.id)},"parentId":${JSON.stringify(parentId)},"seq":`
   const moved = (encoded: EncodedEntry): EncodedEntry => ({ before, after: encoded.after })
   const { line: _, ...rest } = entry
@@ -109,7 +109,7 @@ export function entriesOf(items: readonly PendingAppend[]): PendingEntry[] {
 
 /** Nothing of it is under way any more. */
 export function requeue(item: PendingAppend): void {
-  item.fate = "queued"
+  item.outcome = "queued"
   item.lines = undefined
 }
 

@@ -4,12 +4,12 @@
  */
 import type { Entry } from "../format/records.ts"
 import type { Seq } from "../storage/contract.ts"
-import type { EntryLog, Slot } from "../log/entry-log.ts"
+import type { EntryLog, EntrySlot } from "../log/entry-log.ts"
 import { parentOf } from "../log/path.ts"
-import { isSide, isTalk, reparent } from "./pending.ts"
+import { isSide, isTalk, withParent } from "./pending.ts"
 import type { PendingAppend, PendingEntry } from "./pending.ts"
 
-export interface Arrived {
+export interface SortedLines {
   /** Pending entries that stand in the log. */
   readonly own: ReadonlyMap<string, PendingEntry>
   /** Their places. */
@@ -20,12 +20,12 @@ export interface Arrived {
 }
 
 /** Tells own lines from another writer's. Ids are unique, so an entry with a pending id is that entry. */
-export function sortArrived(slots: readonly Slot[], from: Seq, items: readonly PendingAppend[]): Arrived {
+export function sortLines(slots: readonly EntrySlot[], from: Seq, items: readonly PendingAppend[]): SortedLines {
   const pending = new Map(items.flatMap((item) => item.entries.map((entry) => [entry.id, entry] as const)))
   const own = new Map<string, PendingEntry>()
   const ownSeqs: Seq[] = []
   const foreign: Entry[] = []
-  let last: Arrived["last"]
+  let last: SortedLines["last"]
   for (const [index, slot] of slots.entries()) {
     if (slot === undefined) continue
     const entry = pending.get(slot.id)
@@ -59,7 +59,7 @@ export function decide(
   o: { readonly continues: boolean; readonly midTurn: boolean },
 ): Decision {
   const talked = foreign.some(isTalk)
-  const refused = talked ? items.findIndex((item) => item.policy !== "branch" && !item.landed && !isSide(item)) : -1
+  const refused = talked ? items.findIndex((item) => item.policy !== "branch" && !item.committed && !isSide(item)) : -1
   const refuseFrom = refused < 0 ? items.length : refused
   const onlySides = items.slice(0, refuseFrom).every(isSide)
   const follow = onlySides && !o.midTurn && (o.continues || refused >= 0)
@@ -70,7 +70,7 @@ export function decide(
  * Hangs the side entries that come first on the log's end, each on the one before it, and the conversation behind them on the leaf:
  * even where no more than the first of them gets written, naming has not moved the branch.
  */
-export function rehang(
+export function rebase(
   items: readonly PendingAppend[],
   o: { readonly end: string; readonly leafId: string | null; readonly aside: boolean },
 ): void {
@@ -82,9 +82,9 @@ export function rehang(
       const first = leading && talk
       if (talk) leading = false
       // A branch names its own parent.
-      if (first && last !== undefined && entry.parentId === last) return reparent(entry, o.leafId, false)
+      if (first && last !== undefined && entry.parentId === last) return withParent(entry, o.leafId, false)
       if (!leading) return entry
-      const moved = reparent(entry, last ?? o.end, o.aside)
+      const moved = withParent(entry, last ?? o.end, o.aside)
       last = entry.id
       return moved
     })

@@ -5,11 +5,11 @@
 import { selectContext } from "../context/select.ts"
 import type { Entry, Header } from "../format/records.ts"
 import type { Head, Seq } from "../storage/contract.ts"
-import { LazySlot } from "../log/entry-log.ts"
-import type { EntryLog, Slot } from "../log/entry-log.ts"
+import { LazyEntry } from "../log/entry-log.ts"
+import type { EntryLog, EntrySlot } from "../log/entry-log.ts"
 import { parentOf } from "../log/path.ts"
-import { foldInfo, withState } from "../info/info.ts"
-import type { InfoFold } from "../info/info.ts"
+import { projectEntry, withState } from "../info/projection.ts"
+import type { InfoProjection } from "../info/projection.ts"
 import { leafAfter, memoryLine } from "./pending.ts"
 import type { PendingEntry } from "./pending.ts"
 
@@ -19,87 +19,87 @@ export class SessionState {
   /** The acknowledged end; undefined while the session is not in the storage. */
   head: Head | undefined
   /** Where the acknowledged lines end and the pending ones begin. */
-  acked: Seq
+  acknowledged: Seq
   /** The leaf, pending entries included. */
   leafId: string | null
   /** The leaf if everything pending failed. */
-  ackedLeafId: string | null
+  acknowledgedLeafId: string | null
   /** Bytes of the acknowledged log, or more. */
   bytesAtMost: number
   /** Whether `bytesAtMost` is what the log has. */
   bytesExact = false
-  #fold: InfoFold | undefined
+  #projection: InfoProjection | undefined
   /** Makes the fold of the log as it was opened, until somebody asks for it. */
-  #makeFold: (() => InfoFold | undefined) | undefined
+  #makeProjection: (() => InfoProjection | undefined) | undefined
   /** Folds after each pending entry. */
-  #folds: (InfoFold | undefined)[] = []
+  #projections: (InfoProjection | undefined)[] = []
 
   constructor(o: {
     header: Header
     log: EntryLog
     head: Head | undefined
     leafId: string | null
-    fold: () => InfoFold | undefined
+    info: () => InfoProjection | undefined
     bytes: number
   }) {
     this.header = o.header
     this.log = o.log
     this.head = o.head
-    this.acked = o.log.end
+    this.acknowledged = o.log.end
     this.leafId = o.leafId
-    this.ackedLeafId = o.leafId
-    this.#makeFold = o.fold
+    this.acknowledgedLeafId = o.leafId
+    this.#makeProjection = o.info
     this.bytesAtMost = o.bytes
   }
 
   /** Folded up to `acked`; undefined where making it would mean reading the whole log. */
-  get fold(): InfoFold | undefined {
-    const make = this.#makeFold
-    if (make === undefined) return this.#fold
-    this.#makeFold = undefined
-    this.#fold = make()
-    return this.#fold
+  get projection(): InfoProjection | undefined {
+    const make = this.#makeProjection
+    if (make === undefined) return this.#projection
+    this.#makeProjection = undefined
+    this.#projection = make()
+    return this.#projection
   }
 
-  set fold(fold: InfoFold | undefined) {
-    this.#fold = fold
-    this.#makeFold = undefined
+  set projection(projection: InfoProjection | undefined) {
+    this.#projection = projection
+    this.#makeProjection = undefined
   }
 
   /** The log is another one, and this makes its fold. */
-  foldLater(make: () => InfoFold | undefined): void {
-    this.#makeFold = make
+  projectLater(make: () => InfoProjection | undefined): void {
+    this.#makeProjection = make
   }
 
   /** Puts an entry at the end, pending; it becomes the leaf unless it stands aside. `entry` is its content as of now. */
-  place(pending: PendingEntry, entry: Entry): void {
+  push(pending: PendingEntry, entry: Entry): void {
     const seq = this.#push(pending)
     // What the fold keeps of a metadata value must not be the caller's own object; a hint stands in the line only.
     const asWritten = pending.hint !== undefined || entry.type === "metadata"
-    this.#foldOn(asWritten ? undefined : entry, seq)
+    this.#projectOn(asWritten ? undefined : entry, seq)
     if (!pending.aside) this.leafId = pending.id
   }
 
   /** The information as of the first `count` pending entries. */
-  foldAt(count: number): InfoFold | undefined {
-    return count === 0 ? this.fold : this.#folds[count - 1]
+  infoAt(count: number): InfoProjection | undefined {
+    return count === 0 ? this.projection : this.#projections[count - 1]
   }
 
   get pendingCount(): number {
-    return this.log.end - this.acked
+    return this.log.end - this.acknowledged
   }
 
   /** Of the last acknowledged entry; null where there is none. */
   get lastAckedId(): string | null {
-    const last = this.log.entryBefore(this.acked)
+    const last = this.log.entryBefore(this.acknowledged)
     return (last === undefined ? undefined : this.log.at(last)?.id) ?? null
   }
 
   /** The first `count` pending entries are in the log, at their places. */
   acknowledge(count: number, head: Head): void {
-    this.fold = ofLog(this.foldAt(count), head)
-    this.#folds.splice(0, count)
-    this.acked += count
+    this.projection = ofLog(this.infoAt(count), head)
+    this.#projections.splice(0, count)
+    this.acknowledged += count
     this.head = head
   }
 
@@ -118,75 +118,75 @@ export class SessionState {
    * What stands in the log from `from` on; what was held from there on, acknowledged or pending, is gone. `from` is less than
    * `acked` only where lines of a write that was never acknowledged had been seen and have vanished.
    */
-  absorb(found: {
+  applyRemote(found: {
     readonly from: Seq
-    readonly slots: readonly Slot[]
+    readonly slots: readonly EntrySlot[]
     readonly head: Head
     readonly bytes: number
   }): void {
-    if (found.from < this.acked) this.#cut(found.from)
+    if (found.from < this.acknowledged) this.#cut(found.from)
     this.log.truncate(found.from)
-    this.#folds = []
+    this.#projections = []
     for (const slot of found.slots) {
-      if (this.fold !== undefined) this.fold = foldInfo(this.fold, slot, this.log.end)
+      if (this.projection !== undefined) this.projection = projectEntry(this.projection, slot, this.log.end)
       this.log.push(slot)
     }
-    this.fold = ofLog(this.fold, found.head)
-    this.acked = this.log.end
+    this.projection = ofLog(this.projection, found.head)
+    this.acknowledged = this.log.end
     this.head = found.head
     this.grow(found.bytes, { exact: false })
   }
 
   /** The leaf is what of its path is left; only the log can tell the rest. */
   #cut(end: Seq): void {
-    this.fold = undefined
-    let leaf = this.ackedLeafId === null ? undefined : this.log.find(this.ackedLeafId)
+    this.projection = undefined
+    let leaf = this.acknowledgedLeafId === null ? undefined : this.log.find(this.acknowledgedLeafId)
     while (leaf !== undefined && leaf >= end) leaf = parentOf(this.log, leaf)
-    this.ackedLeafId = (leaf === undefined ? undefined : this.log.at(leaf)?.id) ?? null
+    this.acknowledgedLeafId = (leaf === undefined ? undefined : this.log.at(leaf)?.id) ?? null
   }
 
   /** Puts these, and nothing else, behind the acknowledged entries. */
   replacePending(entries: readonly PendingEntry[]): void {
-    this.log.truncate(this.acked)
-    this.#folds = []
-    for (const pending of entries) this.#foldOn(undefined, this.#push(pending))
-    this.leafId = leafAfter(entries) ?? this.ackedLeafId
+    this.log.truncate(this.acknowledged)
+    this.#projections = []
+    for (const pending of entries) this.#projectOn(undefined, this.#push(pending))
+    this.leafId = leafAfter(entries) ?? this.acknowledgedLeafId
   }
 
   /** Takes away all pending entries but these, the first ones. */
   keepPending(entries: readonly PendingEntry[]): void {
-    this.log.truncate(this.acked + entries.length)
-    this.#folds.length = Math.min(this.#folds.length, entries.length)
-    this.leafId = leafAfter(entries) ?? this.ackedLeafId
+    this.log.truncate(this.acknowledged + entries.length)
+    this.#projections.length = Math.min(this.#projections.length, entries.length)
+    this.leafId = leafAfter(entries) ?? this.acknowledgedLeafId
   }
 
   #push(pending: PendingEntry): Seq {
     const seq = this.log.end
     const line = memoryLine(pending, seq, (id) => this.log.find(id))
-    this.log.push(new LazySlot(pending.id, pending.type, line))
+    this.log.push(new LazyEntry(pending.id, pending.type, line))
     return seq
   }
 
-  #foldOn(entry: Entry | undefined, seq: Seq): void {
-    const fold = this.foldAt(this.#folds.length)
-    const next = fold === undefined ? undefined : foldInfo(fold, entry ?? this.log.at(seq), seq)
+  #projectOn(entry: Entry | undefined, seq: Seq): void {
+    const projection = this.infoAt(this.#projections.length)
+    const next = projection === undefined ? undefined : projectEntry(projection, entry ?? this.log.at(seq), seq)
     // Where the path has just moved to another branch it is mostly held, and nobody needs to read it again.
-    const moved = next?.modelUnknown === true && fold?.modelUnknown !== true
-    this.#folds.push(moved ? this.#withPath(next, seq) : next)
+    const moved = next?.modelUnknown === true && projection?.modelUnknown !== true
+    this.#projections.push(moved ? this.#withPath(next, seq) : next)
   }
 
-  #withPath(fold: InfoFold, seq: Seq): InfoFold {
+  #withPath(projection: InfoProjection, seq: Seq): InfoProjection {
     const selection = selectContext(this.log, seq, this.header)
-    if ("older" in selection) return fold
+    if ("older" in selection) return projection
     const at = selection.compaction
     return withState(
-      fold,
+      projection,
       selection.state,
       at === undefined ? undefined : { seq: at, id: (this.log.at(at) as Entry).id },
     )
   }
 }
 
-function ofLog(fold: InfoFold | undefined, head: Head): InfoFold | undefined {
-  return fold === undefined || fold.log === head.log ? fold : { ...fold, log: head.log }
+function ofLog(projection: InfoProjection | undefined, head: Head): InfoProjection | undefined {
+  return projection === undefined || projection.log === head.log ? projection : { ...projection, log: head.log }
 }

@@ -8,19 +8,19 @@ import type { Entry } from "../format/records.ts"
 import { utf8Length } from "../storage/checks.ts"
 import type { Head, Seq } from "../storage/contract.ts"
 import { hasCode } from "../storage/errors.ts"
-import { eventLoopTurn } from "../storage/clock.ts"
+import { tick } from "../storage/clock.ts"
 import { acknowledge, entriesOf, leafAfter, refuse, requeue } from "./pending.ts"
 import type { Caller, PendingAppend } from "./pending.ts"
-import { behindUnknown, gone, otherWriter, taken, unknownFate } from "./queue-errors.ts"
-import { persistently } from "../storage/retry.ts"
-import { takeArrived } from "./arrival.ts"
-import { batchOf, refusal, surelyFits } from "./room.ts"
-import { isDoubtful, look, sendGroup } from "./sending.ts"
-import type { SendingHost } from "./sending.ts"
-import type { Found } from "./settle.ts"
+import { behindUnknown, gone, otherWriter, taken, unknownOutcome } from "./errors.ts"
+import { retryUnavailable } from "../storage/retry.ts"
+import { applyRemote } from "./apply-remote.ts"
+import { batchOf, refusal, surelyFits } from "./limits.ts"
+import { isOutcomeUnknown, resolveOutcome, sendGroup } from "./send.ts"
+import type { SendContext } from "./send.ts"
+import type { Found } from "./resolve-outcome.ts"
 
 /** What the queue needs of the session it writes for, and tells it. None of what it tells may throw. */
-export interface QueueHost extends SendingHost {
+export interface QueueContext extends SendContext {
   /** A turn is running that has been written in part. */
   readonly midTurn: boolean
   /** Own entries are in the log, at these places. */
@@ -33,7 +33,7 @@ export interface QueueHost extends SendingHost {
 }
 
 export class WriteQueue {
-  readonly #host: QueueHost
+  readonly #host: QueueContext
   /** Everything pending, in order. Those that were sent, and those whose fate is unknown, come first. */
   #items: PendingAppend[] = []
   /** What is doubtful could not be settled: the next append, or a flush, tries again. */
@@ -42,7 +42,7 @@ export class WriteQueue {
   /** The last group was of more than one append. */
   #wroteMany = false
 
-  constructor(host: QueueHost) {
+  constructor(host: QueueContext) {
     this.#host = host
   }
 
@@ -117,7 +117,7 @@ export class WriteQueue {
 
   async #step(): Promise<void> {
     const host = this.#host
-    const doubtful = this.#items.filter(({ fate }) => fate === "doubtful")
+    const doubtful = this.#items.filter(({ outcome }) => outcome === "unknown")
     if (doubtful.length > 0) return this.#write(doubtful)
     if (host.storage.capabilities.durability === "disk") await this.#gather()
     const first = this.#items[0]
@@ -138,7 +138,7 @@ export class WriteQueue {
    */
   async #gather(): Promise<void> {
     await Promise.resolve()
-    if (this.#wroteMany || this.#items.length > 1) await eventLoopTurn()
+    if (this.#wroteMany || this.#items.length > 1) await tick()
   }
 
   /** What goes out together. */
@@ -167,9 +167,9 @@ export class WriteQueue {
     const { id, storage, state } = this.#host
     if (state.head === undefined) return state.count(this.#headerBytes())
     try {
-      const head = await persistently(() => storage.head(id))
+      const head = await retryUnavailable(() => storage.head(id))
       if (head?.log === state.head.log) state.count(head.bytes)
-      else await this.#take(await look(this.#host))
+      else await this.#take(await resolveOutcome(this.#host))
     } catch (error) {
       this.#giveUp(error)
     }
@@ -180,16 +180,16 @@ export class WriteQueue {
     const sent = await sendGroup(this.#host, group)
     if (sent.kind === "acknowledged") return this.#commit(group, sent.head)
     if (sent.kind === "found") return this.#take(sent.found)
-    if (!isDoubtful(group)) for (const item of group) requeue(item)
+    if (!isOutcomeUnknown(group)) for (const item of group) requeue(item)
     this.#giveUp(sent.error)
   }
 
   #commit(group: readonly PendingAppend[], head: Head): void {
     const { state } = this.#host
-    const from = state.acked
+    const from = state.acknowledged
     this.#items.splice(0, group.length)
     const entries = entriesOf(group)
-    state.ackedLeafId = leafAfter(entries) ?? state.ackedLeafId
+    state.acknowledgedLeafId = leafAfter(entries) ?? state.acknowledgedLeafId
     state.acknowledge(entries.length, head)
     let next = from
     for (const item of group) {
@@ -209,11 +209,11 @@ export class WriteQueue {
       for (const item of this.#items) requeue(item)
       return this.#fail(0, found.kind === "gone" ? gone(host) : taken(host), { waited: true })
     }
-    const arrival = takeArrived(host.state, this.#items, found, host.midTurn)
-    const { landed, refused, ownSeqs, foreign, divergence } = arrival
+    const arrival = applyRemote(host.state, this.#items, found, host.midTurn)
+    const { committed, refused, ownSeqs, foreign, divergence } = arrival
     this.#items = [...arrival.pending]
     const head = host.state.head as Head
-    for (const item of landed) acknowledge(item, { head, durable: true })
+    for (const item of committed) acknowledge(item, { head, durable: true })
     if (ownSeqs.length > 0) host.acknowledged(ownSeqs, head)
     // Told first: a turn whose own append is refused has been told by that.
     if (foreign.length > 0) host.foreign(foreign)
@@ -231,11 +231,11 @@ export class WriteQueue {
     this.#resting = true
     const callers = kept.flatMap((item) => item.callers)
     for (const item of kept) {
-      item.fate = "doubtful"
+      item.outcome = "unknown"
       item.callers = []
     }
     this.#fail(kept.length, behindUnknown(this.#host, cause))
-    const error = unknownFate(this.#host, cause)
+    const error = unknownOutcome(this.#host, cause)
     for (const { reject } of callers) reject(error)
   }
 
@@ -246,11 +246,11 @@ export class WriteQueue {
   #fail(index: number, error: unknown, o: { readonly waited: boolean } = { waited: false }): void {
     const { state } = this.#host
     const wait = state.head === undefined && !o.waited
-    const isKept = (item: PendingAppend, at: number): boolean => at < index || (wait && item.waited)
+    const isKept = (item: PendingAppend, at: number): boolean => at < index || (wait && item.deferred)
     const failed = this.#items.filter((item, at) => !isKept(item, at))
     const kept = this.#items.filter(isKept)
     state.keepPending(entriesOf(kept))
-    const waiting = wait && kept.every((item) => item.waited && item.fate === "queued")
+    const waiting = wait && kept.every((item) => item.deferred && item.outcome === "queued")
     this.#items = waiting ? [] : kept
     if (waiting) this.#host.waitForCreation(kept)
     this.#leave(failed, error)
@@ -266,5 +266,5 @@ export class WriteQueue {
 }
 
 function isWhollyQueued(item: PendingAppend): boolean {
-  return item.fate === "queued" && !item.landed
+  return item.outcome === "queued" && !item.committed
 }

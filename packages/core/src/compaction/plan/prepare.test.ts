@@ -3,7 +3,7 @@ import { assistant, chain, compaction, edit, role, textsOf, tombstone, user } fr
 import { selectContext } from "../../context/select.ts"
 import type { ContextMessage } from "../../context/types.ts"
 import { EntryLog } from "../../log/entry-log.ts"
-import type { Slot } from "../../log/entry-log.ts"
+import type { EntrySlot } from "../../log/entry-log.ts"
 import { prepareCompaction, tokensWithSummary } from "./prepare.ts"
 import type { PreparedCompaction, PrepareOptions } from "./prepare.ts"
 
@@ -101,14 +101,14 @@ test("a counter that is given counts everything", () => {
   expect(tokensWithSummary("s", work.kept, { count })).toBe(21)
 })
 
-function prepareAny(slots: readonly Slot[], o: PrepareOptions): ReturnType<typeof prepareCompaction> {
+function prepareAny(slots: readonly EntrySlot[], o: PrepareOptions): ReturnType<typeof prepareCompaction> {
   const log = EntryLog.of(slots)
   const selection = selectContext(log, log.entryBefore(log.end) ?? null)
   if ("older" in selection) throw new Error("The whole log is held.")
   return prepareCompaction(log, selection.entries, o)
 }
 
-function prepare(slots: readonly Slot[], o: PrepareOptions): PreparedCompaction {
+function prepare(slots: readonly EntrySlot[], o: PrepareOptions): PreparedCompaction {
   const work = prepareAny(slots, o)
   if (work.cut === undefined) throw new Error("There is nothing to cut.")
   return work

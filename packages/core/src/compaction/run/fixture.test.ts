@@ -10,7 +10,7 @@ import type { SummarizeRequest } from "../types.ts"
 import { buildSessionContext } from "../../context/build.ts"
 import type { ContextMessage } from "../../context/types.ts"
 import type { Entry } from "../../format/records.ts"
-import type { Slot } from "../../log/entry-log.ts"
+import type { EntrySlot } from "../../log/entry-log.ts"
 import type { Session } from "../../session/types.ts"
 
 const file = fileURLToPath(new URL("../../../../../../shared/fixtures/pi/v1-two-compactions.jsonl", import.meta.url))
@@ -25,7 +25,7 @@ const COMPACTIONS = [
 
 test.skipIf(!present)("the kept part of both stored compactions is what the agent kept", async () => {
   const { session, lines } = await opened()
-  const slots: Slot[] = [undefined]
+  const slots: EntrySlot[] = [undefined]
   for await (const entry of session.entries()) slots[entry.seq] = entry
   const entryAt = (line: number): Entry => slots.find((slot) => slot?.timestamp === timeOf(lines[line])) as Entry
   for (const [number, { at, firstKept }] of COMPACTIONS.entries()) {

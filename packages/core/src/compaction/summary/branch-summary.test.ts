@@ -5,7 +5,7 @@ import { slotsOf, steps, writeLog } from "../../../test/logs.ts"
 import { holds } from "../../../test/property.ts"
 import { selectContext } from "../../context/select.ts"
 import { EntryLog } from "../../log/entry-log.ts"
-import type { Slot } from "../../log/entry-log.ts"
+import type { EntrySlot } from "../../log/entry-log.ts"
 import { pathTo, ROOT } from "../../log/path.ts"
 import {
   BRANCH_PREAMBLE,
@@ -89,7 +89,7 @@ test("the summary is asked for in its own form, and stored below a sentence that
   expect(BRANCH_PREAMBLE).toMatch(/The user explored another branch.*came back/)
 })
 
-function branchOf(slots: readonly Slot[], ancestor: number, budget = ALL): AbandonedBranch {
+function branchOf(slots: readonly EntrySlot[], ancestor: number, budget = ALL): AbandonedBranch {
   const log = EntryLog.of(slots)
   const selection = selectContext(log, log.entryBefore(log.end) ?? null)
   if ("older" in selection) throw new Error("The whole log is held.")

@@ -1,7 +1,7 @@
 /** The two ways in which a tool result becomes shorter. Whose result it is, and whether it was an error, stays in both. */
 import { contentUnits } from "../../format/tokens.ts"
 import type { ContentBlock, Message, TextBlock } from "../../format/messages.ts"
-import { isSealed } from "../../format/opaque.ts"
+import { isOpaque } from "../../format/opaque.ts"
 
 export const CLEARED_TEXT = "[Old tool result content cleared]"
 
@@ -61,7 +61,7 @@ function isPiece(piece: Piece | ContentBlock): piece is Piece {
 }
 
 function isPlainText(block: ContentBlock): block is TextBlock {
-  return block.type === "text" && typeof (block as TextBlock).text === "string" && !isSealed(block)
+  return block.type === "text" && typeof (block as TextBlock).text === "string" && !isOpaque(block)
 }
 
 function textBefore(text: string, units: number): string {

@@ -1,6 +1,6 @@
 /** What the references of a whole log point at, worked out in time linear in its length. */
 import type { Seq } from "../../storage/contract.ts"
-import { EntryLog, type Slot } from "../../log/entry-log.ts"
+import { EntryLog, type EntrySlot } from "../../log/entry-log.ts"
 import { ROOT, parentOf } from "../../log/path.ts"
 
 export interface Links {
@@ -13,7 +13,7 @@ export interface Links {
   isAncestor(ancestor: Seq, seq: Seq): boolean
 }
 
-export function linkSlots(slots: readonly Slot[]): Links {
+export function linkSlots(slots: readonly EntrySlot[]): Links {
   const parents = new Int32Array(slots.length).fill(ROOT)
   const lastOutside = new Int32Array(slots.length).fill(ROOT)
   const kept = new Map<Seq, Seq>()

@@ -8,10 +8,10 @@ import type { HeadInfo, SessionStorage } from "../../storage/contract.ts"
 import { EntryLog } from "../../log/entry-log.ts"
 import { isRawLine } from "./log.ts"
 import { migrateLines } from "./migrate.ts"
-import { persistently } from "../../storage/retry.ts"
+import { retryUnavailable } from "../../storage/retry.ts"
 import { importedLines, readLines, tornTail } from "../../log/loaded-log.ts"
 import type { LoadedLog, LoadOptions } from "../../log/loaded-log.ts"
-import { parseSlot } from "../../log/parse-slots.ts"
+import { parseEntry } from "../../log/parse-entry.ts"
 import { startPace } from "../../log/pieces.ts"
 
 /** Logs of other versions, and those whose header is not where it should be, are read whole. */
@@ -21,7 +21,7 @@ export async function loadOther(
   headInfo: HeadInfo,
   o: LoadOptions,
 ): Promise<LoadedLog> {
-  const lines = await persistently(() => readLines(storage, id, {}, o))
+  const lines = await retryUnavailable(() => readLines(storage, id, {}, o))
   const identity = identifyLog(lines)
   const whole = { headInfo, pace: startPace(headInfo, o.pieces), imported: lines.length }
   const diagnostics = tornTail(headInfo)
@@ -31,7 +31,7 @@ export async function loadOther(
     return { ...whole, header, log, diagnostics: diagnostics.concat(found), older: from }
   }
   if (identity.kind !== "newer" && identity.kind !== "sessions") throw notASession(storage, id, identity)
-  const log = EntryLog.of(lines.map((line, seq) => parseSlot(line, seq, (found) => diagnostics.push(found))))
+  const log = EntryLog.of(lines.map((line, seq) => parseEntry(line, seq, (found) => diagnostics.push(found))))
   if (identity.kind === "sessions") {
     return { ...whole, header: identity.header, log, diagnostics, imported: importedLines(identity.header) }
   }

@@ -1,6 +1,6 @@
 import type { Diagnostic } from "../../format/diagnostics.ts"
 import type { Entry } from "../../format/records.ts"
-import type { Slot } from "../../log/entry-log.ts"
+import type { EntrySlot } from "../../log/entry-log.ts"
 import { ROOT } from "../../log/path.ts"
 import type { Links } from "./links.ts"
 import { shown } from "../../format/identify.ts"
@@ -15,7 +15,7 @@ const KEEP_NOTHING = "compaction:keep-nothing"
 export function withReferences(
   entry: Entry,
   links: Links,
-  slots: readonly Slot[],
+  slots: readonly EntrySlot[],
 ): { readonly entry: Entry; readonly diagnostic?: Diagnostic } {
   if (entry.type === "compaction") return withFirstKept(entry, links)
   if (entry.type === "branch_summary") return { entry: withAbandonedLeaf(entry, links, slots) }
@@ -34,7 +34,7 @@ function withFirstKept(entry: Entry, links: Links): { readonly entry: Entry; rea
 }
 
 /** oh-my-pi, and pi before 0.87, wrote the target there, which is the entry's parent already. */
-function withAbandonedLeaf(entry: Entry, links: Links, slots: readonly Slot[]): Entry {
+function withAbandonedLeaf(entry: Entry, links: Links, slots: readonly EntrySlot[]): Entry {
   const target = entry.parentId ?? "root"
   if (entry["fromId"] !== target) return entry
   const abandoned = links.lastOutside[entry.seq] ?? ROOT

@@ -1,7 +1,7 @@
 import { foldState, initialState } from "../../context/state.ts"
 import type { ContextState, Entry, Header } from "../../format/records.ts"
 import type { Seq } from "../../storage/contract.ts"
-import type { Slot } from "../../log/entry-log.ts"
+import type { EntrySlot } from "../../log/entry-log.ts"
 import { ROOT } from "../../log/path.ts"
 
 /**
@@ -9,7 +9,7 @@ import { ROOT } from "../../log/path.ts"
  * states are kept where such paths part, so that every entry is folded once.
  */
 export function compactionStates(
-  slots: readonly Slot[],
+  slots: readonly EntrySlot[],
   parents: ArrayLike<Seq>,
   header: Header,
 ): ReadonlyMap<Seq, ContextState> {

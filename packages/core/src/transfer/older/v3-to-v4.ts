@@ -1,6 +1,6 @@
 import type { Diagnostic } from "../../format/diagnostics.ts"
 import type { Entry } from "../../format/records.ts"
-import type { Slot } from "../../log/entry-log.ts"
+import type { EntrySlot } from "../../log/entry-log.ts"
 import { entryToV4 } from "./entry.ts"
 import { type Source, headerToV4 } from "./header.ts"
 import { linkSlots } from "./links.ts"
@@ -19,7 +19,7 @@ export function migrateV3ToV4(log: OlderLog, source: Source, id?: string): Migra
   const title = titleEntry(log.titleSlot, header, entries)
   const placed = title === undefined ? entries : [...entries, title]
 
-  const slots: readonly Slot[] = [undefined, ...placed.map((record) => (isRawLine(record) ? undefined : record))]
+  const slots: readonly EntrySlot[] = [undefined, ...placed.map((record) => (isRawLine(record) ? undefined : record))]
   const links = linkSlots(slots)
   const states = compactionStates(slots, links.parents, header)
   const diagnostics: Diagnostic[] = []

@@ -22,7 +22,7 @@ const KEPT: readonly string[] = [
 ]
 const KEPT_OF_MESSAGE: readonly string[] = ["role", "provider", "model"]
 
-export function skeletonOf(entry: Entry, seq: Seq): Entry {
+export function stubOf(entry: Entry, seq: Seq): Entry {
   const { type, id, parentId, timestamp } = entry
   const kept: Record<string, unknown> = { type, id, parentId, seq, timestamp }
   copy(entry, KEPT, kept)

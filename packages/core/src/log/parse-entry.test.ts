@@ -1,11 +1,11 @@
 import { expect, test } from "vitest"
 import type { Diagnostic } from "../format/diagnostics.ts"
-import { parseSlot } from "./parse-slots.ts"
+import { parseEntry } from "./parse-entry.ts"
 
 function parse(record: unknown, seq = 3) {
   const found: Diagnostic[] = []
   const line = typeof record === "string" ? record : JSON.stringify(record)
-  const slot = parseSlot(line, seq, (diagnostic) => found.push(diagnostic))
+  const slot = parseEntry(line, seq, (diagnostic) => found.push(diagnostic))
   return { slot, codes: found.map(({ code }) => code), found }
 }
 

@@ -21,18 +21,18 @@ const SMALL_ENTRY_TYPES: ReadonlySet<string> = new Set([
 /** A seq of 16 digits, a hint of that length and its field's name. */
 const SPARE_BYTES = 64
 
-interface RoomHost {
+interface LimitContext {
   readonly id: string
   readonly state: SessionState
   readonly maxSessionBytes: number
 }
 
 /** Whether items fit by the coarsest count: a UTF-16 unit is at most three bytes. */
-export function surelyFits({ state, maxSessionBytes }: RoomHost, items: readonly PendingAppend[]): boolean {
+export function surelyFits({ state, maxSessionBytes }: LimitContext, items: readonly PendingAppend[]): boolean {
   return state.bytesAtMost + items.reduce((sum, item) => sum + bytesAtMost(item), 0) <= maxSessionBytes
 }
 
-export interface Room {
+export interface Refusal {
   /** How many of the items fit, from the front. */
   readonly fits: number
   /** Why the next one does not. */
@@ -41,15 +41,15 @@ export interface Room {
 
 /** Counts exactly what the session would have. Undefined: all of it fits. */
 export function refusal(
-  { id, state, maxSessionBytes: limit }: RoomHost,
+  { id, state, maxSessionBytes: limit }: LimitContext,
   items: readonly PendingAppend[],
-): Room | undefined {
+): Refusal | undefined {
   let total = state.bytesAtMost
   for (const [index, item] of items.entries()) {
     total += item.entries.reduce((sum, entry) => sum + lineBytes(entry, state.log.end), 0)
     // An append of which a part is in the log was let in with all of it.
     const small = item.entries.every((entry) => SMALL_ENTRY_TYPES.has(entry.type))
-    if (item.landed || total <= limit + (small ? FULL_SESSION_SLACK_BYTES : 0)) continue
+    if (item.committed || total <= limit + (small ? FULL_SESSION_SLACK_BYTES : 0)) continue
     const message = `The session ${id} would have ${total} bytes; its limit is ${limit}. Go on in a fork, or raise maxSessionBytes.`
     return { fits: index, refused: new SessionError("too_large", message, { session: id }) }
   }
@@ -102,7 +102,7 @@ export function checkSizes(
 }
 
 /** Refuses what could not be written together with what waits for the session's creation already. */
-export function checkWaiting(
+export function checkDeferred(
   {
     id,
     storage,

@@ -1,13 +1,13 @@
 /** Looks at the end of a stored log where an append was refused, or where nobody could say whether it arrived. */
 import { encodeHeader, parseLine } from "../format/line.ts"
 import type { Head, Seq, SessionStorage } from "../storage/contract.ts"
-import type { EntryLog, Slot } from "../log/entry-log.ts"
+import type { EntryLog, EntrySlot } from "../log/entry-log.ts"
 import { readLines } from "../log/loaded-log.ts"
-import { parseSlot } from "../log/parse-slots.ts"
-import { countLines } from "./room.ts"
+import { parseEntry } from "../log/parse-entry.ts"
+import { countLines } from "./limits.ts"
 import type { SessionState } from "./session-state.ts"
 
-export interface SettleHost {
+export interface ResolveContext {
   readonly id: string
   readonly storage: SessionStorage
   readonly state: SessionState
@@ -21,13 +21,13 @@ export type Arrivals =
   | {
       readonly kind: "lines"
       readonly from: Seq
-      readonly slots: readonly Slot[]
+      readonly slots: readonly EntrySlot[]
       readonly head: Head
       /** Of all these lines, or more. */
       readonly bytes: number
     }
   /** The log was rewritten, and is loaded; these of its entries are new. */
-  | { readonly kind: "reloaded"; readonly from: Seq; readonly slots: readonly Slot[] }
+  | { readonly kind: "reloaded"; readonly from: Seq; readonly slots: readonly EntrySlot[] }
 
 export type Found =
   | Arrivals
@@ -38,19 +38,19 @@ export type Found =
   /** Somebody else's session stands where this one was to be made. */
   | { readonly kind: "taken" }
 
-export async function lookAtEnd(host: SettleHost): Promise<Found> {
+export async function findCommitted(host: ResolveContext): Promise<Found> {
   const { id, storage, state } = host
   const head = await storage.head(id)
-  if (state.head === undefined) return head === undefined ? { kind: "nothing" } : lookAtMade(host, head)
+  if (state.head === undefined) return head === undefined ? { kind: "nothing" } : findCreated(host, head)
   if (head === undefined) return { kind: "gone" }
-  if (head.log !== state.head.log) return lookAtOther(host)
-  const lines = await readLines(storage, id, { from: state.acked - 1 })
+  if (head.log !== state.head.log) return findReplaced(host)
+  const lines = await readLines(storage, id, { from: state.acknowledged - 1 })
   const known = lines.shift()
-  if (known === undefined || !isAt(state.log, state.acked - 1, known)) return lookAtCut(host, head)
-  return toFound(lines, state.acked, head)
+  if (known === undefined || !isAt(state.log, state.acknowledged - 1, known)) return findCut(host, head)
+  return toFound(lines, state.acknowledged, head)
 }
 
-async function lookAtMade({ id, storage, state }: SettleHost, head: Head): Promise<Found> {
+async function findCreated({ id, storage, state }: ResolveContext, head: Head): Promise<Found> {
   const lines = await readLines(storage, id, {})
   if (lines.shift() !== encodeHeader(state.header)) return { kind: "taken" }
   return toFound(lines, 1, head, { changed: true })
@@ -60,27 +60,28 @@ async function lookAtMade({ id, storage, state }: SettleHost, head: Head): Promi
  * Lines that were seen are no longer there: a reader may see a write under way that then fails. Takes away from memory what the
  * log does not have.
  */
-async function lookAtCut({ id, storage, state }: SettleHost, head: Head): Promise<Found> {
+async function findCut({ id, storage, state }: ResolveContext, head: Head): Promise<Found> {
   const { from } = state.log
   if (head.next < from) return { kind: "gone" }
   const lines = await readLines(storage, id, { from })
   let same = 0
-  while (same < lines.length && from + same < state.acked && isAt(state.log, from + same, lines[same] as string)) same++
-  return toFound(lines.slice(same), from + same, head, { changed: from + same < state.acked })
+  while (same < lines.length && from + same < state.acknowledged && isAt(state.log, from + same, lines[same] as string))
+    same++
+  return toFound(lines.slice(same), from + same, head, { changed: from + same < state.acknowledged })
 }
 
-async function lookAtOther(host: SettleHost): Promise<Found> {
+async function findReplaced(host: ResolveContext): Promise<Found> {
   const { state } = host
-  const { log, acked } = state
+  const { log, acknowledged } = state
   // A log without entries has nothing by which it could be told from one that was made anew.
   if (state.lastAckedId === null || !(await host.reload())) return { kind: "gone" }
-  let from = state.acked
+  let from = state.acknowledged
   for (; from > state.log.from; from--) {
     const id = state.log.at(from - 1)?.id
     const before = id === undefined ? undefined : log.find(id)
-    if (before !== undefined && before < acked) break
+    if (before !== undefined && before < acknowledged) break
   }
-  const slots = Array.from({ length: state.acked - from }, (_, index) => state.log.at(from + index))
+  const slots = Array.from({ length: state.acknowledged - from }, (_, index) => state.log.at(from + index))
   return { kind: "reloaded", from, slots }
 }
 
@@ -91,7 +92,7 @@ function toFound(
   o: { readonly changed: boolean } = { changed: false },
 ): Found {
   if (lines.length === 0 && !o.changed) return { kind: "nothing" }
-  const slots = lines.map((line, index) => parseSlot(line, from + index, () => undefined))
+  const slots = lines.map((line, index) => parseEntry(line, from + index, () => undefined))
   const head = { next: from + lines.length, log }
   return { kind: "lines", from, slots, head, bytes: countLines(lines, { exact: false }) }
 }

@@ -6,8 +6,8 @@ import { storedState } from "../context/state.ts"
 import type { ContextState, Entry, Header, ModelRef, Origin, ParentSession } from "../format/records.ts"
 import { isObject } from "../format/shape.ts"
 import type { HeadInfo, PartInfo, Seq } from "../storage/contract.ts"
-import { firstPromptOf, foldPrompt, PromptList } from "./first-prompt.ts"
-import type { PromptFold } from "./first-prompt.ts"
+import { firstPromptOf, projectPrompt, PromptList } from "./first-prompt.ts"
+import type { PromptProjection } from "./first-prompt.ts"
 import { toTime } from "../storage/clock.ts"
 import { addUsage, NO_METRICS } from "./metrics.ts"
 import type { SessionMetrics } from "./metrics.ts"
@@ -46,7 +46,7 @@ export interface SessionInfo {
 }
 
 /** What is kept of a log to go on folding. JSON. */
-export interface InfoFold extends PromptFold {
+export interface InfoProjection extends PromptProjection {
   readonly v: 1
   /** Identity of the log that was folded. */
   readonly log: string
@@ -80,7 +80,7 @@ export interface InfoFold extends PromptFold {
   readonly whole?: true
 }
 
-export function startFold(header: Header | Readonly<Record<string, unknown>>, log: string): InfoFold {
+export function startProjection(header: Header | Readonly<Record<string, unknown>>, log: string): InfoProjection {
   const h = header as Readonly<Record<string, unknown>>
   const text = (key: string): string | undefined => (typeof h[key] === "string" ? h[key] : undefined)
   const source = h["source"]
@@ -111,35 +111,35 @@ export function startFold(header: Header | Readonly<Record<string, unknown>>, lo
 }
 
 /** Folds the next line of the log. */
-export function foldInfo(fold: InfoFold, entry: Entry | undefined, seq: Seq): InfoFold {
-  if (entry === undefined) return { ...fold, to: { seq, id: "" } }
-  const prompts = foldPrompt(fold, entry)
-  const before = prompts === fold ? fold : withPrompts(fold, prompts)
-  const next: Mutable<InfoFold> = { ...before, to: { seq, id: entry.id }, leaf: entry.id }
-  if (fold.leaf !== entry.parentId) forgetPath(next)
+export function projectEntry(projection: InfoProjection, entry: Entry | undefined, seq: Seq): InfoProjection {
+  if (entry === undefined) return { ...projection, to: { seq, id: "" } }
+  const prompts = projectPrompt(projection, entry)
+  const before = prompts === projection ? projection : withPrompts(projection, prompts)
+  const next: Mutable<InfoProjection> = { ...before, to: { seq, id: entry.id }, leaf: entry.id }
+  if (projection.leaf !== entry.parentId) clearPath(next)
   const field = entry as Readonly<Record<string, unknown>>
   switch (entry.type) {
     case "message":
-      foldMessage(next, entry)
+      projectMessage(next, entry)
       break
     case "model_change":
-      foldModel(next, field)
+      projectModel(next, field)
       break
     case "title_change":
     case "metadata":
-      if (isValueApart(entry)) next.valuesApart = true
-      else if (entry.type === "metadata") foldMetadata(next, field)
-      else foldTitle(next, field)
+      if (isValueInBlob(entry)) next.valuesApart = true
+      else if (entry.type === "metadata") projectMetadata(next, field)
+      else projectTitle(next, field)
       break
     case "usage":
-      next.metrics = addUsage(fold.metrics, field["usage"])
+      next.metrics = addUsage(projection.metrics, field["usage"])
       break
     case "branch_summary":
-      if (field["usage"] !== undefined) next.metrics = addUsage(fold.metrics, field["usage"])
+      if (field["usage"] !== undefined) next.metrics = addUsage(projection.metrics, field["usage"])
       break
     case "compaction":
-      if (field["usage"] !== undefined) next.metrics = addUsage(fold.metrics, field["usage"])
-      foldCompaction(next, entry, seq)
+      if (field["usage"] !== undefined) next.metrics = addUsage(projection.metrics, field["usage"])
+      projectCompaction(next, entry, seq)
       break
     case "reset_boundary":
       delete next.compaction
@@ -153,78 +153,82 @@ export function foldInfo(fold: InfoFold, entry: Entry | undefined, seq: Seq): In
 }
 
 /** The fold of a log that is held whole. */
-export function foldLog(start: InfoFold, slots: Iterable<Entry | undefined>): InfoFold {
+export function projectLog(start: InfoProjection, slots: Iterable<Entry | undefined>): InfoProjection {
   const prompts = new PromptList()
-  let fold = start
+  let projection = start
   let seq = start.to.seq
   for (const entry of slots) {
-    fold = foldInfo(fold, entry, ++seq)
+    projection = projectEntry(projection, entry, ++seq)
     if (entry !== undefined) prompts.see(entry)
   }
-  return withPrompts(fold, prompts.toFold())
+  return withPrompts(projection, prompts.toProjection())
 }
 
-export function withPrompts(fold: InfoFold, prompts: PromptFold): InfoFold {
-  const { promptsMore: _, promptsHidden: __, promptsLost: ___, ...rest } = fold
+export function withPrompts(projection: InfoProjection, prompts: PromptProjection): InfoProjection {
+  const { promptsMore: _, promptsHidden: __, promptsLost: ___, ...rest } = projection
   return { ...rest, ...prompts }
 }
 
 /** What the leaf's path folds to, for a fold that cannot tell after a branch. */
-export function withState(fold: InfoFold, state: ContextState, compaction?: InfoFold["compaction"]): InfoFold {
-  const next: Mutable<InfoFold> = { ...fold }
-  foldState(next, state)
+export function withState(
+  projection: InfoProjection,
+  state: ContextState,
+  compaction?: InfoProjection["compaction"],
+): InfoProjection {
+  const next: Mutable<InfoProjection> = { ...projection }
+  projectState(next, state)
   if (compaction === undefined) delete next.compaction
   else next.compaction = compaction
   return next
 }
 
 /** A fold goes on only in the log it was made of, at the entry it ended with. */
-export function fitsLog(fold: InfoFold, log: string, entryAt: Entry | undefined): boolean {
-  return fold.log === log && (entryAt?.id ?? "") === fold.to.id
+export function fitsLog(projection: InfoProjection, log: string, entryAt: Entry | undefined): boolean {
+  return projection.log === log && (entryAt?.id ?? "") === projection.to.id
 }
 
 /** Whether an entry that names or describes the session does so with what lies in the blob store. */
-export function isValueApart(entry: Entry): boolean {
+export function isValueInBlob(entry: Entry): boolean {
   if (entry.type !== "title_change" && entry.type !== "metadata") return false
   return entry.blobs !== undefined && JSON.stringify(entry).includes(PREFIX)
 }
 
 /** Whether only the log can tell what a fold should say; nothing is folded onto it then. */
-export function isUnsure(fold: Pick<InfoFold, "promptsLost" | "valuesApart">): boolean {
-  return fold.promptsLost === true || fold.valuesApart === true
+export function isUnsure(projection: Pick<InfoProjection, "promptsLost" | "valuesApart">): boolean {
+  return projection.promptsLost === true || projection.valuesApart === true
 }
 
-export function toSessionInfo(id: string, fold: InfoFold, head: HeadInfo): SessionInfo {
+export function toSessionInfo(id: string, projection: InfoProjection, head: HeadInfo): SessionInfo {
   const updatedAt = Math.max(head.updatedAt, 0)
-  const source = fold.userTitle !== undefined ? "user" : fold.autoTitle !== undefined ? "auto" : undefined
-  const newest = fold.lastMessageAt ?? fold.createdAt
+  const source = projection.userTitle !== undefined ? "user" : projection.autoTitle !== undefined ? "auto" : undefined
+  const newest = projection.lastMessageAt ?? projection.createdAt
   return {
     id,
-    createdAt: fold.createdAt,
+    createdAt: projection.createdAt,
     // A clock ahead of the storage's must not keep a session on top of the list.
     lastMessageAt: Date.parse(newest) > updatedAt ? new Date(updatedAt).toISOString() : newest,
     updatedAt: new Date(updatedAt).toISOString(),
-    messageCount: fold.messageCount,
+    messageCount: projection.messageCount,
     ...defined({
-      title: fold.userTitle ?? fold.autoTitle ?? fold.headerTitle,
+      title: projection.userTitle ?? projection.autoTitle ?? projection.headerTitle,
       titleSource: source,
-      firstPrompt: firstPromptOf(fold),
-      cwd: fold.cwd,
-      cronJobId: fold.cronJobId,
-      systemPromptOverride: fold.systemPromptOverride,
-      parentSession: fold.parentSession,
-      model: fold.model,
+      firstPrompt: firstPromptOf(projection),
+      cwd: projection.cwd,
+      cronJobId: projection.cronJobId,
+      systemPromptOverride: projection.systemPromptOverride,
+      parentSession: projection.parentSession,
+      model: projection.model,
     }),
-    source: fold.source ?? "interactive",
-    metadata: fold.metadata,
-    metrics: fold.metrics,
+    source: projection.source ?? "interactive",
+    metadata: projection.metadata,
+    metrics: projection.metrics,
     bytes: head.bytes,
     parts: head.parts ?? [{ from: 0, bytes: head.bytes }],
-    ...(fold.lines !== undefined && head.next < fold.lines ? { incomplete: true } : {}),
+    ...(projection.lines !== undefined && head.next < projection.lines ? { incomplete: true } : {}),
   }
 }
 
-function foldMessage(next: Mutable<InfoFold>, entry: Entry): void {
+function projectMessage(next: Mutable<InfoProjection>, entry: Entry): void {
   next.messageCount++
   const at = toTime(entry.timestamp)
   const last = next.lastMessageAt
@@ -236,7 +240,7 @@ function foldMessage(next: Mutable<InfoFold>, entry: Entry): void {
   if (!next.modelIsExplicit && isText(provider) && isText(model)) next.model = { provider, model }
 }
 
-function foldModel(next: Mutable<InfoFold>, { role = "default", provider, model }: Fields): void {
+function projectModel(next: Mutable<InfoProjection>, { role = "default", provider, model }: Fields): void {
   if (role !== "default" || !isText(provider) || !isText(model)) return
   next.model = { provider, model }
   next.modelIsExplicit = true
@@ -244,14 +248,14 @@ function foldModel(next: Mutable<InfoFold>, { role = "default", provider, model 
 }
 
 /** A stored state is where the context's state is folded from, so it is where the model is taken from too. */
-function foldCompaction(next: Mutable<InfoFold>, entry: Entry, seq: Seq): void {
+function projectCompaction(next: Mutable<InfoProjection>, entry: Entry, seq: Seq): void {
   const { firstKeptSeq } = entry as Fields
   next.compaction = { seq, id: entry.id, ...(typeof firstKeptSeq === "number" ? { firstKeptSeq } : {}) }
   const state = storedState(entry)
-  if (state !== undefined) foldState(next, state)
+  if (state !== undefined) projectState(next, state)
 }
 
-function foldState(next: Mutable<InfoFold>, { models, modelIsExplicit }: ContextState): void {
+function projectState(next: Mutable<InfoProjection>, { models, modelIsExplicit }: ContextState): void {
   const model = Object.hasOwn(models, "default") ? models["default"] : undefined
   if (model === undefined) delete next.model
   else next.model = { provider: model.provider, model: model.model }
@@ -260,13 +264,13 @@ function foldState(next: Mutable<InfoFold>, { models, modelIsExplicit }: Context
 }
 
 /** The leaf moved to another branch. */
-function forgetPath(next: Mutable<InfoFold>): void {
+function clearPath(next: Mutable<InfoProjection>): void {
   next.modelUnknown = true
   delete next.compaction
 }
 
 /** The user's null clears whatever there was, and a later automatic title may name the session again. */
-function foldTitle(next: Mutable<InfoFold>, { title, source }: Fields): void {
+function projectTitle(next: Mutable<InfoProjection>, { title, source }: Fields): void {
   const key = source === "auto" ? "autoTitle" : "userTitle"
   if (isText(title) && title !== "") next[key] = title
   else if (title === null || title === "") {
@@ -277,7 +281,7 @@ function foldTitle(next: Mutable<InfoFold>, { title, source }: Fields): void {
   }
 }
 
-function foldMetadata(next: Mutable<InfoFold>, { key, value }: Fields): void {
+function projectMetadata(next: Mutable<InfoProjection>, { key, value }: Fields): void {
   if (!isText(key) || value === undefined) return
   next.metadata = withKey(next.metadata, key, value)
   if (key === "cwd" && isText(value)) next.cwd = value

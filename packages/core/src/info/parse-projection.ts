@@ -14,17 +14,17 @@ import {
   shape,
 } from "../format/shape.ts"
 import type { Check } from "../format/shape.ts"
-import type { InfoFold } from "./info.ts"
+import type { InfoProjection } from "./projection.ts"
 
 /** Undefined for a text that is no fold. */
-export function parseFold(text: string): InfoFold | undefined {
+export function parseProjection(text: string): InfoProjection | undefined {
   let value: unknown
   try {
     value = JSON.parse(text)
   } catch {
     return undefined
   }
-  return fold(value) === undefined ? (value as InfoFold) : undefined
+  return projection(value) === undefined ? (value as InfoProjection) : undefined
 }
 
 const isTrue: Check = (value) => (value === true ? undefined : " must be true.")
@@ -35,7 +35,7 @@ const isTime: Check = (value) => {
 }
 const isMap: Check = (value) => (isObject(value) ? undefined : " must be an object.")
 
-const fold: Check = all(
+const projection: Check = all(
   shape({
     v: oneOf(1),
     log: isString,

@@ -3,10 +3,10 @@ import type { Diagnostic } from "../format/diagnostics.ts"
 import { isEntry } from "../format/guards.ts"
 import { parseLine } from "../format/line.ts"
 import type { Seq } from "../storage/contract.ts"
-import type { Slot } from "./entry-log.ts"
+import type { EntrySlot } from "./entry-log.ts"
 
 /** The entry of a line, its `seq` set to its place. `seq` 0 is the header's place; it is never an entry. */
-export function parseSlot(line: string, seq: Seq, note: (diagnostic: Diagnostic) => void): Slot {
+export function parseEntry(line: string, seq: Seq, note: (diagnostic: Diagnostic) => void): EntrySlot {
   if (seq === 0) return undefined
   const { record, problem } = parseLine(line)
   if (problem !== undefined) {

@@ -6,19 +6,19 @@ import { SessionError } from "../format/errors.ts"
 import type { EntryPayload, NewEntry } from "../format/new-entry.ts"
 import { normalizeNewEntry } from "../format/normalize.ts"
 import { toIsoTime } from "../storage/clock.ts"
-import { prepareEntry } from "./prepare.ts"
-import type { PrepareOptions, Prepared } from "./prepare.ts"
+import { encodeForAppend } from "./encode.ts"
+import type { PrepareOptions, EncodedAppendEntry } from "./encode.ts"
 import { isTalk } from "./pending.ts"
 import type { SessionState } from "./session-state.ts"
 
 /** Carries a branch target from `branch` to the place where parents are given; no caller can spell it. */
 export const BRANCH_TARGET: unique symbol = Symbol("branch target")
 
-export interface Placed {
+export interface Assigned {
   /** One for each entry given. */
   readonly ids: readonly string[]
   /** Those that the session does not have yet. */
-  readonly fresh: readonly Prepared[]
+  readonly fresh: readonly EncodedAppendEntry[]
 }
 
 interface PlacingOptions extends PrepareOptions {
@@ -27,19 +27,14 @@ interface PlacingOptions extends PrepareOptions {
 }
 
 /** Throws `invalid`. */
-export function placeAppend(
-  session: string,
-  state: SessionState,
-  inputs: readonly NewEntry[],
-  o: PlacingOptions,
-): Placed {
+export function assign(session: string, state: SessionState, inputs: readonly NewEntry[], o: PlacingOptions): Assigned {
   if (inputs.length === 0) throw new SessionError("invalid", "There is no entry to append.", { session })
   const payloads = inputs.map(normalizeNewEntry)
   const ids = uniqueIds(session, payloads, o.newId)
   const timestamp = toIsoTime(o.now())
-  const fresh: Prepared[] = []
+  const fresh: EncodedAppendEntry[] = []
   let leafId = state.leafId
-  let end = isTalk(payloads[0] as EntryPayload) ? undefined : asideParent(state)
+  let end = isTalk(payloads[0] as EntryPayload) ? undefined : annotationParent(state)
   let seq = state.log.end
   for (const [index, payload] of payloads.entries()) {
     const id = ids[index] as string
@@ -55,7 +50,7 @@ export function placeAppend(
       timestamp: payload.timestamp ?? timestamp,
     }
     const complete = payload.type === "compaction" ? withState(payload, state, fresh) : payload
-    fresh.push(prepareEntry(complete, place, end !== undefined, o))
+    fresh.push(encodeForAppend(complete, place, end !== undefined, o))
     if (end === undefined) leafId = id
     else end = id
   }
@@ -73,7 +68,7 @@ function uniqueIds(session: string, payloads: readonly EntryPayload[], newId: ()
  * The log's last entry, where that is another branch than this session's: there naming and counting must hang, because whoever
  * opens the log takes its last line for the leaf.
  */
-function asideParent({ log, leafId }: SessionState): string | undefined {
+function annotationParent({ log, leafId }: SessionState): string | undefined {
   const last = log.entryBefore(log.end)
   if (last === undefined || (leafId !== null && log.find(leafId) === last)) return undefined
   return log.at(last)?.id
@@ -98,7 +93,7 @@ function targetGone(session: string, target: string): SessionError {
 function withState(
   payload: EntryPayload,
   { log, leafId, header }: SessionState,
-  before: readonly Prepared[],
+  before: readonly EncodedAppendEntry[],
 ): EntryPayload {
   const leaf = leafId === null ? null : log.find(leafId)
   if ("state" in payload || leaf === undefined) return payload

@@ -26,7 +26,7 @@ export function otherWriter(about: About): SessionError {
   return new SessionError("conflict", message, place(about))
 }
 
-export function unknownFate(about: About, cause: unknown): StorageError {
+export function unknownOutcome(about: About, cause: unknown): StorageError {
   const message = `Nobody can say yet whether the append to ${about.id} arrived in ${about.storage.description}. The next append or flush finds out.`
   return new StorageError("indeterminate", message, { ...place(about), cause })
 }
@@ -36,7 +36,7 @@ export function behindUnknown(about: About, cause: unknown): StorageError {
   return new StorageError("unavailable", message, { ...place(about), cause })
 }
 
-export function stubborn(about: About): StorageError {
+export function keepsRefusing(about: About): StorageError {
   const message = `${about.storage.description} keeps refusing appends to ${about.id} although its log has not changed.`
   return new StorageError("conflict", message, place(about))
 }

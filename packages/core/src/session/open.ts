@@ -4,10 +4,10 @@ import type { Entry, Header } from "../format/records.ts"
 import type { CallOptions, Head, HeadInfo, Seq, SessionStorage } from "../storage/contract.ts"
 import { EntryLog } from "../log/entry-log.ts"
 import { defaultLeaf } from "../log/path.ts"
-import { foldBeside, keptFold } from "../info/info-store.ts"
-import type { FoldBeside } from "../info/info-store.ts"
-import { fitsLog, foldInfo, foldLog, startFold, isUnsure } from "../info/info.ts"
-import type { InfoFold } from "../info/info.ts"
+import { informationOf, storedInfo } from "../info/store.ts"
+import type { HeadInformation } from "../info/store.ts"
+import { fitsLog, projectEntry, projectLog, startProjection, isUnsure } from "../info/projection.ts"
+import type { InfoProjection } from "../info/projection.ts"
 import { loadLog, loadOlder } from "../log/loaded-log.ts"
 import type { LoadedLog, LoadOther } from "../log/loaded-log.ts"
 import { LogStore } from "../log/log-store.ts"
@@ -41,7 +41,7 @@ export function newSession(
     log: EntryLog.of([undefined]),
     head,
     leafId: null,
-    fold: () => startFold(header, head?.log ?? ""),
+    info: () => startProjection(header, head?.log ?? ""),
     bytes: 3 * JSON.stringify(header).length,
   })
   const store = new LogStore({ id: header.id, storage, reading: undefined, diagnostics: [] })
@@ -63,7 +63,7 @@ export async function openSession(
     log: loaded.log,
     head: { next: loaded.headInfo.next, log: loaded.headInfo.log },
     leafId,
-    fold: await foldOf(storage, id, loaded, beside, o),
+    info: await projectionOf(storage, id, loaded, beside, o),
     bytes: loaded.headInfo.bytes,
   })
   const shared = new LiveSession({ state, store, options, reload })
@@ -75,7 +75,7 @@ export async function openSession(
 interface Loaded {
   readonly loaded: LoadedLog
   /** The information beside the head, if that is up to date. */
-  readonly beside: FoldBeside | undefined
+  readonly beside: HeadInformation | undefined
 }
 
 async function load(
@@ -84,8 +84,8 @@ async function load(
   { pieces }: Pick<LiveSessionOptions, "pieces">,
   o: CallOptions,
 ): Promise<Loaded> {
-  let beside: FoldBeside | undefined
-  const contextStart = (head: HeadInfo): Seq | undefined => (beside = foldBeside(head))?.live
+  let beside: HeadInformation | undefined
+  const contextStart = (head: HeadInfo): Seq | undefined => (beside = informationOf(head))?.contextStart
   const loaded = await loadLog(storage, id, loadOther, { ...o, pieces, contextStart })
   return { loaded, beside }
 }
@@ -109,46 +109,50 @@ async function leafOf(log: EntryLog, store: LogStore, o: CallOptions): Promise<s
  * The kept fold brought up to date from what is loaded; undefined where that would mean reading further. Made when it is asked for:
  * whoever only reads a session has no use for it.
  */
-async function foldOf(
+async function projectionOf(
   storage: SessionStorage,
   id: string,
   loaded: LoadedLog,
-  beside: FoldBeside | undefined,
+  beside: HeadInformation | undefined,
   o: CallOptions,
-): Promise<() => InfoFold | undefined> {
+): Promise<() => InfoProjection | undefined> {
   const { log, headInfo, header } = loaded
   const { from, end } = log
   if (loaded.older === undefined && loaded.newer === undefined && !log.complete) {
-    const kept = beside === undefined ? await keptFold(storage, id, headInfo, o) : undefined
+    const kept = beside === undefined ? await storedInfo(storage, id, headInfo, o) : undefined
     return () => {
-      const fold = beside?.fold() ?? kept
-      if (fold === undefined || fold.to.seq < from || isUnsure(fold)) return undefined
-      if (!fitsLog(fold, headInfo.log, log.at(fold.to.seq))) return undefined
-      return orUndefined(foldRange(fold, log, { from: fold.to.seq + 1, to: end }))
+      const projection = beside?.projection() ?? kept
+      if (projection === undefined || projection.to.seq < from || isUnsure(projection)) return undefined
+      if (!fitsLog(projection, headInfo.log, log.at(projection.to.seq))) return undefined
+      return orUndefined(projectRange(projection, log, { from: projection.to.seq + 1, to: end }))
     }
   }
   return () => {
     const slots = Array.from({ length: end - 1 }, (_, index) => log.at(index + 1))
-    return orUndefined(foldLog(startFold(header, headInfo.log), slots))
+    return orUndefined(projectLog(startProjection(header, headInfo.log), slots))
   }
 }
 
 /** Where only the log can tell, somebody who asks has it read. */
-function orUndefined(fold: InfoFold): InfoFold | undefined {
-  return isUnsure(fold) ? undefined : fold
+function orUndefined(projection: InfoProjection): InfoProjection | undefined {
+  return isUnsure(projection) ? undefined : projection
 }
 
-function foldRange(start: InfoFold, log: EntryLog, range: { readonly from: Seq; readonly to: Seq }): InfoFold {
-  let fold = start
-  for (let seq = range.from; seq < range.to; seq++) fold = foldInfo(fold, log.at(seq), seq)
-  return fold
+function projectRange(
+  start: InfoProjection,
+  log: EntryLog,
+  range: { readonly from: Seq; readonly to: Seq },
+): InfoProjection {
+  let projection = start
+  for (let seq = range.from; seq < range.to; seq++) projection = projectEntry(projection, log.at(seq), seq)
+  return projection
 }
 
 /** Loads the log that now stands in the session's place, if it is this session's own: it has what was acknowledged. */
 async function reload({ state, id, storage, store, options }: LiveSession): Promise<boolean> {
   const { loaded, beside } = await load(storage, id, options, {})
   if (loaded.older !== undefined || loaded.newer !== undefined) return false
-  const known = state.ackedLeafId ?? state.lastAckedId
+  const known = state.acknowledgedLeafId ?? state.lastAckedId
   while (known !== null && loaded.log.find(known) === undefined && !loaded.log.complete) {
     await loadOlder(storage, id, loaded, undefined)
   }
@@ -156,13 +160,13 @@ async function reload({ state, id, storage, store, options }: LiveSession): Prom
     known === null ? loaded.header.timestamp === state.header.timestamp : loaded.log.find(known) !== undefined
   if (!ours) return false
   // All at once, so that nobody who reads meanwhile sees half of each log.
-  const fold = await foldOf(storage, id, loaded, beside, {})
+  const projection = await projectionOf(storage, id, loaded, beside, {})
   state.header = loaded.header
   state.log = loaded.log
   state.head = { next: loaded.headInfo.next, log: loaded.headInfo.log }
-  state.acked = loaded.log.end
+  state.acknowledged = loaded.log.end
   state.bytesAtMost = loaded.headInfo.bytes
-  state.foldLater(fold)
+  state.projectLater(projection)
   store.restart(loaded)
   return true
 }

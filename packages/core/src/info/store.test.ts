@@ -2,15 +2,15 @@ import * as fc from "fast-check"
 import { expect, test } from "vitest"
 import { expectInfo } from "../../test/expect-info.ts"
 import { infoLog } from "../../test/info-logs.ts"
-import { counting, foldTo, headerLine, linesOf, memory, NOW, saidLine, storeKept } from "../../test/kept-info.ts"
+import { counting, projectTo, headerLine, linesOf, memory, NOW, saidLine, storeKept } from "../../test/kept-info.ts"
 import { anyLog, headerOf, slotsOf } from "../../test/logs.ts"
 import { holdsAsync } from "../../test/property.ts"
 import { STORED_ID, storeLines } from "../../test/stored.ts"
 import { assistant, user } from "../../test/writers.ts"
 import type { SessionStorage } from "../storage/contract.ts"
-import { infoText } from "./info-store.ts"
-import { startFold } from "./info.ts"
-import type { InfoFold, SessionInfo } from "./info.ts"
+import { infoText } from "./store.ts"
+import { startProjection } from "./projection.ts"
+import type { InfoProjection, SessionInfo } from "./projection.ts"
 import { createSessions } from "../session/repository.ts"
 
 test("information is the log's, whatever was kept of it, and how far", async () => {
@@ -20,8 +20,8 @@ test("information is the log's, whatever was kept of it, and how far", async () 
     fc.asyncProperty(fc.oneof(infoLog, anyLog), kept, async (lines, { at, beside, harm }) => {
       const storage = memory()
       const place = at % lines.length
-      const fold = harmed(foldTo(lines, place, ""), harm)
-      const text = harm < garbage.length ? (garbage[harm] as string) : JSON.stringify(fold)
+      const projection = harmed(projectTo(lines, place, ""), harm)
+      const text = harm < garbage.length ? (garbage[harm] as string) : JSON.stringify(projection)
       await storeKept(storage, lines, place, text, beside)
       const sessions = createSessions({ storage })
       const expected = expectInfo(slotsOf(lines), headerOf(lines), NOW)
@@ -34,7 +34,7 @@ test("information is the log's, whatever was kept of it, and how far", async () 
   )
 })
 
-test("information that was carried along while a session wrote is the fold of its log", async () => {
+test("information that was carried along while a session wrote is the projection of its log", async () => {
   const texts = fc.array(
     fc.tuple(fc.constantFrom("say", "answer", "title", "drop", "branch", "model", "edit"), fc.nat()),
     { maxLength: 25, size: "max" },
@@ -70,18 +70,18 @@ test("a session that is opened by its end has the information of its log, and ca
   for (let harm = 0; harm < 6; harm++) {
     const storage = counting()
     const head = await storage.append(STORED_ID, lines.slice(0, 20), { expect: 0 })
-    const kept = harmed(foldTo(lines, 20, head.log), harm)
+    const kept = harmed(projectTo(lines, 20, head.log), harm)
     await storage.append(STORED_ID, lines.slice(20), { expect: head, info: JSON.stringify(kept) })
     const sessions = createSessions({ storage, pieces: { first: 1, largest: 1, lines: 1 } })
     const session = await sessions.open(STORED_ID)
     expect(await session.info()).toMatchObject({
       messageCount: 20,
-      firstPrompt: foldTo(lines, 20, "").prompts[0]?.text,
+      firstPrompt: projectTo(lines, 20, "").prompts[0]?.text,
     })
     await session.append(user("one more"))
     expect(await session.info()).toMatchObject({
       messageCount: 21,
-      firstPrompt: foldTo(lines, 20, "").prompts[0]?.text,
+      firstPrompt: projectTo(lines, 20, "").prompts[0]?.text,
     })
     await sessions.close()
     const again = await createSessions({ storage: memory(storage) }).info(STORED_ID)
@@ -89,10 +89,10 @@ test("a session that is opened by its end has the information of its log, and ca
   }
 })
 
-test("what a session is told of its log when it is opened is folded of that log, though it grew before anybody asked", async () => {
+test("what a session is told of its log when it is opened is projected of that log, though it grew before anybody asked", async () => {
   const storage = counting()
   const lines = [headerLine(), ...Array.from({ length: 20 }, (_, n) => saidLine(n + 1))]
-  await storeKept(storage, lines, 12, JSON.stringify(foldTo(lines, 12, "")), true)
+  await storeKept(storage, lines, 12, JSON.stringify(projectTo(lines, 12, "")), true)
   for (const pieces of [{ first: 700, largest: 700, lines: 10 }, undefined]) {
     const open = pieces === undefined ? createSessions({ storage }) : createSessions({ storage, pieces })
     const session = await open.open(STORED_ID)
@@ -107,10 +107,10 @@ test("what a session is told of its log when it is opened is folded of that log,
 })
 
 /** Nothing kept is believed that does not have its shape, or ends elsewhere. */
-function harmed(fold: InfoFold, harm: number): object {
-  const elsewhere = { ...fold, messageCount: 999, firstPrompt: "wrong" }
+function harmed(projection: InfoProjection, harm: number): object {
+  const elsewhere = { ...projection, messageCount: 999, firstPrompt: "wrong" }
   const all: object[] = [
-    fold,
+    projection,
     { ...elsewhere, log: "another" },
     { ...elsewhere, prompts: [null] },
     { ...elsewhere, metadata: null },
@@ -142,7 +142,13 @@ test("information of another log, or with another entry at its end, is made anew
   for (const change of [{ log: "another" }, { to: { seq: 2, id: "another" } }]) {
     const storage = counting()
     const lines = [headerLine(), ...[1, 2, 3, 4].map(saidLine)]
-    await storeKept(storage, lines, 2, JSON.stringify({ ...foldTo(lines, 2, ""), messageCount: 70, ...change }), true)
+    await storeKept(
+      storage,
+      lines,
+      2,
+      JSON.stringify({ ...projectTo(lines, 2, ""), messageCount: 70, ...change }),
+      true,
+    )
     expect((await createSessions({ storage }).info(STORED_ID)).messageCount).toBe(4)
   }
 })
@@ -168,9 +174,9 @@ test("information over 8 KB goes into a document and comes back without a read o
 })
 
 test("information that rides along is at most 8 KB", () => {
-  const fold = startFold({ systemPromptOverride: "ü".repeat(5_000) }, "l")
-  expect(infoText(fold)).toBeUndefined()
-  expect(infoText(startFold({ systemPromptOverride: "x".repeat(5_000) }, "l"))).toBeDefined()
+  const projection = startProjection({ systemPromptOverride: "ü".repeat(5_000) }, "l")
+  expect(infoText(projection)).toBeUndefined()
+  expect(infoText(startProjection({ systemPromptOverride: "x".repeat(5_000) }, "l"))).toBeDefined()
 })
 test("what is kept is deleted with its session, also where it was kept at that very moment", async () => {
   const storage = counting()

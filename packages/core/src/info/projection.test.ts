@@ -6,42 +6,42 @@ import { anyLog, HEADER, headerOf, slotsOf } from "../../test/logs.ts"
 import { holds } from "../../test/property.ts"
 import type { Entry } from "../format/records.ts"
 import type { HeadInfo } from "../storage/contract.ts"
-import { foldInfo, foldLog, startFold, toSessionInfo } from "./info.ts"
-import type { InfoFold, SessionInfo } from "./info.ts"
+import { projectEntry, projectLog, startProjection, toSessionInfo } from "./projection.ts"
+import type { InfoProjection, SessionInfo } from "./projection.ts"
 
 const NOW = Date.UTC(2026, 5, 1)
 const head: HeadInfo = { next: 2, log: "l", bytes: 10, updatedAt: NOW }
 
-test("the fold of a whole log says what its entries say", () => {
+test("the projection of a whole log says what its entries say", () => {
   holds(
     fc.property(fc.oneof(infoLog, anyLog), (lines) => {
       const slots = slotsOf(lines)
-      const fold = foldLog(startFold(headerOf(lines), "l"), slots.slice(1))
-      expect(fold.promptsLost).toBeUndefined()
-      expect(known(fold)).toEqual(withoutModel(fold, expectInfo(slots, headerOf(lines), NOW)))
+      const projection = projectLog(startProjection(headerOf(lines), "l"), slots.slice(1))
+      expect(projection.promptsLost).toBeUndefined()
+      expect(known(projection)).toEqual(withoutModel(projection, expectInfo(slots, headerOf(lines), NOW)))
     }),
     400,
   )
 })
 
-test("a fold that is kept and gone on with is the fold of the whole log, or says that it lost the prompts", () => {
+test("a projection that is kept and gone on with is the projection of the whole log, or says that it lost the prompts", () => {
   holds(
     fc.property(fc.oneof(infoLog, anyLog), (lines) => {
       const slots = slotsOf(lines)
-      let fold = startFold(headerOf(lines), "l")
+      let projection = startProjection(headerOf(lines), "l")
       for (const [index, slot] of slots.slice(1).entries())
-        fold = JSON.parse(JSON.stringify(foldInfo(fold, slot, index + 1))) as InfoFold
-      const expected = withoutModel(fold, expectInfo(slots, headerOf(lines), NOW))
+        projection = JSON.parse(JSON.stringify(projectEntry(projection, slot, index + 1))) as InfoProjection
+      const expected = withoutModel(projection, expectInfo(slots, headerOf(lines), NOW))
       const { firstPrompt: _, ...rest } = expected
-      if (fold.promptsLost === true) expect(known(fold)).toMatchObject(rest)
-      else expect(known(fold)).toEqual(expected)
+      if (projection.promptsLost === true) expect(known(projection)).toMatchObject(rest)
+      else expect(known(projection)).toEqual(expected)
     }),
     400,
   )
 })
 
 test("prompts are remembered well enough that deleting two of the first three loses nothing", () => {
-  const fold = folded([
+  const projection = projected([
     user("a", "1"),
     user("b", "2"),
     user("c", "3"),
@@ -50,21 +50,21 @@ test("prompts are remembered well enough that deleting two of the first three lo
     gone("2"),
     user("e", "5"),
   ])
-  expect(fold.promptsLost).toBeUndefined()
-  expect(toSessionInfo("s", fold, head).firstPrompt).toBe("c")
+  expect(projection.promptsLost).toBeUndefined()
+  expect(toSessionInfo("s", projection, head).firstPrompt).toBe("c")
 })
 
-test("a prompt that was not remembered is not passed over: where all remembered ones are gone, the fold says so", () => {
+test("a prompt that was not remembered is not passed over: where all remembered ones are gone, the projection says so", () => {
   const prompts = ["1", "2", "3", "4"].map((id) => user(`prompt ${id}`, id))
-  const fold = folded([...prompts, gone("1"), user("late", "5"), gone("2"), gone("3")])
-  expect(fold.promptsLost).toBe(true)
-  expect(fold.prompts).toEqual([])
+  const projection = projected([...prompts, gone("1"), user("late", "5"), gone("2"), gone("3")])
+  expect(projection.promptsLost).toBe(true)
+  expect(projection.prompts).toEqual([])
 })
 
 test("a log whose only prompts were deleted has lost none", () => {
-  const fold = folded([user("a", "1"), gone("1")])
-  expect(fold.promptsLost).toBeUndefined()
-  expect(toSessionInfo("s", fold, head)).not.toHaveProperty("firstPrompt")
+  const projection = projected([user("a", "1"), gone("1")])
+  expect(projection.promptsLost).toBeUndefined()
+  expect(toSessionInfo("s", projection, head)).not.toHaveProperty("firstPrompt")
 })
 
 test("an edit makes the first prompt anew, one without text takes it away, and a later one brings it back", () => {
@@ -128,28 +128,28 @@ test("null clears: the user's all there was, an automatic one itself; what comes
 })
 
 test("messages count on every branch, and a tombstone takes none away", () => {
-  const fold = folded([user("a", "1"), user("b", "2"), { ...user("c", "3"), parentId: "1" }, gone("2")])
-  expect(fold.messageCount).toBe(3)
+  const projection = projected([user("a", "1"), user("b", "2"), { ...user("c", "3"), parentId: "1" }, gone("2")])
+  expect(projection.messageCount).toBe(3)
 })
 
 test("lastMessageAt is the newest message's, never later than updatedAt, and no other entry moves it", () => {
   const at = (timestamp: string, one: Entry) => ({ ...one, timestamp })
-  const fold = folded([
+  const projection = projected([
     at("2026-03-01T00:00:00+02:00", user("a", "1")),
     at("2026-02-01T00:00:00.000Z", user("b", "2")),
     at("2026-04-01T00:00:00.000Z", entry("metadata", { key: "k", value: 1 })),
   ])
-  expect(toSessionInfo("s", fold, head).lastMessageAt).toBe("2026-02-28T22:00:00.000Z")
-  const ahead = folded([at("2099-01-01T00:00:00.000Z", user("a", "1"))])
+  expect(toSessionInfo("s", projection, head).lastMessageAt).toBe("2026-02-28T22:00:00.000Z")
+  const ahead = projected([at("2099-01-01T00:00:00.000Z", user("a", "1"))])
   expect(toSessionInfo("s", ahead, head)).toMatchObject({
     lastMessageAt: new Date(NOW).toISOString(),
     updatedAt: new Date(NOW).toISOString(),
   })
-  expect(toSessionInfo("s", folded([]), head).lastMessageAt).toBe("2026-01-31T09:30:00.000Z")
+  expect(toSessionInfo("s", projected([]), head).lastMessageAt).toBe("2026-01-31T09:30:00.000Z")
 })
 
 test("times are written in one way whatever the header says, so that they sort", () => {
-  const createdAt = (timestamp: unknown) => startFold({ timestamp }, "l").createdAt
+  const createdAt = (timestamp: unknown) => startProjection({ timestamp }, "l").createdAt
   expect(createdAt("2026-01-31T11:30:00+02:00")).toBe("2026-01-31T09:30:00.000Z")
   expect(createdAt("yesterday")).toBe("1970-01-01T00:00:00.000Z")
   expect(createdAt(7)).toBe("1970-01-01T00:00:00.000Z")
@@ -161,7 +161,7 @@ test("usage is summed over assistant messages and usage entries of every branch;
     id,
     parentId,
   })
-  const fold = folded([
+  const projection = projected([
     call({ input: 10, output: 5, cost: { total: 0.5 } }, "1"),
     call({ input: 1, output: 1, cacheRead: 1, cacheWrite: 1, totalTokens: 100, cost: 0.25 }, "2"),
     call({ input: "7", output: Number.NaN, totalTokens: "many" }, "3", "1"),
@@ -170,18 +170,18 @@ test("usage is summed over assistant messages and usage entries of every branch;
     entry("usage", { kind: "title", usage: null }),
   ])
   const expected = { input: 13, output: 6, cacheRead: 1, cacheWrite: 1, totalTokens: 117, cost: 0.75, calls: 6 }
-  expect(fold.metrics).toEqual(expected)
+  expect(projection.metrics).toEqual(expected)
 })
 
 test("metadata keys may have any name, and cwd stands over the header's only as a text", () => {
   const set = (key: string, value: unknown) => entry("metadata", { key, value })
-  const fold = folded([set("__proto__", 1), set("cwd", "/there"), set("cwd", 5), set("gone", undefined)])
-  expect(Object.entries(fold.metadata)).toEqual([
+  const projection = projected([set("__proto__", 1), set("cwd", "/there"), set("cwd", 5), set("gone", undefined)])
+  expect(Object.entries(projection.metadata)).toEqual([
     ["__proto__", 1],
     ["cwd", 5],
   ])
-  expect(Object.getPrototypeOf(fold.metadata)).toBe(Object.prototype)
-  expect(fold.cwd).toBe("/there")
+  expect(Object.getPrototypeOf(projection.metadata)).toBe(Object.prototype)
+  expect(projection.cwd).toBe("/there")
 })
 
 test("a compaction's stored state says which model is in force, also after a branch", () => {
@@ -201,18 +201,18 @@ test("a compaction's stored state says which model is in force, also after a bra
     modifiedFiles: [],
     state,
   }
-  const fold = folded([
+  const projection = projected([
     user("a", "1"),
     user("b", "2"),
     { ...entry("leaf", {}), parentId: "1" },
     { ...entry("compaction", compaction), id: "c" },
   ])
-  expect(fold).toMatchObject({
+  expect(projection).toMatchObject({
     model: { provider: "p", model: "m" },
     modelIsExplicit: true,
     compaction: { id: "c", firstKeptSeq: 4 },
   })
-  expect(fold.modelUnknown).toBeUndefined()
+  expect(projection.modelUnknown).toBeUndefined()
 })
 
 test("the compaction that the leaf rests on is forgotten where it no longer is", () => {
@@ -221,10 +221,10 @@ test("the compaction that the leaf rests on is forgotten where it no longer is",
     id: "c",
   }
   const start = [user("a", "1"), compaction]
-  expect(folded(start).compaction).toEqual({ seq: 2, id: "c" })
-  expect(folded([...start, gone("c")]).compaction).toBeUndefined()
-  expect(folded([...start, entry("reset_boundary", {})]).compaction).toBeUndefined()
-  expect(folded([...start, { ...entry("leaf", {}), parentId: "1" }]).compaction).toBeUndefined()
+  expect(projected(start).compaction).toEqual({ seq: 2, id: "c" })
+  expect(projected([...start, gone("c")]).compaction).toBeUndefined()
+  expect(projected([...start, entry("reset_boundary", {})]).compaction).toBeUndefined()
+  expect(projected([...start, { ...entry("leaf", {}), parentId: "1" }]).compaction).toBeUndefined()
 })
 
 let count = 0
@@ -251,32 +251,39 @@ function gone(targetId: string): Entry {
   return entry("tombstone", { targetId })
 }
 
-function folded(entries: readonly Entry[], header: object = HEADER): InfoFold {
-  let fold = startFold(header as never, "l")
+function projected(entries: readonly Entry[], header: object = HEADER): InfoProjection {
+  let projection = startProjection(header as never, "l")
   for (const [index, one] of entries.entries()) {
     const parentId = one.parentId === LAST ? (entries[index - 1]?.id ?? null) : one.parentId
-    fold = foldInfo(fold, { ...one, parentId, seq: index + 1 }, index + 1)
+    projection = projectEntry(projection, { ...one, parentId, seq: index + 1 }, index + 1)
   }
-  return fold
+  return projection
 }
 
 function promptOf(entries: readonly Entry[]): string | undefined {
-  return toSessionInfo("s", folded(entries), head).firstPrompt
+  return toSessionInfo("s", projected(entries), head).firstPrompt
 }
 
 function titleOf(entries: readonly Entry[]): readonly unknown[] {
-  const { title, titleSource } = toSessionInfo("s", folded(entries, { ...HEADER, title: "from the header" }), head)
+  const { title, titleSource } = toSessionInfo("s", projected(entries, { ...HEADER, title: "from the header" }), head)
   return [title, titleSource]
 }
 
-function known(fold: InfoFold): Partial<SessionInfo> {
-  const { id: _, updatedAt: __, bytes: ___, parts: ____, incomplete: _____, ...rest } = toSessionInfo("s", fold, head)
-  return withoutModel(fold, rest)
+function known(projection: InfoProjection): Partial<SessionInfo> {
+  const {
+    id: _,
+    updatedAt: __,
+    bytes: ___,
+    parts: ____,
+    incomplete: _____,
+    ...rest
+  } = toSessionInfo("s", projection, head)
+  return withoutModel(projection, rest)
 }
 
 /** After a branch the fold does not say which model is in force; that is asked of the path. */
-function withoutModel<T extends object>(fold: InfoFold, info: T): T {
-  if (fold.modelUnknown !== true) return info
+function withoutModel<T extends object>(projection: InfoProjection, info: T): T {
+  if (projection.modelUnknown !== true) return info
   const { model: _, ...rest } = info as T & { model?: unknown }
   return rest as unknown as T
 }

@@ -8,9 +8,9 @@ import { placeEntry } from "../format/normalize.ts"
 import type { EntryPlace } from "../format/normalize.ts"
 import type { Entry } from "../format/records.ts"
 import { truncateOversize } from "../format/truncate.ts"
-import type { PendingEntry, PlaceHint } from "./pending.ts"
+import type { PendingEntry, SeqHint } from "./pending.ts"
 
-export interface Prepared {
+export interface EncodedAppendEntry {
   /** Nothing that outlives the call may be kept of it: the caller's own objects are in it. */
   readonly entry: Entry
   readonly pending: PendingEntry
@@ -26,12 +26,12 @@ export interface PrepareOptions {
 }
 
 /** `aside`: see {@link PendingEntry.aside}. */
-export function prepareEntry(
+export function encodeForAppend(
   given: EntryPayload,
   place: EntryPlace,
   aside: boolean,
   { blobs: limits, oversize }: PrepareOptions,
-): Prepared {
+): EncodedAppendEntry {
   const payload = oversize === "truncate" ? truncateOversize(given, limits) : given
   const hint = hintFor(payload, place.parentId)
   const entry = placeEntry(hint === undefined ? payload : without(payload, hint.field), place)
@@ -50,7 +50,7 @@ export function prepareEntry(
 }
 
 /** Which entries say where another one stands. A leaf's target is its parent. */
-function hintFor(payload: EntryPayload, parentId: string | null): PlaceHint | undefined {
+function hintFor(payload: EntryPayload, parentId: string | null): SeqHint | undefined {
   const fields = payload as Readonly<Record<string, unknown>>
   switch (fields["type"]) {
     case "compaction":
@@ -66,7 +66,7 @@ function hintFor(payload: EntryPayload, parentId: string | null): PlaceHint | un
   }
 }
 
-function toHint(field: PlaceHint["field"], targetId: unknown): PlaceHint | undefined {
+function toHint(field: SeqHint["field"], targetId: unknown): SeqHint | undefined {
   return typeof targetId === "string" ? { field, targetId } : undefined
 }
 
@@ -75,7 +75,7 @@ function without(payload: EntryPayload, field: string): EntryPayload {
   return rest as unknown as EntryPayload
 }
 
-function planAppend(full: EncodedEntry, limits: BlobLimits): Pick<Prepared, "blobs" | "sized"> {
+function planAppend(full: EncodedEntry, limits: BlobLimits): Pick<EncodedAppendEntry, "blobs" | "sized"> {
   const blobs = planBlobs(decodeEntry(full), limits)
   return { blobs, sized: blobs.length === 0 ? full : withBlobs(full, blobs.map(toZero)) }
 }

@@ -6,12 +6,12 @@ import { utf8Length } from "../storage/checks.ts"
 import type { CallOptions, Head, SessionStorage } from "../storage/contract.ts"
 import { hasCode } from "../storage/errors.ts"
 import { backoff } from "../storage/clock.ts"
-import { infoText } from "../info/info-store.ts"
-import { startFold } from "../info/info.ts"
+import { infoText } from "../info/store.ts"
+import { startProjection } from "../info/projection.ts"
 import { readLines } from "../log/loaded-log.ts"
-import { newSession } from "./opening.ts"
-import type { OpeningOptions } from "./opening.ts"
-import { taken } from "../write/queue-errors.ts"
+import { newSession } from "./open.ts"
+import type { OpeningOptions } from "./open.ts"
+import { taken } from "../write/errors.ts"
 import { TRIES } from "../storage/retry.ts"
 import type { LiveSession } from "./live-session.ts"
 
@@ -41,7 +41,7 @@ export async function createSession(
 
 async function writeHeader(storage: SessionStorage, header: Header, line: string, o: CallOptions): Promise<Head> {
   const { id } = header
-  const text = infoText(startFold(header, ""))
+  const text = infoText(startProjection(header, ""))
   let doubt = false
   for (let attempt = 1; ; attempt++) {
     try {
