@@ -1,4 +1,4 @@
-/** Whether what is published can be loaded at all: every entry of every package, as built. */
+/** The built entries of all published packages, for the tests that import each of them. */
 import { existsSync, readdirSync, readFileSync } from "node:fs"
 
 export interface BuiltEntry {
@@ -25,7 +25,7 @@ function entriesOf(folder: URL): readonly BuiltEntry[] {
   if (!existsSync(file)) return []
   const { name, exports, bin = {}, ...rest } = JSON.parse(readFileSync(file, "utf8")) as Manifest
   if (rest.private === true) return []
-  // A command does its work when it is loaded, and ends the process.
+  // A command runs when it is imported, and ends the process.
   const commands = new Set(Object.values(bin))
   return Object.entries(exports)
     .filter(([, built]) => !commands.has(built.default))

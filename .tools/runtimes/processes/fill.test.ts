@@ -5,25 +5,25 @@ import { test, type TestContext } from "node:test"
 import { createSessions, type Entry } from "@sessions/core"
 import { createFileStorage } from "@sessions/fs"
 import type { Arguments, Filled } from "./commands.ts"
-import { type Hand, type Runtime, startHands } from "./hands.ts"
+import { type Worker, type Runtime, startWorkers } from "./workers.ts"
 
 const EACH = 2_000
-/** A turn of the lock takes some 50 ms: who waits so long was passed over a hundred times. */
+/** A process holds the lock for about 50 ms, so a longer wait means starvation. */
 const LONGEST_MS = 10_000
 const LIMITS = { timeout: 120_000 }
 
 for (const inFlight of [1, 32]) {
-  const how = inFlight === 1 ? "one at a time" : `${inFlight} on their way`
+  const how = inFlight === 1 ? "one at a time" : `${inFlight} in flight`
   void test(
-    `four processes of three runtimes append to one session as fast as they can, ${how}: all is there once, each one's in its order`,
+    `four processes of three runtimes append to one session as fast as they can, ${how}: each entry is in the log once, in the order of its process`,
     LIMITS,
     async (t) => {
-      const place = await openPlace(t, ["node", "node", "bun", "deno"])
-      const filled = await Promise.all(place.hands.map((_, i) => place.fill(i, { count: EACH, inFlight })))
-      const texts = await place.check(filled)
+      const setup = await setUp(t, ["node", "node", "bun", "deno"])
+      const filled = await Promise.all(setup.workers.map((_, i) => setup.fill(i, { count: EACH, inFlight })))
+      const texts = await setup.check(filled)
       assert.equal(texts.length, 4 * EACH)
       const seconds = Math.max(...filled.map(({ ms }) => ms)) / 1_000
-      const waits = filled.map(({ longestWaitMs }, i) => `${place.names[i]} ${Math.round(longestWaitMs)} ms`).join(", ")
+      const waits = filled.map(({ longestWaitMs }, i) => `${setup.names[i]} ${Math.round(longestWaitMs)} ms`).join(", ")
       t.diagnostic(
         `measured: 8,000 entries, ${how}, in ${seconds.toFixed(1)} s, ${turnsOf(texts)} turns; longest waits: ${waits}`,
       )
@@ -33,14 +33,14 @@ for (const inFlight of [1, 32]) {
 }
 
 for (const runtime of ["node", "bun", "deno"] as const) {
-  void test(`a process in ${runtime} gets its turns beside three others that never pause`, LIMITS, async (t) => {
-    const place = await openPlace(t, ["node", "bun", "deno", runtime])
-    const until = join(place.root, ".stop")
-    const others = [0, 1, 2].map((i) => place.fill(i, { until, inFlight: 1 }))
-    const own = await place.fill(3, { count: EACH, inFlight: 1 })
+  void test(`a process in ${runtime} is not starved by three others that never pause`, LIMITS, async (t) => {
+    const setup = await setUp(t, ["node", "bun", "deno", runtime])
+    const until = join(setup.root, ".stop")
+    const others = [0, 1, 2].map((i) => setup.fill(i, { until, inFlight: 1 }))
+    const own = await setup.fill(3, { count: EACH, inFlight: 1 })
     writeFileSync(until, "")
     const filled = [...(await Promise.all(others)), own]
-    const texts = await place.check(filled)
+    const texts = await setup.check(filled)
     const rest = texts.length - EACH
     t.diagnostic(
       `measured: ${EACH} entries of ${runtime} beside ${rest} of others in ${(own.ms / 1_000).toFixed(1)} s, ${turnsOf(texts)} turns; longest wait: ${Math.round(own.longestWaitMs)} ms`,
@@ -49,28 +49,28 @@ for (const runtime of ["node", "bun", "deno"] as const) {
   })
 }
 
-interface Place {
+interface Setup {
   readonly root: string
-  readonly hands: readonly Hand[]
+  readonly workers: readonly Worker[]
   readonly names: readonly string[]
   fill(index: number, o: Omit<Arguments<"fill">, "session" | "name">): Promise<Filled>
-  /** The texts of all messages in log order, held to what each process says that it wrote. */
+  /** The texts of all messages in log order, compared with the reports of the processes. */
   check(filled: readonly Filled[]): Promise<readonly string[]>
 }
 
-/** A session, and processes that all run before one begins. */
-async function openPlace(t: TestContext, runtimes: readonly Runtime[]): Promise<Place> {
-  const { root, hands } = startHands(t, runtimes, 400_000)
+/** A session, and processes that have all started. */
+async function setUp(t: TestContext, runtimes: readonly Runtime[]): Promise<Setup> {
+  const { root, workers } = startWorkers(t, runtimes, 400_000)
   const sessions = createSessions({ storage: createFileStorage({ root }) })
   const { id } = await sessions.create()
   await sessions.close()
-  await Promise.all(hands.map((hand) => hand.tell("list", {})))
-  const names = hands.map(({ runtime }, i) => `${runtime}-${i + 1}`)
+  await Promise.all(workers.map((worker) => worker.send("list", {})))
+  const names = workers.map(({ runtime }, i) => `${runtime}-${i + 1}`)
   return {
     root,
-    hands,
+    workers,
     names,
-    fill: (i, o) => (hands[i] as Hand).tell("fill", { session: id, name: names[i] ?? "", ...o }),
+    fill: (i, o) => (workers[i] as Worker).send("fill", { session: id, name: names[i] ?? "", ...o }),
     async check(filled) {
       const texts = await textsOf(root, id)
       for (const [i, name] of names.entries()) {
@@ -88,7 +88,7 @@ function turnsOf(texts: readonly string[]): number {
   return writers.filter((name, i) => name !== writers[i - 1]).length
 }
 
-/** Each message hangs on one before it, and none has an id that another has. */
+/** Each message has an earlier one as its parent, and ids are unique. */
 async function textsOf(root: string, id: string): Promise<readonly string[]> {
   const sessions = createSessions({ storage: createFileStorage({ root }) })
   const session = await sessions.open(id)

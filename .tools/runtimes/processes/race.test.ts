@@ -1,7 +1,7 @@
 import assert from "node:assert/strict"
 import { test } from "node:test"
 import type { Head } from "@sessions/core/storage"
-import { startHands } from "./hands.ts"
+import { startWorkers } from "./workers.ts"
 
 const ROUNDS = 100
 const EACH = 8
@@ -9,14 +9,16 @@ const EACH = 8
 void test("of 32 appends after one head, from four processes of three runtimes, exactly one is taken, a hundred times", {
   timeout: 240_000,
 }, async (t) => {
-  const { hands } = startHands(t, ["node", "node", "bun", "deno"], 10_000)
-  const first = await hands[0]?.tell("append", { session: "a", lines: ["{}"] })
+  const { workers } = startWorkers(t, ["node", "node", "bun", "deno"], 10_000)
+  const first = await workers[0]?.send("append", { session: "a", lines: ["{}"] })
   assert.ok(first !== undefined && "head" in first)
   let head: Head = first.head
-  const won = hands.map(() => 0)
+  const won = workers.map(() => 0)
   for (let round = 0; round < ROUNDS; round++) {
     const outcomes = await Promise.all(
-      hands.map((hand, i) => hand.tell("race", { session: "a", expect: head, count: EACH, mark: `${round}-${i}` })),
+      workers.map((worker, i) =>
+        worker.send("race", { session: "a", expect: head, count: EACH, mark: `${round}-${i}` }),
+      ),
     )
     const winners = outcomes.flatMap((own, i) =>
       own.flatMap((outcome) => ("head" in outcome ? [{ i, ...outcome }] : [])),
@@ -27,8 +29,10 @@ void test("of 32 appends after one head, from four processes of three runtimes, 
     for (const { i } of winners) won[i] = (won[i] ?? 0) + 1
     head = { next: head.next + 1, log: head.log }
   }
-  const read = await Promise.all(hands.map((hand) => hand.tell("read", { session: "a" })))
+  const read = await Promise.all(workers.map((worker) => worker.send("read", { session: "a" })))
   assert.deepEqual(new Set(read.map(({ lines }) => lines)), new Set([ROUNDS + 1]))
   assert.equal(new Set(read.map(({ sha256 }) => sha256)).size, 1)
-  t.diagnostic(`measured: ${ROUNDS} races, won by ${hands.map(({ runtime }, i) => `${runtime} ${won[i]}`).join(", ")}`)
+  t.diagnostic(
+    `measured: ${ROUNDS} races, won by ${workers.map(({ runtime }, i) => `${runtime} ${won[i]}`).join(", ")}`,
+  )
 })

@@ -5,10 +5,10 @@ import { join } from "node:path"
 import { test } from "node:test"
 import type { Head } from "@sessions/core/storage"
 import type { Outcome } from "./commands.ts"
-import { type Hand, type Runtime, startHands } from "./hands.ts"
+import { type Worker, type Runtime, startWorkers } from "./workers.ts"
 
 const RUNTIMES: readonly Runtime[] = ["node", "bun", "deno"]
-/** Small, so that parts and marks are made by one runtime and read by another. */
+/** Small, so that one runtime reads the parts and the sparse index that another has written. */
 const PART_BYTES = 700_000
 const LIMITS = { timeout: 60_000 }
 
@@ -16,17 +16,17 @@ void test(
   "what one runtime wrote, byte for byte, is what it would have written in another, and what every other one reads",
   LIMITS,
   async (t) => {
-    const { root, hands } = startHands(t, RUNTIMES, PART_BYTES)
-    for (const { runtime, tell } of hands) {
-      for (const lines of batches()) headOf(await tell("append", { session: runtime, lines }))
+    const { root, workers } = startWorkers(t, RUNTIMES, PART_BYTES)
+    for (const { runtime, send } of workers) {
+      for (const lines of batches()) headOf(await send("append", { session: runtime, lines }))
     }
     const expected = digest(batches().flat())
-    for (const { tell } of hands) {
-      for (const session of RUNTIMES) assert.deepEqual(await tell("read", { session }), expected)
-      assert.deepEqual((await tell("list", {})).toSorted(), RUNTIMES.toSorted())
+    for (const { send } of workers) {
+      for (const session of RUNTIMES) assert.deepEqual(await send("read", { session }), expected)
+      assert.deepEqual((await send("list", {})).toSorted(), RUNTIMES.toSorted())
     }
-    // Nothing is written behind any more.
-    await Promise.all(hands.map(({ end }) => end()))
+    // All write-behind work is done.
+    await Promise.all(workers.map(({ end }) => end()))
     const files = partsOf(root, "node")
     assert.ok(files.size > 2, "the log has several parts")
     for (const runtime of RUNTIMES) assert.deepEqual(partsOf(root, runtime), files)
@@ -41,15 +41,15 @@ void test(
 )
 
 void test("runtimes take turns on one session, each going on where the one before it stopped", LIMITS, async (t) => {
-  const { hands } = startHands(t, RUNTIMES, PART_BYTES)
+  const { workers } = startWorkers(t, RUNTIMES, PART_BYTES)
   const written: string[] = []
   for (let turn = 0; turn < 60; turn++) {
     const lines = batches()[turn % batches().length]?.map((line) => `${line} ${turn}`) ?? []
-    const { next } = headOf(await of(hands, turn).tell("append", { session: "a", lines }))
+    const { next } = headOf(await of(workers, turn).send("append", { session: "a", lines }))
     written.push(...lines)
     assert.equal(next, written.length)
     if (turn % 10 === 9) {
-      for (const { tell } of hands) assert.deepEqual(await tell("read", { session: "a" }), digest(written))
+      for (const { send } of workers) assert.deepEqual(await send("read", { session: "a" }), digest(written))
     }
   }
 })
@@ -58,25 +58,25 @@ void test(
   "a log that one runtime deleted, made again or replaced is `conflict` to the others, and they go on with the new one",
   LIMITS,
   async (t) => {
-    const { hands } = startHands(t, RUNTIMES, PART_BYTES)
-    for (const [turn, { tell }] of hands.entries()) {
-      const [second, third] = [of(hands, turn + 1), of(hands, turn + 2)]
+    const { workers } = startWorkers(t, RUNTIMES, PART_BYTES)
+    for (const [turn, { send }] of workers.entries()) {
+      const [second, third] = [of(workers, turn + 1), of(workers, turn + 2)]
       const session = `s${turn}`
-      const old = headOf(await tell("append", { session, lines: ["one", "two"] }))
-      for (const hand of hands) assert.equal((await hand.tell("read", { session })).lines, 2)
+      const old = headOf(await send("append", { session, lines: ["one", "two"] }))
+      for (const worker of workers) assert.equal((await worker.send("read", { session })).lines, 2)
 
-      const replaced = headOf(await second.tell("replace", { session, lines: ["new"], expect: old }))
-      assert.deepEqual(await tell("appendAt", { session, lines: ["x"], expect: old }), { code: "conflict" })
-      assert.deepEqual(await tell("read", { session }), digest(["new"]))
-      const grown = headOf(await third.tell("appendAt", { session, lines: ["more"], expect: replaced }))
+      const replaced = headOf(await second.send("replace", { session, lines: ["new"], expect: old }))
+      assert.deepEqual(await send("appendAt", { session, lines: ["x"], expect: old }), { code: "conflict" })
+      assert.deepEqual(await send("read", { session }), digest(["new"]))
+      const grown = headOf(await third.send("appendAt", { session, lines: ["more"], expect: replaced }))
 
-      assert.deepEqual(await tell("delete", { session }), { bytes: 9, parts: 1 })
-      assert.deepEqual(await third.tell("appendAt", { session, lines: ["x"], expect: grown }), { code: "conflict" })
-      const anew = headOf(await second.tell("appendAt", { session, lines: ["again"], expect: 0 }))
-      assert.deepEqual(await third.tell("appendAt", { session, lines: ["x"], expect: 0 }), { code: "conflict" })
-      assert.deepEqual(await third.tell("appendAt", { session, lines: ["x"], expect: grown }), { code: "conflict" })
-      headOf(await tell("appendAt", { session, lines: ["on"], expect: anew }))
-      for (const hand of hands) assert.deepEqual(await hand.tell("read", { session }), digest(["again", "on"]))
+      assert.deepEqual(await send("delete", { session }), { bytes: 9, parts: 1 })
+      assert.deepEqual(await third.send("appendAt", { session, lines: ["x"], expect: grown }), { code: "conflict" })
+      const anew = headOf(await second.send("appendAt", { session, lines: ["again"], expect: 0 }))
+      assert.deepEqual(await third.send("appendAt", { session, lines: ["x"], expect: 0 }), { code: "conflict" })
+      assert.deepEqual(await third.send("appendAt", { session, lines: ["x"], expect: grown }), { code: "conflict" })
+      headOf(await send("appendAt", { session, lines: ["on"], expect: anew }))
+      for (const worker of workers) assert.deepEqual(await worker.send("read", { session }), digest(["again", "on"]))
     }
   },
 )
@@ -85,30 +85,30 @@ void test(
   "a document that all runtimes change at once loses no change, and a blob that one put is there for all",
   LIMITS,
   async (t) => {
-    const { hands } = startHands(t, RUNTIMES, PART_BYTES)
-    const changes = hands.flatMap(({ runtime, tell }) =>
-      Array.from({ length: 20 }, (_, n) => tell("extendDoc", { key: "pointers", by: `${runtime} ${n};` })),
+    const { workers } = startWorkers(t, RUNTIMES, PART_BYTES)
+    const changes = workers.flatMap(({ runtime, send }) =>
+      Array.from({ length: 20 }, (_, n) => send("extendDoc", { key: "pointers", by: `${runtime} ${n};` })),
     )
     await Promise.all(changes)
-    const { text } = await of(hands, 0).tell("extendDoc", { key: "pointers", by: "" })
+    const { text } = await of(workers, 0).send("extendDoc", { key: "pointers", by: "" })
     const all = text.split(";").filter((change) => change !== "")
     assert.equal(all.length, 60)
-    for (const { runtime } of hands) {
+    for (const { runtime } of workers) {
       const own = all.filter((change) => change.startsWith(`${runtime} `))
       assert.deepEqual(
         own,
         Array.from({ length: 20 }, (_, n) => `${runtime} ${n}`),
       )
     }
-    for (const { runtime, tell } of hands) {
-      const { hash } = await tell("putBlob", { text: `of ${runtime}, größer` })
-      for (const hand of hands) assert.equal((await hand.tell("getBlob", { hash })).text, `of ${runtime}, größer`)
+    for (const { runtime, send } of workers) {
+      const { hash } = await send("putBlob", { text: `of ${runtime}, größer` })
+      for (const worker of workers) assert.equal((await worker.send("getBlob", { hash })).text, `of ${runtime}, größer`)
     }
   },
 )
 
-function of(hands: readonly Hand[], turn: number): Hand {
-  return hands[turn % hands.length] as Hand
+function of(workers: readonly Worker[], turn: number): Worker {
+  return workers[turn % workers.length] as Worker
 }
 
 function headOf(outcome: Outcome): Head {
@@ -121,14 +121,14 @@ function digest(lines: readonly string[]): { lines: number; sha256: string } {
   return { lines: lines.length, sha256: createHash("sha256").update(text).digest("hex") }
 }
 
-/** The parts of a log by their names. */
+/** The file names of a log's parts. */
 function partsOf(root: string, session: string): ReadonlyMap<string, Buffer> {
   const folder = join(root, session)
   const names = readdirSync(folder).filter((name) => name.endsWith(".jsonl"))
   return new Map(names.toSorted().map((name) => [name, readFileSync(join(folder, name))]))
 }
 
-/** Lines that a decoder, a splitter or a counter of bytes may get wrong, one alone and many together. */
+/** Lines that are difficult to decode, split or count, single and combined. */
 function batches(): readonly (readonly string[])[] {
   const odd = [
     "{}",

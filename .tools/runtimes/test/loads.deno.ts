@@ -2,7 +2,7 @@ import assert from "node:assert/strict"
 import { builtEntries } from "../loads.ts"
 
 for (const { name, load } of builtEntries()) {
-  Deno.test(`${name} can be loaded and has something to offer`, async () => {
+  Deno.test(`${name} can be imported and exports something`, async () => {
     assert.notEqual(Object.keys(await load()).length, 0)
   })
 }

@@ -3,7 +3,7 @@ import { test } from "node:test"
 import { builtEntries } from "../loads.ts"
 
 for (const { name, load } of builtEntries()) {
-  void test(`${name} can be loaded and has something to offer`, async () => {
+  void test(`${name} can be imported and exports something`, async () => {
     assert.notEqual(Object.keys(await load()).length, 0)
   })
 }

@@ -1,6 +1,6 @@
 /**
- * One of several processes on a folder: `hand.ts ROOT MAX_PART_BYTES`, in whichever runtime. Does what the lines of its input say,
- * one after the other, and answers each with a line; ends when its input does.
+ * One of several processes on a folder: `worker.ts ROOT MAX_PART_BYTES`, in any runtime. Runs the commands on its input, a line each,
+ * one after another, and answers each with a line. Ends with its input.
  */
 import { createHash } from "node:crypto"
 import { existsSync } from "node:fs"
@@ -18,9 +18,9 @@ const open = (): SessionStorage => {
 }
 const storage = open()
 
-type Deeds = { readonly [C in Command]: (o: Arguments<C>) => Promise<Answer<C>> }
+type Handlers = { readonly [C in Command]: (o: Arguments<C>) => Promise<Answer<C>> }
 
-const deeds: Deeds = {
+const handlers: Handlers = {
   async append({ session, lines }) {
     const info = await storage.head(session)
     return appendTo(storage, session, lines, info === undefined ? 0 : { next: info.next, log: info.log })
@@ -112,6 +112,6 @@ async function* chunked(lines: readonly string[]): AsyncGenerator<Chunk> {
 
 for await (const line of createInterface({ input: process.stdin })) {
   const { command, o } = JSON.parse(line) as { command: keyof Commands; o: never }
-  process.stdout.write(toLine(await deeds[command](o)))
+  process.stdout.write(toLine(await handlers[command](o)))
 }
 await storage[Symbol.asyncDispose]()
