@@ -29,13 +29,20 @@ export const clauses = {
     "A full store refuses with `quota`, writes nothing, and accepts appends again as soon as it has space.",
   "append.busy":
     "A store that asks to retry later delays an append, or makes it `unavailable`; the lines are written once or not at all.",
-  "read.order":
-    "Reads give each line of the range once, in log order (also for `last`), without gaps; `to` and `before` are exclusive.",
-  "read.committed": "A read gives at least all that was committed before the call.",
+  "read.order": "A read returns each line once, in log order, without gaps; `to` and `before` are exclusive.",
+  "read.window":
+    "A window is the last whole lines before `before` that come to at most `maxBytes`, but at least one line.",
+  "read.arguments":
+    "A seq is a whole number from 0, `maxBytes` is one from 1, `log` is a text; any other value is `invalid`.",
+  "read.log": "A read with `log` is `conflict` if the log has another identity, or if there is none.",
+  "read.committed":
+    "A read returns all lines that were committed before it, and none that were appended after it began.",
   "read.chunks": "Chunks are contiguous, never empty, and at most 256 KB unless a single line is longer.",
-  "read.missing": "A missing session yields nothing.",
-  "read.gone": "A log that is deleted or replaced under its reader is `conflict`.",
-  "read.corrupt": "Bytes that are not UTF-8 are `corrupt` where they are read, and are not written anew.",
+  "read.missing": "A read of a missing session yields nothing, unless it has `log`.",
+  "read.gone": "If the log is deleted or replaced during a read, the read is `conflict`.",
+  "read.corrupt": "Invalid UTF-8 is `corrupt` when it is read, and is not rewritten.",
+  "read.damage":
+    "A window of at most 256 KB begins after invalid UTF-8; it is `corrupt` only if its last line is invalid.",
   "head.exact": "`head` returns the next seq, the log's identity and its bytes; nothing if there is no session.",
   "head.time": "`updatedAt` is the time of the last append by the storage's clock, and never decreases.",
   "list.all": "`list` returns every session once, with the values of `head`.",

@@ -3,7 +3,7 @@
  * feature run, and so that a mutant can break it.
  */
 import type { Faults, Subject } from "../subject.ts"
-import type { AppendOptions, Head, SessionStorage } from "@sessions/core/storage"
+import type { AppendOptions, Chunk, Head, ReadRange, SessionStorage } from "@sessions/core/storage"
 import { checkListOptions, hasCode, StorageError } from "@sessions/core/storage"
 import type { MemoryLocation, MemoryStorageOptions } from "@sessions/memory"
 import { createMemoryLocation, createMemoryStorage } from "@sessions/memory"
@@ -79,12 +79,31 @@ export function tearing(
   }
 }
 
-/** Marks some lines as invalid UTF-8. `decode` says what a read returns for one. */
-export function corrupting(name: string, decode: (line: string) => string): Subject<MemoryLocation> {
+/** What a read returns for a line that is invalid UTF-8. */
+export interface Corrupted {
+  /** For the line itself, in a range. */
+  readonly decode?: (line: string) => string
+  /** For the lines of a window in which the line `at` is such a line. */
+  readonly window?: (chunk: Chunk, at: number) => Chunk
+}
+
+/** Marks some lines as invalid UTF-8. */
+export function corrupting(
+  name: string,
+  { decode = refuseBytes, window = beginBehind }: Corrupted = {},
+): Subject<MemoryLocation> {
   const corruptedIn = perLocation(() => new Map<string, number>())
   const subject = changed(name, (real, location) => ({
     async *read(...args) {
-      const corrupted = corruptedIn(location).get(args[0])
+      const [session, range] = args
+      const corrupted = corruptedIn(location).get(session)
+      if (corrupted !== undefined && isWindow(range)) {
+        const chunks = await collect(real.read(...args))
+        const from = chunks[0]?.from ?? 0
+        const lines = chunks.flatMap((chunk) => chunk.lines)
+        const isWithin = from <= corrupted && corrupted < from + lines.length
+        return yield* isWithin ? [window({ from, lines }, corrupted)] : chunks
+      }
       for await (const { from, lines } of real.read(...args)) {
         yield { from, lines: lines.map((line, index) => (from + index === corrupted ? decode(line) : line)) }
       }
@@ -98,8 +117,17 @@ export function corrupting(name: string, decode: (line: string) => string): Subj
   return { ...subject, corruptLine: (location, session, seq) => void corruptedIn(location).set(session, seq) }
 }
 
+export function isWindow(range: ReadRange | undefined): range is Extract<ReadRange, { readonly maxBytes: number }> {
+  return range !== undefined && "maxBytes" in range && range.maxBytes !== undefined
+}
+
 function refuseBytes(): never {
   throw new StorageError("corrupt", "The line is not UTF-8; it is not changed.")
+}
+
+function beginBehind({ from, lines }: Chunk, at: number): Chunk {
+  if (at === from + lines.length - 1) refuseBytes()
+  return { from: at + 1, lines: lines.slice(at + 1 - from) }
 }
 
 type Append = (real: SessionStorage, session: string, lines: readonly string[], o: AppendOptions) => Promise<Head>
@@ -254,7 +282,7 @@ export const soundSubjects: readonly Subject<MemoryLocation>[] = [
   plain,
   small,
   tearing("tearing", (_, lines) => lines),
-  corrupting("corrupting", refuseBytes),
+  corrupting("corrupting"),
   crashing("crashing", false),
   faulty("faulty"),
   secondAdapter("second adapter", () => ({})),

@@ -35,7 +35,7 @@ export const writingMutants: readonly Mutant[] = [
   mutant(
     "acknowledges before it commits",
     ids(
-      "OPEN 04 06 08, CREATE 05, APPEND 01 02 04 06 07 09 10 11 12 13 14 15, CAS 01 02 03 04 05 06 07 08, HEAD 02 05 06, READ 02 03 08, DELETE 04 05, SYNC 01, WATCH 01 02 03, REPLACE 01 03 04 10",
+      "OPEN 04 06 08, CREATE 05, APPEND 01 02 04 06 07 09 10 11 12 13 14 15, CAS 01 02 03 04 05 06 07 08, HEAD 02 05 06, READ 02 03 08 16 19 21, DELETE 04 05, SYNC 01, WATCH 01 02 03, REPLACE 01 03 04 10",
     ),
     (real) => {
       let commit = async (): Promise<unknown> => undefined
@@ -58,7 +58,7 @@ export const writingMutants: readonly Mutant[] = [
   mutant(
     "drops the last line of a batch",
     ids(
-      "OPEN 04 05, CREATE 01 02 03 04 06, APPEND 01 02 03 05 06 07 08 09 10 14 15, CAS 01 02 03 05 06 07, HEAD 02 03 05 06, READ 01 02 03 07 08 09 10 13, LIST 08, DELETE 01 05 10 11 12, SYNC 01, WATCH 02 03, REPLACE 03 06 07 10 11",
+      "OPEN 04 05, CREATE 01 02 03 04 06, APPEND 01 02 03 05 06 07 08 09 10 14 15, CAS 01 02 03 05 06 07, HEAD 02 03 05 06, READ 01 02 03 07 08 09 10 13 16 17 18 19 21 22 24, LIST 08, DELETE 01 05 10 11 12, SYNC 01, WATCH 02 03, REPLACE 03 06 07 10 11",
     ),
     (real) => ({
       append: (session, lines, o) => real.append(session, lines.length > 1 ? lines.slice(0, -1) : lines, o),
@@ -89,7 +89,7 @@ export const writingMutants: readonly Mutant[] = [
       },
     }
   }),
-  mutant("restores a deleted log with the next creation", ["DELETE-05", "DELETE-06"], (real, location) => {
+  mutant("restores a deleted log with the next creation", ["DELETE-05", "DELETE-06", "READ-22"], (real, location) => {
     const deleted = deletedOf(location)
     return {
       async delete(session, o) {

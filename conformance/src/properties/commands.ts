@@ -38,13 +38,19 @@ const lines = fc.array(
   { minLength: 1, maxLength: 6 },
 )
 const seq = fc.nat(14)
+/** About a line, some of them, all of them. */
+const windowBytes = fc.oneof(
+  fc.integer({ min: 1, max: 200 }),
+  fc.integer({ min: 1, max: 60_000 }),
+  fc.constant(1_000_000),
+)
 const ranges = fc.oneof<fc.Arbitrary<ReadRange>[]>(
   fc.constant({}),
   seq.map((from) => ({ from })),
   seq.map((to) => ({ to })),
   fc.record({ from: seq, to: seq }),
-  seq.map((last) => ({ last })),
-  fc.record({ last: seq, before: seq }),
+  windowBytes.map((maxBytes) => ({ maxBytes })),
+  fc.record({ maxBytes: windowBytes, before: seq }),
 )
 const keys = fc.constantFrom("x", "X", "pointers.json", "sessions/a/x", "sessions/b/x", "sessions/a/y")
 const texts = fc.oneof(fc.json({ maxDepth: 1 }), fc.constantFrom("", "é", "\uFEFF", "line\nbreak\r\n"))

@@ -7,6 +7,7 @@ import {
   readPages,
   StorageError,
   takeChunk,
+  windowStart,
 } from "@sessions/core/storage"
 import { connect, type Disk, type Store, type Transaction } from "./store.ts"
 
@@ -55,7 +56,11 @@ export function createMyStorage(disk: Disk): SessionStorage {
 
     head,
 
-    read: readPages(head, (_, log, from, to) => read((tx) => takeChunk(linesOf(tx, log, from, to)))),
+    read: readPages(
+      head,
+      (_, log, from, to) => read((tx) => takeChunk(linesOf(tx, log, from, to))),
+      (_, log, before, maxBytes) => read((tx) => windowStart(linesOf(tx, log, 0, before, true), before, maxBytes)),
+    ),
 
     list: listPages((last, limit) =>
       read((tx) => {
@@ -112,8 +117,8 @@ export function createMyStorage(disk: Disk): SessionStorage {
   })
 }
 
-function* linesOf(tx: Tx, log: string, from: number, to: number): Iterable<string> {
-  for (const [, line] of tx.rows("lines", lineKey(log, from), lineKey(log, to))) yield line
+function* linesOf(tx: Tx, log: string, from: number, to: number, newestFirst = false): Iterable<string> {
+  for (const [, line] of tx.rows("lines", lineKey(log, from), lineKey(log, to), newestFirst)) yield line
 }
 
 function toBlobInfo([hash, { bytes, putAt }]: readonly [string, Tables["blobs"]]): BlobInfo {

@@ -5,8 +5,8 @@ export interface Transaction<T> {
   get<K extends keyof T>(table: K, key: string): T[K] | undefined
   put<K extends keyof T>(table: K, key: string, row: T[K]): void
   delete(table: keyof T, key: string): void
-  /** The rows with `from <= key < to`, in the order of their keys. */
-  rows<K extends keyof T>(table: K, from: string, to: string): Iterable<readonly [string, T[K]]>
+  /** The rows with `from <= key < to`, in the order of their keys or in descending order. */
+  rows<K extends keyof T>(table: K, from: string, to: string, descending?: boolean): Iterable<readonly [string, T[K]]>
 }
 
 export interface Store<T> {
@@ -25,9 +25,10 @@ export async function connect<T>(disk: Disk): Promise<Store<T>> {
     get: (table, key) => rows.get(nameOf(table, key)) as never,
     put: (table, key, row) => void rows.set(nameOf(table, key), row),
     delete: (table, key) => void rows.delete(nameOf(table, key)),
-    rows(table, from, to) {
+    rows(table, from, to, descending = false) {
       const [first, last] = [nameOf(table, from), nameOf(table, to)]
       const names = [...rows.keys()].filter((name) => name >= first && name < last).toSorted()
+      if (descending) names.reverse()
       return names.map((name) => [name.slice(String(table).length + 1), rows.get(name)] as never)
     },
   })

@@ -1,6 +1,6 @@
 /** The logs of the storage: one row per session with its head, one row per line. */
 import type { HeadInfo, StorageAdapter } from "@sessions/core/storage"
-import { fromUtf8, headAfter, listPages, readPages, takeChunk, toUtf8 } from "@sessions/core/storage"
+import { fromUtf8, headAfter, listPages, readPages, takeChunk, toUtf8, windowStart } from "@sessions/core/storage"
 import type { Database } from "./database.ts"
 import { deleteDocsOf } from "./docs.ts"
 import type { Driver } from "./driver.ts"
@@ -12,6 +12,7 @@ interface Row {
 
 const LIST = "SELECT id, head FROM sessions WHERE id > ? ORDER BY id LIMIT ?"
 const READ = "SELECT seq, line FROM lines WHERE log = ? AND seq >= ? AND seq < ? ORDER BY seq"
+const READ_BACK = `${READ} DESC`
 
 export function createLogs(db: Database): Pick<StorageAdapter, "append" | "head" | "read" | "list" | "delete"> {
   const head = (session: string) => db.read((driver) => headOf(driver, session))
@@ -29,7 +30,11 @@ export function createLogs(db: Database): Pick<StorageAdapter, "append" | "head"
     head,
 
     // A log is deleted with all its lines at once, and its name is never used again.
-    read: readPages(head, (_, log, from, to) => db.read((driver) => takeChunk(linesOf(driver, log, from, to)))),
+    read: readPages(
+      head,
+      (_, log, from, to) => db.read((driver) => takeChunk(linesOf(driver, READ, log, from, to))),
+      (_, log, to, max) => db.read((driver) => windowStart(linesOf(driver, READ_BACK, log, 0, to), to, max)),
+    ),
 
     list: listPages((after, limit) =>
       db.read((driver) => {
@@ -58,7 +63,7 @@ function toHead(json: string): HeadInfo {
   return JSON.parse(json) as HeadInfo
 }
 
-function* linesOf(driver: Driver, log: string, from: number, to: number): Iterable<string> {
-  const rows = driver.prepare<{ seq: number; line: Uint8Array }>(READ).iterate(log, from, to)
+function* linesOf(driver: Driver, sql: string, log: string, from: number, to: number): Iterable<string> {
+  const rows = driver.prepare<{ seq: number; line: Uint8Array }>(sql).iterate(log, from, to)
   for (const { seq, line } of rows) yield fromUtf8(line, `line ${seq} of ${log}`)
 }

@@ -1,7 +1,7 @@
 import * as fs from "node:fs"
 import { join } from "node:path"
 import { expect, test } from "vitest"
-import { chunked, fill, filesBelow, lineAt, linesOf, linesTo, makeRoot, openAt } from "../test/helpers.ts"
+import { chunked, fill, filesBelow, lineAt, linesIn, linesOf, linesTo, makeRoot, openAt } from "../test/helpers.ts"
 import { createFileStorage } from "./index.ts"
 
 test("reading, listing and deleting in a root that is not there yields nothing and makes nothing", async () => {
@@ -77,7 +77,10 @@ test("a log goes on in parts that say where they begin, a batch always whole in 
   expect(await linesOf(storage, "a")).toEqual(linesTo(40))
   for (let from = 0; from < 40; from += 7) {
     expect(await linesOf(storage, "a", { from, to: from + 9 })).toEqual(linesTo(40).slice(from, from + 9))
-    expect(await linesOf(storage, "a", { last: 5, before: from })).toEqual(linesTo(from).slice(-5))
+    for (const maxBytes of [1, 60, 150, 400, 100_000]) {
+      const window = linesIn(linesTo(from), maxBytes)
+      expect(await linesOf(storage, "a", { maxBytes, before: from })).toEqual(window)
+    }
   }
 })
 

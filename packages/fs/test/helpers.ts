@@ -35,6 +35,18 @@ export async function linesOf(storage: SessionStorage, session: string, range?: 
   return lines
 }
 
+/** Of ASCII lines, with an LF each. */
+export function bytesOf(lines: readonly string[]): number {
+  return lines.reduce((sum, line) => sum + line.length + 1, 0)
+}
+
+/** The lines of a window at the end of these: ASCII, with an LF each. */
+export function linesIn(lines: readonly string[], maxBytes: number): readonly string[] {
+  let bytes = 0
+  const first = lines.findLastIndex((line) => (bytes += line.length + 1) > maxBytes)
+  return lines.slice(Math.min(first + 1, Math.max(0, lines.length - 1)))
+}
+
 export async function* chunked(...chunks: readonly (readonly string[])[]): AsyncGenerator<Chunk> {
   let from = 0
   for (const lines of chunks) {

@@ -69,7 +69,7 @@ test.skipIf(!hasProc)("1,000 opens leave memory and descriptors as they were", L
       const info = await storage.head("a")
       const expected = info === undefined ? 0 : { next: info.next, log: info.log }
       await storage.append("a", [lineAt(i)], { expect: expected })
-      for await (const chunk of storage.read("a", { last: 1 })) expect(chunk.lines).toEqual([lineAt(i)])
+      for await (const chunk of storage.read("a", { maxBytes: 1 })) expect(chunk.lines).toEqual([lineAt(i)])
       await storage[Symbol.asyncDispose]()
     }
   }

@@ -4,7 +4,7 @@ import { join } from "node:path"
 import { createSessions } from "@sessions/core"
 import type { SessionStorage } from "@sessions/core/storage"
 import { expect, test } from "vitest"
-import { chunked, fill, lineAt, linesOf, linesTo, makeRoot, type Opened, openAt } from "./helpers.ts"
+import { bytesOf, chunked, fill, lineAt, linesOf, linesTo, makeRoot, type Opened, openAt } from "./helpers.ts"
 
 const PART = { maxPartBytes: 20_000 }
 
@@ -18,7 +18,8 @@ test("a log in many parts is opened by looking into the last one: each of the ot
     const calls = countCalls(opened)
     expect(await opened.storage.head("a")).toMatchObject({ next: lines })
     expect(await linesOf(opened.storage, "a", { from: 0, to: 1 })).toEqual([lineAt(0, 1_000)])
-    expect(await linesOf(opened.storage, "a", { last: 3 })).toEqual(linesTo(lines, 1_000).slice(-3))
+    const last = linesTo(lines, 1_000).slice(-3)
+    expect(await linesOf(opened.storage, "a", { maxBytes: bytesOf(last) })).toEqual(last)
     expect(calls.filter((call) => call.startsWith("open") && call.endsWith(".jsonl")).length).toBe(3)
     expect(calls.filter((call) => call.endsWith(".marks"))).toEqual([])
     costs.push(calls.length - parts)
@@ -55,7 +56,8 @@ test("a log whose folder stands still is read without listing its parts or readi
   const calls = countCalls(opened)
   for (const last of [1, 2, 3]) {
     calls.length = 0
-    expect(await linesOf(storage, "a", { last })).toEqual(linesTo(60, 1_000).slice(-last))
+    const lines = linesTo(60, 1_000).slice(-last)
+    expect(await linesOf(storage, "a", { maxBytes: bytesOf(lines) })).toEqual(lines)
     expect(calls).not.toContain(`readdir ${join(root, "a")}`)
     expect(calls).not.toContain(`open ${join(root, "a", "log.id")}`)
     expect(calls.length).toBeLessThan(20)

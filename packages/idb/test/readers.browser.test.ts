@@ -1,4 +1,5 @@
 /** Reads of a log whose rows are merged at the same time. */
+import { checkRange } from "@sessions/core/storage"
 import * as fc from "fast-check"
 import { expect, onTestFinished, test } from "vitest"
 import { createConnection } from "../src/database/connection.ts"
@@ -48,10 +49,26 @@ test(`a reader gets every line once while another connection compacts the rows a
     const options = { onManySmallRows: () => undefined, pageBytes: page }
     const transaction = <T>(work: Parameters<typeof readTransaction<T>>[2]): Promise<T> =>
       readTransaction({ connection: reader }, ["heads", "log"], work)
-    for await (const chunk of readLog(session, { from, to: Infinity }, { ...options, transaction })) {
+    for await (const chunk of readLog(session, checkRange({ from }), { ...options, transaction })) {
       expect(chunk.from).toBe(from + received.length)
       received.push(...chunk.lines)
     }
+    const windows: string[] = []
+    for (let before = lines.length; before > 0; ) {
+      const window: string[] = []
+      const range = checkRange({ before, maxBytes: page })
+      for await (const chunk of readLog(session, range, { ...options, transaction })) {
+        expect(chunk.from + chunk.lines.length).toBeLessThanOrEqual(before)
+        window.push(...chunk.lines)
+      }
+      const first = before - window.length
+      const bytes = (from: number): number => lines.slice(from, before).join("\n").length + 1
+      expect(bytes(first)).toBeLessThanOrEqual(page)
+      if (first > 0) expect(bytes(first - 1)).toBeGreaterThan(page)
+      windows.unshift(...window)
+      before = first
+    }
+    expect(windows).toEqual(lines)
     await Promise.all([compaction, appending])
     expect(received.filter((line) => line !== "later")).toEqual(lines.slice(from))
     expect(await readAll(storage, session)).toEqual([...lines, "later"])

@@ -15,6 +15,7 @@ import {
   readPages,
   takeChunk,
   watchHeads,
+  windowStart,
 } from "@sessions/core/storage"
 import type { MemoryLocation, MemoryLog } from "./location.ts"
 import { createLog, createMemoryLocation, headOf, notify, subscribe, timestamp } from "./location.ts"
@@ -71,10 +72,12 @@ export function createMemoryStorage(options: MemoryStorageOptions = {}): Session
       return headOf(log)
     },
 
-    read: readPages(head, (session, id, from, to) => {
-      const log = location.logs.get(session)
-      return log?.id === id ? takeChunk(linesOf(log, from, to)) : []
-    }),
+    read: readPages(
+      head,
+      (session, id, from, to) => takeChunk(linesOf(location.logs.get(session), id, from, to)),
+      (session, id, before, maxBytes) =>
+        windowStart(linesBefore(location.logs.get(session), id, before), before, maxBytes),
+    ),
 
     async *list() {
       yield newestFirst(location)
@@ -129,8 +132,16 @@ function write(log: MemoryLog, lines: readonly string[]): void {
   log.bytes += batchBytes(lines)
 }
 
-function* linesOf({ lines }: MemoryLog, from: number, to: number): Generator<string> {
-  for (let seq = from; seq < Math.min(to, lines.length); seq++) yield lines[seq] as string
+/** No lines if this is another log, or none. */
+function* linesOf(log: MemoryLog | undefined, id: string, from: number, to: number): Generator<string> {
+  if (log?.id !== id) return
+  for (let seq = from; seq < Math.min(to, log.lines.length); seq++) yield log.lines[seq] as string
+}
+
+/** The same, the newest first. */
+function* linesBefore(log: MemoryLog | undefined, id: string, before: number): Generator<string> {
+  if (log?.id !== id) return
+  for (let seq = before - 1; seq >= 0; seq--) yield log.lines[seq] as string
 }
 
 function newestFirst(location: MemoryLocation): ListedSession[] {

@@ -1,5 +1,7 @@
 import type { Subject } from "@sessions/conformance"
 import type { SessionStorage } from "@sessions/core/storage"
+import type { Manifest, Segment } from "../src/format/manifest.ts"
+import { linesOfSegment, parseManifest } from "../src/format/manifest.ts"
 import type { EtagForm, ObjectStorageOptions } from "../src/index.ts"
 import { createObjectStorage, ObjectStoreError } from "../src/index.ts"
 import { FakeBucket } from "./fake-bucket.ts"
@@ -32,10 +34,15 @@ export function createFakeSubject(
       return storage
     },
     corruptLine({ bucket }, session, seq) {
-      const bytes = [...bucket.objects].find(([key]) => key.includes("tails/") && key.includes(session))?.[1].bytes
-      // All lines of a short log are in its tail, after the manifest.
+      const tail = [...bucket.objects].find(([key]) => key.includes("tails/") && key.includes(session))?.[1].bytes
+      const { segments } = parseManifest(new TextDecoder().decode(tail?.subarray(0, tail.indexOf(10)))) as Manifest
+      const segment = segments.findLast(({ from }) => from <= seq)
+      const isSealed = segment !== undefined && seq < segment.from + linesOfSegment(segment)
+      const bytes = isSealed ? [...bucket.objects].find(([key]) => key.endsWith(segment.name))?.[1].bytes : tail
+      // The lines of a tail are behind its manifest.
+      let line = isSealed ? segment.from : lastOf(segments) - 1
       let at = 0
-      for (let line = -1; line < seq; line++) at = (bytes?.indexOf(10, at) ?? 0) + 1
+      for (; line < seq; line++) at = (bytes?.indexOf(10, at) ?? 0) + 1
       bytes?.set([0xff], at)
     },
     crash(storage, { open }) {
@@ -52,6 +59,12 @@ export function createFakeSubject(
         }),
     },
   }
+}
+
+/** Seq after the last line of the segments. */
+function lastOf(segments: readonly Segment[]): number {
+  const last = segments.at(-1)
+  return last === undefined ? 0 : last.from + linesOfSegment(last)
 }
 
 function fail(failure: "quota" | "network", certain: boolean): never {

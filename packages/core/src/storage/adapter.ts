@@ -38,7 +38,10 @@ export interface StorageAdapter {
 
   append(session: string, lines: readonly string[], o: AppendOptions): Given<Head>
   head(session: string, o: CallOptions): Given<HeadInfo | undefined>
-  /** Returned from when its reader stops, or when the storage is closed: what it holds, it gives back in a `finally`. */
+  /**
+   * The lines of a range or, with `maxBytes`, of a window: `rangeIn` gives its seqs and compares its `log`. Returned from when its
+   * reader stops, or when the storage is closed: what it holds, it gives back in a `finally`.
+   */
   read(session: string, range: CheckedRange, o: CallOptions): AsyncIterable<Chunk>
   /** Rows in pages of any size; those past `limit` are dropped. Without `after` that is the empty text, which no id comes before. */
   list(o: ListRange): AsyncIterable<readonly ListedSession[]>

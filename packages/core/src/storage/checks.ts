@@ -144,26 +144,44 @@ export function isHead(head: unknown): head is Head {
   return Number.isSafeInteger(next) && (next as number) > 0 && typeof log === "string"
 }
 
-/** A range with its defaults filled in: either `from`/`to`, or `last`/`before`. */
-export type CheckedRange =
-  | { readonly from: number; readonly to: number; readonly last?: undefined }
-  | { readonly last: number; readonly before: number }
+/** A range with its defaults filled in. With `maxBytes` it is a window: of these lines only the last ones that come to so many bytes. */
+export interface CheckedRange {
+  readonly from: Seq
+  /** {@link Number.MAX_SAFE_INTEGER}: the end. */
+  readonly to: Seq
+  readonly maxBytes: number | undefined
+  readonly log: string | undefined
+}
 
 export function checkRange(range: ReadRange = {}): CheckedRange {
-  const number = (name: string, value: unknown, otherwise: number): number => {
+  const { from, to, before, maxBytes, log } = range as Partial<
+    Record<"from" | "to" | "before" | "maxBytes" | "log", unknown>
+  >
+  const number = (name: string, value: unknown, otherwise: number, least = 0): number => {
     if (value === undefined) return otherwise
-    if (Number.isSafeInteger(value) && (value as number) >= 0) return value as number
-    throw new StorageError("invalid", `\`${name}\` of a range must be a whole number from 0, not ${String(value)}.`)
+    if (Number.isSafeInteger(value) && (value as number) >= least) return value as number
+    throw new StorageError(
+      "invalid",
+      `\`${name}\` of a range must be a whole number from ${least}, not ${String(value)}.`,
+    )
   }
-  if ("last" in range && range.last !== undefined) {
-    if ("from" in range || "to" in range) {
-      throw new StorageError("invalid", "A range is either `from`/`to` or `last`/`before`.")
-    }
-    return { last: number("last", range.last, 0), before: number("before", range.before, Number.MAX_SAFE_INTEGER) }
+  if (log !== undefined && typeof log !== "string") {
+    throw new StorageError("invalid", "`log` of a range must be a text: the `log` of a head.")
   }
-  const { from, to } = range as { from?: Seq; to?: Seq }
-  if ("before" in range) throw new StorageError("invalid", "`before` of a range goes with `last`.")
-  return { from: number("from", from, 0), to: number("to", to, Number.MAX_SAFE_INTEGER) }
+  if (maxBytes === undefined) {
+    if (before !== undefined)
+      throw new StorageError("invalid", "`before` of a range needs `maxBytes`; use `to` without it.")
+    return { from: number("from", from, 0), to: number("to", to, Number.MAX_SAFE_INTEGER), maxBytes, log }
+  }
+  if (from !== undefined || to !== undefined) {
+    throw new StorageError("invalid", "A range has either `from` and `to`, or `before` and `maxBytes`.")
+  }
+  return {
+    from: 0,
+    to: number("before", before, Number.MAX_SAFE_INTEGER),
+    maxBytes: number("maxBytes", maxBytes, 1, 1),
+    log,
+  }
 }
 
 /** `limit` is a whole number from 0; `after` a session id, and `unsupported` where the list is not ordered by id. */

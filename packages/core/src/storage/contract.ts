@@ -51,10 +51,20 @@ export interface Chunk {
 }
 
 /**
- * Which lines to read. `from` is inclusive (default 0), `to` and `before` are exclusive (default: the end). `last` counts
- * backwards from `before`; the lines still come in log order. An empty object means the whole log.
+ * Which lines to read: those from `from` (inclusive, default 0) to `to` (exclusive, default the end), or a window, the last whole
+ * lines before `before` (exclusive, default the end) that come to at most `maxBytes`. An empty object means the whole log.
  */
-export type ReadRange = { readonly from?: Seq; readonly to?: Seq } | { readonly last: number; readonly before?: Seq }
+export type ReadRange = (
+  | { readonly from?: Seq; readonly to?: Seq }
+  | {
+      readonly before?: Seq
+      /** UTF-8 bytes, one LF a line; a whole number from 1. At least one line is given, however long it is. */
+      readonly maxBytes: number
+    }
+) & {
+  /** The identity that the log must have ({@link Head.log}). Any other, or no session, is `conflict`. */
+  readonly log?: string
+}
 
 export interface CallOptions {
   /** Ends the waiting; see the clauses on signals in `docs/contract.md`. */
@@ -170,8 +180,9 @@ export interface SessionStorage extends AsyncDisposable {
   head(session: string, o?: CallOptions): Promise<HeadInfo | undefined>
 
   /**
-   * In log order, each line once, no gaps, byte for byte, at least all that was committed before the call. A missing session
-   * yields nothing. A log that is deleted or replaced meanwhile: `conflict`.
+   * In log order, each line once, no gaps, byte for byte, all that was committed before the call and nothing appended after it
+   * began. A missing session yields nothing. A log that is deleted or replaced meanwhile: `conflict`. Damage: `corrupt`; a window
+   * of at most {@link MAX_CHUNK_BYTES} gives the lines behind it.
    */
   read(session: string, range?: ReadRange, o?: CallOptions): AsyncIterable<Chunk>
 

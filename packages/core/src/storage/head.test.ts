@@ -1,4 +1,5 @@
 import { expect, test } from "vitest"
+import { checkRange } from "./checks.ts"
 import type { HeadInfo } from "./contract.ts"
 import { headAfter, rangeIn } from "./head.ts"
 
@@ -40,9 +41,18 @@ test("another head than the stored one is a conflict that says what is there", (
 })
 
 test("a range is cut to the log", () => {
-  const all = Number.MAX_SAFE_INTEGER
-  expect(rangeIn({ from: 0, to: all }, 5)).toEqual({ from: 0, to: 5 })
-  expect(rangeIn({ from: 7, to: all }, 5)).toEqual({ from: 7, to: 5 })
-  expect(rangeIn({ last: 2, before: all }, 5)).toEqual({ from: 3, to: 5 })
-  expect(rangeIn({ last: 9, before: 4 }, 5)).toEqual({ from: 0, to: 4 })
+  const stored = { next: 5, log: "l" }
+  expect(rangeIn(checkRange(), stored)).toEqual({ from: 0, to: 5 })
+  expect(rangeIn(checkRange({ from: 7 }), stored)).toEqual({ from: 7, to: 5 })
+  expect(rangeIn(checkRange({ maxBytes: 2 }), stored)).toEqual({ from: 0, to: 5 })
+  expect(rangeIn(checkRange({ maxBytes: 9, before: 4 }), stored)).toEqual({ from: 0, to: 4 })
+  expect(rangeIn(checkRange({ from: 2, to: 4, log: "l" }), stored)).toEqual({ from: 2, to: 4 })
+  expect(rangeIn(checkRange(), undefined)).toEqual({ from: 0, to: 0 })
+})
+
+test("a range of another log than the stored one is a conflict", () => {
+  const conflict = expect.objectContaining({ code: "conflict" })
+  for (const range of [{ log: "m" }, { log: "" }, { from: 9, log: "m" }, { maxBytes: 1, before: 0, log: "m" }])
+    expect(() => rangeIn(checkRange(range), { next: 5, log: "l" })).toThrow(conflict)
+  expect(() => rangeIn(checkRange({ log: "l" }), undefined)).toThrow(conflict)
 })

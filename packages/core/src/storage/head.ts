@@ -36,11 +36,15 @@ export function newLog(): string {
   return toHex(crypto.getRandomValues(new Uint8Array(12)))
 }
 
-/** The seqs of a range in a log that ends before `next`. */
-export function rangeIn(range: CheckedRange, next: number): { readonly from: number; readonly to: number } {
-  if (range.last === undefined) return { from: range.from, to: Math.min(range.to, next) }
-  const to = Math.min(range.before, next)
-  return { from: Math.max(0, to - range.last), to }
+/**
+ * The seqs of a range in the log that is stored with the head `stored`; undefined if there is none. Of a window, the seqs that it
+ * is taken from. Throws `conflict` if the range names another log.
+ */
+export function rangeIn(range: CheckedRange, stored: Head | undefined): { readonly from: number; readonly to: number } {
+  if (range.log !== undefined && range.log !== stored?.log) {
+    throw new StorageError("conflict", "The log was deleted, made again or replaced; read it anew without `log`.")
+  }
+  return { from: range.from, to: Math.min(range.to, stored?.next ?? 0) }
 }
 
 function isAt(stored: Head | undefined, expect: 0 | Head): boolean {

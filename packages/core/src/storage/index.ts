@@ -7,6 +7,15 @@ export * from "./errors.ts"
 export * from "./head.ts"
 export { sha256Hex } from "./hash.ts"
 export type { BlobAdapter, DocumentAdapter, ListRange, StorageAdapter, Watch } from "./adapter.ts"
-export { type LinesPage, listPages, readPages, takeChunk } from "./pages.ts"
+export {
+  afterDamage,
+  type FindWindow,
+  type LinesPage,
+  listPages,
+  readPages,
+  takeChunk,
+  type WindowStep,
+  windowStart,
+} from "./pages.ts"
 export { fromUtf8, toUtf8 } from "./texts.ts"
 export { watchHeads, type WatchSource } from "./watch.ts"

@@ -95,6 +95,26 @@ export function findBack(files: Files, fd: number, start: number, end: number, c
   return missing === 1 ? start : undefined
 }
 
+/**
+ * The first line that starts at or after byte `low`, which is above 0: counted back from `known`, a line that does, too. Reads the bytes
+ * between the two.
+ */
+export function firstLineFrom(files: Files, fd: number, low: number, known: LineOffset): LineOffset {
+  let { offset, seq } = known
+  // A line starts after each LF; the one directly before `known` is that line's own.
+  const least = low - 1
+  for (let high = known.offset - 1; high > least; ) {
+    const at = Math.max(least, high - piece.length)
+    const have = readPiece(files, fd, at, high)
+    for (let found = have.lastIndexOf(LF); found >= 0; found = found === 0 ? -1 : have.lastIndexOf(LF, found - 1)) {
+      offset = at + found + 1
+      seq--
+    }
+    high = at
+  }
+  return { offset, seq }
+}
+
 const LF = 10
 const NEAR_BYTES = 16_384
 const BACK_BYTES = 65_536

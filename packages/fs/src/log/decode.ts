@@ -30,6 +30,25 @@ export function findBroken(bytes: Buffer): number {
   return start
 }
 
+/** How many lines there are, and those after the last one that is not UTF-8. */
+export function linesAfterBroken(
+  bytes: Buffer,
+  decodeLines: DecodeLines,
+): { readonly count: number; readonly after: readonly string[] } {
+  let count = 1
+  let start = 0
+  let after: number | undefined = 0
+  for (;;) {
+    const lf = bytes.indexOf(LF, start)
+    const end = lf < 0 ? bytes.length : lf
+    if (!isUtf8(bytes.subarray(start, end))) after = lf < 0 ? undefined : lf + 1
+    if (lf < 0) break
+    start = lf + 1
+    count++
+  }
+  return { count, after: after === undefined ? [] : (decodeLines(bytes.subarray(after)) ?? []) }
+}
+
 const LF = 10
 
 /** Below this size, checking for ASCII costs more than it saves. */

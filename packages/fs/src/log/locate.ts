@@ -1,9 +1,9 @@
 /** Finds the bytes of a range of lines within one part. */
 import type { Seq } from "@sessions/core/storage"
-import { countLines, findBack } from "./count.ts"
+import { countLines, findBack, firstLineFrom } from "./count.ts"
 import type { Files } from "../disk/files.ts"
 import { type LineOffset, offsetBefore } from "./sparse-index.ts"
-import type { CountedPart } from "./parts.ts"
+import type { CountedPart, Part } from "./parts.ts"
 
 export interface ByteRange {
   readonly start: number
@@ -27,6 +27,58 @@ export function locate(files: Files, fd: number, part: CountedPart, from: Seq, t
     { seq: to, offset: end },
   ])
   return { start, end }
+}
+
+export interface Window extends ByteRange {
+  /** Seq of its first line. */
+  readonly from: Seq
+}
+
+/**
+ * The bytes of the last lines of one part before `to` that come to at most `maxBytes`; empty if the last line is longer. Lines are counted
+ * back to the first one from the nearest place after it that is known, or from the window's end, never on from the part's start.
+ */
+export function locateWindow(files: Files, fd: number, part: CountedPart, to: Seq, maxBytes: number): Window {
+  const end = endOf(files, fd, part, to)
+  const low = end - maxBytes
+  const first = low <= 0 ? { offset: 0, seq: part.from } : firstLineFrom(files, fd, low, placeAfter(part, low, end, to))
+  found.set(part.end, [first, { seq: to, offset: end }])
+  return { from: first.seq, start: first.offset, end }
+}
+
+/** The bytes of the last line of a part before `to`. */
+export function locateLast(files: Files, fd: number, part: CountedPart, to: Seq): Window {
+  const end = endOf(files, fd, part, to)
+  const start = findBack(files, fd, 0, end, 1) ?? 0
+  const from = to - 1
+  found.set(part.end, [
+    { seq: from, offset: start },
+    { seq: to, offset: end },
+  ])
+  return { from, start, end }
+}
+
+/** Where the line before `to` ends, if that is known without reading. */
+export function knownEnd(part: Part, to: Seq): number | undefined {
+  if (to >= part.end.seq) return part.end.offset
+  return [...(found.get(part.end) ?? []), ...(part.offsets ?? [])].find(({ seq }) => seq === to)?.offset
+}
+
+function endOf(files: Files, fd: number, part: CountedPart, to: Seq): number {
+  const known = knownEnd(part, to)
+  if (known !== undefined) return known
+  const place = placeBefore(part, to)
+  const { seq, offset } = part.end
+  const back = seq - to < to - place.seq ? findBack(files, fd, place.offset, offset, seq - to) : undefined
+  return back ?? countLines(files, fd, { start: place, end: offset, until: to }).offset
+}
+
+/** The nearest place at or after byte `low` that is known; else the end of the lines before `to`. */
+function placeAfter(part: CountedPart, low: number, end: number, to: Seq): LineOffset {
+  return [...(found.get(part.end) ?? []), ...part.offsets].reduce(
+    (best, place) => (place.offset >= low && place.offset < best.offset ? place : best),
+    { offset: end, seq: to },
+  )
 }
 
 /**

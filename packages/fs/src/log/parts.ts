@@ -72,7 +72,28 @@ export function partFor(files: Files, folder: string, part: Part, from: Seq, to:
   return { ...part, offsets: [{ offset: 0, seq: part.from }] }
 }
 
+/**
+ * The same for a window, the lines before `to` that come to `maxBytes`, of the part that is open as `fd`. A small window at an end that was
+ * read needs no offsets. Others use the stored ones, also if those do not reach the end: only a part whose end was not read is counted.
+ */
+export function partForWindow(
+  files: Files,
+  folder: string,
+  part: Part,
+  fd: number,
+  to: Seq,
+  maxBytes: number,
+): CountedPart {
+  if (part.offsets !== undefined || !part.isEndRead || counted.has(part)) return countPart(files, folder, part)
+  const { name, from, end } = part
+  const isSmall = to >= end.seq && maxBytes <= SMALL_WINDOW_BYTES
+  const offsets = isSmall ? [{ offset: 0, seq: from }] : loadIndex(files, folder, name, from, fd, end.offset)
+  return { ...part, offsets }
+}
+
 const FIRST_LINES = 16
+/** Counting the lines of so many bytes takes no longer than loading the index. */
+const SMALL_WINDOW_BYTES = 1_048_576
 /** Beyond this, counting to a line takes longer than loading the index. */
 const LAST_LINES = 1_024
 

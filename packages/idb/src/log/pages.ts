@@ -1,14 +1,8 @@
 /** Finds and loads the rows of a range of lines, one page (about a megabyte of rows) per transaction. */
-import { type CheckedRange, type Seq, StorageError } from "@sessions/core/storage"
+import { type CheckedRange, rangeIn, type Seq, StorageError } from "@sessions/core/storage"
 import { corrupt } from "../database/errors.ts"
-import {
-  type HeadRow,
-  type LogRow,
-  type ReadTransaction,
-  type RowKey,
-  rowRange,
-  type WriteTransaction,
-} from "../database/schema.ts"
+import { type HeadRow, type LogRow, type ReadTransaction, rowRange, type WriteTransaction } from "../database/schema.ts"
+import { findRowKey, findWindow } from "./find-rows.ts"
 import { getHead } from "./heads.ts"
 import { chunksOf, linesOf } from "./rows.ts"
 
@@ -41,7 +35,7 @@ interface ReadTarget {
   readonly pageBytes: number
 }
 
-/** The first page of a range; undefined if the range holds no line. */
+/** The first page of a range or window; undefined if it holds no line. */
 export async function firstPage(
   tx: ReadTransaction,
   session: string,
@@ -49,10 +43,9 @@ export async function firstPage(
   pageBytes: number,
 ): Promise<{ log: string; target: ReadTarget; page: Page } | undefined> {
   const head = await getHead(tx, session)
-  if (head === undefined) return undefined
-  const to = Math.min(range.last === undefined ? range.to : range.before, head.next)
-  const from = range.last === undefined ? range.from : Math.max(0, to - range.last)
-  if (from >= to) return undefined
+  const { from: first, to } = rangeIn(range, head)
+  if (head === undefined || first >= to) return undefined
+  const from = range.maxBytes === undefined ? first : await findWindow(tx, head, to, range.maxBytes)
   const target = { to, pageBytes }
   return { log: head.log, target, page: await loadPageAt(tx, head, from, target) }
 }
@@ -160,14 +153,6 @@ export async function checkSameLog(tx: ReadTransaction, session: string, log: st
   throw new StorageError("conflict", `The log of ${session} was deleted or replaced during the read. Read it again.`, {
     session,
   })
-}
-
-/** The key of the row that contains a line. */
-async function findRowKey(tx: ReadTransaction | WriteTransaction, log: string, seq: Seq): Promise<RowKey> {
-  if (seq === 0) return [log, 0, 0]
-  const upTo = IDBKeyRange.bound([log], [log, seq, Number.POSITIVE_INFINITY])
-  const cursor = await tx.objectStore("log").openKeyCursor(upTo, "prev")
-  return cursor?.key ?? [log, 0, 0]
 }
 
 function missingLine(seq: Seq): StorageError {

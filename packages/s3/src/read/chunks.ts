@@ -3,13 +3,16 @@ import type { Chunk, Seq } from "@sessions/core/storage"
 import { MAX_CHUNK_BYTES, utf8Length } from "@sessions/core/storage"
 import { decodeUtf8 } from "../base/utf8.ts"
 
-/**
- * Yields the lines as their bytes arrive, at most MAX_CHUNK_BYTES at a time unless one line is longer. Yields undefined for bytes
- * that are not UTF-8 or do not end in LF.
- */
+export interface DecodedLines {
+  readonly lines: readonly string[]
+  /** How many lines before these end with one that is not UTF-8, or has no LF. */
+  readonly broken: number
+}
+
+/** Yields the lines as their bytes arrive, at most MAX_CHUNK_BYTES at a time unless one line is longer. */
 export async function* decodeLines(
   parts: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
-): AsyncGenerator<readonly string[] | undefined, void, undefined> {
+): AsyncGenerator<DecodedLines, void, undefined> {
   let held: Uint8Array[] = []
   let length = 0
   for await (const part of parts) {
@@ -62,10 +65,22 @@ function cutOf(bytes: Uint8Array): number | undefined {
   return cut === -1 ? undefined : cut + 1
 }
 
-function toLines(bytes: Uint8Array): readonly string[] | undefined {
+function toLines(bytes: Uint8Array): DecodedLines {
   const text = decodeUtf8(bytes)
-  if (text === undefined || !text.endsWith("\n")) return undefined
-  return text.slice(0, -1).split("\n")
+  if (text?.endsWith("\n") === true) return { lines: text.slice(0, -1).split("\n"), broken: 0 }
+  let broken = 0
+  let lines: string[] = []
+  for (let start = 0; start < bytes.length; ) {
+    const lf = bytes.indexOf(10, start)
+    const line = lf === -1 ? undefined : decodeUtf8(bytes.subarray(start, lf))
+    if (line !== undefined) lines.push(line)
+    else {
+      broken += lines.length + 1
+      lines = []
+    }
+    start = lf === -1 ? bytes.length : lf + 1
+  }
+  return { lines, broken }
 }
 
 function concat(parts: readonly Uint8Array[], length: number): Uint8Array {

@@ -1,5 +1,5 @@
 /**
- * Reads a range of a log: sealed lines from its segments, several of them in parallel but in order, then the lines in the tail.
+ * Reads a range or a window of a log: sealed lines from its segments, several of them in parallel but in order, then the lines in the tail.
  * If segments are merged or the tail moves on during the read, it continues by seq with the newest manifest.
  */
 import type { CheckedRange, Chunk, Seq } from "@sessions/core/storage"
@@ -11,26 +11,20 @@ import { storageError, toStorageError } from "../requests/errors.ts"
 import { ObjectChangedError } from "../requests/open-object.ts"
 import type { Backoff } from "../requests/retry.ts"
 import { startBackoff } from "../requests/retry.ts"
-import { segmentKey } from "../segments/segments.ts"
 import type { TailCache } from "../tail/tail-cache.ts"
-import { decodeLines, sliceLines, toChunks } from "./chunks.ts"
-import type { Download } from "./download.ts"
-import { SegmentMissingError, startDownload } from "./download.ts"
-import { fetchRanges } from "./fetch-ranges.ts"
-import type { SegmentRange } from "./segment-ranges.ts"
+import { sliceLines, toChunks } from "./chunks.ts"
+import { SegmentMissingError } from "./download.ts"
+import type { SegmentReader } from "./fetch-ranges.ts"
+import type { ReadChunk } from "./segment-lines.ts"
+import { segmentLines } from "./segment-lines.ts"
 import { planRanges } from "./segment-ranges.ts"
+import { windowOf } from "./window.ts"
 
 export interface ReadDeps extends Deps {
   readonly tails: TailCache
   /** Blocks of segments, by key and offset. */
   readonly blocks: LruCache<Uint8Array>
 }
-
-/**
- * A read of at most this many segments' worth of bytes yields nothing before all of it has arrived. It then shows one state of
- * the log and needs no check at its end.
- */
-const SNAPSHOT_SEGMENTS = 4
 
 export async function* readLog(
   deps: ReadDeps,
@@ -39,18 +33,25 @@ export async function* readLog(
   signal: AbortSignal | undefined,
 ): AsyncGenerator<Chunk, void, undefined> {
   const { tails } = deps
-  const end = range.last === undefined ? range.to : range.before
-  const found = tails.fresh(session, end) ?? (await tails.fetch(session, signal))
-  if (found.kind !== "live") return
+  const fresh = tails.fresh(session, range.to)
+  const isNamed = range.log === undefined || fresh?.manifest.log === range.log
+  const found = fresh !== undefined && isNamed ? fresh : await tails.fetch(session, signal)
+  const { from: first, to } = rangeIn(range, found.kind === "live" ? found.manifest : undefined)
+  if (found.kind !== "live" || first >= to) return
   let tail: LiveTail = found
-  const { from: first, to } = rangeIn(range, tail.manifest.next)
   let from = first
+  // Only until its first lines are known; after that a window is a range.
+  let { maxBytes } = range
   let backoff: Backoff | undefined
   let isSnapshot = true
   for (;;) {
+    const reader = { deps, blocks: deps.blocks, session, generation: tail.manifest.generation, signal }
     try {
-      for await (const { chunk, afterYield } of chunksOf(deps, session, tail, from, to, signal)) {
+      const steps = maxBytes === undefined ? rangeOf(reader, tail, from, to) : windowOf(reader, tail, to, maxBytes)
+      for await (const { chunk, afterYield, damage } of steps) {
+        if (damage !== undefined) throw damage
         checkSignal(signal)
+        maxBytes = undefined
         isSnapshot &&= !afterYield
         from = chunk.from + chunk.lines.length
         // Patience limits the time without progress, not the time that the consumer takes.
@@ -72,106 +73,20 @@ export async function* readLog(
   if (!isSnapshot) await fetchSameLog(deps, session, tail, signal)
 }
 
-interface ReadChunk {
-  readonly chunk: Chunk
-  /** It was received after an earlier chunk had been yielded: the log may have been replaced in between. */
-  readonly afterYield: boolean
-}
-
-async function* chunksOf(
-  deps: ReadDeps,
-  session: string,
-  tail: LiveTail,
+async function* rangeOf(
+  reader: SegmentReader,
+  { manifest, lines }: LiveTail,
   from: Seq,
   to: Seq,
-  signal: AbortSignal | undefined,
 ): AsyncGenerator<ReadChunk, void, undefined> {
-  const { manifest, lines } = tail
   if (manifest.line0 !== undefined && from === 0 && to === 1) {
     yield { chunk: { from: 0, lines: [manifest.line0] }, afterYield: false }
     return
   }
-  const ranges = planRanges(manifest.segments, from, to)
-  const bytes = ranges.reduce((sum, range) => sum + range.bytes, 0)
-  if (bytes <= SNAPSHOT_SEGMENTS * deps.settings.segmentBytes) {
-    const contents = await fetchRanges(deps, deps.blocks, session, manifest.generation, ranges, signal)
-    for (const [n, range] of ranges.entries()) {
-      for await (const chunk of parse(deps, session, manifest.generation, range, contents[n] ?? [], from, to)) {
-        yield { chunk, afterYield: false }
-      }
-    }
-  } else yield* stream(deps, session, manifest.generation, ranges, from, to, signal)
+  yield* segmentLines(reader, planRanges(manifest.segments, from, to), from, to)
   const rest = sliceLines(lines, manifest.from, from, to)
   if (rest === undefined) return
   for (const chunk of toChunks(rest.lines, rest.from)) yield { chunk, afterYield: false }
-}
-
-/** Downloads ranges in parallel, as many as fit into `readAheadBytes`, and yields their lines in order. */
-async function* stream(
-  deps: ReadDeps,
-  session: string,
-  generation: string,
-  ranges: readonly SegmentRange[],
-  from: Seq,
-  to: Seq,
-  signal: AbortSignal | undefined,
-): AsyncGenerator<ReadChunk, void, undefined> {
-  const controller = new AbortController()
-  const abort = (): void => controller.abort(signal?.reason)
-  signal?.addEventListener("abort", abort)
-  const queue: Download[] = []
-  let started = 0
-  // Starts small and grows with every range consumed, so that a reader that stops early has not requested the rest.
-  let ahead = deps.settings.segmentBytes
-  const fill = (): void => {
-    let held = queue.reduce((sum, download) => sum + download.range.bytes, 0)
-    for (let next = ranges[started]; next !== undefined; next = ranges[started]) {
-      if (queue.length > 0 && held + next.bytes > Math.min(ahead, deps.settings.readAheadBytes)) return
-      queue.push(startDownload(deps, session, generation, next, controller.signal))
-      held += next.bytes
-      started++
-    }
-  }
-  try {
-    for (let afterYield = false; started < ranges.length || queue.length > 0; ) {
-      fill()
-      const download = queue[0] as Download
-      for await (const chunk of parse(deps, session, generation, download.range, download.bytes(), from, to)) {
-        yield { chunk, afterYield }
-        afterYield = true
-      }
-      queue.shift()
-      ahead *= 4
-    }
-  } finally {
-    signal?.removeEventListener("abort", abort)
-    controller.abort()
-  }
-}
-
-/** The chunks of a range. `corrupt` if it does not hold exactly the lines that the manifest counts. */
-async function* parse(
-  deps: ReadDeps,
-  session: string,
-  generation: string,
-  range: SegmentRange,
-  bytes: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
-  from: Seq,
-  to: Seq,
-): AsyncGenerator<Chunk, void, undefined> {
-  const key = segmentKey(deps, session, generation, range.segment)
-  const damaged = (what: string): Error => {
-    const message = `${key} ${what} (bytes ${range.at} to ${range.at + range.bytes}): it was changed from outside. Put back the object as it was.`
-    return storageError(deps, "corrupt", message, { session, at: key })
-  }
-  let seq = range.seq
-  for await (const lines of decodeLines(bytes)) {
-    if (lines === undefined) throw damaged("has bytes that are not lines of UTF-8")
-    const chunk = sliceLines(lines, seq, from, Math.min(to, range.seq + range.lines))
-    seq += lines.length
-    if (chunk !== undefined) yield chunk
-  }
-  if (seq !== range.seq + range.lines) throw damaged(`has ${seq - range.seq} lines, not ${range.lines}`)
 }
 
 /** The newest tail of the log. `conflict` if the session has been deleted or has another log by now. */
