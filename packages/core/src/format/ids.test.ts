@@ -24,7 +24,7 @@ test("an id begins with its time", () => {
   expect(createIds(() => time)().slice(0, 10)).toBe(ulidAt(time, 0).slice(0, 10))
 })
 
-test("an id that could not be greater within its millisecond takes the next one", () => {
+test("an id whose random part cannot be incremented takes the next millisecond", () => {
   const random = vi.spyOn(crypto, "getRandomValues").mockImplementation((bytes) => {
     ;(bytes as Uint8Array).fill(255)
     return bytes
@@ -39,7 +39,7 @@ test("an id that could not be greater within its millisecond takes the next one"
   ])
 })
 
-test("of one millisecond each id is one more than the one before it", () => {
+test("within a millisecond each id is one more than the one before it", () => {
   const next = createIds(() => 1_000)
   const numberOf = (id: string): bigint =>
     Array.from(id).reduce((sum, digit) => sum * 32n + BigInt("0123456789ABCDEFGHJKMNPQRSTVWXYZ".indexOf(digit)), 0n)
@@ -47,26 +47,49 @@ test("of one millisecond each id is one more than the one before it", () => {
   expect(ids.map((id) => id - (ids[0] as bigint))).toEqual(ids.map((_, index) => BigInt(index)))
 })
 
+test("a time below 1970 or NaN counts as the first millisecond", () => {
+  for (const time of [0, -1, Number.NaN]) expect(createIds(() => time)().slice(0, 10)).toBe("0000000001")
+})
+
 test("two sources give different ids at the same time", () => {
   const clock = () => 1_000
   expect(createIds(clock)()).not.toBe(createIds(clock)())
 })
 
-test("the id of a time and an index depends on nothing else, and sorts by both", () => {
-  expect(ulidAt(1_469_918_176_385, 33)).toBe("01ARYZ6S410000000000000011")
-  const place = fc.tuple(fc.nat({ max: 2 ** 40 }), fc.nat())
+test("ids of old logs keep their values", () => {
+  const ids = [
+    ulidAt(1_469_918_176_385, 33),
+    ulidAt(1_700_000_000_000, 7),
+    ulidAt(Date.UTC(2025, 0, 3), 12_345),
+    ulidAt(0, 0),
+    ulidAt(1.9, 31),
+    ulidAt(Number.NaN, 3),
+    ulidAt(-5, 32),
+    ulidAt(Number.NEGATIVE_INFINITY, 1),
+    ulidAt(Number.POSITIVE_INFINITY, 2 ** 47),
+  ]
+  expect(ids).toEqual([
+    "01ARYZ6S410000000000000011",
+    "01HF7YAT000000000000000007",
+    "01JGMQCD000000000000000C1S",
+    "00000000000000000000000000",
+    "0000000001000000000000000Z",
+    "00000000000000000000000003",
+    "00000000000000000000000010",
+    "00000000000000000000000001",
+    "7ZZZZZZZZZ0000004000000000",
+  ])
+})
+
+test("ids of old logs sort by time, then index", () => {
+  const timeAndIndex = fc.tuple(fc.nat({ max: 2 ** 40 }), fc.nat())
   holds(
-    fc.property(place, place, (a, b) => {
+    fc.property(timeAndIndex, timeAndIndex, (a, b) => {
       const [one, other] = [ulidAt(...a), ulidAt(...b)]
       expect(isUlid(one)).toBe(true)
       expect(Math.sign(a[0] - b[0] || a[1] - b[1])).toBe(one < other ? -1 : one > other ? 1 : 0)
     }),
   )
-})
-
-test("a time that is none counts as the first", () => {
-  for (const time of [Number.NaN, -1, Number.NEGATIVE_INFINITY]) expect(ulidAt(time, 1)).toBe(ulidAt(0, 1))
-  expect(isUlid(ulidAt(Number.POSITIVE_INFINITY, 1))).toBe(true)
 })
 
 test("a ULID is 26 upper-case characters without I, L, O and U", () => {

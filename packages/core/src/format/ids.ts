@@ -1,7 +1,8 @@
+/** ULIDs: the ids of sessions and entries. Increasing ids for new ones, ids computed from time and index for those of old logs. */
+import { encodeTime, monotonicFactory } from "ulid"
 export { checkSessionId, isSessionId } from "../storage/checks.ts"
 
 const ULID = /^[0-9A-HJKMNP-TV-Z]{26}$/
-const DIGITS = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 const TIME_DIGITS = 10
 const RANDOM_DIGITS = 16
 /** The largest time that the 48 bits of a ULID hold. */
@@ -13,62 +14,42 @@ export function isUlid(text: unknown): text is string {
 }
 
 /**
- * A source of ULIDs, each greater than the one before it, also within one millisecond and when the clock goes backwards.
- * A clock that stands before 1970 counts as its first millisecond.
+ * A source of ULIDs. Each is greater than the one before it, also within one millisecond and if the clock goes backwards. Times before
+ * 1970 count as its first millisecond.
  */
 export function createIds(clock: () => number = Date.now): () => string {
-  const random = createRandom()
-  let time = 0
-  let digits: number[] = []
+  const next = monotonicFactory(createRandom())
+  let time = 1
   return () => {
-    const now = clampTime(clock(), 1)
-    // Of those of one millisecond each is one more than the one before it. Where that was the last, the next millisecond begins.
-    if (now > time || !increment(digits)) {
-      time = Math.max(now, time + 1)
-      digits = [...digitsOf(time, TIME_DIGITS), ...random()]
+    // The factory takes 0 and NaN for the current time.
+    time = Math.max(time, clampTime(clock(), 1))
+    try {
+      return next(time)
+    } catch {
+      // The random part cannot be incremented any further within this millisecond.
+      time += 1
+      return next(time)
     }
-    return textOf(digits)
   }
 }
 
 /**
- * The ULID that depends on a time and an index alone, so that every load of an old log gives its entries the same ids. Order of
- * the ids is the order of time, then index. A time that is none counts as 0.
+ * The ULID of a time and an index, so that each load of an old log gives its entries the same ids. Ids sort by time, then index. NaN
+ * counts as 0.
  */
 export function ulidAt(time: number, index: number): string {
-  return textOf([...digitsOf(clampTime(time, 0), TIME_DIGITS), ...digitsOf(index, RANDOM_DIGITS)])
-}
-
-function digitsOf(value: number, length: number): number[] {
-  const digits: number[] = []
-  for (let rest = value; digits.length < length; rest = Math.floor(rest / 32)) digits.unshift(rest % 32)
-  return digits
-}
-
-/** All at once: V8 takes twice as long to write JSON with a text in it that was put together from others. */
-function textOf(digits: readonly number[]): string {
-  return String.fromCharCode(...digits.map((digit) => DIGITS.charCodeAt(digit)))
-}
-
-/** Adds one to the random digits. False: there was no greater number, and they are all 0. */
-function increment(digits: number[]): boolean {
-  for (let at = digits.length - 1; at >= TIME_DIGITS; at--) {
-    const digit = ((digits[at] as number) + 1) % 32
-    digits[at] = digit
-    if (digit > 0) return true
-  }
-  return false
+  return encodeTime(clampTime(time, 0), TIME_DIGITS) + encodeTime(index, RANDOM_DIGITS)
 }
 
 function clampTime(time: number, first: number): number {
   return Number.isNaN(time) ? first : Math.trunc(Math.min(Math.max(time, first), LAST_TIME))
 }
 
-/** For 64 ULIDs: a call of Web Crypto costs as much as the rest of an append, however few bytes it gives. */
+/** Bytes for 64 ULIDs. A call of Web Crypto costs as much as the rest of an append, regardless of the number of bytes. */
 const RANDOM_POOL = 64 * RANDOM_DIGITS
 
-/** Random digits for an id. */
-function createRandom(): () => number[] {
+/** Random numbers from 0 to below 1, from Web Crypto. */
+function createRandom(): () => number {
   const bytes = new Uint8Array(RANDOM_POOL)
   let used = bytes.length
   return () => {
@@ -76,7 +57,7 @@ function createRandom(): () => number[] {
       crypto.getRandomValues(bytes)
       used = 0
     }
-    used += RANDOM_DIGITS
-    return Array.from(bytes.subarray(used - RANDOM_DIGITS, used), (byte) => byte % 32)
+    const byte = bytes[used++] as number
+    return byte / 256
   }
 }
