@@ -4,25 +4,22 @@
  */
 import type { BlobLimits } from "../format/blob-refs.ts"
 import type { Diagnostic } from "../format/diagnostics.ts"
-import { encodeHeader } from "../format/line.ts"
 import type { NewEntry } from "../format/new-entry.ts"
 import type { Entry } from "../format/records.ts"
-import { utf8Length } from "../storage/checks.ts"
 import type { Head, Seq, SessionStorage } from "../storage/contract.ts"
-import { waitFor } from "../write/callers.ts"
 import { Emitter } from "./events.ts"
 import { copyEntries, runAppendHooks, runHook } from "./hooks.ts"
 import type { Hooks } from "./hooks.ts"
 import { infoText } from "../info/store.ts"
 import type { LogStore } from "../log/log-store.ts"
 import type { PieceSizes } from "../log/pieces.ts"
-import type { PendingAppend } from "../write/pending.ts"
+import type { PendingAppend, PendingEntry } from "../write/pending.ts"
 import { entriesOf, isTalk } from "../write/pending.ts"
 import { assign } from "../write/assign.ts"
+import { putPlanned } from "../write/encode.ts"
 import type { EncodedAppendEntry } from "../write/encode.ts"
 import { aborted, otherWriter } from "../write/errors.ts"
-import { checkSizes, checkDeferred, entriesBytes } from "../write/limits.ts"
-import { putPlanned } from "../write/planned-blobs.ts"
+import { checkSizes, checkDeferred, entriesBytes, headerBytes } from "../write/limits.ts"
 import type { CompactableSession, CompactionProgress, WriteGuard } from "./live.ts"
 import type { SessionState } from "../write/session-state.ts"
 import { TurnLock } from "./turn-lock.ts"
@@ -126,29 +123,39 @@ export class LiveSession implements QueueContext, CompactableSession {
     })
   }
 
-  /** Gives entries their place in memory, and queues them. Throws before anything has changed. */
+  /** Puts entries at the end of the log in memory, and queues them. If it throws, nothing has changed. */
   #place(inputs: readonly NewEntry[], o: AppendOptions, turn: RunningTurn | undefined): Promise<AppendResult> {
     if (o.signal?.aborted === true) throw aborted(this.id, o.signal, false)
-    const { ids, fresh } = assign(this.id, this.state, inputs, this.options)
+    const { state } = this
+    const { ids, fresh } = assign(this.id, state, inputs, this.options)
     if (fresh.length === 0) return this.#alreadyThere(ids, o)
-    const sized = fresh.map((one) => one.sized)
+    const entries = fresh.map(({ pending }) => pending)
+    const besides = headerBytes(state)
+    checkSizes(this.id, entries, this.storage.capabilities, besides)
     const wait = this.#mustWait(fresh)
-    const headerBytes = this.state.head === undefined ? utf8Length(encodeHeader(this.state.header)) + 1 : 0
-    checkSizes(this.id, sized, this.storage.capabilities, headerBytes)
-    if (wait) checkDeferred(this, sized, headerBytes + this.#waitingBytes)
-    const item = this.#toItem(fresh, o, turn)
-    for (const one of fresh) this.state.push(one.pending, one.entry)
+    if (wait) checkDeferred(this, entries, besides + this.#waitingBytes)
+    const item = this.#toItem(fresh, entries, o, turn)
+    for (const { pending, entry } of fresh) state.push(pending, entry)
     if (wait) {
       item.deferred = true
       this.waitForCreation([item])
       return Promise.resolve({ ids, head: undefined, durable: false })
     }
-    const settled = this.#waitFor(item, ids, o)
-    this.#waitingBytes = 0
-    this.#queue.push([...this.#waiting.splice(0), item])
+    const settled = this.#enqueue(item, ids, o.signal)
     if (fresh.length === ids.length) return settled
-    const repeated = ids.filter((id) => fresh.every(({ pending }) => pending.id !== id))
+    const repeated = ids.filter((id) => entries.every((entry) => entry.id !== id))
     return this.#bothThere(settled, this.#alreadyThere(repeated, o))
+  }
+
+  /** Behind the appends that waited for this one to create the session. */
+  #enqueue(item: PendingAppend, ids: readonly string[], signal: AbortSignal | undefined): Promise<AppendResult> {
+    const queue = this.#queue
+    for (const waiting of this.#waiting.splice(0)) queue.push(waiting)
+    this.#waitingBytes = 0
+    queue.push(item)
+    const settled = queue.waitFor(item, ids, signal)
+    queue.wake()
+    return settled
   }
 
   /** Part of the request is a repetition: all of it is there when that is, too. */
@@ -161,23 +168,34 @@ export class LiveSession implements QueueContext, CompactableSession {
   async #alreadyThere(ids: readonly string[], o: AppendOptions): Promise<AppendResult> {
     const pending = ids.filter((id) => (this.state.log.find(id) as Seq) >= this.state.acknowledged)
     const items = pending.length === 0 ? [] : this.#queue.holding(pending)
-    await Promise.all(items.map((item) => this.#waitFor(item, ids, o)))
+    await Promise.all(items.map((item) => this.#queue.waitFor(item, ids, o.signal)))
     return { ids, head: this.state.head, durable: this.state.head !== undefined }
   }
 
-  #toItem(fresh: readonly EncodedAppendEntry[], o: AppendOptions, turn: RunningTurn | undefined): PendingAppend {
-    const talks = fresh.some(({ pending }) => isTalk(pending))
-    // A compaction within a turn is none of what the turn says: what it says first may still start it over.
-    const says = fresh.some(({ pending }) => isTalk(pending) && pending.type !== "compaction")
-    const opens = says && turn?.phase === "unopened" ? turn : undefined
-    const policy = o.onConflict ?? (opens === undefined ? this.options.onConflict : "retry-turn")
-    if (turn !== undefined && talks && o.onConflict === undefined && (turn.conflicted || (opens && turn.stale))) {
+  #toItem(
+    fresh: readonly EncodedAppendEntry[],
+    entries: readonly PendingEntry[],
+    { onConflict }: AppendOptions,
+    turn: RunningTurn | undefined,
+  ): PendingAppend {
+    const isConversation = entries.some(isTalk)
+    // A compaction does not count as the turn's first message, which may still start the turn over.
+    const opensTurn =
+      turn?.phase === "unopened" && entries.some((entry) => isTalk(entry) && entry.type !== "compaction")
+    const opens = opensTurn ? turn : undefined
+    const policy = onConflict ?? (opens === undefined ? this.options.onConflict : "retry-turn")
+    if (
+      turn !== undefined &&
+      isConversation &&
+      onConflict === undefined &&
+      (turn.conflicted || opens?.stale === true)
+    ) {
       turn.conflicted = true
       throw otherWriter(this)
     }
     if (opens !== undefined) opens.phase = "opening"
     const item: PendingAppend = {
-      entries: fresh.map(({ pending }) => pending),
+      entries,
       callers: [],
       policy,
       outcome: "queued",
@@ -199,10 +217,6 @@ export class LiveSession implements QueueContext, CompactableSession {
       const role = entry.type === "message" ? (entry["message"] as { role?: unknown }).role : undefined
       return role === "assistant" || (role === "user" && this.options.persistAfter === "user")
     })
-  }
-
-  #waitFor(item: PendingAppend, ids: readonly string[], { signal }: AppendOptions): Promise<AppendResult> {
-    return waitFor(item, ids, { queue: this.#queue, session: this.id, signal })
   }
 
   // ---- what the queue asks and tells ---------------------------------------------------------------------------------------------

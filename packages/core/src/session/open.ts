@@ -17,6 +17,8 @@ import { SessionState } from "../write/session-state.ts"
 import { LiveSession } from "./live-session.ts"
 import type { LiveSessionOptions } from "./live-session.ts"
 import type { CreateOptions } from "./types.ts"
+import { encodeHeader } from "../format/line.ts"
+import { utf8Length } from "../storage/checks.ts"
 
 export interface OpeningOptions extends LiveSessionOptions {
   readonly migrateOnWrite: boolean
@@ -42,7 +44,7 @@ export function newSession(
     head,
     leafId: null,
     info: () => startProjection(header, head?.log ?? ""),
-    bytes: 3 * JSON.stringify(header).length,
+    bytes: head === undefined ? 0 : utf8Length(encodeHeader(header)) + 1,
   })
   const store = new LogStore({ id: header.id, storage, reading: undefined, diagnostics: [] })
   return new LiveSession({ state, store, options, reload })
@@ -165,7 +167,7 @@ async function reload({ state, id, storage, store, options }: LiveSession): Prom
   state.log = loaded.log
   state.head = { next: loaded.headInfo.next, log: loaded.headInfo.log }
   state.acknowledged = loaded.log.end
-  state.bytesAtMost = loaded.headInfo.bytes
+  state.bytes = loaded.headInfo.bytes
   state.projectLater(projection)
   store.restart(loaded)
   return true

@@ -9,7 +9,7 @@ import { utf8Length } from "../storage/checks.ts"
 import type { CallOptions, Head, SessionStorage } from "../storage/contract.ts"
 import { StorageError } from "../storage/errors.ts"
 import { infoText, storeInfo } from "../info/store.ts"
-import { appendBatch } from "./append-batch.ts"
+import { writeLines } from "../write/writer.ts"
 import { passStored } from "./stored-lines.ts"
 import { placedLines } from "./placed-lines.ts"
 import type { LogToWrite } from "./log-to-write.ts"
@@ -86,6 +86,7 @@ async function writeRest(
   o: WriteOptions,
 ): Promise<Omit<WrittenLog, "header">> {
   let { head, from: last } = rest
+  const signal = o.signal === undefined ? {} : { signal: o.signal }
   for (let next = await rest.lines.next(); next.done !== true; ) {
     checkAborted(o.signal, id, head)
     const batch: PlacedLine[] = []
@@ -103,12 +104,11 @@ async function writeRest(
     if (next.done === true && last.seq + 1 < rest.count) throw changed(storage, id, last.seq + 1, rest.count)
     const projection = last.projection === undefined ? undefined : { ...last.projection, log: from?.log ?? "" }
     const info = projection === undefined ? undefined : infoText(projection)
-    head = await appendBatch(
-      storage,
-      id,
-      batch.map(({ line }) => line),
-      { expect: from ?? 0, info, signal: o.signal },
-    )
+    const lines = batch.map(({ line }) => line)
+    const written = await writeLines(storage, id, lines, { ...signal, expect: from ?? 0, info })
+    if (written.kind === "conflict") throw otherWriter(storage, id, from === undefined, undefined)
+    if (written.kind !== "committed") throw written.error
+    head = written.head
     o.onProgress?.({ lines: last.seq + 1, bytes: last.total })
   }
   if (head === undefined || last === undefined) throw changed(storage, id, 0, rest.count)
@@ -170,4 +170,15 @@ function checkAborted(signal: AbortSignal | undefined, id: string, written: Head
       ? "Nothing of it is stored."
       : `${written.next} lines are stored; the same call again goes on there.`
   throw new StorageError("aborted", `The writing of ${id} was aborted. ${so}`, { session: id, cause: signal.reason })
+}
+
+/** Another writer's lines where these belong: while the log is being created, another session; else one that is being written to. */
+function otherWriter(storage: SessionStorage, id: string, creating: boolean, cause: unknown): SessionError {
+  const about = { session: id, storage: storage.description, cause }
+  if (creating) {
+    const message = `There is another session ${id} in ${storage.description} already; it was left as it is. Choose another id.`
+    return new SessionError("exists", message, about)
+  }
+  const message = `Somebody else writes to ${id} in ${storage.description}, which is not complete yet. Delete it, and run the same again.`
+  return new SessionError("conflict", message, about)
 }

@@ -6,7 +6,7 @@ import type { PendingAppend } from "./pending.ts"
 import { continuesFrom, decide, rebase, sortLines } from "./reconcile.ts"
 import type { SortedLines } from "./reconcile.ts"
 import type { SessionState } from "./session-state.ts"
-import type { Arrivals } from "./resolve-outcome.ts"
+import type { RemoteLines } from "./resolve-outcome.ts"
 import type { Divergence } from "./types.ts"
 
 export interface RemoteChange {
@@ -29,7 +29,7 @@ export interface RemoteChange {
 export function applyRemote(
   state: SessionState,
   items: readonly PendingAppend[],
-  found: Arrivals,
+  found: RemoteLines,
   midTurn: boolean,
 ): RemoteChange {
   const { own, ownSeqs, foreign, last } = sortLines(found.slots, found.from, items)

@@ -1,4 +1,4 @@
-/** From what a caller appends to an entry that can be placed. Pure. */
+/** From an entry that a caller appends to its line; values too large for a line move to the blob store. */
 import { applyBlobs, doesHoldBlobs, planBlobs } from "../format/blob-refs.ts"
 import type { BlobLimits, BlobRef, PlannedBlob } from "../format/blob-refs.ts"
 import { encodeEntry } from "../format/line.ts"
@@ -8,7 +8,11 @@ import { placeEntry } from "../format/normalize.ts"
 import type { EntryPlace } from "../format/normalize.ts"
 import type { Entry } from "../format/records.ts"
 import { truncateOversize } from "../format/truncate.ts"
-import type { PendingEntry, SeqHint } from "./pending.ts"
+import { putBlobs } from "../log/blobs.ts"
+import { utf8Length } from "../storage/checks.ts"
+import type { SessionStorage } from "../storage/contract.ts"
+import { retryUnavailable } from "../storage/retry.ts"
+import type { PendingAppend, PendingEntry, SeqHint } from "./pending.ts"
 
 export interface EncodedAppendEntry {
   /** Nothing that outlives the call may be kept of it: the caller's own objects are in it. */
@@ -16,8 +20,6 @@ export interface EncodedAppendEntry {
   readonly pending: PendingEntry
   /** What must be put before the line is written. */
   readonly blobs: readonly PlannedBlob[]
-  /** The stored line as long as it will be. */
-  readonly sized: EncodedEntry
 }
 
 export interface PrepareOptions {
@@ -36,17 +38,12 @@ export function encodeForAppend(
   const hint = hintFor(payload, place.parentId)
   const entry = placeEntry(hint === undefined ? payload : without(payload, hint.field), place)
   const full = encodeEntry(entry)
-  const pending: PendingEntry = {
-    id: place.id,
-    type: payload.type,
-    parentId: place.parentId,
-    full,
-    stored: full,
-    aside,
-    ...(hint === undefined ? {} : { hint }),
-  }
-  const planned = doesHoldBlobs(full, limits) ? planAppend(full, limits) : { blobs: [], sized: full }
-  return { entry, pending, ...planned }
+  const blobs = doesHoldBlobs(full, limits) ? planBlobs(decodeEntry(full), limits) : NO_BLOBS
+  // References are of one length, so the line's size is known before its blobs are put.
+  const bytes = bytesOf(blobs.length === 0 ? full : withBlobs(full, blobs.map(toZero)))
+  const { type } = payload
+  const { id, parentId } = place
+  return { entry, pending: { id, type, parentId, full, stored: full, bytes, hint, aside }, blobs }
 }
 
 /** Which entries say where another one stands. A leaf's target is its parent. */
@@ -75,9 +72,28 @@ function without(payload: EntryPayload, field: string): EntryPayload {
   return rest as unknown as EntryPayload
 }
 
-function planAppend(full: EncodedEntry, limits: BlobLimits): Pick<EncodedAppendEntry, "blobs" | "sized"> {
-  const blobs = planBlobs(decodeEntry(full), limits)
-  return { blobs, sized: blobs.length === 0 ? full : withBlobs(full, blobs.map(toZero)) }
+const NO_BLOBS: readonly PlannedBlob[] = []
+
+/** Puts the blobs of an append, and completes its lines for the storage. */
+export async function putPlanned(
+  storage: SessionStorage,
+  item: PendingAppend,
+  fresh: readonly EncodedAppendEntry[],
+): Promise<void> {
+  for (const { pending, blobs } of fresh) {
+    if (blobs.length === 0) continue
+    const refs = await retryUnavailable(() => putBlobs(storage, blobs))
+    const entry = item.entries.find((one) => one.id === pending.id)
+    // The parent may have changed meanwhile; it is in the part before the seq.
+    if (entry !== undefined) entry.stored = { before: entry.full.before, after: withBlobs(pending.full, refs).after }
+  }
+  item.putBlobs = undefined
+  item.ready = undefined
+}
+
+function bytesOf({ before, after, line }: EncodedEntry): number {
+  if (line !== undefined) return utf8Length(line.text) - String(line.seq).length
+  return utf8Length(before) + utf8Length(after)
 }
 
 /** A copy of an encoded entry, which nobody else holds. Its seq is 0. */
@@ -86,11 +102,10 @@ function decodeEntry({ before, after }: EncodedEntry): Entry {
 }
 
 /** The line with its blobs' references in place. */
-export function withBlobs(full: EncodedEntry, refs: readonly BlobRef[]): EncodedEntry {
+function withBlobs(full: EncodedEntry, refs: readonly BlobRef[]): EncodedEntry {
   return encodeEntry(applyBlobs(decodeEntry(full), refs))
 }
 
-/** References are of one length, so that a line's size is known before its blobs are put. */
 function toZero({ pointer, encoding }: PlannedBlob): BlobRef {
   return { pointer, encoding, hash: "0".repeat(64) }
 }

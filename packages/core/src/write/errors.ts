@@ -36,11 +36,6 @@ export function behindUnknown(about: About, cause: unknown): StorageError {
   return new StorageError("unavailable", message, { ...place(about), cause })
 }
 
-export function keepsRefusing(about: About): StorageError {
-  const message = `${about.storage.description} keeps refusing appends to ${about.id} although its log has not changed.`
-  return new StorageError("conflict", message, place(about))
-}
-
 export function aborted(session: string, signal: AbortSignal, sent: boolean): StorageError {
   const message = sent
     ? `The wait for an append to ${session} was aborted; it had been sent, and settles by itself.`

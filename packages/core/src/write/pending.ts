@@ -2,6 +2,7 @@
 import { ANNOTATION_TYPES } from "../format/records.ts"
 import { lineOf } from "../format/line.ts"
 import type { EncodedEntry } from "../format/line.ts"
+import { utf8Length } from "../storage/checks.ts"
 import type { Seq } from "../storage/contract.ts"
 import { hasCode } from "../storage/errors.ts"
 import type { RunningTurn, AppendResult, ConflictPolicy, Divergence } from "./types.ts"
@@ -12,13 +13,15 @@ export interface PendingEntry {
   readonly parentId: string | null
   /** The line for memory, everything in place. */
   readonly full: EncodedEntry
-  /** The line for the storage: blobs moved out. Set again when they were put. */
+  /** The line for the storage, large values moved to blobs. Set again when the blobs were put. */
   stored: EncodedEntry
-  /** As it stands in memory, with the place it was written for. */
+  /** UTF-8 bytes of `stored` without its seq. */
+  readonly bytes: number
+  /** The line as memory holds it, encoded for this seq. */
   line?: { readonly seq: Seq; readonly text: string }
-  /** Fills in a field that says where another entry stands, which is known only when the line is written. */
-  readonly hint?: SeqHint
-  /** Hangs on the log's end where that is another branch, and leaves this session's leaf where it is. */
+  /** A field with the seq of another entry, which is known only when the line is written. */
+  readonly hint: SeqHint | undefined
+  /** The entry follows the log's last entry even if that is on another branch, and does not become this session's leaf. */
   readonly aside: boolean
 }
 
@@ -38,7 +41,7 @@ export interface Caller {
 export interface PendingAppend {
   /** Those not yet known to be in the log. */
   entries: readonly PendingEntry[]
-  callers: readonly Caller[]
+  callers: Caller[]
   readonly policy: ConflictPolicy
   /** `unknown`: the answer was that nobody knows, so that it may be in the log, or still come. */
   outcome: "queued" | "sent" | "unknown"
@@ -81,12 +84,22 @@ export function storedLine(entry: PendingEntry, seq: Seq, find: Find): string {
   return lineAt(entry, entry.stored, seq, find)
 }
 
-/** The hint goes last: what stands before it is encoded already. */
-function lineAt({ id, hint }: PendingEntry, encoded: EncodedEntry, seq: Seq, find: Find): string {
+/** Exact UTF-8 bytes of {@link storedLine} and its LF. */
+export function storedBytes(entry: PendingEntry, seq: Seq, find: Find): number {
+  return entry.bytes + String(seq).length + hintAt(entry, seq, find).length + 1
+}
+
+function lineAt(entry: PendingEntry, encoded: EncodedEntry, seq: Seq, find: Find): string {
   const line = lineOf(encoded, seq)
-  if (hint === undefined) return line
-  const place = hint.targetId === id ? seq : find(hint.targetId)
-  return place === undefined ? line : `${line.slice(0, -1)},"${hint.field}":${place}}`
+  const hint = hintAt(entry, seq, find)
+  return hint === "" ? line : `${line.slice(0, -1)}${hint}}`
+}
+
+/** The hint goes last: everything before it is encoded already. */
+function hintAt({ id, hint }: PendingEntry, seq: Seq, find: Find): string {
+  if (hint === undefined) return ""
+  const target = hint.targetId === id ? seq : find(hint.targetId)
+  return target === undefined ? "" : `,"${hint.field}":${target}`
 }
 
 /** Hangs an entry under another parent. Only the part of its lines that stands before `seq` changes. */
@@ -95,7 +108,9 @@ export function withParent(entry: PendingEntry, parentId: string | null, aside: 
   const moved = (encoded: EncodedEntry): EncodedEntry => ({ before, after: encoded.after })
   const { line: _, ...rest } = entry
   const full = moved(entry.full)
-  return { ...rest, parentId, aside, full, stored: entry.stored === entry.full ? full : moved(entry.stored) }
+  const stored = entry.stored === entry.full ? full : moved(entry.stored)
+  const bytes = entry.bytes - utf8Length(entry.stored.before) + utf8Length(stored.before)
+  return { ...rest, parentId, aside, full, stored, bytes }
 }
 
 /** The entry that these leave the session with as its leaf; undefined where they leave it where it is. */

@@ -1,80 +1,77 @@
-/** Looks at the end of a stored log where an append was refused, or where nobody could say whether it arrived. */
+/** What the end of a stored log, read because an append did not succeed, means for the session in memory. */
 import { encodeHeader, parseLine } from "../format/line.ts"
 import type { Head, Seq, SessionStorage } from "../storage/contract.ts"
 import type { EntryLog, EntrySlot } from "../log/entry-log.ts"
 import { readLines } from "../log/loaded-log.ts"
 import { parseEntry } from "../log/parse-entry.ts"
-import { countLines } from "./limits.ts"
 import type { SessionState } from "./session-state.ts"
+import type { LogEnd } from "./writer.ts"
 
 export interface ResolveContext {
   readonly id: string
   readonly storage: SessionStorage
   readonly state: SessionState
-  /** The log under the session is another one. Loads it if it is this session's own, rewritten; says whether it was. */
+  /** Loads the log that replaced this session's, if it is its own, rewritten; returns whether it was. */
   reload(): Promise<boolean>
 }
 
 /** Entries that were not known before. */
-export type Arrivals =
-  /** From `from` on, which is where the held lines end, unless some of those have vanished. */
+export type RemoteLines =
+  /** From `from` on: the end of the held lines, unless some of those have vanished. */
   | {
       readonly kind: "lines"
       readonly from: Seq
       readonly slots: readonly EntrySlot[]
       readonly head: Head
-      /** Of all these lines, or more. */
+      /** Of the whole log. */
       readonly bytes: number
     }
   /** The log was rewritten, and is loaded; these of its entries are new. */
   | { readonly kind: "reloaded"; readonly from: Seq; readonly slots: readonly EntrySlot[] }
 
-export type Found =
-  | Arrivals
-  /** The log is where it was, or not there yet. */
-  | { readonly kind: "nothing" }
-  /** Deleted, or deleted and made anew. */
+export type Resolved =
+  | RemoteLines
+  /** The session was deleted, or deleted and created again. */
   | { readonly kind: "gone" }
-  /** Somebody else's session stands where this one was to be made. */
+  /** Another session has the id of the one that was to be created. */
   | { readonly kind: "taken" }
 
-export async function findCommitted(host: ResolveContext): Promise<Found> {
-  const { id, storage, state } = host
-  const head = await storage.head(id)
-  if (state.head === undefined) return head === undefined ? { kind: "nothing" } : findCreated(host, head)
-  if (head === undefined) return { kind: "gone" }
-  if (head.log !== state.head.log) return findReplaced(host)
-  const lines = await readLines(storage, id, { from: state.acknowledged - 1 })
-  const known = lines.shift()
-  if (known === undefined || !isAt(state.log, state.acknowledged - 1, known)) return findCut(host, head)
-  return toFound(lines, state.acknowledged, head)
+/** Rejects with what the storage rejects with, if more of the log has to be read. */
+export async function resolveEnd(context: ResolveContext, end: LogEnd | undefined): Promise<Resolved> {
+  const { state } = context
+  if (end === undefined) return { kind: "gone" }
+  if (state.head === undefined) {
+    const [header, ...lines] = end.lines
+    return header === encodeHeader(state.header) ? toLines(lines, 1, end) : { kind: "taken" }
+  }
+  if (end.head.log !== state.head.log) return resolveReplaced(context)
+  const [last, ...lines] = end.lines
+  if (last === undefined || !isHeldLine(state.log, state.acknowledged - 1, last)) return resolveCut(context, end)
+  return toLines(lines, state.acknowledged, end)
 }
 
-async function findCreated({ id, storage, state }: ResolveContext, head: Head): Promise<Found> {
-  const lines = await readLines(storage, id, {})
-  if (lines.shift() !== encodeHeader(state.header)) return { kind: "taken" }
-  return toFound(lines, 1, head, { changed: true })
+/** Whether a stored line can be the one that is held at a seq. A line that is no entry is not held: any line can be it. */
+export function isHeldLine(log: EntryLog, seq: Seq, line: string): boolean {
+  const held = log.at(seq)
+  return held === undefined || parseLine(line).record?.["id"] === held.id
 }
 
-/**
- * Lines that were seen are no longer there: a reader may see a write under way that then fails. Takes away from memory what the
- * log does not have.
- */
-async function findCut({ id, storage, state }: ResolveContext, head: Head): Promise<Found> {
+/** Lines that were read are no longer there: a reader may see a write under way that then fails. */
+async function resolveCut({ id, storage, state }: ResolveContext, end: LogEnd): Promise<Resolved> {
   const { from } = state.log
-  if (head.next < from) return { kind: "gone" }
-  const lines = await readLines(storage, id, { from })
+  if (end.head.next < from) return { kind: "gone" }
+  const lines = await readLines(storage, id, { from, to: end.head.next })
+  const known = Math.min(lines.length, state.acknowledged - from)
   let same = 0
-  while (same < lines.length && from + same < state.acknowledged && isAt(state.log, from + same, lines[same] as string))
-    same++
-  return toFound(lines.slice(same), from + same, head, { changed: from + same < state.acknowledged })
+  while (same < known && isHeldLine(state.log, from + same, lines[same] as string)) same++
+  return toLines(lines.slice(same), from + same, end)
 }
 
-async function findReplaced(host: ResolveContext): Promise<Found> {
-  const { state } = host
+async function resolveReplaced(context: ResolveContext): Promise<Resolved> {
+  const { state } = context
   const { log, acknowledged } = state
-  // A log without entries has nothing by which it could be told from one that was made anew.
-  if (state.lastAckedId === null || !(await host.reload())) return { kind: "gone" }
+  // A log without entries cannot be told from one that was created again.
+  if (state.lastAckedId === null || !(await context.reload())) return { kind: "gone" }
   let from = state.acknowledged
   for (; from > state.log.from; from--) {
     const id = state.log.at(from - 1)?.id
@@ -85,20 +82,7 @@ async function findReplaced(host: ResolveContext): Promise<Found> {
   return { kind: "reloaded", from, slots }
 }
 
-function toFound(
-  lines: readonly string[],
-  from: Seq,
-  { log }: Head,
-  o: { readonly changed: boolean } = { changed: false },
-): Found {
-  if (lines.length === 0 && !o.changed) return { kind: "nothing" }
+function toLines(lines: readonly string[], from: Seq, { head }: LogEnd): RemoteLines {
   const slots = lines.map((line, index) => parseEntry(line, from + index, () => undefined))
-  const head = { next: from + lines.length, log }
-  return { kind: "lines", from, slots, head, bytes: countLines(lines, { exact: false }) }
-}
-
-/** Whether the held line at a place is this one. A line that is no entry is not held: it may be any. */
-function isAt(log: EntryLog, seq: Seq, line: string): boolean {
-  const held = log.at(seq)
-  return held === undefined || parseLine(line).record?.["id"] === held.id
+  return { kind: "lines", from, slots, head: { next: from + lines.length, log: head.log }, bytes: head.bytes }
 }

@@ -24,10 +24,8 @@ export class SessionState {
   leafId: string | null
   /** The leaf if everything pending failed. */
   acknowledgedLeafId: string | null
-  /** Bytes of the acknowledged log, or more. */
-  bytesAtMost: number
-  /** Whether `bytesAtMost` is what the log has. */
-  bytesExact = false
+  /** Bytes of the acknowledged log; 0 while the session is not in the storage. */
+  bytes: number
   #projection: InfoProjection | undefined
   /** Makes the fold of the log as it was opened, until somebody asks for it. */
   #makeProjection: (() => InfoProjection | undefined) | undefined
@@ -49,7 +47,7 @@ export class SessionState {
     this.leafId = o.leafId
     this.acknowledgedLeafId = o.leafId
     this.#makeProjection = o.info
-    this.bytesAtMost = o.bytes
+    this.bytes = o.bytes
   }
 
   /** Folded up to `acked`; undefined where making it would mean reading the whole log. */
@@ -95,23 +93,13 @@ export class SessionState {
     return (last === undefined ? undefined : this.log.at(last)?.id) ?? null
   }
 
-  /** The first `count` pending entries are in the log, at their places. */
-  acknowledge(count: number, head: Head): void {
+  /** The first `count` pending entries are in the log, at their seqs; their lines have this many bytes. */
+  acknowledge(count: number, head: Head, bytes: number): void {
+    this.bytes += bytes
     this.projection = ofLog(this.infoAt(count), head)
     this.#projections.splice(0, count)
     this.acknowledged += count
     this.head = head
-  }
-
-  /** The log has grown by no more than `bytes`. */
-  grow(bytes: number, o: { readonly exact: boolean }): void {
-    this.bytesAtMost += bytes
-    this.bytesExact &&= o.exact
-  }
-
-  count(bytes: number): void {
-    this.bytesAtMost = bytes
-    this.bytesExact = true
   }
 
   /**
@@ -134,7 +122,7 @@ export class SessionState {
     this.projection = ofLog(this.projection, found.head)
     this.acknowledged = this.log.end
     this.head = found.head
-    this.grow(found.bytes, { exact: false })
+    this.bytes = found.bytes
   }
 
   /** The leaf is what of its path is left; only the log can tell the rest. */

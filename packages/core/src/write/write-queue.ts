@@ -1,49 +1,51 @@
 /**
- * The append queue of one session: one batch in flight, what arrives meanwhile goes out together in the next. Knows what to do
- * when a batch fails, when nobody can say whether it arrived, and when another writer was there first. `docs/contract.md`, "The
- * append queue", states the rules.
+ * The append queue of one session: one batch is in flight, and what arrives meanwhile goes out together in the next. It decides what
+ * becomes of a batch that failed, whose outcome is unknown, or that met another writer's. Rules: `docs/contract.md`, "The append queue".
  */
 import { encodeHeader } from "../format/line.ts"
 import type { Entry } from "../format/records.ts"
-import { utf8Length } from "../storage/checks.ts"
+import { tick } from "../storage/clock.ts"
 import type { Head, Seq } from "../storage/contract.ts"
 import { hasCode } from "../storage/errors.ts"
-import { tick } from "../storage/clock.ts"
-import { acknowledge, entriesOf, leafAfter, refuse, requeue } from "./pending.ts"
-import type { Caller, PendingAppend } from "./pending.ts"
-import { behindUnknown, gone, otherWriter, taken, unknownOutcome } from "./errors.ts"
-import { retryUnavailable } from "../storage/retry.ts"
 import { applyRemote } from "./apply-remote.ts"
-import { batchOf, refusal, surelyFits } from "./limits.ts"
-import { isOutcomeUnknown, resolveOutcome, sendGroup } from "./send.ts"
-import type { SendContext } from "./send.ts"
-import type { Found } from "./resolve-outcome.ts"
+import { aborted, behindUnknown, gone, otherWriter, taken, unknownOutcome } from "./errors.ts"
+import { batchOf, headerBytes, refusalOf } from "./limits.ts"
+import { acknowledge, entriesOf, leafAfter, refuse, requeue, storedBytes, storedLine } from "./pending.ts"
+import type { Caller, PendingAppend } from "./pending.ts"
+import { isHeldLine, resolveEnd } from "./resolve-outcome.ts"
+import type { ResolveContext } from "./resolve-outcome.ts"
+import type { AppendResult } from "./types.ts"
+import { readEnd, writeLines } from "./writer.ts"
+import type { LogEnd } from "./writer.ts"
 
-/** What the queue needs of the session it writes for, and tells it. None of what it tells may throw. */
-export interface QueueContext extends SendContext {
+/** The session that a queue writes for. None of the notifications may throw. */
+export interface QueueContext extends ResolveContext {
   /** A turn is running that has been written in part. */
   readonly midTurn: boolean
-  /** Own entries are in the log, at these places. */
+  readonly maxSessionBytes: number
+  /** The session information to send with a batch, as of its last entry. */
+  infoText(pendingEntries: number): string | undefined
+  /** Own entries are in the log, at these seqs. */
   acknowledged(seqs: readonly Seq[], head: Head): void
   rolledBack(ids: readonly string[], error: unknown): void
-  /** A creation failed; these, acknowledged as not durable, wait for the next one. */
+  /** A creation failed; these appends, acknowledged as not durable, wait for the next one. */
   waitForCreation(items: readonly PendingAppend[]): void
   foreign(entries: readonly Entry[]): void
   diverged(leaf: string, otherLeaf: string): void
 }
 
 export class WriteQueue {
-  readonly #host: QueueContext
-  /** Everything pending, in order. Those that were sent, and those whose fate is unknown, come first. */
+  readonly #context: QueueContext
+  /** Everything pending, in order. Appends that were sent, and those whose outcome is unknown, come first. */
   #items: PendingAppend[] = []
-  /** What is doubtful could not be settled: the next append, or a flush, tries again. */
+  /** An outcome could not be found out: the next append, or a flush, tries again. */
   #resting = false
   #running = false
-  /** The last group was of more than one append. */
+  /** The last batch was of more than one append. */
   #wroteMany = false
 
-  constructor(host: QueueContext) {
-    this.#host = host
+  constructor(context: QueueContext) {
+    this.#context = context
   }
 
   /** Pending appends that are not waiting for their session to be created. */
@@ -51,26 +53,55 @@ export class WriteQueue {
     return this.#items.length
   }
 
-  /** Queues appends whose entries have their place in the state, and starts writing. */
-  push(items: readonly PendingAppend[]): void {
-    for (const item of items) {
-      item.ready ??= item.putBlobs?.()
-      // The queue looks at it when the item's turn comes; until then a rejection is nobody's.
-      item.ready?.catch(() => undefined)
-      this.#items.push(item)
+  /** Queues appends whose entries are in the state already, and starts writing. */
+  push(item: PendingAppend): void {
+    if (item.putBlobs !== undefined) {
+      item.ready ??= item.putBlobs()
+      // The queue awaits it when the item's turn comes; until then a rejection is not unhandled.
+      item.ready.catch(() => undefined)
     }
-    this.#wake()
+    this.#items.push(item)
   }
 
-  /** The pending appends that hold these entries; settles what is doubtful, since somebody asks for it. */
+  /** Starts writing, and tries again to find out the outcomes that are unknown. */
+  wake(): void {
+    this.#resting = false
+    if (!this.#running) void this.#run()
+  }
+
+  /** The pending appends that hold these entries. */
   holding(ids: readonly string[]): PendingAppend[] {
     const wanted = new Set(ids)
     const found = this.#items.filter((item) => item.entries.some((entry) => wanted.has(entry.id)))
-    if (found.length > 0) this.#wake()
+    if (found.length > 0) this.wake()
     return found
   }
 
-  /** Resolves when all that is queued now is settled, in whatever way. Rejects with `indeterminate` where that cannot be. */
+  /** Waits for a pending append. Before it is sent, the signal withdraws it; afterwards the signal only ends the waiting. */
+  waitFor(item: PendingAppend, ids: readonly string[], signal: AbortSignal | undefined): Promise<AppendResult> {
+    return new Promise((resolve, reject) => {
+      if (signal === undefined) {
+        item.callers.push({ ids, resolve, reject })
+        return
+      }
+      const { id } = this.#context
+      const off = (): void => signal.removeEventListener("abort", abort)
+      const caller: Caller = {
+        ids,
+        resolve: (result) => (off(), resolve(result)),
+        reject: (error) => (off(), reject(error)),
+      }
+      const abort = (): void => {
+        if (this.#withdraw(item, caller, aborted(id, signal, false))) return
+        item.callers = item.callers.filter((one) => one !== caller)
+        reject(aborted(id, signal, true))
+      }
+      item.callers.push(caller)
+      signal.addEventListener("abort", abort, { once: true })
+    })
+  }
+
+  /** Resolves when the outcome of everything queued now is known. Rejects with `indeterminate` if one cannot be found out. */
   async flush(): Promise<void> {
     let unknown: unknown
     const all = this.#items.map((item) => {
@@ -79,17 +110,17 @@ export class WriteQueue {
           if (hasCode(error, "indeterminate")) unknown = error
           resolve()
         }
-        item.callers = [...item.callers, { ids: [], resolve: () => resolve(), reject }]
+        item.callers.push({ ids: [], resolve: () => resolve(), reject })
       })
       return settled
     })
-    if (all.length > 0) this.#wake()
+    if (all.length > 0) this.wake()
     await Promise.all(all)
     if (unknown !== undefined) throw unknown
   }
 
   /** Withdraws an append that was not sent, with all that is queued behind it. False: it was sent, or others wait for it too. */
-  withdraw(item: PendingAppend, caller: Caller, error: unknown): boolean {
+  #withdraw(item: PendingAppend, caller: Caller, error: unknown): boolean {
     const index = this.#items.indexOf(item)
     const others = item.callers.some((other) => other !== caller && other.ids.length > 0)
     if (index < 0 || !isWhollyQueued(item) || others) return false
@@ -97,133 +128,151 @@ export class WriteQueue {
     return true
   }
 
-  #wake(): void {
-    this.#resting = false
-    if (!this.#running) void this.#run()
-  }
-
   async #run(): Promise<void> {
     this.#running = true
     while (this.#items.length > 0 && !this.#resting) {
       try {
-        await this.#step()
+        const next = this.#next()
+        const group = next instanceof Promise ? await next : next
+        if (group.length > 0) await this.#write(group)
       } catch (error) {
-        // A step settles its own failures; whatever else comes must not leave callers waiting.
+        // A step handles its own failures; after any other error no caller may be left waiting.
         this.#giveUp(error)
       }
     }
     this.#running = false
   }
 
-  async #step(): Promise<void> {
-    const host = this.#host
-    const doubtful = this.#items.filter(({ outcome }) => outcome === "unknown")
-    if (doubtful.length > 0) return this.#write(doubtful)
-    if (host.storage.capabilities.durability === "disk") await this.#gather()
-    const first = this.#items[0]
-    if (first?.ready !== undefined) return this.#complete(first)
-    const group = this.#group()
-    if (group.length === 0) return
-    if (!surelyFits(host, group)) {
-      if (!host.state.bytesExact) return this.#countBytes()
-      const room = refusal(host, group)
-      if (room !== undefined) return this.#fail(room.fits, room.refused)
-    }
-    await this.#write(group)
+  /** The batch to write next; empty if the queue changed instead. */
+  #next(): readonly PendingAppend[] | Promise<readonly PendingAppend[]> {
+    const unknown = this.#items.filter(({ outcome }) => outcome === "unknown")
+    if (unknown.length > 0) return unknown
+    return this.#context.storage.capabilities.durability === "disk" ? this.#gather() : this.#group()
   }
 
   /**
-   * A sync takes many times as long as a turn of the event loop, so what is about to be appended is waited for; but not for one caller who
-   * awaits each append, since nobody else is about to.
+   * A sync takes many times as long as a tick, so appends that are about to be made are waited for; but not for one caller who awaits
+   * each append, since no other is about to come.
    */
-  async #gather(): Promise<void> {
+  async #gather(): Promise<readonly PendingAppend[]> {
     await Promise.resolve()
     if (this.#wroteMany || this.#items.length > 1) await tick()
+    return this.#group()
   }
 
-  /** What goes out together. */
-  #group(): readonly PendingAppend[] {
-    const most = this.#host.storage.capabilities.maxBatchBytes - this.#headerBytes()
-    return this.#items.slice(0, batchOf(this.#items, most))
+  #group(): readonly PendingAppend[] | Promise<readonly PendingAppend[]> {
+    const context = this.#context
+    const [first] = this.#items
+    if (first?.ready !== undefined) return this.#complete(first, first.ready)
+    const most = context.storage.capabilities.maxBatchBytes - headerBytes(context.state)
+    const group = this.#items.slice(0, batchOf(this.#items, most))
+    const refusal = refusalOf(context, group)
+    return refusal === undefined ? group : this.#refuse(refusal.fits, refusal.error)
   }
 
-  /** The header's line goes out with the first batch. */
-  #headerBytes(): number {
-    const { state } = this.#host
-    return state.head === undefined ? utf8Length(encodeHeader(state.header)) + 1 : 0
-  }
-
-  async #complete(item: PendingAppend): Promise<void> {
+  async #complete(item: PendingAppend, ready: Promise<void>): Promise<readonly PendingAppend[]> {
     try {
-      await item.ready
+      await ready
     } catch (error) {
       item.ready = undefined
       const index = this.#items.indexOf(item)
       if (index >= 0) this.#fail(index, error)
     }
+    return []
   }
 
-  async #countBytes(): Promise<void> {
-    const { id, storage, state } = this.#host
-    if (state.head === undefined) return state.count(this.#headerBytes())
-    try {
-      const head = await retryUnavailable(() => storage.head(id))
-      if (head?.log === state.head.log) state.count(head.bytes)
-      else await this.#take(await resolveOutcome(this.#host))
-    } catch (error) {
-      this.#giveUp(error)
-    }
+  /** The log may have been replaced by a shorter one since its bytes were counted, so its head is read before an append is refused. */
+  async #refuse(index: number, error: unknown): Promise<readonly PendingAppend[]> {
+    const { id, storage, state } = this.#context
+    const end = state.head === undefined ? undefined : await readEnd(storage, id, state.head)
+    const same = end?.head.log === state.head?.log && (end === undefined || end.head.next === state.acknowledged)
+    if (same) this.#fail(index, error)
+    else await this.#resolve(end)
+    return []
   }
 
   async #write(group: readonly PendingAppend[]): Promise<void> {
+    const context = this.#context
+    const { id, storage, state } = context
     this.#wroteMany = group.length > 1
-    const sent = await sendGroup(this.#host, group)
-    if (sent.kind === "acknowledged") return this.#commit(group, sent.head)
-    if (sent.kind === "found") return this.#take(sent.found)
-    if (!isOutcomeUnknown(group)) for (const item of group) requeue(item)
-    this.#giveUp(sent.error)
+    const unknown = group[0]?.outcome === "unknown"
+    const find = (other: string): Seq | undefined => state.log.find(other)
+    let seq = state.acknowledged
+    const lines: string[] = state.head === undefined ? [encodeHeader(state.header)] : []
+    for (const item of group) {
+      if (item.outcome === "queued") item.outcome = "sent"
+      const from = seq
+      item.lines ??= item.entries.map((entry, index) => storedLine(entry, from + index, find))
+      for (const line of item.lines) lines.push(line)
+      seq += item.entries.length
+    }
+    const written = await writeLines(storage, id, lines, {
+      expect: state.head ?? 0,
+      info: context.infoText(seq - state.acknowledged),
+      unknown,
+      isLast: (line) => isHeldLine(state.log, state.acknowledged - 1, line),
+    })
+    if (written.kind === "committed") return this.#commit(group, written.head)
+    if (written.kind !== "conflict") return this.#writeFailed(group, written.kind === "unknown", written.error)
+    try {
+      await this.#resolve(written.end)
+    } catch (error) {
+      this.#writeFailed(group, written.mayBeIn, error)
+    }
+  }
+
+  #writeFailed(group: readonly PendingAppend[], unknown: boolean, error: unknown): void {
+    for (const item of group) {
+      if (unknown) item.outcome = "unknown"
+      else requeue(item)
+    }
+    this.#giveUp(error)
   }
 
   #commit(group: readonly PendingAppend[], head: Head): void {
-    const { state } = this.#host
+    const { state } = this.#context
+    const find = (other: string): Seq | undefined => state.log.find(other)
     const from = state.acknowledged
+    let bytes = headerBytes(state)
+    let seq = from
+    for (const item of group) for (const entry of item.entries) bytes += storedBytes(entry, seq++, find)
     this.#items.splice(0, group.length)
-    const entries = entriesOf(group)
-    state.acknowledgedLeafId = leafAfter(entries) ?? state.acknowledgedLeafId
-    state.acknowledge(entries.length, head)
+    state.acknowledgedLeafId = leafAfter(entriesOf(group)) ?? state.acknowledgedLeafId
+    state.acknowledge(seq - from, head, bytes)
     let next = from
     for (const item of group) {
       next += item.entries.length
       acknowledge(item, { head: { next, log: head.log }, durable: true })
     }
-    this.#host.acknowledged(
-      entries.map((_, index) => from + index),
+    this.#context.acknowledged(
+      Array.from({ length: seq - from }, (_, index) => from + index),
       head,
     )
   }
 
-  async #take(found: Found): Promise<void> {
-    const host = this.#host
-    if (found.kind === "nothing") return
-    if (found.kind === "gone" || found.kind === "taken") {
+  /** The stored log ends otherwise than expected: takes over what it has, and decides what becomes of everything pending. */
+  async #resolve(end: LogEnd | undefined): Promise<void> {
+    const context = this.#context
+    const resolved = await resolveEnd(context, end)
+    if (resolved.kind === "gone" || resolved.kind === "taken") {
       for (const item of this.#items) requeue(item)
-      return this.#fail(0, found.kind === "gone" ? gone(host) : taken(host), { waited: true })
+      return this.#fail(0, resolved.kind === "gone" ? gone(context) : taken(context), { deferred: true })
     }
-    const arrival = applyRemote(host.state, this.#items, found, host.midTurn)
-    const { committed, refused, ownSeqs, foreign, divergence } = arrival
-    this.#items = [...arrival.pending]
-    const head = host.state.head as Head
+    const change = applyRemote(context.state, this.#items, resolved, context.midTurn)
+    const { committed, refused, ownSeqs, foreign, divergence } = change
+    this.#items = [...change.pending]
+    const head = context.state.head as Head
     for (const item of committed) acknowledge(item, { head, durable: true })
-    if (ownSeqs.length > 0) host.acknowledged(ownSeqs, head)
-    // Told first: a turn whose own append is refused has been told by that.
-    if (foreign.length > 0) host.foreign(foreign)
-    this.#leave(refused, otherWriter(host))
-    if (divergence !== undefined) host.diverged(divergence.leaf, divergence.otherLeaf)
+    if (ownSeqs.length > 0) context.acknowledged(ownSeqs, head)
+    // Before the refusals: a turn whose own append is refused learns of the conflict from that.
+    if (foreign.length > 0) context.foreign(foreign)
+    this.#leave(refused, otherWriter(context))
+    if (divergence !== undefined) context.diverged(divergence.leaf, divergence.otherLeaf)
   }
 
   /**
-   * Nothing can be written now. What is doubtful, and what is in the log in part, stays until somebody asks again; the rest was
-   * not sent, or was refused for certain, and fails.
+   * Nothing can be written now. Appends whose outcome is unknown, and those that are committed in part, stay until the next try; the
+   * others were not sent, or were refused for certain, and fail.
    */
   #giveUp(cause: unknown): void {
     const kept = this.#items.filter((item) => !isWhollyQueued(item))
@@ -234,34 +283,34 @@ export class WriteQueue {
       item.outcome = "unknown"
       item.callers = []
     }
-    this.#fail(kept.length, behindUnknown(this.#host, cause))
-    const error = unknownOutcome(this.#host, cause)
+    this.#fail(kept.length, behindUnknown(this.#context, cause))
+    const error = unknownOutcome(this.#context, cause)
     for (const { reject } of callers) reject(error)
   }
 
   /**
-   * Items from `index` on certainly failed: they leave memory, since each hangs on the one before it. Those that waited for the
+   * Items from `index` on certainly failed: they leave memory, since each follows the one before it. Items that waited for the
    * session's creation were acknowledged as not durable; they are written with the next try.
    */
-  #fail(index: number, error: unknown, o: { readonly waited: boolean } = { waited: false }): void {
-    const { state } = this.#host
-    const wait = state.head === undefined && !o.waited
+  #fail(index: number, error: unknown, o: { readonly deferred: boolean } = { deferred: false }): void {
+    const { state } = this.#context
+    const wait = state.head === undefined && !o.deferred
     const isKept = (item: PendingAppend, at: number): boolean => at < index || (wait && item.deferred)
     const failed = this.#items.filter((item, at) => !isKept(item, at))
     const kept = this.#items.filter(isKept)
     state.keepPending(entriesOf(kept))
     const waiting = wait && kept.every((item) => item.deferred && item.outcome === "queued")
     this.#items = waiting ? [] : kept
-    if (waiting) this.#host.waitForCreation(kept)
+    if (waiting) this.#context.waitForCreation(kept)
     this.#leave(failed, error)
   }
 
-  /** Tells that these are out of memory. */
+  /** Reports appends that have left memory. */
   #leave(items: readonly PendingAppend[], error: unknown): void {
     if (items.length === 0) return
     for (const item of items) refuse(item, error)
     const ids = entriesOf(items).map((entry) => entry.id)
-    this.#host.rolledBack(ids, error)
+    this.#context.rolledBack(ids, error)
   }
 }
 

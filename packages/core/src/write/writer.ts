@@ -1,0 +1,171 @@
+/**
+ * Appends lines to one log until the outcome is known. Creation, the append queue and transfers write through this, so that a try
+ * that may have arrived is looked for in one way.
+ */
+import { backoff } from "../storage/clock.ts"
+import type { CallOptions, Head, HeadInfo, Seq, SessionStorage } from "../storage/contract.ts"
+import { hasCode, StorageError } from "../storage/errors.ts"
+import { readLines } from "../log/loaded-log.ts"
+import { TRIES } from "../storage/retry.ts"
+
+export interface WriteOptions extends CallOptions {
+  /** The end of the log that the lines follow; 0 creates the log. */
+  readonly expect: 0 | Head
+  /** Session information that is stored beside the new head. */
+  readonly info?: string | undefined
+  /** An earlier try of the same lines may have arrived: the log is read before anything is sent. Default false. */
+  readonly unknown?: boolean
+  /** Whether a line can be the last one before these lines. Default: any can. */
+  readonly isLast?: (line: string) => boolean
+}
+
+/** The end of a stored log, read because a write did not succeed. */
+export interface LogEnd {
+  readonly head: HeadInfo
+  /** Seq of the first of `lines`. */
+  readonly from: Seq
+  /** From the last line before the expected end on; empty for a log of another identity, or one that ends before that line. */
+  readonly lines: readonly string[]
+}
+
+export type Written =
+  | { readonly kind: "committed"; readonly head: Head }
+  /**
+   * The log has other lines where these belong, so none of these will arrive late; `mayBeIn`: some may be among those it has. `end`
+   * undefined: there is no such log.
+   */
+  | { readonly kind: "conflict"; readonly end: LogEnd | undefined; readonly mayBeIn: boolean }
+  /** The lines may be in the log, or may still arrive. */
+  | { readonly kind: "unknown"; readonly error: unknown }
+  /** The lines are not in the log and never will be. */
+  | { readonly kind: "refused"; readonly error: unknown }
+
+/**
+ * Never rejects. Sends the same bytes at each try: while an outcome is unknown, a write that arrives late then meets itself. Of lines
+ * of which the first ones arrived, the rest is sent behind them.
+ */
+export async function writeLines(
+  storage: SessionStorage,
+  id: string,
+  lines: readonly string[],
+  o: WriteOptions,
+): Promise<Written> {
+  if (o.unknown === true) return writeAgain(storage, id, lines, o, undefined)
+  try {
+    return { kind: "committed", head: await storage.append(id, lines, appendOptions(o, o.expect)) }
+  } catch (error) {
+    return writeAgain(storage, id, lines, o, { error })
+  }
+}
+
+/** After a first try that failed, or one whose outcome is unknown since an earlier call. */
+async function writeAgain(
+  storage: SessionStorage,
+  id: string,
+  lines: readonly string[],
+  o: WriteOptions,
+  first: { readonly error: unknown } | undefined,
+): Promise<Written> {
+  let { expect } = o
+  let left = lines
+  let mayArrive = first === undefined
+  let failure = first
+  for (let attempt = 1; ; attempt++) {
+    const sent = failure !== undefined && isOutcomeUnknown(failure.error)
+    mayArrive ||= sent
+    const giveUp = (error: unknown): Written => ({ kind: mayArrive ? "unknown" : "refused", error })
+    const conflict = hasCode(failure?.error, "conflict")
+    const again = failure === undefined || sent || conflict || hasCode(failure.error, "unavailable")
+    if (!again || o.signal?.aborted === true) return giveUp(failure?.error)
+    if (mayArrive || conflict) {
+      let end: LogEnd | undefined
+      try {
+        end = await readEnd(storage, id, expect)
+      } catch (error) {
+        return giveUp(error)
+      }
+      const own = ownLines(left, expect, end, mayArrive, o.isLast)
+      if (own === undefined) return { kind: "conflict", end, mayBeIn: mayArrive }
+      if (end !== undefined && own > 0) {
+        expect = { next: end.head.next, log: end.head.log }
+        if (own === left.length) return { kind: "committed", head: expect }
+        left = left.slice(own)
+      }
+      if (attempt === TRIES) return giveUp(conflict ? keepsRefusing(storage, id) : failure?.error)
+    } else if (attempt === TRIES) return giveUp(failure?.error)
+    if (failure !== undefined) await backoff(attempt)
+    try {
+      return { kind: "committed", head: await storage.append(id, left, appendOptions(o, expect)) }
+    } catch (error) {
+      failure = { error }
+    }
+  }
+}
+
+function appendOptions({ info, signal }: WriteOptions, expect: 0 | Head): Parameters<SessionStorage["append"]>[2] {
+  if (info === undefined && signal === undefined) return { expect }
+  return { expect, ...(info === undefined ? {} : { info }), ...(signal === undefined ? {} : { signal }) }
+}
+
+/**
+ * How many of the lines follow the expected end, with nothing else behind them; undefined if the log has anything else there. Lines
+ * are taken for own ones only if some were sent: another writer may have written the same.
+ */
+function ownLines(
+  lines: readonly string[],
+  expect: 0 | Head,
+  end: LogEnd | undefined,
+  mayArrive: boolean,
+  isLast: (line: string) => boolean = () => true,
+): number | undefined {
+  if (end === undefined) return expect === 0 ? 0 : undefined
+  let found = end.lines
+  if (expect !== 0) {
+    const [last, ...rest] = found
+    if (last === undefined || !isLast(last)) return undefined
+    found = rest
+  }
+  if (found.length > 0 && !mayArrive) return undefined
+  return found.length <= lines.length && found.every((line, index) => line === lines[index]) ? found.length : undefined
+}
+
+/** Reads a log from the line before the expected end on. Undefined: there is no log. */
+export async function readEnd(storage: SessionStorage, id: string, expect: 0 | Head): Promise<LogEnd | undefined> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      const head = await storage.head(id)
+      if (head === undefined) return undefined
+      const from = expect === 0 ? 0 : expect.next - 1
+      const isOther = expect !== 0 && (head.log !== expect.log || head.next <= from)
+      if (isOther) return { head, from: head.next, lines: [] }
+      const lines = await readLines(storage, id, { from, to: head.next })
+      if (lines.length === head.next - from) return { head, from, lines }
+      throw new StorageError("conflict", `The log of ${id} was replaced or deleted while its end was read.`)
+    } catch (error) {
+      if (attempt === TRIES || !(hasCode(error, "unavailable") || hasCode(error, "conflict"))) throw error
+      await backoff(attempt)
+    }
+  }
+}
+
+/** Codes that say that nothing was written. Any other error, a defect of the storage included, leaves the outcome unknown. */
+const CERTAIN: ReadonlySet<unknown> = new Set([
+  "conflict",
+  "invalid",
+  "unsupported",
+  "closed",
+  "corrupt",
+  "quota",
+  "unavailable",
+  "aborted",
+])
+
+function isOutcomeUnknown(error: unknown): boolean {
+  const { code, sent } = (error ?? {}) as { code?: unknown; sent?: unknown }
+  return !CERTAIN.has(code) || sent === true
+}
+
+function keepsRefusing({ description }: SessionStorage, id: string): StorageError {
+  const message = `${description} keeps refusing appends to ${id} although its log has not changed.`
+  return new StorageError("conflict", message, { session: id, storage: description })
+}
