@@ -1,7 +1,7 @@
 /** The sessions of AI agents, kept as append-only logs. Start with {@link createSessions}. */
 export { createSessions } from "./session/repository.ts"
 export type { SessionsOptions } from "./session/options.ts"
-export type { PieceSizes } from "./log/pieces.ts"
+export type { ReadWindow } from "./log/read-backwards.ts"
 export type * from "./session/types.ts"
 export type { SessionEvents } from "./session/events.ts"
 export type { Hooks } from "./session/hooks.ts"

@@ -3,6 +3,7 @@ import { createMemoryStorage } from "@sessions/memory"
 import { checkRange } from "../src/storage/checks.ts"
 import { MAX_CHUNK_BYTES } from "../src/storage/contract.ts"
 import type { Chunk, SessionStorage } from "../src/storage/contract.ts"
+import { windowStart } from "../src/storage/pages.ts"
 
 /** A run of lines of one length. */
 export interface Stretch {
@@ -34,14 +35,20 @@ export function createMadeStorage(stretches: readonly Stretch[]): MadeStorage {
     head: async () => ({ next, log: "made", bytes, updatedAt: 0 }),
     async *read(_, range) {
       counted.reads++
-      const { from, to } = checkRange(range) as { from: number; to: number }
-      for (const chunk of chunksOf(lineAt, from, Math.min(to, next))) {
+      const { from: first, to, maxBytes } = checkRange(range)
+      const end = Math.min(to, next)
+      const from = maxBytes === undefined || end === 0 ? first : windowStart(linesBefore(lineAt, end), end, maxBytes)
+      for (const chunk of chunksOf(lineAt, from, end)) {
         counted.lines += chunk.lines.length
         for (const line of chunk.lines) counted.bytes += line.length + 1
         yield chunk
       }
     },
   }
+}
+
+function* linesBefore(lineAt: (seq: number) => string, before: number): Iterable<string> {
+  for (let seq = before - 1; seq >= 0; seq--) yield lineAt(seq)
 }
 
 function* chunksOf(lineAt: (seq: number) => string, from: number, to: number): Iterable<Chunk> {

@@ -16,6 +16,6 @@ export async function storeLines(
 }
 
 /** Sessions that read about so many bytes at a time, from the end; 1 is a line each. */
-export function sessionsReading(storage: SessionStorage, pieceBytes: number): Sessions {
-  return createSessions({ storage, pieces: { first: pieceBytes, largest: pieceBytes, lines: 1 } })
+export function sessionsReading(storage: SessionStorage, windowBytes: number): Sessions {
+  return createSessions({ storage, readWindow: { first: windowBytes, largest: windowBytes } })
 }

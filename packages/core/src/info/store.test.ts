@@ -72,7 +72,7 @@ test("a session that is opened by its end has the information of its log, and ca
     const head = await storage.append(STORED_ID, lines.slice(0, 20), { expect: 0 })
     const kept = harmed(projectTo(lines, 20, head.log), harm)
     await storage.append(STORED_ID, lines.slice(20), { expect: head, info: JSON.stringify(kept) })
-    const sessions = createSessions({ storage, pieces: { first: 1, largest: 1, lines: 1 } })
+    const sessions = createSessions({ storage, readWindow: { first: 1, largest: 1 } })
     const session = await sessions.open(STORED_ID)
     expect(await session.info()).toMatchObject({
       messageCount: 20,
@@ -93,8 +93,9 @@ test("what a session is told of its log when it is opened is projected of that l
   const storage = counting()
   const lines = [headerLine(), ...Array.from({ length: 20 }, (_, n) => saidLine(n + 1))]
   await storeKept(storage, lines, 12, JSON.stringify(projectTo(lines, 12, "")), true)
-  for (const pieces of [{ first: 700, largest: 700, lines: 10 }, undefined]) {
-    const open = pieces === undefined ? createSessions({ storage }) : createSessions({ storage, pieces })
+  const tenLines = lines.slice(-10).join("\n").length + 1
+  for (const readWindow of [{ first: tenLines, largest: tenLines }, undefined]) {
+    const open = readWindow === undefined ? createSessions({ storage }) : createSessions({ storage, readWindow })
     const session = await open.open(STORED_ID)
     const other = await createSessions({ storage: memory(storage) }).open(STORED_ID)
     const before = (await other.info()).messageCount

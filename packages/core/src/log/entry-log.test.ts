@@ -72,7 +72,7 @@ describe("in linear time", () => {
     expect(performance.now() - start).toBeLessThan(3_000)
   }
 
-  test("every duplicate of one id is found from its own place, however the pieces came", () => {
+  test("every duplicate of one id is found from its own place, in whatever windows they were read", () => {
     const slots: EntrySlot[] = chain(...Array.from({ length: MANY }, () => user("a", { id: "x", parentId: "x" })))
     timed(() => {
       const log = new EntryLog(slots.length)

@@ -12,19 +12,19 @@ import { loadLog, loadOlder } from "./loaded-log.ts"
 import type { LoadedLog } from "./loaded-log.ts"
 import { createSessions } from "../session/repository.ts"
 
-const ONE_LINE = { first: 1, largest: 1, lines: 1 }
+const ONE_LINE = { first: 1, largest: 1 }
 const talk = (count: number) => chain(...Array.from({ length: count }, (_, n) => user(`said ${n}`)))
 
 async function loadAll(storage: SessionStorage, loaded: LoadedLog, hint?: number): Promise<number> {
-  let pieces = 0
-  for (; !loaded.log.complete; pieces++) await loadOlder(storage, STORED_ID, loaded, hint)
-  return pieces
+  let reads = 0
+  for (; !loaded.log.complete; reads++) await loadOlder(storage, STORED_ID, loaded, hint)
+  return reads
 }
 
-describe("pieces", () => {
+describe("windows", () => {
   test("come one before the other until the log is whole, and nothing comes before that", async () => {
     const storage = await storeLines(linesOf(talk(20), HEADER))
-    const loaded = await loadLog(storage, STORED_ID, loadOther, { pieces: ONE_LINE })
+    const loaded = await loadLog(storage, STORED_ID, loadOther, { readWindow: ONE_LINE })
     expect([loaded.log.from, loaded.log.end]).toEqual([20, 21])
     expect(await loadAll(storage, loaded)).toBe(20)
     expect(loaded.log.at(1)?.id).toBe("e1")
@@ -34,7 +34,7 @@ describe("pieces", () => {
 
   test("reach back to a hint, and further where a hint is nonsense", async () => {
     const storage = await storeLines(linesOf(talk(20), HEADER))
-    const hinted = await loadLog(storage, STORED_ID, loadOther, { pieces: ONE_LINE })
+    const hinted = await loadLog(storage, STORED_ID, loadOther, { readWindow: ONE_LINE })
     await loadOlder(storage, STORED_ID, hinted, 5)
     expect(hinted.log.from).toBe(5)
     await loadOlder(storage, STORED_ID, hinted, 1_000_000)
@@ -51,7 +51,7 @@ describe("pieces", () => {
   })
 })
 
-test("an id that occurs again is told of once for each time, in whatever pieces the log was read", async () => {
+test("an id that occurs again is told of once for each time, in whatever windows the log was read", async () => {
   const twice = chain(
     user("a"),
     user("b"),
@@ -94,8 +94,8 @@ describe("reading", () => {
     const [one, two] = (await Promise.all(asked)) as SessionContext[]
     expect(one).toEqual(two)
     expect(one?.messages).toHaveLength(50)
-    // The first line once more, and with each piece the line after it.
-    expect(storage.counted.lines).toBeLessThan(2 * 51 + 5)
+    // The first line twice.
+    expect(storage.counted.lines).toBeLessThan(51 + 2)
   })
 
   test("that somebody else has done meanwhile is not done further", async () => {
@@ -134,12 +134,12 @@ describe("a log that is not the one that was opened any more", () => {
     HEADER,
   )
 
-  test("is a `conflict` to whoever reads on, though lines that are none stand where the pieces meet", async () => {
+  test("is a `conflict` to whoever reads on, though lines that are no entries are where the windows meet", async () => {
     for (const damage of [0, 1, 5]) {
       const lines = linesOf(talk(20), HEADER).map((line, seq) => (seq > 20 - damage ? "-" : line))
       const storage = await storeLines(lines)
-      const loaded = await loadLog(storage, STORED_ID, loadOther, { pieces: ONE_LINE })
-      for (let pieces = 0; pieces < 8; pieces++) await loadOlder(storage, STORED_ID, loaded, undefined)
+      const loaded = await loadLog(storage, STORED_ID, loadOther, { readWindow: ONE_LINE })
+      for (let reads = 0; reads < 8; reads++) await loadOlder(storage, STORED_ID, loaded, undefined)
       await storage.delete(STORED_ID)
       await expect(loadOlder(storage, STORED_ID, loaded, undefined)).rejects.toMatchObject({ code: "conflict" })
       await storeLines(other, storage)
@@ -179,12 +179,14 @@ describe("what opens", () => {
     }
   })
 
-  test("and says so at once where the first piece shows both tips", async () => {
+  test("and says so at once where the first window shows both tips", async () => {
     const writers = chain(user("a"), user("b"), user("c"), user("d", { parentId: "e1" }), user("e"))
     const bridged = chain(user("a"), user("b"), user("c"), user("d", { parentId: "lost" }), user("e"))
     const opened = async (slots: typeof writers) => {
-      const pieces = { first: 1, largest: 1, lines: 3 }
-      return createSessions({ storage: await storeLines(linesOf(slots, HEADER)), pieces }).open(STORED_ID)
+      const lines = linesOf(slots, HEADER)
+      const threeLines = lines.slice(-3).join("\n").length + 1
+      const readWindow = { first: threeLines, largest: threeLines }
+      return createSessions({ storage: await storeLines(lines), readWindow }).open(STORED_ID)
     }
     expect((await opened(writers)).diagnostics).toMatchObject([{ code: "diverged", leaf: "e5", otherLeaf: "e3" }])
     expect((await opened(bridged)).diagnostics).toEqual([])

@@ -1,25 +1,23 @@
 /**
- * A stored log, as far as it has been read: its header, its end, and as much before that as somebody needed. Reads backwards in
- * growing pieces. `other-log.ts` has the logs of other versions.
+ * A stored log, as far as it has been read: its header, its end, and as much before that as a caller needed. Reads backwards,
+ * see `read-backwards.ts`. `other-log.ts` has the logs of other versions.
  */
 import { SessionError } from "../format/errors.ts"
 import type { Diagnostic } from "../format/diagnostics.ts"
 import { parseLine } from "../format/line.ts"
 import { FORMAT, VERSION } from "../format/records.ts"
 import type { Entry, Header } from "../format/records.ts"
-import type { CallOptions, HeadInfo, SessionStorage, Seq } from "../storage/contract.ts"
+import type { CallOptions, HeadInfo, ReadRange, SessionStorage, Seq } from "../storage/contract.ts"
+import { hasCode } from "../storage/errors.ts"
 import { EntryLog } from "./entry-log.ts"
 import type { EntrySlot } from "./entry-log.ts"
 import { parseEntry } from "./parse-entry.ts"
-import { readLines, readPiece, startPace } from "./pieces.ts"
-import type { Pace, PieceSizes } from "./pieces.ts"
+import { readBackwards, startBackwards } from "./read-backwards.ts"
+import type { BackwardReading, Hint, ReadWindow } from "./read-backwards.ts"
 import { retryUnavailable } from "../storage/retry.ts"
 
-export { readLines } from "./pieces.ts"
-
 export interface LoadOptions extends CallOptions {
-  /** How much is read at a time. */
-  readonly pieces?: PieceSizes
+  readonly readWindow?: ReadWindow
   /** Where the context of the log's leaf begins, if the head's information says so. A hint: it may be wrong. */
   readonly contextStart?: (head: HeadInfo) => Seq | undefined
 }
@@ -27,14 +25,11 @@ export interface LoadOptions extends CallOptions {
 /** Reads a log that does not begin with a header of this version; its code may be loaded for it. */
 export type LoadOther = (storage: SessionStorage, id: string, headInfo: HeadInfo, o: LoadOptions) => Promise<LoadedLog>
 
-/** Lines that are no entries may stand between; so many of them are read twice at most. */
-const FURTHEST_KNOWN = 16
-
 export interface LoadedLog {
   readonly header: Header
   readonly headInfo: HeadInfo
   readonly log: EntryLog
-  readonly pace: Pace
+  readonly reading: BackwardReading
   /** So many lines, from the first on, were made elsewhere: their branches are no sign of a second writer. */
   readonly imported: Seq
   readonly diagnostics: Diagnostic[]
@@ -45,7 +40,7 @@ export interface LoadedLog {
 }
 
 /**
- * Reads the header and the last piece. `not_found` where there is no session, `not_a_session` where the log is something else. A
+ * Reads the header and the last window. `not_found` where there is no session, `not_a_session` where the log is something else. A
  * storage that is `unavailable` is asked again, here and whenever more is read.
  */
 export async function loadLog(
@@ -84,8 +79,8 @@ async function loadCurrent(
     const message = `The log has ${headInfo.next} of ${imported} lines: the import, fork or copy that made it was cut off. Run it again to complete it.`
     diagnostics.push({ code: "incomplete", message })
   }
-  const pace = startPace(headInfo, o.pieces, o.contextStart?.(headInfo))
-  const loaded = { header, headInfo, log: new EntryLog(headInfo.next), pace, imported, diagnostics }
+  const reading = startBackwards(headInfo, o.readWindow, o.contextStart?.(headInfo))
+  const loaded = { header, headInfo, log: new EntryLog(headInfo.next), reading, imported, diagnostics }
   await loadOlder(storage, id, loaded, undefined, o)
   return loaded
 }
@@ -97,58 +92,75 @@ export function importedLines({ origin }: Header): Seq {
 }
 
 /**
- * Reads the piece before what is held, at least back to `hint` where one is given. Hints come from the log and may be wrong: one
- * that is nonsense costs reading, never truth. `conflict` where the log is not the one that was opened any more.
+ * Reads the window before what is held, or back to `hint` if one is given. Hints come from the log and may be wrong: a wrong one costs
+ * reading, but nothing is lost. `conflict` if the log is not the one that was opened.
  */
 export async function loadOlder(
   storage: SessionStorage,
   id: string,
-  loaded: Pick<LoadedLog, "headInfo" | "log" | "pace" | "diagnostics">,
+  loaded: Pick<LoadedLog, "log" | "reading" | "diagnostics">,
   hint: Seq | undefined,
-  o: CallOptions & { readonly exactly?: boolean } = {},
+  o: CallOptions & Partial<Pick<Hint, "exactly">> = {},
 ): Promise<void> {
-  const { log, headInfo, pace, diagnostics } = loaded
+  const { log, reading, diagnostics } = loaded
   const before = log.from
   if (before === 0) return
-  // One entry that is known already comes along: in a log made anew or replaced under this reader, another one would stand there.
-  let known = before
-  const furthest = Math.min(headInfo.next, before + FURTHEST_KNOWN)
-  while (known < furthest && log.at(known) === undefined) known++
-  const overlap = known < furthest ? known - before + 1 : 0
-  const taking = (): SlotTaker => new SlotTaker(before)
-  const where = { before, overlap, hint, exactly: o.exactly }
-  const { from, taker } = await readPiece(storage, id, where, pace, taking, o)
-  const { slots, found } = taker
-  const again = overlap === 0 ? undefined : slots.at(-1)?.id
-  if (slots.length !== before - from + overlap || again !== log.at(known)?.id) {
-    const message = `The log of ${id} was replaced or deleted while it was read. Open the session again.`
-    throw new SessionError("conflict", message, { session: id, storage: storage.description })
-  }
-  slots.length = before - from
+  const read = (range: ReadRange): Promise<OlderLines> => parseLines(storage, id, range, o)
+  const older = await readBackwards(reading, before, { seq: hint, exactly: o.exactly === true }, read).catch(
+    (error: unknown) => {
+      throw hasCode(error, "conflict") ? replaced(storage, id, error) : error
+    },
+  )
+  const { from, slots, found } = older
+  if (slots.length === 0 || from + slots.length !== before) throw replaced(storage, id)
   log.prepend(slots, (seq, again) => found.push(duplicateId((slots[seq - from] as Entry).id, seq, again)))
   // Not all in one call: a damaged log may have more lines to tell of than a call takes arguments.
   for (let end = found.length; end > 0; end -= 1_000) diagnostics.unshift(...found.slice(Math.max(0, end - 1_000), end))
 }
 
-/** Parses lines as they come; what is wrong with those from `before` on was told of when they were read first. */
-class SlotTaker {
-  readonly slots: EntrySlot[] = []
-  readonly found: Diagnostic[] = []
-  readonly #before: Seq
+interface OlderLines {
+  /** Seq of the first line. */
+  readonly from: Seq
+  readonly slots: EntrySlot[]
+  readonly found: Diagnostic[]
+}
 
-  constructor(before: Seq) {
-    this.#before = before
+/** Parses lines as they come, while the storage reads the next ones. */
+async function parseLines(
+  storage: SessionStorage,
+  id: string,
+  range: ReadRange,
+  { signal }: CallOptions,
+): Promise<OlderLines> {
+  const slots: EntrySlot[] = []
+  const found: Diagnostic[] = []
+  const report = (diagnostic: Diagnostic): void => void found.push(diagnostic)
+  let first: Seq | undefined
+  for await (const { from, lines } of storage.read(id, range, signal === undefined ? {} : { signal })) {
+    first ??= from
+    for (let index = 0; index < lines.length; index++)
+      slots.push(parseEntry(lines[index] as string, from + index, report))
   }
+  return { from: first ?? 0, slots, found }
+}
 
-  take(lines: readonly string[], from: Seq): void {
-    for (let index = 0; index < lines.length; index++) {
-      this.slots.push(parseEntry(lines[index] as string, from + index, this.#note))
-    }
+/** All lines of a range at once. */
+export async function readLines(
+  storage: SessionStorage,
+  id: string,
+  range: ReadRange,
+  { signal }: CallOptions = {},
+): Promise<string[]> {
+  const all: string[] = []
+  for await (const { lines } of storage.read(id, range, signal === undefined ? {} : { signal })) {
+    for (const line of lines) all.push(line)
   }
+  return all
+}
 
-  readonly #note = (diagnostic: Diagnostic): void => {
-    if ((diagnostic.seq ?? 0) < this.#before) this.found.push(diagnostic)
-  }
+function replaced(storage: SessionStorage, id: string, cause?: unknown): SessionError {
+  const message = `The log of ${id} was replaced or deleted while it was read. Open the session again.`
+  return new SessionError("conflict", message, { session: id, storage: storage.description, cause })
 }
 
 /** The entry at `again` has the id of an older one; those that had it before are known. */

@@ -5,16 +5,15 @@
 import { SessionError } from "../format/errors.ts"
 import type { NeedsOlder } from "./path.ts"
 import type { Diagnostic } from "../format/diagnostics.ts"
-import type { CallOptions, HeadInfo, Seq, SessionStorage } from "../storage/contract.ts"
+import type { CallOptions, Seq, SessionStorage } from "../storage/contract.ts"
 import { StorageError } from "../storage/errors.ts"
 import { divergenceOf } from "./divergence.ts"
 import type { EntryLog } from "./entry-log.ts"
 import { loadOlder } from "./loaded-log.ts"
-import type { Pace } from "./pieces.ts"
+import type { BackwardReading } from "./read-backwards.ts"
 
 export interface Reading {
-  readonly headInfo: HeadInfo
-  readonly pace: Pace
+  readonly reading: BackwardReading
   /** So many lines were made elsewhere, branches and all. */
   readonly imported: Seq
 }
@@ -68,22 +67,22 @@ export class LogStore {
     o: CallOptions = {},
     instead?: (answer: NeedsOlder) => Promise<boolean>,
   ): Promise<T> {
-    for (let pieces = 0; ; pieces++) {
+    for (let reads = 0; ; reads++) {
       let answer = ask()
       if (isOlder(answer) && (await instead?.(answer)) === true) answer = ask()
       if (isOlder(answer)) {
-        // What is surely needed is read at once and alone; if that was not enough, pieces grow as they do.
-        const { lines } = answer
-        if (pieces > 0 || lines === undefined) await this.older(log, answer.hint, o)
-        else await this.older(log, Math.max(0, log().from - lines), { ...o, exactly: true })
+        // The first read has what is certainly needed and no more. If that was not enough, the next ones are windows, which grow.
+        const { lines, hint } = answer
+        const needed = lines === undefined ? hint : Math.max(0, log().from - lines)
+        await this.older(log, reads === 0 ? needed : hint, { ...o, exactly: reads === 0 })
       } else {
-        if (pieces > 0) this.tellDivergence(log())
+        if (reads > 0) this.tellDivergence(log())
         return answer
       }
     }
   }
 
-  /** Loads the next older piece, at least back to `hint`. Calls at once share one reading order. */
+  /** Loads the window before the held lines, or back to `hint`. Calls at once share one reading order. */
   async older(
     log: () => EntryLog,
     hint: Seq | undefined,

@@ -6,7 +6,7 @@ import { whyRefused } from "../../test/sendable.ts"
 import { sessionsReading, STORED_ID, storeLines } from "../../test/stored.ts"
 import { textOf } from "../../test/transfer.ts"
 import type { SessionStorage } from "../storage/contract.ts"
-import { readLines } from "../log/pieces.ts"
+import { readLines } from "../log/loaded-log.ts"
 import { createSessions } from "./repository.ts"
 
 const linesIn = (storage: SessionStorage): Promise<string[]> => readLines(storage, STORED_ID, {})

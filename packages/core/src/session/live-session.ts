@@ -12,7 +12,7 @@ import { copyEntries, runAppendHooks, runHook } from "./hooks.ts"
 import type { Hooks } from "./hooks.ts"
 import { infoText } from "../info/store.ts"
 import type { LogStore } from "../log/log-store.ts"
-import type { PieceSizes } from "../log/pieces.ts"
+import type { ReadWindow } from "../log/read-backwards.ts"
 import type { PendingAppend, PendingEntry } from "../write/pending.ts"
 import { entriesOf, isTalk } from "../write/pending.ts"
 import { assign } from "../write/assign.ts"
@@ -35,7 +35,7 @@ export interface LiveSessionOptions {
   readonly blobs: BlobLimits
   readonly oversize: "blobs" | "truncate"
   /** How much of a log is read at a time. */
-  readonly pieces: PieceSizes
+  readonly readWindow: ReadWindow
   readonly newId: () => string
   readonly now: () => number
 }

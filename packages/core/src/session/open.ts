@@ -83,12 +83,12 @@ interface Loaded {
 async function load(
   storage: SessionStorage,
   id: string,
-  { pieces }: Pick<LiveSessionOptions, "pieces">,
+  { readWindow }: Pick<LiveSessionOptions, "readWindow">,
   o: CallOptions,
 ): Promise<Loaded> {
   let beside: HeadInformation | undefined
   const contextStart = (head: HeadInfo): Seq | undefined => (beside = informationOf(head))?.contextStart
-  const loaded = await loadLog(storage, id, loadOther, { ...o, pieces, contextStart })
+  const loaded = await loadLog(storage, id, loadOther, { ...o, readWindow, contextStart })
   return { loaded, beside }
 }
 

@@ -5,8 +5,8 @@ import { createIds } from "../format/ids.ts"
 import type { SessionStorage } from "../storage/contract.ts"
 import type { Hooks } from "./hooks.ts"
 import type { OpeningOptions } from "./open.ts"
-import { PIECE_SIZES } from "../log/pieces.ts"
-import type { PieceSizes } from "../log/pieces.ts"
+import { READ_WINDOW } from "../log/read-backwards.ts"
+import type { ReadWindow } from "../log/read-backwards.ts"
 import type { ConflictPolicy, PersistAfter } from "../write/types.ts"
 
 export interface SessionsOptions {
@@ -32,8 +32,8 @@ export interface SessionsOptions {
   readonly oversize?: "blobs" | "truncate"
   /** When sessions are compacted and what is kept; `create`, `open` and the calls override it, setting by setting. */
   readonly compaction?: CompactionSettings
-  /** How much of a log is read at a time, from its end backwards; default {@link PIECE_SIZES}. */
-  readonly pieces?: PieceSizes
+  /** The windows in which a log is read from its end backwards, in UTF-8 bytes; default 98,304, doubling to 16,777,216. */
+  readonly readWindow?: ReadWindow
   /** Milliseconds since the epoch; default `Date.now`. */
   readonly now?: () => number
   /** Told of a repository hook that threw. */
@@ -51,7 +51,7 @@ export function toOpeningOptions(o: SessionsOptions): OpeningOptions {
     maxSessionBytes: Math.min(o.maxSessionBytes ?? Number.POSITIVE_INFINITY, o.storage.capabilities.maxSessionBytes),
     blobs: o.blobs ?? {},
     oversize: o.oversize ?? "blobs",
-    pieces: o.pieces ?? PIECE_SIZES,
+    readWindow: o.readWindow ?? READ_WINDOW,
     newId: createIds(now),
     now,
   }

@@ -12,7 +12,7 @@ import { retryUnavailable } from "../../storage/retry.ts"
 import { importedLines, readLines, tornTail } from "../../log/loaded-log.ts"
 import type { LoadedLog, LoadOptions } from "../../log/loaded-log.ts"
 import { parseEntry } from "../../log/parse-entry.ts"
-import { startPace } from "../../log/pieces.ts"
+import { startBackwards } from "../../log/read-backwards.ts"
 
 /** Logs of other versions, and those whose header is not where it should be, are read whole. */
 export async function loadOther(
@@ -23,7 +23,7 @@ export async function loadOther(
 ): Promise<LoadedLog> {
   const lines = await retryUnavailable(() => readLines(storage, id, {}, o))
   const identity = identifyLog(lines)
-  const whole = { headInfo, pace: startPace(headInfo, o.pieces), imported: lines.length }
+  const whole = { headInfo, reading: startBackwards(headInfo, o.readWindow), imported: lines.length }
   const diagnostics = tornTail(headInfo)
   if (identity.kind === "older") {
     const { header, records, from, diagnostics: found } = migrateLines(lines, { id })
