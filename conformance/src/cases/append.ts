@@ -1,5 +1,5 @@
 /** Cases of `append`: the position and exact bytes of lines, invalid input, refusals and signals. */
-import type { AppendOptions } from "@sessions/core/storage"
+import type { StorageAppendOptions } from "@sessions/core/storage"
 import { check, equal, equalLines, rejects } from "../helpers/assert.ts"
 import type { Case } from "../case/case.ts"
 import { casesOf } from "../case/case.ts"
@@ -134,7 +134,7 @@ export const append: readonly Case[] = casesOf("append", [
         { next: 1.5, log },
       ]
       for (const expect of bad) {
-        const options = { expect } as AppendOptions
+        const options = { expect } as StorageAppendOptions
         await rejects("invalid", `expect: ${JSON.stringify(expect)}`, () => storage.append("a", [line(2)], options))
       }
       await expectLog(storage, "a", linesTo(2), "after the refused appends")

@@ -3,7 +3,7 @@
  * feature run, and so that a mutant can break it.
  */
 import type { Faults, Subject } from "../subject.ts"
-import type { AppendOptions, Chunk, Head, ReadRange, SessionStorage } from "@sessions/core/storage"
+import type { StorageAppendOptions, Chunk, Head, ReadRange, SessionStorage } from "@sessions/core/storage"
 import { checkListOptions, hasCode, StorageError } from "@sessions/core/storage"
 import type { MemoryLocation, MemoryStorageOptions } from "@sessions/memory"
 import { createMemoryLocation, createMemoryStorage } from "@sessions/memory"
@@ -130,7 +130,12 @@ function beginBehind({ from, lines }: Chunk, at: number): Chunk {
   return { from: at + 1, lines: lines.slice(at + 1 - from) }
 }
 
-type Append = (real: SessionStorage, session: string, lines: readonly string[], o: AppendOptions) => Promise<Head>
+type Append = (
+  real: SessionStorage,
+  session: string,
+  lines: readonly string[],
+  o: StorageAppendOptions,
+) => Promise<Head>
 
 /** How a faulty storage handles each fault. */
 export interface FaultHandling {

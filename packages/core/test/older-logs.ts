@@ -1,6 +1,6 @@
 /** Logs of older versions for tests: written by hand, made at random, and damaged. */
 import * as fc from "fast-check"
-import { encodeEntry, encodeHeader, lineOf } from "../src/format/line.ts"
+import { toEncodedEntry, encodeHeader, lineOf } from "../src/format/line.ts"
 import type { CurrentLog, RawLine } from "../src/transfer/older/log.ts"
 import { isRawLine } from "../src/transfer/older/log.ts"
 import type { Entry } from "../src/format/records.ts"
@@ -33,7 +33,7 @@ export function stored(log: CurrentLog): string[] {
 }
 
 function storedRecord(record: Entry | RawLine): string {
-  return isRawLine(record) ? record.raw : lineOf(encodeEntry(record), record.seq)
+  return isRawLine(record) ? record.raw : lineOf(toEncodedEntry(record), record.seq)
 }
 
 /** The migrated log's entries by place, as the tree takes them. */

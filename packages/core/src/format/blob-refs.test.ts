@@ -4,7 +4,7 @@ import { expect, test } from "vitest"
 import { holds } from "../../test/property.ts"
 import * as any from "../../test/records.ts"
 import { applyBlobs, blobRefs, mayHoldBlobs, type PlannedBlob, planBlobs, restoreBlobs } from "./blob-refs.ts"
-import { encodeEntry } from "./line.ts"
+import { toEncodedEntry } from "./line.ts"
 
 const hash = (bytes: Uint8Array) => createHash("sha256").update(bytes).digest("hex")
 const place = { id: "a", parentId: null, seq: 1, timestamp: "t" }
@@ -159,12 +159,12 @@ test("the quick look never misses an entry that has something to move", () => {
   holds(
     fc.property(any.entry, (entry) => {
       const moves = planBlobs(entry, limits).length > 0
-      expect(mayHoldBlobs(encodeEntry(entry as never), limits) || !moves).toBe(true)
+      expect(mayHoldBlobs(toEncodedEntry(entry as never), limits) || !moves).toBe(true)
     }),
     300,
   )
-  expect(mayHoldBlobs(encodeEntry(user({ type: "text", text: "x".repeat(2_000) }) as never))).toBe(false)
-  expect(mayHoldBlobs(encodeEntry(user({ type: "text", text: "x".repeat(500_001) }) as never))).toBe(true)
+  expect(mayHoldBlobs(toEncodedEntry(user({ type: "text", text: "x".repeat(2_000) }) as never))).toBe(false)
+  expect(mayHoldBlobs(toEncodedEntry(user({ type: "text", text: "x".repeat(500_001) }) as never))).toBe(true)
 })
 
 test("entries nested without end are walked", () => {

@@ -16,7 +16,7 @@ export type ParsedLine =
   | { readonly record: LogRecord; readonly problem?: undefined }
   | { readonly problem: string; readonly record?: undefined }
 
-/** What {@link encodeEntry} takes: an entry whose `seq` may still be unknown. */
+/** What {@link toEncodedEntry} takes: an entry whose `seq` may still be unknown. */
 export interface EncodableEntry extends LogRecord {
   readonly id: string
   readonly parentId: string | null
@@ -53,7 +53,7 @@ export function parseLine(line: string): ParsedLine {
  * Encodes an entry; an entry whose keys are in our order already costs one `JSON.stringify`. Fields that JSON has no text for
  * are left out as JSON does. Throws `invalid` for what cannot be JSON at all (a cycle, a bigint, too deep nesting).
  */
-export function encodeEntry(entry: EncodableEntry): EncodedEntry {
+export function toEncodedEntry(entry: EncodableEntry): EncodedEntry {
   const clean = withoutTransients(entry)
   if (!isInOrder(clean)) return encodeInPieces(clean)
   const text = stringify(clean)

@@ -2,7 +2,7 @@
 import type { Call, Calls } from "./calls.ts"
 import type { CheckedRange } from "./checks.ts"
 import type {
-  AppendOptions,
+  StorageAppendOptions,
   BlobInfo,
   CallOptions,
   Capabilities,
@@ -36,7 +36,7 @@ export interface StorageAdapter {
    */
   readonly toError?: (error: unknown, call: Call) => StorageError
 
-  append(session: string, lines: readonly string[], o: AppendOptions): Given<Head>
+  append(session: string, lines: readonly string[], o: StorageAppendOptions): Given<Head>
   head(session: string, o: CallOptions): Given<HeadInfo | undefined>
   /**
    * The lines of a range or, with `maxBytes`, of a window: `rangeIn` gives its seqs and compares its `log`. Returned from when its

@@ -2,7 +2,7 @@
  * The argument checks that every adapter makes before it touches its store, so that all of them refuse the same things with the
  * same words. Each throws a {@link StorageError} with code `invalid` (or `aborted`).
  */
-import type { AppendOptions, Capabilities, Head, ListOptions, ReadRange, Seq } from "./contract.ts"
+import type { StorageAppendOptions, Capabilities, Head, StorageListOptions, ReadRange, Seq } from "./contract.ts"
 import { MAX_INFO_BYTES } from "./contract.ts"
 import { StorageError } from "./errors.ts"
 
@@ -129,7 +129,7 @@ export function isWellFormed(text: string): boolean {
   return native === undefined ? !LONE_SURROGATE.test(text) : native.call(text)
 }
 
-export function checkAppendOptions(o: AppendOptions): void {
+export function checkAppendOptions(o: StorageAppendOptions): void {
   if (o === undefined || o === null || (o.expect !== 0 && !isHead(o.expect))) {
     throw new StorageError("invalid", "An append needs `expect`: the head it follows, or 0 to create the session.")
   }
@@ -185,7 +185,7 @@ export function checkRange(range: ReadRange = {}): CheckedRange {
 }
 
 /** `limit` is a whole number from 0; `after` a session id, and `unsupported` where the list is not ordered by id. */
-export function checkListOptions(o: ListOptions, capabilities: Capabilities): void {
+export function checkListOptions(o: StorageListOptions, capabilities: Capabilities): void {
   if (o.limit !== undefined && !(Number.isSafeInteger(o.limit) && o.limit >= 0)) {
     throw new StorageError("invalid", `\`limit\` of a list must be a whole number from 0, not ${String(o.limit)}.`)
   }

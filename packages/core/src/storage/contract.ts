@@ -37,7 +37,7 @@ export interface HeadInfo extends Head {
   readonly updatedAt: number
   /** In log order; missing where the adapter keeps a log in one piece. */
   readonly parts?: readonly PartInfo[]
-  /** The text that came with an append (see {@link AppendOptions.info}); `next` is the head's `next` it was given for. */
+  /** The text that came with an append (see {@link StorageAppendOptions.info}); `next` is the head's `next` it was given for. */
   readonly info?: { readonly text: string; readonly next: Seq }
   /** Bytes after the last whole line: what a crash in the middle of a write left. They are no part of the log. */
   readonly torn?: number
@@ -71,7 +71,7 @@ export interface CallOptions {
   readonly signal?: AbortSignal
 }
 
-export interface AppendOptions extends CallOptions {
+export interface StorageAppendOptions extends CallOptions {
   /** The head that the lines must directly follow; 0 creates the session. */
   readonly expect: 0 | Head
   /**
@@ -81,7 +81,7 @@ export interface AppendOptions extends CallOptions {
   readonly info?: string
 }
 
-export interface ListOptions extends CallOptions {
+export interface StorageListOptions extends CallOptions {
   /** Only ids after this one; storages with `listOrder: "updatedAt"` refuse it with `unsupported`. */
   readonly after?: string
   readonly limit?: number
@@ -174,7 +174,7 @@ export interface SessionStorage extends AsyncDisposable {
    * always whole, whatever `atomicBatch` says. Every rejection but `indeterminate` means that nothing of the batch is in the
    * log, or ever will be.
    */
-  append(session: string, lines: readonly string[], o: AppendOptions): Promise<Head>
+  append(session: string, lines: readonly string[], o: StorageAppendOptions): Promise<Head>
 
   /** Cost does not grow with the log. `undefined` where there is no session. */
   head(session: string, o?: CallOptions): Promise<HeadInfo | undefined>
@@ -187,7 +187,7 @@ export interface SessionStorage extends AsyncDisposable {
   read(session: string, range?: ReadRange, o?: CallOptions): AsyncIterable<Chunk>
 
   /** Opens no log. See `capabilities.listOrder`. */
-  list(o?: ListOptions): AsyncIterable<ListedSession>
+  list(o?: StorageListOptions): AsyncIterable<ListedSession>
 
   /** One step makes it gone for everyone, with its documents. Idempotent. Blobs stay for collection. */
   delete(session: string, o?: CallOptions): Promise<Deleted>

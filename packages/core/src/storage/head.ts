@@ -1,6 +1,6 @@
 /** What follows from a head, in the same words for all adapters. */
 import { batchBytes, type CheckedRange } from "./checks.ts"
-import type { AppendOptions, Head, HeadInfo } from "./contract.ts"
+import type { StorageAppendOptions, Head, HeadInfo } from "./contract.ts"
 import { StorageError } from "./errors.ts"
 import { toHex } from "./hash.ts"
 
@@ -16,7 +16,7 @@ export function checkExpect(stored: Head | undefined, expect: 0 | Head): void {
 export function headAfter(
   stored: HeadInfo | undefined,
   lines: readonly string[],
-  { expect, info }: AppendOptions,
+  { expect, info }: StorageAppendOptions,
   now: number = Date.now(),
 ): HeadInfo {
   checkExpect(stored, expect)

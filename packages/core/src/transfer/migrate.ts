@@ -1,7 +1,7 @@
 /** An older log rewritten as a current one, in one step, with a backup of what it was. */
 import { SessionError } from "../format/errors.ts"
 import type { BlobLimits } from "../format/blob-refs.ts"
-import { encodeEntry, encodeHeader, lineOf, parseLine } from "../format/line.ts"
+import { toEncodedEntry, encodeHeader, lineOf, parseLine } from "../format/line.ts"
 import { FORMAT, VERSION } from "../format/records.ts"
 import type { Entry } from "../format/records.ts"
 import { identifyLog } from "../format/identify.ts"
@@ -97,7 +97,7 @@ async function verifyStored(storage: SessionStorage, id: string, stored: readonl
     const seq = index + 1
     const record = parseLine(line).record as Entry | undefined
     const read = record === undefined || before === undefined ? record : await restored(storage, record)
-    if (read !== undefined && lineOf(encodeEntry(read), seq) === lineOf(encodeEntry(entry), seq)) continue
+    if (read !== undefined && lineOf(toEncodedEntry(read), seq) === lineOf(toEncodedEntry(entry), seq)) continue
     const message = `Line ${seq} of the migrated log of ${id} does not read back as it was written. The log was left as it is.`
     throw new StorageError("corrupt", message, { session: id, storage: storage.description })
   }

@@ -2,7 +2,7 @@
 import { applyBlobs, mayHoldBlobs, planBlobs } from "../format/blob-refs.ts"
 import type { BlobLimits, BlobRef, PlannedBlob } from "../format/blob-refs.ts"
 import { withChanges } from "../format/json-edit.ts"
-import { encodeEntry, lineOf, parseLine, withoutTransients } from "../format/line.ts"
+import { toEncodedEntry, lineOf, parseLine, withoutTransients } from "../format/line.ts"
 import type { Entry } from "../format/records.ts"
 import type { Seq, SessionStorage } from "../storage/contract.ts"
 import { sha256Hex } from "../storage/hash.ts"
@@ -18,11 +18,11 @@ export async function toStoredForm(
   limits: BlobLimits,
 ): Promise<LineToWrite> {
   const whole = withoutTransients(entry)
-  const full = encodeEntry(whole)
+  const full = toEncodedEntry(whole)
   const planned = mayHoldBlobs(full, limits) ? planBlobs(whole, limits) : []
   if (planned.length === 0) return { line: lineOf(full, seq), entry }
   const stored = applyBlobs(whole, await refsOf(planned))
-  return { line: lineOf(encodeEntry(stored), seq), entry, before: putting(storage, whole, limits) }
+  return { line: lineOf(toEncodedEntry(stored), seq), entry, before: putting(storage, whole, limits) }
 }
 
 /** The same of an entry's line, of which nothing else changes. Undefined where all of it stays, and where it is no entry. */

@@ -1,7 +1,7 @@
 /** From an entry that a caller appends to its line; values too large for a line move to the blob store. */
 import { applyBlobs, doesHoldBlobs, planBlobs } from "../format/blob-refs.ts"
 import type { BlobLimits, BlobRef, PlannedBlob } from "../format/blob-refs.ts"
-import { encodeEntry } from "../format/line.ts"
+import { toEncodedEntry } from "../format/line.ts"
 import type { EncodedEntry } from "../format/line.ts"
 import type { EntryPayload } from "../format/new-entry.ts"
 import { placeEntry } from "../format/normalize.ts"
@@ -37,7 +37,7 @@ export function encodeForAppend(
   const payload = oversize === "truncate" ? truncateOversize(given, limits) : given
   const hint = hintFor(payload, place.parentId)
   const entry = placeEntry(hint === undefined ? payload : without(payload, hint.field), place)
-  const full = encodeEntry(entry)
+  const full = toEncodedEntry(entry)
   const blobs = doesHoldBlobs(full, limits) ? planBlobs(decodeEntry(full), limits) : NO_BLOBS
   // References are of one length, so the line's size is known before its blobs are put.
   const bytes = bytesOf(blobs.length === 0 ? full : withBlobs(full, blobs.map(toZero)))
@@ -103,7 +103,7 @@ function decodeEntry({ before, after }: EncodedEntry): Entry {
 
 /** The line with its blobs' references in place. */
 function withBlobs(full: EncodedEntry, refs: readonly BlobRef[]): EncodedEntry {
-  return encodeEntry(applyBlobs(decodeEntry(full), refs))
+  return toEncodedEntry(applyBlobs(decodeEntry(full), refs))
 }
 
 function toZero({ pointer, encoding }: PlannedBlob): BlobRef {

@@ -3,7 +3,7 @@
  * a time. An append that finds the lock held and the log unchanged runs synchronously.
  */
 import {
-  type AppendOptions,
+  type StorageAppendOptions,
   checkSignal,
   hasCode,
   type Head,
@@ -74,7 +74,7 @@ export class SessionWriter {
   }
 
   /** Returns the head synchronously if lock, log and end are as expected, which is the common case. */
-  append(lines: readonly string[], o: AppendOptions): Head | Promise<Head> {
+  append(lines: readonly string[], o: StorageAppendOptions): Head | Promise<Head> {
     const log = this.#log
     const isReady = this.idle && this.#checked && this.#broken === undefined && this.#deps.durability === "os"
     if (isReady && log !== undefined && this.#lease.refresh() === "held" && this.#isCurrent(log)) {
@@ -113,7 +113,7 @@ export class SessionWriter {
     this.#closeLog()
   }
 
-  async #appendQueued(lines: readonly string[], o: AppendOptions, fate: { sent: boolean }): Promise<Head> {
+  async #appendQueued(lines: readonly string[], o: StorageAppendOptions, fate: { sent: boolean }): Promise<Head> {
     checkSignal(o.signal)
     await this.#takeLock(o.signal, () => this.#failEarly(o.expect))
     try {
@@ -202,7 +202,7 @@ export class SessionWriter {
     saveMissingIndexes(files, view)
   }
 
-  async #create(lines: readonly string[], o: AppendOptions): Promise<Head> {
+  async #create(lines: readonly string[], o: StorageAppendOptions): Promise<Head> {
     const { files, layout, durability } = this.#deps
     // Copied, because another append may use the shared buffer while this one waits for the disk.
     const { buffer, length } = encodeBatch(lines)
@@ -243,7 +243,7 @@ export class SessionWriter {
     return this.#log
   }
 
-  #writeAtOnce(log: OpenLog, batch: EncodedLines, o: AppendOptions): Head | Promise<Head> {
+  #writeAtOnce(log: OpenLog, batch: EncodedLines, o: StorageAppendOptions): Head | Promise<Head> {
     const head = this.#write(log, batch, o)
     if (head === undefined) {
       const expect = { next: log.next - batch.lines.length, log: log.log }
@@ -254,7 +254,7 @@ export class SessionWriter {
   }
 
   /** Returns the new head, or undefined if the lock was lost, so that only the log can show whether the write counts. */
-  #write(log: OpenLog, batch: EncodedLines, o: AppendOptions): Head | undefined {
+  #write(log: OpenLog, batch: EncodedLines, o: StorageAppendOptions): Head | undefined {
     writeBatch(this.#deps.files, log, batch)
     this.#writeBehind.appended(o.info, log.next)
     if (!this.#lease.isCertain() && this.#lease.refresh(true) === "lost") {

@@ -1,6 +1,6 @@
 /** Appends a batch: one transaction compares the head, adds the rows and replaces the head. */
 import { unwrap } from "idb"
-import { type AppendOptions, checkExpect, type Head, newLog, StorageError } from "@sessions/core/storage"
+import { type StorageAppendOptions, checkExpect, type Head, newLog, StorageError } from "@sessions/core/storage"
 import { isLost, isQuota } from "../database/errors.ts"
 import type { HeadRow, WriteTransaction } from "../database/schema.ts"
 import { type DatabaseContext, writeTransaction } from "../database/transaction.ts"
@@ -17,7 +17,7 @@ export async function append(
   context: DatabaseContext,
   session: string,
   lines: readonly string[],
-  { expect, info }: AppendOptions,
+  { expect, info }: StorageAppendOptions,
 ): Promise<Head> {
   const log = expect === 0 ? newLog() : expect.log
   let isRepeated = false

@@ -1,5 +1,5 @@
 /** The batch of an append, and the manifest after it. Pure. */
-import type { AppendOptions } from "@sessions/core/storage"
+import type { StorageAppendOptions } from "@sessions/core/storage"
 import { batchBytes } from "@sessions/core/storage"
 import type { Manifest, Segment } from "../format/manifest.ts"
 import { KEPT_WRITES, linesOfSegment, MAX_FIRST_LINE_BYTES } from "../format/manifest.ts"
@@ -7,7 +7,7 @@ import { KEPT_WRITES, linesOfSegment, MAX_FIRST_LINE_BYTES } from "../format/man
 export interface Batch {
   readonly lines: readonly string[]
   readonly bytes: number
-  readonly expect: AppendOptions["expect"]
+  readonly expect: StorageAppendOptions["expect"]
   readonly info: string | undefined
   /** By which its writer recognizes it in a manifest. */
   readonly token: string

@@ -2,7 +2,7 @@
  * Remembers appends with an unknown outcome. If the same lines are appended again after the same head, they reuse the token, so
  * that a late arrival of the first attempt is recognized as the same append.
  */
-import type { AppendOptions } from "@sessions/core/storage"
+import type { StorageAppendOptions } from "@sessions/core/storage"
 import { hasCode } from "@sessions/core/storage"
 import type { Time } from "../base/time.ts"
 import { createToken } from "../base/time.ts"
@@ -11,7 +11,7 @@ export interface UnknownAppends {
   /** Runs `write` with the append's token. `sentBefore`: the same append was sent earlier, with an unknown outcome. */
   run<T>(
     session: string,
-    expect: AppendOptions["expect"],
+    expect: StorageAppendOptions["expect"],
     lines: readonly string[],
     write: (token: string, sentBefore: boolean) => Promise<T>,
   ): Promise<T>

@@ -4,7 +4,7 @@ import { AT, damagedLines, entry, header, lines, message, olderLog, stored } fro
 import { holds } from "../../../test/property.ts"
 import { entry as currentEntry, header as currentHeader } from "../../../test/records.ts"
 import { SessionError } from "../../format/errors.ts"
-import { encodeEntry, encodeHeader, lineOf } from "../../format/line.ts"
+import { toEncodedEntry, encodeHeader, lineOf } from "../../format/line.ts"
 import type { Entry, Header } from "../../format/records.ts"
 import { identifyLog } from "../../format/identify.ts"
 import { isRawLine } from "./log.ts"
@@ -73,7 +73,10 @@ test("the diagnostics are in log order", () => {
 test("a log of ours passes through unchanged, whatever its entries are", () => {
   holds(
     fc.property(currentHeader, fc.array(currentEntry, { maxLength: 6 }), (own, entries) => {
-      const log = [encodeHeader(own as Header), ...entries.map((each, i) => lineOf(encodeEntry(each as Entry), i + 1))]
+      const log = [
+        encodeHeader(own as Header),
+        ...entries.map((each, i) => lineOf(toEncodedEntry(each as Entry), i + 1)),
+      ]
       const migrated = migrateLines(log)
       const parsed = log.map((line) => JSON.parse(line) as unknown)
       expect(migrated).toEqual({
