@@ -232,22 +232,24 @@ export class WriteQueue {
   #commit(group: readonly PendingAppend[], head: Head): void {
     const { state } = this.#context
     const find = (other: string): Seq | undefined => state.log.find(other)
-    const from = state.acknowledged
+    const seqs: Seq[] = []
     let bytes = headerBytes(state)
-    let seq = from
-    for (const item of group) for (const entry of item.entries) bytes += storedBytes(entry, seq++, find)
+    let seq = state.acknowledged
+    for (const { entries } of group) {
+      for (const entry of entries) {
+        bytes += storedBytes(entry, seq, find)
+        seqs.push(seq++)
+      }
+      state.acknowledgedLeafId = leafAfter(entries) ?? state.acknowledgedLeafId
+    }
     this.#items.splice(0, group.length)
-    state.acknowledgedLeafId = leafAfter(entriesOf(group)) ?? state.acknowledgedLeafId
-    state.acknowledge(seq - from, head, bytes)
-    let next = from
+    let next = state.acknowledged
+    state.acknowledge(seqs.length, head, bytes)
     for (const item of group) {
       next += item.entries.length
       acknowledge(item, { head: { next, log: head.log }, durable: true })
     }
-    this.#context.acknowledged(
-      Array.from({ length: seq - from }, (_, index) => from + index),
-      head,
-    )
+    this.#context.acknowledged(seqs, head)
   }
 
   /** The stored log ends otherwise than expected: takes over what it has, and decides what becomes of everything pending. */
