@@ -64,7 +64,7 @@ export class LogWriter {
         this.#leaf = a % 8 === 0 ? null : this.#recent(b)
         return
       case "reset":
-        return this.#add({ type: "reset_boundary" })
+        return this.#reset(b)
       case "edit":
         return this.#add({ type: "context_edit", targetId: this.#recent(a), replacement: replacement(b) })
       case "tombstone":
@@ -147,12 +147,21 @@ export class LogWriter {
   }
 
   #foreignCompaction(a: number, b: number, c: number): void {
-    const { state } = this.#now()
     const firstKept = pick([this.#any(c), this.#recent(c), undefined, "nowhere"], a)
     const hints = [undefined, c % this.#slots.length, 0, -1, 1e9, "3"]
-    const states = [undefined, state, 5, { ...state, mode: 7 }, { ...state, thinkingLevel: "stored", messages: ["x"] }]
     const summary = a % 7 === 0 ? { summary: 5 } : {}
-    this.#addCompaction(firstKept, { state: pick(states, b), hint: pick(hints, b + c), ...summary })
+    this.#addCompaction(firstKept, { state: this.#anyState(b), hint: pick(hints, b + c), ...summary })
+  }
+
+  #reset(b: number): void {
+    const state = this.#anyState(b)
+    this.#add({ type: "reset_boundary", ...(state === undefined ? {} : { state }) })
+  }
+
+  /** The state of the path, one that is not, one that cannot be used, or none. */
+  #anyState(b: number): unknown {
+    const { state } = this.#now()
+    return pick([undefined, state, 5, { ...state, mode: 7 }, { ...state, thinkingLevel: "stored", messages: ["x"] }], b)
   }
 
   #addCompaction(firstKept: string | undefined, o: { state: unknown; hint: unknown; summary?: unknown }): void {

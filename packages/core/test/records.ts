@@ -144,7 +144,7 @@ const payloads: Record<
   ],
   context_edit: [{ targetId: ulid, replacement: fc.option(fields({ content })) }, { targetSeq: count }],
   tombstone: [{ targetId: ulid }, { targetSeq: count }],
-  reset_boundary: [{}],
+  reset_boundary: [{}, { state }],
   model_change: [{ provider: text, model: text }, { role: text }],
   thinking_level_change: [{ thinkingLevel: text }],
   mode_change: [{ mode: text }, { data: json }],

@@ -37,10 +37,11 @@ export function pathOf(slots: readonly EntrySlot[], leaf: number): number[] {
   return path
 }
 
-/** What the path folds to, from its root on or, where a compaction on it stores a state, from the latest of those. */
+/** What the path folds to, from its root on or, if a compaction or a reset on it stores a state, from the latest of those. */
 export function expectState(slots: readonly EntrySlot[], path: readonly number[], header: Fields): ContextState {
   const entries = path.map((seq) => slots[seq] as Entry)
-  const from = entries.findLastIndex((entry) => entry.type === "compaction" && isState(entry["state"]))
+  const stores = ["compaction", "reset_boundary"]
+  const from = entries.findLastIndex((entry) => stores.includes(entry.type) && isState(entry["state"]))
   const stored = from < 0 ? undefined : (entries[from]?.["state"] as ContextState)
   return foldPlainly(entries.slice(from + 1), header, stored)
 }

@@ -140,6 +140,7 @@ const OPEN: readonly string[] = [
   "compaction.preserveData",
   "compaction.state.modeData",
   "branch_summary.details",
+  "reset_boundary.state.modeData",
   "mode_change.data",
   "session_init.tools.0",
   "session_init.outputSchema",

@@ -75,7 +75,7 @@ export const entries = {
       .meta({ description: "Null leaves the target out of the context." }),
   }),
   tombstone: z.looseObject({ type: z.literal("tombstone"), ...base, targetId: z.string(), targetSeq }),
-  reset_boundary: z.looseObject({ type: z.literal("reset_boundary"), ...base }),
+  reset_boundary: z.looseObject({ type: z.literal("reset_boundary"), ...base, state: state.exactOptional() }),
   model_change: z.looseObject({
     type: z.literal("model_change"),
     ...base,

@@ -5,7 +5,7 @@
 import type { Diagnostic } from "../format/diagnostics.ts"
 import type { ContextState, Entry } from "../format/records.ts"
 import type { Seq } from "../storage/contract.ts"
-import type { EntryLog, KnownPath } from "../log/entry-log.ts"
+import type { EntryLog } from "../log/entry-log.ts"
 import { OLDER, parentDiagnostic, parentOf } from "../log/path.ts"
 import type { NeedsOlder } from "../log/path.ts"
 import { replacementOf } from "./blocks.ts"
@@ -27,7 +27,7 @@ export interface Selection {
   /** Where in the state references to blobs stand. */
   readonly stateBlobs?: BlobPointers
   readonly compaction?: Seq
-  /** Where the fold began: a compaction that carries a state, or an entry whose path is known. */
+  /** The entry whose stored state the fold began with. */
   readonly stateFrom?: Seq
   readonly diagnostics: readonly Diagnostic[]
 }
@@ -51,8 +51,6 @@ export function selectContext(
   let firstKept: Seq | undefined
   let open = true
   let stateFrom: Seq | undefined
-  /** Where the context begins without what stands before. */
-  let boundary: Seq | undefined
 
   let seq: Seq = leaf
   for (; seq >= 0; seq = parentOf(log, seq)) {
@@ -65,19 +63,16 @@ export function selectContext(
       before.length = 0
       open = false
     }
-    if (stateFrom === undefined && stateAt(log, seq) !== undefined) stateFrom = seq
+    if (stateFrom === undefined && storedState(entry) !== undefined) stateFrom = seq
     walked.push(seq)
     if (open && !deleted.has(seq)) {
-      if (entry.type === "reset_boundary" && compaction === undefined) {
-        boundary = seq
-        open = false
-      } else if (entry.type === "context_edit") noteEdit(log, seq, edits, diagnostics)
+      if (entry.type === "reset_boundary" && compaction === undefined) open = false
+      else if (entry.type === "context_edit") noteEdit(log, seq, edits, diagnostics)
       else if (!isCompaction(entry)) (compaction === undefined ? after : before).push(seq)
       else if (compaction === undefined) {
         compaction = seq
-        boundary = seq
         const place = firstKeptOf(log, seq)
-        if (place === OLDER) return { older: true, ...firstKeptHint(log, seq) }
+        if (place === OLDER) return { older: true, ...firstKeptHint(log, entry) }
         if (place === undefined) open = false
         else firstKept = place
         if (place === undefined && entry["firstKeptEntryId"] !== entry.id) diagnostics.push(missingFirstKept(log, seq))
@@ -86,10 +81,7 @@ export function selectContext(
     if (open && seq === firstKept) open = false
     if (!open && stateFrom !== undefined) break
   }
-  if (seq === OLDER) {
-    const stateOnly = boundary === undefined || open ? {} : { pathOf: boundary }
-    return { older: true, ...leafHint(log.at(walked.at(-1) as Seq)), ...stateOnly }
-  }
+  if (seq === OLDER) return { older: true, ...leafHint(log.at(walked.at(-1) as Seq)) }
   if (open && firstKept !== undefined) {
     diagnostics.push(missingFirstKept(log, compaction as Seq))
     before.length = 0
@@ -122,16 +114,13 @@ function firstKeptOf(log: EntryLog, compaction: Seq): Seq | undefined {
   const entry = log.at(compaction) as Entry
   const id = entry["firstKeptEntryId"]
   if (typeof id !== "string" || id === entry.id) return undefined
-  const known = log.known(compaction)?.firstKept
-  return log.find(id, compaction) ?? (log.complete || known === null ? undefined : OLDER)
+  return log.find(id, compaction) ?? (log.complete ? undefined : OLDER)
 }
 
-/** Where the compaction says that its first kept entry stands. One that says nothing, or not the truth, costs reading on. */
-function firstKeptHint(log: EntryLog, compaction: Seq): { hint?: Seq; pathOf?: Seq } {
-  const said = hintOf(log.at(compaction), "firstKeptSeq")
-  if (said.hint !== undefined && said.hint < log.from) return said
-  const hint = log.known(compaction)?.firstKept
-  return typeof hint === "number" ? { hint } : { pathOf: compaction }
+/** The place that the compaction gives for its first kept entry. It is wrong if the entry would be held there. */
+function firstKeptHint(log: EntryLog, compaction: Entry): { hint?: Seq } {
+  const { hint } = hintOf(compaction, "firstKeptSeq")
+  return hint !== undefined && hint < log.from ? { hint } : {}
 }
 
 /** Walking back, the first edit met of a target is the latest. */
@@ -155,23 +144,17 @@ function stateOf(
   header: Readonly<Record<string, unknown>> | undefined,
 ): Pick<Selection, "state" | "stateBlobs"> {
   const initial = initialState(header)
-  const stored = stateFrom === undefined ? undefined : stateAt(log, stateFrom)
-  const { systemPromptOverride = stored?.state.systemPromptOverride } = initial
-  const from = stored?.state ?? initial
+  const carrier = stateFrom === undefined ? undefined : log.at(stateFrom)
+  const stored = carrier === undefined ? undefined : storedState(carrier)
+  const { systemPromptOverride = stored?.systemPromptOverride } = initial
+  const from = stored ?? initial
   const start = systemPromptOverride === undefined ? from : { ...from, systemPromptOverride }
   const path = walked
     .slice(0, stateFrom === undefined ? walked.length : walked.indexOf(stateFrom))
     .reverse()
     .map((seq) => log.at(seq) as Entry)
-  const blobs = stateBlobs(path, stored?.blobs)
+  const blobs = stateBlobs(path, carrier === undefined ? undefined : storedStateBlobs(carrier))
   return { state: foldState(path, start), ...(blobs === undefined ? {} : { stateBlobs: blobs }) }
-}
-
-/** What an entry's path folds to, where that is said without the path: by the compaction itself, or by who read it before. */
-function stateAt(log: EntryLog, seq: Seq): Pick<KnownPath, "state" | "blobs"> | undefined {
-  const entry = log.at(seq) as Entry
-  const state = storedState(entry)
-  return state === undefined ? log.known(seq) : { state, blobs: storedStateBlobs(entry) }
 }
 
 /** Only a `leaf` says where its parent stands; the `targetSeq` of other entries is another entry's place. */

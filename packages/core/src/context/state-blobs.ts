@@ -16,9 +16,9 @@ export function stateBlobs(path: readonly Entry[], start: BlobPointers | undefin
   return all.length === 0 ? undefined : Object.fromEntries(all)
 }
 
-/** Of the state that a compaction carries. Pointers into the state. */
-export function storedStateBlobs(compaction: Entry): BlobPointers {
-  return Object.fromEntries(moved(compaction, "/state", ""))
+/** The references in the state that an entry stores, as pointers into the state. */
+export function storedStateBlobs(entry: Entry): BlobPointers {
+  return Object.fromEntries(moved(entry, "/state", ""))
 }
 
 /** The same pointers into an entry that carries the state as its `state`. */

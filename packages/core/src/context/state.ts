@@ -32,9 +32,14 @@ export function foldState(path: Iterable<Entry>, start: ContextState = initialSt
   return { ...folded, models: Object.fromEntries(byRole), injectedTtsrRules: [...rules] }
 }
 
-/** The stored state of a compaction, where it has one that can be used. */
+/** Whether entries of this type store the state of their path, so that a reader needs nothing before them for it. */
+export function storesState(type: string): boolean {
+  return type === "compaction" || type === "reset_boundary"
+}
+
+/** The usable state that an entry stores. */
 export function storedState(entry: Entry): ContextState | undefined {
-  return entry.type === "compaction" ? usableState(entry["state"]) : undefined
+  return storesState(entry.type) ? usableState(entry["state"]) : undefined
 }
 
 /** A state that was read, where it can be used: the fields that a state has, and no others. */

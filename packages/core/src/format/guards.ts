@@ -160,7 +160,7 @@ const PAYLOADS: ReadonlyMap<string, Check> = checksByName<EntryType>({
   }),
   context_edit: shape({ targetId: isString, targetSeq: optional(isCount), replacement: nullable(shape({ content })) }),
   tombstone: shape({ targetId: isString, targetSeq: optional(isCount) }),
-  reset_boundary: shape({}),
+  reset_boundary: shape({ state: optional(state) }),
   model_change: shape({ provider: isString, model: isString, role: optional(isString) }),
   thinking_level_change: shape({ thinkingLevel: isString }),
   mode_change: shape({ mode: isString }),

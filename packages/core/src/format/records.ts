@@ -132,6 +132,8 @@ export interface TombstoneEntry extends EntryBase {
 }
 export interface ResetBoundaryEntry extends EntryBase {
   readonly type: "reset_boundary"
+  /** As that of a compaction. */
+  readonly state?: ContextState
 }
 export interface ModelChangeEntry extends EntryBase {
   readonly type: "model_change"

@@ -143,6 +143,7 @@ export function projectEntry(projection: InfoProjection, entry: Entry | undefine
       break
     case "reset_boundary":
       delete next.compaction
+      projectStored(next, entry)
       break
     case "tombstone":
       if (next.compaction?.id === field["targetId"]) delete next.compaction
@@ -247,10 +248,14 @@ function projectModel(next: Mutable<InfoProjection>, { role = "default", provide
   delete next.modelUnknown
 }
 
-/** A stored state is where the context's state is folded from, so it is where the model is taken from too. */
 function projectCompaction(next: Mutable<InfoProjection>, entry: Entry, seq: Seq): void {
   const { firstKeptSeq } = entry as Fields
   next.compaction = { seq, id: entry.id, ...(typeof firstKeptSeq === "number" ? { firstKeptSeq } : {}) }
+  projectStored(next, entry)
+}
+
+/** The context's state begins with a stored state, so the model comes from it too. */
+function projectStored(next: Mutable<InfoProjection>, entry: Entry): void {
   const state = storedState(entry)
   if (state !== undefined) projectState(next, state)
 }

@@ -4,7 +4,7 @@
  * entry of the stretch is in the stretch, and what is missing from it can only lie further back.
  */
 import type { Seq } from "../storage/contract.ts"
-import type { ContextState, Entry } from "../format/records.ts"
+import type { Entry } from "../format/records.ts"
 import { IdIndex } from "./id-index.ts"
 
 /** A line's entry; undefined for a line that is none (the header, a line that cannot be parsed). */
@@ -26,18 +26,6 @@ export class LazyEntry {
   }
 }
 
-/** What is known of an entry's path without holding it: kept from an earlier reading of the same log. */
-export interface KnownPath {
-  /** Of the entry; one that is not there any more has no say. */
-  readonly id: string
-  /** What the path up to the entry folds to. */
-  readonly state: ContextState
-  /** Where in the state references to blobs stand. */
-  readonly blobs?: NonNullable<Entry["blobs"]>
-  /** Of a compaction: the place of the first entry that it keeps, null where that is nowhere in the log. */
-  readonly firstKept?: Seq | null
-}
-
 export class EntryLog {
   #from: Seq
   #slots: (EntrySlot | LazyEntry)[]
@@ -50,7 +38,6 @@ export class EntryLog {
   #unread: Seq[] = []
   /** Tombstones whose target is not held, by its id. */
   readonly #awaiting = new Map<string, Seq[]>()
-  readonly #known = new Map<Seq, KnownPath>()
 
   constructor(from: Seq = 0) {
     this.#from = from
@@ -132,16 +119,6 @@ export class EntryLog {
     }
   }
 
-  /** Remembers what somebody who read further found of an entry's path. Ignored unless the place holds that entry. */
-  learn(seq: Seq, known: KnownPath): void {
-    this.#known.set(seq, known)
-  }
-
-  known(seq: Seq): KnownPath | undefined {
-    const known = this.#known.get(seq)
-    return known !== undefined && known.id === this.at(seq)?.id ? known : undefined
-  }
-
   /** Takes away every line from `end` on. */
   truncate(end: Seq): void {
     const start = Math.max(this.#from, end)
@@ -152,7 +129,6 @@ export class EntryLog {
     while ((this.#tombstones.at(-1) ?? -1) >= end) this.#tombstones.pop()
     // A target stands before its tombstone: where no tombstone is cut off, nothing that is deleted is.
     if (this.#tombstones.length < tombstones) this.#lookAgain()
-    for (const seq of this.#known.keys()) if (seq >= end) this.#known.delete(seq)
   }
 
   /**

@@ -3,6 +3,7 @@
  * over where the log was replaced under it.
  */
 import { SessionError } from "../format/errors.ts"
+import { isOlder } from "./path.ts"
 import type { NeedsOlder } from "./path.ts"
 import type { Diagnostic } from "../format/diagnostics.ts"
 import type { CallOptions, Seq, SessionStorage } from "../storage/contract.ts"
@@ -59,17 +60,11 @@ export class LogStore {
 
   /**
    * Asks until the answer needs no older part of the log, reading further back each time. `ask` may run several times and must
-   * not change anything that matters to it. `instead` may know the answer without reading: true means, ask again.
+   * not change anything that matters to it.
    */
-  async untilKnown<T extends object>(
-    log: () => EntryLog,
-    ask: () => T | NeedsOlder,
-    o: CallOptions = {},
-    instead?: (answer: NeedsOlder) => Promise<boolean>,
-  ): Promise<T> {
+  async untilKnown<T extends object>(log: () => EntryLog, ask: () => T | NeedsOlder, o: CallOptions = {}): Promise<T> {
     for (let reads = 0; ; reads++) {
-      let answer = ask()
-      if (isOlder(answer) && (await instead?.(answer)) === true) answer = ask()
+      const answer = ask()
       if (isOlder(answer)) {
         // The first read has what is certainly needed and no more. If that was not enough, the next ones are windows, which grow.
         const { lines, hint } = answer
@@ -101,8 +96,4 @@ export class LogStore {
     this.#loading = run.catch(() => undefined)
     await run
   }
-}
-
-function isOlder(answer: object): answer is NeedsOlder {
-  return "older" in answer
 }

@@ -13,8 +13,10 @@ export interface NeedsOlder {
   readonly hint?: Seq
   /** At least so many lines more are needed, and seldom many more than those. */
   readonly lines?: number
-  /** Nothing of the context itself is missing but what is to be known of this entry's path. */
-  readonly pathOf?: Seq
+}
+
+export function isOlder(answer: object | undefined): answer is NeedsOlder {
+  return answer !== undefined && "older" in answer
 }
 
 /** The walk has come to a root. */

@@ -7,15 +7,17 @@ import type { Diagnostic } from "../format/diagnostics.ts"
 import type { NewEntry } from "../format/new-entry.ts"
 import type { Entry } from "../format/records.ts"
 import type { Head, Seq, SessionStorage } from "../storage/contract.ts"
+import type { Selection } from "../context/select.ts"
 import { Emitter } from "./events.ts"
 import { copyEntries, runAppendHooks, runHook } from "./hooks.ts"
 import type { Hooks } from "./hooks.ts"
 import { infoText } from "../info/store.ts"
 import type { LogStore } from "../log/log-store.ts"
+import { isOlder } from "../log/path.ts"
 import type { ReadWindow } from "../log/read-backwards.ts"
 import type { PendingAppend, PendingEntry } from "../write/pending.ts"
 import { entriesOf, isTalk } from "../write/pending.ts"
-import { assign } from "../write/assign.ts"
+import { assign, pathForState } from "../write/assign.ts"
 import { putPlanned } from "../write/encode.ts"
 import type { EncodedAppendEntry } from "../write/encode.ts"
 import { aborted, otherWriter } from "../write/errors.ts"
@@ -61,7 +63,7 @@ export class LiveSession implements QueueContext, CompactableSession {
   /** Appends that wait in memory for the message that creates their session. */
   #waiting: PendingAppend[] = []
   #waitingBytes = 0
-  /** Appends that wait for hooks, or for a migration, take their places one after the other. */
+  /** Appends that wait for hooks, a migration or a part of the log take their places one after the other. */
   #hooked: Promise<void> = Promise.resolve()
   #hookedCount = 0
 
@@ -85,7 +87,10 @@ export class LiveSession implements QueueContext, CompactableSession {
     try {
       const direct = this.writeGuard.kind === "open" && this.options.hooks.every((hook) => hook.append === undefined)
       // Whoever comes later must not overtake those that still wait for their hooks.
-      if (direct && this.#hookedCount === 0) return this.#place(entries, o, turn)
+      if (direct && this.#hookedCount === 0) {
+        const path = pathForState(this.state, entries)
+        if (!isOlder(path)) return this.#place(entries, o, turn, path)
+      }
       return this.#placeLater(copyEntries(entries), o, turn)
     } catch (error) {
       return Promise.reject(error)
@@ -102,7 +107,7 @@ export class LiveSession implements QueueContext, CompactableSession {
     return this.turns.running?.phase === "written"
   }
 
-  /** After the hooks, and after a migration. */
+  /** After a migration, the hooks, and the reading of a path whose state an entry stores. */
   #placeLater(entries: readonly NewEntry[], o: AppendOptions, turn: RunningTurn | undefined): Promise<AppendResult> {
     return new Promise((resolve, reject) => {
       const abort = (): void => reject(aborted(this.id, o.signal as AbortSignal, false))
@@ -112,7 +117,11 @@ export class LiveSession implements QueueContext, CompactableSession {
         if (this.writeGuard.kind === "refused") throw this.writeGuard.error
         if (this.writeGuard.kind === "migrate") await this.writeGuard.migrate()
         const changed = await runAppendHooks(this.options.hooks, entries, this.id)
-        resolve(this.#place(changed, o, turn))
+        let path = pathForState(this.state, changed)
+        for (; isOlder(path); path = pathForState(this.state, changed)) {
+          await this.store.older(() => this.state.log, path.hint, o)
+        }
+        resolve(this.#place(changed, o, turn, path))
       }
       const done = (): void => {
         this.#hookedCount--
@@ -124,10 +133,15 @@ export class LiveSession implements QueueContext, CompactableSession {
   }
 
   /** Puts entries at the end of the log in memory, and queues them. If it throws, nothing has changed. */
-  #place(inputs: readonly NewEntry[], o: AppendOptions, turn: RunningTurn | undefined): Promise<AppendResult> {
+  #place(
+    inputs: readonly NewEntry[],
+    o: AppendOptions,
+    turn: RunningTurn | undefined,
+    path: Selection | undefined,
+  ): Promise<AppendResult> {
     if (o.signal?.aborted === true) throw aborted(this.id, o.signal, false)
     const { state } = this
-    const { ids, fresh } = assign(this.id, state, inputs, this.options)
+    const { ids, fresh } = assign(this.id, state, { inputs, path }, this.options)
     if (fresh.length === 0) return this.#alreadyThere(ids, o)
     const entries = fresh.map(({ pending }) => pending)
     const besides = headerBytes(state)

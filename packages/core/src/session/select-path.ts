@@ -2,11 +2,8 @@
 import { selectContext } from "../context/select.ts"
 import type { Selection } from "../context/select.ts"
 import { SessionError } from "../format/errors.ts"
-import type { EntryLog } from "../log/entry-log.ts"
 import type { NeedsOlder } from "../log/path.ts"
 import type { CallOptions, Seq } from "../storage/contract.ts"
-import { keepPath, learnPaths } from "./known-paths.ts"
-import type { PathStore } from "./known-paths.ts"
 import type { ReadableSession } from "./live.ts"
 
 /** The seq of an entry wherever it stands; undefined where the log has none with that id. */
@@ -23,12 +20,8 @@ export async function findEntry(shared: ReadableSession, id: string, o: CallOpti
   return answer.seq
 }
 
-/** The selection at the session's leaf, or at another entry. Reads far back for what a path folds to once, and keeps it. */
-export async function selectAt(
-  shared: ReadableSession,
-  leafId: string | null,
-  o: CallOptions = {},
-): Promise<Selection> {
+/** The selection at the session's leaf, or at another entry. */
+export function selectAt(shared: ReadableSession, leafId: string | null, o: CallOptions = {}): Promise<Selection> {
   const { state } = shared
   const ask = (): Selection | NeedsOlder => {
     const leaf = leafId === null ? null : state.log.find(leafId)
@@ -36,25 +29,7 @@ export async function selectAt(
     if (!state.log.complete) return { older: true }
     throw unknownEntry(shared, leafId)
   }
-  let learned: EntryLog | undefined
-  const readFor: { place?: Seq } = {}
-  const instead = async ({ pathOf }: NeedsOlder): Promise<boolean> => {
-    if (pathOf !== undefined) readFor.place = pathOf
-    if (pathOf === undefined || learned === state.log) return false
-    learned = state.log
-    await learnPaths(pathStore(shared), state.log, o)
-    return true
-  }
-  const selection = await shared.store.untilKnown(() => state.log, ask, o, instead)
-  const { place } = readFor
-  // What is not acknowledged yet may never stand there.
-  const isKept = place === undefined || place >= state.acknowledged || state.log.known(place) !== undefined
-  if (!isKept) await keepPath(pathStore(shared), state.log, state.header, place, o)
-  return selection
-}
-
-function pathStore({ id, storage, state }: ReadableSession): PathStore {
-  return { id, storage, log: state.head?.log ?? "" }
+  return shared.store.untilKnown(() => state.log, ask, o)
 }
 
 export function unknownEntry(shared: ReadableSession, id: string | null): SessionError {

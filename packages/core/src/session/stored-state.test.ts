@@ -7,6 +7,7 @@ import { foldPlainly, pathOf } from "../../test/replay.ts"
 import { sessionsReading, STORED_ID } from "../../test/stored.ts"
 import type { NewEntry } from "../format/new-entry.ts"
 import type { Entry } from "../format/records.ts"
+import { storesState } from "../context/state.ts"
 import { hasCode } from "../storage/errors.ts"
 import { readLines } from "../log/loaded-log.ts"
 import type { Session } from "./types.ts"
@@ -89,13 +90,13 @@ function refused(error: unknown): undefined {
   if (!hasCode(error, "invalid") && !hasCode(error, "compaction_failed")) throw error
 }
 
-test("the state that a session stores in a compaction is what its path projections to from the root", async () => {
+test("a session stores in every compaction and every reset the state of its path, whatever of the log is held", async () => {
   let compacted = 0
   await holdsAsync(
     fc.asyncProperty(script, async (steps) => {
       const { lines, compactions } = await run(steps)
       const slots = slotsOf(lines)
-      const stored = slots.flatMap((slot, seq) => (slot?.type === "compaction" && "state" in slot ? [seq] : []))
+      const stored = slots.flatMap((slot, seq) => (slot !== undefined && storesState(slot.type) ? [seq] : []))
       const projected = stored.map((seq) => {
         const path = pathOf(slots, seq).map((at) => slots[at] as Entry)
         return foldPlainly(path.slice(0, -1), { systemPromptOverride: "Be brief." })
@@ -127,7 +128,9 @@ test("what is too large for a line comes back in the state, also from a compacti
   expect((await readLines(storage, STORED_ID, {})).at(-1)?.length).toBeLessThan(2_000)
 
   const third = await sessionsReading(storage, 1).open(STORED_ID)
+  await third.append({ type: "reset_boundary" })
   expect((await third.context()).modeData).toEqual(data)
+  expect((await readLines(storage, STORED_ID, {})).at(-1)?.length).toBeLessThan(2_000)
   await third.append({ type: "compaction", id: "c2", summary: "s", firstKeptEntryId: "c2", ...UNKNOWN })
   const fourth = await sessionsReading(storage, 1).open(STORED_ID)
   expect((await fourth.context()).modeData).toEqual(data)
@@ -135,4 +138,17 @@ test("what is too large for a line comes back in the state, also from a compacti
   await fourth.append({ type: "compaction", id: "c3", summary: "s", firstKeptEntryId: "c3", ...UNKNOWN })
   expect(await fourth.context()).not.toHaveProperty("modeData")
   expect(await fourth.entry("c3")).not.toHaveProperty("blobs")
+})
+
+test("a mode in the same append as the compaction takes the place of one whose data is in the blob store", async () => {
+  const storage = createMemoryStorage()
+  const session = await sessionsReading(storage, 1).create({ id: STORED_ID })
+  await session.append({ type: "mode_change", mode: "plan", data: { text: "x".repeat(600_000) } })
+  await (await sessionsReading(storage, 1).open(STORED_ID)).append([
+    { type: "mode_change", mode: "edit", data: { text: "short" } },
+    { type: "compaction", id: "c1", summary: "s", firstKeptEntryId: "c1", ...UNKNOWN },
+  ])
+  const again = await sessionsReading(storage, 1).open(STORED_ID)
+  expect(await again.context()).toMatchObject({ mode: "edit", modeData: { text: "short" } })
+  expect(await again.entry("c1")).not.toHaveProperty("blobs")
 })

@@ -1,11 +1,12 @@
 /** What is to be said of entries and of what they refer to. Pure. */
-import { initialState, storedState } from "../context/state.ts"
+import { initialState, storedState, storesState } from "../context/state.ts"
 import type { Diagnostic } from "../format/diagnostics.ts"
 import { entryProblem } from "../format/guards.ts"
 import type { ContextState, Entry, Header } from "../format/records.ts"
 import { isObject } from "../format/shape.ts"
 import { linkSlots } from "./older/links.ts"
-import { compactionStates } from "./older/states.ts"
+import type { Links } from "./older/links.ts"
+import { statesToStore } from "./older/states.ts"
 import type { Seq } from "../storage/contract.ts"
 import { divergenceOf } from "../log/divergence.ts"
 import type { EntryLog } from "../log/entry-log.ts"
@@ -35,7 +36,7 @@ export function checkLog(log: EntryLog, header: Header, imported: Seq, note: Not
     if (parent !== undefined) note(parent)
     if (TARGETING.has(entry.type)) checkTarget(log, entry, seq, note)
   }
-  checkCompactions(log, header, note)
+  checkStates(log, header, note)
   const diverged = divergenceOf(log, imported)
   if (diverged !== undefined && diverged !== "older") note(diverged)
 }
@@ -64,24 +65,26 @@ function checkTarget(log: EntryLog, entry: Entry, seq: Seq, note: Note): void {
   )
 }
 
-function checkCompactions(log: EntryLog, header: Header, note: Note): void {
+function checkStates(log: EntryLog, header: Header, note: Note): void {
   const slots = Array.from({ length: log.end }, (_, seq) => log.at(seq))
   const links = linkSlots(slots)
-  const states = compactionStates(slots, links.parents, header)
-  for (const [seq, projected] of states) {
+  for (const [seq, projected] of statesToStore(slots, links.parents, header)) {
     const entry = log.at(seq)
-    if (entry?.type !== "compaction") continue
-    const kept = links.kept.get(seq)
-    const { firstKeptEntryId } = entry as Readonly<Record<string, unknown>>
-    if (firstKeptEntryId !== entry.id && (kept === undefined || !links.isAncestor(kept, seq))) {
-      const message = `Compaction ${entry.id} (line ${seq}) keeps from ${String(firstKeptEntryId)} on, which is not on its path; nothing before it is kept.`
-      note({ code: "missing_first_kept", seq, entryId: entry.id, message })
-    }
+    if (entry === undefined || !storesState(entry.type)) continue
+    if (entry.type === "compaction") checkFirstKept(entry, seq, links, note)
     const stored = storedState(entry)
     if (stored === undefined || isSameState(stored, projected, header)) continue
-    const message = `Compaction ${entry.id} (line ${seq}) carries a state that its path does not projection to; what opens from there goes on with it.`
+    const message = `Entry ${entry.id} (line ${seq}, ${entry.type}) stores a state that its path does not project to; a context that begins there uses the stored one.`
     note({ code: "state_mismatch", seq, entryId: entry.id, message })
   }
+}
+
+function checkFirstKept(entry: Entry, seq: Seq, links: Links, note: Note): void {
+  const kept = links.kept.get(seq)
+  const { firstKeptEntryId } = entry as Readonly<Record<string, unknown>>
+  if (firstKeptEntryId === entry.id || (kept !== undefined && links.isAncestor(kept, seq))) return
+  const message = `Compaction ${entry.id} (line ${seq}) keeps from ${String(firstKeptEntryId)} on, which is not on its path; nothing before it is kept.`
+  note({ code: "missing_first_kept", seq, entryId: entry.id, message })
 }
 
 /** What the header says of the system prompt holds over any copy of it. */

@@ -85,8 +85,13 @@ test.each<[string, readonly (Fields | string)[], readonly unknown[]]>([
     ["missing_first_kept", 4, "e4"],
   ],
   [
-    "a state that the path does not projection to",
+    "a state that is not the state of the path",
     [{}, compaction({ state: { ...STATE, thinkingLevel: "high" } })],
+    ["state_mismatch", 2, "e2"],
+  ],
+  [
+    "a reset with a state that is not the state of its path",
+    [{}, { type: "reset_boundary", state: { ...STATE, thinkingLevel: "high" } }],
     ["state_mismatch", 2, "e2"],
   ],
   [

@@ -1,10 +1,13 @@
 /** Gives what a caller appends its ids, its parents and its places behind what a session has in memory. Changes nothing. */
 import { selectContext } from "../context/select.ts"
-import { inState } from "../context/state-blobs.ts"
-import { foldState } from "../context/state.ts"
+import type { Selection } from "../context/select.ts"
+import { inState, stateBlobs } from "../context/state-blobs.ts"
+import { foldState, storesState } from "../context/state.ts"
 import { SessionError } from "../format/errors.ts"
 import type { EntryPayload, NewEntry } from "../format/new-entry.ts"
 import { normalizeNewEntry } from "../format/normalize.ts"
+import { isObject } from "../format/shape.ts"
+import type { NeedsOlder } from "../log/path.ts"
 import { toIsoTime } from "../storage/clock.ts"
 import { encodeForAppend } from "./encode.ts"
 import type { PrepareOptions, EncodedAppendEntry } from "./encode.ts"
@@ -26,8 +29,31 @@ interface PlacingOptions extends PrepareOptions {
   readonly now: () => number
 }
 
-/** Throws `invalid`. */
-export function assign(session: string, state: SessionState, inputs: readonly NewEntry[], o: PlacingOptions): Assigned {
+/**
+ * The selection at the leaf if one of the entries stores the state of its path, undefined if none does. `older`: the path must be read
+ * before the entries can be appended.
+ */
+export function pathForState(
+  { log, leafId, header }: SessionState,
+  inputs: readonly NewEntry[],
+): Selection | NeedsOlder | undefined {
+  if (!inputs.some(needsState)) return undefined
+  const leaf = leafId === null ? null : log.find(leafId)
+  return leaf === undefined ? { older: true } : selectContext(log, leaf, header)
+}
+
+/** Not checked yet, so it may be anything. */
+function needsState(input: unknown): boolean {
+  return isObject(input) && storesState(input["type"] as string) && input["state"] === undefined
+}
+
+/** `path` is what {@link pathForState} returned for the same entries. Throws `invalid`. */
+export function assign(
+  session: string,
+  state: SessionState,
+  { inputs, path }: { readonly inputs: readonly NewEntry[]; readonly path: Selection | undefined },
+  o: PlacingOptions,
+): Assigned {
   if (inputs.length === 0) throw new SessionError("invalid", "There is no entry to append.", { session })
   const payloads = inputs.map(normalizeNewEntry)
   const ids = uniqueIds(session, payloads, o.newId)
@@ -49,7 +75,7 @@ export function assign(session: string, state: SessionState, inputs: readonly Ne
       seq: seq++,
       timestamp: payload.timestamp ?? timestamp,
     }
-    const complete = payload.type === "compaction" ? withState(payload, state, fresh) : payload
+    const complete = path !== undefined && needsState(payload) ? withState(payload, path, fresh) : payload
     fresh.push(encodeForAppend(complete, place, end !== undefined, o))
     if (end === undefined) leafId = id
     else end = id
@@ -86,22 +112,10 @@ function targetGone(session: string, target: string): SessionError {
   return new SessionError("not_found", message, { session })
 }
 
-/**
- * A compaction carries what its path folds to, so that opening needs nothing before its kept part. Where that would mean reading
- * further back it goes without: opening reads on then.
- */
-function withState(
-  payload: EntryPayload,
-  { log, leafId, header }: SessionState,
-  before: readonly EncodedAppendEntry[],
-): EntryPayload {
-  const leaf = leafId === null ? null : log.find(leafId)
-  if ("state" in payload || leaf === undefined) return payload
-  const selection = selectContext(log, leaf, header)
-  if ("older" in selection) return payload
+/** With the state of its path: what was selected at the leaf, and the entries of the same append before it. */
+function withState(payload: EntryPayload, path: Selection, before: readonly EncodedAppendEntry[]): EntryPayload {
   const entries = before.map(({ entry }) => entry)
-  const state = foldState(entries, selection.state)
-  // What stands in the state as a reference is named where the state stands now.
-  const blobs = selection.stateBlobs
+  const state = foldState(entries, path.state)
+  const blobs = stateBlobs(entries, path.stateBlobs)
   return { ...payload, state, ...(blobs === undefined ? {} : { blobs: inState(blobs) }) } as EntryPayload
 }

@@ -2,7 +2,7 @@ import * as fc from "fast-check"
 import { expect, test } from "vitest"
 import { entry, header, lines, message, olderLog, slots } from "../../../test/older-logs.ts"
 import { holds } from "../../../test/property.ts"
-import { foldState, initialState, storedState } from "../../context/state.ts"
+import { foldState, initialState, storedState, storesState } from "../../context/state.ts"
 import type { Entry } from "../../format/records.ts"
 import { EntryLog } from "../../log/entry-log.ts"
 import { pathTo } from "../../log/path.ts"
@@ -28,6 +28,17 @@ test("a compaction carries the state of its own path, not of a branch beside it"
   })
 })
 
+test("a reset stores the state of its path", () => {
+  const { records } = migrateLines(
+    lines(
+      header(3),
+      entry("thinking_level_change", "a", null, { thinkingLevel: "low" }),
+      entry("reset_boundary", "b", "a"),
+    ),
+  )
+  expect(records[1]).toMatchObject({ type: "reset_boundary", state: { thinkingLevel: "low", models: {} } })
+})
+
 test("the header's model and thinking level hold until an entry or an assistant message says otherwise", () => {
   const older = header(undefined, { provider: "p", modelId: "m", thinkingLevel: "high" })
   const assistant = { type: "message", message: { role: "assistant", content: [], provider: "q", model: "n" } }
@@ -41,14 +52,14 @@ test("the header's model and thinking level hold until an entry or an assistant 
   })
 })
 
-test("every compaction of a migrated log carries what its path folds to", () => {
+test("every compaction and every reset of a migrated log stores the state of its path", () => {
   holds(
     fc.property(olderLog, (log) => {
       const migrated = migrateLines(lines(...log))
       const held = slots(migrated)
       const tree = EntryLog.of(held)
       for (const [seq, slot] of held.entries()) {
-        if (slot?.type !== "compaction") continue
+        if (slot === undefined || !storesState(slot.type)) continue
         const path = pathTo(tree, seq).seqs.map((at) => held[at] as Entry)
         expect(storedState(slot)).toEqual(foldState(path, initialState(migrated.header)))
       }

@@ -1,20 +1,21 @@
-import { foldState, initialState } from "../../context/state.ts"
+/** The states that compactions and resets store, for all of a log at once. */
+import { foldState, initialState, storesState } from "../../context/state.ts"
 import type { ContextState, Entry, Header } from "../../format/records.ts"
 import type { Seq } from "../../storage/contract.ts"
 import type { EntrySlot } from "../../log/entry-log.ts"
 import { ROOT } from "../../log/path.ts"
 
 /**
- * The state that each compaction's path folds to, by the compaction's seq. The paths of many compactions share their beginnings:
- * states are kept where such paths part, so that every entry is folded once.
+ * The state of the path of each compaction and each `reset_boundary`, by its seq. Their paths share their beginnings: the states of the
+ * entries where such paths part are computed too, so that every entry is folded once.
  */
-export function compactionStates(
+export function statesToStore(
   slots: readonly EntrySlot[],
   parents: ArrayLike<Seq>,
   header: Header,
 ): ReadonlyMap<Seq, ContextState> {
-  const compactions = slots.flatMap((slot) => (slot?.type === "compaction" ? [slot.seq] : []))
-  const stops = stopsOf(compactions, parents)
+  const wanted = slots.flatMap((slot) => (slot !== undefined && storesState(slot.type) ? [slot.seq] : []))
+  const stops = stopsOf(wanted, parents)
   const states = new Map<Seq, ContextState>()
   for (const stop of stops) {
     const stretch: Entry[] = []
@@ -25,12 +26,12 @@ export function compactionStates(
   return states
 }
 
-/** The compactions and the entries where their paths part, in log order: an entry's stops on its path come before it. */
-function stopsOf(compactions: readonly Seq[], parents: ArrayLike<Seq>): readonly Seq[] {
-  const stops = new Set(compactions)
+/** The wanted entries and the entries where their paths part, in log order: a stop on the path of another comes before it. */
+function stopsOf(wanted: readonly Seq[], parents: ArrayLike<Seq>): readonly Seq[] {
+  const stops = new Set(wanted)
   const onPath = new Set<Seq>()
-  for (const compaction of compactions) {
-    let seq = compaction
+  for (const entry of wanted) {
+    let seq = entry
     while (seq !== ROOT && !onPath.has(seq)) {
       onPath.add(seq)
       seq = parents[seq] ?? ROOT

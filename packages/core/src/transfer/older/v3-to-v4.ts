@@ -1,3 +1,4 @@
+import { storesState } from "../../context/state.ts"
 import type { Diagnostic } from "../../format/diagnostics.ts"
 import type { Entry } from "../../format/records.ts"
 import type { EntrySlot } from "../../log/entry-log.ts"
@@ -6,7 +7,7 @@ import { type Source, headerToV4 } from "./header.ts"
 import { linkSlots } from "./links.ts"
 import { type CurrentLog, type Migrated, type OlderLog, type RawLine, isRawLine } from "./log.ts"
 import { withReferences } from "./references.ts"
-import { compactionStates } from "./states.ts"
+import { statesToStore } from "./states.ts"
 import { titleEntry } from "./titles.ts"
 
 /**
@@ -21,13 +22,13 @@ export function migrateV3ToV4(log: OlderLog, source: Source, id?: string): Migra
 
   const slots: readonly EntrySlot[] = [undefined, ...placed.map((record) => (isRawLine(record) ? undefined : record))]
   const links = linkSlots(slots)
-  const states = compactionStates(slots, links.parents, header)
+  const states = statesToStore(slots, links.parents, header)
   const diagnostics: Diagnostic[] = []
   const records = placed.map((record) => {
     if (isRawLine(record)) return record
     const { entry, diagnostic } = withReferences(record, links, slots)
     if (diagnostic !== undefined) diagnostics.push(diagnostic)
-    return entry.type === "compaction" ? { ...entry, state: states.get(entry.seq) } : entry
+    return storesState(entry.type) ? { ...entry, state: states.get(entry.seq) } : entry
   })
   return { log: { header, records }, diagnostics }
 }
