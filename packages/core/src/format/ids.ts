@@ -35,11 +35,16 @@ export function createIds(clock: () => number = Date.now): () => string {
 
 /**
  * The ULID of a time and an index, so that each load of an old log gives its entries the same ids. Ids sort by time, then index. NaN
- * counts as 0.
+ * counts as 0. The index is a safe integer: `encodeTime` refuses more than 48 bits, so its digits are encoded in two halves.
  */
 export function ulidAt(time: number, index: number): string {
-  return encodeTime(clampTime(time, 0), TIME_DIGITS) + encodeTime(index, RANDOM_DIGITS)
+  const low = index % HALF
+  const digits = encodeTime((index - low) / HALF, RANDOM_DIGITS / 2) + encodeTime(low, RANDOM_DIGITS / 2)
+  return encodeTime(clampTime(time, 0), TIME_DIGITS) + digits
 }
+
+/** Values of half the digits of an index, 5 bits each. */
+const HALF = 2 ** (5 * (RANDOM_DIGITS / 2))
 
 function clampTime(time: number, first: number): number {
   return Number.isNaN(time) ? first : Math.trunc(Math.min(Math.max(time, first), LAST_TIME))
