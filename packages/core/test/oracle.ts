@@ -1,7 +1,7 @@
 /** What somebody who sees the stored log and every answer has to object to in a simulated world. */
 import { createMemoryStorage } from "@sessions/memory"
 import type { Entry } from "../src/format/records.ts"
-import { isTalk } from "../src/write/pending.ts"
+import { isConversation } from "../src/write/pending.ts"
 import { createSessions } from "../src/session/repository.ts"
 import { EntryLog } from "../src/log/entry-log.ts"
 import { pathTo } from "../src/log/path.ts"
@@ -108,12 +108,12 @@ function movedBySides({ log }: View): string[] {
   const whole = EntryLog.of([undefined, ...log])
   const talk = (seq: number): string =>
     pathIds(whole, seq)
-      .filter((id) => isTalk(whole.at(whole.find(id) as number) as Entry))
+      .filter((id) => isConversation(whole.at(whole.find(id) as number) as Entry))
       .join()
   const moved: string[] = []
   for (let seq = 2; seq < whole.end; seq++) {
     const { id, type } = whole.at(seq) as Entry
-    if (!isTalk({ type }) && talk(seq) !== talk(seq - 1)) moved.push(`${id} moved the branch`)
+    if (!isConversation({ type }) && talk(seq) !== talk(seq - 1)) moved.push(`${id} moved the branch`)
   }
   return moved
 }

@@ -1,6 +1,6 @@
 /**
- * One open session, however many handles a repository has on it: its place in memory, its queue, its turn lock. Appends come in
- * here; `reading.ts` has what is read from it.
+ * One open session, shared by all handles that a repository has on it: its state, its append queue, its turn lock, its events. Appends
+ * enter here: checked, encoded, put at the end of the log in memory, queued.
  */
 import type { BlobLimits } from "../format/blob-refs.ts"
 import type { Diagnostic } from "../format/diagnostics.ts"
@@ -16,7 +16,7 @@ import type { LogStore } from "../log/log-store.ts"
 import { isOlder } from "../log/path.ts"
 import type { ReadWindow } from "../log/read-backwards.ts"
 import type { PendingAppend, PendingEntry } from "../write/pending.ts"
-import { entriesOf, isTalk } from "../write/pending.ts"
+import { entriesOf, isConversation } from "../write/pending.ts"
 import { assign, pathForState } from "../write/assign.ts"
 import { putPlanned } from "../write/encode.ts"
 import type { EncodedAppendEntry } from "../write/encode.ts"
@@ -63,7 +63,7 @@ export class LiveSession implements QueueContext, CompactableSession {
   /** Appends that wait in memory for the message that creates their session. */
   #waiting: PendingAppend[] = []
   #waitingBytes = 0
-  /** Appends that wait for hooks, a migration or a part of the log take their places one after the other. */
+  /** Appends that wait for hooks, a migration or an older part of the log are queued one after the other. */
   #hooked: Promise<void> = Promise.resolve()
   #hookedCount = 0
 
@@ -86,7 +86,7 @@ export class LiveSession implements QueueContext, CompactableSession {
     const turn = this.turns.running
     try {
       const direct = this.writeGuard.kind === "open" && this.options.hooks.every((hook) => hook.append === undefined)
-      // Whoever comes later must not overtake those that still wait for their hooks.
+      // An append must not overtake appends that wait for their hooks.
       if (direct && this.#hookedCount === 0) {
         const path = pathForState(this.state, entries)
         if (!isOlder(path)) return this.#place(entries, o, turn, path)
@@ -97,7 +97,7 @@ export class LiveSession implements QueueContext, CompactableSession {
     }
   }
 
-  /** Waits until every append made so far is settled. `indeterminate` where that cannot be. */
+  /** Waits until the outcome of every append made so far is known. `indeterminate` if that cannot be found out. */
   async drain(): Promise<void> {
     await this.#hooked
     await this.#queue.flush()
@@ -172,13 +172,13 @@ export class LiveSession implements QueueContext, CompactableSession {
     return settled
   }
 
-  /** Part of the request is a repetition: all of it is there when that is, too. */
+  /** Part of the request is a repetition: it is complete when the repeated appends are. */
   async #bothThere(fresh: Promise<AppendResult>, repeated: Promise<AppendResult>): Promise<AppendResult> {
     const [result] = await Promise.all([fresh, repeated])
     return { ...result, head: this.state.head }
   }
 
-  /** A repeated request: learns what becomes of the one that it repeats. */
+  /** A repeated request has the outcome of the append that it repeats. */
   async #alreadyThere(ids: readonly string[], o: AppendOptions): Promise<AppendResult> {
     const pending = ids.filter((id) => (this.state.log.find(id) as Seq) >= this.state.acknowledged)
     const items = pending.length === 0 ? [] : this.#queue.holding(pending)
@@ -192,15 +192,15 @@ export class LiveSession implements QueueContext, CompactableSession {
     { onConflict }: AppendOptions,
     turn: RunningTurn | undefined,
   ): PendingAppend {
-    const isConversation = entries.some(isTalk)
+    const hasConversation = entries.some(isConversation)
     // A compaction does not count as the turn's first message, which may still start the turn over.
     const opensTurn =
-      turn?.phase === "unopened" && entries.some((entry) => isTalk(entry) && entry.type !== "compaction")
+      turn?.phase === "unopened" && entries.some((entry) => isConversation(entry) && entry.type !== "compaction")
     const opens = opensTurn ? turn : undefined
     const policy = onConflict ?? (opens === undefined ? this.options.onConflict : "retry-turn")
     if (
       turn !== undefined &&
-      isConversation &&
+      hasConversation &&
       onConflict === undefined &&
       (turn.conflicted || opens?.stale === true)
     ) {
@@ -233,7 +233,7 @@ export class LiveSession implements QueueContext, CompactableSession {
     })
   }
 
-  // ---- what the queue asks and tells ---------------------------------------------------------------------------------------------
+  // ---- QueueContext --------------------------------------------------------------------------------------------------------------
 
   infoText(pendingEntries: number): string | undefined {
     const projection = this.state.infoAt(pendingEntries)
@@ -245,17 +245,17 @@ export class LiveSession implements QueueContext, CompactableSession {
     if (savers.length === 0 && !this.events.has("appended")) return
     const entries = seqs.map((seq) => this.state.log.at(seq) as Entry)
     const saved = { session: this.id, ids: entries.map((entry) => entry.id), head }
-    for (const hook of savers) runHook("save", () => hook.save?.(saved), this.hookFailed)
+    for (const hook of savers) runHook("save", () => hook.save?.(saved), this.reportHookFailure)
     this.events.emit("appended", { entries, head })
   }
 
-  readonly hookFailed = (hook: string, error: unknown): void => this.events.emit("hook_failed", { hook, error })
+  readonly reportHookFailure = (hook: string, error: unknown): void => this.events.emit("hook_failed", { hook, error })
 
   rolledBack(ids: readonly string[], error: unknown): void {
     this.events.emit("rolled_back", { ids, error })
   }
 
-  /** Also what waited for a creation that failed; nothing has come behind it meanwhile. */
+  /** New appends, and those of a creation that failed; no append has been queued behind them. */
   waitForCreation(items: readonly PendingAppend[]): void {
     this.#waiting.push(...items)
     this.#waitingBytes += entriesBytes(entriesOf(items))
@@ -263,18 +263,18 @@ export class LiveSession implements QueueContext, CompactableSession {
 
   foreign(entries: readonly Entry[]): void {
     const { running } = this.turns
-    if (running?.phase === "unopened" && entries.some(isTalk)) running.stale = true
+    if (running?.phase === "unopened" && entries.some(isConversation)) running.stale = true
     this.events.emit("foreign", { entries })
   }
 
   diverged(leaf: string, otherLeaf: string): void {
     const message = `Another writer has continued this session at once: the log has the two leaves ${leaf} (this one) and ${otherLeaf}.`
     this.events.emit("diverged", { leaf, otherLeaf })
-    // Two writers who both go on diverge with each append.
+    // Two writers that both go on diverge with each append.
     this.report({ code: "diverged", leaf, otherLeaf, message })
   }
 
-  /** Takes down what happens again and again: the last word on it is enough. */
+  /** Of a diagnostic that occurs repeatedly only the newest is kept. */
   report(diagnostic: Diagnostic): void {
     const known = this.diagnostics.findIndex(({ code }) => code === diagnostic.code)
     if (known < 0) this.diagnostics.push(diagnostic)
@@ -282,13 +282,13 @@ export class LiveSession implements QueueContext, CompactableSession {
     this.events.emit("diagnostic", diagnostic)
   }
 
-  /** What a code says is no longer so. */
+  /** Removes the diagnostic of this code, which no longer holds. */
   clear(code: Diagnostic["code"]): void {
     const known = this.diagnostics.findIndex((diagnostic) => diagnostic.code === code)
     if (known >= 0) this.diagnostics.splice(known, 1)
   }
 
-  /** Loads the log that now stands in its place, if it is this session's own; says whether it was. */
+  /** Loads the log that replaced this session's, if it is its own; returns whether it was. */
   async reload(): Promise<boolean> {
     return this.#reload(this)
   }

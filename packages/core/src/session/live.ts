@@ -37,7 +37,7 @@ export interface CompactableSession extends ReadableSession {
   /** Replaces the diagnostic of the same code, and emits it. */
   report(diagnostic: Diagnostic): void
   clear(code: DiagnosticCode): void
-  readonly hookFailed: (hook: string, error: unknown) => void
+  readonly reportHookFailure: (hook: string, error: unknown) => void
 }
 
 export interface CompactionProgress {

@@ -154,7 +154,7 @@ function projectRange(
 async function reload({ state, id, storage, store, options }: LiveSession): Promise<boolean> {
   const { loaded, beside } = await load(storage, id, options, {})
   if (loaded.older !== undefined || loaded.newer !== undefined) return false
-  const known = state.acknowledgedLeafId ?? state.lastAckedId
+  const known = state.acknowledgedLeafId ?? state.lastAcknowledgedId
   while (known !== null && loaded.log.find(known) === undefined && !loaded.log.complete) {
     await loadOlder(storage, id, loaded, undefined)
   }

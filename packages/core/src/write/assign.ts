@@ -11,7 +11,7 @@ import type { NeedsOlder } from "../log/path.ts"
 import { toIsoTime } from "../storage/clock.ts"
 import { encodeForAppend } from "./encode.ts"
 import type { PrepareOptions, EncodedAppendEntry } from "./encode.ts"
-import { isTalk } from "./pending.ts"
+import { isConversation } from "./pending.ts"
 import type { SessionState } from "./session-state.ts"
 
 /** Carries a branch target from `branch` to the place where parents are given; no caller can spell it. */
@@ -60,13 +60,13 @@ export function assign(
   const timestamp = toIsoTime(o.now())
   const fresh: EncodedAppendEntry[] = []
   let leafId = state.leafId
-  let end = isTalk(payloads[0] as EntryPayload) ? undefined : annotationParent(state)
+  let end = isConversation(payloads[0] as EntryPayload) ? undefined : annotationParent(state)
   let seq = state.log.end
   for (const [index, payload] of payloads.entries()) {
     const id = ids[index] as string
     // A repeated request doubles nothing.
     if (payload.id !== undefined && state.log.find(id) !== undefined) continue
-    if (isTalk(payload)) end = undefined
+    if (isConversation(payload)) end = undefined
     const target = branchTarget(payload)
     if (typeof target === "string" && state.log.find(target) === undefined) throw targetGone(session, target)
     const place = {

@@ -15,7 +15,7 @@ import { retryUnavailable } from "../storage/retry.ts"
 import type { PendingAppend, PendingEntry, SeqHint } from "./pending.ts"
 
 export interface EncodedAppendEntry {
-  /** Nothing that outlives the call may be kept of it: the caller's own objects are in it. */
+  /** Holds the caller's own objects, so nothing of it may be kept beyond the call. */
   readonly entry: Entry
   readonly pending: PendingEntry
   /** What must be put before the line is written. */
@@ -27,11 +27,10 @@ export interface PrepareOptions {
   readonly oversize: "blobs" | "truncate"
 }
 
-/** `aside`: see {@link PendingEntry.aside}. */
 export function encodeForAppend(
   given: EntryPayload,
   place: EntryPlace,
-  aside: boolean,
+  keepsLeaf: boolean,
   { blobs: limits, oversize }: PrepareOptions,
 ): EncodedAppendEntry {
   const payload = oversize === "truncate" ? truncateOversize(given, limits) : given
@@ -43,10 +42,10 @@ export function encodeForAppend(
   const bytes = bytesOf(blobs.length === 0 ? full : withBlobs(full, blobs.map(toZero)))
   const { type } = payload
   const { id, parentId } = place
-  return { entry, pending: { id, type, parentId, full, stored: full, bytes, hint, aside }, blobs }
+  return { entry, pending: { id, type, parentId, full, stored: full, bytes, hint, keepsLeaf }, blobs }
 }
 
-/** Which entries say where another one stands. A leaf's target is its parent. */
+/** Entries that carry the seq of another entry. The target of a leaf is its parent. */
 function hintFor(payload: EntryPayload, parentId: string | null): SeqHint | undefined {
   const fields = payload as Readonly<Record<string, unknown>>
   switch (fields["type"]) {

@@ -1,4 +1,4 @@
-/** Appends that have their place in memory and wait for their acknowledgement. */
+/** Pending appends: their entries are at the end of the log in memory, and their lines wait to be acknowledged. */
 import { ANNOTATION_TYPES } from "../format/records.ts"
 import { lineOf } from "../format/line.ts"
 import type { EncodedEntry } from "../format/line.ts"
@@ -22,7 +22,7 @@ export interface PendingEntry {
   /** A field with the seq of another entry, which is known only when the line is written. */
   readonly hint: SeqHint | undefined
   /** The entry follows the log's last entry even if that is on another branch, and does not become this session's leaf. */
-  readonly aside: boolean
+  readonly keepsLeaf: boolean
 }
 
 export interface SeqHint {
@@ -30,26 +30,26 @@ export interface SeqHint {
   readonly targetId: string
 }
 
-/** Somebody who waits: who made the append, who repeated one of its entries, or (without ids) a flush. */
+/** A caller that waits: the one that appended, one that repeated an entry of it, or (without ids) a flush. */
 export interface Caller {
   readonly ids: readonly string[]
   readonly resolve: (result: AppendResult) => void
   readonly reject: (error: unknown) => void
 }
 
-/** What one call of `append` handed in. It is written whole, never split. */
+/** The entries of one call of `append`. They go out in one batch, never split. */
 export interface PendingAppend {
-  /** Those not yet known to be in the log. */
+  /** Entries that are not known to be in the log yet. */
   entries: readonly PendingEntry[]
   callers: Caller[]
   readonly policy: ConflictPolicy
-  /** `unknown`: the answer was that nobody knows, so that it may be in the log, or still come. */
+  /** `unknown`: the entries may be in the log, or may still arrive there. */
   outcome: "queued" | "sent" | "unknown"
-  /** As first sent. While its fate is unknown the same bytes go out again, so that a late write meets itself. */
+  /** As first sent. While the outcome is unknown the same bytes go out again, so that a late write meets itself. */
   lines: readonly string[] | undefined
-  /** Part of it is in the log: it must be finished. */
+  /** Some of its entries are in the log: the rest must follow. */
   committed: boolean
-  /** It waited in memory for its session to be created, and was acknowledged as not durable. */
+  /** It waited in memory for the creation of its session, and was acknowledged as not durable. */
   deferred: boolean
   /** Puts the blobs and completes the entries; undefined once that is done. */
   putBlobs: (() => Promise<void>) | undefined
@@ -60,25 +60,25 @@ export interface PendingAppend {
   diverged: Divergence | undefined
 }
 
-export function isSide(item: PendingAppend): boolean {
-  return !item.entries.some(isTalk)
+export function isAnnotation(item: PendingAppend): boolean {
+  return !item.entries.some(isConversation)
 }
 
-/** Whether an entry is conversation, not naming or counting. */
-export function isTalk(entry: { readonly type: string }): boolean {
+/** Whether an entry is part of the conversation, not an annotation. */
+export function isConversation(entry: { readonly type: string }): boolean {
   return !ANNOTATION_TYPES.has(entry.type)
 }
 
 type Find = (id: string) => Seq | undefined
 
-/** The line for memory at a place. */
+/** The line for memory at a seq. */
 export function memoryLine(entry: PendingEntry, seq: Seq, find: Find): string {
   const line = lineAt(entry, entry.full, seq, find)
   entry.line = { seq, text: line }
   return line
 }
 
-/** The line for the storage; where nothing moved out of it, memory and storage share one text. */
+/** The line for the storage. If no value moved to a blob, memory and storage share one text. */
 export function storedLine(entry: PendingEntry, seq: Seq, find: Find): string {
   if (entry.stored === entry.full && entry.line?.seq === seq) return entry.line.text
   return lineAt(entry, entry.stored, seq, find)
@@ -102,40 +102,40 @@ function hintAt({ id, hint }: PendingEntry, seq: Seq, find: Find): string {
   return target === undefined ? "" : `,"${hint.field}":${target}`
 }
 
-/** Hangs an entry under another parent. Only the part of its lines that stands before `seq` changes. */
-export function withParent(entry: PendingEntry, parentId: string | null, aside: boolean): PendingEntry {
+/** The entry with another parent. Only the part of its lines before `seq` changes. */
+export function withParent(entry: PendingEntry, parentId: string | null, keepsLeaf: boolean): PendingEntry {
   const before = `{"type":${JSON.stringify(entry.type)},"id":${JSON.stringify(entry.id)},"parentId":${JSON.stringify(parentId)},"seq":`
   const moved = (encoded: EncodedEntry): EncodedEntry => ({ before, after: encoded.after })
   const { line: _, ...rest } = entry
   const full = moved(entry.full)
   const stored = entry.stored === entry.full ? full : moved(entry.stored)
   const bytes = entry.bytes - utf8Length(entry.stored.before) + utf8Length(stored.before)
-  return { ...rest, parentId, aside, full, stored, bytes }
+  return { ...rest, parentId, keepsLeaf, full, stored, bytes }
 }
 
-/** The entry that these leave the session with as its leaf; undefined where they leave it where it is. */
+/** The leaf after these entries; undefined if they do not move it. */
 export function leafAfter(entries: readonly PendingEntry[]): string | undefined {
-  return entries.findLast((entry) => !entry.aside)?.id
+  return entries.findLast((entry) => !entry.keepsLeaf)?.id
 }
 
 export function entriesOf(items: readonly PendingAppend[]): PendingEntry[] {
   return items.flatMap((item) => item.entries)
 }
 
-/** Nothing of it is under way any more. */
+/** The append was not written, and can be sent again. */
 export function requeue(item: PendingAppend): void {
   item.outcome = "queued"
   item.lines = undefined
 }
 
-/** It is in the log. */
+/** The append is in the log. */
 export function acknowledge(item: PendingAppend, result: Omit<AppendResult, "ids">): void {
   if (item.opens !== undefined) item.opens.phase = "written"
   const diverged = item.diverged === undefined ? {} : { diverged: item.diverged }
   for (const { ids, resolve } of item.callers) resolve({ ids, ...result, ...diverged })
 }
 
-/** It is not in the log, and never will be. */
+/** The append is not in the log, and never will be. */
 export function refuse(item: PendingAppend, error: unknown): void {
   if (item.opens !== undefined) {
     item.opens.phase = "unopened"

@@ -1,26 +1,94 @@
 /**
- * What becomes of pending appends when the log has lines that this writer did not know: its own, which had arrived after all, and
- * another writer's. Pure decisions; the queue carries them out. `docs/contract.md`, "Two writers", says why.
+ * Reconciles pending appends with lines that were found at the end of the log: own lines that arrived after all, and lines of another
+ * writer. No I/O; the queue carries out what is decided here. `docs/contract.md`, "Two writers", gives the reasons.
  */
+import type { Divergence } from "./types.ts"
 import type { Entry } from "../format/records.ts"
-import type { Seq } from "../storage/contract.ts"
 import type { EntryLog, EntrySlot } from "../log/entry-log.ts"
-import { parentOf } from "../log/path.ts"
-import { isSide, isTalk, withParent } from "./pending.ts"
 import type { PendingAppend, PendingEntry } from "./pending.ts"
+import type { RemoteLines } from "./resolve-outcome.ts"
+import type { Seq } from "../storage/contract.ts"
+import type { SessionState } from "./session-state.ts"
+import { entriesOf, leafAfter, requeue } from "./pending.ts"
+import { isAnnotation, isConversation, withParent } from "./pending.ts"
+import { parentOf } from "../log/path.ts"
 
-export interface SortedLines {
-  /** Pending entries that stand in the log. */
+export interface RemoteChange {
+  /** The whole append is in the log. */
+  readonly committed: readonly PendingAppend[]
+  /** Still to be written; their entries are in memory again. */
+  readonly pending: readonly PendingAppend[]
+  /** Not to be written: their callers asked to be told of a conflict. Their entries have left memory. */
+  readonly refused: readonly PendingAppend[]
+  /** Seqs of own entries that are in the log. */
+  readonly ownSeqs: readonly Seq[]
+  readonly foreign: readonly Entry[]
+  readonly divergence: Divergence | undefined
+}
+
+/**
+ * Takes the found lines over into memory and sorts the pending appends. Afterwards no outcome is unknown: a late write no longer fits
+ * the log, which has grown. `midTurn`: a turn is running that has been written in part.
+ */
+export function applyRemote(
+  state: SessionState,
+  items: readonly PendingAppend[],
+  found: RemoteLines,
+  midTurn: boolean,
+): RemoteChange {
+  const { own, ownSeqs, foreign, last } = sortLines(found.slots, found.from, items)
+  const { committed, left } = takeOut(items, own)
+  if (found.kind === "lines") state.applyRemote(found)
+  const ownLeafId = leafAfter([...own.values()]) ?? state.acknowledgedLeafId
+  state.acknowledgedLeafId = ownLeafId
+  if (last === undefined) {
+    state.replacePending(entriesOf(left))
+    return { committed, pending: left, refused: [], ownSeqs, foreign, divergence: undefined }
+  }
+  const continues = continuesFrom(state.log, ownLeafId, last.seq)
+  const { refuseFrom, follow, diverged } = decide(left, foreign, { continues, midTurn })
+  const pending = left.slice(0, refuseFrom)
+  rebase(pending, { end: last.id, leafId: ownLeafId, keepsLeaf: !follow })
+  if (follow) state.acknowledgedLeafId = last.id
+  state.replacePending(entriesOf(pending))
+  const divergence = diverged ? toDivergence(state.leafId, follow ? ownLeafId : last.id) : undefined
+  for (const item of [...committed, ...pending]) item.diverged ??= divergence
+  return { committed, pending, refused: left.slice(refuseFrom), ownSeqs, foreign, divergence }
+}
+
+function toDivergence(leaf: string | null, otherLeaf: string | null): Divergence | undefined {
+  return leaf === null || otherLeaf === null ? undefined : { leaf, otherLeaf }
+}
+
+function takeOut(
+  items: readonly PendingAppend[],
+  own: SortedLines["own"],
+): { readonly committed: readonly PendingAppend[]; readonly left: readonly PendingAppend[] } {
+  const committed: PendingAppend[] = []
+  const left: PendingAppend[] = []
+  for (const item of items) {
+    requeue(item)
+    const entries = item.entries.filter((entry) => !own.has(entry.id))
+    // Lines arrive in order: an entry that is there although an earlier one is missing was written by another writer.
+    if (entries.length < item.entries.length && left.length === 0) item.committed = true
+    item.entries = entries
+    ;(entries.length === 0 ? committed : left).push(item)
+  }
+  return { committed, left }
+}
+
+interface SortedLines {
+  /** Pending entries that are in the log. */
   readonly own: ReadonlyMap<string, PendingEntry>
-  /** Their places. */
+  /** Their seqs. */
   readonly ownSeqs: readonly Seq[]
   readonly foreign: readonly Entry[]
   /** The last of {@link foreign}. */
   readonly last: { readonly id: string; readonly seq: Seq } | undefined
 }
 
-/** Tells own lines from another writer's. Ids are unique, so an entry with a pending id is that entry. */
-export function sortLines(slots: readonly EntrySlot[], from: Seq, items: readonly PendingAppend[]): SortedLines {
+/** Sorts own lines from another writer's. Ids are unique, so an entry with a pending id is that entry. */
+function sortLines(slots: readonly EntrySlot[], from: Seq, items: readonly PendingAppend[]): SortedLines {
   const pending = new Map(items.flatMap((item) => item.entries.map((entry) => [entry.id, entry] as const)))
   const own = new Map<string, PendingEntry>()
   const ownSeqs: Seq[] = []
@@ -40,51 +108,53 @@ export function sortLines(slots: readonly EntrySlot[], from: Seq, items: readonl
   return { own, ownSeqs, foreign, last }
 }
 
-export interface Decision {
-  /** From here on, appends must not be written: their callers asked to be told. */
+interface Decision {
+  /** Appends from this index on must not be written: their callers asked to be told of a conflict. */
   readonly refuseFrom: number
   /** The other writer's leaf becomes this session's. */
   readonly follow: boolean
-  /** Conversation of both writers stands in the log, on two branches. */
+  /** The log has conversation entries of both writers, on two branches. */
   readonly diverged: boolean
 }
 
 /**
- * Decides for what is still pending, given another writer's entries. `continues`: these go on from this session's leaf; `midTurn`:
- * a turn is running that has been written in part, and must not find another's messages between its own.
+ * Decides what becomes of the pending appends, given another writer's entries. `continues`: those entries follow this session's leaf;
+ * `midTurn`: a turn is running that has been written in part, and must not get another writer's messages between its own.
  */
-export function decide(
+function decide(
   items: readonly PendingAppend[],
   foreign: readonly Entry[],
   o: { readonly continues: boolean; readonly midTurn: boolean },
 ): Decision {
-  const talked = foreign.some(isTalk)
-  const refused = talked ? items.findIndex((item) => item.policy !== "branch" && !item.committed && !isSide(item)) : -1
+  const hasConversation = foreign.some(isConversation)
+  const refused = hasConversation
+    ? items.findIndex((item) => item.policy !== "branch" && !item.committed && !isAnnotation(item))
+    : -1
   const refuseFrom = refused < 0 ? items.length : refused
-  const onlySides = items.slice(0, refuseFrom).every(isSide)
-  const follow = onlySides && !o.midTurn && (o.continues || refused >= 0)
-  return { refuseFrom, follow, diverged: talked && !(follow && o.continues) }
+  const onlyAnnotations = items.slice(0, refuseFrom).every(isAnnotation)
+  const follow = onlyAnnotations && !o.midTurn && (o.continues || refused >= 0)
+  return { refuseFrom, follow, diverged: hasConversation && !(follow && o.continues) }
 }
 
 /**
- * Hangs the side entries that come first on the log's end, each on the one before it, and the conversation behind them on the leaf:
- * even where no more than the first of them gets written, naming has not moved the branch.
+ * Gives the leading annotations the log's last entry as their parent, each the one before it, and the conversation behind them the leaf.
+ * So an annotation never moves a branch, even if only the first of them is written.
  */
-export function rebase(
+function rebase(
   items: readonly PendingAppend[],
-  o: { readonly end: string; readonly leafId: string | null; readonly aside: boolean },
+  o: { readonly end: string; readonly leafId: string | null; readonly keepsLeaf: boolean },
 ): void {
   let last: string | undefined
   let leading = true
   for (const item of items) {
     item.entries = item.entries.map((entry) => {
-      const talk = isTalk(entry)
-      const first = leading && talk
-      if (talk) leading = false
-      // A branch names its own parent.
+      const conversation = isConversation(entry)
+      const first = leading && conversation
+      if (conversation) leading = false
+      // An entry that branches names its own parent.
       if (first && last !== undefined && entry.parentId === last) return withParent(entry, o.leafId, false)
       if (!leading) return entry
-      const moved = withParent(entry, last ?? o.end, o.aside)
+      const moved = withParent(entry, last ?? o.end, o.keepsLeaf)
       last = entry.id
       return moved
     })
@@ -92,12 +162,12 @@ export function rebase(
 }
 
 /**
- * Whether the path from an entry passes the leaf, or what the leaf's side entries hang on: whoever was there before they were
- * written has still gone on from this leaf's conversation.
+ * Whether the path of an entry passes the leaf's newest conversation entry. Annotations behind that do not count: another writer may have
+ * continued the conversation before they were written.
  */
-export function continuesFrom(log: EntryLog, leafId: string | null, seq: Seq): boolean {
+function continuesFrom(log: EntryLog, leafId: string | null, seq: Seq): boolean {
   let leaf = leafId === null ? -1 : (log.find(leafId) ?? -1)
-  while (leaf >= 0 && !isTalk(log.at(leaf) as Entry)) leaf = parentOf(log, leaf)
+  while (leaf >= 0 && !isConversation(log.at(leaf) as Entry)) leaf = parentOf(log, leaf)
   let at = seq
   while (at > leaf && at >= 0) at = parentOf(log, at)
   return leaf < 0 || at === leaf

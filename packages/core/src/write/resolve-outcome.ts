@@ -71,7 +71,7 @@ async function resolveReplaced(context: ResolveContext): Promise<Resolved> {
   const { state } = context
   const { log, acknowledged } = state
   // A log without entries cannot be told from one that was created again.
-  if (state.lastAckedId === null || !(await context.reload())) return { kind: "gone" }
+  if (state.lastAcknowledgedId === null || !(await context.reload())) return { kind: "gone" }
   let from = state.acknowledged
   for (; from > state.log.from; from--) {
     const id = state.log.at(from - 1)?.id

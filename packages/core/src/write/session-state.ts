@@ -1,6 +1,6 @@
 /**
- * What a session is in memory: the loaded end of its log, the entries behind it that wait for their acknowledgement, the leaf and
- * the folded information. No I/O.
+ * The state of an open session in memory: the loaded end of its log, the pending entries behind it, the leaf, and the session
+ * information as of each of them. No I/O.
  */
 import { selectContext } from "../context/select.ts"
 import type { Entry, Header } from "../format/records.ts"
@@ -27,9 +27,9 @@ export class SessionState {
   /** Bytes of the acknowledged log; 0 while the session is not in the storage. */
   bytes: number
   #projection: InfoProjection | undefined
-  /** Makes the fold of the log as it was opened, until somebody asks for it. */
+  /** Projects the log as it was opened, when the information is first asked for. */
   #makeProjection: (() => InfoProjection | undefined) | undefined
-  /** Folds after each pending entry. */
+  /** The information after each pending entry. */
   #projections: (InfoProjection | undefined)[] = []
 
   constructor(o: {
@@ -50,7 +50,7 @@ export class SessionState {
     this.bytes = o.bytes
   }
 
-  /** Folded up to `acked`; undefined where making it would mean reading the whole log. */
+  /** The information up to `acknowledged`; undefined if it would take reading the whole log. */
   get projection(): InfoProjection | undefined {
     const make = this.#makeProjection
     if (make === undefined) return this.#projection
@@ -64,18 +64,18 @@ export class SessionState {
     this.#makeProjection = undefined
   }
 
-  /** The log is another one, and this makes its fold. */
+  /** For a log that replaced the one that was opened. */
   projectLater(make: () => InfoProjection | undefined): void {
     this.#makeProjection = make
   }
 
-  /** Puts an entry at the end, pending; it becomes the leaf unless it stands aside. `entry` is its content as of now. */
+  /** Adds a pending entry at the end; it becomes the leaf unless it keeps the leaf. `entry` holds the caller's objects. */
   push(pending: PendingEntry, entry: Entry): void {
     const seq = this.#push(pending)
-    // What the fold keeps of a metadata value must not be the caller's own object; a hint stands in the line only.
+    // The information keeps metadata values, which must not be the caller's objects; a hint is in the line only.
     const asWritten = pending.hint !== undefined || entry.type === "metadata"
     this.#projectOn(asWritten ? undefined : entry, seq)
-    if (!pending.aside) this.leafId = pending.id
+    if (!pending.keepsLeaf) this.leafId = pending.id
   }
 
   /** The information as of the first `count` pending entries. */
@@ -88,7 +88,7 @@ export class SessionState {
   }
 
   /** Of the last acknowledged entry; null where there is none. */
-  get lastAckedId(): string | null {
+  get lastAcknowledgedId(): string | null {
     const last = this.log.entryBefore(this.acknowledged)
     return (last === undefined ? undefined : this.log.at(last)?.id) ?? null
   }
@@ -103,8 +103,8 @@ export class SessionState {
   }
 
   /**
-   * What stands in the log from `from` on; what was held from there on, acknowledged or pending, is gone. `from` is less than
-   * `acked` only where lines of a write that was never acknowledged had been seen and have vanished.
+   * Takes over the stored lines from `from` on, in place of the lines held there, acknowledged or pending. `from` is less than
+   * `acknowledged` only if lines were read of a write that then failed.
    */
   applyRemote(found: {
     readonly from: Seq
@@ -125,7 +125,7 @@ export class SessionState {
     this.bytes = found.bytes
   }
 
-  /** The leaf is what of its path is left; only the log can tell the rest. */
+  /** The leaf becomes the last entry of its path that is left; the information has to be read from the log. */
   #cut(end: Seq): void {
     this.projection = undefined
     let leaf = this.acknowledgedLeafId === null ? undefined : this.log.find(this.acknowledgedLeafId)
@@ -141,7 +141,7 @@ export class SessionState {
     this.leafId = leafAfter(entries) ?? this.acknowledgedLeafId
   }
 
-  /** Takes away all pending entries but these, the first ones. */
+  /** Removes all pending entries but these, the first ones. */
   keepPending(entries: readonly PendingEntry[]): void {
     this.log.truncate(this.acknowledged + entries.length)
     this.#projections.length = Math.min(this.#projections.length, entries.length)
@@ -158,7 +158,7 @@ export class SessionState {
   #projectOn(entry: Entry | undefined, seq: Seq): void {
     const projection = this.infoAt(this.#projections.length)
     const next = projection === undefined ? undefined : projectEntry(projection, entry ?? this.log.at(seq), seq)
-    // Where the path has just moved to another branch it is mostly held, and nobody needs to read it again.
+    // After a move to another branch its path is mostly held, and need not be read again.
     const moved = next?.modelUnknown === true && projection?.modelUnknown !== true
     this.#projections.push(moved ? this.#withPath(next, seq) : next)
   }

@@ -184,7 +184,7 @@ function tellOf(
     missingHeadings: missingHeadings(summary),
   })
   for (const { compact: hook } of shared.options.hooks)
-    runHook("compact.after", () => hook?.after?.({ session: shared.id, entryId }), shared.hookFailed)
+    runHook("compact.after", () => hook?.after?.({ session: shared.id, entryId }), shared.reportHookFailure)
 }
 
 function countWith({ settings: { countTokens } }: CompactionRun): { readonly count?: typeof countTokens & object } {
