@@ -2,7 +2,7 @@
  * Plans a compaction (rendering, counting, cut point, range of the summary) over messages of 200 bytes in turns with tool calls. The
  * raw loop only adds up the lengths of the texts. The plan is linear if ten times the messages take ten times as long.
  */
-import { EntryLog } from "@sessions/core"
+import { EntryLog } from "@sessions/core/format"
 import type { Entry } from "@sessions/core"
 import { prepareCompaction } from "@sessions/core/compaction"
 import { timed } from "./report.ts"

@@ -1,6 +1,6 @@
 /** Counts of work, which do not vary like times: reads, lines, bytes, peak memory. */
 import { readFileSync } from "node:fs"
-import type { SessionStorage } from "@sessions/core"
+import type { SessionStorage } from "@sessions/core/storage"
 
 export interface Reads {
   calls: number

@@ -1,5 +1,6 @@
-import { createSessions, isUlid } from "@sessions/core"
-import type { SessionStorage } from "@sessions/core"
+import { createSessions } from "@sessions/core"
+import { isUlid } from "@sessions/core/format"
+import type { SessionStorage } from "@sessions/core/storage"
 import { createMemoryLocation, createMemoryStorage } from "@sessions/memory"
 import { expect, test } from "vitest"
 import type { Ask } from "./answer.ts"

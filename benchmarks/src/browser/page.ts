@@ -1,6 +1,6 @@
 /** Runs in the page: appends and a replay through a session, alternately with the same transactions by hand. */
 import { createSessions } from "@sessions/core"
-import type { SessionStorage } from "@sessions/core"
+import type { SessionStorage } from "@sessions/core/storage"
 import { createIndexedDbStorage } from "@sessions/idb"
 import { lineOf, message } from "../data.ts"
 import { inTurns, milliseconds, verify } from "../rounds.ts"

@@ -4,7 +4,7 @@
  */
 import type { Faults, Subject } from "../subject.ts"
 import type { StorageAppendOptions, Chunk, Head, ReadRange, SessionStorage } from "@sessions/core/storage"
-import { checkListOptions, hasCode, StorageError } from "@sessions/core/storage"
+import { checkListOptions, hasStorageCode, StorageError } from "@sessions/core/storage"
 import type { MemoryLocation, MemoryStorageOptions } from "@sessions/memory"
 import { createMemoryLocation, createMemoryStorage } from "@sessions/memory"
 
@@ -175,7 +175,8 @@ export function faulty(name: string, handling: FaultHandling = {}): Subject<Memo
       // The first attempt, whose response is lost, and then the storage's retry.
       if (fault === "responseLost") await real.append(session, lines, o)
       return real.append(session, lines, o).catch((error: unknown) => {
-        if (fault === "responseLost" && hasCode(error, "conflict")) return resolveConflict(real, session, lines, o)
+        if (fault === "responseLost" && hasStorageCode(error, "conflict"))
+          return resolveConflict(real, session, lines, o)
         throw error
       })
     },

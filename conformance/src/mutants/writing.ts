@@ -1,5 +1,5 @@
 /** Mutants of `append`, `delete`, `replace` and the checks of ids. */
-import { hasCode } from "@sessions/core/storage"
+import { hasStorageCode } from "@sessions/core/storage"
 import { perLocation } from "./sound-subjects.ts"
 import type { Mutant } from "./mutant.ts"
 import { current, ids, linesOf, mutant } from "./mutant.ts"
@@ -17,7 +17,7 @@ export const writingMutants: readonly Mutant[] = [
           try {
             return await real.append(session, lines, { ...o, expect })
           } catch (error) {
-            if (!hasCode(error, "conflict")) throw error
+            if (!hasStorageCode(error, "conflict")) throw error
           }
         }
       },
@@ -119,7 +119,7 @@ export const writingMutants: readonly Mutant[] = [
         async append(session, lines, o) {
           if (latched !== undefined) throw latched
           return real.append(session, lines, o).catch((error: unknown) => {
-            if (hasCode(error, "conflict")) latched = error
+            if (hasStorageCode(error, "conflict")) latched = error
             throw error
           })
         },

@@ -1,6 +1,6 @@
 /** The interleaved property: several writers and readers on one session, in orders that fast-check chooses. */
 import type { Head, SessionStorage } from "@sessions/core/storage"
-import { hasCode } from "@sessions/core/storage"
+import { hasStorageCode } from "@sessions/core/storage"
 import * as fc from "fast-check"
 import { check, equalLines } from "../helpers/assert.ts"
 import { create, readLines } from "../helpers/lines.ts"
@@ -95,8 +95,8 @@ async function append(
     batch.next = head.next
     return head
   } catch (error) {
-    if (!hasCode(error, "indeterminate")) batch.outcome = "refused"
-    if (batch.outcome === "refused" && !hasCode(error, "conflict")) throw error
+    if (!hasStorageCode(error, "indeterminate")) batch.outcome = "refused"
+    if (batch.outcome === "refused" && !hasStorageCode(error, "conflict")) throw error
     return expect
   }
 }

@@ -1,45 +1,102 @@
-/** The sessions of AI agents, kept as append-only logs. Start with {@link createSessions}. */
+/**
+ * The sessions of AI agents, kept as append-only logs. Start with {@link createSessions}.
+ *
+ * This entry has the functions that an application calls and the types that it writes down, at most 100 names. Other uses have entries of
+ * their own: `/storage` (to write an adapter), `/format` (to process logs), `/context` and `/compaction` (the same steps as pure
+ * functions), `/migrations` (older logs). No name is in two entries; a test holds the list.
+ */
+
+// The repository of a storage: creates, opens, lists, forks and deletes sessions.
 export { createSessions } from "./session/repository.ts"
 export type { SessionsOptions } from "./session/options.ts"
+export type { BlobLimits } from "./format/blob-refs.ts"
 export type { ReadWindow } from "./log/read-backwards.ts"
-export type * from "./session/types.ts"
-export type { SessionEvents } from "./session/events.ts"
 export type { Hooks } from "./session/hooks.ts"
-export type { SessionInfo } from "./info/projection.ts"
-export type { SessionMetrics } from "./info/metrics.ts"
-export type { AppendOptions, AppendResult, ConflictPolicy, Divergence, PersistAfter } from "./write/types.ts"
-export type * from "./compaction/types.ts"
-export { httpStatus, SessionError } from "./format/errors.ts"
-export type { ErrorCode, SessionErrorCode, SessionErrorDetails } from "./format/errors.ts"
-export * from "./format/index.ts"
-export { collectBlobs } from "./storage/collect.ts"
-export type { CollectedBlobs, CollectOptions } from "./storage/collect.ts"
-export { hasCode, StorageError } from "./storage/errors.ts"
-export type { StorageErrorCode, StorageErrorDetails } from "./storage/errors.ts"
 export type {
-  CallOptions,
-  Capabilities,
-  Deleted,
-  Head,
-  HeadInfo,
-  PartInfo,
-  Seq,
-  SessionStorage,
-} from "./storage/contract.ts"
-export { toModelMessages } from "./context/model-messages.ts"
-export { repairMessages } from "./context/repair.ts"
+  CreateOptions,
+  ListOptions,
+  OpenOptions,
+  Pointer,
+  Pointers,
+  SessionPage,
+  Sessions,
+} from "./session/types.ts"
+export type { SessionMetrics } from "./info/metrics.ts"
+export type { SessionInfo } from "./info/projection.ts"
+
+// One open session: appending, turns, branches, reading, events.
+export type {
+  HistoryMessage,
+  MessagesOptions,
+  MessagesPage,
+  Session,
+  SessionPart,
+  SessionTree,
+  TurnContext,
+} from "./session/types.ts"
+export type { SessionEvents } from "./session/events.ts"
+export type { TreeNode } from "./log/nodes.ts"
+export type { AppendOptions, AppendResult, ConflictPolicy, Divergence, PersistAfter } from "./write/types.ts"
+
+// The context that a model gets, and its size in tokens.
+export type { ContextOptions } from "./session/types.ts"
+export type { ContextMessage, ContextMessageKind, PrunedResult, RepairMode, SessionContext } from "./context/types.ts"
 export type { PruneOptions } from "./context/prune/settings.ts"
-export { findRepeatedCall, REPEATED_CALLS } from "./context/repeated-call.ts"
-export type { RepeatedCall } from "./context/repeated-call.ts"
-export type * from "./context/types.ts"
-export { foldState, initialState } from "./context/state.ts"
-export type { CompactionPreset } from "./compaction/types.ts"
-export type { CompactionSettings } from "./compaction/types.ts"
 export { estimateMessage, estimateMessages } from "./format/tokens.ts"
 export type { TokenCounter } from "./format/tokens.ts"
+
+// Compaction: its settings, the function that calls the summarizing model, and the results.
+export type {
+  AutoCompactOptions,
+  BranchSummaryOptions,
+  CompactionFailureKind,
+  CompactionPreset,
+  CompactionResult,
+  CompactionSettings,
+  CompactionStatus,
+  CompactOptions,
+  Summarize,
+  SummarizeRequest,
+  SummaryAnswer,
+} from "./compaction/types.ts"
 export type { WindowTable } from "./compaction/settings/windows.ts"
-export { EntryLog } from "./log/entry-log.ts"
-export type { EntrySlot } from "./log/entry-log.ts"
-export type { TreeNode } from "./log/nodes.ts"
-export { identifyLog } from "./format/identify.ts"
-export type * from "./transfer/older/index.ts"
+export type { SummaryStyle } from "./context/summary.ts"
+
+// Whole sessions: import, export, copy, verify, and the removal of blobs that no session refers to.
+export type {
+  CopyOptions,
+  ExportOptions,
+  ImportFormat,
+  ImportOptions,
+  ImportResult,
+  ImportSource,
+  VerifyReport,
+} from "./session/types.ts"
+export { collectBlobs } from "./storage/collect.ts"
+export type { CollectedBlobs, CollectOptions } from "./storage/collect.ts"
+
+// What an application appends and shows: entries, messages and their blocks.
+export type { Entry, EntryType, Header, KnownEntry, ModelRef, ParentSession } from "./format/records.ts"
+export type { NewEntry, NewMessage } from "./format/new-entry.ts"
+export type {
+  AssistantMessage,
+  Attachment,
+  ContentBlock,
+  CustomRoleMessage,
+  FileBlock,
+  ImageBlock,
+  Message,
+  ModelMessage,
+  SystemMessage,
+  TextBlock,
+  ThinkingBlock,
+  ToolCallBlock,
+  ToolResultMessage,
+  Usage,
+  UserMessage,
+} from "./format/messages.ts"
+export type { Diagnostic, DiagnosticCode } from "./format/diagnostics.ts"
+
+// Errors, with their codes. `SessionError` is a class so that hooks can throw it.
+export { hasCode, httpStatus, SessionError } from "./format/errors.ts"
+export type { ErrorCode, SessionErrorCode, SessionErrorDetails } from "./format/errors.ts"

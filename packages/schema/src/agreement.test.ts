@@ -2,7 +2,7 @@
  * The guards of core, the zod schemas and the JSON Schemas accept the same records. Every field of every record, also nested ones,
  * takes each wrong value once; the fields are those that the zod schemas have and those that the guards read.
  */
-import { MAX_ATTACHMENTS } from "@sessions/core"
+import { MAX_ATTACHMENTS } from "@sessions/core/format"
 import { Ajv2020 } from "ajv/dist/2020.js"
 import { expect, test } from "vitest"
 import type * as z from "zod"

@@ -1,5 +1,7 @@
 /** The types that zod infers are the types of core, field by field: a field added to one side alone fails `typecheck`. */
 import type * as core from "@sessions/core"
+import type * as format from "@sessions/core/format"
+import type * as storage from "@sessions/core/storage"
 import { expectTypeOf } from "expect-type"
 import { test } from "vitest"
 import type * as z from "zod"
@@ -21,7 +23,7 @@ type DifferingByName<Schemas, Types> = {
     : Name
 }[string & (keyof Schemas | keyof Types)]
 
-type Blocks = { [T in core.KnownBlock["type"]]: Extract<core.KnownBlock, { readonly type: T }> }
+type Blocks = { [T in format.KnownBlock["type"]]: Extract<format.KnownBlock, { readonly type: T }> }
 type Roles = { [R in core.ModelMessage["role"]]: Extract<core.ModelMessage, { readonly role: R }> }
 type Entries = { [T in core.EntryType]: Extract<core.KnownEntry, { readonly type: T }> }
 
@@ -44,10 +46,10 @@ test("what records hold has the same fields in zod and in core", () => {
   expectTypeOf<NoneOf<Differing<z.output<typeof modelRef>, core.ModelRef>>>().toBeNever()
   expectTypeOf<NoneOf<Differing<z.output<typeof parentSession>, core.ParentSession>>>().toBeNever()
   expectTypeOf<NoneOf<Differing<z.output<typeof attachment>, core.Attachment>>>().toBeNever()
-  expectTypeOf<NoneOf<Differing<z.output<typeof state>, core.ContextState>>>().toBeNever()
-  expectTypeOf<NoneOf<Differing<z.output<typeof origin>, core.Origin>>>().toBeNever()
+  expectTypeOf<NoneOf<Differing<z.output<typeof state>, format.ContextState>>>().toBeNever()
+  expectTypeOf<NoneOf<Differing<z.output<typeof origin>, format.Origin>>>().toBeNever()
   expectTypeOf<NoneOf<Differing<z.output<typeof metrics>, core.SessionMetrics>>>().toBeNever()
-  expectTypeOf<NoneOf<Differing<z.output<typeof part>, core.PartInfo>>>().toBeNever()
+  expectTypeOf<NoneOf<Differing<z.output<typeof part>, storage.PartInfo>>>().toBeNever()
 })
 
 test("the comparison names a field that differs, at any depth and in any member of a union", () => {

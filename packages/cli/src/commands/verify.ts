@@ -1,5 +1,6 @@
 import { hasCode } from "@sessions/core"
-import type { CallOptions, Sessions, VerifyReport } from "@sessions/core"
+import type { Sessions, VerifyReport } from "@sessions/core"
+import type { CallOptions } from "@sessions/core/storage"
 import type { Command } from "../command.ts"
 import { defineCommand } from "../command.ts"
 import { diagnosticLines } from "../output/diagnostics.ts"

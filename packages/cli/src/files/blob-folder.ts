@@ -2,7 +2,7 @@
  * The blobs of an exported log, in a folder next to its file: `FILE.blobs/<sha256>`. Export writes the blobs that the log refers to,
  * import puts them into the store.
  */
-import { blobRefs } from "@sessions/core"
+import { blobRefs } from "@sessions/core/format"
 import type { Entry, Header } from "@sessions/core"
 import type { SessionStorage } from "@sessions/core/storage"
 import { CommandError } from "../errors.ts"

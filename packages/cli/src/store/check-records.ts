@@ -1,6 +1,7 @@
 /** Checks the records of a log against the public schemas, for `verify`. */
-import { FORMAT, VERSION } from "@sessions/core"
-import type { CallOptions, Diagnostic, Sessions } from "@sessions/core"
+import { FORMAT, VERSION } from "@sessions/core/format"
+import type { Diagnostic, Sessions } from "@sessions/core"
+import type { CallOptions } from "@sessions/core/storage"
 
 /** One `invalid_record` for each record that fails its schema, except at the seqs in `reported`. */
 export async function checkRecords(

@@ -13,7 +13,6 @@ export type { MessageGroup } from "./summary/groups.ts"
 export { prepareCompaction, tokensWithSummary } from "./plan/prepare.ts"
 export type { NothingToCut, PreparedCompaction, PrepareOptions } from "./plan/prepare.ts"
 export { PRESETS } from "./settings/presets.ts"
-export type { CompactionPreset } from "./types.ts"
 export {
   BRANCH_SUMMARY_PROMPT,
   FIRST_SUMMARY_PROMPT,
@@ -26,9 +25,6 @@ export {
 export { askForSummaries, compactionPrompts, storedSummary } from "./summary/requests.ts"
 export type { AskSummarizer, RequestOptions, SummaryPart, SummaryParts } from "./summary/requests.ts"
 export { serializeConversation } from "./summary/serialize.ts"
-export type { CompactionSettings } from "./types.ts"
-export type { TokenCounter } from "../format/tokens.ts"
 export { isTooLong } from "./summary/too-long.ts"
 export { shouldCompact } from "./plan/trigger.ts"
 export { windowOf, WINDOWS } from "./settings/windows.ts"
-export type { WindowTable } from "./settings/windows.ts"

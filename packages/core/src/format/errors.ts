@@ -74,6 +74,11 @@ export class SessionError extends Error {
   }
 }
 
+/** Whether a thrown value is an error of core or of a storage with this code. */
+export function hasCode<C extends ErrorCode>(error: unknown, code: C): error is Error & { readonly code: C } {
+  return error instanceof Error && (error as { code?: unknown }).code === code
+}
+
 /** The HTTP status that fits an error of core or of a storage; 500 for anything else. */
 export function httpStatus(error: unknown): number {
   const code = error instanceof Error ? (error as { code?: unknown }).code : undefined

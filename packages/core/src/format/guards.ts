@@ -27,7 +27,7 @@ import {
   sentence,
   shape,
 } from "./shape.ts"
-import { isSessionId } from "./ids.ts"
+import { isSessionId } from "../storage/checks.ts"
 
 /** Whether a record can be part of the tree: a type that is not the header's, an id, a parent or null. All that reading a log requires. */
 export function isEntry(record: unknown): record is Entry {

@@ -1,6 +1,5 @@
 /** ULIDs: the ids of sessions and entries. Increasing ids for new ones, ids computed from time and index for those of old logs. */
 import { encodeTime, monotonicFactory } from "ulid"
-export { checkSessionId, isSessionId } from "../storage/checks.ts"
 
 const ULID = /^[0-9A-HJKMNP-TV-Z]{26}$/
 const TIME_DIGITS = 10

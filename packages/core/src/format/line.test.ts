@@ -4,7 +4,7 @@ import * as fc from "fast-check"
 import { expect, test } from "vitest"
 import { holds } from "../../test/property.ts"
 import { entry as anyEntry } from "../../test/records.ts"
-import { type EncodableEntry, toEncodedEntry, encodeHeader, lineOf, parseLine, withSeq } from "./line.ts"
+import { type EncodableEntry, encodeEntry, encodeHeader, toEncodedEntry, lineOf, parseLine, withSeq } from "./line.ts"
 
 const base = { id: "01B", parentId: "01A", seq: 7, timestamp: "2026-01-31T09:30:00.000Z" }
 const encode = (entry: object, seq = 7) => lineOf(toEncodedEntry(entry as EncodableEntry), seq)
@@ -16,6 +16,10 @@ test("a line is type, id, parentId, seq, timestamp, then the payload in its own 
   expect(encode({ z: 1, timestamp: base.timestamp, customType: "n", type: "custom", parentId: "01A", id: "01B" })).toBe(
     expected,
   )
+})
+
+test("a complete entry is encoded with its own seq", () => {
+  expect(encodeEntry({ type: "leaf", ...base })).toBe(encode({ type: "leaf", ...base }, base.seq))
 })
 
 test("seq is filled in whatever the entry says, in an entry with and without payload", () => {

@@ -3,7 +3,7 @@
  * the payload in the order it was given, so that `seq` can be filled in after the rest was encoded.
  */
 import { SessionError } from "./errors.ts"
-import type { Header } from "./records.ts"
+import type { Entry, Header } from "./records.ts"
 import { type Fields, isObject } from "./shape.ts"
 
 /** Any record of a log, whatever its version: an object with a type. */
@@ -66,6 +66,11 @@ export function toEncodedEntry(entry: EncodableEntry): EncodedEntry {
 export function lineOf(encoded: EncodedEntry, seq: number): string {
   if (encoded.line?.seq === seq) return encoded.line.text
   return encoded.before + String(seq) + encoded.after
+}
+
+/** The line of an entry. Throws `invalid` for what cannot be JSON. */
+export function encodeEntry(entry: Entry): string {
+  return lineOf(toEncodedEntry(entry), entry.seq)
 }
 
 /** The header's line. Throws `invalid` for what cannot be JSON. */

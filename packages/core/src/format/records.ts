@@ -4,8 +4,6 @@
  */
 import type { ContentBlock, Message, Usage } from "./messages.ts"
 
-export type JsonValue = null | boolean | number | string | JsonValue[] | { [key: string]: JsonValue }
-
 export const FORMAT = "@sessions"
 export const VERSION = 4
 

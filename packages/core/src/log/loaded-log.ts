@@ -2,13 +2,12 @@
  * A stored log, as far as it has been read: its header, its end, and as much before that as a caller needed. Reads backwards,
  * see `read-backwards.ts`. `other-log.ts` has the logs of other versions.
  */
-import { SessionError } from "../format/errors.ts"
+import { SessionError, hasCode } from "../format/errors.ts"
 import type { Diagnostic } from "../format/diagnostics.ts"
 import { parseLine } from "../format/line.ts"
 import { FORMAT, VERSION } from "../format/records.ts"
 import type { Entry, Header } from "../format/records.ts"
 import type { CallOptions, HeadInfo, ReadRange, SessionStorage, Seq } from "../storage/contract.ts"
-import { hasCode } from "../storage/errors.ts"
 import { EntryLog } from "./entry-log.ts"
 import type { EntrySlot } from "./entry-log.ts"
 import { parseEntry } from "./parse-entry.ts"

@@ -4,7 +4,7 @@
  */
 import type { HeadInfo, ReadRange, Seq } from "../storage/contract.ts"
 import { MAX_CHUNK_BYTES } from "../storage/contract.ts"
-import { hasCode } from "../storage/errors.ts"
+import { hasCode } from "../format/errors.ts"
 import { retryUnavailable } from "../storage/retry.ts"
 
 /** The windows in which a log is read backwards, in UTF-8 bytes. Each is twice as large as the one before it. */

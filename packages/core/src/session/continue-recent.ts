@@ -1,5 +1,5 @@
 /** Where to go on: the pointer's session, else the newest of the directory, else a new one. */
-import { hasCode } from "../storage/errors.ts"
+import { hasCode } from "../format/errors.ts"
 import type { OpenOptions, Session, Sessions } from "./types.ts"
 
 export async function continueRecent(

@@ -1,7 +1,6 @@
 /** Pages of session information, newest first, without opening a log whose kept information is up to date. */
-import { SessionError } from "../format/errors.ts"
+import { SessionError, hasCode } from "../format/errors.ts"
 import type { CallOptions, HeadInfo, SessionStorage } from "../storage/contract.ts"
-import { hasCode } from "../storage/errors.ts"
 import { isCurrent, storedInfo } from "../info/store.ts"
 import { toSessionInfo } from "../info/projection.ts"
 import type { InfoProjection, SessionInfo } from "../info/projection.ts"

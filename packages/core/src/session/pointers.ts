@@ -1,8 +1,7 @@
 /** Names for "the session I was in", one a terminal or a project: documents of the storage. */
-import { SessionError } from "../format/errors.ts"
+import { SessionError, hasCode } from "../format/errors.ts"
 import { checkSessionId } from "../storage/checks.ts"
 import type { CallOptions, Doc, SessionStorage } from "../storage/contract.ts"
-import { hasCode } from "../storage/errors.ts"
 import type { Pointer } from "./types.ts"
 
 export async function setPointer(

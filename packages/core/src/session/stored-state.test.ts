@@ -8,7 +8,7 @@ import { sessionsReading, STORED_ID } from "../../test/stored.ts"
 import type { NewEntry } from "../format/new-entry.ts"
 import type { Entry } from "../format/records.ts"
 import { storesState } from "../context/state.ts"
-import { hasCode } from "../storage/errors.ts"
+import { hasCode } from "../format/errors.ts"
 import { readLines } from "../log/loaded-log.ts"
 import type { Session } from "./types.ts"
 

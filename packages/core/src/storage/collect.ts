@@ -1,7 +1,8 @@
 /** Removing blobs that nothing refers to. Knows nothing of entries: what stands anywhere in a log or a document is referred to. */
 import { checkSignal } from "./checks.ts"
 import type { CallOptions, Head, SessionStorage } from "./contract.ts"
-import { hasCode, StorageError } from "./errors.ts"
+import { StorageError } from "./errors.ts"
+import { hasStorageCode } from "./errors.ts"
 
 export interface CollectOptions extends CallOptions {
   /** Milliseconds. Blobs that were put later than so long ago are left alone, whoever refers to them. Default: 24 hours. */
@@ -103,7 +104,7 @@ async function dropInLog(
       end = chunk.from + chunk.lines.length
     }
   } catch (error) {
-    if (hasCode(error, "conflict")) return undefined
+    if (hasStorageCode(error, "conflict")) return undefined
     throw error
   }
   return end

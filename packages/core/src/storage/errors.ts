@@ -52,7 +52,10 @@ export class StorageError extends Error {
   }
 }
 
-/** Whether something thrown carries this code (or, without one, any code). */
-export function hasCode<C extends string>(error: unknown, code: C): error is Error & { readonly code: C } {
+/** Whether a thrown value is an error of a storage with this code. */
+export function hasStorageCode<C extends StorageErrorCode>(
+  error: unknown,
+  code: C,
+): error is Error & { readonly code: C } {
   return error instanceof Error && (error as { code?: unknown }).code === code
 }

@@ -1,12 +1,36 @@
-export { type Call, type Calls, type CallsOptions, createCalls, unlessAborted } from "./calls.ts"
-export * from "./checks.ts"
-export { type Connection, type ConnectionSource, connectOnce } from "./connect.ts"
-export * from "./contract.ts"
-export { type Defined, defineStorage } from "./define.ts"
-export * from "./errors.ts"
-export * from "./head.ts"
-export { sha256Hex } from "./hash.ts"
+/** The storage contract, and the functions that adapters share. Depends on no other part of core. `docs/writing-an-adapter.md`. */
+
+// The contract: what core calls, and what every storage guarantees.
+export { MAX_CHUNK_BYTES, MAX_INFO_BYTES } from "./contract.ts"
+export type {
+  BlobInfo,
+  BlobStore,
+  CallOptions,
+  Capabilities,
+  Chunk,
+  Deleted,
+  Doc,
+  DocStore,
+  Head,
+  HeadInfo,
+  ListedSession,
+  PartInfo,
+  ReadRange,
+  Seq,
+  SessionStorage,
+  StorageAppendOptions,
+  StorageListOptions,
+} from "./contract.ts"
+export { hasStorageCode, StorageError } from "./errors.ts"
+export type { StorageErrorCode, StorageErrorDetails } from "./errors.ts"
+
+// What an adapter implements, and the storage made of it.
 export type { BlobAdapter, DocumentAdapter, ListRange, StorageAdapter, Watch } from "./adapter.ts"
+export { type Defined, defineStorage } from "./define.ts"
+
+// Parts of adapters: connecting, heads, pages of lines, watching, and calls beyond the contract.
+export { type Connection, type ConnectionSource, connectOnce } from "./connect.ts"
+export { checkExpect, headAfter, newLog, rangeIn } from "./head.ts"
 export {
   afterDamage,
   type FindWindow,
@@ -17,5 +41,21 @@ export {
   type WindowStep,
   windowStart,
 } from "./pages.ts"
-export { fromUtf8, toUtf8 } from "./texts.ts"
 export { watchHeads, type WatchSource } from "./watch.ts"
+export { type Call, type Calls, type CallsOptions, createCalls, unlessAborted } from "./calls.ts"
+
+// Checks of arguments, for calls beyond the contract; `defineStorage` checks those of the contract.
+export {
+  checkListOptions,
+  checkRange,
+  type CheckedRange,
+  checkSessionId,
+  checkSignal,
+  isSessionId,
+  parseDocKey,
+} from "./checks.ts"
+
+// Text and bytes.
+export { batchBytes, utf8Length } from "./checks.ts"
+export { sha256Hex } from "./hash.ts"
+export { fromUtf8, toUtf8 } from "./texts.ts"

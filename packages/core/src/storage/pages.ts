@@ -1,7 +1,8 @@
 /** Reading and listing in pages, for stores that give some rows at a time. Nothing is held between two of them. */
 import { utf8Length } from "./checks.ts"
 import { type Chunk, type Head, type ListedSession, MAX_CHUNK_BYTES, type Seq } from "./contract.ts"
-import { hasCode, StorageError } from "./errors.ts"
+import { StorageError } from "./errors.ts"
+import { hasStorageCode } from "./errors.ts"
 import { rangeIn } from "./head.ts"
 import type { StorageAdapter } from "./adapter.ts"
 
@@ -55,7 +56,7 @@ export function windowStart(lines: Iterable<string>, before: Seq, maxBytes: numb
       if (bytes >= maxBytes) break
     }
   } catch (error) {
-    if (from === before || !hasCode(error, "corrupt")) throw error
+    if (from === before || !hasStorageCode(error, "corrupt")) throw error
   }
   return from
 }

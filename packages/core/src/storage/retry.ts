@@ -1,5 +1,5 @@
 /** Trying again. */
-import { hasCode } from "./errors.ts"
+import { hasStorageCode } from "./errors.ts"
 import { backoff } from "./clock.ts"
 
 /** How often a storage is asked that is `unavailable`, or that answers what cannot be. */
@@ -11,7 +11,7 @@ export async function retryUnavailable<T>(act: () => Promise<T>): Promise<T> {
     try {
       return await act()
     } catch (error) {
-      if (attempt === TRIES || !hasCode(error, "unavailable")) throw error
+      if (attempt === TRIES || !hasStorageCode(error, "unavailable")) throw error
       await backoff(attempt)
     }
   }

@@ -4,7 +4,7 @@ import { lineOf } from "../format/line.ts"
 import type { EncodedEntry } from "../format/line.ts"
 import { utf8Length } from "../storage/checks.ts"
 import type { Seq } from "../storage/contract.ts"
-import { hasCode } from "../storage/errors.ts"
+import { hasCode } from "../format/errors.ts"
 import type { RunningTurn, AppendResult, ConflictPolicy, Divergence } from "./types.ts"
 
 export interface PendingEntry {

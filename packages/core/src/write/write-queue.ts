@@ -2,11 +2,11 @@
  * The append queue of one session: one batch is in flight, and what arrives meanwhile goes out together in the next. It decides what
  * becomes of a batch that failed, whose outcome is unknown, or that met another writer's. Rules: `docs/contract.md`, "The append queue".
  */
+import { hasCode } from "../format/errors.ts"
 import { encodeHeader } from "../format/line.ts"
 import type { Entry } from "../format/records.ts"
 import { tick } from "../storage/clock.ts"
 import type { Head, Seq } from "../storage/contract.ts"
-import { hasCode } from "../storage/errors.ts"
 import { applyRemote } from "./reconcile.ts"
 import { aborted, behindUnknown, gone, otherWriter, taken, unknownOutcome } from "./errors.ts"
 import { batchOf, headerBytes, refusalOf } from "./limits.ts"

@@ -4,7 +4,8 @@
  */
 import { backoff } from "../storage/clock.ts"
 import type { CallOptions, Head, HeadInfo, Seq, SessionStorage } from "../storage/contract.ts"
-import { hasCode, StorageError } from "../storage/errors.ts"
+import { StorageError } from "../storage/errors.ts"
+import { hasCode } from "../format/errors.ts"
 import { readLines } from "../log/loaded-log.ts"
 import { TRIES } from "../storage/retry.ts"
 

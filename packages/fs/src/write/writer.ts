@@ -5,7 +5,7 @@
 import {
   type StorageAppendOptions,
   checkSignal,
-  hasCode,
+  hasStorageCode,
   type Head,
   type Seq,
   StorageError,
@@ -275,7 +275,7 @@ export class SessionWriter {
       if (this.#deps.durability === "disk") await syncSession(this.#deps, this.#session)
       return head
     } catch (error) {
-      if (hasCode(error, "conflict") || hasCode(error, "indeterminate")) throw error
+      if (hasStorageCode(error, "conflict") || hasStorageCode(error, "indeterminate")) throw error
       throw unknownOutcome(this.#session, error)
     } finally {
       this.#lease.used()

@@ -3,7 +3,7 @@
  * that a late arrival of the first attempt is recognized as the same append.
  */
 import type { StorageAppendOptions } from "@sessions/core/storage"
-import { hasCode } from "@sessions/core/storage"
+import { hasStorageCode } from "@sessions/core/storage"
 import type { Time } from "../base/time.ts"
 import { createToken } from "../base/time.ts"
 
@@ -39,10 +39,10 @@ export function createUnknownAppends(time: Time): UnknownAppends {
         appends.delete(session)
         return result
       } catch (error) {
-        if (hasCode(error, "indeterminate")) {
+        if (hasStorageCode(error, "indeterminate")) {
           appends.set(session, { expect: after, lines, token })
           for (const oldest of appends.keys()) if (appends.size > SESSIONS) appends.delete(oldest)
-        } else if (hasCode(error, "conflict")) appends.delete(session)
+        } else if (hasStorageCode(error, "conflict")) appends.delete(session)
         throw error
       }
     },

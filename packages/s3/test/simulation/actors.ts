@@ -1,6 +1,6 @@
 /** The simulated processes, each on a machine of its own: writers (which also delete and replace), a reader and a collector. */
-import type { Head } from "@sessions/core/storage"
-import { hasCode } from "@sessions/core/storage"
+import type { Head, StorageErrorCode } from "@sessions/core/storage"
+import { hasStorageCode } from "@sessions/core/storage"
 import type { Clock } from "./clock.ts"
 import { SESSION } from "./designs.ts"
 import type { Simulated } from "./designs.ts"
@@ -38,7 +38,7 @@ export interface Actor {
 }
 
 /** Codes that faults may cause; any other code is a violation. */
-const EXPECTED = new Set(["conflict", "indeterminate", "unavailable", "aborted"])
+const EXPECTED: readonly StorageErrorCode[] = ["conflict", "indeterminate", "unavailable", "aborted"]
 
 export function createWriter(
   storage: Simulated,
@@ -74,7 +74,7 @@ export function createWriter(
       record.outcome = { head }
     } catch (error) {
       const { code = String(error), sent = false } = error as { code?: string; sent?: boolean }
-      if (!EXPECTED.has(code)) records.problems.push(`an append rejected with ${String(error)}`)
+      if (!EXPECTED.some((one) => one === code)) records.problems.push(`an append rejected with ${String(error)}`)
       // An unknown outcome stays unknown, however a repetition ends.
       const before = record.outcome !== undefined && "code" in record.outcome ? record.outcome : undefined
       const isUnknown = code === "indeterminate" || before?.code === "indeterminate"
@@ -146,8 +146,8 @@ async function attempt<T>(records: Records, call: () => Promise<T>): Promise<T |
   try {
     return await call()
   } catch (error) {
-    if (![...EXPECTED].some((code) => hasCode(error, code)))
-      records.problems.push(`a call rejected with ${String(error)}`)
+    const isExpected = EXPECTED.some((code) => hasStorageCode(error, code))
+    if (!isExpected) records.problems.push(`a call rejected with ${String(error)}`)
     return undefined
   }
 }

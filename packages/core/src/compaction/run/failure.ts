@@ -1,7 +1,7 @@
 /** Why a session was not compacted. */
-import { SessionError } from "../../format/errors.ts"
+import { SessionError, hasCode } from "../../format/errors.ts"
 import type { CompactionFailureKind } from "../types.ts"
-import { hasCode, StorageError } from "../../storage/errors.ts"
+import { StorageError } from "../../storage/errors.ts"
 
 class CompactionFailure extends SessionError {
   readonly kind: CompactionFailureKind

@@ -1,4 +1,5 @@
-import { isSessionId, ulidAt } from "../../format/ids.ts"
+import { ulidAt } from "../../format/ids.ts"
+import { isSessionId } from "../../storage/checks.ts"
 import type { LogRecord } from "../../format/line.ts"
 import { FORMAT, type Header, type ParentSession, VERSION } from "../../format/records.ts"
 import type { OlderFormat, OlderVersion } from "../../format/identify.ts"

@@ -1,0 +1,57 @@
+import { readFileSync } from "node:fs"
+import { join } from "node:path"
+import { expect, test } from "vitest"
+import { root } from "../lib/workspace.mjs"
+
+/** The names that the main entry may have at most. Each more has to replace one. */
+const MOST = 100
+
+const MAIN = `
+  createSessions SessionsOptions BlobLimits ReadWindow Hooks CreateOptions ListOptions OpenOptions Pointer Pointers SessionPage Sessions
+  SessionMetrics SessionInfo
+
+  HistoryMessage MessagesOptions MessagesPage Session SessionPart SessionTree TurnContext SessionEvents TreeNode
+  AppendOptions AppendResult ConflictPolicy Divergence PersistAfter
+
+  ContextOptions ContextMessage ContextMessageKind PrunedResult RepairMode SessionContext PruneOptions
+  estimateMessage estimateMessages TokenCounter
+
+  AutoCompactOptions BranchSummaryOptions CompactionFailureKind CompactionPreset CompactionResult CompactionSettings CompactionStatus
+  CompactOptions Summarize SummarizeRequest SummaryAnswer WindowTable SummaryStyle
+
+  CopyOptions ExportOptions ImportFormat ImportOptions ImportResult ImportSource VerifyReport collectBlobs CollectedBlobs CollectOptions
+
+  Entry EntryType Header KnownEntry ModelRef ParentSession NewEntry NewMessage
+  AssistantMessage Attachment ContentBlock CustomRoleMessage FileBlock ImageBlock Message ModelMessage SystemMessage TextBlock
+  ThinkingBlock ToolCallBlock ToolResultMessage Usage UserMessage Diagnostic DiagnosticCode
+
+  hasCode httpStatus SessionError ErrorCode SessionErrorCode SessionErrorDetails`
+
+const folder = join(root, "packages", "core")
+const { exports } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"))
+const entries = Object.entries(exports).map(([entry, { source }]) => ({ entry, names: namesOf(join(folder, source)) }))
+
+test("the main entry of core has the names of this list, at most 100", () => {
+  const { names } = entries.find(({ entry }) => entry === ".")
+  expect(names.toSorted()).toEqual(MAIN.trim().split(/\s+/).toSorted())
+  expect(names.length).toBeLessThanOrEqual(MOST)
+})
+
+test("no name is in two entries of core", () => {
+  const all = entries.flatMap(({ entry, names }) => names.map((name) => ({ entry, name })))
+  const repeated = all.filter(({ name }) => all.filter((one) => one.name === name).length > 1)
+  expect(repeated).toEqual([])
+})
+
+/** The names that a file re-exports. Any other statement, such as an `export *`, is an error. */
+function namesOf(file) {
+  const lists = /export (?:type )?\{([^}]*)\} from "[^"]+"/g
+  const code = readFileSync(file, "utf8").replaceAll(/\/\*[^]*?\*\/|\/\/.*$/gm, "")
+  expect(code.replaceAll(lists, "").trim()).toBe("")
+  return [...code.matchAll(lists)].flatMap(([, list]) =>
+    list
+      .split(",")
+      .map((name) => name.trim().replace(/^type /, ""))
+      .filter((name) => name !== ""),
+  )
+}
