@@ -105,9 +105,9 @@ export function createFileStorage(o: FileStorageOptions): SessionStorage {
     },
 
     watch: watchHeads({
-      look: (session) => deps.view(session),
-      listen: (session, listener) => deps.notifier.subscribe(toSessionPaths(layout, session), listener),
-      every: () => POLL_MS,
+      head: (session) => deps.view(session),
+      subscribe: (session, listener) => deps.notifier.subscribe(toSessionPaths(layout, session), listener),
+      interval: () => POLL_MS,
     }),
 
     close: () => writers.close(),

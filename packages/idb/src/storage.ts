@@ -113,13 +113,13 @@ export function createIndexedDbStorage(options: IndexedDbStorageOptions = {}): I
       },
 
       watch: watchHeads({
-        look: head,
-        listen(session, emit) {
+        head,
+        subscribe(session, emit) {
           // Without a channel no event reports what another tab wrote between the first look and now.
           if (!notifier.reachesOtherTabs) emit()
           return notifier.subscribe(session, emit)
         },
-        every: () => (notifier.reachesOtherTabs ? FALLBACK_MS : POLL_MS),
+        interval: () => (notifier.reachesOtherTabs ? FALLBACK_MS : POLL_MS),
       }),
 
       async close() {

@@ -108,8 +108,8 @@ export function createMemoryStorage(options: MemoryStorageOptions = {}): Session
     },
 
     watch: watchHeads({
-      look: head,
-      listen: (session, changed, deleted) => subscribe(location, session, { changed, deleted }),
+      head,
+      subscribe: (session, changed, deleted) => subscribe(location, session, { changed, deleted }),
     }),
   })
 }

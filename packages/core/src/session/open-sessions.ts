@@ -2,7 +2,8 @@
 import type { CompactionSettings } from "../compaction/types.ts"
 import { SessionError } from "../format/errors.ts"
 import type { CallOptions, Seq, SessionStorage } from "../storage/contract.ts"
-import { unlessAborted } from "./aborting.ts"
+import { rejectOnAbort } from "../storage/aborting.ts"
+import { StorageError } from "../storage/errors.ts"
 import { SessionHandle } from "./session.ts"
 import { infoText, storeInfo } from "../info/store.ts"
 import { taken } from "../write/errors.ts"
@@ -60,7 +61,7 @@ export class OpenSessions {
       if (there === undefined) {
         return this.#hold(id, this.#place(id, make(), { made: true, abort: new AbortController() }), settings)
       }
-      const open = await unlessAborted(
+      const open = await rejectOnAbort(
         there.opening.catch(() => undefined),
         signal,
         aborted(id),
@@ -123,7 +124,7 @@ export class OpenSessions {
   async #hold(id: string, place: OpenSlot, { signal, compaction }: OpenOptions): Promise<OpenHandle> {
     place.handles++
     try {
-      const shared = await unlessAborted(place.opening, signal, aborted(id))
+      const shared = await rejectOnAbort(place.opening, signal, aborted(id))
       if (this.closed) throw new SessionError("closed", `The sessions were closed while ${id} was opened.`)
       const isClosed = (): boolean => this.closed
       return {
@@ -169,8 +170,8 @@ async function settle(session: LiveSession, from: Seq): Promise<void> {
   await storeInfo(storage, id, state.projection)
 }
 
-function aborted(session: string): { readonly session: string; readonly message: string } {
-  return { session, message: `The wait for ${session} to open was aborted.` }
+function aborted(session: string): (cause: unknown) => StorageError {
+  return (cause) => new StorageError("aborted", `Waiting for ${session} to open was aborted.`, { session, cause })
 }
 
 async function succeeded(opening: Promise<unknown>): Promise<boolean> {

@@ -16,7 +16,8 @@ import type { ContentBlock, Usage } from "../format/messages.ts"
 import type { Entry, Header } from "../format/records.ts"
 import { checkSignal } from "../storage/checks.ts"
 import type { CallOptions, Head, Seq } from "../storage/contract.ts"
-import { unlessAborted } from "./aborting.ts"
+import { rejectOnAbort } from "../storage/aborting.ts"
+import { StorageError } from "../storage/errors.ts"
 import type { CompactionCaller } from "./live.ts"
 import type { SessionEvents } from "./events.ts"
 import type { SessionInfo } from "../info/projection.ts"
@@ -228,8 +229,9 @@ export class SessionHandle implements Session {
   async flush(o: CallOptions = {}): Promise<void> {
     const shared = this.#open(o)
     const { storage, state } = shared
-    const message = `The wait for ${this.id} to be written was aborted; it settles by itself.`
-    await unlessAborted(shared.drain(), o.signal, { session: this.id, message })
+    const message = `Waiting for ${this.id} to be written was aborted; the writes go on.`
+    const toError = (cause: unknown): StorageError => new StorageError("aborted", message, { session: this.id, cause })
+    await rejectOnAbort(shared.drain(), o.signal, toError)
     if (state.head !== undefined && storage.capabilities.sync) await storage.sync?.(this.id, o)
   }
 

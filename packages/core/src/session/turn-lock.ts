@@ -2,7 +2,7 @@
 import { SessionError } from "../format/errors.ts"
 import { StorageError } from "../storage/errors.ts"
 import type { RunningTurn } from "../write/types.ts"
-import { unlessAborted } from "./aborting.ts"
+import { rejectOnAbort } from "../storage/aborting.ts"
 
 /** What async context says of who is calling. */
 interface Scope {
@@ -37,7 +37,9 @@ export class TurnLock {
     const scope: Scope = { ended: false }
     try {
       // The place does not move up for that.
-      await unlessAborted(before, signal, { session, message: abortedMessage(session) })
+      const toError = (cause: unknown): StorageError =>
+        new StorageError("aborted", abortedMessage(session), { session, cause })
+      await rejectOnAbort(before, signal, toError)
       return await (scopes === undefined ? fn() : scopes.run(scope, fn))
     } finally {
       scope.ended = true

@@ -1,4 +1,4 @@
-/** What an adapter writes: the store's own part of a storage. {@link defineStorage} makes the storage of it. */
+/** The interface that an adapter implements. {@link defineStorage} turns it into a `SessionStorage`. */
 import type { Call, Calls } from "./calls.ts"
 import type { CheckedRange } from "./checks.ts"
 import type {
@@ -14,47 +14,50 @@ import type {
 } from "./contract.ts"
 import type { StorageError } from "./errors.ts"
 
-type Given<T> = T | Promise<T>
+type MaybePromise<T> = T | Promise<T>
 
 /**
- * The methods of a storage, as they are called after everything that does not depend on the store was checked: the storage is open,
- * the signal has not fired, ids, keys, hashes, lines and options are right, arrays are copies. They may throw or reject with anything.
+ * The methods of a storage. They are called after all checks that do not depend on the store: the storage is open, the signal has
+ * not fired, ids, keys, hashes, lines and options are valid, arrays are copies. They may throw or reject with any value.
  */
 export interface StorageAdapter {
-  /** A short name and place for error messages, e.g. `fs:/srv/agent/.sessions`. */
+  /** A short name and location for error messages, e.g. `fs:/srv/agent/.sessions`. */
   readonly description: string
-  /** `sync`, `watch` and `replace` follow from the methods that are there. */
+  /** `sync`, `watch` and `replace` are true if the adapter has the method. */
   readonly capabilities: Omit<Capabilities, "sync" | "watch" | "replace">
   /**
-   * The methods mind `signal` themselves, up to the moment when they send. Default: a signal that fires while a method works ends the
-   * waiting, and a write counts as sent.
+   * True: the methods check `signal` themselves until they send. Default false: a call rejects with `aborted` as soon as its signal
+   * fires, and a write counts as sent.
    */
   readonly aborts?: boolean
   /**
-   * What an error that is no {@link StorageError} means. Default `unavailable`. What the error leaves open of `storage`, `session` and
-   * `at` is added.
+   * Converts an error that is not a {@link StorageError}. Default: `unavailable`. Missing `storage`, `session` and `at` are added.
    */
   readonly toError?: (error: unknown, call: Call) => StorageError
 
-  append(session: string, lines: readonly string[], o: StorageAppendOptions): Given<Head>
-  head(session: string, o: CallOptions): Given<HeadInfo | undefined>
+  append(session: string, lines: readonly string[], o: StorageAppendOptions): MaybePromise<Head>
+  head(session: string, o: CallOptions): MaybePromise<HeadInfo | undefined>
   /**
-   * The lines of a range or, with `maxBytes`, of a window: `rangeIn` gives its seqs and compares its `log`. Returned from when its
-   * reader stops, or when the storage is closed: what it holds, it gives back in a `finally`.
+   * The lines of a range or, with `maxBytes`, of a window: `rangeIn` returns its seqs and compares its `log`. The iterator's `return()`
+   * is called when the reader stops or the storage is closed: release resources in a `finally`.
    */
   read(session: string, range: CheckedRange, o: CallOptions): AsyncIterable<Chunk>
-  /** Rows in pages of any size; those past `limit` are dropped. Without `after` that is the empty text, which no id comes before. */
+  /** Rows in pages of any size; rows past `limit` are dropped. A missing `after` is passed as "", which sorts before every id. */
   list(o: ListRange): AsyncIterable<readonly ListedSession[]>
-  delete(session: string, o: CallOptions): Given<Deleted>
-  sync?(session: string, o: CallOptions): Given<void>
-  /** The chunks follow each other, their lines are right, and there is at least one; else taking them throws. */
-  replace?(session: string, chunks: AsyncIterable<Chunk>, o: CallOptions & { readonly expect: Head }): Given<Head>
-  /** Made by `watchHeads`. Checks and calls by itself, since it begins to look before its first value is asked for. */
+  delete(session: string, o: CallOptions): MaybePromise<Deleted>
+  sync?(session: string, o: CallOptions): MaybePromise<void>
+  /** `chunks` is contiguous from seq 0, has valid lines and at least one of them; otherwise iterating it throws. */
+  replace?(
+    session: string,
+    chunks: AsyncIterable<Chunk>,
+    o: CallOptions & { readonly expect: Head },
+  ): MaybePromise<Head>
+  /** Made by `watchHeads`, which checks its arguments itself, since it reads the head before the first value is requested. */
   readonly watch?: Watch
   readonly docs: DocumentAdapter
   readonly blobs: BlobAdapter
-  /** Called once, when the last call is through and every reader has ended. */
-  close?(): Given<void>
+  /** Called once, after the last call and the last reader have ended. */
+  close?(): MaybePromise<void>
 }
 
 export interface ListRange extends CallOptions {
@@ -62,24 +65,21 @@ export interface ListRange extends CallOptions {
   readonly limit: number
 }
 
-/** Documents as their texts. A version is made of the text, so that it is not the store's concern. */
+/** Documents as texts. `defineStorage` derives the version from the text, so the store keeps none. */
 export interface DocumentAdapter {
-  get(key: string, o: CallOptions): Given<string | undefined>
-  /**
-   * In one step: puts `to` in the place of `from`, where null is no document. False, and nothing is done, where `from` is not what is
-   * stored.
-   */
-  compareAndSet(key: string, from: string | null, to: string | null, o: CallOptions): Given<boolean>
+  get(key: string, o: CallOptions): MaybePromise<string | undefined>
+  /** Atomically replaces `from` by `to`; null means no document. Returns false, without a change, if `from` is not the stored text. */
+  compareAndSet(key: string, from: string | null, to: string | null, o: CallOptions): MaybePromise<boolean>
   list(prefix: string, o: CallOptions): AsyncIterable<readonly string[]>
 }
 
 export interface BlobAdapter {
-  /** The bytes are a copy, and the hash is theirs. */
-  put(hash: string, bytes: Uint8Array, o: CallOptions): Given<unknown>
-  get(hash: string, o: CallOptions): Given<Uint8Array | undefined>
-  has(hash: string, o: CallOptions): Given<boolean>
-  /** Without a condition `ifPutBefore` is infinite. */
-  delete(hash: string, o: CallOptions & { readonly ifPutBefore: number }): Given<boolean>
+  /** `bytes` is a copy, and `hash` is its SHA-256. */
+  put(hash: string, bytes: Uint8Array, o: CallOptions): MaybePromise<unknown>
+  get(hash: string, o: CallOptions): MaybePromise<Uint8Array | undefined>
+  has(hash: string, o: CallOptions): MaybePromise<boolean>
+  /** `ifPutBefore` is `Infinity` for an unconditional delete. */
+  delete(hash: string, o: CallOptions & { readonly ifPutBefore: number }): MaybePromise<boolean>
   list(o: CallOptions): AsyncIterable<readonly BlobInfo[]>
 }
 

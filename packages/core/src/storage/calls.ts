@@ -1,32 +1,36 @@
-/** The calls of one storage object: refused after its disposal, waited for by it, ended by their signals, explained when they fail. */
+/**
+ * Tracks the calls of one storage object. A call after disposal is refused, disposal waits for pending calls, a signal rejects its call
+ * with `aborted`, and errors get the storage, session and key they belong to.
+ */
+import { rejectOnAbort } from "./aborting.ts"
 import { checkSignal } from "./checks.ts"
 import type { CallOptions } from "./contract.ts"
 import { StorageError } from "./errors.ts"
 
 export interface Call {
-  /** Completes "Could not …". */
+  /** Completes the error text "Could not …". */
   readonly doing: string
   readonly session?: string
   /** The document's key or the blob's hash. */
   readonly at?: string
-  /** A signal that fires under way comes too late to keep it from the store. */
+  /** True for a write: a signal that fires while it runs cannot keep it from the store. */
   readonly writes?: true | undefined
 }
 
 export interface Calls {
   /** Fires when the storage is disposed of. */
   readonly closing: AbortSignal
-  /** Throws where the storage is closed or the signal has fired. */
+  /** Throws if the storage is closed or the signal has fired. */
   readonly enter: (o: CallOptions | undefined) => void
-  /** Enters, and does the work, which begins before this returns. */
+  /** Calls `enter`, then `work`. The synchronous part of `work` runs before this returns. */
   readonly call: <T>(call: Call, o: CallOptions | undefined, work: () => T | Promise<T>) => Promise<T>
-  /** Each step is a call. A reader that stops ends the source, and so does the closing for one that stands. */
+  /** Each step is a call. The source is ended when the reader stops, or when the storage is closed while the reader is idle. */
   readonly each: <T>(
     call: Call,
     o: CallOptions | undefined,
     open: () => AsyncIterable<T>,
   ) => AsyncGenerator<T, void, undefined>
-  /** Refuses further calls, waits for those under way, then closes the store; more than once is the same as once. */
+  /** Refuses further calls, waits for pending ones, then closes the store. Idempotent. */
   readonly close: (store: () => void | Promise<void>) => Promise<void>
 }
 
@@ -39,8 +43,8 @@ export interface CallsOptions {
 export function createCalls({ description, aborts, toError = unavailable }: CallsOptions): Calls {
   const closing = new AbortController()
   const closed = closing.signal
-  /** Ends the sources of readers that wait for their reader. */
-  const standing = new Set<() => Promise<unknown>>()
+  /** End the sources of idle readers: those that have yielded a step and wait for the next request. */
+  const idleReaders = new Set<() => Promise<unknown>>()
   let pending = 0
   let idle = (): void => undefined
   let closes: Promise<void> | undefined
@@ -53,7 +57,7 @@ export function createCalls({ description, aborts, toError = unavailable }: Call
   const explain = (error: unknown, call: Call): StorageError => {
     const known = error instanceof StorageError ? error : toError(error, call)
     const { session = call.session, at = call.at } = known
-    // An error that names a storage may be another's, whose log is copied to this one.
+    // An error that names a storage may come from another one, whose log is copied to this one.
     return known.storage === undefined
       ? Object.assign(known, { storage: description }, session && { session }, at && { at })
       : known
@@ -73,11 +77,9 @@ export function createCalls({ description, aborts, toError = unavailable }: Call
 
   const call: Calls["call"] = (call, o, work) => {
     const running = track(call, work, () => enter(o))
-    // Where the signal had fired before, it has not begun.
+    // If the signal had fired before, `enter` has thrown and nothing runs.
     if (aborts === true || o?.signal === undefined || o.signal.aborted) return running
-    return unlessAborted(running, o.signal, () => call.writes === true).catch((error: unknown) => {
-      throw explain(error, call)
-    })
+    return rejectOnAbort(running, o.signal, (cause) => explain(abortedCall(call.writes === true, cause), call))
   }
 
   return {
@@ -93,18 +95,18 @@ export function createCalls({ description, aborts, toError = unavailable }: Call
           const step = await call(what, o, async () => {
             steps ??= open()[Symbol.asyncIterator]()
             const step = await steps.next()
-            // Its reader may never come back for more, nor be told of the step before the storage is closed.
+            // The reader may never ask again, and the storage may be closed before it gets this step.
             if (closed.aborted) await steps.return?.()
-            else standing.add(end)
+            else idleReaders.add(end)
             return step
           })
           if (step.done === true) return
           yield step.value
         }
       } finally {
-        standing.delete(end)
+        idleReaders.delete(end)
         const ended = end()
-        // Its step may still be under way, and ends when it ends.
+        // A step may still be running; its source ends after it.
         if (o?.signal?.aborted === true) ended.catch(() => undefined)
         else await ended
       }
@@ -113,7 +115,7 @@ export function createCalls({ description, aborts, toError = unavailable }: Call
     close: (store) =>
       (closes ??= (async () => {
         closing.abort()
-        for (const end of standing) end().catch(() => undefined)
+        for (const end of idleReaders) end().catch(() => undefined)
         if (pending > 0) await new Promise<void>((resolve) => (idle = resolve))
         await track({ doing: "close the storage" }, store)
       })()),
@@ -121,23 +123,18 @@ export function createCalls({ description, aborts, toError = unavailable }: Call
 }
 
 /**
- * The work's outcome; once the signal fires, `aborted`, and the work settles by itself. `isSent` says whether its write is out by
- * then; work that is not must send nothing any more.
+ * Returns the outcome of `work`, or rejects with `aborted` once the signal fires, while the work goes on. `isSent` returns whether its
+ * write was sent by then; work that was not sent must not send anything afterwards.
  */
 export function unlessAborted<T>(work: Promise<T>, signal: AbortSignal | undefined, isSent: () => boolean): Promise<T> {
-  if (signal === undefined) return work
-  return new Promise((resolve, reject) => {
-    const abort = (): void => {
-      const sent = isSent()
-      const message = sent
-        ? "The call was aborted after its write had been sent; the write settles by itself."
-        : "The call was aborted before anything was sent."
-      reject(new StorageError("aborted", message, { ...(sent && { sent }), cause: signal.reason }))
-    }
-    work.finally(() => signal.removeEventListener("abort", abort)).then(resolve, reject)
-    if (signal.aborted) abort()
-    else signal.addEventListener("abort", abort)
-  })
+  return rejectOnAbort(work, signal, (cause) => abortedCall(isSent(), cause))
+}
+
+function abortedCall(sent: boolean, cause: unknown): StorageError {
+  const message = sent
+    ? "The call was aborted after its write had been sent; the write may still succeed."
+    : "The call was aborted before anything was sent."
+  return new StorageError("aborted", message, { ...(sent && { sent }), cause })
 }
 
 function unavailable(cause: unknown, { doing }: Call): StorageError {

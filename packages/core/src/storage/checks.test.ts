@@ -5,7 +5,7 @@ import { utf8Length } from "./checks.ts"
 
 const units = fc.array(fc.constantFrom("a", "é", "€", "😀", "\ud800", "\udc00", "\n"), { maxLength: 100 })
 
-test("the length in UTF-8 is what an encoder writes, lone surrogates included, whatever the length", () => {
+test("utf8Length equals the length of the encoded text, also for lone surrogates and for texts of every length", () => {
   holds(
     fc.property(units, fc.constantFrom(1, 700, 70_000), fc.nat(100), (parts, times, most) => {
       const text = parts

@@ -1,6 +1,6 @@
 /**
- * The argument checks that every adapter makes before it touches its store, so that all of them refuse the same things with the
- * same words. Each throws a {@link StorageError} with code `invalid` (or `aborted`).
+ * The argument checks of all storages, so that every adapter rejects the same arguments with the same texts. Each throws a
+ * {@link StorageError} with code `invalid` (or `aborted`).
  */
 import type { StorageAppendOptions, Capabilities, Head, StorageListOptions, ReadRange, Seq } from "./contract.ts"
 import { MAX_INFO_BYTES } from "./contract.ts"
@@ -25,24 +25,24 @@ export function checkSessionId(id: unknown): asserts id is string {
 }
 
 const encoder = new TextEncoder()
-/** Where texts are encoded to be measured: the engines' own encoders are a hundred times faster than a loop over characters. */
+/** Texts are encoded into this buffer to measure them: the engine's encoder is a hundred times faster than a loop over characters. */
 let scratch: Uint8Array | undefined
-/** A call of the encoder costs as much as counting so many units. */
+/** UTF-16 units. Up to here a loop over characters is faster than a call of the encoder. */
 const SHORT = 32
-/** Units of one call: Chromium copies all of a text for each, also where only its start finds room. */
-const PIECE = 16_384
+/** UTF-16 units that one call encodes. Chromium copies the whole text at each call, even if only its start fits the buffer. */
+const SLICE = 16_384
 
-/** UTF-8 length. A lone surrogate counts as the three bytes of U+FFFD, which is what an encoder writes for it. */
+/** UTF-8 length in bytes. A lone surrogate counts as the three bytes of U+FFFD, which encoders write for it. */
 export function utf8Length(text: string): number {
   if (text.length < SHORT) return countUnits(text)
-  scratch ??= new Uint8Array(3 * PIECE)
+  scratch ??= new Uint8Array(3 * SLICE)
   let bytes = 0
   for (let at = 0; at < text.length; ) {
-    let end = Math.min(at + PIECE, text.length)
-    // A pair is not cut.
+    let end = Math.min(at + SLICE, text.length)
+    // Never split a surrogate pair.
     if (end < text.length && (text.charCodeAt(end - 1) & 0xfc00) === 0xd800) end--
-    const piece = end - at === text.length ? text : text.slice(at, end)
-    bytes += encoder.encodeInto(piece, scratch).written
+    const slice = end - at === text.length ? text : text.slice(at, end)
+    bytes += encoder.encodeInto(slice, scratch).written
     at = end
   }
   return bytes
@@ -66,12 +66,12 @@ function countUnits(text: string): number {
   return bytes
 }
 
-/** Whether a text has at most so many bytes. Counts only where the number of UTF-16 units leaves room for doubt. */
+/** Whether a text has at most `maxBytes` bytes. Counts them only if the number of UTF-16 units does not decide it. */
 export function fits(text: string, maxBytes: number): boolean {
   return text.length * 3 <= maxBytes || (text.length <= maxBytes && utf8Length(text) <= maxBytes)
 }
 
-/** Bytes that a batch takes in the log: every line with its LF. */
+/** Bytes of a batch in the log: every line with its LF. */
 export function batchBytes(lines: readonly string[]): number {
   let bytes = 0
   for (const line of lines) bytes += utf8Length(line) + 1
@@ -79,8 +79,8 @@ export function batchBytes(lines: readonly string[]): number {
 }
 
 /**
- * Checks a batch: not empty; each line a non-empty well-formed string without LF, at most `maxLineBytes`; all of it at most
- * `maxBatchBytes`. Bytes are counted only where the number of UTF-16 units leaves room for doubt: a unit is at most 3 bytes.
+ * Checks a batch: not empty; each line a non-empty well-formed string without LF, at most `maxLineBytes`; together at most
+ * `maxBatchBytes`. Bytes are counted only if the number of UTF-16 units does not decide it: a unit has at most 3 bytes.
  */
 export function checkLines(
   lines: readonly string[],
@@ -92,12 +92,12 @@ export function checkLines(
   let units = 0
   for (const [index, line] of lines.entries()) {
     if (typeof line !== "string" || line === "") {
-      throw new StorageError("invalid", `Line ${index} of the batch is not a text.`)
+      throw new StorageError("invalid", `Line ${index} of the batch is not a string, or is empty.`)
     }
     if (line.includes("\n")) {
       throw new StorageError(
         "invalid",
-        `Line ${index} of the batch contains a line feed, which is what separates lines.`,
+        `Line ${index} of the batch contains a line feed, which separates lines; append two lines instead.`,
       )
     }
     if (!isWellFormed(line)) {
@@ -123,7 +123,7 @@ export function checkLines(
 
 const LONE_SURROGATE = /[\uD800-\uDBFF](?![\uDC00-\uDFFF])|(?<![\uD800-\uDBFF])[\uDC00-\uDFFF]/
 
-/** Whether a text survives UTF-8: no lone surrogate. */
+/** Whether a text has no lone surrogate, so that UTF-8 can encode it. */
 export function isWellFormed(text: string): boolean {
   const native = (text as { isWellFormed?: () => boolean }).isWellFormed
   return native === undefined ? !LONE_SURROGATE.test(text) : native.call(text)
@@ -131,10 +131,10 @@ export function isWellFormed(text: string): boolean {
 
 export function checkAppendOptions(o: StorageAppendOptions): void {
   if (o === undefined || o === null || (o.expect !== 0 && !isHead(o.expect))) {
-    throw new StorageError("invalid", "An append needs `expect`: the head it follows, or 0 to create the session.")
+    throw new StorageError("invalid", "An append needs `expect`: the head to append after, or 0 to create the session.")
   }
   if (o.info !== undefined && (typeof o.info !== "string" || !fits(o.info, MAX_INFO_BYTES))) {
-    throw new StorageError("invalid", `\`info\` must be a text of at most ${MAX_INFO_BYTES} bytes.`)
+    throw new StorageError("invalid", `\`info\` must be a string of at most ${MAX_INFO_BYTES} bytes.`)
   }
 }
 
@@ -144,10 +144,10 @@ export function isHead(head: unknown): head is Head {
   return Number.isSafeInteger(next) && (next as number) > 0 && typeof log === "string"
 }
 
-/** A range with its defaults filled in. With `maxBytes` it is a window: of these lines only the last ones that come to so many bytes. */
+/** A range with its defaults filled in. With `maxBytes` it is a window: only the last of these lines that have at most that many bytes. */
 export interface CheckedRange {
   readonly from: Seq
-  /** {@link Number.MAX_SAFE_INTEGER}: the end. */
+  /** {@link Number.MAX_SAFE_INTEGER} means the end. */
   readonly to: Seq
   readonly maxBytes: number | undefined
   readonly log: string | undefined
@@ -166,7 +166,7 @@ export function checkRange(range: ReadRange = {}): CheckedRange {
     )
   }
   if (log !== undefined && typeof log !== "string") {
-    throw new StorageError("invalid", "`log` of a range must be a text: the `log` of a head.")
+    throw new StorageError("invalid", "`log` of a range must be a string: the `log` of a head.")
   }
   if (maxBytes === undefined) {
     if (before !== undefined)
@@ -184,27 +184,27 @@ export function checkRange(range: ReadRange = {}): CheckedRange {
   }
 }
 
-/** `limit` is a whole number from 0; `after` a session id, and `unsupported` where the list is not ordered by id. */
+/** `limit` must be a whole number from 0, `after` a session id. Throws `unsupported` for `after` if the list is not ordered by id. */
 export function checkListOptions(o: StorageListOptions, capabilities: Capabilities): void {
   if (o.limit !== undefined && !(Number.isSafeInteger(o.limit) && o.limit >= 0)) {
     throw new StorageError("invalid", `\`limit\` of a list must be a whole number from 0, not ${String(o.limit)}.`)
   }
   if (o.after === undefined) return
   if (capabilities.listOrder !== "id") {
-    throw new StorageError("unsupported", "This storage lists the newest first and cannot go on after an id.")
+    throw new StorageError("unsupported", "This storage lists the newest first and cannot start after an id.")
   }
   checkSessionId(o.after)
 }
 
-/** A document is a text that survives UTF-8. */
+/** A document must be a string without lone surrogates. */
 export function checkDocText(text: unknown): asserts text is string {
-  if (typeof text !== "string") throw new StorageError("invalid", "A document is a text.")
+  if (typeof text !== "string") throw new StorageError("invalid", `A document must be a string, not ${typeof text}.`)
   if (!isWellFormed(text)) {
     throw new StorageError("invalid", "The document has a lone surrogate, which UTF-8 cannot hold; escape it.")
   }
 }
 
-/** A document key in its two shapes; throws `invalid` for anything else. */
+/** Splits a document key, `<name>` or `sessions/<id>/<name>`; throws `invalid` for anything else. */
 export function parseDocKey(key: string): { readonly session?: string; readonly name: string } {
   const parts = typeof key === "string" ? key.split("/") : []
   const name = parts.at(-1) ?? ""
@@ -220,10 +220,10 @@ export function parseDocKey(key: string): { readonly session?: string; readonly 
 
 export function checkHash(hash: unknown): asserts hash is string {
   if (typeof hash === "string" && HASH.test(hash)) return
-  throw new StorageError("invalid", "A blob is named by the 64 lower-case hex digits of its SHA-256.")
+  throw new StorageError("invalid", "The hash of a blob must be the 64 lower-case hex digits of its SHA-256.")
 }
 
-/** Throws `aborted` where the signal has fired: before a write was sent, nothing of it will be. */
+/** Throws `aborted` if the signal has fired. Called before a write is sent, so nothing of it is stored. */
 export function checkSignal(signal: AbortSignal | undefined): void {
   if (signal?.aborted === true) {
     throw new StorageError("aborted", "The call was aborted before anything was sent.", { cause: signal.reason })

@@ -1,6 +1,6 @@
-/** Waiting and telling the time, in all runtimes. */
+/** Ticks, backoff and timestamps, in all runtimes. */
 
-/** One turn of the event loop, so that what was about to be appended joins the group. Timers take a millisecond; this does not. */
+/** Resolves after one tick of the event loop, so that appends of the same tick join one batch. A timer would take a millisecond. */
 export function tick(): Promise<void> {
   const { setImmediate } = globalThis as { setImmediate?: (callback: () => void) => unknown }
   if (setImmediate !== undefined) return new Promise((resolve) => void setImmediate(resolve))
@@ -16,29 +16,21 @@ export function tick(): Promise<void> {
 
 const FIRST_BACKOFF_MS = 25
 
-/** Waits longer at each try, with jitter so that writers who met do not meet again. */
+/** Waits longer at each attempt, with jitter so that two conflicting writers do not retry at the same moment. */
 export function backoff(attempt: number): Promise<void> {
   const most = FIRST_BACKOFF_MS * 2 ** attempt
   return new Promise((resolve) => setTimeout(resolve, most / 2 + (Math.random() * most) / 2))
 }
 
-let told = { at: Number.NaN, text: "" }
-
-/** ISO 8601. Many entries share a millisecond, and making the text is a tenth of what placing one of them costs. */
-export function toIsoTime(at: number): string {
-  if (told.at !== at) told = { at, text: new Date(at).toISOString() }
-  return told.text
-}
-
-/** ISO 8601 in the one way in which times are compared and sorted as text; undefined for what is no time. */
+/** Normalizes a timestamp to the one ISO 8601 form that sorts as text; undefined for anything that is not a time. */
 export function toTime(text: unknown): string | undefined {
   if (typeof text !== "string") return undefined
-  if (text !== read.text) {
+  if (text !== last.text) {
     const at = Date.parse(text)
-    read = { text, time: Number.isNaN(at) ? undefined : new Date(at).toISOString() }
+    last = { text, time: Number.isNaN(at) ? undefined : new Date(at).toISOString() }
   }
-  return read.time
+  return last.time
 }
 
-/** What was read last: entries of one millisecond say the same. */
-let read: { readonly text: string; readonly time: string | undefined } = { text: "", time: undefined }
+/** The last timestamp that was normalized: entries of one batch often have the same. */
+let last: { readonly text: string; readonly time: string | undefined } = { text: "", time: undefined }

@@ -1,32 +1,35 @@
-/** Removing blobs that nothing refers to. Knows nothing of entries: what stands anywhere in a log or a document is referred to. */
+/** Removes unreferenced blobs. Entries are not parsed: a hash anywhere in a log or a document counts as a reference. */
 import { checkSignal } from "./checks.ts"
 import type { CallOptions, Head, SessionStorage } from "./contract.ts"
 import { StorageError } from "./errors.ts"
 import { hasStorageCode } from "./errors.ts"
 
 export interface CollectOptions extends CallOptions {
-  /** Milliseconds. Blobs that were put later than so long ago are left alone, whoever refers to them. Default: 24 hours. */
+  /** Milliseconds. Blobs whose last put is more recent are kept, referenced or not. Default: 24 hours. */
   readonly olderThan?: number
 }
 
 export interface CollectedBlobs {
   readonly removed: number
-  /** Of those that were removed. */
+  /** Total size of the removed blobs. */
   readonly bytes: number
 }
 
 /**
- * Removes the blobs that no log and no document of the storage mentions and that nobody has put for a while. Safe beside writers: a
- * put comes before the line that refers to it and makes its blob young, and what is young stays.
+ * Removes the blobs that no log and no document of the storage mentions and whose last put is older than `olderThan`. Safe beside
+ * writers: a writer puts a blob before it appends the line that refers to it, and the put renews the blob.
  *
- * Every session is read, in pieces. One that cannot be read (`corrupt`, `unavailable`) ends the collection before anything is
- * removed, since nobody can say what it refers to. `unavailable` also where sessions come and go so fast that none of several looks
- * found them all.
+ * Every session is read, chunk by chunk. If one cannot be read (`corrupt`, `unavailable`), the collection rejects before anything is
+ * removed, since that session's references are unknown. Also `unavailable` if sessions were created and deleted so fast that no pass
+ * read them all.
  */
 export async function collectBlobs(storage: SessionStorage, o: CollectOptions = {}): Promise<CollectedBlobs> {
   const { olderThan = DAY_MS } = o
   if (!Number.isFinite(olderThan) || olderThan < 0) {
-    throw new StorageError("invalid", `\`olderThan\` is a number of milliseconds, not ${String(olderThan)}.`)
+    throw new StorageError(
+      "invalid",
+      `\`olderThan\` must be a number of milliseconds from 0, not ${String(olderThan)}.`,
+    )
   }
   const signal = o.signal === undefined ? {} : { signal: o.signal }
   const ifPutBefore = Date.now() - olderThan
@@ -45,28 +48,28 @@ export async function collectBlobs(storage: SessionStorage, o: CollectOptions = 
 }
 
 const DAY_MS = 24 * 60 * 60 * 1000
-/** Longer than any race of forks and deletions lasts. */
-const MOST_LOOKS = 10
+/** More passes than any race of forks and deletions lasts. */
+const MAX_PASSES = 10
 
 /**
- * Takes out what is mentioned. A session that is made meanwhile can refer to an old blob only by being a fork of one that is there,
- * and that one may be deleted before it was read. So one look is not enough: the last must have found nobody gone.
+ * Removes the mentioned hashes from `hashes`. A session created meanwhile can refer to an old blob only if it is a fork, and its source
+ * may be deleted before it was read. So one pass is not enough: in the last one no session may have disappeared.
  */
 async function dropReferenced(storage: SessionStorage, hashes: Map<string, number>, o: CallOptions): Promise<void> {
   const read = new Map<string, Head>()
-  for (let look = 1; look <= MOST_LOOKS; look++) {
+  for (let pass = 1; pass <= MAX_PASSES; pass++) {
     const gone = await dropInSessions(storage, hashes, read, o)
     for await (const key of storage.docs.list("", o)) drop(hashes, (await storage.docs.get(key, o))?.text ?? "")
-    if (look > 1 && !gone) return
+    if (pass > 1 && !gone) return
   }
   throw new StorageError(
     "unavailable",
-    "Sessions come and go too fast to tell which blobs they refer to; nothing was removed. Collect at a quieter time.",
+    "Sessions were created and deleted too fast to find every reference to a blob; nothing was removed. Collect again when fewer sessions change.",
     { storage: storage.description },
   )
 }
 
-/** Reads what was not read yet of each session; says whether one was gone, or another one, before it was read whole. */
+/** Reads the unread lines of each session. Returns whether one was deleted or replaced before all of it was read. */
 async function dropInSessions(
   storage: SessionStorage,
   hashes: Map<string, number>,
@@ -89,7 +92,7 @@ async function dropInSessions(
   return gone
 }
 
-/** The seq behind the last line that was read; undefined where the log was deleted or replaced meanwhile. */
+/** Returns the seq after the last line that was read; undefined if the log was deleted or replaced meanwhile. */
 async function dropInLog(
   storage: SessionStorage,
   id: string,
@@ -113,7 +116,7 @@ async function dropInLog(
 const HASH_DIGITS = 64
 const MENTION = /[0-9a-f]{64,}/g
 
-/** Whatever looks like a hash is one: keeping a blob too many costs room, removing one too many costs somebody's picture. */
+/** Anything that looks like a hash counts as one: keeping an unreferenced blob costs space, removing a referenced one loses data. */
 function drop(hashes: Map<string, number>, text: string): void {
   for (const [digits] of text.matchAll(MENTION)) {
     for (let at = 0; at + HASH_DIGITS <= digits.length; at++) hashes.delete(digits.slice(at, at + HASH_DIGITS))

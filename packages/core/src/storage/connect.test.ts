@@ -1,7 +1,7 @@
 import { expect, test, vi } from "vitest"
 import { connectOnce } from "./connect.ts"
 
-test("many first calls make one connection, which is closed", async () => {
+test("concurrent first calls open one connection, which close() closes", async () => {
   const open = vi.fn<() => Promise<{ id: number }>>(async () => ({ id: 1 }))
   const close = vi.fn<(connection: unknown) => void>()
   const connection = connectOnce({ open, close })
@@ -13,7 +13,7 @@ test("many first calls make one connection, which is closed", async () => {
   expect(close.mock.calls).toEqual([[one]])
 })
 
-test("one that could not be made is made anew at the next call", async () => {
+test("a connection that failed to open is opened again at the next call", async () => {
   let tries = 0
   const connection = connectOnce({
     async open() {
@@ -26,7 +26,7 @@ test("one that could not be made is made anew at the next call", async () => {
   expect(await connection.get()).toBe(2)
 })
 
-test("one that could not be set up is closed, and made anew at the next call", async () => {
+test("a connection whose setup failed is closed, and opened again at the next call", async () => {
   const close = vi.fn<(connection: unknown) => void>()
   let made = 0
   const connection = connectOnce({
@@ -41,7 +41,7 @@ test("one that could not be set up is closed, and made anew at the next call", a
   expect(await connection.get()).toBe(2)
 })
 
-test("closing what was never used, or never came, does nothing", async () => {
+test("closing a connection that was never opened, or failed to open, does nothing", async () => {
   const close = vi.fn<(connection: unknown) => void>()
   const connection = connectOnce({ open: () => Promise.reject(new Error("never")), close })
   await connection.close()

@@ -1,14 +1,15 @@
+/** A connection that is opened at its first use. */
 export interface ConnectionSource<C> {
   readonly open: () => C | Promise<C>
-  /** What a connection needs before its first use; where it fails, the connection is closed. */
+  /** Prepares a connection before its first use. If it fails, the connection is closed. */
   readonly setUp?: (connection: C) => void | Promise<void>
   readonly close: (connection: C) => void | Promise<void>
 }
 
 export interface Connection<C> {
-  /** The connection, made at the first call, and anew where that failed. */
+  /** The connection. The first call opens it; after a failure the next call tries again. */
   readonly get: () => Promise<C>
-  /** Closes what was made, if anything was. */
+  /** Closes the connection if it was opened. */
   readonly close: () => Promise<void>
 }
 

@@ -1,45 +1,45 @@
 /**
- * The storage contract: what core asks of a place where sessions are kept, and all it asks.
+ * The storage contract: all that core requires of a storage.
  *
  * A storage keeps lines, not objects. A session is one log: an ordered sequence of lines, numbered from 0, that only grows at
- * its end. What the lines mean is core's business, so an adapter can neither drop an unknown field nor reorder a key, a copy is
+ * its end. Only core interprets the lines, so an adapter can neither drop an unknown field nor reorder a key, a copy is
  * byte-exact, and parsing happens once. `docs/contract.md` states every clause; the conformance suite checks each of them.
  */
 
 /** The index of a line in its session's log, from 0. */
 export type Seq = number
 
-/** The end of a log as one reader knows it: the precondition of every append. */
+/** The end of a log as a reader last saw it: the precondition of every append. */
 export interface Head {
   /** The seq that the next line will get; equals the number of lines. */
   readonly next: Seq
   /**
-   * Identity of this log. Stays the same while the log grows; is new after the session was deleted and made again, and after
-   * {@link SessionStorage.replace}. Compared as given.
+   * Identity of this log. Stays the same while the log grows; changes when the session is deleted and created again, and with
+   * {@link SessionStorage.replace}. Compared as an opaque string.
    */
   readonly log: string
 }
 
-/** One stored piece of a log, in adapters that keep a log in several. */
+/** One stored part of a log, in adapters that keep a log in several files or objects. */
 export interface PartInfo {
   /** Seq of the part's first line. */
   readonly from: Seq
   readonly bytes: number
-  /** Where the part lies (a path, a key), for people. */
+  /** The part's path or key, for people. */
   readonly at?: string
 }
 
-/** What a storage knows of a log without opening it. */
+/** What a storage knows of a log without reading its lines. */
 export interface HeadInfo extends Head {
   /** Size of the log: UTF-8 bytes of all lines, plus one LF each. */
   readonly bytes: number
   /** Milliseconds since the epoch by the storage's clock, of the last acknowledged append. */
   readonly updatedAt: number
-  /** In log order; missing where the adapter keeps a log in one piece. */
+  /** In log order; missing if the adapter keeps a log in one part. */
   readonly parts?: readonly PartInfo[]
   /** The text that came with an append (see {@link StorageAppendOptions.info}); `next` is the head's `next` it was given for. */
   readonly info?: { readonly text: string; readonly next: Seq }
-  /** Bytes after the last whole line: what a crash in the middle of a write left. They are no part of the log. */
+  /** Bytes after the last whole line, left by a crash in the middle of a write. They are not part of the log. */
   readonly torn?: number
 }
 
@@ -67,7 +67,7 @@ export type ReadRange = (
 }
 
 export interface CallOptions {
-  /** Ends the waiting; see the clauses on signals in `docs/contract.md`. */
+  /** Rejects the call with `aborted`; see the clauses on signals in `docs/contract.md`. */
   readonly signal?: AbortSignal
 }
 
@@ -75,8 +75,8 @@ export interface StorageAppendOptions extends CallOptions {
   /** The head that the lines must directly follow; 0 creates the session. */
   readonly expect: 0 | Head
   /**
-   * Up to {@link MAX_INFO_BYTES} of text kept with the head and given back by `head` and `list`. It is the session information
-   * as of this append, a cache: a storage may write it later than the lines, and says by `info.next` which head it belongs to.
+   * Up to {@link MAX_INFO_BYTES} of text kept with the head and returned by `head` and `list`. It is the session information as of
+   * this append, a cache: a storage may write it later than the lines; `info.next` is the head it belongs to.
    */
   readonly info?: string
 }
@@ -91,13 +91,13 @@ export interface ListedSession extends HeadInfo {
   readonly id: string
 }
 
-/** What a call of `delete` removed: the size of the log as `head` said it, in how many pieces. Zeros where there was no session. */
+/** What a call of `delete` removed: the size of the log as `head` reported it, and its number of parts. Zeros if there was no session. */
 export interface Deleted {
   readonly bytes: number
   readonly parts: number
 }
 
-/** What a storage can do and how far its promises reach. Constant for the life of a storage object. */
+/** What a storage supports and guarantees. Constant for the life of a storage object. */
 export interface Capabilities {
   /**
    * What an acknowledged append survives: `"none"` nothing (memory), `"os"` the end of the process, `"disk"` a power failure,
@@ -117,25 +117,25 @@ export interface Capabilities {
   readonly maxLineBytes: number
   /** The largest batch, in UTF-8 bytes with one LF a line. */
   readonly maxBatchBytes: number
-  /** The largest log. Core holds to it and knows what may pass it; a storage refuses with `invalid` only what it cannot hold. */
+  /** The largest log. Core enforces it, with its exceptions; a storage refuses with `invalid` only what it cannot store. */
   readonly maxSessionBytes: number
 }
 
-/** A small text with a version that is its content's own: equal texts have equal versions, different ones do not. */
+/** A small text with a version: equal texts have equal versions, different texts have different ones. */
 export interface Doc {
   readonly text: string
   readonly version: string
 }
 
 /**
- * Small texts beside the logs, replaced as a whole by compare-and-swap. A key is `sessions/<id>/<name>` (goes with the session)
+ * Small texts beside the logs, replaced as a whole by compare-and-set. A key is `sessions/<id>/<name>` (deleted with the session)
  * or `<name>`; names are `[A-Za-z0-9][A-Za-z0-9._-]{0,63}`.
  */
 export interface DocStore {
   get(key: string, o?: CallOptions): Promise<Doc | undefined>
-  /** `expect: null` demands that there is none. Any other version than the stored one is `conflict`. Gives the new version. */
+  /** `expect: null` requires that there is none. Any other version than the stored one is `conflict`. Returns the new version. */
   put(key: string, text: string, o: CallOptions & { readonly expect: string | null }): Promise<string>
-  /** Demands the version; a document that is not there is `conflict`. */
+  /** Requires the version; a missing document is `conflict`. */
   delete(key: string, o: CallOptions & { readonly expect: string }): Promise<void>
   /** Keys that start with the prefix, in ascending order. */
   list(prefix?: string, o?: CallOptions): AsyncIterable<string>
@@ -151,32 +151,32 @@ export interface BlobInfo {
 
 /** Byte strings named by the SHA-256 of their content, shared by all sessions of the storage. */
 export interface BlobStore {
-  /** Gives the hash. A put of bytes that exist makes them young again, so that a collector that looked before does not take them. */
+  /** Returns the hash. A put of bytes that exist renews their `putAt`, so that a running collection does not delete them. */
   put(bytes: Uint8Array, o?: CallOptions): Promise<string>
   get(hash: string, o?: CallOptions): Promise<Uint8Array | undefined>
   has(hash: string, o?: CallOptions): Promise<boolean>
-  /** With `ifPutBefore`, only a blob whose last put is older than that instant; says whether one was removed. Idempotent. */
+  /** With `ifPutBefore`, only a blob whose last put is older than that instant. Returns whether one was removed. Idempotent. */
   delete(hash: string, o?: CallOptions & { readonly ifPutBefore?: number }): Promise<boolean>
   list(o?: CallOptions): AsyncIterable<BlobInfo>
 }
 
 /**
- * A place where sessions are kept. Factories are synchronous; a storage connects at its first use. All methods reject with a
- * {@link StorageError}; what a storage cannot do it refuses with `unsupported`, it never ignores it.
+ * Stores sessions. Factories are synchronous; a storage connects at its first use. All methods reject with a {@link StorageError};
+ * an operation or option that a storage cannot serve is `unsupported`, never ignored.
  */
 export interface SessionStorage extends AsyncDisposable {
   readonly capabilities: Capabilities
-  /** A short name and place for error messages, e.g. `fs:/srv/agent/.sessions`. */
+  /** A short name and location for error messages, e.g. `fs:/srv/agent/.sessions`. */
   readonly description: string
 
   /**
    * Puts all lines directly after `expect`, or none. A head other than the stored one is `conflict`. Creating (`expect: 0`) is
-   * always whole, whatever `atomicBatch` says. Every rejection but `indeterminate` means that nothing of the batch is in the
-   * log, or ever will be.
+   * always atomic, whatever `atomicBatch` is. Every rejection except `indeterminate` and `aborted` with `sent` guarantees that no line
+   * of the batch is in the log or ever will be.
    */
   append(session: string, lines: readonly string[], o: StorageAppendOptions): Promise<Head>
 
-  /** Cost does not grow with the log. `undefined` where there is no session. */
+  /** Cost does not grow with the log. `undefined` if there is no session. */
   head(session: string, o?: CallOptions): Promise<HeadInfo | undefined>
 
   /**
@@ -186,21 +186,21 @@ export interface SessionStorage extends AsyncDisposable {
    */
   read(session: string, range?: ReadRange, o?: CallOptions): AsyncIterable<Chunk>
 
-  /** Opens no log. See `capabilities.listOrder`. */
+  /** Reads no log. For the order see `capabilities.listOrder`. */
   list(o?: StorageListOptions): AsyncIterable<ListedSession>
 
-  /** One step makes it gone for everyone, with its documents. Idempotent. Blobs stay for collection. */
+  /** Removes the session and its documents atomically, for all readers and writers. Idempotent. Blobs stay until they are collected. */
   delete(session: string, o?: CallOptions): Promise<Deleted>
 
-  /** Resolves when all that was acknowledged is on stable storage. */
+  /** Resolves when every acknowledged append is on stable storage. */
   sync?(session: string, o?: CallOptions): Promise<void>
 
-  /** Swaps the whole log in one step; readers and writers of the old one get `conflict`. */
+  /** Replaces the whole log atomically; readers and writers of the old one get `conflict`. */
   replace?(session: string, chunks: AsyncIterable<Chunk>, o: CallOptions & { readonly expect: Head }): Promise<Head>
 
   /**
-   * A hint that the log grew: may coalesce or be late, never lies. Ends, without an error, with its signal, when the session is
-   * deleted and when the storage is disposed of.
+   * Yields the head when the log has changed. May be late and may skip heads, but never yields one that did not exist. Ends, without an
+   * error, when its signal fires, the session is deleted or the storage is disposed of.
    */
   watch?(session: string, o?: CallOptions): AsyncIterable<Head>
 

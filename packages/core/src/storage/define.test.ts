@@ -56,7 +56,7 @@ async function* chunks(...all: readonly Chunk[]): AsyncGenerator<Chunk, void, un
   yield* all
 }
 
-test("a storage has the optional methods that its adapter has, and says so", async () => {
+test("a storage and its capabilities have the optional methods that the adapter has", async () => {
   const { storage } = recording({ sync: () => undefined })
   expect(storage.capabilities).toMatchObject({ sync: true, watch: false, replace: false, maxLineBytes: 10 })
   expect([typeof storage.sync, typeof storage.watch, typeof storage.replace]).toEqual([
@@ -66,7 +66,7 @@ test("a storage has the optional methods that its adapter has, and says so", asy
   ])
 })
 
-test("what is wrong does not reach the adapter", async () => {
+test("wrong arguments are rejected before the adapter is called", async () => {
   const { storage } = recording({ sync: () => undefined, replace: () => HEAD })
   const wrong: readonly Promise<unknown>[] = [
     storage.append("a/b", ["x"], EXPECT),
@@ -142,7 +142,7 @@ test("an adapter gets copies, and ranges, limits and conditions with their defau
   ])
 })
 
-test("whatever an adapter throws is an error that says where, and keeps what it knew", async () => {
+test("an error of an adapter gets the missing storage, session and key, and keeps its own", async () => {
   const thrown: unknown[] = ["a text", new StorageError("quota", "Full."), undefined]
   const { storage } = recording({
     head: () => {
@@ -169,7 +169,7 @@ test("whatever an adapter throws is an error that says where, and keeps what it 
   await expect(storage.docs.put("d", "x", { expect: null })).rejects.toMatchObject({ code: "conflict", at: "d" })
 })
 
-test("an error of another storage, whose log is copied, keeps that one's name", async () => {
+test("an error of another storage, whose log is copied, keeps the name of that storage", async () => {
   const { storage } = recording({
     async replace(_, source) {
       await collect(source)
@@ -184,7 +184,7 @@ test("an error of another storage, whose log is copied, keeps that one's name", 
   expect(other).toMatchObject({ storage: "other", session: "b" })
 })
 
-test("the chunks of a replace follow each other, are right, and are some", async () => {
+test("the chunks of a replace must be contiguous, have valid lines and not be empty", async () => {
   const { storage } = recording({
     async replace(_, source) {
       await collect(source)
@@ -203,7 +203,7 @@ test("the chunks of a replace follow each other, are right, and are some", async
   await expect(replaced({ from: 0, lines: long }, { from: 9, lines: ["x"] })).resolves.toEqual(HEAD)
 })
 
-test("a version is the text's own, and the adapter compares texts", async () => {
+test("the version of a document is derived from its text, and the adapter compares texts", async () => {
   let stored: string | undefined
   const { storage } = recording({
     docs: {
@@ -227,7 +227,7 @@ test("a version is the text's own, and the adapter compares texts", async () => 
   expect(await storage.docs.get("d")).toBeUndefined()
 })
 
-test("a signal that has fired keeps a call from the adapter; one that fires ends the waiting, and a write counts as sent", async () => {
+test("a signal that has fired rejects the call before the adapter; one that fires later rejects it, and a write counts as sent", async () => {
   const { storage } = recording({})
   const aborted = AbortSignal.abort()
   await expect(storage.append("a", ["x"], { ...EXPECT, signal: aborted })).rejects.toMatchObject({ code: "aborted" })
@@ -242,18 +242,18 @@ test("a signal that has fired keeps a call from the adapter; one that fires ends
   controller.abort("enough")
   await expect(append).rejects.toMatchObject({ code: "aborted", sent: true, cause: "enough", session: "a" })
   await expect(head).rejects.toSatisfy((error: StorageError) => error.code === "aborted" && error.sent === undefined)
-  // What comes of them is nobody's any more, and no unhandled rejection.
+  // Their later outcomes are ignored and must not be unhandled rejections.
   appending.reject(new Error("late"))
   looking.reject(new Error("late"))
 })
 
-test("a call that fails by the signal that had fired was not sent", async () => {
+test("a call rejected by a signal that had fired before was not sent", async () => {
   const { storage } = recording({})
   const append = storage.append("a", ["x"], { ...EXPECT, signal: AbortSignal.abort() })
   await expect(append).rejects.toSatisfy((error: StorageError) => error.sent === undefined)
 })
 
-test("an adapter that minds signals itself decides what becomes of its call", async () => {
+test("an adapter with `aborts` decides the outcome of an aborted call itself", async () => {
   const appending = deferred<Head>()
   const { storage } = recording({ aborts: true, append: () => appending.promise })
   const controller = new AbortController()
@@ -263,7 +263,7 @@ test("an adapter that minds signals itself decides what becomes of its call", as
   await expect(append).resolves.toEqual(HEAD)
 })
 
-test("a disposal waits for the calls under way, also for those that nobody waits for any more, and closes once", async () => {
+test("disposal waits for pending calls, also for aborted ones, and closes the store once", async () => {
   const appending = deferred<Head>()
   const { storage, closed } = recording({ append: () => appending.promise })
   const controller = new AbortController()
@@ -279,7 +279,7 @@ test("a disposal waits for the calls under way, also for those that nobody waits
   expect(closed).toHaveBeenCalledTimes(1)
 })
 
-test("the source of a reader that stands is ended before the store is closed, and its reader gets `closed`", async () => {
+test("the source of an idle reader is ended before the store is closed, and the reader gets `closed`", async () => {
   const ended = vi.fn<() => void>()
   const { storage, closed } = recording({
     async *read() {
@@ -299,7 +299,7 @@ test("the source of a reader that stands is ended before the store is closed, an
   expect(await reader.next()).toEqual({ done: true, value: undefined })
 })
 
-test("a step under way when the storage is closed gives what it brings, and ends its source", async () => {
+test("a step that runs while the storage is closed yields its result and ends its source", async () => {
   const ended = vi.fn<() => void>()
   const waiting = deferred<void>()
   const { storage } = recording({
@@ -322,7 +322,7 @@ test("a step under way when the storage is closed gives what it brings, and ends
   await expect(reader.next()).rejects.toMatchObject({ code: "closed" })
 })
 
-test("whenever between a step and its reader's hearing of it the storage is closed, the source has ended before the store is", async () => {
+test("the source ends before the store at every moment of closing between a step and its delivery to the reader", async () => {
   for (const signal of [undefined, new AbortController().signal]) {
     for (let turns = 0; turns < 20; turns++) {
       let open = 0
@@ -346,7 +346,7 @@ test("whenever between a step and its reader's hearing of it the storage is clos
   }
 })
 
-test("a reader that stops, and one whose signal fires while it waits, end their source", async () => {
+test("a reader that stops, or whose signal fires during a step, ends its source", async () => {
   const ended = vi.fn<() => void>()
   const waiting = deferred<void>()
   const { storage } = recording({
@@ -375,7 +375,7 @@ test("a reader that stops, and one whose signal fires while it waits, end their 
   expect(ended).toHaveBeenCalledTimes(2)
 })
 
-test("rows come one by one from pages, no more than the limit, and stop when the storage is closed", async () => {
+test("pages are yielded as single rows, at most `limit`, and end when the storage is closed", async () => {
   const row = (id: string): ListedSession => ({ id, next: 1, log: "l", bytes: 2, updatedAt: 1 })
   const pages = vi.fn<() => void>()
   const { storage } = recording({

@@ -1,4 +1,4 @@
-/** Storages made of what is their own: everything that does not depend on the store is done here, once for all of them. */
+/** Turns a {@link StorageAdapter} into a `SessionStorage`: argument checks, error details, signals and disposal, the same for all adapters. */
 import { createCalls, type Calls } from "./calls.ts"
 import {
   checkAppendOptions,
@@ -26,17 +26,17 @@ import { sha256Hex } from "./hash.ts"
 import type { BlobAdapter, DocumentAdapter, StorageAdapter } from "./adapter.ts"
 
 type Optional = "sync" | "watch" | "replace"
-/** The storage of an adapter: of the optional methods it has those that the adapter has. */
+/** The storage of an adapter. It has the optional methods that the adapter has. */
 export type Defined<P extends StorageAdapter> = SessionStorage &
   Required<Pick<SessionStorage, Extract<keyof P, Optional>>>
 
 /**
- * The storage that an adapter makes. It refuses what is wrong before the adapter hears of it: calls after the disposal (`closed`), signals
- * that have fired (`aborted`), arguments (`invalid`, `unsupported`). It turns what the adapter throws into errors that say where they
- * come from, ends the waiting of calls and readers whose signal fires or whose storage is closed, and its disposal waits for the calls
- * under way. Bytes and lines are copied before anything is waited for.
+ * Makes a storage of an adapter. Before the adapter is called it rejects calls after disposal (`closed`), signals that have fired
+ * (`aborted`) and wrong arguments (`invalid`, `unsupported`). It adds storage, session and key to the adapter's errors, rejects calls
+ * and readers whose signal fires, ends readers when the storage is closed, and its disposal waits for pending calls. Bytes and lines
+ * are copied before the first `await`.
  *
- * `calls` are for methods that a storage has beyond the contract.
+ * Pass `calls` to share them with methods that a storage has beyond the contract.
  */
 export function defineStorage<P extends StorageAdapter>(adapter: P, calls: Calls = createCalls(adapter)): Defined<P> {
   const { call, each, enter } = calls
@@ -63,7 +63,7 @@ export function defineStorage<P extends StorageAdapter>(adapter: P, calls: Calls
       }),
 
     head: (session, o = {}) =>
-      call({ doing: "look at the log", session }, o, () => {
+      call({ doing: "read the head of the log", session }, o, () => {
         checkSessionId(session)
         return adapter.head(session, o)
       }),
@@ -101,7 +101,7 @@ export function defineStorage<P extends StorageAdapter>(adapter: P, calls: Calls
       replace: (session, chunks, o) =>
         call({ doing: "replace the log", session, writes: true }, o, () => {
           checkSessionId(session)
-          if (!isHead(o?.expect)) throw invalid("A replace needs `expect`: the head of the log it replaces.")
+          if (!isHead(o?.expect)) throw invalid("A replace needs `expect`: the head of the log to replace.")
           const log = logOf(chunks, capabilities, () => enter(o))
           return adapter.replace?.(session, log, o) as Promise<Head>
         }),
@@ -139,12 +139,14 @@ function docsOf(adapter: DocumentAdapter, calls: Calls): DocStore {
   }
 }
 
-/** The text itself, marked: exactly as equal as the texts are, and at hand in pages without Web Crypto. */
+/**
+ * The text itself with a prefix: two versions are equal exactly if the texts are, and pages without Web Crypto can make them. The
+ * prefix rejects a caller that passes a text in place of its version.
+ */
 function versionOf(text: string): string {
   return `v:${text}`
 }
 
-/** The mark keeps a caller that mistakes the text for its version from getting away with it. */
 async function compareAndSet(
   adapter: DocumentAdapter,
   key: string,
@@ -153,20 +155,20 @@ async function compareAndSet(
   o: CallOptions,
 ): Promise<void> {
   if (typeof expect !== "string" && (expect !== null || to === null))
-    throw invalid("A change of a document needs `expect`: its version, or null for none.")
+    throw invalid("Changing a document needs `expect`: its version, or null if it must not exist.")
   const isVersion = expect === null || expect.startsWith("v:")
   if (isVersion && (await adapter.compareAndSet(key, expect && expect.slice(2), to, o))) return
-  const found = expect === null ? "is there already" : "has another version, or is not there"
-  throw new StorageError("conflict", `The document ${key} ${found}. Get it again.`)
+  const found = expect === null ? "exists already" : "has another version, or does not exist"
+  throw new StorageError("conflict", `The document ${key} ${found}. Read it again.`)
 }
 
 function blobsOf(adapter: BlobAdapter, calls: Calls): BlobStore {
   const { call, enter } = calls
   return {
     put: (bytes, o = {}) =>
-      call({ doing: "keep the blob", writes: true }, o, async () => {
-        if (!(bytes instanceof Uint8Array)) throw invalid("A blob is a Uint8Array.")
-        // Hashing takes a turn of the event loop, in which the caller may change its array.
+      call({ doing: "store the blob", writes: true }, o, async () => {
+        if (!(bytes instanceof Uint8Array)) throw invalid(`A blob must be a Uint8Array, not ${typeof bytes}.`)
+        // Hashing is asynchronous; the caller may change its array meanwhile.
         const copy = bytes.slice()
         const hash = await sha256Hex(copy)
         enter(o)
@@ -210,7 +212,7 @@ async function* rowsOf<T>(
   }
 }
 
-/** The chunks of a replace; throws where they are no log. */
+/** The chunks of a replace; throws if they are not contiguous from seq 0, have a wrong line, or are empty. */
 async function* logOf(
   chunks: AsyncIterable<Chunk>,
   capabilities: Capabilities,
@@ -219,13 +221,13 @@ async function* logOf(
   let next = 0
   for await (const chunk of chunks) {
     enter()
-    if (chunk.from !== next) throw invalid(`A chunk starts at ${chunk.from} where ${next} comes next.`)
+    if (chunk.from !== next) throw invalid(`A chunk starts at seq ${chunk.from}; ${next} comes next.`)
     checkLines(chunk.lines, { ...capabilities, maxBatchBytes: Number.POSITIVE_INFINITY })
     next += chunk.lines.length
     yield chunk
   }
   enter()
-  if (next === 0) throw invalid("A log has at least one line; to remove a session, delete it.")
+  if (next === 0) throw invalid("A log must have at least one line; to remove a session, delete it.")
 }
 
 function invalid(message: string): StorageError {

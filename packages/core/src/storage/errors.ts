@@ -1,16 +1,15 @@
 /**
- * What a storage says when it cannot do what it was asked. Told apart by `code`, never by class, so that errors survive bundles
- * that hold this file twice.
+ * The errors of a storage. Compare the `code`, never the class: a bundle may contain this file twice.
  *
- * - `conflict`: the log is not where the caller thought; nothing was written. The adapter has looked for its own lines first.
+ * - `conflict`: the log is not at the expected head; nothing was written. The adapter has looked for its own lines first.
  * - `indeterminate`: the write may have happened, or may still happen. The only code that leaves this open.
  * - `invalid`: the arguments are wrong, whatever the state of the store.
  * - `unsupported`: this storage cannot do it; see its capabilities.
  * - `closed`: the storage was disposed of.
- * - `corrupt`: what is stored cannot be what was written (bytes that are not UTF-8, a missing part). Nothing is rewritten.
- * - `quota`: no room. Works again as soon as there is.
- * - `unavailable`: out of reach or busy for now; the same call may succeed later.
- * - `aborted`: the caller's signal; with `sent: true` the write had gone out and settles by itself.
+ * - `corrupt`: the stored data is damaged (bytes that are not UTF-8, a missing part). Nothing is rewritten.
+ * - `quota`: no space left. Works again as soon as there is some.
+ * - `unavailable`: not reachable or busy for now; the same call may succeed later.
+ * - `aborted`: the caller's signal fired; with `sent: true` the write had been sent and may still succeed.
  */
 export type StorageErrorCode =
   | "conflict"
@@ -24,7 +23,7 @@ export type StorageErrorCode =
   | "aborted"
 
 export interface StorageErrorDetails {
-  /** The adapter and its place, e.g. `fs:/srv/agent/.sessions`. */
+  /** The adapter and its location, e.g. `fs:/srv/agent/.sessions`. */
   readonly storage?: string
   readonly session?: string
   /** The path, key or row. */
@@ -52,7 +51,7 @@ export class StorageError extends Error {
   }
 }
 
-/** Whether a thrown value is an error of a storage with this code. */
+/** Whether a thrown value is an `Error` with this code. */
 export function hasStorageCode<C extends StorageErrorCode>(
   error: unknown,
   code: C,

@@ -1,12 +1,12 @@
 import { StorageError } from "./errors.ts"
 
-/** SHA-256 as 64 lower-case hex digits, by Web Crypto. Pages that are not secure have none: `unsupported`. */
+/** SHA-256 as 64 lower-case hex digits, by Web Crypto. Throws `unsupported` in insecure pages, which have no Web Crypto. */
 export async function sha256Hex(bytes: Uint8Array | string): Promise<string> {
   const subtle = globalThis.crypto?.subtle
   if (subtle === undefined) {
     throw new StorageError(
       "unsupported",
-      "Blobs and documents need Web Crypto, which browsers give to secure pages only: serve the page over https or from localhost.",
+      "Blobs need Web Crypto, which browsers offer to secure pages only: serve the page over https or from localhost.",
     )
   }
   const data = typeof bytes === "string" ? new TextEncoder().encode(bytes) : bytes

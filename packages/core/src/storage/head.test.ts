@@ -5,7 +5,7 @@ import { headAfter, rangeIn } from "./head.ts"
 
 const STORED: HeadInfo = { next: 2, log: "l", bytes: 10, updatedAt: 100, info: { text: "old", next: 1 } }
 
-test("the head after an append counts lines and bytes, keeps the log and the info, and is not older than the one before", () => {
+test("headAfter counts lines and bytes, keeps log and info, and never decreases updatedAt", () => {
   expect(headAfter(STORED, ["é"], { expect: { next: 2, log: "l" } }, 50)).toEqual({
     next: 3,
     log: "l",
@@ -17,14 +17,14 @@ test("the head after an append counts lines and bytes, keeps the log and the inf
   expect({ info, updatedAt }).toEqual({ info: { text: "", next: 4 }, updatedAt: 200 })
 })
 
-test("a log that begins has an identity of its own, and no info unless it is given", () => {
+test("a new log gets its own identity, and info only if it is given", () => {
   const [one, two] = [headAfter(undefined, ["x"], { expect: 0 }), headAfter(undefined, ["x"], { expect: 0 })]
   expect(one).toEqual({ next: 1, log: one.log, bytes: 2, updatedAt: one.updatedAt })
   expect(one.log).toMatch(/^[0-9a-f]{24}$/)
   expect(one.log).not.toBe(two.log)
 })
 
-test("another head than the stored one is a conflict that says what is there", () => {
+test("a head other than the stored one is a conflict whose message describes the stored one", () => {
   const message = (stored: HeadInfo | undefined, expected: 0 | { next: number; log: string }): string => {
     try {
       headAfter(stored, ["x"], { expect: expected })
@@ -50,7 +50,7 @@ test("a range is cut to the log", () => {
   expect(rangeIn(checkRange(), undefined)).toEqual({ from: 0, to: 0 })
 })
 
-test("a range of another log than the stored one is a conflict", () => {
+test("a range with the identity of another log is a conflict", () => {
   const conflict = expect.objectContaining({ code: "conflict" })
   for (const range of [{ log: "m" }, { log: "" }, { from: 9, log: "m" }, { maxBytes: 1, before: 0, log: "m" }])
     expect(() => rangeIn(checkRange(range), { next: 5, log: "l" })).toThrow(conflict)

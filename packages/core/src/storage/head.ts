@@ -1,17 +1,17 @@
-/** What follows from a head, in the same words for all adapters. */
+/** Compares and advances heads, with the same error texts for all adapters. */
 import { batchBytes, type CheckedRange } from "./checks.ts"
 import type { StorageAppendOptions, Head, HeadInfo } from "./contract.ts"
 import { StorageError } from "./errors.ts"
 import { toHex } from "./hash.ts"
 
-/** Throws `conflict` where the log is not at the head that an append or a replace expects. `stored` is undefined where there is none. */
+/** Throws `conflict` if the log is not at the head that an append or a replace expects. `stored` is undefined if there is no log. */
 export function checkExpect(stored: Head | undefined, expect: 0 | Head): void {
   if (!isAt(stored, expect)) throw new StorageError("conflict", `Nothing was written: ${whyNot(stored, expect)}.`)
 }
 
 /**
- * The head after an append to a log that is stored with the head `stored`; undefined where there is none. Throws `conflict` where
- * that is not what the append expects. A log that begins gets an identity, and no head is older than the one before it.
+ * The head after an append to a log with the head `stored` (undefined: there is no log yet). Throws `conflict` if the append expects
+ * another head. A new log gets an identity; `updatedAt` never decreases.
  */
 export function headAfter(
   stored: HeadInfo | undefined,
@@ -21,28 +21,28 @@ export function headAfter(
 ): HeadInfo {
   checkExpect(stored, expect)
   const next = (stored?.next ?? 0) + lines.length
-  const about = info === undefined ? stored?.info : { text: info, next }
+  const kept = info === undefined ? stored?.info : { text: info, next }
   return {
     next,
     log: stored?.log ?? newLog(),
     bytes: (stored?.bytes ?? 0) + batchBytes(lines),
     updatedAt: Math.max(stored?.updatedAt ?? 0, now),
-    ...(about && { info: about }),
+    ...(kept && { info: kept }),
   }
 }
 
-/** An identity for a log that begins: 24 hex digits by chance. */
+/** An identity for a new log: 24 random hex digits. */
 export function newLog(): string {
   return toHex(crypto.getRandomValues(new Uint8Array(12)))
 }
 
 /**
- * The seqs of a range in the log that is stored with the head `stored`; undefined if there is none. Of a window, the seqs that it
- * is taken from. Throws `conflict` if the range names another log.
+ * The seqs of a range in a log with the head `stored` (undefined: there is no log). For a window: the seqs before its `before`.
+ * Throws `conflict` if the range names another log.
  */
 export function rangeIn(range: CheckedRange, stored: Head | undefined): { readonly from: number; readonly to: number } {
   if (range.log !== undefined && range.log !== stored?.log) {
-    throw new StorageError("conflict", "The log was deleted, made again or replaced; read it anew without `log`.")
+    throw new StorageError("conflict", "The log was deleted, created again or replaced; read it again without `log`.")
   }
   return { from: range.from, to: Math.min(range.to, stored?.next ?? 0) }
 }
@@ -55,6 +55,6 @@ function isAt(stored: Head | undefined, expect: 0 | Head): boolean {
 function whyNot(stored: Head | undefined, expect: 0 | Head): string {
   if (stored === undefined) return "there is no such session; expect 0 creates it"
   if (expect === 0) return "the session exists already"
-  if (stored.log !== expect.log) return "the log was deleted and made again, or replaced; read it anew"
-  return `the log has ${stored.next} lines, not ${expect.next}; read what was added and append after it`
+  if (stored.log !== expect.log) return "the log was deleted and created again, or replaced; read it again"
+  return `the log has ${stored.next} lines, not ${expect.next}; read the new lines and append after them`
 }

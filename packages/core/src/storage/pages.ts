@@ -1,4 +1,4 @@
-/** Reading and listing in pages, for stores that give some rows at a time. Nothing is held between two of them. */
+/** Reads and lists in pages, for stores that return some rows at a time. No cursor or transaction is held between two pages. */
 import { utf8Length } from "./checks.ts"
 import { type Chunk, type Head, type ListedSession, MAX_CHUNK_BYTES, type Seq } from "./contract.ts"
 import { StorageError } from "./errors.ts"
@@ -6,17 +6,17 @@ import { hasStorageCode } from "./errors.ts"
 import { rangeIn } from "./head.ts"
 import type { StorageAdapter } from "./adapter.ts"
 
-type Given<T> = T | Promise<T>
+type MaybePromise<T> = T | Promise<T>
 
-/** Lines from a seq on, of one chunk at the most, none from `to` on; none at all where the session has not this log any more. */
-export type LinesPage = (session: string, log: string, from: number, to: number) => Given<readonly string[]>
+/** Returns lines from `from` to `to` (exclusive), at most one chunk of them; none if the session no longer has this log. */
+export type LinesPage = (session: string, log: string, from: number, to: number) => MaybePromise<readonly string[]>
 
-/** Where a window of a log begins, by {@link windowStart}; `before` if the session has not this log any more. */
-export type FindWindow = (session: string, log: string, before: Seq, maxBytes: number) => Given<Seq>
+/** Returns the first seq of a window, by {@link windowStart}; `before` if the session no longer has this log. */
+export type FindWindow = (session: string, log: string, before: Seq, maxBytes: number) => MaybePromise<Seq>
 
-/** A `read` of a store that gives its lines by their seqs. */
+/** The `read` of a store that keeps its lines by seq. */
 export function readPages(
-  head: (session: string) => Given<Head | undefined>,
+  head: (session: string) => MaybePromise<Head | undefined>,
   page: LinesPage,
   findWindow: FindWindow,
 ): StorageAdapter["read"] {
@@ -37,13 +37,13 @@ export function readPages(
 }
 
 function gone(): StorageError {
-  return new StorageError("conflict", "The log was deleted or replaced while it was read; read it anew.")
+  return new StorageError("conflict", "The log was deleted or replaced while it was read; read it again.")
 }
 
 /**
- * The seq at which a window begins: of `lines`, which are those before `before`, the newest first, it has as many as come to at most
- * `maxBytes`, and at least one. No more are taken than the one after them. A window ends at a line that throws `corrupt`; the newest
- * one's is thrown.
+ * The first seq of a window. `lines` are the lines before `before`, newest first; the window has as many of them as fit `maxBytes`, and
+ * at least one. At most one more line is taken from the iterator. A line that throws `corrupt` ends the window; if it is the newest, the
+ * error is thrown.
  */
 export function windowStart(lines: Iterable<string>, before: Seq, maxBytes: number): Seq {
   let from = before
@@ -61,18 +61,15 @@ export function windowStart(lines: Iterable<string>, before: Seq, maxBytes: numb
   return from
 }
 
-/**
- * The lines of a window as they are read, for stores that keep bytes: `damage` says that lines before these are not UTF-8, and there may
- * be none after them.
- */
+/** A step in reading a window, for stores that keep bytes. `damage`: lines before this chunk are not UTF-8; the chunk may be empty. */
 export interface WindowStep {
   readonly chunk: Chunk
   readonly damage?: Error | undefined
 }
 
 /**
- * The steps of a window from the last damage on; throws that if no line comes after it. A window of at most one chunk is held until all of
- * it has been read, a larger one until its first line: damage after that is thrown.
+ * The steps of a window after the last damage; throws the damage if no line comes after it. A window of at most one chunk is buffered
+ * until all of it has been read, a larger one until its first line: damage after that is thrown.
  */
 export async function* afterDamage<T extends WindowStep>(
   steps: AsyncIterable<T>,
@@ -97,7 +94,7 @@ export async function* afterDamage<T extends WindowStep>(
   yield* held
 }
 
-/** As many lines as one chunk holds, and no more taken than the one after them. */
+/** Takes the lines of one chunk. At most one more line is taken from the iterator. */
 export function takeChunk(lines: Iterable<string>): string[] {
   const taken: string[] = []
   let bytes = 0
@@ -109,9 +106,9 @@ export function takeChunk(lines: Iterable<string>): string[] {
   return taken
 }
 
-/** A `list` of a store that gives its sessions by their ids: `limit` of those that come after one, in ascending order. */
+/** The `list` of a store that keeps its sessions by id. `page` returns at most `limit` sessions after `after`, in ascending order. */
 export function listPages(
-  page: (after: string, limit: number) => Given<readonly ListedSession[]>,
+  page: (after: string, limit: number) => MaybePromise<readonly ListedSession[]>,
 ): StorageAdapter["list"] {
   return async function* list({ after, limit }) {
     for (let last: string | undefined = after; last !== undefined; ) {
@@ -122,5 +119,5 @@ export function listPages(
   }
 }
 
-/** Sessions of one look: with 8 KB of info each, 8 MB. */
+/** Sessions of one page: with 8 KB of info each, 8 MB. */
 const PAGE = 1000

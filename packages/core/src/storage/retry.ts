@@ -1,11 +1,11 @@
-/** Trying again. */
+/** Retries calls to a storage. */
 import { hasStorageCode } from "./errors.ts"
 import { backoff } from "./clock.ts"
 
-/** How often a storage is asked that is `unavailable`, or that answers what cannot be. */
+/** Attempts at a call whose storage is `unavailable` or returns an impossible answer. */
 export const TRIES = 3
 
-/** Does it again where the storage was out of reach: the one code that asks for it. */
+/** Repeats the call if the storage was `unavailable`, the one code that asks for it. */
 export async function retryUnavailable<T>(act: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     try {

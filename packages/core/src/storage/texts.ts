@@ -1,20 +1,20 @@
-/** Texts as bytes, for stores that keep those. */
+/** Encodes and decodes texts, for stores that keep bytes. */
 import { StorageError } from "./errors.ts"
 
 const encoder = new TextEncoder()
-// Without these a BOM at the start of a line vanishes, and bytes that are no text come back as other ones.
+// Without `ignoreBOM` a BOM at the start of a line would vanish; without `fatal` invalid bytes would become U+FFFD.
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true })
 
 export function toUtf8(text: string): Uint8Array {
   return encoder.encode(text)
 }
 
-/** `corrupt` where the bytes are no UTF-8; `at` says where they lie. */
+/** Throws `corrupt` if the bytes are not UTF-8. `at` is their path, key or row. */
 export function fromUtf8(bytes: Uint8Array, at: string): string {
   try {
     return decoder.decode(bytes)
   } catch (cause) {
-    const message = `What is stored at ${at} is not UTF-8; it is left as it is. Restore it, or delete the session.`
+    const message = `The data at ${at} is not UTF-8. It is left unchanged: restore it from a backup, or delete the session.`
     throw new StorageError("corrupt", message, { at, cause })
   }
 }

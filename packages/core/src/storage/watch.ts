@@ -1,85 +1,86 @@
+/** Makes the `watch` of a storage from a function that reads the head and a subscription to changes. */
 import { checkSessionId } from "./checks.ts"
 import type { Head } from "./contract.ts"
 import type { Watch } from "./adapter.ts"
 
 export interface WatchSource {
-  /** The head as it is now. */
-  readonly look: (session: string) => Head | undefined | Promise<Head | undefined>
-  /** Calls `ring` when the log may have changed and `end` when it is gone, until the function that it gives is called. */
-  readonly listen: (session: string, ring: () => void, end: () => void) => () => void
-  /** Milliseconds after which to look without having heard anything; default never. */
-  readonly every?: () => number
+  /** Reads the current head; undefined if there is no session. */
+  readonly head: (session: string) => Head | undefined | Promise<Head | undefined>
+  /** Calls `changed` when the log may have changed and `deleted` when it is gone, until the returned function is called. */
+  readonly subscribe: (session: string, changed: () => void, deleted: () => void) => () => void
+  /** Milliseconds without a notification after which the head is read anyway. Default: never. */
+  readonly interval?: () => number
 }
 
 /**
- * A `watch`. Yields the head whenever it is another than before, coalesced: a reader that was slow gets the latest. Ends, without an
- * error, when the session is gone, at the signal, when the storage is closed, and at once when the reader returns. What changes after
- * the call is told; an iterable that nobody reads holds nothing.
+ * A `watch` that yields the head whenever it differs from the last one. Changes coalesce: a slow reader gets the latest head. It ends,
+ * without an error, when the session is gone, the signal fires or the storage is closed, and at once when the reader returns. Every
+ * change after the call is reported; an iterable that is never read holds no subscription.
  */
-export function watchHeads({ look, listen, every }: WatchSource): Watch {
+export function watchHeads({ head, subscribe, interval }: WatchSource): Watch {
   return (session, o, { call, closing }) => {
     const what = { doing: "watch the log", session }
     const signal = o?.signal
     let ended = false
-    /** A bell may ring while nobody waits. */
-    let rang = false
+    /** A notification arrived while no `next()` was waiting for one. */
+    let notified = false
     let wake = (): void => undefined
-    const ring = (): void => {
-      rang = true
+    const changed = (): void => {
+      notified = true
       wake()
     }
     const end = (): void => {
       ended = true
       wake()
     }
-    const goesOn = (): boolean => !ended && !closing.aborted && signal?.aborted !== true
+    const isActive = (): boolean => !ended && !closing.aborted && signal?.aborted !== true
 
-    let stop = (): void => undefined
+    let unsubscribeFirst = (): void => undefined
     const started = call(what, undefined, () => {
       checkSessionId(session)
-      const head = look(session)
-      // What comes while it looks may be in what it sees, and is news all the same.
-      if (head instanceof Promise) stop = listen(session, ring, end)
-      return head
-    }).finally(() => stop())
+      const first = head(session)
+      // A change during an asynchronous read may already be in its result, but must still be reported.
+      if (first instanceof Promise) unsubscribeFirst = subscribe(session, changed, end)
+      return first
+    }).finally(() => unsubscribeFirst())
     started.catch(() => undefined)
 
     async function* heads(): AsyncGenerator<Head, void, undefined> {
-      let seen = await started
-      if (seen === undefined || !goesOn()) return
-      const silence = listen(session, ring, end)
+      let last = await started
+      if (last === undefined || !isActive()) return
+      const unsubscribe = subscribe(session, changed, end)
       signal?.addEventListener("abort", end)
       closing.addEventListener("abort", end)
       try {
-        if (rang) yield { next: seen.next, log: seen.log }
-        while (goesOn()) {
-          const head = await call(what, undefined, () => look(session))
-          if (head === undefined || !goesOn()) return
-          if (head.next === seen.next && head.log === seen.log) await rung()
+        if (notified) yield { next: last.next, log: last.log }
+        while (isActive()) {
+          const current = await call(what, undefined, () => head(session))
+          if (current === undefined || !isActive()) return
+          if (current.next === last.next && current.log === last.log) await nextNotification()
           else {
-            seen = head
-            yield { next: head.next, log: head.log }
+            last = current
+            yield { next: current.next, log: current.log }
           }
         }
       } catch (error) {
-        if (goesOn()) throw error
+        if (isActive()) throw error
       } finally {
-        silence()
+        unsubscribe()
         signal?.removeEventListener("abort", end)
         closing.removeEventListener("abort", end)
       }
     }
 
-    function rung(): Promise<void> {
+    function nextNotification(): Promise<void> {
       return new Promise((resolve) => {
-        const timer = every === undefined ? undefined : setTimeout(ring, every())
+        const timer = interval === undefined ? undefined : setTimeout(changed, interval())
         wake = () => {
-          rang = false
+          notified = false
           wake = () => undefined
           clearTimeout(timer)
           resolve()
         }
-        if (rang || !goesOn()) wake()
+        if (notified || !isActive()) wake()
       })
     }
 
@@ -87,7 +88,7 @@ export function watchHeads({ look, listen, every }: WatchSource): Watch {
     return {
       [Symbol.asyncIterator]: () => ({
         next: () => inner.next(),
-        // A generator takes its return only after the next() that is pending, which may never come.
+        // A generator handles return() only after its pending next(), which may never settle.
         return() {
           end()
           return inner.return()

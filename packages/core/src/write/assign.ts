@@ -8,7 +8,6 @@ import type { EntryPayload, NewEntry } from "../format/new-entry.ts"
 import { normalizeNewEntry } from "../format/normalize.ts"
 import { isObject } from "../format/shape.ts"
 import type { NeedsOlder } from "../log/path.ts"
-import { toIsoTime } from "../storage/clock.ts"
 import { encodeForAppend } from "./encode.ts"
 import type { PrepareOptions, EncodedAppendEntry } from "./encode.ts"
 import { isConversation } from "./pending.ts"
@@ -57,7 +56,7 @@ export function assign(
   if (inputs.length === 0) throw new SessionError("invalid", "There is no entry to append.", { session })
   const payloads = inputs.map(normalizeNewEntry)
   const ids = uniqueIds(session, payloads, o.newId)
-  const timestamp = toIsoTime(o.now())
+  const timestamp = new Date(o.now()).toISOString()
   const fresh: EncodedAppendEntry[] = []
   let leafId = state.leafId
   let end = isConversation(payloads[0] as EntryPayload) ? undefined : annotationParent(state)

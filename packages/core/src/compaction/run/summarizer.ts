@@ -3,7 +3,7 @@ import { SUMMARY_SYSTEM_PROMPT } from "../summary/prompts.ts"
 import type { Summarize, SummarizeRequest } from "../types.ts"
 import type { Usage } from "../../format/messages.ts"
 import { isObject } from "../../format/shape.ts"
-import { unlessAborted } from "../../session/aborting.ts"
+import { rejectOnAbort } from "../../storage/aborting.ts"
 import { aborted, failed } from "./failure.ts"
 import { usageOf } from "./usage.ts"
 
@@ -65,8 +65,8 @@ export async function askSummarizer(to: Summarizer, prompt: string, maxTokens: n
   }
   let answer: unknown
   try {
-    // A summarizer may not look at its signal.
-    answer = await unlessAborted(asking(to.summarize, request), stop.signal, { session, message: late.message })
+    // A summarizer may ignore its signal.
+    answer = await rejectOnAbort(callSummarizer(to.summarize, request), stop.signal, () => late)
   } catch (cause) {
     throwIfAborted(session, signal)
     if (stop.signal.aborted) throw late
@@ -83,8 +83,8 @@ function throwIfAborted(session: string, signal: AbortSignal | undefined): void 
   if (signal?.aborted === true) throw aborted(session, signal)
 }
 
-/** What the caller's function gives, also where it throws before it has a promise. */
-async function asking(summarize: Summarize, request: SummarizeRequest): Promise<unknown> {
+/** The answer of the caller's function; a function that throws rejects. */
+async function callSummarizer(summarize: Summarize, request: SummarizeRequest): Promise<unknown> {
   return summarize(request)
 }
 
