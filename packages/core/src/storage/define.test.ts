@@ -161,7 +161,7 @@ test("an error of an adapter gets the missing storage, session and key, and keep
     storage: "test:here",
     session: "a",
     cause: "a text",
-    message: "Could not look at the log (a text); repeat the call.",
+    message: "Could not read the head of the log (a text); repeat the call.",
   })
   await expect(storage.head("a")).rejects.toMatchObject({ code: "quota", storage: "test:here", session: "a" })
   await expect(storage.head("a")).rejects.toMatchObject({ code: "unavailable" })

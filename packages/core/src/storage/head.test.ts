@@ -35,7 +35,7 @@ test("a head other than the stored one is a conflict whose message describes the
   }
   expect(message(undefined, STORED)).toMatch(/no such session/)
   expect(message(STORED, 0)).toMatch(/exists already/)
-  expect(message(STORED, { next: 2, log: "m" })).toMatch(/deleted and made again/)
+  expect(message(STORED, { next: 2, log: "m" })).toMatch(/deleted and created again/)
   expect(message(STORED, { next: 1, log: "l" })).toMatch(/has 2 lines, not 1/)
   expect(message(STORED, { next: 3, log: "l" })).toMatch(/has 2 lines, not 3/)
 })
