@@ -1,63 +1,66 @@
 /**
- * The first thing the user said: what a picker shows of a session without a title. Of a log only the first few prompts are
- * remembered; a tombstone or an edit takes one away or changes it, and the next one stands in. Where none of those remembered is
- * left, only the log can tell. Pure.
+ * The first prompt: the first user message of a session, which a list shows in place of a title. The projection remembers the first few
+ * prompts of a log, so that the next one takes over if a tombstone or an edit removes the first. If none of them is left, the log must
+ * be read. Pure.
  */
+import { replacementOf } from "../context/blocks.ts"
 import { FIRST_PROMPT_UNITS } from "../format/limits.ts"
 import type { Entry } from "../format/records.ts"
 import { isObject } from "../format/shape.ts"
 
 export interface Prompt {
-  /** "" where a later entry has the same id: references mean that one from there on. */
+  /** "" if a later entry has the same id: references after that entry mean that entry. */
   readonly id: string
-  /** "" where an edit has taken the text away; a later edit may bring it back. */
+  /** "" if an edit removed the text; a later edit may bring one back. */
   readonly text: string
 }
 
-/** What a fold remembers of a log's prompts. */
+/** What a projection remembers of a log's prompts. */
 export interface PromptProjection {
   /** Oldest first. */
   readonly prompts: readonly Prompt[]
-  /** There are prompts after the last one remembered. */
+  /** The log has prompts after the last one remembered. */
   readonly promptsMore?: true
-  /** Prompts whose text was edited away were left out of the list: an edit may bring one of them back. */
+  /** Prompts whose text was edited away were left out of the list; an edit may bring a text back. */
   readonly promptsHidden?: true
-  /** Only the log can tell which prompt is the first now. */
-  readonly promptsLost?: true
 }
 
-/** How many prompts with a text are remembered, so that deleting one seldom means reading the log again. */
+/** Prompts with a text that are remembered, so that a deletion seldom requires the log to be read. */
 const PROMPTS_KEPT = 3
-/** How many that an edit emptied are remembered among them. */
+/** Prompts without a text that are remembered among them. */
 const HIDDEN_KEPT = 8
 
 export function firstPromptOf({ prompts }: PromptProjection): string | undefined {
   return prompts.find(({ text }) => text !== "")?.text
 }
 
-/** What the next entry of the log makes of it; the same object where it changes nothing. */
-export function projectPrompt(projection: PromptProjection, entry: Entry): PromptProjection {
-  if (projection.promptsLost === true) return projection
-  const concerns =
+/** Whether an entry can change what is remembered. */
+export function concernsPrompts({ prompts, promptsMore }: PromptProjection, entry: Entry): boolean {
+  return (
     entry.type === "tombstone" ||
     entry.type === "context_edit" ||
-    (projection.promptsMore !== true && isPrompt(entry)) ||
-    projection.prompts.some(({ id }) => id === entry.id)
-  if (!concerns) return projection
-  const list = new PromptList(projection)
-  list.see(entry)
-  return list.toProjection()
+    (promptsMore !== true && isPrompt(entry)) ||
+    prompts.some(({ id }) => id === entry.id)
+  )
 }
 
-/** The prompts of a log while it is folded. Without an end to what it remembers until it is asked. */
+interface ListedPrompt {
+  id: string
+  text: string
+  /** The prompt or edit whose text is in the blob store; `text` is unknown until it is read. */
+  unread?: Entry | undefined
+}
+
+/** The prompts of a log while it is projected. Has all prompts of the entries that were added, and returns the first few. */
 export class PromptList {
   /** `undefined` for a deleted one. */
-  readonly #list: ({ id: string; text: string } | undefined)[]
-  /** Places of the prompts that a reference means. */
+  readonly #list: (ListedPrompt | undefined)[]
+  /** Positions of the prompts by id, as long as a reference means them. */
   readonly #targets: Map<string, number>
   readonly #more: boolean
   readonly #hidden: boolean
-  #lost: boolean
+  /** An edit may have brought back a text that is not in the list. */
+  #broughtBack = false
 
   constructor(projection: PromptProjection = { prompts: [] }) {
     this.#list = projection.prompts.map((prompt) => ({ ...prompt }))
@@ -65,42 +68,62 @@ export class PromptList {
     this.#targets.delete("")
     this.#more = projection.promptsMore === true
     this.#hidden = projection.promptsHidden === true
-    this.#lost = projection.promptsLost === true
   }
 
-  see(entry: Entry): void {
+  add(entry: Entry): void {
     if (entry.type === "tombstone") this.#delete(entry["targetId"])
     else if (entry.type === "context_edit") this.#edit(entry)
-    // Only from here on: what this entry itself refers to stands before it.
+    // Only now: references of this entry mean entries before it.
     this.#shadow(entry.id)
-    if (!this.#more && isPrompt(entry)) this.#add(entry)
+    if (!this.#more && isPrompt(entry)) this.#addPrompt(entry)
   }
 
   toProjection(): PromptProjection {
-    const prompts: Prompt[] = []
-    let shown = 0
-    let hidden = 0
-    let more = this.#more
-    let dropped = this.#hidden
-    for (const prompt of this.#list) {
-      if (prompt === undefined) continue
-      if (shown === PROMPTS_KEPT) more = true
-      else if (prompt.text === "" && hidden === HIDDEN_KEPT) dropped = true
-      else {
-        if (prompt.text === "") hidden++
-        else shown++
-        prompts.push({ id: prompt.id, text: copyOf(prompt.text) })
-      }
-    }
+    const { kept, more, hidden } = this.#kept()
     return {
-      prompts,
+      prompts: kept.map(({ id, text }) => ({ id, text: copyOf(text) })),
       ...(more ? { promptsMore: true } : {}),
-      ...(dropped ? { promptsHidden: true } : {}),
-      ...(this.#lost || (more && shown === 0) ? { promptsLost: true } : {}),
+      ...(hidden ? { promptsHidden: true } : {}),
     }
   }
 
-  /** A reference means the nearest entry before it that has the id. */
+  /** Whether the first prompt cannot be determined from the entries that were added. */
+  get lost(): boolean {
+    const { kept, more } = this.#kept()
+    return this.#broughtBack || this.unread !== undefined || (more && kept.every(({ text }) => text === ""))
+  }
+
+  /** The first entry whose text is needed and is in the blob store. */
+  get unread(): Entry | undefined {
+    return this.#kept().kept.find(({ unread }) => unread !== undefined)?.unread
+  }
+
+  /** Takes the text of {@link unread} from the same entry with its blobs in place. */
+  read(whole: Entry): void {
+    const prompt = this.#kept().kept.find(({ unread }) => unread !== undefined)
+    if (prompt === undefined) return
+    prompt.unread = undefined
+    prompt.text = promptText(contentOf(whole))
+  }
+
+  #kept(): { readonly kept: readonly ListedPrompt[]; readonly more: boolean; readonly hidden: boolean } {
+    const kept: ListedPrompt[] = []
+    let shown = 0
+    let empty = 0
+    let hidden = this.#hidden
+    for (const prompt of this.#list) {
+      if (prompt === undefined) continue
+      if (shown === PROMPTS_KEPT) return { kept, more: true, hidden }
+      const isEmpty = prompt.text === "" && prompt.unread === undefined
+      if (isEmpty && empty === HIDDEN_KEPT) hidden = true
+      else kept.push(prompt)
+      if (isEmpty) empty++
+      else shown++
+    }
+    return { kept, more: this.#more, hidden }
+  }
+
+  /** A reference means the nearest earlier entry with its id. */
   #shadow(id: string): void {
     const place = this.#targets.get(id)
     if (place === undefined) return
@@ -109,13 +132,12 @@ export class PromptList {
     if (prompt !== undefined) prompt.id = ""
   }
 
-  #add(entry: Entry): void {
-    const { content } = entry["message"] as { content?: unknown }
-    if (isInBlob(entry)) this.#lost = true
-    const text = promptText(content)
-    if (text === "") return
+  #addPrompt(entry: Entry): void {
+    const unread = isTextInBlob(entry) ? entry : undefined
+    const text = unread === undefined ? promptText(contentOf(entry)) : ""
+    if (text === "" && unread === undefined) return
     this.#targets.set(entry.id, this.#list.length)
-    this.#list.push({ id: entry.id, text })
+    this.#list.push({ id: entry.id, text, unread })
   }
 
   #delete(targetId: unknown): void {
@@ -126,29 +148,35 @@ export class PromptList {
   }
 
   #edit(entry: Entry): void {
-    const { targetId, replacement } = entry as Readonly<Record<string, unknown>>
-    const prompt = this.#list[this.#targets.get(targetId as string) ?? -1]
-    const text = replacement === null ? "" : isObject(replacement) ? promptText(replacement["content"]) : undefined
-    if (text === undefined) return
-    if (prompt === undefined) this.#lost ||= this.#hidden && text !== ""
+    if (replacementOf(entry) === undefined) return
+    const prompt = this.#list[this.#targets.get(entry["targetId"] as string) ?? -1]
+    const unread = isTextInBlob(entry) ? entry : undefined
+    const text = unread === undefined ? promptText(contentOf(entry)) : ""
+    if (prompt === undefined) this.#broughtBack ||= this.#hidden && (text !== "" || unread !== undefined)
     else {
       prompt.text = text
-      this.#lost ||= isInBlob(entry)
+      prompt.unread = unread
     }
   }
 }
 
-/** Whether an entry's text lies in the blob store, so that its line does not say what the user said. */
-export function isInBlob(entry: Entry): boolean {
+/** Whether a text of the entry's content is in the blob store. */
+function isTextInBlob(entry: Entry): boolean {
   const { blobs } = entry as { blobs?: unknown }
   return isObject(blobs) && Object.keys(blobs).some((pointer) => /\/content(?:\/\d+\/text)?$/.test(pointer))
 }
 
-/** Something a user said: not what the program made, nor a summary that stands in for what was said. */
-export function isPrompt(entry: Entry): boolean {
+/** Whether an entry is a user message that neither the program nor a summary made. */
+function isPrompt(entry: Entry): boolean {
   if (entry.type !== "message") return false
   const message = entry["message"]
   return isObject(message) && message["role"] === "user" && message["synthetic"] !== true && message["summary"] !== true
+}
+
+/** The content of a message, or the one that an edit puts in place of it. */
+function contentOf(entry: Entry): unknown {
+  const holder = entry.type === "context_edit" ? entry["replacement"] : entry["message"]
+  return isObject(holder) ? holder["content"] : undefined
 }
 
 /** The start of the first text in a content. */

@@ -7,7 +7,7 @@ export interface SessionMetrics {
   readonly cacheRead: number
   readonly cacheWrite: number
   readonly totalTokens: number
-  /** In the currency that the provider reported; missing while nothing reported one. */
+  /** In the currency that the providers reported; missing if none was reported. */
   readonly cost?: number
   /** Model calls. */
   readonly calls: number
@@ -22,7 +22,7 @@ export const NO_METRICS: SessionMetrics = {
   calls: 0,
 }
 
-/** Adds one model call. Numbers that are missing count as 0, a missing total as the sum of the four. */
+/** Adds one model call. A missing number counts as 0, a missing total as the sum of the other four. */
 export function addUsage(metrics: SessionMetrics, usage: unknown): SessionMetrics {
   const u = (typeof usage === "object" && usage !== null ? usage : {}) as Usage
   const input = count(u.input)

@@ -6,6 +6,7 @@ import { anyLog, HEADER, headerOf, slotsOf } from "../../test/logs.ts"
 import { holds } from "../../test/property.ts"
 import type { Entry } from "../format/records.ts"
 import type { HeadInfo } from "../storage/contract.ts"
+import { encodeProjection, parseProjection } from "./projection-text.ts"
 import { projectEntry, projectLog, startProjection, toSessionInfo } from "./projection.ts"
 import type { InfoProjection, SessionInfo } from "./projection.ts"
 
@@ -17,23 +18,23 @@ test("the projection of a whole log says what its entries say", () => {
     fc.property(fc.oneof(infoLog, anyLog), (lines) => {
       const slots = slotsOf(lines)
       const projection = projectLog(startProjection(headerOf(lines), "l"), slots.slice(1))
-      expect(projection.promptsLost).toBeUndefined()
+      expect(projection.stale).not.toBe("log")
       expect(known(projection)).toEqual(withoutModel(projection, expectInfo(slots, headerOf(lines), NOW)))
     }),
     400,
   )
 })
 
-test("a projection that is kept and gone on with is the projection of the whole log, or says that it lost the prompts", () => {
+test("a projection that is kept and gone on with is the projection of the whole log, or is stale", () => {
   holds(
     fc.property(fc.oneof(infoLog, anyLog), (lines) => {
       const slots = slotsOf(lines)
       let projection = startProjection(headerOf(lines), "l")
       for (const [index, slot] of slots.slice(1).entries())
-        projection = JSON.parse(JSON.stringify(projectEntry(projection, slot, index + 1))) as InfoProjection
+        projection = parseProjection(encodeProjection(projectEntry(projection, slot, index + 1))) as InfoProjection
       const expected = withoutModel(projection, expectInfo(slots, headerOf(lines), NOW))
       const { firstPrompt: _, ...rest } = expected
-      if (projection.promptsLost === true) expect(known(projection)).toMatchObject(rest)
+      if (projection.stale === "log") expect(known(projection)).toMatchObject(rest)
       else expect(known(projection)).toEqual(expected)
     }),
     400,
@@ -50,20 +51,20 @@ test("prompts are remembered well enough that deleting two of the first three lo
     gone("2"),
     user("e", "5"),
   ])
-  expect(projection.promptsLost).toBeUndefined()
+  expect(projection.stale).not.toBe("log")
   expect(toSessionInfo("s", projection, head).firstPrompt).toBe("c")
 })
 
 test("a prompt that was not remembered is not passed over: where all remembered ones are gone, the projection says so", () => {
   const prompts = ["1", "2", "3", "4"].map((id) => user(`prompt ${id}`, id))
   const projection = projected([...prompts, gone("1"), user("late", "5"), gone("2"), gone("3")])
-  expect(projection.promptsLost).toBe(true)
+  expect(projection.stale).toBe("log")
   expect(projection.prompts).toEqual([])
 })
 
 test("a log whose only prompts were deleted has lost none", () => {
   const projection = projected([user("a", "1"), gone("1")])
-  expect(projection.promptsLost).toBeUndefined()
+  expect(projection.stale).not.toBe("log")
   expect(toSessionInfo("s", projection, head)).not.toHaveProperty("firstPrompt")
 })
 
@@ -212,7 +213,7 @@ test("a compaction's stored state says which model is in force, also after a bra
     modelIsExplicit: true,
     compaction: { id: "c", firstKeptSeq: 4 },
   })
-  expect(projection.modelUnknown).toBeUndefined()
+  expect(projection.stale).toBeUndefined()
 })
 
 test("the compaction that the leaf rests on is forgotten where it no longer is", () => {
@@ -283,7 +284,7 @@ function known(projection: InfoProjection): Partial<SessionInfo> {
 
 /** After a branch the fold does not say which model is in force; that is asked of the path. */
 function withoutModel<T extends object>(projection: InfoProjection, info: T): T {
-  if (projection.modelUnknown !== true) return info
+  if (projection.stale === undefined) return info
   const { model: _, ...rest } = info as T & { model?: unknown }
   return rest as unknown as T
 }

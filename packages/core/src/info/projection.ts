@@ -1,60 +1,69 @@
 /**
- * Session information: what a list shows of a session without opening it. Derived from the log, entry by entry, kept beside the
- * head as a cache, and made anew whenever it does not fit the log. Pure.
+ * Session information: what a list shows of a session without opening it. It is projected from the log, entry by entry. The projection
+ * is stored as a cache, so that it can be continued with the entries that are appended later. Pure; `store.ts` stores it.
  */
+import type { Selection } from "../context/select.ts"
 import { storedState } from "../context/state.ts"
 import type { ContextState, Entry, Header, ModelRef, Origin, ParentSession } from "../format/records.ts"
 import { isObject } from "../format/shape.ts"
+import type { EntryLog } from "../log/entry-log.ts"
 import type { HeadInfo, PartInfo, Seq } from "../storage/contract.ts"
-import { firstPromptOf, projectPrompt, PromptList } from "./first-prompt.ts"
+import { concernsPrompts, firstPromptOf, PromptList } from "./first-prompt.ts"
 import type { PromptProjection } from "./first-prompt.ts"
 import { toTime } from "../storage/clock.ts"
 import { addUsage, NO_METRICS } from "./metrics.ts"
 import type { SessionMetrics } from "./metrics.ts"
-import { PREFIX } from "../format/blob-refs.ts"
 
 export interface SessionInfo {
   readonly id: string
   /** ISO 8601, from the header. */
   readonly createdAt: string
-  /** ISO 8601, of the newest message; `createdAt` while there is none. */
+  /** ISO 8601, of the newest message; `createdAt` if there is none. */
   readonly lastMessageAt: string
   /** ISO 8601, the storage's clock: the last append of any entry. */
   readonly updatedAt: string
   /** Messages of the log, on every branch. */
   readonly messageCount: number
-  /** What the user called it, else what a program did, else the title in the header. */
+  /** The title that the user gave, else the one that a program gave, else the header's. */
   readonly title?: string
-  /** Missing where the title is the header's. */
+  /** Missing if the title is the header's. */
   readonly titleSource?: "user" | "auto"
-  /** The start of the first thing the user said, at most 200 UTF-16 units. */
+  /** The start of the first user message, at most 200 UTF-16 units. */
   readonly firstPrompt?: string
   readonly cwd?: string
   readonly source: "interactive" | "cron"
   readonly cronJobId?: string
   readonly systemPromptOverride?: string
   readonly parentSession?: ParentSession
-  /** Last in force at the leaf. */
+  /** The default model at the leaf. */
   readonly model?: ModelRef
   readonly metadata: { readonly [key: string]: unknown }
-  /** Summed over every branch. */
+  /** Summed over all branches. */
   readonly metrics: SessionMetrics
   readonly bytes: number
   readonly parts: readonly PartInfo[]
-  /** Fewer lines than the log says there must be: an import, fork or copy that was cut off. */
+  /** The log has fewer lines than its header says: an import, fork or copy was interrupted. */
   readonly incomplete?: boolean
 }
 
-/** What is kept of a log to go on folding. JSON. */
+/**
+ * Why a projection is not all of the information, and what must be read to complete it. Only a projection that is not stale is shown.
+ *
+ * - `path`: the leaf has moved to a branch whose path was not held, so `model` and `compaction` are unknown. The path of the leaf must be
+ *   read, back to its last compaction.
+ * - `log`: none of the remembered prompts is left, or a value is in the blob store. The log must be projected from its start.
+ */
+export type Stale = "path" | "log"
+
+/** What is stored of a log to continue its projection. JSON. */
 export interface InfoProjection extends PromptProjection {
-  readonly v: 1
-  /** Identity of the log that was folded. */
+  /** Identity of the projected log. */
   readonly log: string
-  /** The last line folded: its seq, and its id (the header's at 0, "" for a line that is no entry). */
+  /** The last projected line: its seq, and its id (the header's at 0, "" for a line that is not an entry). */
   readonly to: { readonly seq: Seq; readonly id: string }
   readonly leaf: string | null
-  /** The compaction that the leaf's path rests on, where the fold can tell. */
-  readonly compaction?: { readonly seq: Seq; readonly id: string; readonly firstKeptSeq?: Seq }
+  /** The compaction that the leaf's context begins with, if it is known. */
+  readonly compaction?: CompactionPlace
   readonly createdAt: string
   readonly lastMessageAt?: string
   readonly messageCount: number
@@ -68,16 +77,19 @@ export interface InfoProjection extends PromptProjection {
   readonly parentSession?: ParentSession
   readonly model?: ModelRef
   readonly modelIsExplicit: boolean
-  /** The leaf moved to another branch: only that branch can tell which model is in force. */
-  readonly modelUnknown?: true
-  /** A title or a value lies in the blob store and was not at hand: only who reads the log, and what it refers to, can tell. */
-  readonly valuesApart?: true
   readonly metadata: { readonly [key: string]: unknown }
   readonly metrics: SessionMetrics
-  /** Lines that the header says there must be. */
+  /** The number of lines that the header requires. */
   readonly lines?: number
-  /** Folded from what an older or newer log reads as; holds for that end of the log alone, and nothing is folded onto it. */
+  /** Of a log of an older or newer version, as it is read. It is valid for exactly this end of the log and is never continued. */
   readonly whole?: true
+  readonly stale?: Stale
+}
+
+export interface CompactionPlace {
+  readonly seq: Seq
+  readonly id: string
+  readonly firstKeptSeq?: Seq
 }
 
 export function startProjection(header: Header | Readonly<Record<string, unknown>>, log: string): InfoProjection {
@@ -87,7 +99,6 @@ export function startProjection(header: Header | Readonly<Record<string, unknown
   const origin = h["origin"] as Origin | undefined
   const model = text("provider") !== undefined && text("modelId") !== undefined
   return {
-    v: 1,
     log,
     to: { seq: 0, id: text("id") ?? "" },
     leaf: null,
@@ -110,13 +121,32 @@ export function startProjection(header: Header | Readonly<Record<string, unknown
   }
 }
 
-/** Folds the next line of the log. */
+/** Projects the next line of the log; `undefined` is a line that is not an entry. */
 export function projectEntry(projection: InfoProjection, entry: Entry | undefined, seq: Seq): InfoProjection {
+  const next = projectFields(projection, entry, seq)
+  if (entry === undefined || projection.stale === "log" || !concernsPrompts(projection, entry)) return next
+  const prompts = new PromptList(projection)
+  prompts.add(entry)
+  return withPrompts(next, prompts)
+}
+
+/** Projects all entries of a log that is held whole. */
+export function projectLog(start: InfoProjection, slots: Iterable<Entry | undefined>): InfoProjection {
+  const prompts = new PromptList()
+  let projection = start
+  let seq = start.to.seq
+  for (const entry of slots) {
+    projection = projectFields(projection, entry, ++seq)
+    if (entry !== undefined) prompts.add(entry)
+  }
+  return withPrompts(projection, prompts)
+}
+
+/** Projects everything but the prompts, which need a {@link PromptList} of the whole log if the log is projected from its start. */
+export function projectFields(projection: InfoProjection, entry: Entry | undefined, seq: Seq): InfoProjection {
   if (entry === undefined) return { ...projection, to: { seq, id: "" } }
-  const prompts = projectPrompt(projection, entry)
-  const before = prompts === projection ? projection : withPrompts(projection, prompts)
-  const next: Mutable<InfoProjection> = { ...before, to: { seq, id: entry.id }, leaf: entry.id }
-  if (projection.leaf !== entry.parentId) clearPath(next)
+  const next: Mutable<InfoProjection> = { ...projection, to: { seq, id: entry.id }, leaf: entry.id }
+  if (projection.leaf !== entry.parentId) leavePath(next)
   const field = entry as Readonly<Record<string, unknown>>
   switch (entry.type) {
     case "message":
@@ -127,7 +157,8 @@ export function projectEntry(projection: InfoProjection, entry: Entry | undefine
       break
     case "title_change":
     case "metadata":
-      if (isValueInBlob(entry)) next.valuesApart = true
+      // Its title or value is a reference. A reader that has the blobs restores the entry and removes `blobs`.
+      if (entry.blobs !== undefined) next.stale = "log"
       else if (entry.type === "metadata") projectMetadata(next, field)
       else projectTitle(next, field)
       break
@@ -153,28 +184,16 @@ export function projectEntry(projection: InfoProjection, entry: Entry | undefine
   return next
 }
 
-/** The fold of a log that is held whole. */
-export function projectLog(start: InfoProjection, slots: Iterable<Entry | undefined>): InfoProjection {
-  const prompts = new PromptList()
-  let projection = start
-  let seq = start.to.seq
-  for (const entry of slots) {
-    projection = projectEntry(projection, entry, ++seq)
-    if (entry !== undefined) prompts.see(entry)
-  }
-  return withPrompts(projection, prompts.toProjection())
+export function withPrompts(projection: InfoProjection, prompts: PromptList): InfoProjection {
+  const { promptsMore: _, promptsHidden: __, ...rest } = projection
+  return { ...rest, ...prompts.toProjection(), ...(prompts.lost ? { stale: "log" } : {}) }
 }
 
-export function withPrompts(projection: InfoProjection, prompts: PromptProjection): InfoProjection {
-  const { promptsMore: _, promptsHidden: __, promptsLost: ___, ...rest } = projection
-  return { ...rest, ...prompts }
-}
-
-/** What the leaf's path folds to, for a fold that cannot tell after a branch. */
-export function withState(
+/** With the state and the compaction of the leaf's path, which was read because the projection did not know them. */
+export function withPath(
   projection: InfoProjection,
   state: ContextState,
-  compaction?: InfoProjection["compaction"],
+  compaction: CompactionPlace | undefined,
 ): InfoProjection {
   const next: Mutable<InfoProjection> = { ...projection }
   projectState(next, state)
@@ -183,20 +202,19 @@ export function withState(
   return next
 }
 
-/** A fold goes on only in the log it was made of, at the entry it ended with. */
+/** The compaction that a selected context begins with. */
+export function compactionOf(log: EntryLog, { compaction }: Selection): CompactionPlace | undefined {
+  return compaction === undefined ? undefined : compactionAt(log.at(compaction) as Entry, compaction)
+}
+
+function compactionAt(entry: Entry, seq: Seq): CompactionPlace {
+  const { firstKeptSeq } = entry as Fields
+  return { seq, id: entry.id, ...(typeof firstKeptSeq === "number" ? { firstKeptSeq } : {}) }
+}
+
+/** A projection is continued only in the log it was made of, at the entry it ended with. */
 export function fitsLog(projection: InfoProjection, log: string, entryAt: Entry | undefined): boolean {
   return projection.log === log && (entryAt?.id ?? "") === projection.to.id
-}
-
-/** Whether an entry that names or describes the session does so with what lies in the blob store. */
-export function isValueInBlob(entry: Entry): boolean {
-  if (entry.type !== "title_change" && entry.type !== "metadata") return false
-  return entry.blobs !== undefined && JSON.stringify(entry).includes(PREFIX)
-}
-
-/** Whether only the log can tell what a fold should say; nothing is folded onto it then. */
-export function isUnsure(projection: Pick<InfoProjection, "promptsLost" | "valuesApart">): boolean {
-  return projection.promptsLost === true || projection.valuesApart === true
 }
 
 export function toSessionInfo(id: string, projection: InfoProjection, head: HeadInfo): SessionInfo {
@@ -245,12 +263,11 @@ function projectModel(next: Mutable<InfoProjection>, { role = "default", provide
   if (role !== "default" || !isText(provider) || !isText(model)) return
   next.model = { provider, model }
   next.modelIsExplicit = true
-  delete next.modelUnknown
+  knowPath(next)
 }
 
 function projectCompaction(next: Mutable<InfoProjection>, entry: Entry, seq: Seq): void {
-  const { firstKeptSeq } = entry as Fields
-  next.compaction = { seq, id: entry.id, ...(typeof firstKeptSeq === "number" ? { firstKeptSeq } : {}) }
+  next.compaction = compactionAt(entry, seq)
   projectStored(next, entry)
 }
 
@@ -265,16 +282,21 @@ function projectState(next: Mutable<InfoProjection>, { models, modelIsExplicit }
   if (model === undefined) delete next.model
   else next.model = { provider: model.provider, model: model.model }
   next.modelIsExplicit = modelIsExplicit
-  delete next.modelUnknown
+  knowPath(next)
 }
 
-/** The leaf moved to another branch. */
-function clearPath(next: Mutable<InfoProjection>): void {
-  next.modelUnknown = true
+/** The leaf has moved to another branch. */
+function leavePath(next: Mutable<InfoProjection>): void {
+  next.stale ??= "path"
   delete next.compaction
 }
 
-/** The user's null clears whatever there was, and a later automatic title may name the session again. */
+/** An entry says which model is in force. The compaction of its path may stay unknown: it is a hint. */
+function knowPath(next: Mutable<InfoProjection>): void {
+  if (next.stale === "path") delete next.stale
+}
+
+/** A user's null clears all titles; a later automatic title names the session again. */
 function projectTitle(next: Mutable<InfoProjection>, { title, source }: Fields): void {
   const key = source === "auto" ? "autoTitle" : "userTitle"
   if (isText(title) && title !== "") next[key] = title
@@ -307,7 +329,7 @@ function isText(value: unknown): value is string {
 type Fields = Readonly<Record<string, unknown>>
 type Mutable<T> = { -readonly [K in keyof T]: T[K] }
 
-/** The object without its undefined fields. */
+/** The fields that are not undefined. */
 function defined<T extends object>(fields: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as never
 }

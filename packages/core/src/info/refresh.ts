@@ -1,8 +1,8 @@
-/** Session information brought up to date from the log, where what is kept of it is not. */
+/** Brings session information up to date from the log if the stored one is not. */
 import type { CallOptions, HeadInfo, Seq, SessionStorage } from "../storage/contract.ts"
-import { infoText, isCurrent, storedInfo, storeInfo } from "./store.ts"
+import { infoText, storedInfo, storeInfo } from "./store.ts"
 import type { InfoProjection } from "./projection.ts"
-import { isUnsure, withPrompts, startProjection, projectEntry, isValueInBlob } from "./projection.ts"
+import { projectEntry, projectFields, startProjection, withPrompts } from "./projection.ts"
 import { withoutReferences } from "../context/missing-blobs.ts"
 import { readStart } from "../format/identify.ts"
 import { parseLine } from "../format/line.ts"
@@ -10,46 +10,50 @@ import type { Entry } from "../format/records.ts"
 import { restoreEntries } from "../log/blobs.ts"
 import { parseEntry } from "../log/parse-entry.ts"
 import { StorageError } from "../storage/errors.ts"
-import { PromptList, isInBlob, isPrompt } from "./first-prompt.ts"
+import { PromptList } from "./first-prompt.ts"
 
-/** Lines, or bytes of a log folded anew, from which on the result is worth a document. */
+/** A projection is stored if it cost so many lines, or so many bytes of a log that was projected from its start. */
 const WORTH_KEEPING_LINES = 1_000
 const WORTH_KEEPING_BYTES = 65_536
 
-/** The fold of a stored log of this version up to its end: from what is kept where that fits, else anew. */
+/**
+ * The projection of a stored log of this version up to its end: the stored one, continued or not, else one from the log's start. Its
+ * path may still be stale. `conflict` if the log was replaced or deleted meanwhile.
+ */
 export async function currentInfo(
   storage: SessionStorage,
   id: string,
   head: HeadInfo,
   o: CallOptions = {},
 ): Promise<InfoProjection> {
-  const kept = await storedInfo(storage, id, head, o)
-  if (kept !== undefined && isCurrent(kept, head)) return kept
-  const from = kept === undefined || isUnsure(kept) ? undefined : kept
-  const on = from === undefined ? undefined : await projectFurther(storage, id, from, head, o)
-  const projection = on === undefined || isUnsure(on) ? await projectAnew(storage, id, head, o) : on
-  const worth =
-    projection === on
-      ? projection.to.seq - (from as InfoProjection).to.seq >= WORTH_KEEPING_LINES
-      : head.bytes >= WORTH_KEEPING_BYTES || kept !== undefined
-  if (worth || infoText(projection) === undefined) await storeInfo(storage, id, projection, o)
+  const stored = await storedInfo(storage, id, head, o)
+  const from = stored?.stale === "log" ? undefined : stored
+  if (from?.to.seq === head.next - 1) return from
+  const further = from === undefined ? undefined : await projectFurther(storage, id, from, head, o)
+  const isFurther = further !== undefined && further.stale !== "log"
+  const projection = isFurther ? further : await projectAnew(storage, id, head, o)
+  const isWorth = isFurther
+    ? further.to.seq - (from as InfoProjection).to.seq >= WORTH_KEEPING_LINES
+    : head.bytes >= WORTH_KEEPING_BYTES || stored !== undefined
+  if (isWorth || infoText(projection) === undefined) await storeInfo(storage, id, projection, o)
   return projection
 }
 
-/** Goes on from a kept fold; undefined where the log is not the one it was made of. */
+/** Continues a stored projection; undefined if the log is not the one that it was made of. */
 async function projectFurther(
   storage: SessionStorage,
   id: string,
-  kept: InfoProjection,
+  from: InfoProjection,
   head: HeadInfo,
   o: CallOptions,
 ): Promise<InfoProjection | undefined> {
-  let projection = kept
-  for await (const { seq, line } of linesOf(storage, id, kept.to.seq, head, o)) {
-    if (seq > kept.to.seq) {
-      const entry = parseEntry(line, seq, ignore)
-      projection = projectEntry(projection, await readable(storage, projection, entry, o), seq)
-    } else if (idAt(line, seq) !== kept.to.id) return undefined
+  let projection = from
+  for await (const { seq, line } of linesOf(storage, id, from.to.seq, head, o)) {
+    if (seq > from.to.seq) {
+      const before = projection
+      const project = (entry: Entry | undefined): InfoProjection => projectEntry(before, entry, seq)
+      ;({ projection } = await withBlobs(storage, parseEntry(line, seq, ignore), project, o))
+    } else if (idAt(line, seq) !== from.to.id) return undefined
   }
   return projection
 }
@@ -61,25 +65,51 @@ export async function projectAnew(
   o: CallOptions,
 ): Promise<InfoProjection> {
   let projection = startProjection({}, head.log)
-  let headerMet = false
+  let hasHeader = false
   const prompts = new PromptList()
   for await (const { seq, line } of linesOf(storage, id, 0, head, o)) {
-    if (!headerMet) {
-      // As opening does: what stands before the header and is no record, or a title, is passed over.
+    if (!hasHeader) {
+      // As when a session is opened: lines before the header that are not records, or a title, are skipped.
       const { first } = readStart([line])
-      headerMet = first !== undefined
+      hasHeader = first !== undefined
       const start = startProjection(first ?? {}, head.log)
-      projection = headerMet && seq === 0 ? start : { ...start, to: { seq, id: "" } }
+      projection = hasHeader && seq === 0 ? start : { ...start, to: { seq, id: "" } }
       continue
     }
-    const entry = await readable(storage, projection, parseEntry(line, seq, ignore), o)
-    projection = projectEntry(projection, entry, seq)
-    if (entry !== undefined) prompts.see(entry)
+    const before = projection
+    const project = (entry: Entry | undefined): InfoProjection => projectFields(before, entry, seq)
+    const done = await withBlobs(storage, parseEntry(line, seq, ignore), project, o)
+    projection = done.projection
+    if (done.entry !== undefined) prompts.add(done.entry)
   }
-  return withPrompts(projection, prompts.toProjection())
+  // Only the first prompts are needed, and which ones these are is known at the end.
+  for (let { unread } = prompts; unread !== undefined; { unread } = prompts) {
+    prompts.read(await restored(storage, unread, o))
+  }
+  return withPrompts(projection, prompts)
 }
 
-/** The lines from a place to the head. `conflict` where the log has not got them any more. */
+/** Projects an entry. Its blobs are read only if the projection needs them: a title, a metadata value, or one of the first prompts. */
+async function withBlobs(
+  storage: SessionStorage,
+  entry: Entry | undefined,
+  project: (entry: Entry | undefined) => InfoProjection,
+  o: CallOptions,
+): Promise<{ readonly entry: Entry | undefined; readonly projection: InfoProjection }> {
+  const projection = project(entry)
+  if (entry?.blobs === undefined || projection.stale !== "log") return { entry, projection }
+  const whole = await restored(storage, entry, o)
+  return { entry: whole, projection: project(whole) }
+}
+
+/** With its blobs in place, and a sentence in place of each that is missing. */
+async function restored(storage: SessionStorage, entry: Entry, o: CallOptions): Promise<Entry> {
+  const { entries } = await restoreEntries(storage, [entry], o)
+  const { blobs: _, ...whole } = withoutReferences(entries[0] as Entry)
+  return whole
+}
+
+/** The lines from `from` to the head. `conflict` if the log does not have them any more. */
 async function* linesOf(
   storage: SessionStorage,
   id: string,
@@ -96,24 +126,6 @@ async function* linesOf(
   throw new StorageError("conflict", message, { session: id, storage: storage.description })
 }
 
-/** What the user said, a title or a value may be longer than a line holds; then it lies in the blob store. */
-async function readable(
-  storage: SessionStorage,
-  projection: InfoProjection,
-  entry: Entry | undefined,
-  o: CallOptions,
-): Promise<Entry | undefined> {
-  if (entry === undefined || !(isValueInBlob(entry) || isPromptApart(projection, entry))) return entry
-  const { entries } = await restoreEntries(storage, [entry], o)
-  // Nothing of it is apart any more, whatever it says.
-  const { blobs: _, ...whole } = withoutReferences(entries[0] as Entry)
-  return whole
-}
-
-function isPromptApart(projection: InfoProjection, entry: Entry): boolean {
-  return isInBlob(entry) && (entry.type === "context_edit" || (projection.promptsMore !== true && isPrompt(entry)))
-}
-
 function idAt(line: string, seq: Seq): string {
   if (seq > 0) return parseEntry(line, seq, ignore)?.id ?? ""
   const { id } = (parseLine(line).record ?? {}) as { id?: unknown }
@@ -121,5 +133,5 @@ function idAt(line: string, seq: Seq): string {
 }
 
 function ignore(): void {
-  // What is damaged is told of by opening and by verify; information takes what it can read.
+  // Opening and verify report damaged lines; the information is projected from the others.
 }

@@ -8,6 +8,7 @@ import { holdsAsync } from "../../test/property.ts"
 import { STORED_ID, storeLines } from "../../test/stored.ts"
 import { assistant, user } from "../../test/writers.ts"
 import type { SessionStorage } from "../storage/contract.ts"
+import { encodeProjection } from "./projection-text.ts"
 import { infoText } from "./store.ts"
 import { startProjection } from "./projection.ts"
 import type { InfoProjection, SessionInfo } from "./projection.ts"
@@ -21,7 +22,7 @@ test("information is the log's, whatever was kept of it, and how far", async () 
       const storage = memory()
       const place = at % lines.length
       const projection = harmed(projectTo(lines, place, ""), harm)
-      const text = harm < garbage.length ? (garbage[harm] as string) : JSON.stringify(projection)
+      const text = harm < garbage.length ? (garbage[harm] as string) : encodeProjection(projection as InfoProjection)
       await storeKept(storage, lines, place, text, beside)
       const sessions = createSessions({ storage })
       const expected = expectInfo(slotsOf(lines), headerOf(lines), NOW)
@@ -71,7 +72,7 @@ test("a session that is opened by its end has the information of its log, and ca
     const storage = counting()
     const head = await storage.append(STORED_ID, lines.slice(0, 20), { expect: 0 })
     const kept = harmed(projectTo(lines, 20, head.log), harm)
-    await storage.append(STORED_ID, lines.slice(20), { expect: head, info: JSON.stringify(kept) })
+    await storage.append(STORED_ID, lines.slice(20), { expect: head, info: encodeProjection(kept as InfoProjection) })
     const sessions = createSessions({ storage, readWindow: { first: 1, largest: 1 } })
     const session = await sessions.open(STORED_ID)
     expect(await session.info()).toMatchObject({
@@ -92,7 +93,7 @@ test("a session that is opened by its end has the information of its log, and ca
 test("what a session is told of its log when it is opened is projected of that log, though it grew before anybody asked", async () => {
   const storage = counting()
   const lines = [headerLine(), ...Array.from({ length: 20 }, (_, n) => saidLine(n + 1))]
-  await storeKept(storage, lines, 12, JSON.stringify(projectTo(lines, 12, "")), true)
+  await storeKept(storage, lines, 12, encodeProjection(projectTo(lines, 12, "")), true)
   const tenLines = lines.slice(-10).join("\n").length + 1
   for (const readWindow of [{ first: tenLines, largest: tenLines }, undefined]) {
     const open = readWindow === undefined ? createSessions({ storage }) : createSessions({ storage, readWindow })
@@ -147,7 +148,7 @@ test("information of another log, or with another entry at its end, is made anew
       storage,
       lines,
       2,
-      JSON.stringify({ ...projectTo(lines, 2, ""), messageCount: 70, ...change }),
+      encodeProjection({ ...projectTo(lines, 2, ""), messageCount: 70, ...change }),
       true,
     )
     expect((await createSessions({ storage }).info(STORED_ID)).messageCount).toBe(4)

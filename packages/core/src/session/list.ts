@@ -100,7 +100,7 @@ async function infoOf(
   }
 }
 
-/** What is kept of it, where that says all there is to say. */
+/** The stored projection if it is current. */
 async function projectionOf(
   storage: SessionStorage,
   id: string,
@@ -109,7 +109,7 @@ async function projectionOf(
   o: CallOptions,
 ): Promise<InfoProjection> {
   const kept = await storedInfo(storage, id, head, o)
-  if (kept !== undefined && isCurrent(kept, head) && kept.modelUnknown !== true) return kept
+  if (kept !== undefined && isCurrent(kept, head)) return kept
   return infoOfStored(storage, id, head, kept, options, o)
 }
 

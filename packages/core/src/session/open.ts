@@ -4,9 +4,8 @@ import type { Entry, Header } from "../format/records.ts"
 import type { CallOptions, Head, HeadInfo, Seq, SessionStorage } from "../storage/contract.ts"
 import { EntryLog } from "../log/entry-log.ts"
 import { defaultLeaf } from "../log/path.ts"
-import { informationOf, storedInfo } from "../info/store.ts"
-import type { HeadInformation } from "../info/store.ts"
-import { fitsLog, projectEntry, projectLog, startProjection, isUnsure } from "../info/projection.ts"
+import { contextStart, infoBeside, storedInfo } from "../info/store.ts"
+import { fitsLog, projectEntry, projectLog, startProjection } from "../info/projection.ts"
 import type { InfoProjection } from "../info/projection.ts"
 import { loadLog, loadOlder } from "../log/loaded-log.ts"
 import type { LoadedLog, LoadOther } from "../log/loaded-log.ts"
@@ -76,8 +75,8 @@ export async function openSession(
 
 interface Loaded {
   readonly loaded: LoadedLog
-  /** The information beside the head, if that is up to date. */
-  readonly beside: HeadInformation | undefined
+  /** The information beside the head, if it says that it is current. */
+  readonly beside: InfoProjection | undefined
 }
 
 async function load(
@@ -86,9 +85,9 @@ async function load(
   { readWindow }: Pick<LiveSessionOptions, "readWindow">,
   o: CallOptions,
 ): Promise<Loaded> {
-  let beside: HeadInformation | undefined
-  const contextStart = (head: HeadInfo): Seq | undefined => (beside = informationOf(head))?.contextStart
-  const loaded = await loadLog(storage, id, loadOther, { ...o, readWindow, contextStart })
+  let beside: InfoProjection | undefined
+  const contextStartOf = (head: HeadInfo): Seq | undefined => contextStart((beside = infoBeside(head)))
+  const loaded = await loadLog(storage, id, loadOther, { ...o, readWindow, contextStart: contextStartOf })
   return { loaded, beside }
 }
 
@@ -108,25 +107,24 @@ async function leafOf(log: EntryLog, store: LogStore, o: CallOptions): Promise<s
 }
 
 /**
- * The kept fold brought up to date from what is loaded; undefined where that would mean reading further. Made when it is asked for:
- * whoever only reads a session has no use for it.
+ * Makes the projection of the log: the stored one, continued with the loaded entries; undefined if more of the log would have to be read.
+ * It is made on first use, because a session that is only read does not need it.
  */
 async function projectionOf(
   storage: SessionStorage,
   id: string,
   loaded: LoadedLog,
-  beside: HeadInformation | undefined,
+  beside: InfoProjection | undefined,
   o: CallOptions,
 ): Promise<() => InfoProjection | undefined> {
   const { log, headInfo, header } = loaded
   const { from, end } = log
   if (loaded.older === undefined && loaded.newer === undefined && !log.complete) {
-    const kept = beside === undefined ? await storedInfo(storage, id, headInfo, o) : undefined
+    const stored = beside ?? (await storedInfo(storage, id, headInfo, o))
     return () => {
-      const projection = beside?.projection() ?? kept
-      if (projection === undefined || projection.to.seq < from || isUnsure(projection)) return undefined
-      if (!fitsLog(projection, headInfo.log, log.at(projection.to.seq))) return undefined
-      return orUndefined(projectRange(projection, log, { from: projection.to.seq + 1, to: end }))
+      if (stored === undefined || stored.to.seq < from || stored.stale === "log") return undefined
+      if (!fitsLog(stored, headInfo.log, log.at(stored.to.seq))) return undefined
+      return orUndefined(projectRange(stored, log, { from: stored.to.seq + 1, to: end }))
     }
   }
   return () => {
@@ -135,9 +133,9 @@ async function projectionOf(
   }
 }
 
-/** Where only the log can tell, somebody who asks has it read. */
+/** A stale one is projected anew when the information is asked for. */
 function orUndefined(projection: InfoProjection): InfoProjection | undefined {
-  return isUnsure(projection) ? undefined : projection
+  return projection.stale === "log" ? undefined : projection
 }
 
 function projectRange(

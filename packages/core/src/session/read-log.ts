@@ -7,7 +7,7 @@ import { buildTree } from "../log/nodes.ts"
 import { pathTo } from "../log/path.ts"
 import { restoreEntries } from "../log/blobs.ts"
 import { currentInfo } from "../info/refresh.ts"
-import { projectEntry, projectLog, startProjection, toSessionInfo, withState, isUnsure } from "../info/projection.ts"
+import { compactionOf, projectEntry, projectLog, startProjection, toSessionInfo, withPath } from "../info/projection.ts"
 import type { InfoProjection, SessionInfo } from "../info/projection.ts"
 import { parseEntry } from "../log/parse-entry.ts"
 import { findEntry, selectAt } from "./select-path.ts"
@@ -83,20 +83,18 @@ export async function readInfo(shared: LiveSession, o: CallOptions = {}): Promis
   const projection = replaced ? await currentInfo(storage, id, head, o) : await infoOfOpen(shared, head, o)
   // Rewritten by another writer's migration it is the same session; made anew it is another one.
   if (replaced && projection.createdAt !== startProjection(state.header, "").createdAt) throw deleted(shared)
-  return toSessionInfo(id, projection.modelUnknown === true ? await withModel(shared, projection, o) : projection, head)
+  return toSessionInfo(id, projection.stale === "path" ? await withPathOf(shared, projection, o) : projection, head)
 }
 
-/** After a branch only the new path can tell which model is in force. */
-export async function withModel(
+/** After a branch, with the model and the compaction of the new path. */
+export async function withPathOf(
   shared: LiveSession,
   projection: InfoProjection,
   o: CallOptions = {},
 ): Promise<InfoProjection> {
   const { state } = shared
   const selection = await selectAt(shared, state.leafId, o)
-  const place = selection.compaction
-  const compaction = place === undefined ? undefined : { seq: place, id: (state.log.at(place) as Entry).id }
-  const known = withState(projection, selection.state, compaction)
+  const known = withPath(projection, selection.state, compactionOf(state.log, selection))
   if (state.projection === projection) state.projection = known
   return known
 }
@@ -122,7 +120,7 @@ export async function readParts(
 async function infoOfOpen(shared: LiveSession, head: HeadInfo, o: CallOptions): Promise<InfoProjection> {
   const { state } = shared
   const carried = state.infoAt(state.pendingCount)
-  if (carried !== undefined && !isUnsure(carried)) return carried
+  if (carried !== undefined && carried.stale !== "log") return carried
   if (shared.writeGuard.kind !== "open" || state.head === undefined) return infoOfMemory(shared)
   const made = await currentInfo(shared.storage, shared.id, head, o)
   if (state.acknowledged === made.to.seq + 1 && state.head.log === made.log) state.projection = made

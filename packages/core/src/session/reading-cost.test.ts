@@ -4,6 +4,9 @@ import { HEADER } from "../../test/logs.ts"
 import { createMadeStorage } from "../../test/made-storage.ts"
 import type { MadeStorage, Stretch } from "../../test/made-storage.ts"
 import { STORED_ID } from "../../test/stored.ts"
+import { startProjection } from "../info/projection.ts"
+import type { CompactionPlace } from "../info/projection.ts"
+import { encodeProjection } from "../info/projection-text.ts"
 import type { HeadInfo } from "../storage/contract.ts"
 import { createSessions } from "./repository.ts"
 
@@ -79,8 +82,9 @@ describe("the information beside the head says where the live context begins", (
   /** What is read for the context of so many messages, if the compaction is said to stand, and to keep from, there. */
   const readFor = async (messages: number, stretches: readonly Stretch[], said: object) => {
     const inner = createMadeStorage([header, talk(100_000 - messages, 2_000), ...stretches])
-    const projection = { to: { seq: end, id: `e${end}` }, compaction: { id: "any", ...said } }
-    const info = { text: JSON.stringify(projection), next: end + 1 }
+    const compaction = { id: "any", ...said } as CompactionPlace
+    const projection = { ...startProjection(HEADER, ""), to: { seq: end, id: `e${end}` }, compaction }
+    const info = { text: encodeProjection(projection), next: end + 1 }
     const storage = { ...inner, head: async (id: string) => ({ ...(await inner.head(id)), info }) as HeadInfo }
     const context = await (await createSessions({ storage }).open(STORED_ID)).context()
     expect(context.messages).toHaveLength(messages + 1)

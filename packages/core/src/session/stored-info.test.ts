@@ -11,6 +11,7 @@ import {
 } from "../../test/kept-info.ts"
 import { STORED_ID, storeLines } from "../../test/stored.ts"
 import { user } from "../../test/writers.ts"
+import { encodeProjection } from "../info/projection-text.ts"
 import { createSessions } from "./repository.ts"
 
 test("after a branch the list knows the model without opening the log", async () => {
@@ -34,7 +35,7 @@ test("where only the path can tell the model, the answer is kept, and the next l
     entryLine(2, { type: "model_change", provider: "p", model: "new" }),
     entryLine(3, { type: "leaf" }, "e1"),
   ]
-  await storeKept(storage, lines, 3, JSON.stringify(projectTo(lines, 3, "")), true)
+  await storeKept(storage, lines, 3, encodeProjection(projectTo(lines, 3, "")), true)
   const sessions = createSessions({ storage })
   expect((await sessions.list()).sessions[0]?.model).toEqual({ provider: "p", model: "old" })
   expect(storage.take().lines).toBeGreaterThan(0)
@@ -45,7 +46,7 @@ test("where only the path can tell the model, the answer is kept, and the next l
 test("a row that is behind its head is brought up to date from the log's end alone", async () => {
   const storage = counting()
   const lines = [headerLine(), ...Array.from({ length: 500 }, (_, n) => saidLine(n + 1))]
-  await storeKept(storage, lines, 497, JSON.stringify(projectTo(lines, 497, "")), true)
+  await storeKept(storage, lines, 497, encodeProjection(projectTo(lines, 497, "")), true)
   expect((await createSessions({ storage }).info(STORED_ID)).messageCount).toBe(500)
   // The line that the kept information ends with is looked at: it must be the one that it was made of.
   expect(storage.take().lines).toBe(4)
@@ -83,7 +84,7 @@ test("prompts that the end of the log deletes are not missed by who goes on from
   const storage = memory()
   const gone = [1, 2, 3].map((n) => entryLine(5 + n, { type: "tombstone", targetId: `e${n}` }))
   const lines = [headerLine(), ...[1, 2, 3, 4, 5].map(saidLine), ...gone]
-  await storeKept(storage, lines, 5, JSON.stringify(projectTo(lines, 5, "")), true)
+  await storeKept(storage, lines, 5, encodeProjection(projectTo(lines, 5, "")), true)
   expect((await createSessions({ storage }).info(STORED_ID)).firstPrompt).toMatch(/^say 4 /)
 })
 
@@ -105,4 +106,35 @@ test("a prompt that is too long for a line shows its start, never a reference", 
   for await (const { hash } of copy.blobs.list()) await copy.blobs.delete(hash)
   const bare = createSessions({ storage: memory(copy) })
   expect((await bare.info(STORED_ID)).firstPrompt).not.toMatch(/blob:/)
+})
+
+test("of prompts in the blob store only those are read that the information needs, and the list reads the log once", async () => {
+  const written = memory()
+  const session = await createSessions({ storage: written, blobs: { textUnits: 100 } }).create({ id: "s" })
+  const ids: string[] = []
+  for (const text of ["one", "two", "three"]) ids.push(...(await session.append(user(text))).ids)
+  for (const start of ["fourth", "fifth", "sixth", "seventh"]) await session.append(user(`${start} ${"-".repeat(200)}`))
+  const check = async (firstPrompt: RegExp, blobsGot: number): Promise<void> => {
+    const storage = counting()
+    for await (const { hash } of written.blobs.list())
+      await storage.blobs.put((await written.blobs.get(hash)) as Uint8Array)
+    await storeLines(
+      [
+        ...(await linesOf(written, "s")),
+        ...Array.from({ length: 500 }, (_, n) => entryLine(n + 100, { type: "custom", customType: "x" })),
+      ],
+      storage,
+    )
+    for (const [lines, blobs] of [
+      [true, blobsGot],
+      [false, 0],
+    ] as const) {
+      expect((await createSessions({ storage }).list()).sessions[0]?.firstPrompt).toMatch(firstPrompt)
+      const { lines: read, blobsGot: got } = storage.take()
+      expect([read > 0, got]).toEqual([lines, blobs])
+    }
+  }
+  await check(/^one$/, 0)
+  for (const id of ids) await session.tombstone(id)
+  await check(/^fourth -/, 3)
 })

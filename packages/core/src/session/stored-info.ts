@@ -1,4 +1,4 @@
-/** The information of a stored log, whoever wrote it: from what is kept of it, else from its end, else from all of it. */
+/** The information of a stored log of any version: the stored one, else from the log's end, else from all of it. */
 import type { CallOptions, HeadInfo, SessionStorage } from "../storage/contract.ts"
 import type { InfoProjection } from "../info/projection.ts"
 import { currentInfo } from "../info/refresh.ts"
@@ -6,9 +6,9 @@ import { storeInfo } from "../info/store.ts"
 import { currentHeader, readLines } from "../log/loaded-log.ts"
 import { openSession } from "./open.ts"
 import type { OpeningOptions } from "./open.ts"
-import { infoOfMemory, withModel } from "./read-log.ts"
+import { infoOfMemory, withPathOf } from "./read-log.ts"
 
-/** Where what is `kept` of it does not do. `not_a_session`, and whatever the storage says. */
+/** For a log whose stored information, `kept`, is not current. `not_a_session`, and the errors of the storage. */
 export async function infoOfStored(
   storage: SessionStorage,
   id: string,
@@ -17,10 +17,10 @@ export async function infoOfStored(
   options: OpeningOptions,
   o: CallOptions,
 ): Promise<InfoProjection> {
-  // Where something is kept that goes on being folded, the log is of this version. Else it may be anybody's.
+  // A projection that can be continued was made of a log of this version.
   if (kept === undefined && !(await isOurs(storage, id, o))) return infoOfOther(storage, id, head, options, o)
   const projection = await currentInfo(storage, id, head, o)
-  return projection.modelUnknown === true ? withKnownModel(storage, id, head, projection, options, o) : projection
+  return projection.stale === "path" ? withStoredPath(storage, id, head, projection, options, o) : projection
 }
 
 async function isOurs(storage: SessionStorage, id: string, o: CallOptions): Promise<boolean> {
@@ -28,7 +28,7 @@ async function isOurs(storage: SessionStorage, id: string, o: CallOptions): Prom
   return currentHeader(first) !== undefined
 }
 
-/** A log of an older version is migrated to be read, all of it, so what it folds to is kept. */
+/** Another version's log is read whole, so its projection is stored. */
 async function infoOfOther(
   storage: SessionStorage,
   id: string,
@@ -38,7 +38,7 @@ async function infoOfOther(
 ): Promise<InfoProjection> {
   const session = await openSession(storage, id, options, o)
   const made = infoOfMemory(session)
-  const projection = made.modelUnknown === true ? await withModel(session, made, o) : made
+  const projection = made.stale === "path" ? await withPathOf(session, made, o) : made
   const now = session.state.head
   if (now?.next !== head.next || now.log !== head.log) return projection
   const whole: InfoProjection = { ...projection, whole: true, to: { seq: head.next - 1, id: "" } }
@@ -46,8 +46,8 @@ async function infoOfOther(
   return whole
 }
 
-/** Only the leaf's path can tell; the answer is kept, so that the next listing need not look. */
-async function withKnownModel(
+/** Reads the leaf's path, and stores the projection so that the next list need not read it. */
+async function withStoredPath(
   storage: SessionStorage,
   id: string,
   head: HeadInfo,
@@ -56,7 +56,7 @@ async function withKnownModel(
   o: CallOptions,
 ): Promise<InfoProjection> {
   const session = await openSession(storage, id, options, o)
-  const known = await withModel(session, projection, o)
+  const known = await withPathOf(session, projection, o)
   const now = session.state.head
   if (now?.next === head.next && now.log === head.log) await storeInfo(storage, id, known, o)
   return known

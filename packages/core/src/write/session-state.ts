@@ -8,7 +8,7 @@ import type { Head, Seq } from "../storage/contract.ts"
 import { LazyEntry } from "../log/entry-log.ts"
 import type { EntryLog, EntrySlot } from "../log/entry-log.ts"
 import { parentOf } from "../log/path.ts"
-import { projectEntry, withState } from "../info/projection.ts"
+import { compactionOf, projectEntry, withPath } from "../info/projection.ts"
 import type { InfoProjection } from "../info/projection.ts"
 import { leafAfter, memoryLine } from "./pending.ts"
 import type { PendingEntry } from "./pending.ts"
@@ -159,19 +159,14 @@ export class SessionState {
     const projection = this.infoAt(this.#projections.length)
     const next = projection === undefined ? undefined : projectEntry(projection, entry ?? this.log.at(seq), seq)
     // After a move to another branch its path is mostly held, and need not be read again.
-    const moved = next?.modelUnknown === true && projection?.modelUnknown !== true
+    const moved = next?.stale === "path" && projection?.stale !== "path"
     this.#projections.push(moved ? this.#withPath(next, seq) : next)
   }
 
   #withPath(projection: InfoProjection, seq: Seq): InfoProjection {
     const selection = selectContext(this.log, seq, this.header)
     if ("older" in selection) return projection
-    const at = selection.compaction
-    return withState(
-      projection,
-      selection.state,
-      at === undefined ? undefined : { seq: at, id: (this.log.at(at) as Entry).id },
-    )
+    return withPath(projection, selection.state, compactionOf(this.log, selection))
   }
 }
 

@@ -1,4 +1,10 @@
-/** Kept session information is a cache that anybody may have written: nothing of it is believed before it has its shape. */
+/**
+ * The stored text of a projection. Any program may have written a stored one, so all of its fields are checked when it is read.
+ *
+ * A complete projection is written as `v: 1`, which older programs read too. They do not know `stale` and would show the fields that are
+ * in doubt, so a stale projection is written as `v: 2`, which they ignore: they read the log. Their own texts have other fields in place
+ * of `stale`, so that a list of sessions that they wrote need not read a log either.
+ */
 import {
   all,
   arrayOf,
@@ -16,7 +22,20 @@ import {
 import type { Check } from "../format/shape.ts"
 import type { InfoProjection } from "./projection.ts"
 
-/** Undefined for a text that is no fold. */
+/** Fields of older programs. */
+interface OlderDoubts {
+  /** The path of the leaf was not known. */
+  readonly modelUnknown?: true
+  readonly promptsLost?: true
+  /** A title or a metadata value was in the blob store. */
+  readonly valuesApart?: true
+}
+
+export function encodeProjection(projection: InfoProjection): string {
+  return `{"v":${projection.stale === undefined ? 1 : 2},${JSON.stringify(projection).slice(1)}`
+}
+
+/** Undefined for a text that is not a projection. */
 export function parseProjection(text: string): InfoProjection | undefined {
   let value: unknown
   try {
@@ -24,20 +43,29 @@ export function parseProjection(text: string): InfoProjection | undefined {
   } catch {
     return undefined
   }
-  return projection(value) === undefined ? (value as InfoProjection) : undefined
+  if (check(value) !== undefined) return undefined
+  const {
+    v: _,
+    modelUnknown,
+    promptsLost,
+    valuesApart,
+    ...projection
+  } = value as InfoProjection & OlderDoubts & { v: number }
+  if (promptsLost === true || valuesApart === true) return { ...projection, stale: "log" }
+  return modelUnknown === true ? { ...projection, stale: "path" } : projection
 }
 
 const isTrue: Check = (value) => (value === true ? undefined : " must be true.")
-/** As it is written here: times are sorted as text. */
+/** In the one form that is written: times are sorted as text. */
 const isTime: Check = (value) => {
   const at = typeof value === "string" ? Date.parse(value) : Number.NaN
   return !Number.isNaN(at) && new Date(at).toISOString() === value ? undefined : " must be a time."
 }
 const isMap: Check = (value) => (isObject(value) ? undefined : " must be an object.")
 
-const projection: Check = all(
+const check: Check = all(
   shape({
-    v: oneOf(1),
+    v: oneOf(1, 2),
     log: isString,
     to: shape({ seq: isCount, id: isString }),
     leaf: nullable(isString),
@@ -55,6 +83,7 @@ const projection: Check = all(
     modelUnknown: optional(isTrue),
     valuesApart: optional(isTrue),
     whole: optional(isTrue),
+    stale: optional(oneOf("path", "log")),
   }),
   shape({
     userTitle: optional(isString),
