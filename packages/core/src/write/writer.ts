@@ -81,16 +81,16 @@ async function writeAgain(
     if (mayArrive || conflict) {
       let end: LogEnd | undefined
       try {
-        end = await readEnd(storage, id, expect)
+        end = await readEnd(storage, id, o.expect)
       } catch (error) {
         return giveUp(error)
       }
-      const own = ownLines(left, expect, end, mayArrive, o.isLast)
+      const own = ownLines(lines, o.expect, end, mayArrive, o.isLast)
       if (own === undefined) return { kind: "conflict", end, mayBeIn: mayArrive }
       if (end !== undefined && own > 0) {
         expect = { next: end.head.next, log: end.head.log }
-        if (own === left.length) return { kind: "committed", head: expect }
-        left = left.slice(own)
+        if (own === lines.length) return { kind: "committed", head: expect }
+        left = lines.slice(own)
       }
       if (attempt === TRIES) return giveUp(conflict ? keepsRefusing(storage, id) : failure?.error)
     } else if (attempt === TRIES) return giveUp(failure?.error)

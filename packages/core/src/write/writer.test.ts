@@ -1,0 +1,84 @@
+import { createMemoryStorage } from "@sessions/memory"
+import { expect, test } from "vitest"
+import type { Head, SessionStorage } from "../storage/contract.ts"
+import { StorageError } from "../storage/errors.ts"
+import { writeLines } from "./writer.ts"
+
+type Append = SessionStorage["append"]
+
+/** A storage with a log of one line. Each append runs the next step, or the storage's own append if no step is left. */
+async function logged(
+  ...steps: ((append: Append, lines: readonly string[], o: Parameters<Append>[2]) => Promise<Head>)[]
+): Promise<{ readonly storage: SessionStorage; readonly head: Head }> {
+  const storage = createMemoryStorage()
+  const head = await storage.append("s", ["first"], { expect: 0 })
+  const append: Append = (id, lines, o) =>
+    (steps.shift() ?? (() => storage.append(id, lines, o)))(storage.append, lines, o)
+  return { storage: { ...storage, append }, head }
+}
+
+const lost = new StorageError("indeterminate", "The answer was lost.")
+
+test("lines that arrived although their answer was lost are committed", async () => {
+  const { storage, head } = await logged(async (append, lines, o) => {
+    await append("s", lines, o)
+    throw lost
+  })
+  const written = await writeLines(storage, "s", ["a", "b"], { expect: head })
+  expect(written).toEqual({ kind: "committed", head: { next: 3, log: head.log } })
+})
+
+test("of lines of which the first arrived, the rest is sent behind it", async () => {
+  const { storage, head } = await logged(async (append, lines, o) => {
+    await append("s", lines.slice(0, 1), o)
+    throw lost
+  })
+  const written = await writeLines(storage, "s", ["a", "b", "c"], { expect: head })
+  expect(written).toEqual({ kind: "committed", head: { next: 4, log: head.log } })
+})
+
+test("a conflict behind a first part that arrived has the log's end from the expected end on", async () => {
+  const { storage, head } = await logged(
+    async (append, lines, o) => {
+      await append("s", lines.slice(0, 1), o)
+      throw lost
+    },
+    async (append, lines, o) => {
+      await append("s", ["other"], { expect: { next: 2, log: head.log } })
+      return append("s", lines, o)
+    },
+  )
+  const written = await writeLines(storage, "s", ["a", "b"], { expect: head })
+  const end = { from: 0, lines: ["first", "a", "other"], head: { next: 3 } }
+  expect(written).toMatchObject({ kind: "conflict", mayBeIn: true, end })
+})
+
+test("the same lines of another writer are a conflict if none were sent", async () => {
+  const { storage, head } = await logged()
+  await storage.append("s", ["a"], { expect: head })
+  const written = await writeLines(storage, "s", ["a"], { expect: head })
+  expect(written).toMatchObject({ kind: "conflict", mayBeIn: false, end: { from: 0, lines: ["first", "a"] } })
+})
+
+test("an outcome that stays unknown is unknown, however certain a later refusal is", async () => {
+  const quota = new StorageError("quota", "The disk is full.")
+  const { storage, head } = await logged(
+    () => Promise.reject(lost),
+    () => Promise.reject(quota),
+  )
+  expect(await writeLines(storage, "s", ["a"], { expect: head })).toEqual({ kind: "unknown", error: quota })
+})
+
+test("a storage that is unavailable three times, or refuses three times an unchanged log, wrote nothing", async () => {
+  const unavailable = new StorageError("unavailable", "The network is down.")
+  const conflict = new StorageError("conflict", "The log is elsewhere.")
+  for (const [error, code] of [
+    [unavailable, "unavailable"],
+    [conflict, "conflict"],
+  ] as const) {
+    const refuse = (): Promise<Head> => Promise.reject(error)
+    const { storage, head } = await logged(refuse, refuse, refuse)
+    expect(await writeLines(storage, "s", ["a"], { expect: head })).toMatchObject({ kind: "refused", error: { code } })
+    expect((await storage.head("s"))?.next).toBe(1)
+  }
+})
