@@ -1,4 +1,4 @@
-/** Compaction and what belongs to it, loaded on first use: see `session/features.ts`. */
+/** Compaction, pruning, fitting and branch summaries, loaded on first use by `session/features.ts`. */
 export { compactByHand, compactIfDue } from "../compaction/run/run.ts"
 export { summarizeBranch } from "../compaction/run/branch.ts"
 export { pruningOf } from "../compaction/run/view.ts"

@@ -1,4 +1,4 @@
-/** Sessions on the move, and logs of older versions, loaded on first use: see `session/features.ts`. */
+/** Import, export, fork, copy, migration and verification, loaded on first use by `session/features.ts`. */
 export { copySession } from "../transfer/copy.ts"
 export { exportSession } from "../transfer/export.ts"
 export { forkSession } from "../transfer/fork.ts"

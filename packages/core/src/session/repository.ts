@@ -7,7 +7,7 @@ import { isUlid } from "../format/ids.ts"
 import { headerProblem } from "../format/guards.ts"
 import type { Header } from "../format/records.ts"
 import type { CallOptions, Deleted, SessionStorage } from "../storage/contract.ts"
-import { isSessionId } from "../storage/checks.ts"
+import { isSessionId, signalOf } from "../storage/checks.ts"
 import { createSession } from "./create.ts"
 import { runHook } from "./hooks.ts"
 import type { SessionInfo } from "../info/projection.ts"
@@ -260,8 +260,4 @@ class SessionRepository implements Sessions {
       : 'made of 1 to 128 of A-Z a-z 0-9 . _ -, with a letter or digit first and last and no ".."'
     throw new SessionError("invalid", `${shown} is not a session id, which is ${rule}.`)
   }
-}
-
-function signalOf({ signal }: CallOptions): CallOptions {
-  return signal === undefined ? {} : { signal }
 }

@@ -2,7 +2,15 @@
  * The argument checks of all storages, so that every adapter rejects the same arguments with the same texts. Each throws a
  * {@link StorageError} with code `invalid` (or `aborted`).
  */
-import type { StorageAppendOptions, Capabilities, Head, StorageListOptions, ReadRange, Seq } from "./contract.ts"
+import type {
+  StorageAppendOptions,
+  CallOptions,
+  Capabilities,
+  Head,
+  StorageListOptions,
+  ReadRange,
+  Seq,
+} from "./contract.ts"
 import { MAX_INFO_BYTES } from "./contract.ts"
 import { StorageError } from "./errors.ts"
 
@@ -221,6 +229,11 @@ export function parseDocKey(key: string): { readonly session?: string; readonly 
 export function checkHash(hash: unknown): asserts hash is string {
   if (typeof hash === "string" && HASH.test(hash)) return
   throw new StorageError("invalid", "The hash of a blob must be the 64 lower-case hex digits of its SHA-256.")
+}
+
+/** Only the signal of the options, to pass on. */
+export function signalOf({ signal }: CallOptions): CallOptions {
+  return signal === undefined ? {} : { signal }
 }
 
 /** Throws `aborted` if the signal has fired. Called before a write is sent, so nothing of it is stored. */

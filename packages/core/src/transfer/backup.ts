@@ -1,4 +1,4 @@
-/** The log as it was before its migration, kept as blobs. */
+/** The backup of a log before its migration: its bytes, stored as blobs. */
 import { SessionError } from "../format/errors.ts"
 import type { Origin } from "../format/records.ts"
 import type { CallOptions, SessionStorage } from "../storage/contract.ts"
@@ -6,11 +6,11 @@ import { StorageError } from "../storage/errors.ts"
 
 type Backup = NonNullable<Origin["backup"]>
 
-/** Small enough for every blob store, and for holding one at a time. */
-const PIECE_BYTES = 8_000_000
+/** Below the limit of every blob store; one is held in memory at a time. */
+const BLOB_BYTES = 8_000_000
 const PREFIX = "sha256:"
 
-/** Puts the lines' bytes, each line with its LF. */
+/** Stores the bytes of the lines, each with its LF. */
 export async function putBackup(
   storage: SessionStorage,
   lines: readonly string[],
@@ -19,35 +19,35 @@ export async function putBackup(
   const encoder = new TextEncoder()
   const blobs: string[] = []
   let bytes = 0
-  let piece: Uint8Array[] = []
-  let held = 0
+  let parts: Uint8Array[] = []
+  let size = 0
   const put = async (): Promise<void> => {
-    const joined = new Uint8Array(held)
+    const joined = new Uint8Array(size)
     let at = 0
-    for (const part of piece) {
+    for (const part of parts) {
       joined.set(part, at)
       at += part.length
     }
     blobs.push(PREFIX + (await storage.blobs.put(joined, o)))
-    piece = []
-    held = 0
+    parts = []
+    size = 0
   }
   for (const line of lines) {
     const all = encoder.encode(`${line}\n`)
     bytes += all.length
     for (let at = 0; at < all.length; ) {
-      const part = all.subarray(at, at + PIECE_BYTES - held)
-      piece.push(part)
-      held += part.length
+      const part = all.subarray(at, at + BLOB_BYTES - size)
+      parts.push(part)
+      size += part.length
       at += part.length
-      if (held === PIECE_BYTES) await put()
+      if (size === BLOB_BYTES) await put()
     }
   }
-  if (held > 0) await put()
+  if (size > 0) await put()
   return { blobs, bytes }
 }
 
-/** The backup as text. `not_found` where there is none, `corrupt` where a piece of it is missing. */
+/** The backup as text. Errors: `not_found` without a backup, `corrupt` if one of its blobs is missing. */
 export async function* readBackup(
   storage: SessionStorage,
   id: string,
@@ -59,7 +59,7 @@ export async function* readBackup(
   if (backup === undefined) {
     throw new SessionError(
       "not_found",
-      `The session ${id} has no backup: its log was never migrated in this place.`,
+      `The session ${id} has no backup: its log was not migrated in ${storage.description}.`,
       about,
     )
   }
@@ -70,7 +70,7 @@ export async function* readBackup(
     if (bytes === undefined) {
       throw new StorageError(
         "corrupt",
-        `The backup of ${id} is not whole: its blob ${hash} is not in ${storage.description}.`,
+        `The backup of ${id} is incomplete: its blob ${hash} is not in ${storage.description}.`,
         about,
       )
     }

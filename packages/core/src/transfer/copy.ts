@@ -1,21 +1,21 @@
-/** A session in another storage, line by line as it is, with the blobs that its lines refer to. */
+/** Copies a session to another storage: its lines unchanged, and the blobs that they refer to. */
 import { blobRefs } from "../format/blob-refs.ts"
 import type { Diagnostic } from "../format/diagnostics.ts"
 import { parseLine } from "../format/line.ts"
 import { FORMAT, VERSION } from "../format/records.ts"
 import { identifyLog } from "../format/identify.ts"
+import { signalOf } from "../storage/checks.ts"
 import type { CallOptions, SessionStorage } from "../storage/contract.ts"
 import { notFound, readLines } from "../log/loaded-log.ts"
-import { writeLog } from "./batches.ts"
-import type { LineToWrite } from "./log-to-write.ts"
-import { checkIdentity } from "./identity.ts"
-import { withOriginLines } from "./headers.ts"
+import { writeLog } from "./write-log.ts"
+import type { LineToWrite } from "./write-log.ts"
+import { checkIdentity, withOriginLines } from "./headers.ts"
 import type { CopyOptions, ImportResult } from "../session/types.ts"
 
 /**
- * Every line as it is; the header of one of our logs that goes in several batches says besides how many lines there must be. The
- * same call again goes on where one was cut off, and brings a copy up to date whose source went on. `not_found`, `not_a_session`;
- * `exists` where the other storage has something else under this id; `too_large` before anything is written.
+ * Lines are copied unchanged; only the header of a log of this format gets the expected number of lines if the log is written in
+ * several batches. The same call completes an interrupted copy, and appends to a copy what its source got since. Errors:
+ * `not_found`, `not_a_session`; `exists` if the target has another session under this id; `too_large` before anything is written.
  */
 export async function copySession(
   from: SessionStorage,
@@ -23,7 +23,7 @@ export async function copySession(
   to: SessionStorage,
   o: CopyOptions = {},
 ): Promise<ImportResult> {
-  const signal = o.signal === undefined ? {} : { signal: o.signal }
+  const signal = signalOf(o)
   const head = await from.head(id, signal)
   if (head === undefined) throw notFound(from, id)
   const [header = ""] = await readLines(from, id, { from: 0, to: 1 }, signal)
@@ -36,16 +36,16 @@ export async function copySession(
     {
       id,
       header: (lines) => (lines === undefined || !ours ? header : withOriginLines(header, lines, id)),
-      before: () => blobs.copy(header, 0),
+      putBlobs: () => blobs.copy(header, 0),
       lines: () => linesOf(from, id, head.next, blobs, signal),
     },
-    // Only the header of one of our logs can say that a copy is not complete, so another's is created whole where that is possible.
+    // A log in another format cannot record the expected number of lines, so it is created by one append if the storage can.
     {
       ...signal,
       onProgress: o.onProgress,
-      update: true,
+      acceptComplete: true,
       info: ours,
-      ...(ours ? {} : { wholeBytes: to.capabilities.maxBatchBytes }),
+      ...(ours ? {} : { singleBatchBytes: to.capabilities.maxBatchBytes }),
     },
   )
   return { id, lines: written.lines, from: source, diagnostics }
@@ -61,7 +61,7 @@ async function* linesOf(
   if (to === 1) return
   for await (const chunk of from.read(id, { from: 1, to }, o)) {
     for (const [index, line] of chunk.lines.entries()) {
-      if (MAY_REFER.test(line)) yield { line, before: () => blobs.copy(line, chunk.from + index) }
+      if (MAY_REFER.test(line)) yield { line, putBlobs: () => blobs.copy(line, chunk.from + index) }
       else yield { line }
     }
   }
@@ -69,7 +69,7 @@ async function* linesOf(
 
 async function identifyOther(from: SessionStorage, id: string, o: CallOptions): Promise<ImportResult["from"]> {
   const identity = identifyLog(await readLines(from, id, {}, o))
-  // Lines can be taken along without knowing what they mean.
+  // Copying lines does not require understanding them.
   if (identity.kind === "newer") return { format: "unknown", version: identity.version }
   checkIdentity(identity, `${id} in ${from.description}`, { session: id, storage: from.description })
   return { format: identity.kind === "older" ? identity.format : FORMAT, version: identity.version }
@@ -78,7 +78,10 @@ async function identifyOther(from: SessionStorage, id: string, o: CallOptions): 
 const MAY_REFER = /sha256:[0-9a-f]{64}/
 const REFERENCE = /sha256:([0-9a-f]{64})/g
 
-/** Copies each blob once. What a text merely looks like is copied where it is one, and nobody misses it where it is none. */
+/**
+ * Copies each blob once. Hashes are found by searching the text of a line; a match that is not a reference is copied if there is
+ * such a blob, and otherwise ignored.
+ */
 class BlobCopier {
   readonly #from: SessionStorage
   readonly #to: SessionStorage

@@ -1,9 +1,10 @@
-/** A session as text: the log as it is, the log with its blobs in place, a document for people, or what a migration kept. */
+/** Exports a session as text: its log unchanged, its log with the blobs inlined, Markdown, or the backup of its migration. */
 import { SessionError } from "../format/errors.ts"
 import { blobRefs, restoreBlobs } from "../format/blob-refs.ts"
 import { withChanges } from "../format/json-edit.ts"
 import { parseLine } from "../format/line.ts"
 import { identifyLog } from "../format/identify.ts"
+import { signalOf } from "../storage/checks.ts"
 import type { CallOptions, SessionStorage } from "../storage/contract.ts"
 import { notFound, readLines } from "../log/loaded-log.ts"
 import type { Sessions, ExportOptions } from "../session/types.ts"
@@ -11,8 +12,8 @@ import { readBackup } from "./backup.ts"
 import { toMarkdown } from "./markdown.ts"
 
 /**
- * In pieces of any length. `not_found` for a session, or a backup, that is not there; Markdown of a log that is no session is
- * `not_a_session`. A self-contained export leaves the reference where a blob is missing, as every reader does.
+ * Yields chunks of any length. Errors: `not_found` if there is no such session or backup; `not_a_session` for Markdown of a file
+ * that is not a session. A self-contained export keeps the reference to a blob that is missing, as every reader does.
  */
 export async function* exportSession(
   sessions: Pick<Sessions, "storage">,
@@ -21,12 +22,14 @@ export async function* exportSession(
 ): AsyncGenerator<string, void, undefined> {
   const { storage } = sessions
   const { format = "jsonl", selfContained = false, backup = false } = o
-  const signal = o.signal === undefined ? {} : { signal: o.signal }
+  const signal = signalOf(o)
   if (format !== "jsonl" && (selfContained || backup)) {
-    throw new SessionError("invalid", "A self-contained export, and a backup, has the format jsonl.", { session: id })
+    throw new SessionError("invalid", "A self-contained export or a backup needs the format jsonl.", { session: id })
   }
   if (selfContained && backup)
-    throw new SessionError("invalid", "A backup comes as it was, so it cannot be self-contained.", { session: id })
+    throw new SessionError("invalid", "A backup is exported unchanged, so it cannot be self-contained.", {
+      session: id,
+    })
   if (format === "markdown") return yield* toMarkdown(storage, id, signal)
   const head = await storage.head(id, signal)
   if (head === undefined) throw notFound(storage, id)
@@ -39,7 +42,7 @@ export async function* exportSession(
   }
 }
 
-/** The line with what was moved out of it back in its places; a line that nothing was moved out of as it is. */
+/** The line with its blobs inlined; a line without blob references stays unchanged. */
 async function withBlobs(storage: SessionStorage, line: string, foreign: boolean, o: CallOptions): Promise<string> {
   if (!line.includes("blob:sha256:")) return line
   const { record } = parseLine(line)

@@ -1,45 +1,45 @@
-/** What of a log goes into a fork, and what changes in it. Pure. */
+/** Selects the entries of a log that go into a fork, and the fields that change in them. Pure. */
 import type { Entry } from "../format/records.ts"
 import type { Seq } from "../storage/contract.ts"
 import type { EntryLog } from "../log/entry-log.ts"
 import { pathTo } from "../log/path.ts"
 
 export interface ForkedEntry {
-  /** Its place in the source. */
+  /** Seq in the source. */
   readonly from: Seq
-  /** Its place in the fork. */
+  /** Seq in the fork. */
   readonly seq: Seq
-  /** Its fields that have other values in the fork, `seq` apart. Most entries have none. */
+  /** The fields with other values in the fork, apart from `seq`. Undefined for most entries. */
   readonly changes?: Readonly<Record<string, unknown>>
 }
 
 /**
- * The path to the leaf and what was said of it from elsewhere (tombstones, labels, the title and the metadata in force), in the
- * order of the source. That order keeps the meaning of every reference: the nearest entry before it with an id is the same one as
- * long as that one is there. What was said of entries off the path stays behind.
+ * Selects the path to the leaf, its annotations from other branches (tombstones and labels), and the title and metadata in force,
+ * in the order of the source. In that order each reference keeps its meaning, the nearest earlier entry with an id, as long as that
+ * entry is selected. Annotations of entries off the path are left out.
  */
 export function planFork(log: EntryLog, leaf: Seq | null): readonly ForkedEntry[] {
   const path = leaf === null ? [] : pathTo(log, leaf).seqs
   const onPath = new Set(path)
-  const chosen = [...path, ...sayings(log, onPath)].sort((a, b) => a - b)
-  const places = new Map<Seq, Seq>()
-  const named = namedByPlace(log, chosen, onPath)
+  const selected = [...path, ...annotationsOf(log, onPath)].sort((a, b) => a - b)
+  const positions = new Map<Seq, Seq>()
+  const firstKept = firstKeptWithRepeatedIds(log, selected, onPath)
   const plan: ForkedEntry[] = []
-  /** The path's last entry so far; after the leaf, the last entry. */
+  /** The last planned entry of the path; behind the leaf, the last planned entry. */
   let parent: Parent = { id: null, seq: undefined }
-  for (const from of chosen) {
+  for (const from of selected) {
     const entry = log.at(from) as Entry
     const target = targetOf(log, entry, from)
-    const isSilent = target !== undefined && !(onPath.has(target) && places.has(target))
-    if (isSilent && !named.has(from)) continue
+    const lostTarget = target !== undefined && !(onPath.has(target) && positions.has(target))
+    if (lostTarget && !firstKept.has(from)) continue
     const seq = plan.length + 1
     const moved = entry.parentId === parent.id ? {} : { parentId: parent.id }
-    const silenced = isSilent ? { targetId: undefined } : {}
-    const about = isSilent ? undefined : target
-    const hints = hintChanges(log, entry, { from, seq, target: about, parent }, { path, onPath, places })
-    const changes = { ...moved, ...silenced, ...hints }
+    const untargeted = lostTarget ? { targetId: undefined } : {}
+    const position = { from, seq, target: lostTarget ? undefined : target, parent }
+    const references = referenceChanges(log, entry, position, { path, onPath, positions })
+    const changes = { ...moved, ...untargeted, ...references }
     plan.push({ from, seq, ...(Object.keys(changes).length === 0 ? {} : { changes }) })
-    places.set(from, seq)
+    positions.set(from, seq)
     if (onPath.has(from) || from > (leaf ?? -1)) parent = { id: entry.id, seq }
   }
   return plan
@@ -52,20 +52,21 @@ interface Parent {
 }
 
 /**
- * First kept entries that stay although what they speak of stays behind; then they speak of nothing, which `verify` tells of. Only where
- * ids are given twice: else a compaction may name the one that comes next, but the id of that one might mean another entry by then.
+ * First kept entries of compactions, if ids repeat among the selected entries; empty otherwise. They stay in the fork even if
+ * their target does not; then they have no target, which `verify` reports. Without repeated ids a compaction can name the next
+ * entry instead; with repeated ids, that entry's id may refer to another entry.
  */
-function namedByPlace(log: EntryLog, chosen: readonly Seq[], onPath: ReadonlySet<Seq>): ReadonlySet<Seq> {
-  const ids = new Set(chosen.map((seq) => log.at(seq)?.id))
-  if (ids.size === chosen.length) return new Set()
-  const kept = chosen.flatMap((seq) => firstKeptOf(log, log.at(seq) as Entry, seq) ?? [])
+function firstKeptWithRepeatedIds(log: EntryLog, selected: readonly Seq[], onPath: ReadonlySet<Seq>): ReadonlySet<Seq> {
+  const ids = new Set(selected.map((seq) => log.at(seq)?.id))
+  if (ids.size === selected.length) return new Set()
+  const kept = selected.flatMap((seq) => firstKeptOf(log, log.at(seq) as Entry, seq) ?? [])
   return new Set(kept.filter((seq) => onPath.has(seq)))
 }
 
-/** Entries off the path that concern it, or the whole session. */
-function sayings(log: EntryLog, onPath: ReadonlySet<Seq>): readonly Seq[] {
+/** Entries off the path that annotate an entry on it, or the whole session. */
+function annotationsOf(log: EntryLog, onPath: ReadonlySet<Seq>): readonly Seq[] {
   const tombstones: Seq[] = []
-  /** The last of each kind; what counts is what was said last. */
+  /** The last annotation of each kind is the one in force. */
   const last = new Map<string, Seq>()
   for (let seq = log.from; seq < log.end; seq++) {
     const entry = log.at(seq)
@@ -86,60 +87,66 @@ function sayings(log: EntryLog, onPath: ReadonlySet<Seq>): readonly Seq[] {
   return [...tombstones, ...[...last.values()].filter((seq) => !onPath.has(seq))]
 }
 
-const NOWHERE = -1
+/** The target of an entry whose `targetId` names no entry before it. */
+const MISSING = -1
 
-/** The entry that this one is about; {@link NOWHERE} where it is missing, undefined where it is about none. */
+/** The target of an annotation or edit; undefined for entries of other types. */
 function targetOf(log: EntryLog, entry: Entry, seq: Seq): Seq | undefined {
   if (entry.type !== "tombstone" && entry.type !== "label" && entry.type !== "context_edit") return undefined
   const { targetId } = entry as Readonly<Record<string, unknown>>
-  return typeof targetId === "string" ? (log.find(targetId, seq) ?? NOWHERE) : NOWHERE
+  return typeof targetId === "string" ? (log.find(targetId, seq) ?? MISSING) : MISSING
 }
 
-interface Place {
+interface Position {
   readonly from: Seq
   readonly seq: Seq
   readonly target: Seq | undefined
   readonly parent: Parent
 }
 
-interface Chosen {
+interface Selection {
   readonly path: readonly Seq[]
   readonly onPath: ReadonlySet<Seq>
-  /** Places in the fork by places in the source. */
-  readonly places: ReadonlyMap<Seq, Seq>
+  /** Seqs in the fork by seqs in the source. */
+  readonly positions: ReadonlyMap<Seq, Seq>
 }
 
-/** Where references point to in the fork. A leaf's target is its parent. */
-function hintChanges(log: EntryLog, entry: Entry, place: Place, chosen: Chosen): Readonly<Record<string, unknown>> {
-  if (entry.type === "compaction") return keptChanges(log, entry, place, chosen)
+/** Adjusts `targetSeq` and a compaction's first kept entry. The target of a `leaf` entry is its parent. */
+function referenceChanges(
+  log: EntryLog,
+  entry: Entry,
+  position: Position,
+  selection: Selection,
+): Readonly<Record<string, unknown>> {
+  if (entry.type === "compaction") return firstKeptChanges(log, entry, position, selection)
   const { targetSeq } = entry as Readonly<Record<string, unknown>>
-  const target = entry.type === "leaf" ? place.parent.seq : chosen.places.get(place.target ?? NOWHERE)
+  const target = entry.type === "leaf" ? position.parent.seq : selection.positions.get(position.target ?? MISSING)
   return targetSeq === undefined || targetSeq === target ? {} : { targetSeq: target }
 }
 
-/** Where nothing of what a compaction says it keeps is there, it keeps nothing, as in the source. */
-function keptChanges(
+/** A compaction of which no kept entry is selected keeps nothing: it names itself. */
+function firstKeptChanges(
   log: EntryLog,
   entry: Entry,
-  { from, seq }: Place,
-  { path, onPath, places }: Chosen,
+  { from, seq }: Position,
+  { path, onPath, positions }: Selection,
 ): Record<string, unknown> {
   const { firstKeptEntryId, firstKeptSeq } = entry as Readonly<Record<string, unknown>>
   const source = firstKeptOf(log, entry, from)
-  // The first kept entry may be one that stays behind: then the next one is the first.
+  // If the first kept entry was left out, the next selected one takes its position.
   const kept =
     source !== undefined && onPath.has(source)
-      ? path.find((at) => at >= source && at < from && places.has(at))
+      ? path.find((at) => at >= source && at < from && positions.has(at))
       : undefined
   const id = kept === undefined ? entry.id : (log.at(kept) as Entry).id
-  const at = kept === undefined ? seq : places.get(kept)
+  const at = kept === undefined ? seq : positions.get(kept)
   return {
     ...(id === firstKeptEntryId ? {} : { firstKeptEntryId: id }),
     ...(at === firstKeptSeq ? {} : { firstKeptSeq: at }),
   }
 }
 
-/** Undefined where it keeps nothing, or is no compaction. */
+/** Undefined if it keeps nothing, or is not a compaction. */
 function firstKeptOf(log: EntryLog, entry: Entry, seq: Seq): Seq | undefined {
   if (entry.type !== "compaction") return undefined
   const { firstKeptEntryId: id } = entry as Readonly<Record<string, unknown>>

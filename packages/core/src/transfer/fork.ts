@@ -1,4 +1,4 @@
-/** A new session with the path to an entry of another one. */
+/** Forks a session: writes the path to one of its entries as a new session. */
 import { SessionError } from "../format/errors.ts"
 import type { BlobLimits } from "../format/blob-refs.ts"
 import { withFields } from "../format/json-edit.ts"
@@ -8,13 +8,14 @@ import type { Header } from "../format/records.ts"
 import type { CallOptions, SessionStorage } from "../storage/contract.ts"
 import type { ReadableSession } from "../session/live.ts"
 import type { Session } from "../session/types.ts"
-import { writeLog } from "./batches.ts"
-import type { LineToWrite } from "./log-to-write.ts"
+import { signalOf } from "../storage/checks.ts"
 import { planFork } from "./fork-plan.ts"
 import type { ForkedEntry } from "./fork-plan.ts"
 import { toStoredForm } from "./stored-form.ts"
 import { wholeLogOf } from "./whole-log.ts"
 import type { WholeEntry, WholeLog } from "./whole-log.ts"
+import { writeLog } from "./write-log.ts"
+import type { LineToWrite } from "./write-log.ts"
 
 export interface ForkOptions {
   readonly maxSessionBytes: number
@@ -23,22 +24,22 @@ export interface ForkOptions {
 }
 
 /**
- * Writes the fork in the session's own storage. Its context at its leaf is the source's at `at` (default: the leaf). `not_found`
- * for an entry that is not there; `exists` for an id that is taken; `newer_version` for a log that is not ours to understand. An
- * older log is forked as what its migration makes of it. Blobs stay shared.
+ * Writes the fork into the storage of its source, sharing the blobs. Its context equals the context of the source at `at`
+ * (default: the leaf). A log of an older version is forked as its migration. Errors: `not_found` if there is no such entry,
+ * `exists` if the id is taken, `newer_version` for a log of a later version.
  */
 export async function forkSession(
-  shared: ReadableSession,
+  live: ReadableSession,
   session: Session,
   forkId: string,
   options: ForkOptions,
   o: CallOptions & { readonly at?: string } = {},
 ): Promise<void> {
-  const { writeGuard, storage, id } = shared
+  const { writeGuard, storage, id } = live
   if (writeGuard.kind === "refused" && writeGuard.error.code === "newer_version") throw writeGuard.error
   const at = o.at ?? session.leafId
-  await shared.drain()
-  const whole = await wholeLogOf(shared, o)
+  await live.drain()
+  const whole = await wholeLogOf(live, o)
   const leaf = at === null ? null : whole.log.find(at)
   if (leaf === undefined) {
     const message = `There is no entry ${JSON.stringify(at)} in session ${id}, so it cannot be forked there.`
@@ -56,17 +57,17 @@ export async function forkSession(
     },
     {
       maxSessionBytes: options.maxSessionBytes,
-      anyTime: true,
-      ...(o.signal === undefined ? {} : { signal: o.signal }),
+      anyTimestamp: true,
+      ...signalOf(o),
     },
   )
 }
 
-/** All of the source's header but what is the fork's own: among it where the state begins, which compactions in the log rest on. */
+/** Keeps the other fields of the source's header: among them is the initial state, which the forked compactions depend on. */
 function forkHeader(source: Header, id: string, parentSession: { id: string; entryId?: string }, now: number): Header {
-  const { parentSession: _, origin: __, ...carried } = source
+  const { parentSession: _, origin: __, ...kept } = source
   const own = { id, timestamp: new Date(now).toISOString() }
-  return { ...carried, ...own, parentSession, origin: fromSession(parentSession.id) }
+  return { ...kept, ...own, parentSession, origin: fromSession(parentSession.id) }
 }
 
 function fromSession(id: string): { format: string; version: number; id: string } {
@@ -85,7 +86,7 @@ async function* forkedLines(
   }
 }
 
-/** A stored line stays as it was written, but for what says where it stands. Most need no parsing for it. */
+/** Keeps a stored line, except for its position and its references. Most lines need no parsing for that. */
 function forkedLine(
   storage: SessionStorage,
   { line, entry }: WholeEntry,

@@ -1,4 +1,4 @@
-/** A log of an older version, from a file or from a storage, as the lines of a current one. */
+/** Converts a log of an older version, from a file or a storage, to the lines of a current log. */
 import type { BlobLimits } from "../format/blob-refs.ts"
 import type { Diagnostic } from "../format/diagnostics.ts"
 import { encodeHeader } from "../format/line.ts"
@@ -8,15 +8,16 @@ import type { RawLine } from "./older/log.ts"
 import { migrateLines } from "./older/migrate.ts"
 import type { MigratedLog } from "./older/migrate.ts"
 import type { SessionStorage } from "../storage/contract.ts"
-import type { LineToWrite, ImportedLog } from "./log-to-write.ts"
 import { textOf } from "./import-own.ts"
+import type { ImportedLog } from "./import-own.ts"
 import { UNREADABLE } from "./source.ts"
 import type { LineSource } from "./source.ts"
 import { toStoredForm } from "./stored-form.ts"
 import { blankDiagnostic, unreadableDiagnostic, unreadableEntry, unreadableOf } from "./unreadable.ts"
 import type { Unreadable } from "./unreadable.ts"
+import type { LineToWrite } from "./write-log.ts"
 
-/** The log is held in memory: its entries refer to each other by what stands before and after them. */
+/** Holds the log in memory, because the migration of an entry depends on the entries before and after it. */
 export async function olderLogToWrite(
   storage: SessionStorage,
   source: LineSource,
@@ -36,12 +37,12 @@ export async function olderLogToWrite(
   }
 }
 
-/** The migrated header, which says how many lines its log has, so that one that was cut off is told from a whole one. */
+/** The migrated header with the number of lines of its log, so that an interrupted import can be recognized. */
 export function withLines({ header, records }: MigratedLog, more: Partial<Origin> = {}): Header {
   return { ...header, origin: { ...(header.origin as Origin), lines: records.length + 1, ...more } }
 }
 
-/** What follows the header. Lines that are no entries stay as they are. */
+/** The lines after the header. Lines that are not entries stay unchanged. */
 export async function toStoredLines(
   storage: SessionStorage,
   { header, records }: MigratedLog,
@@ -53,8 +54,8 @@ export async function toStoredLines(
   let { timestamp } = header
   for (const record of records) {
     const seq = lines.length + 1
-    const lost: Unreadable | undefined = isRawLine(record) ? unreadable.get(record.raw) : undefined
-    const kept: Entry | RawLine = lost === undefined ? record : unreadableEntry(lost, { seq, parentId, timestamp })
+    const found: Unreadable | undefined = isRawLine(record) ? unreadable.get(record.raw) : undefined
+    const kept: Entry | RawLine = found === undefined ? record : unreadableEntry(found, { seq, parentId, timestamp })
     if (isRawLine(kept)) {
       lines.push({ line: kept.raw })
       continue
@@ -69,7 +70,7 @@ export async function toStoredLines(
 
 interface ReadAll {
   readonly lines: readonly string[]
-  /** By what stands in their places. */
+  /** By the placeholder in `lines`. */
   readonly unreadable: ReadonlyMap<string, Unreadable>
   readonly diagnostics: readonly Diagnostic[]
 }
@@ -79,9 +80,9 @@ async function readAll(source: LineSource): Promise<ReadAll> {
   const unreadable = new Map<string, Unreadable>()
   const blanks: number[] = []
   for await (const read of source.lines()) {
-    const lost = unreadableOf(read)
-    const line = lost === undefined ? textOf(read, lines.length) : UNREADABLE + String(lines.length)
-    if (lost !== undefined) unreadable.set(line, lost)
+    const found = unreadableOf(read)
+    const line = found === undefined ? textOf(read, lines.length) : UNREADABLE + String(lines.length)
+    if (found !== undefined) unreadable.set(line, found)
     if (line.trim() === "") blanks.push(read.at)
     lines.push(line)
   }
@@ -89,14 +90,14 @@ async function readAll(source: LineSource): Promise<ReadAll> {
   return { lines, unreadable, diagnostics }
 }
 
-/** What the migration says of a line that stands in for another is said of that one. */
+/** Replaces diagnostics about placeholders by diagnostics about the unreadable lines. */
 function diagnosticsOf(
   { records, diagnostics }: MigratedLog,
   unreadable: ReadonlyMap<string, Unreadable>,
 ): readonly Diagnostic[] {
   return diagnostics.map((diagnostic) => {
     const record = diagnostic.seq === undefined ? undefined : records[diagnostic.seq - 1]
-    const lost = record !== undefined && isRawLine(record) ? unreadable.get(record.raw) : undefined
-    return lost === undefined ? diagnostic : unreadableDiagnostic(lost, diagnostic.seq as number)
+    const found = record !== undefined && isRawLine(record) ? unreadable.get(record.raw) : undefined
+    return found === undefined ? diagnostic : unreadableDiagnostic(found, diagnostic.seq as number)
   })
 }

@@ -1,50 +1,106 @@
-/** A session from a file: our own log as it is, an older one migrated. */
+/** Imports a session from a file: a log of this format with its lines unchanged, an older log migrated. */
 import type { BlobLimits } from "../format/blob-refs.ts"
 import { parseLine } from "../format/line.ts"
-import type { Header } from "../format/records.ts"
-import type { SessionStorage } from "../storage/contract.ts"
+import type { NewEntry } from "../format/new-entry.ts"
+import { normalizeNewEntry, placeEntry } from "../format/normalize.ts"
+import type { Entry, Header } from "../format/records.ts"
+import { restoreEntries } from "../log/blobs.ts"
+import { parseEntry } from "../log/parse-entry.ts"
+import { runAppendHooks } from "../session/hooks.ts"
 import type { Hooks } from "../session/hooks.ts"
-import { writeLog } from "./batches.ts"
-import { hookedLog } from "./hooked-lines.ts"
+import type { ImportOptions, ImportResult, ImportSource } from "../session/types.ts"
+import { signalOf } from "../storage/checks.ts"
+import type { CallOptions, Seq, SessionStorage } from "../storage/contract.ts"
 import { olderLogToWrite } from "./import-older.ts"
 import { ownLogToWrite } from "./import-own.ts"
+import type { ImportedLog } from "./import-own.ts"
 import { checkFormat, identifySource, openSource } from "./source.ts"
-import type { ImportOptions, ImportResult, ImportSource } from "../session/types.ts"
+import { toStoredForm } from "./stored-form.ts"
+import { writeLog } from "./write-log.ts"
+import type { LineToWrite } from "./write-log.ts"
 
-export interface ImportLimits {
+export interface ImportSettings {
   readonly maxSessionBytes: number
   readonly blobs: BlobLimits
   readonly hooks: readonly Hooks[]
 }
 
 /**
- * Writes the session under this id; its file is read twice. `not_a_session` and `newer_version` for what is none of ours,
- * `too_large` before anything is written, `exists` where another session has the id. A call that was cut off is completed by the
- * same call. `append` hooks see each entry, and one that throws ends it before anything is written.
+ * Writes the session under this id; reads its file twice. Errors: `not_a_session` and `newer_version` for a file that cannot be
+ * imported, `too_large` before anything is written, `exists` if another session has the id. The same call completes an import that
+ * was interrupted. `append` hooks see each entry; if one throws, nothing is written.
  */
 export async function importSession(
   storage: SessionStorage,
   source: ImportSource,
   id: string,
-  options: ImportLimits,
+  settings: ImportSettings,
   o: ImportOptions = {},
 ): Promise<{ readonly result: ImportResult; readonly header: Header }> {
   const opened = await openSource(source, o.signal)
   const kind = await identifySource(opened)
   const found =
     kind === "sessions"
-      ? await ownLogToWrite(storage, opened, id, options.blobs)
-      : await olderLogToWrite(storage, opened, id, options.blobs)
+      ? await ownLogToWrite(storage, opened, id, settings.blobs)
+      : await olderLogToWrite(storage, opened, id, settings.blobs)
   checkFormat(o.from, found.from.format)
-  const signal = o.signal === undefined ? {} : { signal: o.signal }
-  const log = hookedLog(found, { storage, hooks: options.hooks, limits: options.blobs }, signal)
+  const log = withHooks(storage, found, settings, signalOf(o))
   const diagnostics = [...log.diagnostics]
   const written = await writeLog(storage, log, {
-    maxSessionBytes: options.maxSessionBytes,
-    note: (diagnostic) => diagnostics.push(diagnostic),
+    maxSessionBytes: settings.maxSessionBytes,
+    report: (diagnostic) => diagnostics.push(diagnostic),
     onProgress: o.onProgress,
-    ...signal,
+    ...signalOf(o),
   })
   const result = { id, lines: written.lines, from: log.from, diagnostics }
   return { result, header: parseLine(written.header).record as unknown as Header }
+}
+
+/**
+ * Runs the `append` hooks over the entries of the log, so that they filter an import as they filter appends. An entry that no hook
+ * changes keeps its line. The lines are read twice, but the hooks run once for each entry: their results are kept.
+ */
+function withHooks(storage: SessionStorage, log: ImportedLog, settings: ImportSettings, o: CallOptions): ImportedLog {
+  if (settings.hooks.every(({ append }) => append === undefined)) return log
+  /** By seq; undefined for an unchanged entry. */
+  const results = new Map<Seq, LineToWrite | undefined>()
+  return {
+    ...log,
+    async *lines(report) {
+      let seq = 0
+      for await (const line of log.lines(report)) {
+        seq++
+        if (!results.has(seq)) results.set(seq, await runHooks(storage, log.id, line, seq, settings, o))
+        yield results.get(seq) ?? line
+      }
+    },
+  }
+}
+
+/** Undefined if the hooks leave the entry unchanged. */
+async function runHooks(
+  storage: SessionStorage,
+  session: string,
+  line: LineToWrite,
+  seq: Seq,
+  { hooks, blobs: limits }: ImportSettings,
+  o: CallOptions,
+): Promise<LineToWrite | undefined> {
+  const read = line.entry ?? parseEntry(line.line, seq, ignore)
+  if (read === undefined) return undefined
+  // Hooks see the content; only a blob that is missing stays a reference.
+  const [entry] = (await restoreEntries(storage, [read], o)).entries as [Entry]
+  const { parentId, seq: _, blobs, ...given } = entry
+  const before = JSON.stringify(given)
+  const [changed] = (await runAppendHooks(hooks, [JSON.parse(before) as NewEntry], session)) as [NewEntry]
+  if (JSON.stringify(changed) === before) return undefined
+  // Other entries refer to this one, so it keeps its id, position and time.
+  const { id: __, timestamp: ___, ...payload } = changed as unknown as Readonly<Record<string, unknown>>
+  const position = { id: entry.id, parentId, seq, timestamp: entry.timestamp }
+  const result = placeEntry(normalizeNewEntry(payload as unknown as NewEntry), position)
+  return toStoredForm(storage, blobs === undefined ? result : { ...result, blobs }, seq, limits)
+}
+
+function ignore(): void {
+  // The source of the lines reports a damaged line; it holds no entry for a hook.
 }

@@ -1,6 +1,6 @@
-/** Text of others inside of a Markdown document: it may look as it likes, but not end or hide what is around it. */
+/** Escapes text from a session for a Markdown document, so that it cannot end, hide or restyle the text around it. */
 
-/** On one line, with nothing that Markdown would read. */
+/** One line, with all Markdown syntax escaped. */
 export function inlineText(text: string): string {
   return neutralized(text)
     .replaceAll(/\s+/g, " ")
@@ -8,7 +8,7 @@ export function inlineText(text: string): string {
     .replaceAll(/[\\`*_[\]<>#|~&]/g, "\\$&")
 }
 
-/** As it is written, for Markdown is what most of it is: but a fence is closed, and HTML that swallows what follows is text. */
+/** Keeps Markdown syntax, since most messages are Markdown, but closes an open fence and escapes HTML that would hide what follows. */
 export function blockText(text: string): string {
   const lines: string[] = []
   let fence: string | undefined
@@ -18,7 +18,7 @@ export function blockText(text: string): string {
       lines.push(line)
       if (mark.startsWith(fence) && rest.trim() === "") fence = undefined
     } else {
-      lines.push(mark === "" ? line.replaceAll(SWALLOWING, "&lt;") : line)
+      lines.push(mark === "" ? line.replaceAll(HIDING_HTML, "&lt;") : line)
       if (mark !== "" && !(mark.startsWith("`") && rest.includes("`"))) fence = mark
     }
   }
@@ -38,7 +38,7 @@ export function sizeText(bytes: number): string {
   return bytes < 1_000_000 ? `${Math.round(bytes / 1_000)} KB` : `${(bytes / 1_000_000).toFixed(1)} MB`
 }
 
-/** Characters that move a terminal's cursor or turn the direction of text are shown, not sent. */
+/** Replaces characters that control a terminal or change the direction of text by visible ones. */
 export function neutralized(text: string): string {
   return text.replaceAll("\r\n", "\n").replaceAll(CONTROLS, (character) => {
     const code = character.charCodeAt(0)
@@ -48,7 +48,8 @@ export function neutralized(text: string): string {
 }
 
 /** The start of a comment, a declaration, or a tag whose content is not read as Markdown or is folded away. */
-const SWALLOWING = /<(?=!--|!\[CDATA|\?|\/?(?:details|summary|script|style|pre|textarea|title|iframe|template|svg)\b)/gi
+const HIDING_HTML =
+  /<(?=!--|!\[CDATA|\?|\/?(?:details|summary|script|style|pre|textarea|title|iframe|template|svg)\b)/gi
 
-// C0 but tab and LF, DEL, C1, and the marks of direction.
+// C0 except tab and LF, DEL, C1, and the directional marks of Unicode.
 const CONTROLS = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest"
 import { sessionsIn, textOf } from "../../test/transfer.ts"
 import { assistant, user } from "../../test/writers.ts"
-import { entryToMarkdown } from "./markdown-entry.ts"
+import { entryToMarkdown } from "./markdown.ts"
 import { blockText, inlineText, sizeText } from "./markdown-text.ts"
 
 const AT = "2026-01-31T09:30:00.000Z"
@@ -35,7 +35,7 @@ test("a document has a head, the whole history of the current path across compac
   expect(await textOf(sessions.export("s", { format: "markdown" }))).toBe(`# A \\*title\\*
 
 - Session: s
-- Begun: 2026-01-31 09:30:00 UTC
+- Started: 2026-01-31 09:30:00 UTC
 - Directory: /project
 
 ## User · 2026-01-31 09:30:00 UTC
@@ -75,7 +75,7 @@ test("blocks read as what they are", () => {
     "[image, 12 KB, image/png]",
   )
   expect(saidBlock({ type: "image", mimeType: "image/png", data: `blob:sha256:${"a".repeat(64)}` })).toBe(
-    "[image, not at hand, image/png]",
+    "[image, not available, image/png]",
   )
   expect(saidBlock({ type: "file", path: "/a/b.pdf", mimeType: "application/pdf", size: 1_500_000 })).toBe(
     "[file, /a/b.pdf, 1.5 MB, application/pdf]",

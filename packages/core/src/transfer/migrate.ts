@@ -1,4 +1,4 @@
-/** An older log rewritten as a current one, in one step, with a backup of what it was. */
+/** Migrates a stored log of an older version: replaces it by a current log in one step, with a backup of the old lines. */
 import { SessionError, hasCode } from "../format/errors.ts"
 import type { BlobLimits } from "../format/blob-refs.ts"
 import { toEncodedEntry, encodeHeader, lineOf, parseLine } from "../format/line.ts"
@@ -7,7 +7,7 @@ import type { Entry } from "../format/records.ts"
 import { identifyLog } from "../format/identify.ts"
 import { migrateLines } from "./older/migrate.ts"
 import type { MigratedLog } from "./older/migrate.ts"
-import { utf8Length } from "../storage/checks.ts"
+import { signalOf, utf8Length } from "../storage/checks.ts"
 import { MAX_CHUNK_BYTES } from "../storage/contract.ts"
 import type { CallOptions, Chunk, HeadInfo, SessionStorage } from "../storage/contract.ts"
 import { StorageError } from "../storage/errors.ts"
@@ -17,41 +17,41 @@ import { projectLog, startProjection } from "../info/projection.ts"
 import { notFound, readLines } from "../log/loaded-log.ts"
 import { parseEntry } from "../log/parse-entry.ts"
 import { putBackup } from "./backup.ts"
-import type { LineToWrite } from "./log-to-write.ts"
-import { checkIdentity } from "./identity.ts"
+import type { LineToWrite } from "./write-log.ts"
+import { checkIdentity } from "./headers.ts"
 import { toStoredLines, withLines } from "./import-older.ts"
 
 export interface Migration {
   readonly migrated: boolean
-  /** What the log is, or was. */
+  /** Format and version of the log before the call. */
   readonly from: { readonly format: string; readonly version: number }
 }
 
 /**
- * Does nothing to a current log. `read_only` where the storage cannot replace a log; `conflict` where others keep writing to it;
- * `newer_version` and `not_a_session` for what cannot be migrated; `too_large` for a line that the storage cannot hold. Unless it
- * resolves, the log is as it was.
+ * Leaves a current log unchanged. Errors: `read_only` if the storage cannot replace a log; `conflict` if another writer keeps
+ * appending to it; `newer_version` and `not_a_session` for a log that cannot be migrated; `too_large` for a line that the storage
+ * cannot hold. The old log stays complete until the replacement; after `indeterminate`, either log may be stored.
  */
 export async function migrateStored(
   storage: SessionStorage,
   id: string,
   o: CallOptions & { readonly blobs?: BlobLimits } = {},
 ): Promise<Migration> {
-  const signal = o.signal === undefined ? {} : { signal: o.signal }
+  const signal = signalOf(o)
   const about = { session: id, storage: storage.description }
-  /** What the log was, where nobody could say whether the new one had taken its place. */
-  let unsure: Migration["from"] | undefined
+  /** The old format, after a replacement whose outcome is unknown. */
+  let unknown: Migration["from"] | undefined
   for (let attempt = 1; ; attempt++) {
     const head = await storage.head(id, signal)
     if (head === undefined) throw notFound(storage, id)
     const lines = await readLines(storage, id, { from: 0, to: head.next }, signal)
     const identity = identifyLog(lines)
     if (identity.kind === "sessions") {
-      return { migrated: unsure !== undefined, from: unsure ?? { format: FORMAT, version: VERSION } }
+      return { migrated: unknown !== undefined, from: unknown ?? { format: FORMAT, version: VERSION } }
     }
     checkIdentity(identity, `The log of ${id} in ${storage.description}`, about)
     if (storage.replace === undefined || !storage.capabilities.replace) {
-      const message = `${storage.description} cannot replace a log, so ${id} stays of version ${identity.version}. Fork it to go on.`
+      const message = `${storage.description} cannot replace a log, so ${id} keeps version ${identity.version}. Fork the session to continue it.`
       throw new SessionError("read_only", message, about)
     }
     const migrated = migrateLines(lines, { id })
@@ -59,8 +59,8 @@ export async function migrateStored(
       await replaceLog(storage, id, head, lines, migrated, o)
       return { migrated: true, from: migrated.from }
     } catch (error) {
-      if (hasCode(error, "indeterminate")) unsure = migrated.from
-      // Else somebody wrote to it, or migrated it, after it was read.
+      if (hasCode(error, "indeterminate")) unknown = migrated.from
+      // On a conflict, another process appended to the log, or migrated it, after it was read.
       else if (!hasCode(error, "conflict")) throw error
       if (attempt === 2) throw error
     }
@@ -78,11 +78,11 @@ async function replaceLog(
   const stored = await toStoredLines(storage, migrated, blobs)
   for (const [index, { line }] of stored.entries()) {
     if (utf8Length(line) <= storage.capabilities.maxLineBytes) continue
-    const message = `Line ${index + 1} of the migrated log of ${id} would be longer than ${storage.description} takes. The log was left as it is.`
+    const message = `Line ${index + 1} of the migrated log of ${id} would be longer than ${storage.description} takes. The log was not changed.`
     throw new SessionError("too_large", message, { session: id, storage: storage.description })
   }
   const header = withLines(migrated, { backup: await putBackup(storage, lines, o) })
-  for (const { before } of stored) await before?.()
+  for (const line of stored) await line.putBlobs?.()
   await verifyStored(storage, id, stored)
   const chunks = toChunks([encodeHeader(header), ...stored.map(({ line }) => line)])
   const next = await storage.replace?.(id, chunks, { ...o, expect: { next: head.next, log: head.log } })
@@ -90,15 +90,15 @@ async function replaceLog(
   await storeInfo(storage, id, projectLog(startProjection(header, next?.log ?? ""), slots), o)
 }
 
-/** Reads the new lines as whoever opens the log will, blobs from the storage, and compares them with what was to be written. */
+/** Parses the new lines as a reader will, with their blobs from the storage, and compares them with the migrated entries. */
 async function verifyStored(storage: SessionStorage, id: string, stored: readonly LineToWrite[]): Promise<void> {
-  for (const [index, { line, entry, before }] of stored.entries()) {
+  for (const [index, { line, entry, putBlobs }] of stored.entries()) {
     if (entry === undefined) continue
     const seq = index + 1
     const record = parseLine(line).record as Entry | undefined
-    const read = record === undefined || before === undefined ? record : await restored(storage, record)
+    const read = record === undefined || putBlobs === undefined ? record : await restored(storage, record)
     if (read !== undefined && lineOf(toEncodedEntry(read), seq) === lineOf(toEncodedEntry(entry), seq)) continue
-    const message = `Line ${seq} of the migrated log of ${id} does not read back as it was written. The log was left as it is.`
+    const message = `Line ${seq} of the migrated log of ${id} does not read back as it was written. The log was not changed.`
     throw new StorageError("corrupt", message, { session: id, storage: storage.description })
   }
 }

@@ -1,65 +1,65 @@
-/** The file that is imported: as lines, as often as needed, and what it is. */
+/** The file of an import: opened as lines that can be read repeatedly, and identified by its first lines. */
 import { SessionError } from "../format/errors.ts"
+import { identifyLog } from "../format/identify.ts"
 import { readLines } from "../format/jsonl.ts"
 import type { ReadLine } from "../format/jsonl.ts"
 import { parseLine } from "../format/line.ts"
 import { FORMAT } from "../format/records.ts"
-import { identifyLog } from "../format/identify.ts"
-import { checkSignal } from "../storage/checks.ts"
-import { checkIdentity } from "./identity.ts"
 import type { ImportFormat, ImportSource } from "../session/types.ts"
+import { checkSignal } from "../storage/checks.ts"
+import { checkIdentity } from "./headers.ts"
 
 export interface LineSource {
-  /** The lines from the beginning. */
+  /** The lines from the beginning, at each call. */
   lines(): AsyncIterable<ReadLine>
 }
 
 type Chunk = Uint8Array | string
 
-/** A source that can be read once is kept in memory. */
+/** Keeps a source that can be read only once in memory. */
 export async function openSource(source: ImportSource, signal?: AbortSignal): Promise<LineSource> {
   if (typeof source === "function") return { lines: () => readLines(source()) }
   if (typeof source === "string" || source instanceof Uint8Array) return { lines: () => readLines([source]) }
   const chunks: Chunk[] = []
   for await (const chunk of source) {
     checkSignal(signal)
-    // A copy: a source may fill the same buffer again.
+    // Copied because a source may reuse its buffer.
     chunks.push(typeof chunk === "string" ? chunk : chunk.slice())
   }
   return { lines: () => readLines(chunks) }
 }
 
 /**
- * What the file is, from as few of its lines as tell it; the writer of an older log is left to its migration. Throws
- * `not_a_session` and `newer_version`.
+ * Reads only as many lines as identify the file. The migration finds out which system wrote an older log. Throws `not_a_session`
+ * and `newer_version`.
  */
 export async function identifySource(source: LineSource): Promise<"sessions" | "older"> {
   const first: string[] = []
   for await (const { line, problem } of source.lines()) {
-    // A line that is no text cannot tell what the file is, but it is not nothing either.
+    // A line that is not text does not identify the file, but the file is not empty either.
     const text = line ?? UNREADABLE
     const { record } = parseLine(text)
-    const tells = record !== undefined && record.type !== "title"
-    // Of the lines before the header only the first is looked at, and title slots.
-    if (tells || record !== undefined || (text.trim() !== "" && !first.some(isStray))) first.push(text)
-    if (tells || problem === "too_long") break
+    const identifies = record !== undefined && record.type !== "title"
+    // `identifyLog` needs the title slots and the first of the other lines before the header.
+    if (identifies || record !== undefined || (text.trim() !== "" && !first.some(isStray))) first.push(text)
+    if (identifies || problem === "too_long") break
   }
   const identity = identifyLog(first)
   checkIdentity(identity, "The file")
   return identity.kind
 }
 
-/** `not_a_session` where the caller named another format than the file has. */
-export function checkFormat(asked: ImportFormat | undefined, format: string): void {
+/** `not_a_session` if the caller named another format than the file has. */
+export function checkFormat(expected: ImportFormat | undefined, format: string): void {
   const found = format === FORMAT ? "sessions" : format
-  if (asked === undefined || asked === "auto" || asked === found) return
+  if (expected === undefined || expected === "auto" || expected === found) return
   throw new SessionError(
     "not_a_session",
-    `The file is not in the format "${asked}", but in "${found}". Give that, or "auto".`,
+    `The file is not in the format "${expected}", but in "${found}". Give that, or "auto".`,
   )
 }
 
-/** Begins what stands in for a line that is no text. It holds a line feed, so that no line of any file is the same. */
+/** Prefix of the placeholder for a line that is not text. It contains a line feed, so that no line of a file can equal it. */
 export const UNREADABLE = "\n#"
 
 function isStray(line: string): boolean {

@@ -1,4 +1,4 @@
-/** An entry as its line is stored: what is large moved to the blob store, just as an append does it. */
+/** Encodes an entry as the line that an append would store: large values move to the blob store. */
 import { applyBlobs, mayHoldBlobs, planBlobs } from "../format/blob-refs.ts"
 import type { BlobLimits, BlobRef, PlannedBlob } from "../format/blob-refs.ts"
 import { withChanges } from "../format/json-edit.ts"
@@ -8,9 +8,9 @@ import type { Seq, SessionStorage } from "../storage/contract.ts"
 import { sha256Hex } from "../storage/hash.ts"
 import { putBlobs } from "../log/blobs.ts"
 import { parseEntry } from "../log/parse-entry.ts"
-import type { LineToWrite } from "./log-to-write.ts"
+import type { LineToWrite } from "./write-log.ts"
 
-/** The line is known before its blobs are put, so that a log can be measured and compared without writing anything. */
+/** Computes the line without storing its blobs, so that a log can be measured and compared before anything is written. */
 export async function toStoredForm(
   storage: SessionStorage,
   entry: Entry,
@@ -22,10 +22,10 @@ export async function toStoredForm(
   const planned = mayHoldBlobs(full, limits) ? planBlobs(whole, limits) : []
   if (planned.length === 0) return { line: lineOf(full, seq), entry }
   const stored = applyBlobs(whole, await refsOf(planned))
-  return { line: lineOf(toEncodedEntry(stored), seq), entry, before: putting(storage, whole, limits) }
+  return { line: lineOf(toEncodedEntry(stored), seq), entry, putBlobs: putBlobsOf(storage, whole, limits) }
 }
 
-/** The same of an entry's line, of which nothing else changes. Undefined where all of it stays, and where it is no entry. */
+/** The same for a stored line; the rest of the line stays unchanged. Undefined if nothing moves, or the line is not an entry. */
 export async function toStoredLine(
   storage: SessionStorage,
   line: string,
@@ -38,7 +38,7 @@ export async function toStoredLine(
   const planned = record === undefined || entry === undefined ? [] : planBlobs(record, limits)
   if (planned.length === 0) return undefined
   const stored = applyBlobs(record as object, await refsOf(planned))
-  return { line: withChanges(line, record, stored), entry, before: putting(storage, record as object, limits) }
+  return { line: withChanges(line, record, stored), entry, putBlobs: putBlobsOf(storage, record as object, limits) }
 }
 
 function refsOf(planned: readonly PlannedBlob[]): Promise<BlobRef[]> {
@@ -47,7 +47,7 @@ function refsOf(planned: readonly PlannedBlob[]): Promise<BlobRef[]> {
   )
 }
 
-/** Planned once more: until then nothing but the entry is held. */
-function putting(storage: SessionStorage, entry: object, limits: BlobLimits): () => Promise<void> {
+/** Plans the blobs again when they are stored, so that until then only the entry is held in memory. */
+function putBlobsOf(storage: SessionStorage, entry: object, limits: BlobLimits): () => Promise<void> {
   return async () => void (await putBlobs(storage, planBlobs(entry, limits)))
 }

@@ -1,4 +1,4 @@
-/** What stands in a file of lines and cannot be a line of a log. It is kept as an entry, so that nothing of the file is lost. */
+/** Keeps a line of a file that cannot be a line of a log (not UTF-8, or torn) as an entry, so that an import loses nothing. */
 import { toBase64 } from "../format/base64.ts"
 import type { Diagnostic } from "../format/diagnostics.ts"
 import { ulidAt } from "../format/ids.ts"
@@ -9,18 +9,18 @@ import type { Seq } from "../storage/contract.ts"
 
 export const UNREADABLE_TYPE = "unreadable_line"
 
-/** Migrations make ids of a time and a record's place, too; no log has as many records as this. */
+/** Above the index of any record, because migrations make ids from a time and the index of a record too. */
 const FIRST_INDEX = 2 ** 48
 
 export interface Unreadable {
   readonly bytes: Uint8Array
   /** Offset in the file. */
   readonly at: number
-  /** What follows the file's last LF, cut off in its writing. */
+  /** The file ends in this line, without an LF: its writing was interrupted. */
   readonly torn: boolean
 }
 
-/** The line where it cannot be one: not UTF-8, or the torn end of the file. */
+/** Undefined for a line that a log can hold, and for one that is too long to read. */
 export function unreadableOf(read: ReadLine): Unreadable | undefined {
   const { at, terminated } = read
   if (read.problem === "not_utf8") return { bytes: read.raw, at, torn: !terminated }
@@ -28,18 +28,18 @@ export function unreadableOf(read: ReadLine): Unreadable | undefined {
   return { bytes: new TextEncoder().encode(read.line), at, torn: true }
 }
 
-/** The entry that keeps it, the same at each reading. It has no context and moves no branch. */
+/** The entry that keeps the line, the same at each reading. Its type adds nothing to the context. */
 export function unreadableEntry(
   { bytes, at }: Unreadable,
-  place: { readonly seq: Seq; readonly parentId: string | null; readonly timestamp: string },
+  position: { readonly seq: Seq; readonly parentId: string | null; readonly timestamp: string },
 ): Entry {
-  const time = Date.parse(place.timestamp)
+  const time = Date.parse(position.timestamp)
   return {
     type: "custom",
-    id: ulidAt(Number.isNaN(time) ? 0 : time, FIRST_INDEX + place.seq),
-    parentId: place.parentId,
-    seq: place.seq,
-    timestamp: place.timestamp,
+    id: ulidAt(Number.isNaN(time) ? 0 : time, FIRST_INDEX + position.seq),
+    parentId: position.parentId,
+    seq: position.seq,
+    timestamp: position.timestamp,
     customType: UNREADABLE_TYPE,
     data: { base64: toBase64(bytes), at },
   }
@@ -52,12 +52,12 @@ export function unreadableDiagnostic({ bytes, at, torn }: Unreadable, seq: Seq):
         code: "torn_tail",
         seq,
         bytes: bytes.length,
-        message: `The file ends in ${bytes.length} bytes of a line that was never finished; ${kept}.`,
+        message: `The file ends in ${bytes.length} bytes of an incomplete line; ${kept}.`,
       }
     : { code: "unparsable_line", seq, message: `The line at byte ${at} of the file is not UTF-8; ${kept}.` }
 }
 
-/** A blank line holds nothing, and a log cannot have it. */
+/** Blank lines are dropped: storages refuse them. */
 export function blankDiagnostic(count: number, firstAt: number): Diagnostic {
   const what = count === 1 ? "A blank line was" : `${count} blank lines were`
   return {

@@ -1,4 +1,4 @@
-/** Whether the blobs that a log refers to are there. */
+/** Checks that the storage has the blobs that a log refers to. Looks each blob up once. */
 import { blobRefs } from "../format/blob-refs.ts"
 import type { Diagnostic } from "../format/diagnostics.ts"
 import type { Entry, Header } from "../format/records.ts"
@@ -7,19 +7,19 @@ import type { CallOptions, Seq, SessionStorage } from "../storage/contract.ts"
 
 export class BlobCheck {
   readonly #storage: SessionStorage
-  readonly #note: (diagnostic: Diagnostic) => unknown
+  readonly #report: (diagnostic: Diagnostic) => unknown
   readonly #options: CallOptions
   readonly #foreign: boolean
   readonly #known = new Map<string, boolean>()
 
-  /** `foreign`: also where another system's log refers to one without saying so. */
+  /** `foreign`: also searches entries without a `blobs` field, as in logs of other systems. */
   constructor(
     storage: SessionStorage,
-    note: (diagnostic: Diagnostic) => unknown,
+    report: (diagnostic: Diagnostic) => unknown,
     { foreign = false, ...options }: CallOptions & { readonly foreign?: boolean },
   ) {
     this.#storage = storage
-    this.#note = note
+    this.#report = report
     this.#options = options
     this.#foreign = foreign
   }
@@ -29,18 +29,18 @@ export class BlobCheck {
     await this.#checkAll(hashes, seq, `Entry ${entry.id} (line ${seq})`, entry.id)
   }
 
-  /** What the log was before its migration. */
+  /** The backup of a migration. */
   async checkHeader(header: Header): Promise<void> {
     const { blobs } = header.origin?.backup ?? {}
     const hashes = Array.isArray(blobs) ? (blobs as readonly unknown[]).flatMap(hashOf) : []
     await this.#checkAll(hashes, 0, "The header, as a backup,")
   }
 
-  async #checkAll(hashes: readonly string[], seq: Seq, who: string, entryId?: string): Promise<void> {
+  async #checkAll(hashes: readonly string[], seq: Seq, subject: string, entryId?: string): Promise<void> {
     for (const hash of new Set(hashes)) {
       if (await this.#has(hash)) continue
-      const message = `${who} refers to the blob ${hash}, which is not in ${this.#storage.description}.`
-      this.#note({ code: "missing_blob", seq, ...(entryId === undefined ? {} : { entryId }), message })
+      const message = `${subject} refers to the blob ${hash}, which is not in ${this.#storage.description}.`
+      this.#report({ code: "missing_blob", seq, ...(entryId === undefined ? {} : { entryId }), message })
     }
   }
 

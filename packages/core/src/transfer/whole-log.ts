@@ -1,20 +1,21 @@
-/** A whole log: its tree in memory, its entries as often as they are needed. */
+/** Reads a complete log for export and fork: entries without content in memory, complete entries from the storage on demand. */
 import type { Entry, Header } from "../format/records.ts"
+import { signalOf } from "../storage/checks.ts"
 import type { CallOptions, Seq, SessionStorage } from "../storage/contract.ts"
 import { EntryLog } from "../log/entry-log.ts"
 import { loadOther } from "./older/other-log.ts"
 import { loadLog } from "../log/loaded-log.ts"
 import { parseEntry } from "../log/parse-entry.ts"
 import type { ReadableSession } from "../session/live.ts"
-import { stubOf } from "./stub.ts"
+import { isObject } from "../format/shape.ts"
 
 export interface WholeLog {
   readonly header: Header
-  /** Without contents where they are in the storage. */
+  /** Entries are stubs, without content, unless `inMemory`. */
   readonly log: EntryLog
-  /** The log's entries are not the stored lines: they were migrated, or wait in memory to be stored. */
+  /** The entries differ from the stored lines: they were migrated, or are not stored yet. */
   readonly inMemory: boolean
-  /** The whole entries of these places, in log order; those that are stored with their lines. */
+  /** The complete entries at these seqs, in log order; with their lines unless `inMemory`. */
   entries(wanted: ReadonlySet<Seq>): AsyncIterable<WholeEntry>
 }
 
@@ -24,18 +25,18 @@ export interface WholeEntry {
   readonly entry: () => Entry
 }
 
-/** As it is stored. `not_found`, `not_a_session`. */
+/** The stored log. Errors: `not_found`, `not_a_session`. */
 export async function readWholeLog(storage: SessionStorage, id: string, o: CallOptions = {}): Promise<WholeLog> {
-  const signal = o.signal === undefined ? {} : { signal: o.signal }
+  const signal = signalOf(o)
   const { header, log, headInfo, older, newer } = await loadLog(storage, id, loadOther, signal)
   if (older !== undefined || newer !== undefined) return inMemory(header, log)
   return readStored(storage, id, header, headInfo.next, signal)
 }
 
-/** As an open session has it, with what is not stored yet. */
-export async function wholeLogOf(shared: ReadableSession, o: CallOptions = {}): Promise<WholeLog> {
-  const { state, storage, id, writeGuard } = shared
-  const signal = o.signal === undefined ? {} : { signal: o.signal }
+/** The log of an open session, with the entries that are not stored yet. */
+export async function wholeLogOf(live: ReadableSession, o: CallOptions = {}): Promise<WholeLog> {
+  const { state, storage, id, writeGuard } = live
+  const signal = signalOf(o)
   if (state.head === undefined || writeGuard.kind !== "open") return inMemory(state.header, state.log)
   return readStored(storage, id, state.header, state.acknowledged, signal)
 }
@@ -94,4 +95,45 @@ async function* readEntries(
 
 function entryOf(line: string, seq: Seq): Entry | undefined {
   return parseEntry(line, seq, () => undefined)
+}
+
+const KEPT: readonly string[] = [
+  "targetId",
+  "targetSeq",
+  "firstKeptEntryId",
+  "firstKeptSeq",
+  "state",
+  "key",
+  "title",
+  "source",
+  "label",
+  "provider",
+  "model",
+  "role",
+  "thinkingLevel",
+  "mode",
+  "injectedRules",
+]
+const KEPT_OF_MESSAGE: readonly string[] = ["role", "provider", "model"]
+
+/** The entry without its content: the fields of the tree, the context state and the references. A stub of every entry fits in memory. */
+export function stubOf(entry: Entry, seq: Seq): Entry {
+  const { type, id, parentId, timestamp } = entry
+  const kept: Record<string, unknown> = { type, id, parentId, seq, timestamp }
+  copy(entry, KEPT, kept)
+  if (type === "mode_change") copy(entry, ["data"], kept)
+  // Values may be large; only `cwd` is needed, for the session information.
+  if (type === "metadata" && entry["value"] !== undefined)
+    kept["value"] = entry["key"] === "cwd" ? entry["value"] : null
+  if (type === "message" && isObject(entry["message"])) kept["message"] = copy(entry["message"], KEPT_OF_MESSAGE, {})
+  return kept as unknown as Entry
+}
+
+function copy(
+  from: Readonly<Record<string, unknown>>,
+  keys: readonly string[],
+  to: Record<string, unknown>,
+): Record<string, unknown> {
+  for (const key of keys) if (from[key] !== undefined) to[key] = from[key]
+  return to
 }

@@ -1,12 +1,12 @@
-/** One entry of version 3, of either dialect, as one of version 4. What depends on other entries is left to `references.ts`. */
+/** Converts one entry of version 3, of either dialect, to version 4. `v3-to-v4.ts` resolves references to other entries. */
 import { type LogRecord, withoutTransients } from "../../format/line.ts"
 import { textBlocks } from "../../format/normalize.ts"
 import type { Entry } from "../../format/records.ts"
 import { type Fields, isObject } from "../../format/shape.ts"
-import { isoOf } from "./header.ts"
+import { isoOf } from "./log.ts"
 
-/** What an entry takes from its surroundings where it does not say it itself. */
-export interface EntrySurroundings {
+/** Position of an entry, and the defaults for its missing fields. */
+export interface EntryPosition {
   readonly seq: number
   /** Id of the entry before it. */
   readonly parentId: string | null
@@ -14,20 +14,20 @@ export interface EntrySurroundings {
   readonly timestamp: string
 }
 
-export function entryToV4(older: LogRecord, around: EntrySurroundings): Entry {
+export function entryToV4(older: LogRecord, position: EntryPosition): Entry {
   const payload = payloadToV4(older)
-  const { type, id, parentId = around.parentId, seq: _, timestamp, ...rest } = withoutTransients(payload)
+  const { type, id, parentId = position.parentId, seq: _, timestamp, ...rest } = withoutTransients(payload)
   return {
     type,
     id: id as string,
     parentId: parentId as string | null,
-    seq: around.seq,
-    timestamp: timestampOf(timestamp) ?? around.timestamp,
+    seq: position.seq,
+    timestamp: timestampOf(timestamp) ?? position.timestamp,
     ...rest,
   }
 }
 
-/** The title of a record that has one: an empty one clears. */
+/** Null, which clears the title, for an empty or missing one. */
 export function titleOf(name: unknown): string | null {
   return typeof name === "string" && name.trim() !== "" ? name : null
 }
@@ -80,7 +80,7 @@ function withUsage<T extends Fields>(holder: T): T {
   return renamed === usage ? holder : { ...holder, usage: renamed }
 }
 
-/** pi: `{provider, modelId}`. oh-my-pi: `{model: "provider/id"}`, where the id may have further slashes. */
+/** pi: `{provider, modelId}`. oh-my-pi: `{model: "provider/id"}`; the id may contain further slashes. */
 function modelChange(entry: LogRecord): LogRecord {
   const { provider, model, modelId, ...rest } = entry
   if (typeof provider === "string") {
@@ -97,7 +97,7 @@ function fromExtension(entry: LogRecord): LogRecord {
   return rename(entry, "fromHook", "fromExtension")
 }
 
-/** The files that a compaction's summary was told of. An extension's `details` are its own and may mean anything. */
+/** File lists of a compaction, which older logs have in `details`. The `details` of an extension have no known meaning. */
 function withFiles(entry: LogRecord): LogRecord {
   const details = entry["fromExtension"] !== true && isObject(entry["details"]) ? entry["details"] : {}
   return {
@@ -107,7 +107,7 @@ function withFiles(entry: LogRecord): LogRecord {
   }
 }
 
-/** pi's `leaf` hangs under the leaf it leaves and names the target; ours hangs under the target. */
+/** The parent of a `leaf` entry is the abandoned leaf in pi, with the new one as its target; in version 4 it is the new one. */
 function leaf(entry: LogRecord): LogRecord {
   const { targetId, parentId } = entry
   if (targetId !== null && typeof targetId !== "string") return entry

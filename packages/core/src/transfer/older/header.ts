@@ -1,20 +1,20 @@
+/** Converts the header of an older log to version 4. */
 import { ulidAt } from "../../format/ids.ts"
 import { isSessionId } from "../../storage/checks.ts"
 import type { LogRecord } from "../../format/line.ts"
 import { FORMAT, type Header, type ParentSession, VERSION } from "../../format/records.ts"
 import type { OlderFormat, OlderVersion } from "../../format/identify.ts"
-import { timeOf } from "./log.ts"
+import { isoOf, timeOf } from "./log.ts"
 
-/** What an older log was, which its migrated header says as its `origin`. */
+/** Format and version of an older log, recorded in the `origin` of its migrated header. */
 export interface Source {
   readonly format: OlderFormat
   readonly version: OlderVersion
 }
 
 /**
- * Our header for an older one's. The id is the one given, else the older one where it can name a session, else made from the
- * header's time. Keys that we have no place for stay: `provider`, `modelId` and `thinkingLevel` are what the context's state
- * starts from.
+ * The id is the given one, else that of the older header if it is a valid session id, else an id made from the time of the header.
+ * Unknown keys are kept. `provider`, `modelId` and `thinkingLevel` stay in the header as the initial context state.
  */
 export function headerToV4(older: LogRecord, source: Source, id?: string): Header {
   const { type: _, format: __, version: ___, id: olderId, timestamp, parentSession, branchedFrom, ...rest } = older
@@ -32,13 +32,7 @@ export function headerToV4(older: LogRecord, source: Source, id?: string): Heade
   }
 }
 
-/** ISO 8601, also for a time that no calendar reaches. */
-export function isoOf(time: number): string {
-  const date = new Date(time)
-  return Number.isNaN(date.getTime()) ? new Date(0).toISOString() : date.toISOString()
-}
-
-/** Older systems name the parent by a path or a text of their own, which only they can follow. */
+/** Older systems name the parent session by a path or other text, which is kept as `ref`. */
 function parentOf(
   parentSession: unknown,
   branchedFrom: unknown,

@@ -1,4 +1,4 @@
-/** What the references of a whole log point at, worked out in time linear in its length. */
+/** Resolves the references of a complete log to seqs, in time linear in its length. */
 import type { Seq } from "../../storage/contract.ts"
 import { EntryLog, type EntrySlot } from "../../log/entry-log.ts"
 import { ROOT, parentOf } from "../../log/path.ts"
@@ -6,9 +6,9 @@ import { ROOT, parentOf } from "../../log/path.ts"
 export interface Links {
   /** Seq of an entry's parent, or {@link ROOT}. */
   readonly parents: ArrayLike<Seq>
-  /** Seq of the first entry that a compaction says it keeps: the nearest before it with that id. */
+  /** By seq of a compaction: its first kept entry, the nearest earlier entry with that id. */
   readonly kept: ReadonlyMap<Seq, Seq>
-  /** Seq of the last entry before an entry that is not one of its ancestors, or {@link ROOT} where all are. */
+  /** By seq of an entry: the last earlier entry that is not one of its ancestors, or {@link ROOT}. */
   readonly lastOutside: ArrayLike<Seq>
   isAncestor(ancestor: Seq, seq: Seq): boolean
 }
@@ -24,7 +24,7 @@ export function linkSlots(slots: readonly EntrySlot[]): Links {
     if (slot === undefined) continue
     const parent = parentOf(log, seq)
     parents[seq] = parent
-    // Whoever hangs under the entry before it has that one's ancestors and that one, so also what lies outside of them.
+    // A child of the previous entry has the same ancestors and that entry, so the same last entry outside.
     lastOutside[seq] = parent === before ? (lastOutside[before] ?? ROOT) : before
     before = seq
     const keptId = slot.type === "compaction" ? slot["firstKeptEntryId"] : undefined
@@ -35,8 +35,8 @@ export function linkSlots(slots: readonly EntrySlot[]): Links {
 }
 
 /**
- * Numbers the forest in depth-first order, so that an entry's descendants are a range. Parents stand before their children:
- * sizes add up from the end, places from the beginning.
+ * Numbers the forest in depth-first order, so that the descendants of an entry are a range. Parents come before their children in a
+ * log, so one pass from the end sums the sizes of subtrees, and one from the beginning assigns the numbers.
  */
 function ancestry(parents: Int32Array): (ancestor: Seq, seq: Seq) => boolean {
   const count = parents.length

@@ -1,6 +1,8 @@
+/** Migrates the lines of a log of any version to version 4 in memory: reads the records, then runs the steps in order. */
 import { SessionError } from "../../format/errors.ts"
 import type { Diagnostic } from "../../format/diagnostics.ts"
-import type { LogRecord } from "../../format/line.ts"
+import { isEntry } from "../../format/guards.ts"
+import { type LogRecord, parseLine } from "../../format/line.ts"
 import { type Entry, FORMAT, type Header, VERSION } from "../../format/records.ts"
 import {
   formatOf,
@@ -10,30 +12,30 @@ import {
   type OlderFormat,
   type OlderVersion,
   readStart,
+  isBlank,
+  shown,
 } from "../../format/identify.ts"
 import { type CurrentLog, type OlderLog, type RawLine, isRawLine } from "./log.ts"
-import { currentProblem, olderProblem, readRecords } from "./read.ts"
-import { migrateV1ToV2 } from "./v1-to-v2.ts"
-import { migrateV2ToV3 } from "./v2-to-v3.ts"
+import { migrateV1ToV2, migrateV2ToV3 } from "./v1-to-v3.ts"
 import { migrateV3ToV4 } from "./v3-to-v4.ts"
 
 export interface MigrateOptions {
-  /** The new log's session id. Default: the older one, where it can be one. */
+  /** Session id of the migrated log. Default: the older one if it is a valid session id, else made from the time of the header. */
   readonly id?: string
 }
 
 export interface MigratedLog extends CurrentLog {
   readonly diagnostics: readonly Diagnostic[]
-  /** What the lines were. */
+  /** Format and version of the lines. */
   readonly from: { readonly format: typeof FORMAT | OlderFormat; readonly version: number }
 }
 
 /**
- * A log of any version as one of ours, in memory. Nothing stored is lost but transient fields: what is no entry stays as a raw
- * line in its place. The same lines give the same log each time. Every entry's `seq` is its place, and compactions carry what
- * opening from the log's end needs. A log of ours comes back as it is, but for an id that was asked for.
+ * Migrates a log of any version to version 4, in memory. Drops only transient fields; a line that is not an entry is kept as a raw
+ * line at its position. Deterministic: the same lines always give the same log. The `seq` of each entry is its position, and each
+ * compaction and reset has its context `state`. A log of version 4 is returned unchanged, except for a given `id`.
  *
- * Throws `newer_version` for a log that this program does not know, `not_a_session` for anything that is no session log.
+ * Throws `newer_version` for a log of a later version, and `not_a_session` for lines that are not a session log.
  */
 export function migrateLines(lines: readonly string[], o: MigrateOptions = {}): MigratedLog {
   const start = readStart(lines)
@@ -81,4 +83,56 @@ function olderLog(
   const v4 = migrateV3ToV4(v3.log, from, id)
   const diagnostics = [...read.diagnostics, ...v2.diagnostics, ...v4.diagnostics]
   return { ...v4.log, diagnostics: diagnostics.sort((a, b) => (a.seq ?? 0) - (b.seq ?? 0)), from }
+}
+
+interface ReadRecords {
+  readonly records: readonly (LogRecord | RawLine)[]
+  readonly diagnostics: readonly Diagnostic[]
+}
+
+/**
+ * The records after the title slot and the header. `problemOf` returns why a record is not an entry of the log's version, as the
+ * rest of a sentence, or undefined.
+ */
+function readRecords(
+  lines: readonly string[],
+  start: LogStart,
+  problemOf: (record: LogRecord) => string | undefined,
+): ReadRecords {
+  const records: (LogRecord | RawLine)[] = []
+  const diagnostics: Diagnostic[] = []
+  const keepRaw = (raw: string, code: Diagnostic["code"], problem: string): void => {
+    records.push({ raw })
+    diagnostics.push({ code, seq: records.length, message: `${problem} It is kept unchanged.` })
+  }
+
+  for (const at of start.strays) {
+    keepRaw(lines[at] ?? "", "unparsable_line", "A line before the header is not a record.")
+  }
+  for (let at = start.next; at < lines.length; at++) {
+    const line = lines[at] ?? ""
+    const { record, problem } = parseLine(line)
+    if (record === undefined) {
+      if (!isBlank(line)) keepRaw(line, "unparsable_line", problem)
+      continue
+    }
+    const why = problemOf(record)
+    if (why === undefined) records.push(record)
+    else keepRaw(line, "invalid_record", `A record of type ${shown(record.type)} ${why}.`)
+  }
+  return { records, diagnostics }
+}
+
+function currentProblem(record: LogRecord): string | undefined {
+  return isEntry(record) ? undefined : "lacks the id and the parent that every entry has"
+}
+
+/** Entries of version 1 have no ids and parents. Fields that later versions require may be missing, but not have a wrong type. */
+function olderProblem(record: LogRecord, needsId: boolean): string | undefined {
+  const { id, parentId, timestamp } = record
+  if (record.type === "session") return "is a second header"
+  if (id === undefined ? needsId : typeof id !== "string" || id === "") return "has no id"
+  if (parentId !== undefined && parentId !== null && typeof parentId !== "string") return "has no parent's id"
+  const timed = timestamp === undefined || timestamp === null || ["string", "number"].includes(typeof timestamp)
+  return timed ? undefined : "has no timestamp"
 }

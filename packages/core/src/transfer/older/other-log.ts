@@ -1,4 +1,4 @@
-/** Logs of older versions, which are read whole and migrated in memory, and whatever else is no log of this version. */
+/** Loads a log that is not of this version: an older one is migrated in memory, a newer one is opened for reading only. */
 import { SessionError } from "../../format/errors.ts"
 import { parseLine } from "../../format/line.ts"
 import type { Header } from "../../format/records.ts"
@@ -14,7 +14,7 @@ import type { LoadedLog, LoadOptions } from "../../log/loaded-log.ts"
 import { parseEntry } from "../../log/parse-entry.ts"
 import { startBackwards } from "../../log/read-backwards.ts"
 
-/** Logs of other versions, and those whose header is not where it should be, are read whole. */
+/** Reads the complete log; also loads a log of this version whose header is not its first line. Throws `not_a_session`. */
 export async function loadOther(
   storage: SessionStorage,
   id: string,
@@ -35,7 +35,7 @@ export async function loadOther(
   if (identity.kind === "sessions") {
     return { ...whole, header: identity.header, log, diagnostics, imported: importedLines(identity.header) }
   }
-  // Shown as far as its entries look like ours; nothing is written to it.
+  // Entries that parse as entries of this version are shown; nothing is written to the log.
   const message = `The log ${unknownVersion(identity.version)}. It is open for reading only; use a newer program to write to it.`
   diagnostics.unshift({ code: "unknown_version", seq: 0, message })
   const header = (parseLine(lines[0] ?? "").record ?? { type: "session" }) as Header
@@ -46,7 +46,7 @@ function notASession(storage: SessionStorage, id: string, identity: LogIdentity)
   const why = identity.kind === "foreign" ? identity.reason : "it has no header"
   return new SessionError(
     "not_a_session",
-    `${id} in ${storage.description} is not a session log: ${why}. It was left as it is.`,
+    `${id} in ${storage.description} is not a session log: ${why}. It was not changed.`,
     {
       session: id,
       storage: storage.description,

@@ -1,4 +1,4 @@
-/** The states that compactions and resets store, for all of a log at once. */
+/** Computes the context states that the compactions and resets of a log store. */
 import { foldState, initialState, storesState } from "../../context/state.ts"
 import type { ContextState, Entry, Header } from "../../format/records.ts"
 import type { Seq } from "../../storage/contract.ts"
@@ -6,8 +6,8 @@ import type { EntrySlot } from "../../log/entry-log.ts"
 import { ROOT } from "../../log/path.ts"
 
 /**
- * The state of the path of each compaction and each `reset_boundary`, by its seq. Their paths share their beginnings: the states of the
- * entries where such paths part are computed too, so that every entry is folded once.
+ * The state of the path of each compaction and each `reset_boundary`, by its seq. The paths begin with the same entries, so the map
+ * also has the states of the entries where they diverge: each entry is applied once.
  */
 export function statesToStore(
   slots: readonly EntrySlot[],
@@ -26,7 +26,7 @@ export function statesToStore(
   return states
 }
 
-/** The wanted entries and the entries where their paths part, in log order: a stop on the path of another comes before it. */
+/** The wanted entries and the entries where their paths diverge, in log order: a stop comes after all stops on its path. */
 function stopsOf(wanted: readonly Seq[], parents: ArrayLike<Seq>): readonly Seq[] {
   const stops = new Set(wanted)
   const onPath = new Set<Seq>()

@@ -1,21 +1,23 @@
+/** Migrates a log from version 1 to 2, and from version 2 to 3. */
 import type { Diagnostic } from "../../format/diagnostics.ts"
+import { shown } from "../../format/identify.ts"
 import { ulidAt } from "../../format/ids.ts"
 import type { LogRecord } from "../../format/line.ts"
+import { isObject } from "../../format/shape.ts"
 import { type Migrated, type OlderLog, isRawLine, timeOf } from "./log.ts"
-import { shown } from "../../format/identify.ts"
 
 /**
- * Version 2 made the list a tree: every entry gets an id, the entry before it as its parent, and a compaction the id of its first
- * kept entry for `firstKeptEntryIndex`. Ids depend on the log alone. An entry that has an id or a parent keeps it.
+ * Version 2 turned the list into a tree: each entry gets an id and the previous entry as its parent, and a compaction gets the id of
+ * its first kept entry in place of `firstKeptEntryIndex`. Ids depend on the log alone. An existing id or parent is kept.
  */
 export function migrateV1ToV2(log: OlderLog): Migrated<OlderLog> {
   const diagnostics: Diagnostic[] = []
-  /** Ids by what `firstKeptEntryIndex` counts: lines that are JSON, the header (0) included. */
+  /** Ids by `firstKeptEntryIndex`, which counts the lines that are JSON; the header has index 0. */
   const ids: (string | undefined)[] = [undefined]
   let time = timeOf(log.header["timestamp"]) ?? 0
   let parentId: string | null = null
 
-  const records = log.records.map((record, place) => {
+  const records = log.records.map((record, index) => {
     if (isRawLine(record)) {
       if (isJson(record.raw)) ids.push(undefined)
       return record
@@ -26,7 +28,7 @@ export function migrateV1ToV2(log: OlderLog): Migrated<OlderLog> {
     parentId = id
     const kept = record.type === "compaction" ? record["firstKeptEntryIndex"] : undefined
     const linked = kept === undefined ? entry : withFirstKept(entry, typeof kept === "number" ? ids[kept] : undefined)
-    if (linked === undefined) diagnostics.push(notKept(id, kept, place + 1))
+    if (linked === undefined) diagnostics.push(notKept(id, kept, index + 1))
     ids.push(id)
     return linked ?? { ...entry, firstKeptEntryId: id }
   })
@@ -40,7 +42,7 @@ function withFirstKept(compaction: LogRecord, firstKeptEntryId: string | undefin
 }
 
 function notKept(entryId: string, index: unknown, seq: number): Diagnostic {
-  const message = `Compaction ${entryId} keeps from record ${shown(index)} on, which is no entry before it; nothing before it is kept.`
+  const message = `Compaction ${entryId} keeps from record ${shown(index)} on, which is not an earlier entry; nothing before it is kept.`
   return { code: "missing_first_kept", seq, entryId, message }
 }
 
@@ -51,4 +53,16 @@ function isJson(line: string): boolean {
   } catch {
     return false
   }
+}
+
+/** Version 3 renamed the role `hookMessage`, of messages by extensions, to `custom`. */
+export function migrateV2ToV3(log: OlderLog): Migrated<OlderLog> {
+  const records = log.records.map((record) => (isRawLine(record) ? record : renamed(record)))
+  return { log: { ...log, header: { ...log.header, version: 3 }, records }, diagnostics: [] }
+}
+
+function renamed(record: LogRecord): LogRecord {
+  const message = record.type === "message" ? record["message"] : undefined
+  if (!isObject(message) || message["role"] !== "hookMessage") return record
+  return { ...record, message: { ...message, role: "custom" } }
 }

@@ -6,8 +6,8 @@ import { parseLine } from "../format/line.ts"
 import type { HeadInfo, SessionStorage } from "../storage/contract.ts"
 import { parseProjection } from "../info/projection-text.ts"
 import { projectAnew } from "../info/refresh.ts"
-import { writeLog } from "./batches.ts"
-import type { LogToWrite } from "./log-to-write.ts"
+import { writeLog } from "./write-log.ts"
+import type { LogToWrite } from "./write-log.ts"
 import { withOriginLines } from "./headers.ts"
 
 const HEADER = '{"type":"session","format":"@sessions","version":4,"id":"s","timestamp":"2026-01-31T09:30:00.000Z"}'
@@ -114,7 +114,7 @@ test("what was put before a line is there when the line is", async () => {
   const done: number[] = []
   const lines = Array.from({ length: 20 }, (_, index) => ({
     line: entry(index + 1),
-    before: async () => {
+    putBlobs: async () => {
       expect((await storage.head("s"))?.next ?? 0).toBeLessThanOrEqual(index + 1)
       done.push(index)
     },
@@ -131,7 +131,7 @@ test("a failed put leaves the lines that need it unwritten", async () => {
     .all.slice(1)
     .map((line, index) => ({
       line,
-      before: async () => {
+      putBlobs: async () => {
         if (index === 15) throw new Error("no room")
       },
     }))

@@ -1,9 +1,9 @@
 import { expect, test, vi } from "vitest"
-import { AT, header } from "../../../test/older-logs.ts"
+import { AT, entry, header, message } from "../../../test/older-logs.ts"
 import { isUlid, ulidAt } from "../../format/ids.ts"
 import type { LogRecord } from "../../format/line.ts"
 import type { OlderLog, RawLine } from "./log.ts"
-import { migrateV1ToV2 } from "./v1-to-v2.ts"
+import { migrateV1ToV2, migrateV2ToV3 } from "./v1-to-v3.ts"
 
 const time = Date.parse(AT)
 const said = (content: string): LogRecord => ({ type: "message", timestamp: AT, message: { role: "user", content } })
@@ -81,4 +81,27 @@ test("the header becomes version 2 and nothing else changes", () => {
   expect(input).toEqual(before)
   expect(result.header).toEqual({ ...input.header, version: 2 })
   expect(result.records[0]).toEqual({ ...input.records[0], id: ulidAt(time, 1), parentId: null })
+})
+
+const logV2 = (...records: object[]): OlderLog => ({ header: header(2) as LogRecord, records: records as LogRecord[] })
+
+test("the role hookMessage is custom, and everything else of the message stays", () => {
+  const hook = { role: "hookMessage", content: "hi", customType: "n", display: true, x_unknown: 1 }
+  const input = logV2(entry("message", "a", null, { message: hook }))
+  const before = structuredClone(input)
+  const { log: result, diagnostics } = migrateV2ToV3(input)
+  expect(result.records).toEqual([entry("message", "a", null, { message: { ...hook, role: "custom" } })])
+  expect(result.header).toEqual(header(3))
+  expect(diagnostics).toEqual([])
+  expect(input).toEqual(before)
+})
+
+test("other roles, other types and what is no message are left as they are", () => {
+  const records = [
+    message("a", null),
+    entry("custom", "b", "a", { message: { role: "hookMessage" } }),
+    entry("message", "c", "b", { message: "hookMessage" }),
+    { raw: '{"role":"hookMessage"}' },
+  ]
+  expect(migrateV2ToV3(logV2(...records)).log.records).toEqual(records)
 })

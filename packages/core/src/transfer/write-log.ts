@@ -1,0 +1,274 @@
+/**
+ * Writes a complete log into a storage: for import, fork and copy. A log that fits one batch is created by one append, which is
+ * atomic in every storage. A longer log is written in several batches; its header then holds the expected number of lines, and
+ * repeating the call continues after the last stored line.
+ */
+import type { Diagnostic } from "../format/diagnostics.ts"
+import { SessionError } from "../format/errors.ts"
+import { FULL_SESSION_SLACK_BYTES } from "../format/limits.ts"
+import { parseLine } from "../format/line.ts"
+import type { Entry } from "../format/records.ts"
+import { projectEntry, startProjection } from "../info/projection.ts"
+import type { InfoProjection } from "../info/projection.ts"
+import { infoText, storeInfo } from "../info/store.ts"
+import { parseEntry } from "../log/parse-entry.ts"
+import { signalOf, utf8Length } from "../storage/checks.ts"
+import type { CallOptions, Head, HeadInfo, Seq, SessionStorage } from "../storage/contract.ts"
+import { StorageError } from "../storage/errors.ts"
+import { writeLines } from "../write/writer.ts"
+
+/** A line after the header. */
+export interface LineToWrite {
+  readonly line: string
+  /** UTF-8 length without the LF. Default: counted. */
+  readonly bytes?: number
+  /** The entry that session information is computed from. Default: parsed from the line. */
+  readonly entry?: Entry | undefined
+  /** Stores the blobs that the line refers to. Awaited before the line is sent; not called for a line that is already stored. */
+  readonly putBlobs?: () => Promise<void>
+}
+
+export interface LogToWrite {
+  readonly id: string
+  /** Line 0. `lines` is given if the log is written in several batches: the header must then hold this expected number of lines. */
+  readonly header: (lines?: number) => string
+  /** Stores the blobs that the header refers to. Awaited before the header is sent. */
+  readonly putBlobs?: () => Promise<void>
+  /** The lines after the header, the same at each call. Called twice: to measure the log, without `report`, and to write it. */
+  readonly lines: (report?: (diagnostic: Diagnostic) => void) => AsyncIterable<LineToWrite> | Iterable<LineToWrite>
+}
+
+export interface WriteLogOptions extends CallOptions {
+  /** Largest log in bytes. Default: the storage's limit. {@link FULL_SESSION_SLACK_BYTES} more are accepted, for a full session. */
+  readonly maxSessionBytes?: number
+  /** Largest log in bytes that is created by one append; never above the storage's `maxBatchBytes`. Default {@link BATCH_BYTES}. */
+  readonly singleBatchBytes?: number
+  /** Accepts a stored log that has all the lines already. Default false: `exists`. */
+  readonly acceptComplete?: boolean
+  /** Accepts a stored header with another timestamp, for headers that carry the time of the call. Default false. */
+  readonly anyTimestamp?: boolean
+  /** Stores session information beside the log. Default true; false for logs in another format. */
+  readonly info?: boolean
+  readonly report?: (diagnostic: Diagnostic) => void
+  readonly onProgress?: ((progress: { readonly lines: number; readonly bytes: number }) => void) | undefined
+}
+
+export interface WrittenLog {
+  readonly head: Head
+  /** Line 0. */
+  readonly header: string
+  /** Lines of the log, header included. */
+  readonly lines: number
+}
+
+/** Bounds the memory of a batch, and the time until an abort takes effect; large enough that the number of appends costs little. */
+const BATCH_BYTES = 8_000_000
+
+/**
+ * Resolves when every line is acknowledged. Errors: `too_large` for a line or the log, before anything is written; `exists` if
+ * another session has the id; `conflict` if another writer appends to the session, or if the lines changed between the two
+ * readings. After any other error or an abort, the stored lines remain as an incomplete session; the same call completes it.
+ */
+export async function writeLog(storage: SessionStorage, log: LogToWrite, o: WriteLogOptions = {}): Promise<WrittenLog> {
+  const batchBytes = Math.min(BATCH_BYTES, storage.capabilities.maxBatchBytes)
+  const size = await measure(storage, log, o)
+  const single = size.bytes <= Math.min(o.singleBatchBytes ?? batchBytes, storage.capabilities.maxBatchBytes)
+  const header = log.header(single ? undefined : size.lines)
+  const lines = logLines(log, header, size.lines, o)
+  try {
+    const stored = await storage.head(log.id, signalOf(o))
+    const last = stored === undefined ? undefined : await skipStored(storage, log.id, stored, lines, size.lines, o)
+    const head = stored === undefined ? undefined : { next: stored.next, log: stored.log }
+    const rest = { lines, count: size.lines, batchBytes: single ? size.bytes : batchBytes, head, last }
+    return { ...(await writeRest(storage, log.id, rest, o)), header }
+  } finally {
+    await lines.return(undefined)
+  }
+}
+
+/** The size of the log, by a first reading. Refuses what the storage cannot hold. */
+async function measure(
+  storage: SessionStorage,
+  log: LogToWrite,
+  o: WriteLogOptions,
+): Promise<{ lines: number; bytes: number }> {
+  const { maxLineBytes, maxSessionBytes } = storage.capabilities
+  const limit = Math.min(o.maxSessionBytes ?? maxSessionBytes, maxSessionBytes)
+  const about = { session: log.id, storage: storage.description }
+  let lines = 0
+  let bytes = 0
+  const count = (size: number): void => {
+    if (size > maxLineBytes) {
+      const message = `Line ${lines} of the log has ${size} bytes; ${storage.description} takes ${maxLineBytes}. Nothing was written.`
+      throw new SessionError("too_large", message, about)
+    }
+    bytes += size + 1
+    lines++
+  }
+  count(utf8Length(log.header()))
+  for await (const { line, bytes: known } of log.lines()) {
+    checkAborted(o.signal, log.id, undefined)
+    count(known ?? utf8Length(line))
+  }
+  if (bytes <= limit + FULL_SESSION_SLACK_BYTES) return { lines, bytes }
+  const message = `The log has ${bytes} bytes; a session in ${storage.description} may have ${limit}. Nothing was written. Raise maxSessionBytes.`
+  throw new SessionError("too_large", message, about)
+}
+
+/** A line of the log with its position, its sizes and the session information up to it. */
+interface LogLine {
+  readonly seq: Seq
+  readonly line: string
+  /** UTF-8 length with the LF. */
+  readonly bytes: number
+  /** Bytes of the log up to the end of this line. */
+  readonly total: number
+  readonly putBlobs?: (() => Promise<void>) | undefined
+  /** Session information up to this line. Its `log` is empty: the storage assigns the identity of the log. */
+  readonly projection: InfoProjection | undefined
+}
+
+/** From the header on, at most `count` lines: a file that grew since it was measured is written as it was. */
+async function* logLines(
+  log: LogToWrite,
+  header: string,
+  count: number,
+  o: WriteLogOptions,
+): AsyncGenerator<LogLine, void, undefined> {
+  let projection = o.info === false ? undefined : startProjection(parseLine(header).record ?? {}, "")
+  let total = utf8Length(header) + 1
+  yield { seq: 0, line: header, bytes: total, total, putBlobs: log.putBlobs, projection }
+  let seq = 0
+  for await (const { line, bytes: known, entry, putBlobs } of log.lines(o.report ?? ignore)) {
+    if (seq === count - 1) return
+    seq++
+    const bytes = (known ?? utf8Length(line)) + 1
+    total += bytes
+    if (projection !== undefined) projection = projectEntry(projection, entry ?? parseEntry(line, seq, ignore), seq)
+    yield { seq, line, bytes, total, putBlobs, projection }
+  }
+}
+
+function ignore(): void {
+  // The source of the lines reports damaged ones; session information uses the readable ones.
+}
+
+/**
+ * Consumes the lines that are stored already and compares them; returns the last. `exists` if the stored lines are not the
+ * beginning of these lines, or are all of them without `acceptComplete`.
+ */
+async function skipStored(
+  storage: SessionStorage,
+  id: string,
+  stored: HeadInfo,
+  ours: AsyncIterator<LogLine>,
+  count: number,
+  o: WriteLogOptions,
+): Promise<LogLine | undefined> {
+  if (stored.next > count || (stored.next === count && o.acceptComplete !== true)) throw idTaken(storage, id)
+  let last: LogLine | undefined
+  for await (const chunk of storage.read(id, { from: 0, to: stored.next }, signalOf(o))) {
+    for (const line of chunk.lines) {
+      const next = await ours.next()
+      if (next.done === true) throw idTaken(storage, id)
+      last = next.value
+      const same = last.line === line || (last.seq === 0 && isSameHeader(last.line, line, o.anyTimestamp === true))
+      if (!same) throw idTaken(storage, id)
+    }
+  }
+  return last
+}
+
+/** Ignores `origin`: its expected number of lines differs if the source grew between two calls. */
+function isSameHeader(ours: string, stored: string, anyTimestamp: boolean): boolean {
+  const comparable = (line: string): string => {
+    const { origin: _, timestamp, ...rest } = parseLine(line).record ?? { type: "" }
+    return JSON.stringify(anyTimestamp ? rest : { ...rest, timestamp })
+  }
+  return comparable(ours) === comparable(stored)
+}
+
+interface Rest {
+  /** Begins with the first line that is not stored. */
+  readonly lines: AsyncIterator<LogLine>
+  /** Lines of the whole log. */
+  readonly count: number
+  readonly batchBytes: number
+  /** The end of the stored log. */
+  readonly head: Head | undefined
+  /** The last stored line. */
+  readonly last: LogLine | undefined
+}
+
+async function writeRest(
+  storage: SessionStorage,
+  id: string,
+  rest: Rest,
+  o: WriteLogOptions,
+): Promise<Omit<WrittenLog, "header">> {
+  let { head, last } = rest
+  for (let next = await rest.lines.next(); next.done !== true; ) {
+    checkAborted(o.signal, id, head)
+    const batch: LogLine[] = []
+    const puts: Promise<void>[] = []
+    for (let bytes = 0; next.done !== true; next = await rest.lines.next()) {
+      bytes += next.value.bytes
+      if (batch.length > 0 && bytes > rest.batchBytes) break
+      batch.push(next.value)
+      await startPut(puts, next.value)
+    }
+    await Promise.all(puts)
+    const from = head
+    last = batch.at(-1) as LogLine
+    // Checked before the batch is sent: the header of a log in a single batch holds no expected number of lines.
+    if (next.done === true && last.seq + 1 < rest.count) throw sourceChanged(storage, id, last.seq + 1, rest.count)
+    const projection = last.projection === undefined ? undefined : { ...last.projection, log: from?.log ?? "" }
+    const info = projection === undefined ? undefined : infoText(projection)
+    const lines = batch.map(({ line }) => line)
+    const written = await writeLines(storage, id, lines, { ...signalOf(o), expect: from ?? 0, info })
+    if (written.kind === "conflict") throw from === undefined ? idTaken(storage, id) : otherWriter(storage, id)
+    if (written.kind !== "committed") throw written.error
+    head = written.head
+    o.onProgress?.({ lines: last.seq + 1, bytes: last.total })
+  }
+  if (head === undefined || last === undefined) throw sourceChanged(storage, id, 0, rest.count)
+  const projection = last.projection === undefined ? undefined : { ...last.projection, log: head.log }
+  if (projection !== undefined && infoText(projection) === undefined) await storeInfo(storage, id, projection)
+  return { head, lines: last.seq + 1 }
+}
+
+/** Enough to hide the latency of a blob store; few, because each may hold megabytes. */
+const PUTS_AT_ONCE = 8
+
+async function startPut(puts: Promise<void>[], { putBlobs }: LogLine): Promise<void> {
+  if (putBlobs === undefined) return
+  const put = putBlobs()
+  // The batch awaits it later; without a handler an earlier rejection would be unhandled.
+  put.catch(() => undefined)
+  puts.push(put)
+  if (puts.length >= PUTS_AT_ONCE) await Promise.all(puts.splice(0))
+}
+
+function checkAborted(signal: AbortSignal | undefined, id: string, written: Head | undefined): void {
+  if (signal?.aborted !== true) return
+  const state =
+    written === undefined
+      ? "Nothing was stored."
+      : `${written.next} lines are stored; repeat the call to write the remaining lines.`
+  throw new StorageError("aborted", `Writing ${id} was aborted. ${state}`, { session: id, cause: signal.reason })
+}
+
+function sourceChanged(storage: SessionStorage, id: string, now: number, before: number): SessionError {
+  const message = `The source of ${id} changed while it was read: it had ${before} lines and has ${now} now. Repeat the call when the source no longer changes.`
+  return new SessionError("conflict", message, { session: id, storage: storage.description })
+}
+
+function idTaken(storage: SessionStorage, id: string): SessionError {
+  const message = `Another session in ${storage.description} has the id ${id}; it was not changed. Choose another id.`
+  return new SessionError("exists", message, { session: id, storage: storage.description })
+}
+
+function otherWriter(storage: SessionStorage, id: string): SessionError {
+  const message = `Another writer appends to ${id} in ${storage.description}, which is incomplete. Delete the session and repeat the call.`
+  return new SessionError("conflict", message, { session: id, storage: storage.description })
+}
