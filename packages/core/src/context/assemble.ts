@@ -39,7 +39,7 @@ export function sizesOf(state: ContextState, { window, count }: Measure): PruneS
   }
 }
 
-export interface ContextPieces<M extends Message> {
+export interface ContextParts<M extends Message> {
   readonly messages: readonly ContextMessage<M>[]
   /** Where the messages were pruned. */
   readonly pruned?: readonly PrunedResult[]
@@ -49,7 +49,7 @@ export interface ContextPieces<M extends Message> {
 /** Where it does not fit, `explainFit` says why. */
 export function assembleContext<M extends Message>(
   selection: Selection,
-  { messages, pruned, diagnostics }: ContextPieces<M>,
+  { messages, pruned, diagnostics }: ContextParts<M>,
   { window, count = estimateMessage }: Measure = {},
 ): SessionContext<M> {
   const { modelIsExplicit: _, ...state } = selection.state

@@ -2,7 +2,7 @@
 import { mayRefer } from "../format/blob-refs.ts"
 import type { ModelMessage } from "../format/messages.ts"
 import { isObject } from "../format/shape.ts"
-import { blocksOf } from "./blocks.ts"
+import { blocksOf } from "./content.ts"
 import type { SelectedEntry } from "./select.ts"
 import { isSendable } from "./sendable.ts"
 import { compactionMessages, styleOf } from "./summary.ts"

@@ -3,7 +3,7 @@ import type { Diagnostic } from "../format/diagnostics.ts"
 import type { Message } from "../format/messages.ts"
 import type { Entry } from "../format/records.ts"
 import type { Seq } from "../storage/contract.ts"
-import { blocksOf, replacementOf } from "./blocks.ts"
+import { blocksOf, replacementOf } from "./content.ts"
 import { missingBlobs, withoutReferences } from "./missing-blobs.ts"
 import { MODEL_ROLES } from "./plain.ts"
 import type { SelectedEntry } from "./select.ts"
@@ -14,7 +14,7 @@ export interface Rendered {
   readonly diagnostics: readonly Diagnostic[]
 }
 
-export interface PlacedMessages extends Rendered {
+export interface RenderedWithSeqs extends Rendered {
   /** Of each message: where its entry stands. */
   readonly seqs: readonly Seq[]
 }
@@ -27,7 +27,7 @@ export const CUSTOM_ROLE = "custom"
 /** Roles of the messages that tell of something run beside the conversation. They say it in fields of their own, not in content. */
 export const EXECUTION_ROLES: ReadonlySet<string> = new Set(["bashExecution", "pythonExecution"])
 
-export function renderMessages(selected: readonly SelectedEntry[]): PlacedMessages {
+export function renderMessages(selected: readonly SelectedEntry[]): RenderedWithSeqs {
   const messages: ContextMessage[] = []
   const seqs: Seq[] = []
   const diagnostics: Diagnostic[] = []

@@ -3,7 +3,7 @@
  * prompts of a log, so that the next one takes over if a tombstone or an edit removes the first. If none of them is left, the log must
  * be read. Pure.
  */
-import { replacementOf } from "../context/blocks.ts"
+import { replacementOf } from "../context/content.ts"
 import { FIRST_PROMPT_UNITS } from "../format/limits.ts"
 import type { Entry } from "../format/records.ts"
 import { isObject } from "../format/shape.ts"

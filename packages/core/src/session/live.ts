@@ -52,7 +52,7 @@ export interface CompactionProgress {
 /** The handle that asked for a compaction. */
 export interface CompactionCaller {
   /** Settings, the weakest layer first. */
-  readonly levels: SettingsLayers
+  readonly layers: SettingsLayers
   /** Throws `closed` once the handle is closed. */
   readonly checkOpen: () => unknown
 }

@@ -1,5 +1,5 @@
 /** The messages of a session's path, a page at a time. */
-import { blocksOf } from "../context/blocks.ts"
+import { blocksOf } from "../context/content.ts"
 import type { SelectedEntry } from "../context/select.ts"
 import type { NeedsOlder } from "../log/path.ts"
 import { SessionError } from "../format/errors.ts"

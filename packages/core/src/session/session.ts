@@ -248,7 +248,7 @@ export class SessionHandle implements Session {
   }
 
   #compacting(): CompactionCaller {
-    return { levels: this.#owner.compaction, checkOpen: () => this.#open() }
+    return { layers: this.#owner.compaction, checkOpen: () => this.#open() }
   }
 
   /** What a turn does before and after its function: undefined where nobody is there to summarize. */

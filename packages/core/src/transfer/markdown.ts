@@ -11,7 +11,7 @@ import { inlineText, timeText, blockText, neutralized, sizeText } from "./markdo
 import { readWholeLog } from "./whole-log.ts"
 import type { WholeLog } from "./whole-log.ts"
 import { fenced, toModelMessages } from "../context/model-messages.ts"
-import { blocksOf } from "../context/blocks.ts"
+import { blocksOf } from "../context/content.ts"
 import type { ContentBlock, Message } from "../format/messages.ts"
 import { isObject } from "../format/shape.ts"
 

@@ -40,7 +40,7 @@ export async function summarizeBranch(
 ): Promise<readonly [summary: string, o: BranchingOptions]> {
   const { details = {}, signal } = o
   const { instructions, budget, ...level } = request
-  const resolved = resolveSettings(...by.levels, level)
+  const resolved = resolveSettings(...by.layers, level)
   const { summarize, timeout, temperature } = resolved
   if (summarize === undefined)
     throw invalid(shared, "There is no `summarize` to ask: give one in the call, or in the settings of the sessions.")

@@ -28,7 +28,7 @@ export function nothingToCut(session: string, rule: string, why: string): Sessio
 }
 
 /** The rule by which nothing could be cut; undefined where that is not what was thrown. */
-export function stuckIn(error: unknown): string | undefined {
+export function keepRuleOf(error: unknown): string | undefined {
   return error instanceof CompactionFailure ? error.rule : undefined
 }
 

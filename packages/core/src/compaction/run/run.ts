@@ -9,7 +9,7 @@ import type { CompactableSession, CompactionCaller } from "../../session/live.ts
 import { compactOnce, type CompactionRun } from "./compact.ts"
 import { whileOpen } from "./closing.ts"
 import { isDue } from "./due.ts"
-import { failed, kindOf, stuckIn } from "./failure.ts"
+import { failed, kindOf, keepRuleOf } from "./failure.ts"
 
 /**
  * `compaction_failed` where the summarizer fails, where nothing can be cut, or where the session moved on meanwhile; `invalid`,
@@ -45,7 +45,7 @@ export async function compactIfDue(
     const kind = kindOf(error)
     if (kind === "stopped") throw error
     const message = error instanceof Error ? error.message : String(error)
-    const rule = stuckIn(error)
+    const rule = keepRuleOf(error)
     const isNews = rule === undefined || rule !== shared.compaction.stuck
     shared.compaction.stuck = rule
     if (kind !== "moved" && isNews) shared.report({ code: "compaction_failed", message })
@@ -73,7 +73,7 @@ async function attempt<T extends CompactionResult | undefined>(
     if (kind === "failed") compaction.failures++
     const { failures, stuck } = compaction
     // By itself it would be told of the same rule at every turn.
-    const isNews = reason !== "threshold" || stuck === undefined || stuckIn(error) !== stuck
+    const isNews = reason !== "threshold" || stuck === undefined || keepRuleOf(error) !== stuck
     const breakerOpen = failures >= settings.maxFailures
     if (isNews) shared.events.emit("compact_failed", { error, kind, failures, breakerOpen })
     throw error
@@ -84,11 +84,11 @@ async function attempt<T extends CompactionResult | undefined>(
 
 function toRun(
   shared: CompactableSession,
-  { levels, checkOpen }: CompactionCaller,
+  { layers, checkOpen }: CompactionCaller,
   o: AutoCompactOptions,
   reason: CompactionRun["reason"],
 ): CompactionRun {
-  const settings = resolveSettings(...levels, o)
+  const settings = resolveSettings(...layers, o)
   const { summarize } = settings
   const { instructions, signal } = o
   if (summarize === undefined)

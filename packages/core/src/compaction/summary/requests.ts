@@ -12,8 +12,8 @@ import { estimateMessage } from "../../format/tokens.ts"
 import type { TokenCounter } from "../../format/tokens.ts"
 import { withFileLists, withoutFileLists } from "./files.ts"
 import { joinGroups } from "./groups.ts"
-import { halvesOf, pieceOf, piecesWithin, SHORTEST_PIECE, textWithin, tokensOfText } from "./pieces.ts"
-import type { Piece } from "./pieces.ts"
+import { halvesOf, chunkOf, chunksWithin, SHORTEST_CHUNK, textWithin, tokensOfText } from "./chunks.ts"
+import type { Chunk } from "./chunks.ts"
 import { summaryPrompt, TURN_CONTEXT_TITLE, turnPrefixPrompt } from "./prompts.ts"
 import { escapeTags, serializeConversation } from "./serialize.ts"
 import { isTooLong } from "./too-long.ts"
@@ -109,7 +109,7 @@ function partPrompt(
 async function askForPart(work: Summarized, part: SummaryPart, ask: AskSummarizer, o: RequestOptions): Promise<string> {
   const { rounds = false, count = estimateMessage } = o
   const previous = takesPrevious(work) === part ? work.previousSummary : undefined
-  const whole = pieceOf(work[part])
+  const whole = chunkOf(work[part])
   const room = roomFor(part, o)
   const taken = previous === undefined ? 0 : tokensOfText(escapeTags(previous), count)
   const fits = tokensOfText(whole.conversation, count) + taken <= room
@@ -120,7 +120,7 @@ async function askForPart(work: Summarized, part: SummaryPart, ask: AskSummarize
     carried === undefined ? 0 : tokensOfText(escapeTags(carried), count),
     merges ? Math.min(o.maxSummaryTokens ?? 0, room / 2) : 0,
   )
-  const pieces = fits ? [whole] : piecesWithin(work[part], room - beside, count)
+  const pieces = fits ? [whole] : chunksWithin(work[part], room - beside, count)
   const answers = await askInTurn(part, pieces, carried, merges, ask, o)
   if (answers.length === 1 && !rounds) return answers[0] as string
   const joined = joinGroups(answers)
@@ -133,7 +133,7 @@ function roomFor(part: SummaryPart, o: RequestOptions): number {
   const { window = Number.POSITIVE_INFINITY, maxSummaryTokens = 0, count = estimateMessage, instructions } = o
   const prompt = tokensOfText(partPrompt(part, "", "", instructions), count)
   const room = window - maxSummaryTokens - prompt
-  if (room >= tokensOfText("x".repeat(SHORTEST_PIECE), count)) return room
+  if (room >= tokensOfText("x".repeat(SHORTEST_CHUNK), count)) return room
   const message = `The summarizer's window (${window} tokens) has no room for a conversation: its answer may take ${maxSummaryTokens}, and what it is asked takes about ${prompt}. Lower maxSummaryTokens, or give a larger summarizerWindow.`
   throw new SessionError("compaction_failed", message)
 }
@@ -141,7 +141,7 @@ function roomFor(part: SummaryPart, o: RequestOptions): number {
 /** One after the other; where they merge, the last answer is there for all. */
 async function askInTurn(
   part: SummaryPart,
-  pieces: readonly Piece[],
+  pieces: readonly Chunk[],
   previous: string | undefined,
   merges: boolean,
   ask: AskSummarizer,
