@@ -9,7 +9,7 @@ import type { WindowTable } from "./settings/windows.ts"
 export type CompactionPreset = "reserve" | "threshold-100k" | "share-80" | "share-90"
 
 export interface CompactionSettings {
-  /** Stands beneath the other settings of its level; see {@link PRESETS}. */
+  /** Stands beneath the other settings of its layer; see {@link PRESETS}. */
   readonly preset?: CompactionPreset
   /** False: only `compact()` by hand. Default true. */
   readonly enabled?: boolean
@@ -25,7 +25,7 @@ export interface CompactionSettings {
   /** Tokens of one message; default: an estimate, four UTF-16 units a token. */
   readonly countTokens?: TokenCounter
 
-  // One of these three a level: when it is time.
+  // One of these three a layer: when it is time.
   /** Tokens kept free for the answer: it is time when the context has more than the window less these. Default 16,384, in a small window no more than a quarter of it. */
   readonly reserveTokens?: number
   /** It is time when the context has so many tokens. */
@@ -33,7 +33,7 @@ export interface CompactionSettings {
   /** It is time when the context has this share of the window, more than 0 and at most 1. */
   readonly thresholdShare?: number
 
-  // One of these three a level: what stays as it is.
+  // One of these three a layer: what stays as it is.
   /**
    * At least so many of the newest tokens. Default 20,000, but no more than a third of what the context has when it is time; 0 keeps
    * nothing.

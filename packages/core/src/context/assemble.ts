@@ -1,4 +1,4 @@
-/** Puts the pieces of a context together. Apart from `build.ts`, which carries pruning with it: most contexts are not pruned. */
+/** Assembles a `SessionContext` from the selection of entries and the messages made of them: state, tokens, diagnostics. */
 import { estimateMessage } from "../format/tokens.ts"
 import type { TokenCounter } from "../format/tokens.ts"
 import { SessionError } from "../format/errors.ts"
@@ -10,7 +10,7 @@ import { findRepeatedCall, repeatedCallDiagnostic } from "./repeated-call.ts"
 import type { Selection } from "./select.ts"
 import type { ContextMessage, PrunedResult, SessionContext } from "./types.ts"
 
-/** `invalid` for a window that no context could be held against. */
+/** Throws `invalid` unless the window is a number of tokens above 0, or undefined. */
 export function checkWindow(window: number | undefined): void {
   if (window === undefined || (typeof window === "number" && window > 0)) return
   throw new SessionError("invalid", `window must be a number of tokens above 0, not ${String(window)}.`)
@@ -23,14 +23,14 @@ export function promptTokens(
   return text === "" ? 0 : count({ role: "system", content: [{ type: "text", text }] })
 }
 
-/** What a context is measured with. */
+/** How the tokens of a context are counted and compared. */
 export interface Measure {
   readonly window?: number
   /** Default: an estimate. */
   readonly count?: TokenCounter
 }
 
-/** What pruning is to know of the context beside its messages. */
+/** The sizes that pruning needs in addition to the messages. */
 export function sizesOf(state: ContextState, { window, count }: Measure): PruneSizes {
   return {
     otherTokens: promptTokens(state, count),
@@ -41,12 +41,12 @@ export function sizesOf(state: ContextState, { window, count }: Measure): PruneS
 
 export interface ContextParts<M extends Message> {
   readonly messages: readonly ContextMessage<M>[]
-  /** Where the messages were pruned. */
+  /** Present if the messages were pruned. */
   readonly pruned?: readonly PrunedResult[]
   readonly diagnostics: readonly Diagnostic[]
 }
 
-/** Where it does not fit, `explainFit` says why. */
+/** If the context does not fit, `explainFit` adds the reason. */
 export function assembleContext<M extends Message>(
   selection: Selection,
   { messages, pruned, diagnostics }: ContextParts<M>,

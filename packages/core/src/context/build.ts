@@ -1,4 +1,4 @@
-/** The context of a leaf, from entries in memory. Pure; `Session.context()` does the same over a log that it reads on demand. */
+/** Builds the context of a leaf from entries in memory. Pure; `Session.context()` does the same for a stored log. */
 import { checkedCounter } from "../format/tokens.ts"
 import type { TokenCounter } from "../format/tokens.ts"
 import { SessionError } from "../format/errors.ts"
@@ -16,20 +16,20 @@ import { selectContext } from "./select.ts"
 import type { SessionContext } from "./types.ts"
 
 export interface BuildOptions {
-  /** Gives the state its start. */
+  /** The header, which may set the initial state. */
   readonly header?: Header
   /** Tokens that the context should fit. */
   readonly window?: number
-  /** Old tool results made shorter, as `Session.context()` does it. */
+  /** Shortens old tool results as `Session.context()` does. Default false. */
   readonly prune?: boolean | PruneOptions
   /** Tokens of one message; default: an estimate, four UTF-16 units a token. */
   readonly countTokens?: TokenCounter
 }
 
 /**
- * The context at a leaf with custom roles kept and nothing repaired. `entries` is a whole log: the slot's index is its seq, with
- * the header (or anything that is no entry) as undefined. `leafId` null is the empty context; omitted, the last entry; an id that
- * no entry has is `not_found`.
+ * The context at a leaf, with custom roles kept and nothing repaired. `entries` is a whole log: the index is the seq, and lines that
+ * are not entries, such as the header, are undefined. `leafId` null gives the empty context, undefined the context of the last entry;
+ * an unknown id is `not_found`.
  */
 export function buildSessionContext(
   entries: readonly EntrySlot[] | EntryLog,
@@ -42,7 +42,7 @@ export function buildSessionContext(
     throw new SessionError("not_found", `There is no entry ${JSON.stringify(leafId)} in this log.`)
   const selection = selectContext(log, leaf, o.header)
   if ("older" in selection) {
-    throw new SessionError("invalid", "The entries are not a whole log; a session reads what is missing by itself.")
+    throw new SessionError("invalid", "The entries are not a whole log; pass all of them, or use Session.context().")
   }
   checkWindow(o.window)
   const { messages, diagnostics } = renderMessages(selection.entries)

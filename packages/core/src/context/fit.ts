@@ -1,4 +1,4 @@
-/** Whether a context fits into its window, and where it does not, what a person can do about it. */
+/** Explains why a context does not fit its window, and what a person can do about it. */
 import { estimateMessage } from "../format/tokens.ts"
 import type { TokenCounter } from "../format/tokens.ts"
 import type { Diagnostic } from "../format/diagnostics.ts"
@@ -7,7 +7,7 @@ import { promptTokens } from "./assemble.ts"
 import type { Measure } from "./assemble.ts"
 import type { ContextMessage, SessionContext } from "./types.ts"
 
-/** The context, and where it is larger than its window a `does_not_fit` that says why. */
+/** Adds a `does_not_fit` with the reason to a context that is larger than its window. */
 export function explainFit<M extends Message>(
   context: SessionContext<M>,
   { window, count = estimateMessage }: Measure,
@@ -16,7 +16,7 @@ export function explainFit<M extends Message>(
   return { ...context, diagnostics: [...context.diagnostics, whyNotFitting(context, window, count)] }
 }
 
-/** The first that applies: the prompt leaves no room; one message alone is too large; the tool results are; all of it is. */
+/** The first reason that applies: the prompt is too large, one message is, the tool results are, all messages together are. */
 function whyNotFitting(context: SessionContext<Message>, window: number, count: TokenCounter): Diagnostic {
   let prompt = promptTokens(context, count)
   let results = 0
@@ -29,19 +29,20 @@ function whyNotFitting(context: SessionContext<Message>, window: number, count: 
   }
   const code = "does_not_fit"
   if (prompt > window) {
-    const message = `The system prompt alone has about ${prompt} tokens and the window ${window}: no context can fit. Shorten the prompt, or use a larger window.`
+    const message = `The system prompt alone has about ${prompt} tokens and the window has ${window}: no context can fit. Shorten the prompt, or use a larger window.`
     return { code, message }
   }
   if (largest !== undefined && largest.tokens > window) {
     const { entryId, kind, message: large } = largest.item
     const what =
       kind === "compaction" ? "summary" : large.role === "toolResult" ? "tool result" : `message of role ${large.role}`
-    const message = `The ${what} of entry ${entryId} alone has about ${largest.tokens} tokens and the window ${window}. Pruning shortens old tool results; anything else needs an edit of the entry, or a larger window.`
+    const message = `The ${what} of entry ${entryId} alone has about ${largest.tokens} tokens and the window has ${window}. Prune the context to shorten old tool results, edit the entry, or use a larger window.`
     return { code, entryId, message }
   }
-  const many = `The context has about ${context.tokens} tokens and the window ${window}`
-  const share = results > window ? `; its tool results alone have about ${results}` : ""
-  const cut = "It is pruned, all but the newest results and those of exempt tools; compact the session"
-  const help = context.pruned === undefined ? "Prune it, or compact the session" : cut
-  return { code, message: `${many}${share}. ${help}, or use a larger window.` }
+  const total = `The context has about ${context.tokens} tokens and the window has ${window}`
+  const ofResults = results > window ? `; its tool results alone have about ${results}` : ""
+  const afterPruning =
+    "Pruning has already shortened all but the newest tool results and those of exempt tools: compact the session"
+  const help = context.pruned === undefined ? "Prune the context, compact the session" : afterPruning
+  return { code, message: `${total}${ofResults}. ${help}, or use a larger window.` }
 }

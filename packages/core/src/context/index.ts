@@ -1,6 +1,6 @@
 /**
- * From entries to what a model gets, as pure functions: what `Session.context()` does, for whoever has the entries or the messages
- * already. An entry of its own, because a bundle has whatever its entries name, and a page that opens sessions needs little of this.
+ * The steps of `Session.context()` as pure functions, for programs that already have the entries or the messages. A separate entry
+ * point, so that a page that only opens sessions does not load them.
  */
 export { buildSessionContext } from "./build.ts"
 export type { BuildOptions } from "./build.ts"

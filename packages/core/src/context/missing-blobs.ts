@@ -1,6 +1,6 @@
 /**
- * A reference never reaches a model as text. Where a blob did not come back, a sentence stands in its place: in a text or an
- * argument of a call as that string, anywhere else in a block as a text block in the block's stead.
+ * Replaces the references of missing blobs by a sentence, since a reference must not reach a model as text. In a text or an argument
+ * of a call the sentence replaces the string; anywhere else in a block a text block replaces the block.
  */
 import type { Diagnostic } from "../format/diagnostics.ts"
 import { blobRefs } from "../format/blob-refs.ts"
@@ -11,7 +11,7 @@ import { isObject } from "../format/shape.ts"
 
 export const MISSING_CONTENT_TEXT = "[This content is missing: it is not in the blob store any more.]"
 
-/** The entry without the references that are left in it; the entry itself where there are none. Also those of others' images. */
+/** The entry with its remaining references replaced, also references to images of other formats; the same object if it has none. */
 export function withoutReferences(entry: Entry): Entry {
   const refs = blobRefs(entry, { foreign: true })
   if (refs.length === 0) return entry
@@ -22,7 +22,7 @@ export function withoutReferences(entry: Entry): Entry {
 export function missingBlobs(entry: Entry): readonly Diagnostic[] {
   const hashes = new Set(blobRefs(entry, { foreign: true }).map(({ hash }) => hash))
   return [...hashes].map((hash) => {
-    const message = `Entry ${entry.id} refers to the blob ${hash}, which is not there.`
+    const message = `Entry ${entry.id} refers to the blob ${hash}, which is missing from the blob store.`
     return { code: "missing_blob", seq: entry.seq, entryId: entry.id, message }
   })
 }

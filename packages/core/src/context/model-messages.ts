@@ -1,10 +1,10 @@
 /**
- * What a model gets: only the roles user, assistant, toolResult and system leave here. Each kind of message that is not one of
- * them has one rule; a custom role with content counts as said by the user; one without a rule is left out, and said to be.
+ * Converts messages to the roles that a model accepts: user, assistant, toolResult and system. Each other kind of message has one
+ * rule; a custom role with content becomes a user message; a message without a rule is left out and reported.
  */
 import type { Diagnostic } from "../format/diagnostics.ts"
 import type { ContentBlock, Message, ModelMessage } from "../format/messages.ts"
-import { MODEL_ROLES } from "./plain.ts"
+import { MODEL_ROLES } from "./content.ts"
 import { BRANCH_SUMMARY_ROLE, EXECUTION_ROLES } from "./render.ts"
 import { compactionMessages, framed, styleOf, text } from "./summary.ts"
 import type { SummaryStyle } from "./summary.ts"
@@ -17,7 +17,7 @@ export interface ModelMessages {
 
 export const BRANCH_SUMMARY_INTRO = "The following is a summary of a branch that this conversation came back from:"
 
-/** `summaryAs` stands over what the compaction was stored with. */
+/** `summaryAs` overrides the style that the compaction was stored with. */
 export function toModelMessages(messages: readonly ContextMessage[], summaryAs?: SummaryStyle): ModelMessages {
   const out: ContextMessage<ModelMessage>[] = []
   const diagnostics: Diagnostic[] = []
@@ -42,8 +42,8 @@ function isModelMessage(message: Message): message is ModelMessage {
 }
 
 /**
- * What a user message says in place of another role. Empty: left out by rule. Undefined: there is no rule. The kind tells a branch
- * summary from a message whose author chose the same name for its role.
+ * The content of the user message that replaces a message of another role. Empty: left out by rule. Undefined: there is no rule. The
+ * kind distinguishes a branch summary from a message with a custom role of the same name.
  */
 function contentOf({ kind, message }: ContextMessage): readonly ContentBlock[] | undefined {
   if (EXECUTION_ROLES.has(message.role)) {
@@ -56,7 +56,7 @@ function contentOf({ kind, message }: ContextMessage): readonly ContentBlock[] |
   return message.content
 }
 
-/** A command or a piece of code that was run beside the conversation, told as text. */
+/** A command or code that the user ran outside the conversation, as text. */
 function executionText(message: Message): string {
   const isBash = message.role === "bashExecution"
   const source = String(message[isBash ? "command" : "code"] ?? "")
@@ -69,7 +69,7 @@ function executionText(message: Message): string {
   return lines.join("\n")
 }
 
-/** The fence is longer than any run of backticks inside, so the text cannot end it. */
+/** A code block whose fence is longer than any run of backticks in the content, so that the content cannot end it. */
 export function fenced(content: string, language = ""): string {
   let longest = 2
   for (const [run] of content.matchAll(/`{3,}/g)) longest = Math.max(longest, run.length)
@@ -78,6 +78,6 @@ export function fenced(content: string, language = ""): string {
 }
 
 function leftOut(entryId: string, role: string): Diagnostic {
-  const message = `The message of entry ${entryId} has the role ${JSON.stringify(role)} and no content; a model does not get it.`
+  const message = `The message of entry ${entryId} has the role ${JSON.stringify(role)} and no content; it is not sent to the model.`
   return { code: "left_out", entryId, message }
 }

@@ -1,11 +1,10 @@
-/** From selected entries to messages that still are what their authors wrote: custom roles are kept, edits are applied. */
+/** Renders selected entries as messages, with custom roles kept and edits applied. `model-messages.ts` converts the roles. */
 import type { Diagnostic } from "../format/diagnostics.ts"
 import type { Message } from "../format/messages.ts"
 import type { Entry } from "../format/records.ts"
 import type { Seq } from "../storage/contract.ts"
-import { blocksOf, replacementOf } from "./content.ts"
+import { blocksOf, MODEL_ROLES, replacementOf } from "./content.ts"
 import { missingBlobs, withoutReferences } from "./missing-blobs.ts"
-import { MODEL_ROLES } from "./plain.ts"
 import type { SelectedEntry } from "./select.ts"
 import type { ContextMessage } from "./types.ts"
 
@@ -15,16 +14,16 @@ export interface Rendered {
 }
 
 export interface RenderedWithSeqs extends Rendered {
-  /** Of each message: where its entry stands. */
+  /** The seq of each message's entry. */
   readonly seqs: readonly Seq[]
 }
 
-/** Roles of the messages that stand for entries which are no messages. */
+/** Roles of the messages that represent other entries. */
 export const BRANCH_SUMMARY_ROLE = "branchSummary"
 export const COMPACTION_ROLE = "compactionSummary"
 export const CUSTOM_ROLE = "custom"
 
-/** Roles of the messages that tell of something run beside the conversation. They say it in fields of their own, not in content. */
+/** Roles of the messages that report a command run by the user. They have fields of their own in place of content. */
 export const EXECUTION_ROLES: ReadonlySet<string> = new Set(["bashExecution", "pythonExecution"])
 
 export function renderMessages(selected: readonly SelectedEntry[]): RenderedWithSeqs {
@@ -39,7 +38,7 @@ export function renderMessages(selected: readonly SelectedEntry[]): RenderedWith
     if (entry !== stored) diagnostics.push(...missingBlobs(stored))
     if (storedEdit !== undefined && edit !== storedEdit) diagnostics.push(...missingBlobs(storedEdit))
     if (typeof rendered === "string") {
-      const message = `Entry ${entry.id} (line ${seq}) has no place in the context: ${rendered}.`
+      const message = `Entry ${entry.id} (line ${seq}) is left out of the context: ${rendered}.`
       diagnostics.push({ code: "invalid_record", seq, entryId: entry.id, message })
       continue
     }
@@ -51,7 +50,7 @@ export function renderMessages(selected: readonly SelectedEntry[]): RenderedWith
   return { messages, seqs, diagnostics }
 }
 
-/** Undefined for an entry that is never in the context; a string says what is wrong with one that should be. */
+/** Undefined for an entry that never has a message; a string is the problem of an entry that should have one. */
 function renderEntry(entry: Entry): ContextMessage | string | undefined {
   switch (entry.type) {
     case "message":
@@ -94,7 +93,7 @@ function renderMessage(entryId: string, message: unknown): ContextMessage | stri
   const { content } = message as Message
   if (content === undefined || content === null) {
     if (MODEL_ROLES.has((message as Message).role)) return "its message has no content"
-    // Others write null for content that is not there.
+    // Other programs write null for missing content.
     const { content: _, ...rest } = message as Message
     return { entryId, kind: "message", message: content === undefined ? (message as Message) : rest }
   }
@@ -107,12 +106,12 @@ function renderMessage(entryId: string, message: unknown): ContextMessage | stri
   }
 }
 
-/** What is not told from its content (a branch summary, something run) becomes a plain message by an edit. */
+/** An edited branch summary or execution becomes a custom message, because their own text is not in `content`. */
 function applyEdit({ kind, message }: ContextMessage, edit: Entry | undefined): Message | undefined {
   const content = edit === undefined || kind === "compaction" ? undefined : replacementOf(edit)
   if (content === undefined) return message
   if (content === null) return undefined
-  const told = kind === "branch_summary" || EXECUTION_ROLES.has(message.role)
-  if (!told) return { ...message, content }
+  const hasContent = kind !== "branch_summary" && !EXECUTION_ROLES.has(message.role)
+  if (hasContent) return { ...message, content }
   return message["excludeFromContext"] === true ? message : { role: CUSTOM_ROLE, content }
 }

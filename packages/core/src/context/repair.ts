@@ -1,6 +1,6 @@
 /**
- * Makes a context sendable: every tool call has exactly one result, after it and before the next user or assistant message, no
- * result stands alone, and no message is empty. Providers answer 400 to anything else, for ever after. The log stays as it is.
+ * Makes a context sendable: every tool call gets exactly one result, after it and before the next user or assistant message, every
+ * result has a call, and no message is empty. Providers reject any other context with status 400. The log is not changed.
  */
 import type { Diagnostic } from "../format/diagnostics.ts"
 import type {
@@ -10,7 +10,7 @@ import type {
   ToolCallBlock,
   ToolResultMessage,
 } from "../format/messages.ts"
-import { callsOf, isSendable } from "./sendable.ts"
+import { callsOf } from "./content.ts"
 import type { ContextMessage, RepairMode } from "./types.ts"
 
 type Item = ContextMessage<ModelMessage>
@@ -25,10 +25,10 @@ export const NO_RESULT_TEXT = "No result was recorded for this tool call."
 export function repairMessages(messages: readonly Item[], mode: RepairMode): Repaired {
   if (mode === "none" || isSendable(messages)) return { messages, diagnostics: [] }
   const diagnostics: Diagnostic[] = []
-  const note = (item: Item, what: string): void => {
+  const report = (item: Item, what: string): void => {
     diagnostics.push({ code: "repaired", entryId: item.entryId, message: `Entry ${item.entryId}: ${what}.` })
   }
-  const resultsOf = matchResults(messages, note)
+  const resultsOf = matchResults(messages, report)
   const turns = countTurns(messages)
   const out: Item[] = []
   for (const [index, item] of messages.entries()) {
@@ -36,27 +36,50 @@ export function repairMessages(messages: readonly Item[], mode: RepairMode): Rep
     const results = resultsOf.get(index) ?? []
     const missing = callsOf(item.message).filter((_, call) => results[call] === undefined)
     const dropped = new Set(mode === "drop" ? missing : missing.filter((call) => typeof call.id !== "string"))
-    if (dropped.size > 0) note(item, `${dropped.size} tool call(s) without a result are left out`)
+    if (dropped.size > 0) report(item, `${dropped.size} tool call(s) without a result are left out`)
     const kept = dropped.size === 0 ? item : withoutCalls(item, dropped)
     if (kept.message.content.length > 0) out.push(kept)
-    else if (dropped.size === 0) note(item, `a message of role ${item.message.role} without content is left out`)
-    const given = results.filter((result) => result !== undefined).sort((a, b) => a - b)
-    for (const result of given) {
-      if (turns[result] !== turns[index + 1]) note(messages[result] as Item, "a tool result is moved up to its call")
+    else if (dropped.size === 0) report(item, `a message of role ${item.message.role} without content is left out`)
+    const present = results.filter((result) => result !== undefined).sort((a, b) => a - b)
+    for (const result of present) {
+      if (turns[result] !== turns[index + 1])
+        report(messages[result] as Item, "a tool result is moved directly after its call")
       out.push(messages[result] as Item)
     }
-    for (const call of missing) if (!dropped.has(call)) out.push(synthesized(item, call, note))
+    for (const call of missing) if (!dropped.has(call)) out.push(synthesized(item, call, report))
   }
   return { messages: out, diagnostics }
 }
 
+/** Whether nothing needs repair, as in most contexts: every result directly follows its call, every message has content. */
+export function isSendable(messages: readonly ContextMessage<ModelMessage>[]): boolean {
+  let openCalls: string[] = []
+  for (const { message } of messages) {
+    if (message.role === "toolResult") {
+      const call = openCalls.indexOf(message.toolCallId)
+      if (call < 0) return false
+      openCalls.splice(call, 1)
+      continue
+    }
+    if (openCalls.length > 0 || message.content.length === 0) return false
+    if (message.role !== "assistant") continue
+    openCalls = []
+    for (const { type, id } of message.content as readonly ToolCallBlock[]) {
+      if (type !== "toolCall") continue
+      if (typeof id !== "string") return false
+      openCalls.push(id)
+    }
+  }
+  return openCalls.length === 0
+}
+
 /**
- * For each message with calls: the index of each call's result. A result belongs to the nearest assistant message before it that
- * has its id, since local models use ids again; where that call has one already, or there is none, the result is left out.
+ * For each message with calls: the index of each call's result. A result belongs to the nearest assistant message before it with its
+ * id, since local models reuse ids. If that call already has a result, or there is no call, the result is left out.
  */
 function matchResults(
   messages: readonly Item[],
-  note: (item: Item, what: string) => void,
+  report: (item: Item, what: string) => void,
 ): Map<number, (number | undefined)[]> {
   const results = new Map<number, (number | undefined)[]>()
   /** Index of the nearest assistant message so far with a call of this id. */
@@ -73,7 +96,7 @@ function matchResults(
     const free = owned.findIndex((call, at) => call.id === toolCallId && slots?.[at] === undefined)
     if (free >= 0 && slots !== undefined) slots[free] = index
     else
-      note(
+      report(
         item,
         owner === undefined ? "a tool result without a call is left out" : "a second result of one call is left out",
       )
@@ -87,7 +110,7 @@ function withoutCalls(item: Item, calls: ReadonlySet<ContentBlock>): Item {
   return { ...item, message: { ...message, content } }
 }
 
-/** How many user and assistant messages stand before each place: a result is in place where none stands between it and its call. */
+/** The number of user and assistant messages before each index: equal for a call and its result if none is between them. */
 function countTurns(messages: readonly Item[]): readonly number[] {
   const counts = [0]
   for (const { message } of messages) {
@@ -97,8 +120,8 @@ function countTurns(messages: readonly Item[]): readonly number[] {
   return counts
 }
 
-function synthesized(item: Item, call: ToolCallBlock, note: (item: Item, what: string) => void): Item {
-  note(item, `the tool call ${JSON.stringify(call.id)} has no result; one that says so is made up`)
+function synthesized(item: Item, call: ToolCallBlock, report: (item: Item, what: string) => void): Item {
+  report(item, `the tool call ${JSON.stringify(call.id)} has no result; an error result was added for the model`)
   const content = [{ type: "text", text: NO_RESULT_TEXT }]
   const message: ToolResultMessage = {
     role: "toolResult",

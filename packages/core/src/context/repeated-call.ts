@@ -1,25 +1,25 @@
-/** The loop that models fall into: the same tool call again and again, without anything learned from its result. */
+/** Detects a model that repeats the same tool call. */
 import type { Diagnostic } from "../format/diagnostics.ts"
 import type { ModelMessage, ToolCallBlock } from "../format/messages.ts"
-import { callsOf } from "./sendable.ts"
+import { callsOf } from "./content.ts"
 import type { ContextMessage } from "./types.ts"
 
-/** How many identical calls in a row are a loop. Two are often a sound second try. */
+/** Identical calls in a row that count as a loop. Two are often a reasonable retry. */
 export const REPEATED_CALLS = 3
 
 export interface RepeatedCall {
   readonly name: string
   readonly arguments: ToolCallBlock["arguments"]
-  /** How often in a row. */
+  /** Number of identical calls in a row. */
   readonly count: number
-  /** Of the newest. */
+  /** The entry of the newest call. */
   readonly entryId: string
 }
 
 /**
- * The call that the conversation is stuck at: the newest one, when the ones just before it have the same name and equal arguments,
- * whatever the order of their keys. Parallel calls count one by one. The row ends where a user says something (what the program
- * puts in between is no user's), or an assistant answers without a call. Undefined for a row shorter than `least`.
+ * Returns the newest call if it and the calls before it have the same name and equal arguments, in any order of keys. Parallel calls
+ * count one by one. A user message that is not synthetic, or an assistant message without a call, ends the row. Undefined for fewer
+ * than `least` calls.
  */
 export function findRepeatedCall(
   messages: readonly ContextMessage[],
@@ -44,7 +44,7 @@ export function findRepeatedCall(
 }
 
 export function repeatedCallDiagnostic({ name, count, entryId }: RepeatedCall): Diagnostic {
-  const message = `The tool call ${JSON.stringify(name)} was made ${count} times in a row with the same arguments. Tell the model so, or stop it.`
+  const message = `The tool call ${JSON.stringify(name)} was made ${count} times in a row with the same arguments. Tell the model, or stop it.`
   return { code: "repeated_call", entryId, message }
 }
 

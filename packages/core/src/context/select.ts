@@ -1,6 +1,6 @@
 /**
- * Which entries of a log make the context of a leaf, and what state they stand in. Works on a whole log and on a stretch that
- * reaches to its end, with one answer: where the stretch is too short to know, it says so, and how far back the answer may lie.
+ * Selects the entries and the state that make the context of a leaf. Gives the same answer for a whole log and for its end in memory:
+ * if the answer depends on older lines, it returns `NeedsOlder` with a hint of how far back they are.
  */
 import type { Diagnostic } from "../format/diagnostics.ts"
 import type { ContextState, Entry } from "../format/records.ts"
@@ -16,15 +16,15 @@ import { foldState, initialState, storedState } from "./state.ts"
 export interface SelectedEntry {
   readonly seq: Seq
   readonly entry: Entry
-  /** The latest edit of this entry on the path; one that says nothing sound counts for none. */
+  /** The latest valid edit of this entry on the path. */
   readonly edit?: Entry
 }
 
 export interface Selection {
-  /** In context order: the compaction first, then what it keeps, then what follows it. Deleted entries are not in it. */
+  /** In context order: the compaction first, then its kept entries, then the entries after it, without deleted ones. */
   readonly entries: readonly SelectedEntry[]
   readonly state: ContextState
-  /** Where in the state references to blobs stand. */
+  /** JSON pointers of the blob references in the state. */
   readonly stateBlobs?: BlobPointers
   readonly compaction?: Seq
   /** The entry whose stored state the fold began with. */
@@ -32,7 +32,7 @@ export interface Selection {
   readonly diagnostics: readonly Diagnostic[]
 }
 
-/** `leaf` null is the place before the first entry. The header gives the state its start. */
+/** `leaf` null is the position before the first entry. The header may set the initial state. */
 export function selectContext(
   log: EntryLog,
   leaf: Seq | null,
@@ -58,7 +58,7 @@ export function selectContext(
     const bridged = parentDiagnostic(log, seq)
     if (bridged !== undefined) diagnostics.push(bridged)
     if (open && firstKept !== undefined && seq < firstKept) {
-      // The walk passed the place of the first kept entry without meeting it: it is on another branch.
+      // The walk has passed the seq of the first kept entry, which is therefore on another branch.
       diagnostics.push(missingFirstKept(log, compaction as Seq))
       before.length = 0
       open = false
@@ -67,15 +67,15 @@ export function selectContext(
     walked.push(seq)
     if (open && !deleted.has(seq)) {
       if (entry.type === "reset_boundary" && compaction === undefined) open = false
-      else if (entry.type === "context_edit") noteEdit(log, seq, edits, diagnostics)
+      else if (entry.type === "context_edit") addEdit(log, seq, edits, diagnostics)
       else if (!isCompaction(entry)) (compaction === undefined ? after : before).push(seq)
       else if (compaction === undefined) {
         compaction = seq
-        const place = firstKeptOf(log, seq)
-        if (place === OLDER) return { older: true, ...firstKeptHint(log, entry) }
-        if (place === undefined) open = false
-        else firstKept = place
-        if (place === undefined && entry["firstKeptEntryId"] !== entry.id) diagnostics.push(missingFirstKept(log, seq))
+        const first = firstKeptOf(log, seq)
+        if (first === OLDER) return { older: true, ...firstKeptHint(log, entry) }
+        if (first === undefined) open = false
+        else firstKept = first
+        if (first === undefined && entry["firstKeptEntryId"] !== entry.id) diagnostics.push(missingFirstKept(log, seq))
       }
     }
     if (open && seq === firstKept) open = false
@@ -91,7 +91,7 @@ export function selectContext(
   for (let i = before.length - 1; i >= 0; i--) order.push(before[i] as Seq)
   for (let i = after.length - 1; i >= 0; i--) order.push(after[i] as Seq)
   return {
-    entries: order.map((place) => selected(log, place, edits.get(place))),
+    entries: order.map((seq) => selected(log, seq, edits.get(seq))),
     ...stateOf(log, walked, stateFrom, header),
     ...(compaction === undefined ? {} : { compaction }),
     ...(stateFrom === undefined ? {} : { stateFrom }),
@@ -104,12 +104,12 @@ function selected(log: EntryLog, seq: Seq, edit: Entry | undefined): SelectedEnt
   return edit === undefined ? { seq, entry } : { seq, entry, edit }
 }
 
-/** One that lost its summary cuts nothing: the history that it would hide stands in no other place. */
+/** A compaction without a summary is ignored, so no history is lost. */
 function isCompaction(entry: Entry): boolean {
   return entry.type === "compaction" && typeof entry["summary"] === "string"
 }
 
-/** Seq of the first kept entry; undefined where nothing is kept; {@link OLDER} where that cannot be told yet. */
+/** Seq of the first kept entry; undefined if nothing is kept; {@link OLDER} if that depends on older lines. */
 function firstKeptOf(log: EntryLog, compaction: Seq): Seq | undefined {
   const entry = log.at(compaction) as Entry
   const id = entry["firstKeptEntryId"]
@@ -117,17 +117,17 @@ function firstKeptOf(log: EntryLog, compaction: Seq): Seq | undefined {
   return log.find(id, compaction) ?? (log.complete ? undefined : OLDER)
 }
 
-/** The place that the compaction gives for its first kept entry. It is wrong if the entry would be held there. */
+/** The `firstKeptSeq` of the compaction. It is wrong, and ignored, if that line is held. */
 function firstKeptHint(log: EntryLog, compaction: Entry): { hint?: Seq } {
   const { hint } = hintOf(compaction, "firstKeptSeq")
   return hint !== undefined && hint < log.from ? { hint } : {}
 }
 
-/** Walking back, the first edit met of a target is the latest. */
-function noteEdit(log: EntryLog, seq: Seq, edits: Map<Seq, Entry>, diagnostics: Diagnostic[]): void {
+/** The walk goes backwards, so the first edit of a target that it meets is the latest. */
+function addEdit(log: EntryLog, seq: Seq, edits: Map<Seq, Entry>, diagnostics: Diagnostic[]): void {
   const edit = log.at(seq) as Entry
   if (replacementOf(edit) === undefined) {
-    const message = `Edit ${edit.id} (line ${seq}) has no replacement that can be read; it changes nothing.`
+    const message = `Edit ${edit.id} (line ${seq}) has no valid replacement and is ignored.`
     diagnostics.push({ code: "invalid_record", seq, entryId: edit.id, message })
     return
   }
@@ -136,7 +136,7 @@ function noteEdit(log: EntryLog, seq: Seq, edits: Map<Seq, Entry>, diagnostics: 
   if (target !== undefined && !edits.has(target)) edits.set(target, edit)
 }
 
-/** The header is always at hand, so its word on the system prompt needs no copy in a compaction. */
+/** The header's system prompt wins over a stored one: the header is always held, so compactions need no copy of it. */
 function stateOf(
   log: EntryLog,
   walked: readonly Seq[],
@@ -157,7 +157,7 @@ function stateOf(
   return { state: foldState(path, start), ...(blobs === undefined ? {} : { stateBlobs: blobs }) }
 }
 
-/** Only a `leaf` says where its parent stands; the `targetSeq` of other entries is another entry's place. */
+/** Only a `leaf` has the seq of its parent in `targetSeq`; in other entries it is the seq of another entry. */
 function leafHint(entry: Entry | undefined): { hint?: Seq } {
   return entry?.type === "leaf" ? hintOf(entry, "targetSeq") : {}
 }
@@ -173,6 +173,6 @@ function missingFirstKept(log: EntryLog, compaction: Seq): Diagnostic {
     code: "missing_first_kept",
     seq: compaction,
     entryId: entry.id,
-    message: `Compaction ${entry.id} (line ${compaction}) keeps from ${String(entry["firstKeptEntryId"])} on, which is not on its path; nothing before it is kept.`,
+    message: `Compaction ${entry.id} (line ${compaction}) keeps entries from ${String(entry["firstKeptEntryId"])} on, which is not on its path; no entry before the compaction is kept.`,
   }
 }

@@ -1,6 +1,6 @@
 /**
- * A state is folded from entries as they stand in the log, so what is too large for a line stands in it as a reference. Here is
- * where in the state: the pointers of the entries that its parts came from, moved to the places of the parts.
+ * The blob references of a state. A state is folded from stored entries, so its large values are references. Their JSON pointers are
+ * those of the entries the values came from, moved to the values' position in the state.
  */
 import type { Entry } from "../format/records.ts"
 import { isObject } from "../format/shape.ts"
@@ -33,6 +33,6 @@ function moved(entry: Entry, from: string, to: string): [pointer: string, encodi
   )
 }
 
-function isAt(pointer: string, place: string): boolean {
-  return pointer === place || pointer.startsWith(`${place}/`)
+function isAt(pointer: string, parent: string): boolean {
+  return pointer === parent || pointer.startsWith(`${parent}/`)
 }

@@ -1,6 +1,6 @@
 /**
- * The state of a conversation: what its path says besides messages. Folded forwards, entry by entry; tombstones and edits never
- * change it, so that a fold that starts at a compaction's stored state gives what a fold from the root gives.
+ * The state of a conversation: model, thinking level, mode and other settings that the entries of its path change. Folded forwards,
+ * entry by entry. Tombstones and edits never change it, so a fold from a stored state gives the same as a fold from the root.
  */
 import type { ContextState, Entry, MessageEntry, ModelRef } from "../format/records.ts"
 import { type Fields, isObject } from "../format/shape.ts"
@@ -8,7 +8,7 @@ import { type Fields, isObject } from "../format/shape.ts"
 export const THINKING_DEFAULT = "off"
 export const MODE_DEFAULT = "none"
 
-/** The state before the first entry. Headers of older logs may name a model and a thinking level; they hold until an entry does. */
+/** The state before the first entry. Headers of older logs may set a model and a thinking level. */
 export function initialState(header?: Readonly<Record<string, unknown>>): ContextState {
   const { provider, modelId, thinkingLevel, systemPromptOverride } = header ?? {}
   const named = typeof provider === "string" && typeof modelId === "string"
@@ -22,7 +22,7 @@ export function initialState(header?: Readonly<Record<string, unknown>>): Contex
   }
 }
 
-/** Folds entries, in path order, onto a state. Entries whose payload is not of their type's shape change nothing. */
+/** Folds entries, in path order, onto a state. Entries with an invalid payload are ignored. */
 export function foldState(path: Iterable<Entry>, start: ContextState = initialState()): ContextState {
   const { models, injectedTtsrRules, ...rest } = start
   const draft: Draft = { ...rest, models: new Map(Object.entries(models)), rules: new Set(injectedTtsrRules) }
@@ -42,7 +42,7 @@ export function storedState(entry: Entry): ContextState | undefined {
   return storesState(entry.type) ? usableState(entry["state"]) : undefined
 }
 
-/** A state that was read, where it can be used: the fields that a state has, and no others. */
+/** Checks a parsed state and drops unknown fields; undefined if it is invalid. */
 export function usableState(value: unknown): ContextState | undefined {
   if (!isObject(value)) return undefined
   const { thinkingLevel, models, modelIsExplicit, mode, modeData, injectedTtsrRules, systemPromptOverride } =
@@ -68,7 +68,7 @@ export function usableState(value: unknown): ContextState | undefined {
   }
 }
 
-/** A state while it is folded; as maps and sets, so that a fold is linear in its path. */
+/** A state during a fold. Maps and sets keep the fold linear in the length of the path. */
 interface Draft extends Mutable<Omit<ContextState, "models" | "injectedTtsrRules">> {
   readonly models: Map<string, ModelRef>
   readonly rules: Set<string>

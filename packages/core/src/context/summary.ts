@@ -1,8 +1,8 @@
-/** How a model is told of a compaction: it stands in most contexts of long sessions. */
+/** Converts the summary of a compaction to messages for a model. */
 import type { ContentBlock, ModelMessage } from "../format/messages.ts"
 import type { ContextMessage } from "./types.ts"
 
-/** How a compaction stands in the context: one user message, or a user message and an assistant's answer to it. */
+/** How a compaction is sent: as one user message, or as a user message and an assistant's answer to it. */
 export type SummaryStyle = "user" | "pair"
 
 export const COMPACTION_INTRO = "The conversation history before this point was compacted into the following summary:"
@@ -17,10 +17,10 @@ export function compactionMessages(
   summary: string,
   style: SummaryStyle,
 ): readonly ContextMessage<ModelMessage>[] {
-  return said(summary, style).map((message) => ({ entryId, kind: "compaction", message }))
+  return messagesOf(summary, style).map((message) => ({ entryId, kind: "compaction", message }))
 }
 
-/** A summary cannot close its own frame: what a model wrote, or what it was made to write, would stand as the user's words. */
+/** Escapes a closing tag in the summary: text after it, which a model wrote, would read as the user's words. */
 export function framed(summary: string): string {
   return `<summary>\n${summary.replace(/<(?=\s*\/\s*summary\b)/gi, "&lt;")}\n</summary>`
 }
@@ -29,11 +29,11 @@ export function text(content: string): readonly ContentBlock[] {
   return [{ type: "text", text: content }]
 }
 
-function said(summary: string, style: SummaryStyle): ModelMessage[] {
+function messagesOf(summary: string, style: SummaryStyle): ModelMessage[] {
   if (style === "user") return [{ role: "user", content: text(`${COMPACTION_INTRO}\n\n${framed(summary)}`) }]
-  const made = { synthetic: true, summary: true } as const
+  const flags = { synthetic: true, summary: true } as const
   return [
-    { role: "user", content: text(PAIR_INTRO), ...made },
-    { role: "assistant", content: text(summary), ...made },
+    { role: "user", content: text(PAIR_INTRO), ...flags },
+    { role: "assistant", content: text(summary), ...flags },
   ]
 }

@@ -6,20 +6,23 @@ export type ContextMessageKind = "message" | "custom" | "branch_summary" | "comp
 
 /** A message of the context with the entry it came from. */
 export interface ContextMessage<M extends Message = Message> {
-  /** For a made-up result (`"repair"`): the entry of the call. */
+  /** For a result that repair added (`"repair"`): the entry of the call. */
   readonly entryId: string
   readonly kind: ContextMessageKind
   readonly message: M
 }
 
-/** What to do with a tool call that has no result, and with whatever else a model's provider would refuse. */
+/**
+ * What to do with messages that a provider would reject, such as a tool call without a result: add an error result, drop the call, or
+ * leave everything as it is.
+ */
 export type RepairMode = "synthesize" | "drop" | "none"
 
-/** A tool result that pruning made shorter. Sizes are UTF-16 units, 4,800 for an image. */
+/** A tool result that pruning shortened. Sizes are UTF-16 units, 4,800 for an image. */
 export interface PrunedResult {
   readonly entryId: string
   readonly toolCallId: string
-  /** Its middle cut out, or all of it replaced by a notice. */
+  /** `"trimmed"`: its middle was cut out; `"cleared"`: all of it was replaced by a notice. */
   readonly how: "trimmed" | "cleared"
   readonly chars: number
   readonly charsLeft: number
@@ -38,11 +41,11 @@ export interface SessionContext<M extends Message = ModelMessage> {
   readonly systemPromptOverride?: string
   /** The compaction that the context begins with. */
   readonly compaction?: { readonly entryId: string; readonly tokensBefore: number }
-  /** What pruning made shorter, oldest first; there when it was asked for. The log has all of it. */
+  /** The results that pruning shortened, oldest first; present if pruning was requested. The log keeps them whole. */
   readonly pruned?: readonly PrunedResult[]
-  /** Estimated: of the messages as they stand here, and of `systemPromptOverride`. */
+  /** Estimated tokens of these messages and of `systemPromptOverride`. */
   readonly tokens: number
-  /** Whether `tokens` is within the window; there when a window was given. Where it is not, a `does_not_fit` says why. */
+  /** Whether `tokens` is within the window; present if a window was given. If false, a `does_not_fit` gives the reason. */
   readonly fits?: boolean
   readonly diagnostics: readonly Diagnostic[]
 }

@@ -18,11 +18,11 @@ import type { ContextState } from "../format/records.ts"
 import { restoreSelected, restoreState } from "./restoring.ts"
 import { selectAt } from "./select-path.ts"
 
-/** `levels`: settings that say how tokens are counted, and how a context is pruned where the call does not. */
+/** `layers`: settings that say how tokens are counted, and how a context is pruned where the call does not. */
 export async function readContext(
   shared: ReadableSession,
   o: ContextOptions = {},
-  levels: SettingsLayers = [],
+  layers: SettingsLayers = [],
 ): Promise<SessionContext> {
   const { window } = o
   checkWindow(window)
@@ -36,10 +36,10 @@ export async function readContext(
       ? await contextMessages(shared, selection, o)
       : { messages: plain, state: selection.state, diagnostics: [] }
   const { state, diagnostics } = said
-  const count = counterOf(levels)
+  const count = counterOf(layers)
   const counting = count === undefined ? {} : { count }
   const measure = { ...counting, ...(window === undefined ? {} : { window }) }
-  const asked = await pruningOf(o, levels, selection)
+  const asked = await pruningOf(o, layers, selection)
   const prunedOrNot =
     asked.prune === false
       ? said
@@ -51,13 +51,13 @@ export async function readContext(
 /** What the call says stands over the settings; without a window in the call it goes by theirs. */
 async function pruningOf(
   { prune, window }: ContextOptions,
-  levels: SettingsLayers,
+  layers: SettingsLayers,
   selection: Selection,
 ): Promise<{ readonly prune: boolean | PruneOptions; readonly window?: number }> {
   const given = { prune: prune ?? false, ...(window === undefined ? {} : { window }) }
   const asSet = prune === undefined || (prune !== false && window === undefined)
-  if (!asSet || levels.every((level) => level === undefined)) return given
-  const set = (await compactionFeature()).pruningOf(levels, selection, window)
+  if (!asSet || layers.every((layer) => layer === undefined)) return given
+  const set = (await compactionFeature()).pruningOf(layers, selection, window)
   return prune === undefined ? set : { ...set, prune }
 }
 

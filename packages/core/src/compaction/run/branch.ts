@@ -39,8 +39,8 @@ export async function summarizeBranch(
   o: BranchingOptions,
 ): Promise<readonly [summary: string, o: BranchingOptions]> {
   const { details = {}, signal } = o
-  const { instructions, budget, ...level } = request
-  const resolved = resolveSettings(...by.layers, level)
+  const { instructions, budget, ...layer } = request
+  const resolved = resolveSettings(...by.layers, layer)
   const { summarize, timeout, temperature } = resolved
   if (summarize === undefined)
     throw invalid(shared, "There is no `summarize` to ask: give one in the call, or in the settings of the sessions.")

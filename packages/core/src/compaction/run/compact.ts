@@ -7,7 +7,7 @@ import type { RequestOptions, SummaryPart } from "../summary/requests.ts"
 import { inWindow, timeAt } from "../settings/in-window.ts"
 import type { SettingsInWindow } from "../settings/in-window.ts"
 import type { CompactionResult, Summarize } from "../types.ts"
-import type { Selection } from "../../context/select.ts"
+import { type SelectedEntry, selectContext, type Selection } from "../../context/select.ts"
 import type { Usage } from "../../format/messages.ts"
 import type { NewEntry } from "../../format/new-entry.ts"
 import { hasCode } from "../../format/errors.ts"
@@ -17,11 +17,12 @@ import { restoreSelected } from "../../session/restoring.ts"
 import type { CompactableSession } from "../../session/live.ts"
 import { failed, moved, nothingToCut } from "./failure.ts"
 import { describeRule, promptTokensOf, tooLargeFor, windowAt } from "./fitting.ts"
-import { checkNotMoved, firstAfter } from "./moved.ts"
 import { askSummarizer } from "./summarizer.ts"
 import { sumOfUsage } from "./usage.ts"
 import type { SessionEvents } from "../../session/events.ts"
 import type { ResolvedSettings } from "../settings/settings.ts"
+import { parentOf } from "../../log/path.ts"
+import type { Seq } from "../../storage/contract.ts"
 
 export interface CompactionRun {
   readonly settings: ResolvedSettings
@@ -129,11 +130,6 @@ async function prepare(
   throw nothingToCut(shared.id, rule.text, `keeps all of it${why}`)
 }
 
-/** On the path, behind the compaction that the context begins with. */
-export function messagesSinceLast({ entries, compaction = -1 }: Selection): number {
-  return entries.filter(({ seq, entry }) => seq > compaction && entry.type === "message").length
-}
-
 interface InWindow {
   readonly settings: SettingsInWindow
   /** Tokens. */
@@ -189,4 +185,31 @@ function tellOf(
 
 function countWith({ settings: { countTokens } }: CompactionRun): { readonly count?: typeof countTokens & object } {
   return countTokens === undefined ? {} : { count: countTokens }
+}
+
+/**
+ * What was appended meanwhile is part of what is kept. Another branch or another compaction makes this one void, and so does
+ * whatever took something out of what was summarized: its summary must not bring it back.
+ */
+export function checkNotMoved(shared: CompactableSession, leafId: string | null, made: Selection): void {
+  const { log, leafId: now } = shared.state
+  const target = leafId === null ? undefined : log.find(leafId)
+  let seq = now === null ? -1 : (log.find(now) as Seq)
+  while (target !== undefined && seq > target) seq = parentOf(log, seq)
+  if (target === undefined || seq !== target) throw moved(shared.id)
+  const current = selectContext(log, log.find(now as string) as Seq, shared.state.header)
+  if ("older" in current || current.compaction !== made.compaction) throw moved(shared.id)
+  const still = new Map(current.entries.map(({ seq: place, edit }) => [place, edit?.id]))
+  const same = ({ seq: place, edit }: SelectedEntry): boolean => still.has(place) && still.get(place) === edit?.id
+  if (!made.entries.every(same)) throw moved(shared.id)
+}
+
+/** Where nothing was to be kept, what was appended meanwhile is. */
+export function firstAfter({ state }: CompactableSession, leafId: string | null): string | undefined {
+  const { log, leafId: now } = state
+  const made = leafId === null ? undefined : log.find(leafId)
+  let first: string | undefined
+  for (let seq = now === null ? -1 : (log.find(now) as Seq); seq >= 0 && seq !== made; seq = parentOf(log, seq))
+    first = log.at(seq)?.id
+  return first
 }

@@ -6,7 +6,7 @@ import type { Selection } from "../../context/select.ts"
 import { selectAt } from "../../session/select-path.ts"
 import { restoreSelected } from "../../session/restoring.ts"
 import type { CompactableSession } from "../../session/live.ts"
-import { messagesSinceLast, type CompactionRun } from "./compact.ts"
+import type { CompactionRun } from "./compact.ts"
 import { failed } from "./failure.ts"
 import { promptTokensOf, tokensInView, tokensOfRest, windowAt } from "./fitting.ts"
 
@@ -42,4 +42,9 @@ async function contextTokens(
   if (anchor !== undefined) return anchor.tokens + tokensOfRest(messages, settings.countTokens)
   const otherTokens = await promptTokensOf(shared, selection, settings, o)
   return otherTokens + tokensInView(messages, settings, { window, otherTokens })
+}
+
+/** On the path, behind the compaction that the context begins with. */
+function messagesSinceLast({ entries, compaction = -1 }: Selection): number {
+  return entries.filter(({ seq, entry }) => seq > compaction && entry.type === "message").length
 }

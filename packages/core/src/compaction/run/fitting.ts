@@ -1,7 +1,7 @@
 /** Windows of models, what is in them, and what stands in the way where a context does not fit into one after all. */
 import type { KeepRule } from "../plan/cut-point.ts"
 import type { PreparedCompaction } from "../plan/prepare.ts"
-import type { ResolvedSettings } from "../settings/settings.ts"
+import { resolveSettings, type ResolvedSettings } from "../settings/settings.ts"
 import { estimateMessage, estimateMessages } from "../../format/tokens.ts"
 import type { TokenCounter } from "../../format/tokens.ts"
 import { windowOf } from "../settings/windows.ts"
@@ -16,10 +16,22 @@ import type { ContextMessage } from "../../context/types.ts"
 import type { CallOptions } from "../../storage/contract.ts"
 import { restoreState } from "../../session/restoring.ts"
 import type { CompactableSession } from "../../session/live.ts"
+import type { PruneOptions } from "../../context/prune/settings.ts"
+import type { SettingsLayers } from "../settings/layers.ts"
 
 /** The given window, else that of the model that is in force. */
 export function windowAt({ state }: Selection, { contextWindow, windows }: ResolvedSettings): number {
   return contextWindow ?? windowOf(state.models["default"]?.model, windows)
+}
+
+/** Pruning as the settings have it, by shares of the given window, else of that of the model in force. */
+export function pruningOf(
+  layers: SettingsLayers,
+  selection: Selection,
+  window: number | undefined,
+): { readonly prune: boolean | PruneOptions; readonly window: number } {
+  const settings = resolveSettings(...layers)
+  return { prune: settings.prune, window: window ?? windowAt(selection, settings) }
 }
 
 /** Of the system prompt that the log names; what a caller sends besides, it does not know. */

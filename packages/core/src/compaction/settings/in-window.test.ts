@@ -5,8 +5,8 @@ import { inWindow, timeAt } from "./in-window.ts"
 import { resolveSettings } from "./settings.ts"
 import type { CompactionSettings } from "../types.ts"
 
-const within = (window: number, ...levels: readonly CompactionSettings[]) =>
-  inWindow(resolveSettings(...levels), window)
+const within = (window: number, ...layers: readonly CompactionSettings[]) =>
+  inWindow(resolveSettings(...layers), window)
 
 test("a window with room for them has the defaults", () => {
   for (const window of [80_000, 128_000, 200_000, 1_000_000]) {

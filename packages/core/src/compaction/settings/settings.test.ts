@@ -4,7 +4,7 @@ import { inWindow } from "./in-window.ts"
 import { resolveSettings } from "./settings.ts"
 import type { CompactionSettings } from "../types.ts"
 
-const resolving = (...levels: readonly CompactionSettings[]) => codeOf((async () => resolveSettings(...levels))())
+const resolving = (...layers: readonly CompactionSettings[]) => codeOf((async () => resolveSettings(...layers))())
 
 test("without a word from anybody: the reserve of 16,384, 20,000 tokens kept, three failures", () => {
   expect(inWindow(resolveSettings(), 200_000)).toEqual({
@@ -31,16 +31,16 @@ test("without a word from anybody: the reserve of 16,384, 20,000 tokens kept, th
   expect(resolveSettings({ preset: "reserve" })).toEqual(resolveSettings())
 })
 
-test("a later level overrides an earlier one, setting by setting; undefined says nothing", () => {
-  const levels: CompactionSettings[] = [
+test("a later layer overrides an earlier one, setting by setting; undefined says nothing", () => {
+  const layers: CompactionSettings[] = [
     { enabled: false, minMessages: 4, maxFailures: 1 },
     { enabled: true, minMessages: undefined as never },
     { maxFailures: 5, temperature: 0 },
   ]
-  expect(resolveSettings(...levels)).toMatchObject({ enabled: true, minMessages: 4, maxFailures: 5, temperature: 0 })
+  expect(resolveSettings(...layers)).toMatchObject({ enabled: true, minMessages: 4, maxFailures: 5, temperature: 0 })
 })
 
-test("of a group the last level that names one of it decides, whichever it names", () => {
+test("of a group the last layer that names one of it decides, whichever it names", () => {
   expect(resolveSettings({ thresholdTokens: 9 }, { thresholdShare: 0.5 }, { reserveTokens: 7 }).trigger).toEqual({
     kind: "reserve",
     tokens: 7,
@@ -59,7 +59,7 @@ test("of a group the last level that names one of it decides, whichever it names
   expect(mixed).toMatchObject({ keepRecentTokens: 5, maxSummaryTokens: 800, maxTurnContextTokens: 500 })
 })
 
-test("two settings of one group at one level are invalid, whatever the group; at two levels they are not", async () => {
+test("two settings of one group at one layer are invalid, whatever the group; at two layers they are not", async () => {
   const groups = [
     { reserveTokens: 1, thresholdTokens: 1, thresholdShare: 1 },
     { keepRecentTokens: 1, keepTurns: 1, keepMessages: 1 },
@@ -112,7 +112,7 @@ test("options of pruning are held to what pruning takes", () => {
   expect(() => resolveSettings({ prune: { softTrimShare: 2 } })).toThrow(/softTrimShare/)
 })
 
-test("a preset stands beneath what its own level says, and over what the levels before it said", () => {
+test("a preset stands beneath what its own layer says, and over what the layers before it said", () => {
   expect(resolveSettings({ thresholdTokens: 5, keepTurns: 1 }, { preset: "reserve" })).toEqual(resolveSettings())
   expect(resolveSettings({ preset: "share-80", keepMessages: 3, temperature: 1 })).toMatchObject({
     trigger: { kind: "share", share: 0.8 },
@@ -147,6 +147,6 @@ test("the numbers of the presets", () => {
   })
 })
 
-test("windows are gathered over the levels, row by row", () => {
+test("windows are gathered over the layers, row by row", () => {
   expect(resolveSettings({ windows: { a: 1, b: 2 } }, { windows: { b: 3 } }).windows).toEqual({ a: 1, b: 3 })
 })

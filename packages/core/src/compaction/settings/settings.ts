@@ -1,5 +1,5 @@
 /**
- * When a session is compacted, and what is kept. The same settings stand on four levels, each of which overrides the one before it:
+ * When a session is compacted, and what is kept. The same settings stand on four layers, each of which overrides the one before it:
  * the defaults, `createSessions`, `create` or `open`, and the call.
  */
 import type { SummaryStyle } from "../../context/summary.ts"
@@ -20,7 +20,7 @@ export type TriggerRule =
   | { readonly kind: "tokens"; readonly tokens: number }
   | { readonly kind: "share"; readonly share: number }
 
-/** The settings of all levels together, checked; undefined is what nobody has said. See `inWindow`. */
+/** The settings of all layers together, checked; undefined is what nobody has said. See `inWindow`. */
 export interface ResolvedSettings {
   readonly enabled: boolean
   readonly summarize: Summarize | undefined
@@ -44,9 +44,9 @@ export interface ResolvedSettings {
 
 /** Long summaries of large models take minutes; a connection that hangs takes for ever. */
 export const SUMMARIZER_TIMEOUT = 300_000
-/** The levels, the weakest first. Throws `invalid`. */
-export function resolveSettings(...levels: SettingsLayers): ResolvedSettings {
-  const given = levels.flatMap((level) => (level === undefined ? [] : expandPreset(checkSettings(level))))
+/** The layers, the weakest first. Throws `invalid`. */
+export function resolveSettings(...layers: SettingsLayers): ResolvedSettings {
+  const given = layers.flatMap((layer) => (layer === undefined ? [] : expandPreset(checkSettings(layer))))
   const last = <K extends keyof CompactionSettings>(key: K): CompactionSettings[K] | undefined =>
     resolveSetting(given, key)
   return {
@@ -71,17 +71,17 @@ export function resolveSettings(...levels: SettingsLayers): ResolvedSettings {
   }
 }
 
-/** Throws `invalid` for a level that cannot mean anything. */
-export function checkSettings(level: CompactionSettings): CompactionSettings {
-  checkExclusive(level)
+/** Throws `invalid` for a layer that cannot mean anything. */
+export function checkSettings(layer: CompactionSettings): CompactionSettings {
+  checkExclusive(layer)
   for (const [key, [says, holds]] of Object.entries(RULES)) {
-    const value = level[key as keyof typeof RULES] as unknown
+    const value = layer[key as keyof typeof RULES] as unknown
     if (value === undefined || holds(value)) continue
     throw new SessionError("invalid", `${key} must be ${says}, not ${shown(value)}.`)
   }
-  if (level.windows !== undefined) checkWindows(level.windows)
-  if (typeof level.prune === "object") pruneSettings(level.prune)
-  return level
+  if (layer.windows !== undefined) checkWindows(layer.windows)
+  if (typeof layer.prune === "object") pruneSettings(layer.prune)
+  return layer
 }
 
 type Rule = readonly [says: string, holds: (value: unknown) => boolean]
@@ -122,36 +122,36 @@ const RULES: Readonly<Record<Exclude<keyof CompactionSettings, "windows">, Rule>
   ],
 }
 
-/** A preset gives way to what its own level says, group by group. */
-function expandPreset(level: CompactionSettings): CompactionSettings[] {
-  return level.preset === undefined ? [level] : [PRESETS[level.preset], level]
+/** A preset gives way to what its own layer says, group by group. */
+function expandPreset(layer: CompactionSettings): CompactionSettings[] {
+  return layer.preset === undefined ? [layer] : [PRESETS[layer.preset], layer]
 }
 
 /** The numbers of the preset that has none of its own are the defaults. */
-function isSaid(level: CompactionSettings | undefined): level is CompactionSettings {
-  return level !== undefined && level !== PRESETS.reserve
+function isSaid(layer: CompactionSettings | undefined): layer is CompactionSettings {
+  return layer !== undefined && layer !== PRESETS.reserve
 }
 
-function saidOf(levels: readonly CompactionSettings[], key: "reserveTokens" | "keepRecentTokens"): number | undefined {
-  const level = levels.findLast((one) => one[key] !== undefined)
-  return isSaid(level) ? level[key] : undefined
+function saidOf(layers: readonly CompactionSettings[], key: "reserveTokens" | "keepRecentTokens"): number | undefined {
+  const layer = layers.findLast((one) => one[key] !== undefined)
+  return isSaid(layer) ? layer[key] : undefined
 }
 
-/** The last level that says when decides by which of the three rules. */
-function triggerOf(levels: readonly CompactionSettings[]): TriggerRule | undefined {
-  const level = levels.findLast((one) => TRIGGERS.some((key) => one[key] !== undefined))
-  if (!isSaid(level)) return undefined
-  if (level.reserveTokens !== undefined) return { kind: "reserve", tokens: level.reserveTokens }
-  if (level.thresholdTokens !== undefined) return { kind: "tokens", tokens: level.thresholdTokens }
-  return level.thresholdShare === undefined ? undefined : { kind: "share", share: level.thresholdShare }
+/** The last layer that says when decides by which of the three rules. */
+function triggerOf(layers: readonly CompactionSettings[]): TriggerRule | undefined {
+  const layer = layers.findLast((one) => TRIGGERS.some((key) => one[key] !== undefined))
+  if (!isSaid(layer)) return undefined
+  if (layer.reserveTokens !== undefined) return { kind: "reserve", tokens: layer.reserveTokens }
+  if (layer.thresholdTokens !== undefined) return { kind: "tokens", tokens: layer.thresholdTokens }
+  return layer.thresholdShare === undefined ? undefined : { kind: "share", share: layer.thresholdShare }
 }
 
-function keepOf(levels: readonly CompactionSettings[]): KeepRule | undefined {
-  const level = levels.findLast((one) => KEEPS.some((key) => one[key] !== undefined))
-  if (!isSaid(level)) return undefined
-  if (level.keepRecentTokens !== undefined) return { kind: "tokens", count: level.keepRecentTokens }
-  if (level.keepTurns !== undefined) return { kind: "turns", count: level.keepTurns }
-  return level.keepMessages === undefined ? undefined : { kind: "messages", count: level.keepMessages }
+function keepOf(layers: readonly CompactionSettings[]): KeepRule | undefined {
+  const layer = layers.findLast((one) => KEEPS.some((key) => one[key] !== undefined))
+  if (!isSaid(layer)) return undefined
+  if (layer.keepRecentTokens !== undefined) return { kind: "tokens", count: layer.keepRecentTokens }
+  if (layer.keepTurns !== undefined) return { kind: "turns", count: layer.keepTurns }
+  return layer.keepMessages === undefined ? undefined : { kind: "messages", count: layer.keepMessages }
 }
 
 function shown(value: unknown): string {

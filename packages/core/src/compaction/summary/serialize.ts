@@ -1,5 +1,5 @@
 /** A conversation as flat text for a summarizer. */
-import { callsOf } from "../../context/sendable.ts"
+import { callsOf } from "../../context/content.ts"
 import { toModelMessages } from "../../context/model-messages.ts"
 import type { ContextMessage } from "../../context/types.ts"
 import type { ContentBlock, ModelMessage } from "../../format/messages.ts"

@@ -1,16 +1,16 @@
-/** Which tool results pruning may touch. Pure and linear. */
+/** Selects the tool results that pruning may shorten. Pure and linear. */
 import { contentUnits } from "../../format/tokens.ts"
 import type { AssistantMessage, Message, ToolResultMessage } from "../../format/messages.ts"
-import { callsOf } from "../sendable.ts"
+import { callsOf } from "../content.ts"
 import type { PruneSettings } from "./settings.ts"
 
 /**
- * Indexes, oldest first: results after the first message that a user said and before the newest assistant messages, of tools that
- * are not exempt, of some size.
+ * Indexes, oldest first, of the results after the first user message and before the newest assistant messages, of tools that are not
+ * exempt and of at least `minResultChars`.
  */
 export function eligibleResults(messages: readonly Message[], exempt: readonly boolean[], s: PruneSettings): number[] {
   const from = messages.findIndex(isSaidByUser)
-  const to = placeOfRecent(messages, s.keepAssistantMessages)
+  const to = indexOfRecent(messages, s.keepAssistantMessages)
   const indexes: number[] = []
   if (from < 0) return indexes
   for (let i = from + 1; i < to; i++) {
@@ -21,7 +21,7 @@ export function eligibleResults(messages: readonly Message[], exempt: readonly b
   return indexes
 }
 
-/** For each message, whether it is the result of a tool that is exempt. A result that does not say its tool has that of its call. */
+/** For each message, whether it is the result of an exempt tool. A result without a tool name has that of its call. */
 export function exemptResults(messages: readonly Message[], tools: readonly string[]): readonly boolean[] {
   const names = new Map<string, string>()
   return messages.map((message) => {
@@ -33,18 +33,18 @@ export function exemptResults(messages: readonly Message[], tools: readonly stri
   })
 }
 
-/** Also what only becomes a user's message on the way to a model: a summary, a custom role. */
+/** Includes messages that are converted to user messages later: summaries and custom roles. */
 function isSaidByUser({ role }: Message): boolean {
   return role !== "assistant" && role !== "toolResult" && role !== "system"
 }
 
-/** Where the newest assistant messages begin; 0 where there are fewer. */
-function placeOfRecent(messages: readonly Message[], count: number): number {
+/** Index of the first of the `count` newest assistant messages; 0 if there are fewer. */
+function indexOfRecent(messages: readonly Message[], count: number): number {
   let left = count
-  let place = messages.length
-  while (left > 0 && place > 0) {
-    place--
-    if (messages[place]?.role === "assistant") left--
+  let index = messages.length
+  while (left > 0 && index > 0) {
+    index--
+    if (messages[index]?.role === "assistant") left--
   }
-  return place
+  return index
 }

@@ -1,6 +1,6 @@
 /**
- * Old tool results made shorter, so that a context fits for longer before it must be summarized. A view: the log keeps everything,
- * and the next context is made from the log anew. Pure and linear.
+ * Shortens old tool results, so that a context needs compaction later. Only the context changes: the log keeps the results whole, and
+ * the next context is made from the log again. Pure and linear.
  */
 import { contentUnits, estimateMessage, estimateMessages } from "../../format/tokens.ts"
 import type { TokenCounter } from "../../format/tokens.ts"
@@ -13,24 +13,24 @@ import { pruneSettings } from "./settings.ts"
 import type { PruneOptions, PruneSettings } from "./settings.ts"
 
 export interface PruneSizes {
-  /** Tokens. Pruning by shares cannot be had without it (`invalid`). */
+  /** Tokens. Required for pruning by shares (else `invalid`). */
   readonly window?: number
-  /** Tokens of what goes to the model beside the messages; default 0. */
+  /** Tokens that the model gets in addition to the messages; default 0. */
   readonly otherTokens?: number
   /** Tokens of one message; default: an estimate. */
   readonly count?: TokenCounter
 }
 
 export interface Pruned<M extends Message = Message> {
-  /** As many as were given, in their order; those that were not cut are the same objects. */
+  /** The same number of messages in the same order; unchanged ones are the same objects. */
   readonly messages: readonly ContextMessage<M>[]
-  /** What was cut, oldest first. */
+  /** The shortened results, oldest first. */
   readonly pruned: readonly PrunedResult[]
 }
 
 /**
- * The budget comes first, then trimming, then clearing: so a smaller window never gives a larger context. What is pruned stays as it
- * is when it is pruned again. It may still be too large for its window.
+ * Applies the budget first, then trimming, then clearing, so that a smaller window never gives a larger context. Pruning a pruned
+ * context again changes nothing. The result may still be too large for its window.
  */
 export function pruneMessages<M extends Message>(
   messages: readonly ContextMessage<M>[],
@@ -40,7 +40,10 @@ export function pruneMessages<M extends Message>(
   const s = pruneSettings(o)
   const { window = needsWindow(s) ? undefined : 0, otherTokens = 0, count = estimateMessage } = sizes
   if (window === undefined)
-    throw new SessionError("invalid", "Pruning goes by shares of the window; say how many tokens the `window` has.")
+    throw new SessionError(
+      "invalid",
+      "Pruning by shares needs the `window`: the number of tokens that the model takes.",
+    )
   const view = messages.map(({ message }) => message)
   const exempt = exemptResults(view, s.exemptTools)
   const eligible = eligibleResults(view, exempt, s)
@@ -74,12 +77,12 @@ export function pruneMessages<M extends Message>(
   const changed = messages.map((item, index) => (how.has(index) ? { ...item, message: view[index] as M } : item))
   const pruned = changed.flatMap((item, index) => {
     const as = how.get(index)
-    return as === undefined ? [] : [told(messages[index] as ContextMessage, item, as)]
+    return as === undefined ? [] : [reportOf(messages[index] as ContextMessage, item, as)]
   })
   return { messages: changed, pruned }
 }
 
-/** Oldest first, until all results together are within the budget; the newest messages and exempt tools count and stay. */
+/** Clears results, oldest first, until their sum is within the budget. The newest messages and exempt tools count, but stay. */
 function clearOverBudget(
   view: readonly Message[],
   exempt: readonly boolean[],
@@ -97,12 +100,12 @@ function clearOverBudget(
   }
 }
 
-/** Shares of 0 are reached by every context. */
+/** A share of 0 needs no window: every context reaches it. */
 function needsWindow({ softTrimShare, hardClearShare }: PruneSettings): boolean {
   return (softTrimShare !== false && softTrimShare > 0) || (hardClearShare !== false && hardClearShare > 0)
 }
 
-function told(before: ContextMessage, after: ContextMessage, how: PrunedResult["how"]): PrunedResult {
+function reportOf(before: ContextMessage, after: ContextMessage, how: PrunedResult["how"]): PrunedResult {
   const { entryId, message } = before
   const { toolCallId, content } = message as ToolResultMessage
   return { entryId, toolCallId, how, chars: contentUnits(content), charsLeft: contentUnits(after.message.content) }

@@ -1,37 +1,37 @@
-/** What pruning may cut and when. Every number is an option; the reasons for the defaults are in `docs/context.md`. */
+/** The options of pruning, their defaults and their checks. The reasons for the defaults are in `docs/context.md`. */
 import { SessionError } from "../../format/errors.ts"
 
-/** Sizes are UTF-16 units; an image counts as many as its tokens stand for (4,800). Shares are of the window, in tokens. */
+/** Sizes are UTF-16 units; an image counts as 4,800, by its tokens. Shares are of the window, in tokens. */
 export interface PruneOptions {
-  /** Default 0.3: from here on long old results are trimmed, oldest first, until the context is below it. `false`: never. */
+  /** Default 0.3: from this share on, long old results are trimmed, oldest first, until the context is below it. `false`: never. */
   readonly softTrimShare?: number | false
-  /** Default 0.5: from here on old results are cleared, oldest first, until the context is below it. `false`: never. */
+  /** Default 0.5: from this share on, old results are cleared, oldest first, until the context is below it. `false`: never. */
   readonly hardClearShare?: number | false
-  /** Default 50,000: nothing is cleared while what is eligible adds up to less. */
+  /** Default 50,000: nothing is cleared while all eligible results together have less. */
   readonly hardClearMinChars?: number
-  /** Default 4,000: results whose text is longer are trimmed. */
+  /** Default 4,000: results with a longer text are trimmed. */
   readonly trimOverChars?: number
-  /** Default 1,500: what a trimmed result keeps of its beginning. */
+  /** Default 1,500: how much a trimmed result keeps of its beginning. */
   readonly trimHeadChars?: number
-  /** Default 1,500: what a trimmed result keeps of its end. */
+  /** Default 1,500: how much a trimmed result keeps of its end. */
   readonly trimTailChars?: number
-  /** Default 3: the newest assistant messages, and all that follows the first of them, stay as they are. */
+  /** Default 3: this number of newest assistant messages, and everything after the first of them, is not pruned. */
   readonly keepAssistantMessages?: number
-  /** Default `["skill"]`: results of these tools stay as they are. */
+  /** Default `["skill"]`: results of these tools are not pruned. */
   readonly exemptTools?: readonly string[]
-  /** Default 0: smaller results stay as they are. */
+  /** Default 0: smaller results are not pruned. */
   readonly minResultChars?: number
   /** For the retry after a context-length error: both shares and `hardClearMinChars` are 0. Needs no window. */
   readonly aggressive?: boolean
-  /** Default `false`. A number ({@link TOOL_RESULT_BUDGET}): results beyond it in sum are cleared, oldest first. Needs no window. */
+  /** Default `false`. A number, such as {@link TOOL_RESULT_BUDGET}: results are cleared, oldest first, until their sum is within it. Needs no window. */
   readonly toolResultBudget?: number | false
-  /** Default 6: the newest messages, which the budget leaves as they are. */
+  /** Default 6: this number of newest messages is exempt from the budget. */
   readonly budgetKeepMessages?: number
 }
 
 export type PruneSettings = { readonly [K in keyof PruneOptions]-?: Exclude<PruneOptions[K], undefined> }
 
-/** Characters over all results of a context, for callers who want a budget and have no number of their own. */
+/** Characters of all results of a context together, for callers without a budget of their own. */
 export const TOOL_RESULT_BUDGET = 50_000
 
 export const PRUNE_DEFAULTS: PruneSettings = {
@@ -49,10 +49,10 @@ export const PRUNE_DEFAULTS: PruneSettings = {
   budgetKeepMessages: 6,
 }
 
-/** More than the notice of a trimmed result ever takes: what was trimmed must not be long enough to be trimmed again. */
+/** Longer than any notice of a trimmed result, so that a trimmed result is never long enough to be trimmed again. */
 export const NOTICE_ROOM = 100
 
-/** The options with every default in place. `invalid` where one is out of its range, or two contradict each other. */
+/** The options with their defaults. Throws `invalid` if one is out of its range, or two contradict each other. */
 export function pruneSettings(o: PruneOptions | true): PruneSettings {
   const given = Object.entries(o === true ? {} : o).filter(([, value]) => value !== undefined)
   const s = { ...PRUNE_DEFAULTS, ...Object.fromEntries(given) } as PruneSettings
