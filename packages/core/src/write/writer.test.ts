@@ -12,8 +12,8 @@ async function logged(
 ): Promise<{ readonly storage: SessionStorage; readonly head: Head }> {
   const storage = createMemoryStorage()
   const head = await storage.append("s", ["first"], { expect: 0 })
-  const append: Append = (id, lines, o) =>
-    (steps.shift() ?? (() => storage.append(id, lines, o)))(storage.append, lines, o)
+  const own: Append = (id, lines, o) => storage.append(id, lines, o)
+  const append: Append = (id, lines, o) => (steps.shift() ?? (() => own(id, lines, o)))(own, lines, o)
   return { storage: { ...storage, append }, head }
 }
 
