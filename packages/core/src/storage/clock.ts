@@ -24,13 +24,6 @@ export function backoff(attempt: number): Promise<void> {
 
 /** Normalizes a timestamp to the one ISO 8601 form that sorts as text; undefined for anything that is not a time. */
 export function toTime(text: unknown): string | undefined {
-  if (typeof text !== "string") return undefined
-  if (text !== last.text) {
-    const at = Date.parse(text)
-    last = { text, time: Number.isNaN(at) ? undefined : new Date(at).toISOString() }
-  }
-  return last.time
+  const at = typeof text === "string" ? Date.parse(text) : Number.NaN
+  return Number.isNaN(at) ? undefined : new Date(at).toISOString()
 }
-
-/** The last timestamp that was normalized: entries of one batch often have the same. */
-let last: { readonly text: string; readonly time: string | undefined } = { text: "", time: undefined }
