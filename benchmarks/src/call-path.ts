@@ -1,10 +1,11 @@
 /**
  * Counts the source files whose functions an operation on files calls: one awaited append to an open session, and open() and context()
  * of a session of seven lines in a new repository. Uses V8's precise coverage on the sources. Module evaluation does not count: each
- * operation runs once before, so that all modules are loaded. `--files` lists the files.
+ * operation runs once before, so that all modules are loaded. `--files` lists the files, `--docs` writes them into `docs/architecture.md`.
  */
+import { readFileSync, writeFileSync } from "node:fs"
 import { Session as Inspector } from "node:inspector/promises"
-import { relative } from "node:path"
+import { basename, dirname, relative } from "node:path"
 import { fileURLToPath } from "node:url"
 import { createSessions } from "@sessions/core"
 import { createFileStorage } from "@sessions/fs"
@@ -16,6 +17,8 @@ import { verify } from "./rounds.ts"
 const MESSAGES = 6
 
 const packages = new URL("../../packages/", import.meta.url).href
+const architecture = new URL("../../docs/architecture.md", import.meta.url)
+const operations = new Map<string, Calls>()
 const inspector = new Inspector()
 inspector.connect()
 await inspector.post("Profiler.enable")
@@ -41,6 +44,7 @@ await withFolder(async (root) => {
   report("open and context", await openAnew())
 })
 inspector.disconnect()
+if (process.argv.includes("--docs")) writeTable()
 
 /** The number of calls of functions of each source file. */
 type Calls = ReadonlyMap<string, number>
@@ -63,8 +67,34 @@ async function callsOf(operation: () => Promise<unknown>): Promise<Calls> {
 }
 
 function report(name: string, calls: Calls): void {
+  operations.set(name, calls)
   const sum = [...calls.values()].reduce((total, count) => total + count, 0)
   console.log(`${name}: ${calls.size} files, ${sum} calls`)
   if (!process.argv.includes("--files")) return
   for (const [file, count] of [...calls].sort(([a], [b]) => a.localeCompare(b))) console.log(`  ${file} ${count}`)
+}
+
+/** Replaces the table between the two comments in `docs/architecture.md`. */
+function writeTable(): void {
+  const names = [...operations.keys()]
+  const folders = new Set([...operations.values()].flatMap((calls) => [...calls.keys()].map(dirname)))
+  const counts = names.map((name) => `${name}: ${operations.get(name)?.size ?? 0} files`)
+  const rows = [...folders].sort().map((folder) => [`\`${folder}\``, ...names.map((name) => filesOf(name, folder))])
+  const table = [["folder", ...counts], names.concat("").map(() => "---"), ...rows]
+  const block = /(<!-- call path: .* -->\n)[^]*?(<!-- end of the call path -->)/
+  const text = readFileSync(architecture, "utf8")
+  verify(block.test(text), "docs/architecture.md has no block for the call path")
+  const lines = table.map((cells) => `| ${cells.join(" | ")} |`).join("\n")
+  writeFileSync(
+    architecture,
+    text.replace(block, (_, begin: string, end: string) => `${begin}\n${lines}\n\n${end}`),
+  )
+}
+
+function filesOf(name: string, folder: string): string {
+  const files = [...(operations.get(name)?.keys() ?? [])].filter((file) => dirname(file) === folder)
+  return files
+    .map((file) => basename(file, ".ts"))
+    .sort()
+    .join(", ")
 }
