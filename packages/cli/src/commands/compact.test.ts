@@ -123,5 +123,5 @@ test("a missing summarizer or an invalid value is a usage error, and a context t
   }
   const { exit, stderr } = await cli("compact", "conversation", "--summarizer", "cat")
   expect(exit).toBe(1)
-  expect(stderr).toMatch(/nothing to cut: keepRecentTokens \(20000\) keeps all of it/)
+  expect(stderr).toMatch(/nothing to cut: keepRecentTokens \(20000\) keeps the whole context/)
 })

@@ -1,7 +1,6 @@
 /**
- * What a compaction is made of, as pure functions: when it is time, where it cuts, what the summarizer is asked, what is stored of its
- * answer. `Session.compact()` does all of it. An entry of its own, because a bundle has whatever its entries name, and a page that
- * opens sessions loads this when it compacts.
+ * The steps of a compaction as pure functions: trigger, cut point, prompts, stored summary. `Session.compact()` does all of them. A
+ * separate entry point, so that a page that only opens sessions does not load them.
  */
 export { branchPrompt, commonAncestor, prepareBranchSummary, storedBranchSummary } from "./summary/branch-summary.ts"
 export type { AbandonedBranch } from "./summary/branch-summary.ts"

@@ -1,15 +1,15 @@
-/** Where the kept part of a compacted context begins. Pure and linear. */
+/** Finds the cut point of a compaction: the first message that is kept. Pure and linear. */
 import type { Message, ToolCallBlock, ToolResultMessage } from "../../format/messages.ts"
 import { estimateMessage } from "../../format/tokens.ts"
 
 export interface CutPoint {
-  /** Index of the first kept message; the number of messages where nothing is kept. */
+  /** Index of the first kept message; the number of messages if nothing is kept. */
   readonly first: number
-  /** Where the turn that the cut splits begins; equal to `first` where it splits none. */
+  /** Index of the first message of the turn that the cut splits; equal to `first` if it splits none. */
   readonly turnStart: number
 }
 
-/** What is kept at least, counted from the newest message back. A turn begins where its user speaks. 0 keeps nothing. */
+/** The minimum that is kept, counted from the newest message back. A turn begins with a user message. 0 keeps nothing. */
 export interface KeepRule {
   readonly kind: "tokens" | "turns" | "messages"
   readonly count: number
@@ -18,22 +18,22 @@ export interface KeepRule {
 export interface CutOptions {
   /** Tokens of the message at an index; default: {@link estimateMessage}. */
   readonly tokensAt?: (index: number) => number
-  /** Which messages a kept part may begin with; default: all. */
+  /** Whether the message at an index may be the first kept one; default: every message may. */
   readonly mayBegin?: (index: number) => boolean
 }
 
 /**
- * Walks back from the newest message until what the rule keeps is reached. For tokens it cuts at the first valid place from there
- * on, else at the last one before; turns and messages are minimums, so it cuts there or before. Valid: a message that is no tool
- * result, with no call on the one side whose result is on the other; a call at the end that still waits for its result keeps itself
- * and all that follows, whatever the rule. Undefined: nothing can be cut.
+ * Walks back from the newest message until the rule's minimum is reached. For tokens it cuts at the first valid index from there on,
+ * else at the last one before; turns and messages are minimums, so it cuts there or before. A cut is valid before a message that is
+ * not a tool result, if no call is separated from its result. A call at the end that has no result yet is always kept, with all
+ * messages after it. Undefined: nothing can be cut.
  */
 export function findCutPoint(messages: readonly Message[], keep: KeepRule, o: CutOptions = {}): CutPoint | undefined {
   const { tokensAt = (index) => estimateMessage(messages[index] as Message), mayBegin = () => true } = o
   const valid = validCuts(messages)
-  const isValid = (place: number): boolean => valid[place] === true && (place === messages.length || mayBegin(place))
+  const isValid = (index: number): boolean => valid[index] === true && (index === messages.length || mayBegin(index))
   const wanted = wantedCut(messages, keep, tokensAt)
-  // Tokens are about so many, so that the kept part may be smaller; but it is not empty where something was to be kept.
+  // A number of tokens is approximate, so the kept part may be smaller, but not empty unless the rule keeps nothing.
   const last = keep.kind === "tokens" ? Math.max(wanted, messages.length - 1) : wanted
   if (wanted === 0) return undefined
   let first = wanted
@@ -45,48 +45,48 @@ export function findCutPoint(messages: readonly Message[], keep: KeepRule, o: Cu
   return first <= 0 ? undefined : { first, turnStart: turnStartOf(messages, first) }
 }
 
-/** Whether a message starts a turn: something a user said, not what the program made. */
+/** Whether a message starts a turn: a user message that the program did not make. */
 export function startsTurn(message: Message): boolean {
   return message.role === "user" && message.synthetic !== true
 }
 
-/** The newest place behind which there is what the rule keeps; 0 where that is all there is. */
+/** The largest index from which on the messages reach the rule's minimum; 0 if all of them are needed, or too few. */
 function wantedCut(messages: readonly Message[], keep: KeepRule, tokensAt: (index: number) => number): number {
   let sum = 0
-  let place = messages.length
-  while (sum < keep.count && place > 0) {
-    place--
-    if (keep.kind === "tokens") sum += tokensAt(place)
-    else if (keep.kind === "messages" || startsTurn(messages[place] as Message)) sum++
+  let index = messages.length
+  while (sum < keep.count && index > 0) {
+    index--
+    if (keep.kind === "tokens") sum += tokensAt(index)
+    else if (keep.kind === "messages" || startsTurn(messages[index] as Message)) sum++
   }
-  return sum < keep.count ? 0 : place
+  return sum < keep.count ? 0 : index
 }
 
-/** For each place before a message, and the end: whether a cut there parts no call from its result. */
+/** For each index, the end included: whether a cut there separates no call from its result. */
 export function validCuts(messages: readonly Message[]): readonly boolean[] {
-  /** Calls that stand open after each message: a cut behind it would part them from their results. */
-  const parted = new Array<number>(messages.length + 2).fill(0)
+  /** A difference array: the number of calls that a cut at each index would separate from their results. */
+  const separated = new Array<number>(messages.length + 2).fill(0)
   const open = new Map<string, OpenCall>()
-  let lastTalk = 0
+  let lastSpoken = 0
   for (let index = 0; index < messages.length; index++) {
     const message = messages[index] as Message
-    if (message.role === "user") lastTalk = index
+    if (message.role === "user") lastSpoken = index
     else if (message.role === "assistant") {
-      lastTalk = index
+      lastSpoken = index
       openCalls(open, message, index)
     } else if (message.role === "toolResult") {
       const { toolCallId } = message as ToolResultMessage
       const waiting = open.get(toolCallId)
       if (waiting === undefined) continue
-      block(parted, waiting.call + 1, index)
+      block(separated, waiting.call + 1, index)
       if (--waiting.results === 0) open.delete(toolCallId)
     }
   }
-  for (const { call } of open.values()) if (call >= lastTalk) block(parted, call + 1, messages.length)
+  for (const { call } of open.values()) if (call >= lastSpoken) block(separated, call + 1, messages.length)
   const valid = new Array<boolean>(messages.length + 1)
-  for (let place = 0, depth = 0; place <= messages.length; place++) {
-    depth += parted[place] as number
-    valid[place] = depth === 0 && messages[place]?.role !== "toolResult"
+  for (let index = 0, depth = 0; index <= messages.length; index++) {
+    depth += separated[index] as number
+    valid[index] = depth === 0 && messages[index]?.role !== "toolResult"
   }
   return valid
 }
@@ -94,11 +94,11 @@ export function validCuts(messages: readonly Message[]): readonly boolean[] {
 interface OpenCall {
   /** Index of its message. */
   readonly call: number
-  /** How many results it waits for: a message may have an id several times. */
+  /** Missing results: a message may use an id several times. */
   results: number
 }
 
-/** Local models use ids again: a result belongs to the newest call of its id. */
+/** Local models reuse ids: a result belongs to the newest call with its id. */
 function openCalls(open: Map<string, OpenCall>, message: Message, index: number): void {
   for (const { type, id } of (message.content ?? []) as readonly ToolCallBlock[]) {
     if (type !== "toolCall") continue
@@ -108,10 +108,10 @@ function openCalls(open: Map<string, OpenCall>, message: Message, index: number)
   }
 }
 
-/** Marks the places `from` to `to`, both included, in a difference array. */
-function block(parted: number[], from: number, to: number): void {
-  parted[from] = (parted[from] as number) + 1
-  parted[to + 1] = (parted[to + 1] as number) - 1
+/** Marks the indexes `from` to `to`, both included, in a difference array. */
+function block(separated: number[], from: number, to: number): void {
+  separated[from] = (separated[from] as number) + 1
+  separated[to + 1] = (separated[to + 1] as number) - 1
 }
 
 function turnStartOf(messages: readonly Message[], first: number): number {

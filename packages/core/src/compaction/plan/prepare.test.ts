@@ -82,7 +82,7 @@ test("a minimum that alone has more tokens than the window gives way to the newe
   expect(prepareAny(slots, { keep: { kind: "tokens", count: 1_000 }, giveWay }).cut).toBeUndefined()
 })
 
-test("where nothing can be cut it says which rule keeps all of it, and how much that is", () => {
+test("if nothing can be cut, the plan names the rule and the tokens of the context", () => {
   const keep = { kind: "turns", count: 3 } as const
   expect(prepareAny(chain(user("abcd"), assistant("efgh")), { keep })).toEqual({
     cut: undefined,

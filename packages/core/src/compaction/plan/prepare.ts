@@ -1,6 +1,6 @@
 /**
- * What a compaction would do, from the entries of a context: where it cuts, what its summary covers and builds on, what stays. Pure
- * and linear in messages; `Session.compact` asks the caller's model and writes what comes of it.
+ * Plans a compaction of a context: the cut point, the messages to summarize, the previous summary and the kept messages. Pure and
+ * linear in messages; `Session.compact` asks the caller's model and appends the summary.
  */
 import { toModelMessages } from "../../context/model-messages.ts"
 import type { SummaryStyle } from "../../context/summary.ts"
@@ -21,7 +21,7 @@ import { estimateMessage } from "../../format/tokens.ts"
 
 export interface PrepareOptions {
   readonly keep: KeepRule
-  /** A minimum of turns or messages that alone has more tokens than the window gives way to `keepRecentTokens`. */
+  /** If a minimum of turns or messages alone has more tokens than the window, `keepRecentTokens` applies in its place. */
   readonly giveWay?: { readonly window: number; readonly keepRecentTokens: number }
   /** Tokens of one message; default: {@link estimateMessage}. */
   readonly count?: (message: Message) => number
@@ -29,46 +29,46 @@ export interface PrepareOptions {
 
 export interface PreparedCompaction {
   readonly cut: CutPoint
-  /** The rule that the cut follows, which a minimum may have given way to. */
+  /** The rule that was applied, see {@link PrepareOptions.giveWay}. */
   readonly keep: KeepRule
-  /** New to the summary, whole turns: summarized, or merged into the previous summary. Empty: only a turn's beginning is new. */
+  /** Whole turns that the summary newly covers. Empty: only the beginning of a turn is new. */
   readonly history: readonly ContextMessage[]
-  /** The beginning of the turn that the cut splits, summarized apart; empty where it splits none. */
+  /** The beginning of the turn that the cut splits, summarized separately; empty if it splits none. */
   readonly turnPrefix: readonly ContextMessage[]
-  /** What stays as it is, in the order of the path. */
+  /** The messages that are not summarized, in the order of the path. */
   readonly kept: readonly ContextMessage[]
   /** Undefined: nothing is kept. */
   readonly firstKeptEntryId: string | undefined
   /** Of the compaction that the context begins with, without its file lists. */
   readonly previousSummary: string | undefined
-  /** Of all that is summarized so far, that compaction's lists among them. */
+  /** Files of all that is summarized so far, including the lists of the previous compaction. */
   readonly files: FileLists
-  /** Of the context as a model gets it now. */
+  /** Tokens of the context as a model gets it now. */
   readonly tokensBefore: number
-  /** Of the messages that the summary newly covers. */
+  /** Tokens of the messages that the summary newly covers. */
   readonly tokensSummarized: number
 }
 
 export interface NothingToCut {
   readonly cut: undefined
-  /** The rule that keeps all of it. */
+  /** The rule that keeps the whole context. */
   readonly keep: KeepRule
   readonly tokensBefore: number
 }
 
-/** `entries` are a selection of `log`, blobs back in their places: the context that is to be compacted, in its order. */
+/** `entries` are the selected entries of `log` with their blobs restored: the context to compact, in its order. */
 export function prepareCompaction(
   log: EntryLog,
   entries: readonly SelectedEntry[],
   o: PrepareOptions,
 ): PreparedCompaction | NothingToCut {
-  const { messages: all, seqs: places } = renderMessages(entries)
+  const { messages: all, seqs: allSeqs } = renderMessages(entries)
   const { weights, tokens: tokensBefore } = weigh(all, o)
   const previous = all[0]?.kind === "compaction" ? all[0] : undefined
-  const from = previous === undefined ? 0 : firstOnPath(entries, places)
+  const from = previous === undefined ? 0 : firstOnPath(entries, allSeqs)
   const messages = from === 0 ? all : all.slice(from)
-  const seqs = from === 0 ? places : places.slice(from)
-  // The kept part begins at an id: one that a later entry has too would mean that one.
+  const seqs = from === 0 ? allSeqs : allSeqs.slice(from)
+  // The kept part is named by an id, which means the latest entry with it: an id that occurs again cannot name this one.
   const mayBegin = (index: number): boolean => log.find((messages[index] as ContextMessage).entryId) === seqs[index]
   const plain = messages.map(({ message }) => message)
   const { cut, keep } = cutWithin(plain, o, { mayBegin, tokensAt: (index) => weights[from + index] as number })
@@ -90,7 +90,7 @@ export function prepareCompaction(
   }
 }
 
-/** Of the context that begins with a summary and goes on with what is kept. */
+/** Tokens of a context of a summary and the kept messages. */
 export function tokensWithSummary(
   summary: string,
   kept: readonly ContextMessage[],
@@ -101,12 +101,12 @@ export function tokensWithSummary(
   return contextTokens([{ entryId: "", kind: "compaction", message }, ...kept], rest)
 }
 
-/** Of what a model would get of these. */
+/** Tokens of the messages as a model would get them. */
 function contextTokens(messages: readonly ContextMessage[], o: Pick<PrepareOptions, "count">): number {
   return weigh(messages, o).tokens
 }
 
-/** Tokens of each message, and of what a model would get of them all. Each is counted once where that is the same. */
+/** Tokens of each message, and of all of them as a model would get them. A message that is sent unchanged is counted once. */
 function weigh(
   messages: readonly ContextMessage[],
   { count = estimateMessage }: Pick<PrepareOptions, "count">,
@@ -118,7 +118,7 @@ function weigh(
   let tokens = 0
   let at = 0
   for (const item of sendable) {
-    // What a model gets is, almost always, the same messages in the same order.
+    // Almost always a model gets the same messages in the same order.
     while (at < messages.length && messages[at]?.entryId !== item.entryId) at++
     tokens += messages[at] === item ? (weights[at] as number) : count(item.message)
   }
@@ -146,8 +146,8 @@ function sumOf(weights: Float64Array, from: number, to: number): number {
 }
 
 /**
- * Index of the first message behind the compaction that is no older than the last reset. A compaction that somebody else made may
- * keep what stands before one; it has no place in any later summary. A reset behind the compaction has no compaction before it.
+ * Index of the first message after the compaction that is not before the last reset. A compaction of another program may keep entries
+ * from before a reset; they must not be summarized again. A reset after the compaction would have hidden the compaction.
  */
 function firstOnPath(entries: readonly SelectedEntry[], seqs: readonly Seq[]): number {
   const reset = entries.findLast(({ entry }) => entry.type === "reset_boundary")?.seq ?? 0
@@ -156,7 +156,7 @@ function firstOnPath(entries: readonly SelectedEntry[], seqs: readonly Seq[]): n
   return first
 }
 
-/** The first kept message's entry, or what stands without a message just before it: changes of model or mode go with it. */
+/** The first kept entry: that of the first kept message, or an entry without a message directly before it, such as a change of model. */
 function firstKept(log: EntryLog, seqs: readonly Seq[], first: number): string | undefined {
   let seq = seqs[first]
   if (seq === undefined) return undefined

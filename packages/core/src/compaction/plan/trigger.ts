@@ -1,4 +1,4 @@
-/** When it is time to compact. */
+/** Decides whether a context is large enough to be compacted. */
 import type { EntryLog } from "../../log/entry-log.ts"
 import { parentOf } from "../../log/path.ts"
 import type { SelectedEntry, Selection } from "../../context/select.ts"
@@ -10,8 +10,8 @@ import type { CompactionSettings } from "../types.ts"
 import { reportedTokens } from "../../format/tokens.ts"
 
 /**
- * Whether a context of so many tokens is to be compacted before it goes on, under these settings and for a model with this window.
- * `invalid` for settings that cannot mean anything.
+ * Whether a context with this number of tokens should be compacted before the next turn, under these settings and for a model with this
+ * window. Throws `invalid` for wrong settings.
  */
 export function shouldCompact(
   contextTokens: number,
@@ -22,16 +22,16 @@ export function shouldCompact(
   return enabled && isOver(trigger, contextTokens, contextWindow)
 }
 
-/** The reserve is passed only by more than fills the rest; the other two say where it is time, and there it is. */
+/** A reserve is violated only above the limit; a threshold is reached at the limit. */
 export function isOver(trigger: TriggerRule, contextTokens: number, contextWindow: number): boolean {
   const time = timeAt(trigger, contextWindow)
   return trigger.kind === "reserve" ? contextTokens > time : contextTokens >= time
 }
 
 /**
- * The newest entry of a selection with a report of its provider that still holds, and what it reported: of all up to that entry, and
- * of what no entry shows, such as tools. A report is out of date where the context has changed under it since: by a compaction, an
- * edit, or a tombstone on its path. Nothing needs to be read from the blob store for it.
+ * The newest entry of a selection with a token count of its provider, and that count: all messages up to the entry, and parts that no
+ * entry shows, such as tools. Undefined if the context has changed before that entry since, by a compaction, an edit or a tombstone.
+ * Reads nothing from the blob store.
  */
 export function usageAnchor(
   log: EntryLog,

@@ -59,7 +59,7 @@ test("a summary that alone fills the window is none: the next compaction could d
   const settings = { contextWindow: 9_000, ...NOTHING }
   const compacted = session.compact({ summarize: async () => "s".repeat(40_000), ...settings })
   await expect(compacted).rejects.toThrow(
-    /its summary alone, with the system prompt, has about \d+ tokens and the window 9000/,
+    /the summary and the system prompt alone have about \d+ tokens and the window has 9000/,
   )
   expect(await storedEntries(location)).toHaveLength(16)
 })

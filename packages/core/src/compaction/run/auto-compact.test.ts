@@ -217,5 +217,5 @@ test("a reserve that leaves nothing of the window is told, and not compacted for
   const settings = { summarize: async () => SUMMARY, contextWindow: 8_000, reserveTokens: 8_000, keepRecentTokens: 0 }
   expect(await session.autoCompact(settings)).toBe(undefined)
   expect(told).toMatchObject([["compact_failed", { kind: "failed", failures: 1 }]])
-  expect(session.diagnostics.map(({ message }) => message).join()).toMatch(/leave nothing of the window \(8000\)/)
+  expect(session.diagnostics.map(({ message }) => message).join()).toMatch(/is not below the window \(8000\)/)
 })

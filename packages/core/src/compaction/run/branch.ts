@@ -1,4 +1,4 @@
-/** Has the branch that is left summarized by the caller's model. Writes nothing: what becomes of the summary is the caller's. */
+/** Asks the caller's model for a summary of the branch that is left. Writes nothing: `branchWithSummary` appends the summary. */
 import { branchPrompt, commonAncestor, prepareBranchSummary, storedBranchSummary } from "../summary/branch-summary.ts"
 import { inWindow } from "../settings/in-window.ts"
 import type { SettingsInWindow } from "../settings/in-window.ts"
@@ -27,9 +27,9 @@ type BranchingOptions = AppendOptions & {
 }
 
 /**
- * Gives what `branchWithSummary` writes of it: the summary, and its options with the files of the branch in `details`. `target` is
- * where the conversation goes on (null: the beginning). `compaction_failed` where the summarizer gives no whole answer, where the
- * branch has nothing of its own to summarize, and where it went on meanwhile; `not_found`, `invalid`, `aborted`, `closed`.
+ * Returns the arguments of `branchWithSummary`: the summary, and the options with the files of the branch in `details`. `target` is the
+ * entry to continue from (null: the beginning). `compaction_failed` if the summarizer gives no complete answer, the branch has no
+ * messages of its own, or messages were appended to it meanwhile; `not_found`, `invalid`, `aborted`, `closed`.
  */
 export async function summarizeBranch(
   shared: CompactableSession,
@@ -43,10 +43,9 @@ export async function summarizeBranch(
   const resolved = resolveSettings(...by.layers, layer)
   const { summarize, timeout, temperature } = resolved
   if (summarize === undefined)
-    throw invalid(shared, "There is no `summarize` to ask: give one in the call, or in the settings of the sessions.")
+    throw invalid(shared, "There is no `summarize` function: pass one in the call, or in the settings of the sessions.")
   if (budget !== undefined && !(budget > 0)) throw invalid(shared, `budget must be above 0, not ${String(budget)}.`)
-  if (!isObject(details))
-    throw invalid(shared, "details must be an object where the summary is made: files are put in.")
+  if (!isObject(details)) throw invalid(shared, "details must be an object: the lists of files are added to it.")
   const reading = signal === undefined ? {} : { signal }
   const { leafId } = shared.state
   const selection = await selectAt(shared, leafId, reading)
@@ -69,38 +68,38 @@ export async function summarizeBranch(
   by.checkOpen()
   const now = await selectAt(shared, shared.state.leafId, reading)
   if (spoken(now) !== spoken(selection))
-    throw failed(shared.id, "moved: the session went on while its summary was made")
+    throw failed(shared.id, "moved: messages were appended while the summary was made")
   const more = usage === undefined ? {} : { usage }
   return [storedBranchSummary(text, branch.files), { ...o, ...more, details: { ...details, ...branch.files } }]
 }
 
-/** What the summarizer's window leaves for the conversation. */
+/** Tokens of the summarizer's window that are left for the conversation. */
 function roomFor(window: number, settings: SettingsInWindow, instructions: string | undefined): number {
   const { summarizerWindow = window, maxSummaryTokens, countTokens = estimateMessage } = settings
   const around = branchPrompt({ messages: [] }, instructions)
   return summarizerWindow - maxSummaryTokens - countTokens({ role: "user", content: [{ type: "text", text: around }] })
 }
 
-/** Where the two paths part. */
+/** The last entry that both paths have in common. */
 async function ancestorOf(
   shared: CompactableSession,
   leafId: string | null,
   target: string | null,
   o: CallOptions,
 ): Promise<Seq> {
-  const place = target === null ? null : await findEntry(shared, target, o)
-  if (place === undefined) throw unknownEntry(shared, target)
-  if (leafId === null || place === null) return ROOT
+  const targetSeq = target === null ? null : await findEntry(shared, target, o)
+  if (targetSeq === undefined) throw unknownEntry(shared, target)
+  if (leafId === null || targetSeq === null) return ROOT
   const { state, store } = shared
   const ask = (): { readonly seq: Seq } | NeedsOlder => {
-    const seq = commonAncestor(state.log, state.log.find(leafId) as Seq, place)
+    const seq = commonAncestor(state.log, state.log.find(leafId) as Seq, targetSeq)
     return seq === OLDER ? { older: true } : { seq }
   }
   const { seq } = await store.untilKnown<{ readonly seq: Seq }>(() => state.log, ask, o)
   return seq
 }
 
-/** What of a context says something, by its places and edits: names and notes do not change what a summary tells. */
+/** The conversation entries of a context, by seq and edit. Annotations are left out: they do not change a summary. */
 function spoken({ entries, compaction }: Selection): string {
   const said = entries.filter(({ entry: { type } }) => /^(?:message|custom_message|branch_summary)$/.test(type))
   return JSON.stringify([compaction, said.map(({ seq, edit }) => [seq, edit?.id])])
@@ -108,12 +107,12 @@ function spoken({ entries, compaction }: Selection): string {
 
 function nothingIn(leftOut: number): string {
   return leftOut === 0
-    ? "it has nothing of its own to summarize; go there with branch()"
-    : "not one of its messages is within the budget; raise budget, or give a larger summarizerWindow"
+    ? "it has no messages of its own; use branch() without a summary"
+    : "none of its messages is within the budget; raise budget, or use a larger summarizerWindow"
 }
 
 function failed(session: string, why: string, cause?: unknown): SessionError {
-  const message = `The branch that session ${session} is on was not summarized, and not left: ${why}. Nothing was written.`
+  const message = `The current branch of session ${session} was not summarized, and the session stays on it: ${why}. Nothing was written.`
   return new SessionError("compaction_failed", message, { session, cause })
 }
 

@@ -157,7 +157,7 @@ test("while one is under way, by itself or by hand, autoCompact does nothing and
   expect(session.compactionStatus.running).toBe(false)
   await expect.poll(() => session.compactionStatus.running).toBe(true)
   expect(await session.autoCompact(settings(failing))).toBe(undefined)
-  await expect(session.compact(settings(failing))).rejects.toThrow(/under way/)
+  await expect(session.compact(settings(failing))).rejects.toThrow(/another compaction is running/)
   await expect.poll(() => (answer(SUMMARY), session.compactionStatus.running)).toBe(false)
   await first
   expect(told.map(([name]) => name)).toEqual(["compact_start", "compact_complete"])

@@ -1,9 +1,10 @@
-/** What a summarizer works on for nobody any more is ended. */
+/** Cancels a running summarization when its session is closed. */
 import type { CallOptions } from "../../storage/contract.ts"
 import type { CompactableSession } from "../../session/live.ts"
 
 /**
- * Gives the work a signal that fires with the caller's, and as soon as the handle that asked is closed; then it rejects with `closed`.
+ * Passes `work` a signal that fires with the caller's signal and when the caller's handle is closed. A closed handle rejects with
+ * `closed`.
  */
 export async function whileOpen<T>(
   { closeListeners }: CompactableSession,
@@ -27,7 +28,7 @@ export async function whileOpen<T>(
     const done = await work(stop.signal)
     return done
   } catch (error) {
-    // Whoever closed it did not abort it.
+    // Closing is not an abort of the caller's: reject with `closed`, not with the error of `work`.
     if (stop.signal.aborted && signal?.aborted !== true) throw stop.signal.reason
     throw error
   } finally {

@@ -1,4 +1,4 @@
-/** One compaction: asks the caller's model for a summary and appends one entry. The log only grows. */
+/** Runs one compaction: asks the caller's model for a summary and appends one `compaction` entry. */
 import { prepareCompaction, tokensWithSummary } from "../plan/prepare.ts"
 import type { PreparedCompaction } from "../plan/prepare.ts"
 import { missingHeadings } from "../summary/prompts.ts"
@@ -30,14 +30,14 @@ export interface CompactionRun {
   readonly reason: SessionEvents["compact_start"]["reason"]
   readonly instructions: string | undefined
   readonly signal: AbortSignal | undefined
-  /** Throws where the handle that asked was closed. */
+  /** Throws if the caller's handle is closed. */
   readonly checkOpen: () => unknown
 }
 
-/** Only a compaction that was written changes anything. Everything between the last look and the append happens at once. */
+/** Changes nothing unless the entry is appended. Between the last check of the session and the append there is no `await`. */
 export async function compactOnce(shared: CompactableSession, run: CompactionRun): Promise<CompactionResult> {
   const { signal } = run
-  // Nobody is paid for a summary that cannot be written.
+  // Do not pay a model for a summary that cannot be written.
   if (shared.writeGuard.kind === "refused") throw shared.writeGuard.error
   const { leafId } = shared.state
   const o = signal === undefined ? {} : { signal }
@@ -46,7 +46,7 @@ export async function compactOnce(shared: CompactableSession, run: CompactionRun
   const settings = inWindow(run.settings, window)
   const promptTokens = await promptTokensOf(shared, selection, settings, o)
   if (promptTokens >= window) {
-    const why = `the system prompt alone has about ${promptTokens} tokens and the window ${window}, so that no context fits; shorten the prompt, or give a larger contextWindow`
+    const why = `the system prompt alone has about ${promptTokens} tokens and the window has ${window}, so no context fits; shorten the prompt, or use a larger contextWindow`
     throw failed(shared.id, why)
   }
   const work = await prepare(shared, run, selection, { settings, window })
@@ -55,19 +55,19 @@ export async function compactOnce(shared: CompactableSession, run: CompactionRun
     await hook?.before?.({ session: shared.id, prompt: prompts.history ?? prompts.turnPrefix ?? "" })
   shared.events.emit("compact_start", { reason: run.reason })
   const { summary, usage } = await summarize(shared, run, work, { settings, window })
-  // What waits for its hooks will stand before the compaction, so it must be seen.
+  // Appends that wait for their hooks will precede the compaction, so they must be in the log first.
   await shared.drain()
   run.checkOpen()
   checkNotMoved(shared, leafId, selection)
   const style = settings.summaryAs === "pair" ? ({ summaryAs: "pair" } as const) : {}
   const tokensAfter = tokensWithSummary(summary, work.kept, { ...countWith(run), ...style })
   if (tokensAfter >= work.tokensBefore) {
-    const why = `its summary and kept part (${tokensAfter} tokens) would not be shorter than what there is (${work.tokensBefore})`
+    const why = `the summary and the kept messages (${tokensAfter} tokens) would not be shorter than the context (${work.tokensBefore})`
     throw failed(shared.id, why)
   }
   const alone = promptTokens + tokensWithSummary(summary, [], { ...countWith(run), ...style })
   if (alone > window) {
-    const why = `its summary alone, with the system prompt, has about ${alone} tokens and the window ${window}, so that no context fits; ask for a shorter one, or use a larger window`
+    const why = `the summary and the system prompt alone have about ${alone} tokens and the window has ${window}, so no context fits; ask for a shorter summary, or use a larger window`
     throw failed(shared.id, why)
   }
   const id = shared.options.newId()
@@ -87,12 +87,12 @@ export async function compactOnce(shared: CompactableSession, run: CompactionRun
   } catch (error) {
     if (hasCode(error, "conflict")) throw moved(shared.id, error)
     if (!hasCode(error, "aborted")) throw error
-    // It may be on its way already. Whoever gave up is told what has become of it.
+    // The append may have been sent already: wait for its outcome.
     await shared.drain()
     if (shared.state.log.find(id) === undefined) throw error
   }
   const tooLarge = tooLargeFor(window, settings, { summary, work, promptTokens })
-  tellOf(shared, id, { work, summary, tokensAfter })
+  reportCompleted(shared, id, { work, summary, tokensAfter })
   return {
     entryId: id,
     summary,
@@ -120,14 +120,14 @@ async function prepare(
   const work = prepareCompaction(shared.state.log, entries, { keep, giveWay, ...countWith(run) })
   if (work.cut !== undefined) return work
   const rule = describeRule(work.keep)
-  const has = `, though it has about ${work.tokensBefore} tokens and`
+  const size = `, which has about ${work.tokensBefore} tokens;`
   const why =
     work.tokensBefore > window
-      ? `${has} the window ${window}; lower ${rule.name}`
+      ? `${size} the window has ${window}: lower ${rule.name}`
       : run.reason === "threshold"
-        ? `${has} it is time from ${Math.floor(timeAt(trigger, window))} on; lower ${rule.name}, or have it later`
+        ? `${size} compaction starts at ${Math.floor(timeAt(trigger, window))}: lower ${rule.name}, or raise the threshold`
         : ""
-  throw nothingToCut(shared.id, rule.text, `keeps all of it${why}`)
+  throw nothingToCut(shared.id, rule.text, `keeps the whole context${why}`)
 }
 
 interface InWindow {
@@ -136,7 +136,7 @@ interface InWindow {
   readonly window: number
 }
 
-/** `usage`: of all requests that it took. */
+/** `usage` is the sum over all requests. */
 async function summarize(
   shared: CompactableSession,
   { summarize: ask, instructions, signal }: CompactionRun,
@@ -163,7 +163,7 @@ async function summarize(
   return { summary, usage }
 }
 
-function tellOf(
+function reportCompleted(
   shared: CompactableSession,
   entryId: string,
   done: { readonly work: PreparedCompaction; readonly summary: string; readonly tokensAfter: number },
@@ -188,8 +188,8 @@ function countWith({ settings: { countTokens } }: CompactionRun): { readonly cou
 }
 
 /**
- * What was appended meanwhile is part of what is kept. Another branch or another compaction makes this one void, and so does
- * whatever took something out of what was summarized: its summary must not bring it back.
+ * Throws if the session has moved while its summary was made: to another branch, by another compaction, or by an edit or a deletion of
+ * a summarized entry, which the summary must not bring back. Entries appended meanwhile are kept.
  */
 export function checkNotMoved(shared: CompactableSession, leafId: string | null, made: Selection): void {
   const { log, leafId: now } = shared.state
@@ -199,12 +199,12 @@ export function checkNotMoved(shared: CompactableSession, leafId: string | null,
   if (target === undefined || seq !== target) throw moved(shared.id)
   const current = selectContext(log, log.find(now as string) as Seq, shared.state.header)
   if ("older" in current || current.compaction !== made.compaction) throw moved(shared.id)
-  const still = new Map(current.entries.map(({ seq: place, edit }) => [place, edit?.id]))
-  const same = ({ seq: place, edit }: SelectedEntry): boolean => still.has(place) && still.get(place) === edit?.id
-  if (!made.entries.every(same)) throw moved(shared.id)
+  const editBySeq = new Map(current.entries.map(({ seq, edit }) => [seq, edit?.id]))
+  const isUnchanged = ({ seq, edit }: SelectedEntry): boolean => editBySeq.has(seq) && editBySeq.get(seq) === edit?.id
+  if (!made.entries.every(isUnchanged)) throw moved(shared.id)
 }
 
-/** Where nothing was to be kept, what was appended meanwhile is. */
+/** The first entry that was appended while the summary was made: the first kept one if the plan keeps nothing. */
 export function firstAfter({ state }: CompactableSession, leafId: string | null): string | undefined {
   const { log, leafId: now } = state
   const made = leafId === null ? undefined : log.find(leafId)

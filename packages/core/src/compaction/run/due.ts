@@ -1,4 +1,4 @@
-/** Whether it is time to compact a session. */
+/** Decides whether a session is due for automatic compaction. */
 import { isOver, usageAnchor } from "../plan/trigger.ts"
 import { inWindow } from "../settings/in-window.ts"
 import { renderMessages } from "../../context/render.ts"
@@ -16,17 +16,17 @@ export async function isDue(shared: CompactableSession, run: CompactionRun): Pro
   if (messagesSinceLast(selection) < Math.max(1, settings.minMessages)) return false
   const window = windowAt(selection, settings)
   const { trigger } = inWindow(settings, window)
-  // It would be time again after every compaction.
+  // Otherwise the session would be due again after every compaction.
   if (trigger.kind === "reserve" && trigger.tokens >= window) {
-    const why = `reserveTokens (${trigger.tokens}) leave nothing of the window (${window}); give a smaller reserve, or a larger contextWindow`
+    const why = `reserveTokens (${trigger.tokens}) is not below the window (${window}); use a smaller reserve, or a larger contextWindow`
     throw failed(shared.id, why)
   }
   return isOver(trigger, await contextTokens(shared, run, selection, window), window)
 }
 
 /**
- * What a provider has reported, and an estimate of what came after it: only that is read back from the blob store. Without a report
- * all is estimated, pruned where the settings say so; a report is of what the model got.
+ * The tokens that the provider last reported and an estimate of the messages after it; only their blobs are read. Without a report the
+ * whole context is estimated, pruned if the settings prune; a report already counts what the model got.
  */
 async function contextTokens(
   shared: CompactableSession,
@@ -44,7 +44,7 @@ async function contextTokens(
   return otherTokens + tokensInView(messages, settings, { window, otherTokens })
 }
 
-/** On the path, behind the compaction that the context begins with. */
+/** Messages on the path after the compaction that the context begins with. */
 function messagesSinceLast({ entries, compaction = -1 }: Selection): number {
   return entries.filter(({ seq, entry }) => seq > compaction && entry.type === "message").length
 }

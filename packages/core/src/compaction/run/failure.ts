@@ -1,11 +1,11 @@
-/** Why a session was not compacted. */
+/** The errors of a compaction, and their kinds. */
 import { SessionError, hasCode } from "../../format/errors.ts"
 import type { CompactionFailureKind } from "../types.ts"
 import { StorageError } from "../../storage/errors.ts"
 
 class CompactionFailure extends SessionError {
   readonly kind: CompactionFailureKind
-  /** The rule that keeps all there is. */
+  /** The rule that keeps the whole context. */
   readonly rule: string | undefined
 
   constructor(session: string, kind: CompactionFailureKind, why: string, o: { cause?: unknown; rule?: string } = {}) {
@@ -27,15 +27,20 @@ export function nothingToCut(session: string, rule: string, why: string): Sessio
   return new CompactionFailure(session, "nothing_to_cut", `there is nothing to cut: ${rule} ${why}`, { rule })
 }
 
-/** The rule by which nothing could be cut; undefined where that is not what was thrown. */
+/** The rule of a `nothing_to_cut` error; undefined for any other error. */
 export function keepRuleOf(error: unknown): string | undefined {
   return error instanceof CompactionFailure ? error.rule : undefined
 }
 
 export function moved(session: string, cause?: unknown): SessionError {
-  return new CompactionFailure(session, "moved", "moved: the session went on elsewhere while its summary was made", {
-    cause,
-  })
+  return new CompactionFailure(
+    session,
+    "moved",
+    "moved: another branch, compaction, edit or deletion changed the session while the summary was made",
+    {
+      cause,
+    },
+  )
 }
 
 export function aborted(session: string, signal: AbortSignal): StorageError {
@@ -43,7 +48,7 @@ export function aborted(session: string, signal: AbortSignal): StorageError {
   return new StorageError("aborted", message, { session, cause: signal.reason })
 }
 
-/** Of whatever was thrown while a session was compacted. */
+/** The kind of an error that was thrown by a compaction. */
 export function kindOf(error: unknown): CompactionFailureKind {
   if (error instanceof CompactionFailure) return error.kind
   return hasCode(error, "aborted") || hasCode(error, "closed") ? "stopped" : "failed"

@@ -1,4 +1,4 @@
-/** Windows of models, what is in them, and what stands in the way where a context does not fit into one after all. */
+/** The window of the current model, the tokens of a context in it, and why a compacted context still does not fit. */
 import type { KeepRule } from "../plan/cut-point.ts"
 import type { PreparedCompaction } from "../plan/prepare.ts"
 import { resolveSettings, type ResolvedSettings } from "../settings/settings.ts"
@@ -19,12 +19,12 @@ import type { CompactableSession } from "../../session/live.ts"
 import type { PruneOptions } from "../../context/prune/settings.ts"
 import type { SettingsLayers } from "../settings/layers.ts"
 
-/** The given window, else that of the model that is in force. */
+/** The `contextWindow` of the settings, else the window of the current model. */
 export function windowAt({ state }: Selection, { contextWindow, windows }: ResolvedSettings): number {
   return contextWindow ?? windowOf(state.models["default"]?.model, windows)
 }
 
-/** Pruning as the settings have it, by shares of the given window, else of that of the model in force. */
+/** The pruning of the settings, by shares of the given window, else of the current model's window. */
 export function pruningOf(
   layers: SettingsLayers,
   selection: Selection,
@@ -34,7 +34,7 @@ export function pruningOf(
   return { prune: settings.prune, window: window ?? windowAt(selection, settings) }
 }
 
-/** Of the system prompt that the log names; what a caller sends besides, it does not know. */
+/** Tokens of the system prompt in the log. Anything else that the caller sends is unknown here. */
 export async function promptTokensOf(
   shared: CompactableSession,
   selection: Selection,
@@ -44,7 +44,7 @@ export async function promptTokensOf(
   return promptTokens(await restoreState(shared, selection, o), countTokens)
 }
 
-/** Of a whole context as a model gets it: repaired, and pruned where the settings say so. */
+/** Tokens of a whole context as a model gets it: repaired, and pruned if the settings prune. */
 export function tokensInView(
   messages: readonly ContextMessage[],
   { prune, countTokens }: Pick<ResolvedSettings, "prune" | "countTokens">,
@@ -55,7 +55,7 @@ export function tokensInView(
   return tokensOf(prune === false ? sendable : pruneMessages(sendable, prune, counting).messages, countTokens)
 }
 
-/** Of the end of a context: its first results may belong to calls that are not in it. */
+/** Tokens of the end of a context. It is not repaired, since its first results may belong to calls before it. */
 export function tokensOfRest(messages: readonly ContextMessage[], countTokens: TokenCounter | undefined): number {
   return tokensOf(toModelMessages(messages).messages, countTokens)
 }
@@ -73,7 +73,7 @@ export function describeRule({ kind, count }: KeepRule): { readonly name: string
   return { name, text: `${name} (${count})` }
 }
 
-/** What keeps a compacted context, pruned where the settings say so, from fitting; undefined where it fits. */
+/** Why a compacted context, pruned if the settings prune, does not fit the window; undefined if it fits. */
 export function tooLargeFor(
   window: number,
   settings: ResolvedSettings,
@@ -97,7 +97,7 @@ export function tooLargeFor(
     if (own > largest.tokens) largest = { tokens: own, what: `the ${what} of entry ${entryId}` }
   }
   const { name, text } = describeRule(work.keep)
-  const all = `The context still has about ${tokens} tokens and the window ${window}: ${text} keeps ${kept} of them`
+  const all = `The context still has about ${tokens} tokens and the window has ${window}: ${text} keeps ${kept} of them`
   if (largest.tokens > window)
     return `${all}, and ${largest.what} alone has ${largest.tokens}. Prune the context, edit that entry, or use a larger window.`
   return `${all}. Lower ${name}, prune the context, or use a larger window.`

@@ -1,6 +1,6 @@
 /**
- * Who may compact, and what becomes of a failure: by hand it rejects, by itself it is told and nothing more. One compaction at a time
- * for a session, whoever asks for it.
+ * Starts compactions and handles their failures: `compact()` rejects, automatic compaction reports an event and a diagnostic. A session
+ * runs one compaction at a time.
  */
 import { resolveSettings } from "../settings/settings.ts"
 import type { AutoCompactOptions, CompactionResult, CompactOptions } from "../types.ts"
@@ -12,8 +12,8 @@ import { isDue } from "./due.ts"
 import { failed, kindOf, keepRuleOf } from "./failure.ts"
 
 /**
- * `compaction_failed` where the summarizer fails, where nothing can be cut, or where the session moved on meanwhile; `invalid`,
- * `aborted`, `closed`, and what the storage says.
+ * Rejects with `compaction_failed` if the summarizer fails, nothing can be cut, or the session moved meanwhile; `invalid`, `aborted`,
+ * `closed`, and the errors of the storage.
  */
 export async function compactByHand(
   shared: CompactableSession,
@@ -24,11 +24,11 @@ export async function compactByHand(
   if (reason !== "manual" && reason !== "overflow")
     throw invalid(shared, `reason must be "manual" or "overflow", not ${String(reason)}.`)
   const run = toRun(shared, by, o, reason)
-  if (shared.compaction.running) throw failed(shared.id, "another compaction of it is under way; wait for that one")
+  if (shared.compaction.running) throw failed(shared.id, "another compaction is running; wait for it to end")
   return attempt(shared, run, (signal) => compactOnce(shared, { ...run, signal }))
 }
 
-/** Undefined where it was not time, or where it failed: that is an event and a diagnostic. `invalid`, `aborted`, `closed`. */
+/** Undefined if it was not due, or failed, which emits an event and a diagnostic. Rejects with `invalid`, `aborted`, `closed`. */
 export async function compactIfDue(
   shared: CompactableSession,
   by: CompactionCaller,
@@ -72,7 +72,7 @@ async function attempt<T extends CompactionResult | undefined>(
     const kind = kindOf(error)
     if (kind === "failed") compaction.failures++
     const { failures, stuck } = compaction
-    // By itself it would be told of the same rule at every turn.
+    // Automatic compaction would otherwise report the same rule at every turn.
     const isNews = reason !== "threshold" || stuck === undefined || keepRuleOf(error) !== stuck
     const breakerOpen = failures >= settings.maxFailures
     if (isNews) shared.events.emit("compact_failed", { error, kind, failures, breakerOpen })
@@ -92,9 +92,9 @@ function toRun(
   const { summarize } = settings
   const { instructions, signal } = o
   if (summarize === undefined)
-    throw invalid(shared, "There is no `summarize` to ask: give one in the call, or in the settings of the sessions.")
+    throw invalid(shared, "There is no `summarize` function: pass one in the call, or in the settings of the sessions.")
   if (instructions !== undefined && typeof instructions !== "string")
-    throw invalid(shared, "instructions must be a text.")
+    throw invalid(shared, "instructions must be a string.")
   return { settings, summarize, reason, instructions, signal, checkOpen }
 }
 

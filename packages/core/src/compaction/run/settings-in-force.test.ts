@@ -150,7 +150,7 @@ test("a system prompt that fills the window is told before anybody is asked, and
   let asked = 0
   const asking = async (): Promise<string> => String(asked++)
   const compacted = session.compact({ summarize: asking, contextWindow: 1_000, keepRecentTokens: 0 })
-  await expect(compacted).rejects.toThrow(/system prompt alone has about 1000 tokens and the window 1000/)
+  await expect(compacted).rejects.toThrow(/system prompt alone has about 1000 tokens and the window has 1000/)
   expect(asked).toBe(0)
   expect(await storedEntries(location, "t")).toHaveLength(2)
 })
@@ -218,14 +218,14 @@ test("what is pruned away does not count for the trigger, nor for whether it fit
   expect(done).toMatchObject({ fits: true })
 })
 
-test("where a rule keeps all of it, the error names the rule, and the window where it is passed", async () => {
+test("an error for nothing to cut names the rule, and the window if the context exceeds it", async () => {
   const { session, location } = await startCompacting()
   await session.append([user(FILLER), assistant(FILLER)])
   await expect(session.compact({ summarize, contextWindow: 1_500, keepRecentTokens: 20_000 })).rejects.toThrow(
-    /nothing to cut: keepRecentTokens \(20000\) keeps all of it, though it has about 2000 tokens and the window 1500; lower keepRecentTokens/,
+    /nothing to cut: keepRecentTokens \(20000\) keeps the whole context, which has about 2000 tokens; the window has 1500: lower keepRecentTokens/,
   )
   await expect(session.compact({ summarize, keepTurns: 5 })).rejects.toThrow(
-    /keepTurns \(5\) keeps all of it\. Nothing/,
+    /keepTurns \(5\) keeps the whole context\. Nothing/,
   )
   expect(await storedEntries(location)).toHaveLength(2)
 })

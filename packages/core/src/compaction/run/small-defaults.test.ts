@@ -27,7 +27,7 @@ test("a rule that keeps more than there is when it is time is told once, not at 
   expect(told).toMatchObject([["compact_failed", { kind: "nothing_to_cut", failures: 0, breakerOpen: false }]])
   expect(session.diagnostics.map(({ message }) => message)).toEqual([
     expect.stringMatching(
-      /keepRecentTokens \(20000\) keeps all of it, .* it is time from 1500 on; lower keepRecentTokens/,
+      /keepRecentTokens \(20000\) keeps the whole context, .* compaction starts at 1500: lower keepRecentTokens/,
     ),
   ])
   await session.autoCompact({ keepTurns: 50 })

@@ -1,4 +1,4 @@
-/** Asks the caller's model, and takes no half answer for a whole one. */
+/** Asks the caller's model for a summary and rejects incomplete answers. */
 import { SUMMARY_SYSTEM_PROMPT } from "../summary/prompts.ts"
 import type { Summarize, SummarizeRequest } from "../types.ts"
 import type { Usage } from "../../format/messages.ts"
@@ -14,14 +14,14 @@ export interface Summarizer {
   readonly timeout: number
   readonly temperature: number | undefined
   readonly signal: AbortSignal | undefined
-  /** Says what came of it; default: that the session was not compacted. */
+  /** Makes the error; default: that the session was not compacted. */
   readonly fail?: typeof failed
 }
 
-/** The longest that timers can wait; beyond it they fire at once. */
+/** The longest delay of a timer; a longer one would fire at once. */
 const LONGEST_TIMEOUT = 2 ** 31 - 1
 
-/** What providers call the end of an answer that is none. Compared without case and separators. */
+/** The providers' stop reasons of incomplete answers. Compared without case and separators. */
 const BAD_STOPS: readonly (readonly [why: string, names: readonly string[]])[] = [
   [
     "the summarizer's answer was cut off by its length; ask for a shorter one, or raise maxSummaryTokens",
@@ -38,16 +38,16 @@ const BAD_STOPS: readonly (readonly [why: string, names: readonly string[]])[] =
   ["the summarizer's answer broke off", ["error", "failed", "aborted", "cancelled", "canceled"]],
 ]
 
-/** Block types that are a call, in the words of this format and of the common providers. */
+/** Block types of a tool call, in this format and in those of the common providers. */
 const CALLS: ReadonlySet<unknown> = new Set(["toolCall", "tool_use", "tool_call", "function_call", "server_tool_use"])
 
 export interface Summary {
   readonly text: string
-  /** As far as it can be stored. */
+  /** The numbers of the report that can be stored. */
   readonly usage: Usage | undefined
 }
 
-/** `compaction_failed` where no whole text comes in time; `aborted`. */
+/** Rejects with `compaction_failed` if no complete text comes in time, or with `aborted`. */
 export async function askSummarizer(to: Summarizer, prompt: string, maxTokens: number): Promise<Summary> {
   const { session, temperature, signal, fail = failed } = to
   throwIfAborted(session, signal)

@@ -1,10 +1,10 @@
-/** What summarizers report that they cost. */
+/** Reads and adds up the usage that summarizers report. */
 import type { Usage } from "../../format/messages.ts"
 import { isObject } from "../../format/shape.ts"
 
 const COUNTS = ["input", "output", "cacheRead", "cacheWrite", "totalTokens"] as const
 
-/** The numbers of a report; a summary that was paid for is not lost because its report is odd. */
+/** The valid numbers of a report. An invalid report is ignored, so that a paid summary is not lost. */
 export function usageOf(report: unknown): Usage | undefined {
   if (!isObject(report)) return undefined
   const counts = COUNTS.flatMap((key) => (isNumber(report[key]) ? [[key, report[key]] as const] : []))
@@ -14,7 +14,7 @@ export function usageOf(report: unknown): Usage | undefined {
   return Object.keys(usage).length === 0 ? undefined : usage
 }
 
-/** Of two calls of a model together. A total that only one of them has counts for the other as the sum of its four. */
+/** The sum of two usages. If only one of them has a total, the other's is the sum of its four counts. */
 export function sumOfUsage(one: Usage | undefined, other: Usage | undefined): Usage | undefined {
   if (one === undefined || other === undefined) return one ?? other
   const sum: Record<string, number> = {}

@@ -1,31 +1,31 @@
-/** What the settings come to for a model: where nobody has said a number, it is one that the model's window has room for. */
+/** Resolves the settings for a model: defaults are scaled down to fit the model's window. */
 import type { KeepRule } from "../plan/cut-point.ts"
 import type { ResolvedSettings, TriggerRule } from "./settings.ts"
 
 /** Kept free for a model's answer. */
 export const RESERVE_TOKENS = 16_384
 export const KEEP_RECENT_TOKENS = 20_000
-/** A reserve that nobody asked for leaves three quarters of a small window to what is said. */
+/** The default reserve takes at most a quarter of a small window. */
 const RESERVE_SHARE = 1 / 4
-/** Of what a context has when it is time: a third is kept, a third is for the summary, a third for what comes next. */
+/** Of the context when it is due: a third is kept, a third is left for the summary, a third for new messages. */
 const KEEP_SHARE = 1 / 3
-/** Of the summarizer's window: the rest is for what is summarized. */
+/** Of the summarizer's window: the rest is for the messages to summarize. */
 const ANSWER_SHARE = 1 / 2
-/** A summary must leave room in the reserve for the prompt around it; the beginning of one turn is the smaller part. */
+/** A summary must leave space in the reserve for the prompt around it; the beginning of one turn gets less. */
 const SUMMARY_SHARE = 0.8
 const TURN_CONTEXT_SHARE = 0.5
 
-/** Every number is there. */
+/** Settings in which every number is set. */
 export interface SettingsInWindow extends ResolvedSettings {
   readonly trigger: TriggerRule
   readonly keep: KeepRule
-  /** What a minimum of turns or messages gives way to where it alone is more than the window. */
+  /** Replaces a minimum of turns or messages that alone is larger than the window. */
   readonly keepRecentTokens: number
   readonly maxSummaryTokens: number
   readonly maxTurnContextTokens: number
 }
 
-/** What somebody has said stands as it is, whether it fits or not. */
+/** Numbers that the caller set are not scaled, even if they do not fit. */
 export function inWindow(settings: ResolvedSettings, window: number): SettingsInWindow {
   const reserveTokens = settings.reserveTokens ?? shareOf(window, RESERVE_SHARE, RESERVE_TOKENS)
   const trigger = settings.trigger ?? { kind: "reserve", tokens: reserveTokens }
@@ -46,7 +46,7 @@ export function inWindow(settings: ResolvedSettings, window: number): SettingsIn
   }
 }
 
-/** Tokens of a context for which it is time. */
+/** The number of tokens at which a context is due. */
 export function timeAt(trigger: TriggerRule, window: number): number {
   if (trigger.kind === "reserve") return window - trigger.tokens
   return trigger.kind === "tokens" ? trigger.tokens : trigger.share * window

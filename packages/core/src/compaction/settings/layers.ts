@@ -1,18 +1,18 @@
-/** What a session must know of its settings before anything is compacted. Small: a page loads it with every session. */
+/** Looks up a setting in its layers: those of the sessions, of one session and of one call. */
 import { SessionError } from "../../format/errors.ts"
 import { checkedCounter } from "../../format/tokens.ts"
 import type { TokenCounter } from "../../format/tokens.ts"
 import type { CompactionSettings } from "../types.ts"
 
-/** Settings of which a layer gives one at most: when it is time, and what is kept. */
+/** Exclusive settings: a layer sets at most one of each list. */
 export const TRIGGERS = ["reserveTokens", "thresholdTokens", "thresholdShare"] as const
 export const KEEPS = ["keepRecentTokens", "keepTurns", "keepMessages"] as const
 export const MAX_FAILURES = 3
 
-/** The weakest first. */
+/** Lowest priority first. */
 export type SettingsLayers = readonly (CompactionSettings | undefined)[]
 
-/** What the last layer says that says anything. */
+/** The last defined value wins. */
 export function resolveSetting<K extends keyof CompactionSettings>(
   layers: SettingsLayers,
   key: K,
@@ -20,23 +20,23 @@ export function resolveSetting<K extends keyof CompactionSettings>(
   return layers.findLast((layer) => layer?.[key] !== undefined)?.[key]
 }
 
-/** The caller's, which must be able to count. */
+/** The caller's `countTokens`, wrapped so that a wrong result throws. */
 export function counterOf(layers: SettingsLayers): TokenCounter | undefined {
   const count = resolveSetting(layers, "countTokens")
   return count === undefined ? undefined : checkedCounter(count)
 }
 
-/** Whether sessions with these settings are compacted by themselves. No preset has a part in that. */
+/** Whether sessions with these settings are compacted automatically. No preset sets these two. */
 export function isAutomatic(layers: SettingsLayers): boolean {
   return resolveSetting(layers, "enabled") !== false && resolveSetting(layers, "summarize") !== undefined
 }
 
-/** Throws `invalid` for a layer that says two things of one. */
+/** Throws `invalid` for a layer that sets two exclusive settings. */
 export function checkExclusive(layer: CompactionSettings): void {
-  for (const group of [TRIGGERS, KEEPS]) {
-    const both = group.filter((key) => layer[key] !== undefined)
+  for (const exclusive of [TRIGGERS, KEEPS]) {
+    const both = exclusive.filter((key) => layer[key] !== undefined)
     if (both.length < 2) continue
-    const message = `${both.join(" and ")} exclude each other: give one of ${group.join(", ")} in one place.`
+    const message = `${both.join(" and ")} exclude each other: set only one of ${exclusive.join(", ")} in the same options.`
     throw new SessionError("invalid", message)
   }
 }

@@ -1,11 +1,11 @@
-/** Four ways that agents compact, by name. */
+/** The presets: four common ways of compaction, by name. */
 import { TOOL_RESULT_BUDGET } from "../../context/prune/settings.ts"
 import type { CompactionPreset, CompactionSettings } from "../types.ts"
 
 /**
- * | preset | it is time at | kept | further |
+ * | preset | compacts at | keeps | other settings |
  * |---|---|---|---|
- * | `"reserve"` (default) | more than the window less 16,384 | 20,000 tokens | a split turn's beginning is summarized apart |
+ * | `"reserve"` (default) | more than the window less 16,384 | 20,000 tokens | a split turn's beginning is summarized separately |
  * | `"threshold-100k"` | 100,000 tokens | nothing | summaries of 4,096 tokens |
  * | `"share-80"` | 0.8 of the window | the last 4 turns | from 6 messages on, 4,096 tokens, temperature 0.3, the summary as a pair of messages, pruning |
  * | `"share-90"` | 0.9 of the window | the last 10 messages | round by round, temperature 0, tool results 50,000 characters together |

@@ -1,6 +1,6 @@
 /**
- * When a session is compacted, and what is kept. The same settings stand on four layers, each of which overrides the one before it:
- * the defaults, `createSessions`, `create` or `open`, and the call.
+ * Resolves and checks the settings of compaction. They come in four layers, each of which overrides the one before it: the defaults,
+ * `createSessions`, `create` or `open`, and the call.
  */
 import type { SummaryStyle } from "../../context/summary.ts"
 import { pruneSettings } from "../../context/prune/settings.ts"
@@ -20,7 +20,7 @@ export type TriggerRule =
   | { readonly kind: "tokens"; readonly tokens: number }
   | { readonly kind: "share"; readonly share: number }
 
-/** The settings of all layers together, checked; undefined is what nobody has said. See `inWindow`. */
+/** The checked settings of all layers; undefined if no layer sets a value. `inWindow` adds the defaults. */
 export interface ResolvedSettings {
   readonly enabled: boolean
   readonly summarize: Summarize | undefined
@@ -44,7 +44,8 @@ export interface ResolvedSettings {
 
 /** Long summaries of large models take minutes; a connection that hangs takes for ever. */
 export const SUMMARIZER_TIMEOUT = 300_000
-/** The layers, the weakest first. Throws `invalid`. */
+
+/** Merges the layers, lowest priority first. Throws `invalid`. */
 export function resolveSettings(...layers: SettingsLayers): ResolvedSettings {
   const given = layers.flatMap((layer) => (layer === undefined ? [] : expandPreset(checkSettings(layer))))
   const last = <K extends keyof CompactionSettings>(key: K): CompactionSettings[K] | undefined =>
@@ -57,9 +58,9 @@ export function resolveSettings(...layers: SettingsLayers): ResolvedSettings {
     windows: Object.assign({}, ...given.map(({ windows }) => windows)) as WindowTable,
     countTokens: counterOf(given),
     trigger: triggerOf(given),
-    reserveTokens: saidOf(given, "reserveTokens"),
+    reserveTokens: explicitValue(given, "reserveTokens"),
     keep: keepOf(given),
-    keepRecentTokens: saidOf(given, "keepRecentTokens"),
+    keepRecentTokens: explicitValue(given, "keepRecentTokens"),
     minMessages: last("minMessages") ?? 0,
     maxSummaryTokens: last("maxSummaryTokens"),
     rounds: last("rounds") ?? false,
@@ -71,20 +72,20 @@ export function resolveSettings(...layers: SettingsLayers): ResolvedSettings {
   }
 }
 
-/** Throws `invalid` for a layer that cannot mean anything. */
+/** Throws `invalid` for a wrong value, or two exclusive settings in one layer. */
 export function checkSettings(layer: CompactionSettings): CompactionSettings {
   checkExclusive(layer)
-  for (const [key, [says, holds]] of Object.entries(RULES)) {
+  for (const [key, [expected, holds]] of Object.entries(RULES)) {
     const value = layer[key as keyof typeof RULES] as unknown
     if (value === undefined || holds(value)) continue
-    throw new SessionError("invalid", `${key} must be ${says}, not ${shown(value)}.`)
+    throw new SessionError("invalid", `${key} must be ${expected}, not ${shown(value)}.`)
   }
   if (layer.windows !== undefined) checkWindows(layer.windows)
   if (typeof layer.prune === "object") pruneSettings(layer.prune)
   return layer
 }
 
-type Rule = readonly [says: string, holds: (value: unknown) => boolean]
+type Rule = readonly [expected: string, holds: (value: unknown) => boolean]
 
 const isNumber = (value: unknown): value is number => typeof value === "number" && !Number.isNaN(value)
 const FROM_0: Rule = ["a number from 0", (value) => isNumber(value) && value >= 0]
@@ -122,25 +123,28 @@ const RULES: Readonly<Record<Exclude<keyof CompactionSettings, "windows">, Rule>
   ],
 }
 
-/** A preset gives way to what its own layer says, group by group. */
+/** The settings of a layer override those of its preset. */
 function expandPreset(layer: CompactionSettings): CompactionSettings[] {
   return layer.preset === undefined ? [layer] : [PRESETS[layer.preset], layer]
 }
 
-/** The numbers of the preset that has none of its own are the defaults. */
-function isSaid(layer: CompactionSettings | undefined): layer is CompactionSettings {
+/** Whether a layer sets numbers of its own: the preset `reserve` is the defaults, which `inWindow` scales. */
+function isExplicit(layer: CompactionSettings | undefined): layer is CompactionSettings {
   return layer !== undefined && layer !== PRESETS.reserve
 }
 
-function saidOf(layers: readonly CompactionSettings[], key: "reserveTokens" | "keepRecentTokens"): number | undefined {
+function explicitValue(
+  layers: readonly CompactionSettings[],
+  key: "reserveTokens" | "keepRecentTokens",
+): number | undefined {
   const layer = layers.findLast((one) => one[key] !== undefined)
-  return isSaid(layer) ? layer[key] : undefined
+  return isExplicit(layer) ? layer[key] : undefined
 }
 
-/** The last layer that says when decides by which of the three rules. */
+/** The last layer that sets a trigger decides. */
 function triggerOf(layers: readonly CompactionSettings[]): TriggerRule | undefined {
   const layer = layers.findLast((one) => TRIGGERS.some((key) => one[key] !== undefined))
-  if (!isSaid(layer)) return undefined
+  if (!isExplicit(layer)) return undefined
   if (layer.reserveTokens !== undefined) return { kind: "reserve", tokens: layer.reserveTokens }
   if (layer.thresholdTokens !== undefined) return { kind: "tokens", tokens: layer.thresholdTokens }
   return layer.thresholdShare === undefined ? undefined : { kind: "share", share: layer.thresholdShare }
@@ -148,7 +152,7 @@ function triggerOf(layers: readonly CompactionSettings[]): TriggerRule | undefin
 
 function keepOf(layers: readonly CompactionSettings[]): KeepRule | undefined {
   const layer = layers.findLast((one) => KEEPS.some((key) => one[key] !== undefined))
-  if (!isSaid(layer)) return undefined
+  if (!isExplicit(layer)) return undefined
   if (layer.keepRecentTokens !== undefined) return { kind: "tokens", count: layer.keepRecentTokens }
   if (layer.keepTurns !== undefined) return { kind: "turns", count: layer.keepTurns }
   return layer.keepMessages === undefined ? undefined : { kind: "messages", count: layer.keepMessages }

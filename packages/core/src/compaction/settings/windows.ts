@@ -1,10 +1,10 @@
-/** How many tokens a model takes, by the beginning of its name. */
+/** The windows of models in tokens, by the prefix of their name. */
 import { SessionError } from "../../format/errors.ts"
 
-/** A model's name begins with the key; the longest key counts. */
+/** Keys are prefixes of model names; the longest matching prefix wins. */
 export type WindowTable = Readonly<Record<string, number>>
 
-/** What the providers state for these families. */
+/** As the providers document them. */
 export const WINDOWS: WindowTable = {
   claude: 200_000,
   "gpt-4o": 128_000,
@@ -12,10 +12,10 @@ export const WINDOWS: WindowTable = {
   "gemini-2.0-flash": 1_000_000,
 }
 
-/** For a model that no row is for. */
+/** The window of models without a row. */
 export const DEFAULT_WINDOW = 200_000
 
-/** The window of a model: by the caller's rows before the table's where both are as long; {@link DEFAULT_WINDOW} without a row. */
+/** The window of a model. Of prefixes of equal length the caller's wins; {@link DEFAULT_WINDOW} without a row. */
 export function windowOf(model: string | undefined, rows: WindowTable = {}): number {
   let longest = -1
   let window = DEFAULT_WINDOW
