@@ -3,6 +3,8 @@ import { expect, test } from "vitest"
 import { createFaultyStorage } from "@sessions/conformance/faults"
 import { twoRepositories } from "../../test/repositories.ts"
 import { codeOf, storedLines, user } from "../../test/writers.ts"
+import type { SessionStorage } from "../storage/contract.ts"
+import { StorageError } from "../storage/errors.ts"
 import { createSessions } from "./repository.ts"
 
 test("a session has what it was created with in its header, and opens elsewhere at once", async () => {
@@ -108,4 +110,19 @@ test("creating an id while somebody looks for it in vain succeeds", async () => 
   const [opened, made] = await Promise.allSettled([sessions.open("a"), sessions.create({ id: "a" })])
   expect(opened).toMatchObject({ status: "rejected", reason: { code: "not_found" } })
   expect(made.status).toBe("fulfilled")
+})
+
+test("a creation whose answer was lost is found again though another writer has continued the session", async () => {
+  const storage = createMemoryStorage()
+  let isFirst = true
+  const append: SessionStorage["append"] = async (...call) => {
+    const head = await storage.append(...call)
+    if (!isFirst) return head
+    isFirst = false
+    await (await createSessions({ storage }).open("a")).append(user("theirs"))
+    throw new StorageError("indeterminate", "The answer was lost.")
+  }
+  const session = await createSessions({ storage: { ...storage, append } }).create({ id: "a" })
+  await session.append(user("mine"))
+  expect(await storedLines(storage, "a")).toHaveLength(3)
 })

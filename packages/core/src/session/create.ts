@@ -44,5 +44,9 @@ async function writeHeader(storage: SessionStorage, header: Header, line: string
     info: infoText(startProjection(header, "")),
   })
   if (written.kind === "committed") return written.head
-  throw written.kind === "conflict" ? taken({ id, storage }) : written.error
+  if (written.kind !== "conflict") throw written.error
+  const { end, mayBeIn } = written
+  // The header arrived although its answer was lost, and another writer has continued the session since.
+  if (mayBeIn && end?.lines[0] === line) return { next: 1, log: end.head.log }
+  throw taken({ id, storage })
 }

@@ -4,6 +4,7 @@ import { createFaultyStorage } from "@sessions/conformance/faults"
 import { codeOf, linesIn, smallBatches } from "../../test/transfer.ts"
 import { parseLine } from "../format/line.ts"
 import type { HeadInfo, SessionStorage } from "../storage/contract.ts"
+import { StorageError } from "../storage/errors.ts"
 import { parseProjection } from "../info/projection-text.ts"
 import { projectAnew } from "../info/refresh.ts"
 import { writeLog } from "./write-log.ts"
@@ -208,4 +209,26 @@ test("lines that changed between the two readings are a conflict where they beca
   expect(await storage.head("s")).toBeUndefined()
   expect(await writeLog(storage, readings(3, 5))).toMatchObject({ lines: 4 })
   expect(await linesIn(storage, "s")).toEqual(log(3).all)
+})
+
+test("the same call again completes the log while a batch of the aborted one is still under way", async () => {
+  for (const aborted of [1, 2, 3]) {
+    const storage = smallBatches()
+    const controller = new AbortController()
+    let appends = 0
+    let late = async (): Promise<unknown> => undefined
+    const append: SessionStorage["append"] = async (id, lines, { expect: head }) => {
+      appends++
+      if (appends === aborted) {
+        late = () => storage.append(id, lines, { expect: head })
+        controller.abort()
+        throw new StorageError("aborted", "The signal fired after the write was sent.", { sent: true })
+      }
+      if (appends === aborted + 1) await late()
+      return storage.append(id, lines, { expect: head })
+    }
+    expect(await codeOf(writeLog({ ...storage, append }, log(20), { signal: controller.signal }))).toBe("aborted")
+    expect(await writeLog({ ...storage, append }, log(20))).toMatchObject({ lines: 21 })
+    expect((await linesIn(storage, "s")).slice(1)).toEqual(log(20).all.slice(1))
+  }
 })

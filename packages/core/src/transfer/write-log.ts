@@ -225,7 +225,8 @@ async function writeRest(
     const projection = last.projection === undefined ? undefined : { ...last.projection, log: from?.log ?? "" }
     const info = projection === undefined ? undefined : infoText(projection)
     const lines = batch.map(({ line }) => line)
-    const written = await writeLines(storage, id, lines, { ...signalOf(o), expect: from ?? 0, info })
+    // A call that was aborted may still be writing this batch, and it is the same one.
+    const written = await writeLines(storage, id, lines, { ...signalOf(o), expect: from ?? 0, info, sameIsOwn: true })
     if (written.kind === "conflict") throw from === undefined ? idTaken(storage, id) : otherWriter(storage, id)
     if (written.kind !== "committed") throw written.error
     head = written.head

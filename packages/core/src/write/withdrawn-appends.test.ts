@@ -1,6 +1,7 @@
-import { createMemoryLocation } from "@sessions/memory"
+import { createMemoryLocation, createMemoryStorage } from "@sessions/memory"
 import { expect, test } from "vitest"
 import { codeOf, createWriter, note, storedEntries, storedIds, user } from "../../test/writers.ts"
+import { createSessions } from "../session/repository.ts"
 
 test("a signal that fired before append is `aborted`, and nothing is in memory", async () => {
   const { sessions } = createWriter()
@@ -94,4 +95,33 @@ test("an append from within an event's listener is written like any other", asyn
   await codeOf(session.append(user("b", "b")))
   await Promise.all(made)
   expect(await storedIds(location)).toEqual(["a", "n1", "n2"])
+})
+
+test("however few ticks after the append a signal fires, an append that it withdrew is not written, and the next one is", async () => {
+  for (let ticks = 0; ticks < 12; ticks++) {
+    const location = createMemoryLocation()
+    const storage = createMemoryStorage({ location })
+    const capabilities = { ...storage.capabilities, durability: "disk" as const }
+    const session = await createSessions({ storage: { ...storage, capabilities } }).create({ id: "s" })
+    const controller = new AbortController()
+    const first = session.append(user("a", "a"), { signal: controller.signal }).catch((error: unknown) => error)
+    for (let tick = 0; tick < ticks; tick++) await Promise.resolve()
+    controller.abort()
+    await session.append(user("b", "b"))
+    const withdrawn = ((await first) as { sent?: boolean }).sent === false
+    expect(await storedIds(location), `after ${ticks} ticks`).toEqual(withdrawn ? ["b"] : ["a", "b"])
+  }
+})
+
+test("an append that is withdrawn while it is about to be refused takes no later one with it", async () => {
+  const { sessions, storage } = createWriter(undefined, { maxSessionBytes: 2_000 })
+  const session = await sessions.create({ id: "s" })
+  const release = storage.hold("head")
+  const controller = new AbortController()
+  const large = codeOf(session.append(user("x".repeat(3_000)), { signal: controller.signal }))
+  controller.abort()
+  const small = session.append(user("b", "b"))
+  release()
+  expect(await large).toBe("aborted")
+  expect(await small).toMatchObject({ ids: ["b"] })
 })

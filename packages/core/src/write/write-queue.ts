@@ -132,9 +132,8 @@ export class WriteQueue {
     this.#running = true
     while (this.#items.length > 0 && !this.#resting) {
       try {
-        const next = this.#next()
-        const group = next instanceof Promise ? await next : next
-        if (group.length > 0) await this.#write(group)
+        if (this.#mayGather()) await this.#gather()
+        await this.#step()
       } catch (error) {
         // A step handles its own failures; after any other error no caller may be left waiting.
         this.#giveUp(error)
@@ -143,34 +142,40 @@ export class WriteQueue {
     this.#running = false
   }
 
-  /** The batch to write next; empty if the queue changed instead. */
-  #next(): readonly PendingAppend[] | Promise<readonly PendingAppend[]> {
-    const unknown = this.#items.filter(({ outcome }) => outcome === "unknown")
-    if (unknown.length > 0) return unknown
-    return this.#context.storage.capabilities.durability === "disk" ? this.#gather() : this.#group()
+  #mayGather(): boolean {
+    return this.#context.storage.capabilities.durability === "disk" && this.#items[0]?.outcome !== "unknown"
   }
 
   /**
    * A sync takes many times as long as a tick, so appends that are about to be made are waited for; but not for one caller who awaits
    * each append, since no other is about to come.
    */
-  async #gather(): Promise<readonly PendingAppend[]> {
+  async #gather(): Promise<void> {
     await Promise.resolve()
     if (this.#wroteMany || this.#items.length > 1) await tick()
-    return this.#group()
   }
 
-  #group(): readonly PendingAppend[] | Promise<readonly PendingAppend[]> {
+  /**
+   * Writes the next batch, or changes the queue so that another one is next. Nothing is awaited between the choice of a batch and its
+   * write: meanwhile a signal could withdraw an append of it, which would be sent all the same.
+   */
+  #step(): Promise<void> {
     const context = this.#context
+    const unknown = this.#items.filter(({ outcome }) => outcome === "unknown")
+    if (unknown.length > 0) return this.#write(unknown)
     const [first] = this.#items
-    if (first?.ready !== undefined) return this.#complete(first, first.ready)
+    // Everything was withdrawn.
+    if (first === undefined) return Promise.resolve()
+    if (first.ready !== undefined) return this.#complete(first, first.ready)
     const most = context.storage.capabilities.maxBatchBytes - headerBytes(context.state)
     const group = this.#items.slice(0, batchOf(this.#items, most))
     const refusal = refusalOf(context, group)
-    return refusal === undefined ? group : this.#refuse(refusal.fits, refusal.error)
+    return refusal === undefined
+      ? this.#write(group)
+      : this.#refuse(group[refusal.fits] as PendingAppend, refusal.error)
   }
 
-  async #complete(item: PendingAppend, ready: Promise<void>): Promise<readonly PendingAppend[]> {
+  async #complete(item: PendingAppend, ready: Promise<void>): Promise<void> {
     try {
       await ready
     } catch (error) {
@@ -178,17 +183,17 @@ export class WriteQueue {
       const index = this.#items.indexOf(item)
       if (index >= 0) this.#fail(index, error)
     }
-    return []
   }
 
   /** The log may have been replaced by a shorter one since its bytes were counted, so its head is read before an append is refused. */
-  async #refuse(index: number, error: unknown): Promise<readonly PendingAppend[]> {
+  async #refuse(item: PendingAppend, error: unknown): Promise<void> {
     const { id, storage, state } = this.#context
     const end = state.head === undefined ? undefined : await readEnd(storage, id, state.head)
     const same = end?.head.log === state.head?.log && (end === undefined || end.head.next === state.acknowledged)
-    if (same) this.#fail(index, error)
-    else await this.#resolve(end)
-    return []
+    if (!same) return this.#resolve(end)
+    // It may have been withdrawn while the head was read.
+    const index = this.#items.indexOf(item)
+    if (index >= 0) this.#fail(index, error)
   }
 
   async #write(group: readonly PendingAppend[]): Promise<void> {

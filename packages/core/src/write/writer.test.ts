@@ -82,3 +82,44 @@ test("a storage that is unavailable three times, or refuses three times an uncha
     expect((await storage.head("s"))?.next).toBe(1)
   }
 })
+
+test("the same lines of another writer are committed if they count as these", async () => {
+  const { storage, head } = await logged()
+  await storage.append("s", ["a"], { expect: head })
+  const written = await writeLines(storage, "s", ["a", "b"], { expect: head, sameIsOwn: true })
+  expect(written).toEqual({ kind: "committed", head: { next: 3, log: head.log } })
+})
+
+test("of a log that is there before it is created no more than the first line is read, even if that is damaged", async () => {
+  const { storage } = await logged()
+  const ranges: unknown[] = []
+  const counted: SessionStorage = { ...storage, read: (id, range) => (ranges.push(range), storage.read(id, range)) }
+  const exists = { kind: "conflict", mayBeIn: false, end: { lines: [] } }
+  expect(await writeLines(counted, "s", ["header"], { expect: 0 })).toMatchObject(exists)
+  expect(ranges).toEqual([{ from: 0, to: 1 }])
+  const read = (): never => {
+    throw new StorageError("corrupt", "These bytes are not UTF-8.")
+  }
+  expect(await writeLines({ ...storage, read }, "s", ["header"], { expect: 0 })).toMatchObject(exists)
+})
+
+test("a signal that fires during a conflict does not hide it", async () => {
+  const controller = new AbortController()
+  const { storage } = await logged((append, lines, o) => {
+    controller.abort()
+    return append("s", lines, { expect: o.expect })
+  })
+  const written = await writeLines(storage, "s", ["header"], { expect: 0, signal: controller.signal })
+  expect(written).toMatchObject({ kind: "conflict", mayBeIn: false })
+})
+
+test("each time more of the lines has arrived, the rest has all its tries again", async () => {
+  const part = async (append: Append, lines: readonly string[], o: Parameters<Append>[2]): Promise<Head> => {
+    await append("s", lines.slice(0, 1), o)
+    throw lost
+  }
+  const rejects = (): Promise<Head> => Promise.reject(lost)
+  const { storage, head } = await logged(part, rejects, part, rejects, rejects)
+  const written = await writeLines(storage, "s", ["a", "b", "c"], { expect: head })
+  expect(written).toEqual({ kind: "committed", head: { next: 4, log: head.log } })
+})

@@ -18,6 +18,8 @@ export interface WriteOptions extends CallOptions {
   readonly unknown?: boolean
   /** Whether a line can be the last one before these lines. Default: any can. */
   readonly isLast?: (line: string) => boolean
+  /** The same lines count as these even if another writer has written them. Default false: only if these may have arrived. */
+  readonly sameIsOwn?: boolean
 }
 
 /** The end of a stored log, read because a write did not succeed. */
@@ -25,7 +27,10 @@ export interface LogEnd {
   readonly head: HeadInfo
   /** Seq of the first of `lines`. */
   readonly from: Seq
-  /** From the last line before the expected end on; empty for a log of another identity, or one that ends before that line. */
+  /**
+   * From the last line before the expected end on. Empty for a log of another identity, for one that ends before that line, and for one
+   * that begins otherwise than the log that was to be created.
+   */
   readonly lines: readonly string[]
 }
 
@@ -69,6 +74,7 @@ async function writeAgain(
 ): Promise<Written> {
   let { expect } = o
   let left = lines
+  let arrived = 0
   let mayArrive = first === undefined
   let failure = first
   for (let attempt = 1; ; attempt++) {
@@ -77,24 +83,28 @@ async function writeAgain(
     const giveUp = (error: unknown): Written => ({ kind: mayArrive ? "unknown" : "refused", error })
     const conflict = hasCode(failure?.error, "conflict")
     const again = failure === undefined || sent || conflict || hasCode(failure.error, "unavailable")
-    if (!again || o.signal?.aborted === true) return giveUp(failure?.error)
+    // A conflict is looked into all the same: it has an answer of its own.
+    if (!again || (o.signal?.aborted === true && !conflict)) return giveUp(failure?.error)
     if (mayArrive || conflict) {
       let end: LogEnd | undefined
       try {
-        end = await readEnd(storage, id, o.expect)
+        end = await readEnd(storage, id, o.expect, lines[0])
       } catch (error) {
         return giveUp(error)
       }
-      const own = ownLines(lines, o.expect, end, mayArrive, o.isLast)
+      const own = ownLines(lines, o.expect, end, mayArrive || o.sameIsOwn === true, o.isLast)
       if (own === undefined) return { kind: "conflict", end, mayBeIn: mayArrive }
-      if (end !== undefined && own > 0) {
-        expect = { next: end.head.next, log: end.head.log }
-        if (own === lines.length) return { kind: "committed", head: expect }
-        left = lines.slice(own)
-      }
+      left = lines.slice(own)
+      // Lines of a write that then fails may be seen and vanish again.
+      expect = o.expect
+      if (end !== undefined && own > 0) expect = { next: end.head.next, log: end.head.log }
+      if (expect !== 0 && left.length === 0) return { kind: "committed", head: expect }
+      // The rest gets all its tries: each time there is less of it.
+      if (own > arrived) attempt = 0
+      arrived = Math.max(arrived, own)
       if (attempt === TRIES) return giveUp(conflict ? keepsRefusing(storage, id) : failure?.error)
     } else if (attempt === TRIES) return giveUp(failure?.error)
-    if (failure !== undefined) await backoff(attempt)
+    if (failure !== undefined && attempt > 0) await backoff(attempt)
     try {
       return { kind: "committed", head: await storage.append(id, left, appendOptions(o, expect)) }
     } catch (error) {
@@ -109,35 +119,43 @@ function appendOptions({ info, signal }: WriteOptions, expect: 0 | Head): Parame
 }
 
 /**
- * How many of the lines follow the expected end, with nothing else behind them; undefined if the log has anything else there. Lines
- * are taken for own ones only if some were sent: another writer may have written the same.
+ * How many of the lines follow the expected end, with nothing else behind them; undefined if the log has anything else there. `mayBeOwn`:
+ * whether lines that are the same are these.
  */
 function ownLines(
   lines: readonly string[],
   expect: 0 | Head,
   end: LogEnd | undefined,
-  mayArrive: boolean,
+  mayBeOwn: boolean,
   isLast: (line: string) => boolean = () => true,
 ): number | undefined {
   if (end === undefined) return expect === 0 ? 0 : undefined
   let found = end.lines
-  if (expect !== 0) {
+  if (expect === 0) {
+    if (found.length === 0) return undefined
+  } else {
     const [last, ...rest] = found
     if (last === undefined || !isLast(last)) return undefined
     found = rest
   }
-  if (found.length > 0 && !mayArrive) return undefined
+  if (found.length > 0 && !mayBeOwn) return undefined
   return found.length <= lines.length && found.every((line, index) => line === lines[index]) ? found.length : undefined
 }
 
-/** Reads a log from the line before the expected end on. Undefined: there is no log. */
-export async function readEnd(storage: SessionStorage, id: string, expect: 0 | Head): Promise<LogEnd | undefined> {
+/** Reads a log from the line before the expected end on. Undefined: there is no log. `header`: line 0 of a log to be created. */
+export async function readEnd(
+  storage: SessionStorage,
+  id: string,
+  expect: 0 | Head,
+  header?: string,
+): Promise<LogEnd | undefined> {
   for (let attempt = 1; ; attempt++) {
     try {
       const head = await storage.head(id)
       if (head === undefined) return undefined
       const from = expect === 0 ? 0 : expect.next - 1
-      const isOther = expect !== 0 && (head.log !== expect.log || head.next <= from)
+      const isOther =
+        expect === 0 ? !(await beginsWith(storage, id, header)) : head.log !== expect.log || head.next <= from
       if (isOther) return { head, from: head.next, lines: [] }
       const lines = await readLines(storage, id, { from, to: head.next })
       if (lines.length === head.next - from) return { head, from, lines }
@@ -147,6 +165,18 @@ export async function readEnd(storage: SessionStorage, id: string, expect: 0 | H
       await backoff(attempt)
     }
   }
+}
+
+/** Whether line 0 is this one. A line that cannot be read is another one. Another log may be long, so no more of it is read. */
+async function beginsWith(storage: SessionStorage, id: string, header: string | undefined): Promise<boolean> {
+  try {
+    const [first] = await readLines(storage, id, { from: 0, to: 1 })
+    if (first !== undefined) return first === header
+  } catch (error) {
+    if (hasCode(error, "corrupt")) return false
+    throw error
+  }
+  throw new StorageError("conflict", `The log of ${id} was deleted while its first line was read.`)
 }
 
 /** Codes that say that nothing was written. Any other error, a defect of the storage included, leaves the outcome unknown. */
