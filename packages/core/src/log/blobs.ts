@@ -1,14 +1,14 @@
-/** Large strings and images on their way to the blob store and back. */
+/** Moves large strings and images of entries to the blob store and back. */
 import { blobRefs, restoreBlobs } from "../format/blob-refs.ts"
 import type { BlobRef, PlannedBlob } from "../format/blob-refs.ts"
 import type { Diagnostic } from "../format/diagnostics.ts"
 import type { Entry } from "../format/records.ts"
 import type { CallOptions, SessionStorage } from "../storage/contract.ts"
 
-/** How many blobs are under way at once: enough to hide a store's latency, few enough to hold in memory. */
+/** Concurrent requests: enough to hide a store's latency, few enough to hold the blobs in memory. */
 const AT_ONCE = 8
 
-/** Puts the bytes; gives where each went. */
+/** Puts the blobs and returns their references. */
 export async function putBlobs(storage: SessionStorage, planned: readonly PlannedBlob[]): Promise<BlobRef[]> {
   return atOnce(planned, async ({ pointer, encoding, bytes }) => ({
     pointer,
@@ -52,7 +52,7 @@ export async function restoreEntries(
   return { entries: restored, diagnostics }
 }
 
-/** Maps over all of them, a few at a time, in order of the results. */
+/** Maps the items, at most {@link AT_ONCE} at a time. Results are in the order of the items. */
 async function atOnce<T, R>(items: readonly T[], map: (item: T) => Promise<R>): Promise<R[]> {
   const results: R[] = []
   let next = 0

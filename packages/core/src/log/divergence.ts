@@ -1,7 +1,6 @@
 /**
- * Whether a log ends in two turns that were written at once. Who leaves a branch knowingly says so by an entry (`leaf`,
- * `branch_summary`); where conversation stands off the leaf's path and nothing after it on the path says so, it was written by
- * somebody else at the same time, and must not hide behind "the last line is the leaf".
+ * Detects that two writers appended at once. A writer that leaves a branch appends a `leaf` or `branch_summary`. Conversation entries off
+ * the leaf's path without such an entry after them come from a concurrent writer, and must not be lost because the last line is the leaf.
  */
 import type { Diagnostic } from "../format/diagnostics.ts"
 import { ANNOTATION_TYPES } from "../format/records.ts"
@@ -11,8 +10,8 @@ import type { EntryLog } from "./entry-log.ts"
 import { OLDER, defaultLeaf, parentOf } from "./path.ts"
 
 /**
- * Looks at the held end of the log, but not at its first `imported` lines, whose branches were made elsewhere. "older": the path
- * goes on further back than that, so that what stands before its held beginning may be part of it or not.
+ * Checks the held end of the log, without its first `imported` lines, whose branches another program made. "older": an entry that may
+ * be off the path was found, but the path continues in lines that are not held.
  */
 export function divergenceOf(log: EntryLog, imported: Seq): Diagnostic | "older" | undefined {
   const leaf = defaultLeaf(log)
@@ -20,9 +19,9 @@ export function divergenceOf(log: EntryLog, imported: Seq): Diagnostic | "older"
   let seq: Seq = leaf
   while (seq >= imported && !isChoice(log.at(seq) as Entry)) {
     const parent = parentOf(log, seq)
-    // What stands between an entry and its parent is off the path; parents stand ever further back.
-    const other = lastTalk(log, Math.max(log.from, imported, parent + 1), seq)
-    // Beyond what is held it may be on the path, where that goes on there.
+    // Entries between an entry and its parent are off the path.
+    const other = lastConversation(log, Math.max(log.from, imported, parent + 1), seq)
+    // If the parent is not held, the entry may be on the path.
     if (other !== undefined) return parent === OLDER ? "older" : diverged(log, leaf, other)
     seq = parent
   }
@@ -31,12 +30,12 @@ export function divergenceOf(log: EntryLog, imported: Seq): Diagnostic | "older"
 
 function diverged(log: EntryLog, leaf: Seq, other: Seq): Diagnostic {
   const ids = { leaf: (log.at(leaf) as Entry).id, otherLeaf: (log.at(other) as Entry).id }
-  const message = `Two writers continued this session at once: the log ends in the leaves ${ids.leaf}, which is the current one, and ${ids.otherLeaf}. Branch to the one to go on with.`
+  const message = `Two writers continued this session at the same time: the log has two leaves, ${ids.leaf} (the current one) and ${ids.otherLeaf}. Branch to the one to continue from.`
   return { code: "diverged", seq: other, ...ids, message }
 }
 
-/** The last conversation entry of a range. */
-function lastTalk(log: EntryLog, from: Seq, to: Seq): Seq | undefined {
+/** Seq of the last conversation entry of a range. */
+function lastConversation(log: EntryLog, from: Seq, to: Seq): Seq | undefined {
   for (let seq = to - 1; seq >= from; seq--) {
     const entry = log.at(seq)
     if (entry !== undefined && !ANNOTATION_TYPES.has(entry.type)) return seq

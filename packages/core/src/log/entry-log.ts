@@ -1,18 +1,18 @@
 /**
- * The entries of a log in memory: all of them, or a contiguous stretch that reaches to the log's end. Tail-first opening rests on
- * two facts: a parent stands before its children, and a tombstone or an edit stands after its target. So whatever can alter an
- * entry of the stretch is in the stretch, and what is missing from it can only lie further back.
+ * The entries of a log in memory: all of them, or those from some line to the end. Opening from the end is exact because a parent
+ * precedes its children and a tombstone or an edit follows its target: every line that can change a held entry is held too, and a
+ * missing line can only be further back.
  */
 import type { Seq } from "../storage/contract.ts"
 import type { Entry } from "../format/records.ts"
 import { IdIndex } from "./id-index.ts"
 
-/** A line's entry; undefined for a line that is none (the header, a line that cannot be parsed). */
+/** The entry of a line; undefined for a line that is not an entry (the header, a line that cannot be parsed). */
 export type EntrySlot = Entry | undefined
 
 /**
- * An entry that is kept as its line until somebody looks: what a session appends is seldom read back, and a copy of the text, unlike
- * the caller's object, cannot change under it.
+ * An entry that is kept as its line until it is read. Appended entries are seldom read back, and unlike the caller's object the text
+ * cannot change.
  */
 export class LazyEntry {
   readonly id: string
@@ -30,11 +30,11 @@ export class EntryLog {
   #from: Seq
   #slots: (EntrySlot | LazyEntry)[]
   readonly #ids: IdIndex
-  /** Seqs of tombstones, ascending: they act on every branch, so a context must know them all. */
+  /** Seqs of tombstones, ascending. They act on every branch. */
   #tombstones: Seq[] = []
-  /** What they delete, as far as they were looked at. Once a target is held, nothing older can take its place. */
+  /** Targets of the tombstones that were resolved. Older lines cannot change the target of a tombstone once it is held. */
   readonly #deleted = new Set<Seq>()
-  /** Tombstones that nobody has looked at yet. */
+  /** Tombstones that were not resolved yet. */
   #unread: Seq[] = []
   /** Tombstones whose target is not held, by its id. */
   readonly #awaiting = new Map<string, Seq[]>()
@@ -61,12 +61,12 @@ export class EntryLog {
     return this.#from + this.#slots.length
   }
 
-  /** Whether nothing further back exists. */
+  /** Whether the whole log is held. */
   get complete(): boolean {
     return this.#from === 0
   }
 
-  /** Seqs that a tombstone anywhere in what is held has deleted. Targets that lie further back are not in it. */
+  /** Seqs of the held entries that a tombstone has deleted. */
   get deleted(): ReadonlySet<Seq> {
     for (const seq of this.#unread.splice(0)) {
       const targetId = this.at(seq)?.["targetId"]
@@ -75,7 +75,7 @@ export class EntryLog {
     return this.#deleted
   }
 
-  /** The entry at a place; its `seq` is its place. */
+  /** The entry at a seq. Its `seq` field is correct even if the stored one is not. */
   at(seq: Seq): EntrySlot {
     const slot = this.#slots[seq - this.#from]
     if (!(slot instanceof LazyEntry)) return slot
@@ -94,8 +94,8 @@ export class EntryLog {
   }
 
   /**
-   * Puts older lines in front; they must end where the held ones begin. Tells of each older entry whose id a later one has, with the
-   * place of the next one that has it, the last of them first.
+   * Adds older lines, which must end where the held ones begin. Calls `onRepeated` for each older entry whose id occurs again, with the
+   * seq of the next entry with that id, the last of them first.
    */
   prepend(slots: readonly EntrySlot[], onRepeated?: (seq: Seq, again: Seq) => void): void {
     const from = this.#from - slots.length
@@ -119,7 +119,7 @@ export class EntryLog {
     }
   }
 
-  /** Takes away every line from `end` on. */
+  /** Removes every line from `end` on. */
   truncate(end: Seq): void {
     const start = Math.max(this.#from, end)
     if (start < this.end) this.#index()
@@ -127,29 +127,29 @@ export class EntryLog {
     this.#ids.truncate(cut, start)
     const tombstones = this.#tombstones.length
     while ((this.#tombstones.at(-1) ?? -1) >= end) this.#tombstones.pop()
-    // A target stands before its tombstone: where no tombstone is cut off, nothing that is deleted is.
-    if (this.#tombstones.length < tombstones) this.#lookAgain()
+    // A target precedes its tombstone: if no tombstone was removed, no deleted entry was.
+    if (this.#tombstones.length < tombstones) this.#resolveAgain()
   }
 
   /**
-   * What a reference means: the nearest entry before `before` that has this id. Undefined: none is held; it may lie further back
-   * unless the log is {@link complete}.
+   * Resolves a reference: the nearest entry before `before` with this id. Undefined: none is held; unless the log is {@link complete}
+   * there may be one further back.
    */
   find(id: string, before: Seq = this.end): Seq | undefined {
     if (before <= this.#from) return undefined
-    // Most references mean the entry before: no map needs to be asked.
+    // Most references mean the entry directly before: no index is needed.
     if (this.#slots[before - 1 - this.#from]?.id === id) return before - 1
     this.#index()
     return this.#ids.find(id, before)
   }
 
-  /** The first entry held with an id. */
+  /** The first held entry with an id. */
   first(id: string): Seq | undefined {
     this.#index()
     return this.#ids.first(id)
   }
 
-  /** The nearest entry before a place. Undefined: none is held. */
+  /** The nearest entry before a seq. Undefined: none is held. */
   entryBefore(seq: Seq): Seq | undefined {
     for (let at = Math.min(seq, this.end) - 1; at >= this.#from; at--) {
       if (this.#slots[at - this.#from] !== undefined) return at
@@ -157,7 +157,7 @@ export class EntryLog {
     return undefined
   }
 
-  /** What tombstones behind a place delete. */
+  /** Seqs of the entries that tombstones after a seq delete. */
   deletedAfter(seq: Seq): readonly Seq[] {
     const later = this.#tombstones.filter((tombstone) => tombstone > seq)
     return later.flatMap((tombstone) => this.#targetOf(tombstone) ?? [])
@@ -182,7 +182,7 @@ export class EntryLog {
     }
   }
 
-  #lookAgain(): void {
+  #resolveAgain(): void {
     this.#deleted.clear()
     this.#awaiting.clear()
     this.#unread = [...this.#tombstones]

@@ -1,7 +1,6 @@
 /**
- * Where the entries of a log stand, by their ids. Made when somebody looks for an id: whoever appends, and whoever reads a path whose
- * entries follow each other, looks for none, and the index costs as much as all else that holding a line does. So whoever looks, or
- * changes what is indexed, has all of it covered first.
+ * The seqs of a log's entries by their ids. Built at the first lookup, since appending, and reading a path without branches, need none,
+ * and the index costs as much as holding the lines does. Call `cover` before a lookup or a change of indexed lines.
  */
 import type { Seq } from "../storage/contract.ts"
 
@@ -10,14 +9,14 @@ interface Named {
 }
 
 export class IdIndex {
-  /** What is indexed. */
+  /** The indexed range. */
   #from: Seq
   #to: Seq
   /** Seq of the last entry with each id. */
   readonly #last = new Map<string, Seq>()
   /** Seqs of earlier entries with an id that occurs more than once, ascending. */
   readonly #earlier = new Map<string, Seq[]>()
-  /** No id that is held is less; one that was taken away may have been. */
+  /** A lower bound of the held ids: removing lines does not raise it. */
   #lowest: string | undefined
 
   constructor(from: Seq) {
@@ -25,14 +24,14 @@ export class IdIndex {
     this.#to = from
   }
 
-  /** An entry was put behind the others. */
+  /** An entry was appended. */
   pushed(id: string): void {
     if (this.#lowest === undefined || id < this.#lowest) this.#lowest = id
   }
 
   /**
-   * Takes what stands before the others. True where the ids ascend to theirs, as ULIDs of one writer do: then none of them occurs
-   * twice, and they need no index yet. Else they must be {@link prepend}ed.
+   * Older lines were added. True if their ids ascend up to the held ones, as ULIDs of one writer do: then no id repeats, and they need
+   * no index yet. Otherwise call {@link prepend}.
    */
   takeOlder(slots: readonly (Named | undefined)[]): boolean {
     let ascending = true
@@ -45,7 +44,7 @@ export class IdIndex {
     return ascending
   }
 
-  /** Indexes all of them. Those before what is indexed have ids of their own. */
+  /** Indexes all lines. The ids of lines before the indexed range are unique. */
   cover(slots: readonly (Named | undefined)[], from: Seq): void {
     while (this.#from > from) {
       const id = slots[--this.#from - from]?.id
@@ -63,9 +62,9 @@ export class IdIndex {
     }
   }
 
-  /** Indexes what stands before all that is indexed. See `EntryLog.prepend`. */
+  /** Indexes older lines. See `EntryLog.prepend`. */
   prepend(slots: readonly (Named | undefined)[], from: Seq, onRepeated?: (seq: Seq, again: Seq) => void): void {
-    /** What is new among the seqs of ids that occur more than once, descending. */
+    /** New seqs of ids that occur more than once, descending. */
     const repeated = new Map<string, Seq[]>()
     for (let index = slots.length - 1; index >= 0; index--) {
       const id = slots[index]?.id
@@ -83,7 +82,7 @@ export class IdIndex {
     this.#from = from
   }
 
-  /** These, which stood from `start` on, were taken away from the end. */
+  /** The lines from `start` on, `cut`, were removed. */
   truncate(cut: readonly (Named | undefined)[], start: Seq): void {
     for (let index = cut.length - 1; index >= 0; index--) {
       const id = cut[index]?.id
@@ -97,7 +96,7 @@ export class IdIndex {
     this.#to = Math.min(this.#to, start)
   }
 
-  /** The nearest entry before a place that has this id. */
+  /** The nearest entry before `before` with this id. */
   find(id: string, before: Seq): Seq | undefined {
     const last = this.#last.get(id)
     if (last === undefined || last < before) return last
@@ -110,7 +109,7 @@ export class IdIndex {
   }
 }
 
-/** The largest of ascending seqs that is less than a bound. By halves: a damaged log may give one id to all of its entries. */
+/** The largest of ascending seqs below a bound. Binary search, since all entries of a damaged log may have one id. */
 function lastBelow(ascending: readonly Seq[], bound: Seq): Seq | undefined {
   let low = 0
   let high = ascending.length

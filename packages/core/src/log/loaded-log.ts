@@ -29,7 +29,7 @@ export interface LoadedLog {
   readonly headInfo: HeadInfo
   readonly log: EntryLog
   readonly reading: BackwardReading
-  /** So many lines, from the first on, were made elsewhere: their branches are no sign of a second writer. */
+  /** The number of lines at the beginning that another program made: their branches are no sign of a second writer. */
   readonly imported: Seq
   readonly diagnostics: Diagnostic[]
   /** The stored log is of this older version; its entries are migrated, and it cannot be written to as it is. */
@@ -39,8 +39,8 @@ export interface LoadedLog {
 }
 
 /**
- * Reads the header and the last window. `not_found` where there is no session, `not_a_session` where the log is something else. A
- * storage that is `unavailable` is asked again, here and whenever more is read.
+ * Reads the header and the last window. Rejects with `not_found` if there is no session, and `not_a_session` if the log is not one.
+ * Retries while the storage is `unavailable`, here and whenever more is read.
  */
 export async function loadLog(
   storage: SessionStorage,
@@ -51,14 +51,14 @@ export async function loadLog(
   const headInfo = await retryUnavailable(() => storage.head(id, o))
   const first =
     headInfo === undefined ? [] : await retryUnavailable(() => readLines(storage, id, { from: 0, to: 1 }, o))
-  // A log that was there a moment ago and has no line now was deleted between the two.
+  // A log that had a head and has no line now was deleted between the two reads.
   if (headInfo === undefined || first.length === 0) throw notFound(storage, id)
   const header = currentHeader(first[0])
   if (header !== undefined) return loadCurrent(storage, id, headInfo, header, o)
   return loadOther(storage, id, headInfo, o)
 }
 
-/** The header of a log of this version that begins with it, as all do that were written here. */
+/** The header of a log of this version; undefined if the line is anything else. */
 export function currentHeader(line: string | undefined): Header | undefined {
   const { record } = parseLine(line ?? "")
   const ours = record?.type === "session" && record["format"] === FORMAT && record["version"] === VERSION
@@ -84,7 +84,7 @@ async function loadCurrent(
   return loaded
 }
 
-/** Headers are taken as they come, so a field of them may hold anything. */
+/** `origin.lines` of a header. Headers are not validated, so the field may have any type. */
 export function importedLines({ origin }: Header): Seq {
   const lines: unknown = origin?.lines
   return typeof lines === "number" ? lines : 0
@@ -113,7 +113,7 @@ export async function loadOlder(
   const { from, slots, found } = older
   if (slots.length === 0 || from + slots.length !== before) throw replaced(storage, id)
   log.prepend(slots, (seq, again) => found.push(duplicateId((slots[seq - from] as Entry).id, seq, again)))
-  // Not all in one call: a damaged log may have more lines to tell of than a call takes arguments.
+  // In several calls: a damaged log may have more diagnostics than a call takes arguments.
   for (let end = found.length; end > 0; end -= 1_000) diagnostics.unshift(...found.slice(Math.max(0, end - 1_000), end))
 }
 
@@ -162,7 +162,7 @@ function replaced(storage: SessionStorage, id: string, cause?: unknown): Session
   return new SessionError("conflict", message, { session: id, storage: storage.description, cause })
 }
 
-/** The entry at `again` has the id of an older one; those that had it before are known. */
+/** The diagnostic for an entry at `again` that has the id of an older one. */
 function duplicateId(id: string, seq: Seq, again: Seq): Diagnostic {
   const message = `Entry ${id} (line ${again}) has the id of line ${seq}; a reference means the nearest one before it.`
   return { code: "duplicate_id", seq: again, entryId: id, message }
@@ -177,6 +177,6 @@ export function notFound(storage: SessionStorage, id: string): SessionError {
 
 export function tornTail({ torn = 0 }: HeadInfo): Diagnostic[] {
   if (torn === 0) return []
-  const message = `The log ends in ${torn} bytes of a line that was never finished. They are ignored, and kept aside at the next append.`
+  const message = `The log ends in ${torn} bytes of a line that was never finished. They are ignored; the next append removes them and keeps a copy.`
   return [{ code: "torn_tail", bytes: torn, message }]
 }

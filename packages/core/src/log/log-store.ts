@@ -1,6 +1,6 @@
 /**
- * The in-memory end of a session's log with the storage behind it: reads further back on demand, one piece at a time, and starts
- * over where the log was replaced under it.
+ * Reads older lines of a session's log on demand, one window at a time, into its `EntryLog`, and reports a divergence once the held
+ * lines show it.
  */
 import { SessionError } from "../format/errors.ts"
 import { isOlder } from "./path.ts"
@@ -15,7 +15,7 @@ import type { BackwardReading } from "./read-backwards.ts"
 
 export interface Reading {
   readonly reading: BackwardReading
-  /** So many lines were made elsewhere, branches and all. */
+  /** See `LoadedLog.imported`. */
   readonly imported: Seq
 }
 
@@ -23,10 +23,10 @@ export class LogStore {
   readonly id: string
   readonly storage: SessionStorage
   readonly diagnostics: Diagnostic[]
-  /** What was read, and how; undefined for a log that was made here, all of which is in memory. */
+  /** The state of reading backwards; undefined for a log that was created here and is held whole. */
   #reading: Reading | undefined
-  /** How many lines were held when the log's end was judged; `Infinity` when no line further back can change what was found. */
-  #judged = 0
+  /** The number of held lines at the last check for divergence; `Infinity` if older lines cannot change its result. */
+  #checked = 0
   #loading: Promise<unknown> = Promise.resolve()
 
   constructor(o: { id: string; storage: SessionStorage; reading: Reading | undefined; diagnostics: Diagnostic[] }) {
@@ -36,31 +36,31 @@ export class LogStore {
     this.#reading = o.reading
   }
 
-  /** The log was read anew. */
+  /** The log was read again. */
   restart(reading: Reading): void {
     this.#reading = reading
-    this.#judged = 0
+    this.#checked = 0
   }
 
   /**
-   * Tells of another writer's turn beside the one that the log ends in, once it is held. "older": what is held ends in two tips,
-   * and only what stands before can say whether they are one path.
+   * Adds a diagnostic if the held lines show a divergence. "older": they end in two leaves, and only older lines show whether both are
+   * on one path.
    */
   tellDivergence(log: EntryLog): "older" | undefined {
     const held = log.end - log.from
-    // To judge costs what is held: page by page through a long history, it is done as often as what is held has doubled.
-    const enough = this.#judged === Number.POSITIVE_INFINITY || (!log.complete && held < 2 * this.#judged)
+    // A check costs as much as the held lines, so it is repeated only when their number has doubled.
+    const enough = this.#checked === Number.POSITIVE_INFINITY || (!log.complete && held < 2 * this.#checked)
     if (this.#reading === undefined || enough) return undefined
     const found = divergenceOf(log, this.#reading.imported)
     if (found === "older") return found
-    this.#judged = found === undefined && !log.complete ? held : Number.POSITIVE_INFINITY
+    this.#checked = found === undefined && !log.complete ? held : Number.POSITIVE_INFINITY
     if (found !== undefined && this.diagnostics.every(({ code }) => code !== "diverged")) this.diagnostics.push(found)
     return undefined
   }
 
   /**
-   * Asks until the answer needs no older part of the log, reading further back each time. `ask` may run several times and must
-   * not change anything that matters to it.
+   * Calls `ask` until its answer needs no older lines, reading further back each time. `ask` may run several times and must have no
+   * side effects.
    */
   async untilKnown<T extends object>(log: () => EntryLog, ask: () => T | NeedsOlder, o: CallOptions = {}): Promise<T> {
     for (let reads = 0; ; reads++) {
@@ -77,7 +77,7 @@ export class LogStore {
     }
   }
 
-  /** Loads the window before the held lines, or back to `hint`. Calls at once share one reading order. */
+  /** Loads the window before the held lines, or back to `hint`. Concurrent calls run one after the other. */
   async older(
     log: () => EntryLog,
     hint: Seq | undefined,
@@ -87,7 +87,7 @@ export class LogStore {
       throw new StorageError("aborted", `Reading ${this.id} was aborted.`, { session: this.id })
     const from = log().from
     const run = this.#loading.then(async () => {
-      // Somebody else's call may have loaded it while this one waited.
+      // A concurrent call may have loaded it meanwhile.
       if (log().from !== from) return
       const reading = this.#reading
       if (reading === undefined) throw new SessionError("invalid", `${this.id} has no stored log to read from.`)

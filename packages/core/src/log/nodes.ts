@@ -1,4 +1,4 @@
-/** The whole tree of a log, for showing it. */
+/** Builds the tree of a log with its labels, for display. */
 import type { Entry } from "../format/records.ts"
 import type { Seq } from "../storage/contract.ts"
 import type { EntryLog } from "./entry-log.ts"
@@ -28,7 +28,7 @@ export function buildTree(log: EntryLog): readonly TreeNode[] {
     const label = labels.get(seq)
     if (label !== undefined) node.label = label
     if (deleted.has(seq)) node.deleted = true
-    // A parent stands before its children.
+    // A parent precedes its children.
     const parent = nodes[parentOf(log, seq)]
     if (parent === undefined) roots.push(node)
     else if (parent.children === NONE) parent.children = [node]
@@ -39,10 +39,10 @@ export function buildTree(log: EntryLog): readonly TreeNode[] {
 
 type Growing = { -readonly [K in keyof TreeNode]: TreeNode[K] }
 
-/** Most entries have one child, and a list that is made for more takes as much memory as the node. */
+/** Shared by all nodes without children. `[node]` has space for one child; a list that grows takes as much memory as the node. */
 const NONE: readonly TreeNode[] = Object.freeze([])
 
-/** The last label of each entry, in log order; one without text clears. */
+/** The last label of each entry, in log order. A label without text removes it. */
 export function labelsOf(log: EntryLog): ReadonlyMap<Seq, string> {
   const labels = new Map<Seq, string>()
   for (let seq = log.from; seq < log.end; seq++) {

@@ -1,17 +1,17 @@
 /**
- * The one walk from an entry to its root. Every caller that follows parents comes through here, so that a missing parent, a
- * duplicate id or a forward reference means the same everywhere.
+ * Follows parents from an entry to its root. Every walk in core uses `parentOf`, so that a missing parent, a duplicate id or a forward
+ * reference is handled the same everywhere.
  */
 import type { Seq } from "../storage/contract.ts"
 import type { Diagnostic } from "../format/diagnostics.ts"
 import type { EntryLog } from "./entry-log.ts"
 
-/** More of the log is needed. */
+/** The answer depends on lines that are not held. */
 export interface NeedsOlder {
   readonly older: true
-  /** Where the missing entry is said to stand: a hint from the log, which may be wrong. */
+  /** Seq of the missing entry as the log has it. A hint: it may be wrong. */
   readonly hint?: Seq
-  /** At least so many lines more are needed, and seldom many more than those. */
+  /** The least number of further lines that are needed; seldom many more. */
   readonly lines?: number
 }
 
@@ -19,9 +19,9 @@ export function isOlder(answer: object | undefined): answer is NeedsOlder {
   return answer !== undefined && "older" in answer
 }
 
-/** The walk has come to a root. */
+/** The walk has reached a root. */
 export const ROOT = -1
-/** The next entry lies in a part of the log that is not held. */
+/** The next entry is in a part of the log that is not held. */
 export const OLDER = -2
 
 /** Seq of an entry's parent, {@link ROOT}, or {@link OLDER}. Always less than `seq`, so a walk ends. */
@@ -30,24 +30,24 @@ export function parentOf(log: EntryLog, seq: Seq): Seq {
   if (parentId === null || parentId === undefined) return ROOT
   const parent = log.find(parentId, seq)
   if (parent !== undefined) return parent
-  // The history before a lost line must not vanish with it: go on at the entry before this one.
+  // A lost line must not hide the history before it: continue at the entry before this one.
   return log.complete ? (log.entryBefore(seq) ?? ROOT) : OLDER
 }
 
-/** Says so where an entry's parent is not where its id points. Only a complete log can tell. */
+/** The diagnostic for an entry whose parent is missing or after it. Undefined unless the log is complete. */
 export function parentDiagnostic(log: EntryLog, seq: Seq): Diagnostic | undefined {
   const entry = log.at(seq)
   if (!log.complete || entry === undefined || entry.parentId === null) return undefined
   if (log.find(entry.parentId, seq) !== undefined) return undefined
   const forward = log.find(entry.parentId) !== undefined
   const place = `Entry ${entry.id} (line ${seq}) names the parent ${entry.parentId}`
-  const bridge = "the path goes on at the entry before it in the log, which may be another branch"
+  const bridge = "the path continues at the entry before it in the log, which may be on another branch"
   return forward
     ? {
         code: "forward_reference",
         seq,
         entryId: entry.id,
-        message: `${place}, which does not stand before it; ${bridge}.`,
+        message: `${place}, which is not before it in the log; ${bridge}.`,
       }
     : { code: "missing_parent", seq, entryId: entry.id, message: `${place}, which is not in the log; ${bridge}.` }
 }
@@ -55,7 +55,7 @@ export function parentDiagnostic(log: EntryLog, seq: Seq): Diagnostic | undefine
 export interface Path {
   /** From the root (or the oldest held entry on it) to the leaf. */
   readonly seqs: readonly Seq[]
-  /** False: the path goes on further back than the log is held. */
+  /** False: the path continues in lines that are not held. */
   readonly reachesRoot: boolean
 }
 
@@ -66,7 +66,7 @@ export function pathTo(log: EntryLog, leaf: Seq): Path {
   return { seqs: seqs.reverse(), reachesRoot: seq === ROOT }
 }
 
-/** The leaf that a reader of the log finds: its last entry. Null where it has none; undefined where none is held. */
+/** The default leaf: the last entry of the log. Null if the log has none; undefined if none is held. */
 export function defaultLeaf(log: EntryLog): Seq | null | undefined {
   return log.entryBefore(log.end) ?? (log.complete ? null : undefined)
 }

@@ -86,7 +86,8 @@ test("law 8: the context fits, or it is said which kept minimum prevents it; one
       const first = expectedCut(plain, rule)
       if (done instanceof Error) {
         if (first === undefined) expect(done.message).toContain(said)
-        if (first === undefined && tokens > contextWindow) expect(done.message).toMatch(/the window has \d+: lower keep/)
+        if (first === undefined && tokens > contextWindow)
+          expect(done.message).toMatch(/the window has \d+: lower keep/)
         return
       }
       const [, ...kept] = (await session.context({ repair: "none" })).messages

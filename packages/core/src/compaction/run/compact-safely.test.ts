@@ -115,7 +115,9 @@ test("one compaction at a time", async () => {
   await session.append([user(FILLER), assistant(FILLER)])
   let answer: (summary: string) => void = () => undefined
   const first = session.compact({ summarize: () => new Promise((resolve) => (answer = resolve)), keepRecentTokens: 0 })
-  await expect(session.compact({ summarize: async () => SUMMARY, keepRecentTokens: 0 })).rejects.toThrow(/another compaction is running/)
+  await expect(session.compact({ summarize: async () => SUMMARY, keepRecentTokens: 0 })).rejects.toThrow(
+    /another compaction is running/,
+  )
   answer(SUMMARY)
   await first
 })
