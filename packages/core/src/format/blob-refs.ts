@@ -9,7 +9,7 @@ import { BLOB_IMAGE_CHARS, BLOB_TEXT_UNITS } from "./limits.ts"
 import { getAt, pathOf, setAt } from "./pointer.ts"
 import type { Entry } from "./records.ts"
 import { isObject } from "./shape.ts"
-import { BASE_FIELDS, contentImages, findStrings, type Place } from "./strings.ts"
+import { BASE_FIELDS, contentImages, findStrings, type Place } from "./text.ts"
 
 export type BlobEncoding = "utf8" | "base64"
 

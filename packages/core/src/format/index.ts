@@ -57,8 +57,8 @@ export type {
 // Long strings and images: moved to the blob store and back, or cut.
 export { applyBlobs, blobRefs, planBlobs, restoreBlobs } from "./blob-refs.ts"
 export type { BlobEncoding, BlobRef, PlannedBlob, RefOptions, Restored } from "./blob-refs.ts"
-export { truncateOversize } from "./truncate.ts"
-export type { TruncateLimits } from "./truncate.ts"
+export { truncateOversize } from "./text.ts"
+export type { TruncateLimits } from "./text.ts"
 export {
   BLOB_IMAGE_CHARS,
   BLOB_TEXT_UNITS,

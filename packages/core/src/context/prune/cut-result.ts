@@ -1,7 +1,7 @@
 /** Shortens one tool result, by trimming or by clearing its content. Its other fields stay. */
 import { contentUnits } from "../../format/tokens.ts"
 import type { ContentBlock, Message, TextBlock } from "../../format/messages.ts"
-import { isOpaque } from "../../format/opaque.ts"
+import { isOpaque } from "../../format/text.ts"
 
 export const CLEARED_TEXT = "[Old tool result content cleared]"
 

@@ -1,5 +1,6 @@
-/** The strings of an entry and where they stand. */
-import { pointerOf } from "./pointer.ts"
+/** Finds the strings of an entry that are too long for its line, and cuts them. `blob-refs.ts` moves them to the blob store instead. */
+import { BLOB_TEXT_UNITS, TRUNCATED_TEXT_UNITS, TRUNCATION_NOTICE } from "./limits.ts"
+import { getAt, pointerOf, setAt } from "./pointer.ts"
 import { isObject } from "./shape.ts"
 
 export interface Place {
@@ -9,7 +10,7 @@ export interface Place {
   readonly image: boolean
 }
 
-export interface StringFilter {
+interface StringFilter {
   /** Whether this string is looked for. */
   readonly wanted: (text: string, image: boolean) => boolean
   /** Whether to look into this object or array. Default: into all. */
@@ -68,4 +69,56 @@ interface Frame {
   readonly holder: object
   readonly keys: readonly string[]
   next: number
+}
+
+export interface TruncateLimits {
+  /** Longer strings are cut. Default {@link BLOB_TEXT_UNITS}. */
+  readonly textUnits?: number
+  /** What is left of them, in UTF-16 units, notice included. Default {@link TRUNCATED_TEXT_UNITS}, or `textUnits` if that is less. */
+  readonly leave?: number
+}
+
+/**
+ * The entry with its oversize strings cut and a notice at their end; the entry itself where there are none. Where a cut string is
+ * an object's `content` beside a number `lineCount`, that is counted again. Blocks that are signed or encrypted stay whole, since
+ * a provider refuses them otherwise, and so do images, which are worth nothing when cut.
+ */
+export function truncateOversize<E extends object>(entry: E, limits: TruncateLimits = {}): E {
+  const textUnits = limits.textUnits ?? BLOB_TEXT_UNITS
+  const leave = limits.leave ?? Math.min(textUnits, TRUNCATED_TEXT_UNITS)
+  const values = new Map<string, unknown>()
+  const oversize = findStrings(entry, {
+    wanted: (text, image) => text.length > textUnits && !image,
+    enter: (holder) => !isOpaque(holder),
+  })
+  for (const { pointer, text } of oversize) {
+    const cut = truncate(text, leave)
+    values.set(pointer, cut)
+    const lineCount = pointer.replace(/\/content$/, "/lineCount")
+    if (lineCount !== pointer && typeof getAt(entry, lineCount) === "number") values.set(lineCount, countLines(cut))
+  }
+  return setAt(entry, values)
+}
+
+function truncate(text: string, leave: number): string {
+  const end = Math.max(leave - TRUNCATION_NOTICE.length, 0)
+  const last = text.charCodeAt(end - 1)
+  // Not between the halves of a surrogate pair.
+  return text.slice(0, last >= 0xd800 && last < 0xdc00 ? end - 1 : end) + TRUNCATION_NOTICE
+}
+
+function countLines(text: string): number {
+  let lines = 1
+  for (let at = text.indexOf("\n"); at >= 0; at = text.indexOf("\n", at + 1)) lines++
+  return lines
+}
+
+/** Whether an object is a block that its provider checks: `signature`, `thinkingSignature`, `encrypted_content`, a redacted thought. */
+export function isOpaque(holder: object): boolean {
+  if (Array.isArray(holder)) return false
+  const { type, redacted } = holder as { type?: unknown; redacted?: unknown }
+  if (type === "redacted_thinking" || redacted === true) return true
+  return Object.entries(holder).some(
+    ([key, value]) => typeof value === "string" && value !== "" && /signature$|^encrypted/i.test(key),
+  )
 }

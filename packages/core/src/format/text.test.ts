@@ -1,6 +1,6 @@
 import { expect, test } from "vitest"
 import { TRUNCATION_NOTICE } from "./limits.ts"
-import { truncateOversize } from "./truncate.ts"
+import { truncateOversize } from "./text.ts"
 
 const place = { id: "a", parentId: null, seq: 1, timestamp: "t" }
 const limits = { textUnits: 100 }
