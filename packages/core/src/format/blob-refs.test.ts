@@ -18,7 +18,7 @@ function move<E extends object>(entry: E, planned: readonly PlannedBlob[]) {
   return { store, moved: applyBlobs(entry, refs) }
 }
 
-test("what leaves an entry comes back: every key, its order, and every character", () => {
+test("restored entries are equal to the originals: keys, their order, and every character", () => {
   const limits = { textUnits: 3, imageChars: 4 }
   const withImages = fc.tuple(
     any.entry,
@@ -38,7 +38,7 @@ test("what leaves an entry comes back: every key, its order, and every character
   )
 })
 
-test("strings over 500,000 units and images of 1,024 characters of base64 leave, shorter ones stay", () => {
+test("strings over 500,000 units and images from 1,024 characters of base64 are moved, shorter ones are not", () => {
   const [long, short] = ["x".repeat(500_001), "x".repeat(500_000)]
   const entry = user(
     { type: "text", text: long },
@@ -52,7 +52,7 @@ test("strings over 500,000 units and images of 1,024 characters of base64 leave,
   ])
 })
 
-test("an image leaves from wherever it stands, decoded; other data does not", () => {
+test("the data of an image is moved from any location, decoded; the data of other objects is not", () => {
   const entry = {
     type: "custom",
     ...place,
@@ -61,7 +61,7 @@ test("an image leaves from wherever it stands, decoded; other data does not", ()
   expect(planBlobs(entry)).toMatchObject([{ pointer: "/data/shots/0/data", encoding: "base64" }])
 })
 
-test("image data that is no canonical base64 leaves as text", () => {
+test("image data that is not canonical base64 is moved as text", () => {
   for (const data of [`data:image/png;base64,${base64(900)}`, `${base64(900)}\n`, base64(901).replaceAll("=", "")]) {
     expect(planBlobs(user(image(data)))).toMatchObject([
       { pointer: "/message/content/0/data", encoding: "utf8", bytes: new TextEncoder().encode(data) },
@@ -69,17 +69,17 @@ test("image data that is no canonical base64 leaves as text", () => {
   }
 })
 
-test("a string with a lone surrogate stays", () => {
+test("a string with a lone surrogate is not moved", () => {
   expect(planBlobs(user({ type: "text", text: `${"x".repeat(600_000)}\ud800` }))).toEqual([])
 })
 
-test("a BOM at the start of a text comes back", () => {
+test("a BOM at the start of a text is restored", () => {
   const entry = user({ type: "text", text: "\ufeffhello" })
   const { store, moved } = move(entry, planBlobs(entry, { textUnits: 3 }))
   expect(restoreBlobs(moved, (name) => store.get(name)).entry).toEqual(entry)
 })
 
-test("the fields that hold the log together never leave", () => {
+test("base fields are never moved", () => {
   const entry = {
     type: "custom",
     id: "x".repeat(9),
@@ -91,7 +91,7 @@ test("the fields that hold the log together never leave", () => {
   expect(planBlobs(entry, { textUnits: 3 })).toEqual([])
 })
 
-test("a text that looks like a reference is a text", () => {
+test("a text that looks like a reference stays a text", () => {
   const text = `blob:sha256:${hash(new Uint8Array())}`
   const entry = user({ type: "text", text }, image(text))
   expect(blobRefs(entry)).toEqual([])
@@ -101,7 +101,7 @@ test("a text that looks like a reference is a text", () => {
   expect(restoreBlobs(moved, (name) => store.get(name))).toEqual({ entry: long, missing: [] })
 })
 
-test("in logs of others the data of an image block is a reference, and nothing else", () => {
+test("in logs of other programs only the data of an image block is a reference", () => {
   const bytes = Uint8Array.of(1, 2, 3)
   const ref = `blob:sha256:${hash(bytes)}`
   const call = { type: "toolCall", id: "c", name: "n", arguments: image(ref) }
@@ -113,7 +113,7 @@ test("in logs of others the data of an image block is a reference, and nothing e
   expect(restored).toEqual(user({ type: "text", text: ref }, image("AQID"), call))
 })
 
-test("a missing blob leaves its reference and its name, and the others come back", () => {
+test("a missing blob leaves its reference and its location, and the others are restored", () => {
   const entry = user({ type: "text", text: "first" }, { type: "text", text: "second" }, { type: "text", text: "first" })
   const { store, moved } = move(entry, planBlobs(entry, { textUnits: 4 }))
   const gone = hash(new TextEncoder().encode("first"))
@@ -127,19 +127,19 @@ test("a missing blob leaves its reference and its name, and the others come back
   expect(restoreBlobs(restored, (name) => store.get(name))).toEqual({ entry, missing: [] })
 })
 
-test("bytes that are no text where a text belongs are missing", () => {
+test("bytes that are not UTF-8 count as missing for a text", () => {
   const entry = user({ type: "text", text: "first" })
   const { moved } = move(entry, planBlobs(entry, { textUnits: 4 }))
   expect(restoreBlobs(moved, () => Uint8Array.of(0xff))).toMatchObject({ entry: moved, missing: [expect.any(String)] })
 })
 
-test("an entry whose blobs field is not ours keeps it, and its strings", () => {
+test("an entry with a blobs field of another program keeps it, and its strings", () => {
   const entry = { type: "x_future", ...place, blobs: ["a"], text: "long enough" }
   expect(planBlobs(entry, { textUnits: 3 })).toEqual([])
   expect(restoreBlobs(entry, () => undefined)).toEqual({ entry, missing: [] })
 })
 
-test("what leaves later is named beside what left before", () => {
+test("a second move keeps the locations of the first", () => {
   const entry = user({ type: "text", text: "first" }, { type: "text", text: "second" })
   const first = move(entry, planBlobs(entry, { textUnits: 4 }).slice(0, 1))
   const second = move(first.moved, planBlobs(first.moved, { textUnits: 4 }))
@@ -148,13 +148,13 @@ test("what leaves later is named beside what left before", () => {
   expect(restoreBlobs(second.moved, bytes)).toEqual({ entry, missing: [] })
 })
 
-test("a moved place is not planned again", () => {
+test("a moved location is not planned again", () => {
   const entry = user({ type: "text", text: "x".repeat(100) })
   const { moved } = move(entry, planBlobs(entry, { textUnits: 50 }))
   expect(planBlobs(moved, { textUnits: 50 })).toEqual([])
 })
 
-test("the quick look never misses an entry that has something to move", () => {
+test("mayHoldBlobs never misses an entry with something to move", () => {
   const limits = { textUnits: 8, imageChars: 4 }
   holds(
     fc.property(any.entry, (entry) => {
@@ -167,7 +167,7 @@ test("the quick look never misses an entry that has something to move", () => {
   expect(mayHoldBlobs(toEncodedEntry(user({ type: "text", text: "x".repeat(500_001) }) as never))).toBe(true)
 })
 
-test("entries nested without end are walked", () => {
+test("deeply nested entries are searched", () => {
   let deep: unknown = "x".repeat(10)
   for (let i = 0; i < 100_000; i++) deep = [deep]
   expect(planBlobs({ type: "custom", ...place, deep }, { textUnits: 3 })).toHaveLength(1)

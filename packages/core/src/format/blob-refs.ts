@@ -1,6 +1,6 @@
 /**
- * What leaves a line for the blob store and comes back on load: long strings and images. The entry says in `blobs` where; only the
- * places named there are references, so that a text that merely looks like one stays a text. `docs/format.md`, "Outside the line".
+ * Blob references: long strings and images of an entry are moved to the blob store and restored when the entry is loaded. The entry's
+ * `blobs` names their locations; a string elsewhere that looks like a reference is ordinary text. `docs/format.md`, "Outside the line".
  */
 import { isWellFormed } from "../storage/checks.ts"
 import { fromBase64, toBase64 } from "./base64.ts"
@@ -14,20 +14,20 @@ import { BASE_FIELDS, contentImages, findStrings, type Place } from "./text.ts"
 export type BlobEncoding = "utf8" | "base64"
 
 export interface BlobLimits {
-  /** Strings longer than this many UTF-16 units leave. Default {@link BLOB_TEXT_UNITS}; `Infinity`: none. */
+  /** Strings longer than this many UTF-16 units are moved. Default {@link BLOB_TEXT_UNITS}; `Infinity`: none. */
   readonly textUnits?: number
-  /** Images whose base64 has this many characters or more leave. Default {@link BLOB_IMAGE_CHARS}. */
+  /** Images whose base64 has this many characters or more are moved. Default {@link BLOB_IMAGE_CHARS}. */
   readonly imageChars?: number
 }
 
-/** A string that leaves, and the bytes that the store gets. */
+/** A string to move, and the bytes to store. */
 export interface PlannedBlob {
   readonly pointer: string
   readonly encoding: BlobEncoding
   readonly bytes: Uint8Array
 }
 
-/** A place of an entry and the blob that belongs there. */
+/** A location in an entry, and the blob that belongs there. */
 export interface BlobRef {
   readonly pointer: string
   readonly encoding: BlobEncoding
@@ -36,24 +36,24 @@ export interface BlobRef {
 }
 
 export interface RefOptions {
-  /** For logs of others, which have no `blobs`: also the `data` of image blocks, where the prefix cannot be base64. */
+  /** For logs of other programs, which have no `blobs`: also the `data` of image blocks, in which the prefix cannot be base64. */
   readonly foreign?: boolean
 }
 
 export interface Restored<E> {
   readonly entry: E
-  /** Hashes of the blobs that are not there, or are not what their place asks for. Their references stay. */
+  /** Hashes of blobs that are missing or do not have the encoding of their location. Their references stay. */
   readonly missing: readonly string[]
 }
 
 /**
- * What of this entry leaves its line. An image goes as its decoded bytes; where its data is not base64 that encodes back to the
- * same text, and for every other string, as UTF-8. A string with a lone surrogate, which UTF-8 cannot hold, stays.
+ * The strings of an entry to move to the blob store. An image is stored as its decoded bytes if its data is canonical base64; every other
+ * string is stored as UTF-8. A string with a lone surrogate, which UTF-8 cannot encode, stays.
  */
 export function planBlobs(entry: object, limits: BlobLimits = {}): readonly PlannedBlob[] {
   const { textUnits = BLOB_TEXT_UNITS, imageChars = BLOB_IMAGE_CHARS } = limits
   const named = blobsOf(entry)
-  // A field of that name that is not ours, in an entry from elsewhere: it must stay, so nothing can be named.
+  // The entry of another program uses the field `blobs` for something else: it must stay, so no location can be named.
   if (named === undefined) return []
   const large = findStrings(entry, {
     wanted: (text, image) => text.length > textUnits || (image && text.length >= imageChars),
@@ -61,7 +61,7 @@ export function planBlobs(entry: object, limits: BlobLimits = {}): readonly Plan
   return large.flatMap((place) => (Object.hasOwn(named, place.pointer) ? [] : (toBlob(place, imageChars) ?? [])))
 }
 
-/** The entry with references in the places of these blobs, and `blobs` naming them. */
+/** The entry with references in place of these strings, and their locations in `blobs`. */
 export function applyBlobs<E extends object>(entry: E, moved: readonly BlobRef[]): E {
   if (moved.length === 0) return entry
   const applied = setAt(entry, new Map(moved.map((ref) => [ref.pointer, PREFIX + ref.hash])))
@@ -69,11 +69,11 @@ export function applyBlobs<E extends object>(entry: E, moved: readonly BlobRef[]
   return { ...applied, blobs }
 }
 
-/** Every reference of the entry: the places that `blobs` names and that hold one. A base field is never such a place. */
+/** All references of an entry: the locations named in `blobs` that have one. A base field is never a reference. */
 export function blobRefs(entry: object, o: RefOptions = {}): readonly BlobRef[] {
   const named = blobsOf(entry) ?? NONE
   const images = o.foreign === true ? contentImages(entry) : []
-  // So it is with almost every entry of a long context.
+  // True for almost every entry of a long context.
   if (named === NONE && images.length === 0) return []
   const refs: BlobRef[] = []
   for (const [pointer, encoding] of Object.entries(named)) {
@@ -87,7 +87,7 @@ export function blobRefs(entry: object, o: RefOptions = {}): readonly BlobRef[] 
   return refs
 }
 
-/** The entry as it was before its strings left. */
+/** The entry with its strings back in place. */
 export function restoreBlobs<E extends object>(
   entry: E,
   bytesByHash: (hash: string) => Uint8Array | undefined,
@@ -111,11 +111,11 @@ const NONE: Readonly<Record<string, BlobEncoding>> = {}
 const REFERENCE = /^blob:sha256:([0-9a-f]{64})$/
 
 function hashOf(value: unknown): string | undefined {
-  // The length first: the text may be megabytes of something else.
+  // The length first, because the text may have megabytes.
   return typeof value === "string" && value.length === PREFIX.length + 64 ? REFERENCE.exec(value)?.[1] : undefined
 }
 
-/** The places that an entry names; undefined where its `blobs` is something else. */
+/** The locations that an entry names; undefined if its `blobs` has another meaning. */
 function blobsOf(entry: object): Readonly<Record<string, BlobEncoding>> | undefined {
   const { blobs } = entry as { blobs?: unknown }
   if (blobs === undefined) return NONE
@@ -141,7 +141,7 @@ function toText(bytes: Uint8Array | undefined, encoding: BlobEncoding): string |
 
 export const PREFIX = "blob:sha256:"
 
-/** Whether an encoded entry can hold anything for `planBlobs`: cheap, and no for almost every entry. */
+/** Whether `planBlobs` may find something in an encoded entry. Cheap, and false for almost every entry. */
 export function mayHoldBlobs(encoded: EncodedEntry, limits: BlobLimits = {}): boolean {
   const units = encoded.before.length + encoded.after.length
   if (units > (limits.textUnits ?? BLOB_TEXT_UNITS)) return true
@@ -149,14 +149,14 @@ export function mayHoldBlobs(encoded: EncodedEntry, limits: BlobLimits = {}): bo
   return units >= (limits.imageChars ?? BLOB_IMAGE_CHARS) && encoded.after.includes('"image')
 }
 
-/** The same of an entry that was encoded here, where there are no spaces and a text that speaks of images has its quotes escaped. */
+/** The same, more precise: our own encoder writes no spaces, and escapes the quotes inside a text. */
 export function doesHoldBlobs(encoded: EncodedEntry, limits: BlobLimits = {}): boolean {
   if (!mayHoldBlobs(encoded, limits)) return false
   const units = encoded.before.length + encoded.after.length
   return units > (limits.textUnits ?? BLOB_TEXT_UNITS) || encoded.after.includes('"type":"image"')
 }
 
-/** Whether an entry may refer to blobs: it says so, or has an image whose data looks like a reference, as others write them. */
+/** Whether an entry may refer to blobs: it has `blobs`, or an image whose data looks like a reference, as other programs write it. */
 export function mayRefer(entry: Entry): boolean {
   return (
     entry.blobs !== undefined ||

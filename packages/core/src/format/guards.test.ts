@@ -16,7 +16,7 @@ const place = { id: "a", parentId: null, seq: 1, timestamp: "2026-01-31T09:30:00
 const text = { type: "text", text: "hi" }
 const user = { role: "user", content: [text] }
 
-test("whole records of every type, known and unknown, with fields that no one knows, have no problem", () => {
+test("complete records of every type, known and unknown, with unknown fields, have no problem", () => {
   const problems = fc.oneof(
     any.header.map((record) => headerProblem(record)),
     any.entry.map((record) => entryProblem(record)),
@@ -63,7 +63,7 @@ test.each<[object, string]>([
   expect(entryProblem({ type: "message", ...place, message: user, ...fields })).toBe(problem)
 })
 
-test("a value that is no object is named as what it should have been", () => {
+test("the problem of a value that is not an object names the expected record", () => {
   for (const value of [null, undefined, 1, "x", []]) {
     expect(entryProblem(value)).toBe("The entry must be an object.")
     expect(headerProblem(value)).toBe("The header must be an object.")
@@ -88,7 +88,7 @@ test("the tree needs a type that is not the header's, an id, and a parent or nul
   }
 })
 
-test("a header is of our format and version, with an id that a storage takes", () => {
+test("a header has our format and version, and a valid session id", () => {
   const header = { type: "session", format: "@sessions", version: 4, id: "s-1", timestamp: "t" }
   expect(isHeader(header)).toBe(true)
   for (const fields of [
@@ -102,7 +102,7 @@ test("a header is of our format and version, with an id that a storage takes", (
   }
 })
 
-test("names of Object's own properties are types and roles like any other", () => {
+test("names of Object's properties are ordinary types and roles", () => {
   for (const name of ["constructor", "__proto__", "toString"]) {
     expect(entryProblem({ type: name, ...place })).toBeUndefined()
     expect(messageProblem({ role: name })).toBeUndefined()

@@ -4,28 +4,27 @@ import { FORMAT, type Header, VERSION } from "./records.ts"
 import { isObject } from "./shape.ts"
 
 export type OlderVersion = 1 | 2 | 3
-/** Who wrote an older log. Both count to version 3 and mean different entries by it. */
+/** The program that wrote an older log. Both have versions 1 to 3, with different entries. */
 export type OlderFormat = "pi" | "oh-my-pi"
 
 export type LogIdentity =
   | { readonly kind: "sessions"; readonly version: typeof VERSION; readonly header: Header }
   | { readonly kind: "older"; readonly version: OlderVersion; readonly format: OlderFormat }
-  /** Of a version that this program does not know, or of another system's line from version 4 on. */
+  /** An unknown version, or version 4 and later of another program. */
   | { readonly kind: "newer"; readonly version: number }
-  /** No line but blank ones: a place where a session may be made. */
+  /** No lines, or only blank ones: a session may be created. */
   | { readonly kind: "empty" }
-  /** Not a session. `reason` says what was found, as the end of a sentence. */
+  /** Not a session. `reason` is the end of a sentence. */
   | { readonly kind: "foreign"; readonly reason: string }
 
-/** The same before the entries are looked at, which alone tell who wrote an older log. */
+/** The identity from the first lines alone. Which program wrote an older log follows from its entries. */
 export type StartIdentity =
   | Exclude<LogIdentity, { kind: "older" }>
   | { readonly kind: "older"; readonly version: OlderVersion }
 
 /**
- * Tells what a log is from its first lines, or all of them; never throws. Lines that are no records are passed over, as are BOM,
- * CR and the title slot. The writer of an older log is told by the first line that only one of the two writes; `pi` where
- * there is none among the lines given.
+ * Identifies a log by its first lines, or all of them; never throws. Skips lines that are not records, a BOM, a CR and the title slot.
+ * The first line that only one of the two programs writes decides the format of an older log; without one it is `pi`.
  */
 export function identifyLog(lines: readonly string[]): LogIdentity {
   const start = readStart(lines)
@@ -48,14 +47,14 @@ export function identifyStart(lines: readonly string[], start: LogStart): StartI
   return identifyHeader(first)
 }
 
-/** What is to be said of a log of a newer version, as the end of a sentence. Ours of version 4 is none. */
+/** Why a log of a newer version cannot be read, as the end of a sentence. */
 export function unknownVersion(version: number): string {
   return version === VERSION
     ? `says version ${version} and is no log of ${FORMAT}; logs of other programs are known up to version ${VERSION - 1}`
     : `is of version ${version}, which this program does not know`
 }
 
-/** Who wrote an older log. */
+/** The program that wrote an older log. */
 export function formatOf(start: LogStart, records: Iterable<LogRecord>): OlderFormat {
   if (start.titleSlot !== undefined) return "oh-my-pi"
   const fromHeader = start.first === undefined ? undefined : headerSign(start.first)
@@ -80,7 +79,7 @@ function identifyHeader(header: LogRecord): StartIdentity {
   return { kind: "older", version: version as OlderVersion }
 }
 
-/** pi's logs from version 4 on begin `{"v":4,"kind":"header",…}`. */
+/** The version of a header `{"v":4,"kind":"header",…}`, as pi writes it from version 4 on. */
 function versionOfUntyped(line: string): number | undefined {
   try {
     const value: unknown = JSON.parse(line.replace(/^\uFEFF/, ""))
@@ -143,14 +142,14 @@ function foreign(reason: string): { readonly kind: "foreign"; readonly reason: s
   return { kind: "foreign", reason }
 }
 
-/** How a log begins. */
+/** The beginning of a log. */
 export interface LogStart {
   readonly titleSlot?: LogRecord
-  /** The first record that is not the title slot; undefined where no line is a record. */
+  /** The first record that is not the title slot. */
   readonly first?: LogRecord
-  /** Places of the lines before it that are no records. */
+  /** Indexes of the lines before it that are not records. */
   readonly strays: readonly number[]
-  /** Place of the line after it. */
+  /** Index of the line after it. */
   readonly next: number
 }
 
@@ -169,7 +168,7 @@ export function readStart(lines: readonly string[]): LogStart {
   return { ...(titleSlot === undefined ? {} : { titleSlot }), strays, next: lines.length }
 }
 
-/** A value from a log for a message: cut, for it may be as long as a line. */
+/** A value of a log for a message; cut, because it may be as long as a line. */
 export function shown(value: unknown): string {
   const text = JSON.stringify(value) ?? "nothing"
   return text.length > 60 ? `${text.slice(0, 60)}…` : text

@@ -41,7 +41,7 @@ function object(value: fc.Arbitrary<string>): fc.Arbitrary<string> {
 
 type Fields = Record<string, unknown>
 
-test("a field gets its value, and reads so", () => {
+test("a field is set to a value", () => {
   holds(
     fc.property(text, key, fc.constantFrom<unknown>(undefined, 7, null, { x: ["y"] }), (before, name, value) => {
       const expected = new Map(Object.entries(JSON.parse(before) as Fields))
@@ -57,7 +57,7 @@ test("a field gets its value, and reads so", () => {
 /** Two texts of one value: no number is as large, and what is none reads as null. */
 const FOUND: readonly [string, string[]][] = [['{"":{"a":{"a":null},"0":1e400}}', ["", "0"]]]
 
-test("a value anywhere inside is changed there and nowhere else", () => {
+test("a nested value is changed, and nothing else", () => {
   holds(
     fc.property(text, fc.array(key, { minLength: 2, maxLength: 4 }), (before, path) => {
       let holder: unknown = JSON.parse(before)
@@ -107,7 +107,7 @@ function own(holder: unknown, name: string): unknown {
   return isHolder && name !== "length" ? (holder as Fields)[name] : undefined
 }
 
-test("what is not changed stays as it was written", () => {
+test("unchanged parts keep their text", () => {
   const line = '\uFEFF { "b" : 12345678901234567890 ,"a":\t1.0, "c":{"x":[1e400 , "\\u0041"]}, "d":-0 }\r'
   expect(withFields(line, { a: "new" })).toBe(line.replace("1.0", '"new"'))
   expect(withFields(line, { e: true })).toBe(line.replace("-0 }", '-0,"e":true }'))
@@ -118,13 +118,13 @@ test("what is not changed stays as it was written", () => {
   expect(withValueAt(line, ["b", "x"], "B")).toBe(line)
 })
 
-test("of keys that occur twice the last is changed, and both are taken away", () => {
+test("of duplicate keys the last is changed, and both are removed", () => {
   expect(withFields('{"a":1,"b":2,"a":3}', { a: 4 })).toBe('{"a":1,"b":2,"a":4}')
   expect(withFields('{"a":1,"b":2,"a":3}', { a: undefined })).toBe('{"b":2}')
   expect(withFields('{"a":1,"a":3}', { a: undefined, b: 5 })).toBe('{"b":5}')
 })
 
-test("a record that became another one is told by its differences alone", () => {
+test("a changed record is edited only at its differences", () => {
   const line = '{"n":12345678901234567890, "m":{"k":[1.0,{"t":"long"}],"gone":1}}'
   const before = JSON.parse(line) as Fields
   const after = { ...before, m: { k: [1, { t: "short" }] }, added: [] }

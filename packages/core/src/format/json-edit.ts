@@ -1,13 +1,12 @@
 /**
- * Changes to a JSON text that leave all else of it as it is: white space, the order of keys, fields that nobody here knows, numbers
- * that no double holds. Reading and writing anew would keep none of these for certain.
+ * Edits JSON text in place. White space, the order of keys, unknown fields and numbers that a double cannot represent stay as they are,
+ * which parsing and stringifying would not guarantee.
  */
 import { isObject } from "./shape.ts"
 
 /**
- * The text of an object with another value at a path of keys: `undefined` takes the field away, a field that is not there is put at
- * the end. The text must be JSON; a path through what is not there changes nothing. Of keys that occur twice the last one counts,
- * as in `JSON.parse`.
+ * The text of an object with another value at a path of keys. `undefined` removes the field; a missing field is added at the end. The text
+ * must be JSON; a path through a missing field changes nothing. Of duplicate keys the last one counts, as in `JSON.parse`.
  */
 export function withValueAt(text: string, path: readonly string[], value: unknown): string {
   let at = skipSpace(text, text.charCodeAt(0) === 0xfeff ? 1 : 0)
@@ -19,19 +18,19 @@ export function withValueAt(text: string, path: readonly string[], value: unknow
   const key = path.at(-1) as string
   const member = find(text, at, key)
   if (value !== undefined) {
-    const said = JSON.stringify(value)
-    if (member !== undefined) return text.slice(0, member.valueAt) + said + text.slice(member.end)
-    return text[at] === "{" ? withMember(text, at, `${JSON.stringify(key)}:${said}`) : text
+    const json = JSON.stringify(value)
+    if (member !== undefined) return text.slice(0, member.valueAt) + json + text.slice(member.end)
+    return text[at] === "{" ? withMember(text, at, `${JSON.stringify(key)}:${json}`) : text
   }
   return member === undefined ? text : withValueAt(withoutMember(text, at, member), path, undefined)
 }
 
-/** The text with these top-level fields of its object, `undefined` for those that it shall not have. */
+/** The text with other top-level fields; `undefined` removes one. */
 export function withFields(text: string, fields: Readonly<Record<string, unknown>>): string {
   return Object.entries(fields).reduce((changed, [key, value]) => withValueAt(changed, [key], value), text)
 }
 
-/** The text of a record that has become another one: only the differences change. Arrays of another length change whole. */
+/** The text of a record after a change, edited only at the differences. An array of another length is replaced. */
 export function withChanges(text: string, before: unknown, after: unknown, path: readonly string[] = []): string {
   if (before === after) return text
   const deeper = childrenOf(before, after)
@@ -52,10 +51,10 @@ function own(object: Readonly<Record<string, unknown>>, key: string): unknown {
 }
 
 interface Member {
-  /** Where its key stands, or in an array its value. */
+  /** Offset of its key, or in an array of its value. */
   readonly at: number
   readonly valueAt: number
-  /** After its value. */
+  /** Offset after its value. */
   readonly end: number
 }
 
@@ -69,7 +68,7 @@ function find(text: string, container: number, key: string): Member | undefined 
   return found
 }
 
-/** The members of the object or array that begins there; none of anything else. */
+/** The members of the object or array at an offset; of other values nothing. */
 function* membersOf(text: string, container: number): Generator<Member, void, undefined> {
   const isNamed = text[container] === "{"
   if (!isNamed && text[container] !== "[") return
@@ -97,7 +96,7 @@ function withMember(text: string, container: number, member: string): string {
   return text.slice(0, end) + comma + member + text.slice(end)
 }
 
-/** With the comma that parted it from the next one, or else from the one before. */
+/** Also removes the comma after it, or for the last member the one before it. */
 function withoutMember(text: string, container: number, { at, end }: Member): string {
   const next = skipSpace(text, end)
   if (text[next] === ",") return text.slice(0, at) + text.slice(skipSpace(text, next + 1))
@@ -112,7 +111,7 @@ function skipSpace(text: string, from: number): number {
   return at
 }
 
-/** After the string that begins there. */
+/** The offset after the string that begins at `from`. */
 function skipString(text: string, from: number): number {
   for (let at = from + 1; ; at++) {
     at = text.indexOf('"', at)
@@ -125,7 +124,7 @@ function skipString(text: string, from: number): number {
 
 const BACKSLASH = 0x5c
 
-/** After the value that begins there. */
+/** The offset after the value that begins at `from`. */
 function skipValue(text: string, from: number): number {
   const first = text[from]
   if (first === '"') return skipString(text, from)

@@ -18,7 +18,7 @@ test("lines end at LF alone: CR, BOM, U+2028, U+2029, U+0085 and NUL are ordinar
   expect(await texts([encoder.encode(`${line}\n${line}\n`)])).toEqual([line, line])
 })
 
-test("what follows the last LF is a line that was not ended; after an LF at the end there is none", async () => {
+test("bytes after the last LF are a line that is not terminated; an LF at the end adds no line", async () => {
   expect(await read([encoder.encode("a\n\nbé")])).toEqual([
     { line: "a", at: 0, bytes: 1, terminated: true },
     { line: "", at: 2, bytes: 0, terminated: true },
@@ -69,7 +69,7 @@ test.each([
   ["beyond Unicode", [0xf4, 0x90, 0x80, 0x80], 0],
   ["a cut sequence", [0xc3, 0xa9, 0xe2, 0x82], 2],
   ["FF", [0xf0, 0x9d, 0x84, 0x9e, 0xff], 4],
-])("bytes that are not UTF-8 are reported with their place and stop nothing: %s", async (_, bad, badAt) => {
+])("bytes that are not UTF-8 are reported with their offset, and reading goes on: %s", async (_, bad, badAt) => {
   const before = encoder.encode("first\n")
   const source = [before, Uint8Array.from(bad), encoder.encode("\nlast")]
   expect(await read(source)).toEqual([
@@ -95,7 +95,7 @@ test("a lone surrogate in a source of text is reported, not replaced", async () 
   expect((await read(["a\ud834", encoder.encode("b")]))[0]?.problem).toBe("not_utf8")
 })
 
-test("a line over the limit is reported with its length and not kept; the next one is read", async () => {
+test("a line over the limit is reported with its length, and the next one is read", async () => {
   const source = [encoder.encode("12345"), encoder.encode("6\n12345\n1234567")]
   expect(await read(source, 5)).toEqual([
     { problem: "too_long", at: 0, bytes: 6, terminated: true },
@@ -104,7 +104,7 @@ test("a line over the limit is reported with its length and not kept; the next o
   ])
 })
 
-test("a source may fill the same buffer again", async () => {
+test("a source may reuse its buffer", async () => {
   const buffer = new Uint8Array(2)
   function* source() {
     for (const text of ["ab", "cd", "\ne"]) yield buffer.subarray(0, encoder.encodeInto(text, buffer).written)
@@ -140,7 +140,7 @@ test("an error of the source is passed on", async () => {
   expect(lines).toHaveLength(1)
 })
 
-test("lines are encoded with an LF each, and refused where they would not come back", async () => {
+test("lines are encoded with an LF each, and refused if they would not be read back unchanged", async () => {
   expect(await texts([encodeLines(["a", "é\u2028", ""])])).toEqual(["a", "é\u2028", ""])
   expect(encodeLines([])).toHaveLength(0)
   for (const line of ["a\nb", "\ud800"]) {

@@ -1,25 +1,26 @@
 /**
- * Lines of UTF-8 text, separated by LF bytes and nothing else: U+2028 is an ordinary character, a CR or a BOM is part of its line.
+ * Reads and writes JSON Lines as bytes: UTF-8 lines that end with LF. No other character separates lines: U+2028 is an ordinary character,
+ * a CR or a BOM is part of its line. Damaged lines are reported with their bytes.
  */
 import { SessionError } from "./errors.ts"
 import { isWellFormed } from "../storage/checks.ts"
 
-interface LinePlace {
+interface LineLocation {
   /** Byte offset of the line's first byte. */
   readonly at: number
   /** The line's length, without its LF. */
   readonly bytes: number
-  /** False for what follows the last LF: a line whose writing was cut short, or one that its writer did not end. */
+  /** False for the bytes after the last LF: a torn line, or one that its writer did not end. */
   readonly terminated: boolean
 }
 
-export interface TextLine extends LinePlace {
+export interface TextLine extends LineLocation {
   readonly line: string
   readonly problem?: undefined
 }
 
-/** A line that is no text. Its bytes are given as they are; nothing is put in their place. */
-export interface UnreadableLine extends LinePlace {
+/** A line that is not UTF-8, with its bytes unchanged. */
+export interface UnreadableLine extends LineLocation {
   readonly line?: undefined
   readonly problem: "not_utf8"
   /** Byte offset, in the source, of the first byte that is not UTF-8. */
@@ -27,8 +28,8 @@ export interface UnreadableLine extends LinePlace {
   readonly raw: Uint8Array
 }
 
-/** A line longer than asked for, or than a string of this runtime holds. */
-export interface LongLine extends LinePlace {
+/** A line longer than `maxLineBytes`, or than a string of this runtime. */
+export interface LongLine extends LineLocation {
   readonly line?: undefined
   readonly problem: "too_long"
 }
@@ -36,11 +37,11 @@ export interface LongLine extends LinePlace {
 export type ReadLine = TextLine | UnreadableLine | LongLine
 
 export interface ReadLinesOptions {
-  /** Longer lines are reported as `too_long` and not held in memory. Default: as long as the runtime's strings get. */
+  /** Longer lines are reported as `too_long` and not held in memory. Default: the longest string of the runtime. */
   readonly maxLineBytes?: number
 }
 
-/** Splits a source into its lines, in time and memory linear in the longest line. Rejects only with the source's own errors. */
+/** Splits a source into lines, with memory proportional to the longest line. Rejects only with the source's own errors. */
 export async function* readLines(
   source: AsyncIterable<Uint8Array | string> | Iterable<Uint8Array | string>,
   o: ReadLinesOptions = {},
@@ -53,13 +54,13 @@ export async function* readLines(
       yield pending.take(true)
       from = lf + 1
     }
-    // A copy: a source may fill the same buffer again.
+    // A copy, because a source may reuse its buffer.
     if (from < bytes.length) pending.add(bytes.slice(from))
   }
   if (pending.bytes > 0) yield pending.take(false)
 }
 
-/** The bytes of some lines, each ended by LF. Throws `invalid` for a line that would not come back as it is. */
+/** The bytes of lines, each with its LF. Throws `invalid` for a line that would not be read back unchanged. */
 export function encodeLines(lines: readonly string[]): Uint8Array {
   for (const line of lines) {
     if (line.includes("\n")) throw new SessionError("invalid", "A line must not contain a line feed.")
@@ -70,11 +71,11 @@ export function encodeLines(lines: readonly string[]): Uint8Array {
 
 const LF = 10
 
-/** The pieces of the line that is being read. They are joined once, when it ends: a line may come in thousands of chunks. */
+/** The chunks of the current line. They are joined once, at its end, because a line may arrive in thousands of chunks. */
 class PendingLine {
   bytes = 0
   #at = 0
-  #pieces: Uint8Array[] = []
+  #chunks: Uint8Array[] = []
   readonly #maxBytes: number
   readonly #decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true })
 
@@ -82,33 +83,33 @@ class PendingLine {
     this.#maxBytes = maxBytes
   }
 
-  add(piece: Uint8Array): void {
-    this.bytes += piece.length
-    if (this.bytes > this.#maxBytes) this.#pieces = []
-    else this.#pieces.push(piece)
+  add(chunk: Uint8Array): void {
+    this.bytes += chunk.length
+    if (this.bytes > this.#maxBytes) this.#chunks = []
+    else this.#chunks.push(chunk)
   }
 
   take(terminated: boolean): ReadLine {
-    const place: LinePlace = { at: this.#at, bytes: this.bytes, terminated }
-    const pieces = this.#pieces
+    const location: LineLocation = { at: this.#at, bytes: this.bytes, terminated }
+    const chunks = this.#chunks
     this.#at += this.bytes + 1
     this.bytes = 0
-    this.#pieces = []
-    if (place.bytes > this.#maxBytes) return { ...place, problem: "too_long" }
-    const bytes = pieces.length === 1 && pieces[0] !== undefined ? pieces[0] : joinBytes(pieces)
+    this.#chunks = []
+    if (location.bytes > this.#maxBytes) return { ...location, problem: "too_long" }
+    const bytes = chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : joinBytes(chunks)
     try {
-      return { ...place, line: this.#decoder.decode(bytes) }
+      return { ...location, line: this.#decoder.decode(bytes) }
     } catch {
       const bad = firstBadByte(bytes)
-      // Well-formed bytes that do not become a string are more than a string of this runtime holds.
-      if (bad < 0) return { ...place, problem: "too_long" }
-      // A copy: the source may fill its buffer again.
-      return { ...place, problem: "not_utf8", badAt: place.at + bad, raw: bytes.slice() }
+      // Valid UTF-8 that cannot be decoded is longer than the strings of this runtime.
+      if (bad < 0) return { ...location, problem: "too_long" }
+      // A copy, because the source may reuse its buffer.
+      return { ...location, problem: "not_utf8", badAt: location.at + bad, raw: bytes.slice() }
     }
   }
 }
 
-/** Chunks of text as bytes. A pair that two chunks share is put together; a lone surrogate becomes bytes that are not UTF-8. */
+/** Chunks of text as bytes. A surrogate pair split across two chunks is joined; a lone surrogate becomes bytes that are not UTF-8. */
 async function* toBytes(
   source: AsyncIterable<Uint8Array | string> | Iterable<Uint8Array | string>,
 ): AsyncGenerator<Uint8Array, void, undefined> {
@@ -128,7 +129,7 @@ async function* toBytes(
   if (high !== "") yield wtf8(high)
 }
 
-/** The offset of the first byte that is not UTF-8, or -1: the start of the sequence that is wrong or cut short. */
+/** The offset at which the first invalid or incomplete UTF-8 sequence begins, or -1. */
 function firstBadByte(bytes: Uint8Array): number {
   let i = 0
   while (i < bytes.length) {
@@ -139,7 +140,7 @@ function firstBadByte(bytes: Uint8Array): number {
   return -1
 }
 
-/** UTF-8, but a lone surrogate as the three bytes that it would have there, which no decoder takes for a character. */
+/** UTF-8, except that a lone surrogate becomes its three WTF-8 bytes, which every UTF-8 decoder rejects. */
 function wtf8(text: string): Uint8Array {
   const encoder = new TextEncoder()
   if (isWellFormed(text)) return encoder.encode(text)
@@ -162,7 +163,7 @@ function joinBytes(pieces: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
   return joined
 }
 
-/** How many bytes the character at `i` has; 0 where there is none. Unicode 17, table 3-7. */
+/** The number of bytes of the character at `i`, 0 if the bytes are invalid. Unicode 17, table 3-7. */
 function sequenceLength(bytes: Uint8Array, i: number): number {
   const first = bytes[i] ?? 0
   if (first < 0x80) return 1

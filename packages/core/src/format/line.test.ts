@@ -31,7 +31,7 @@ test("seq is filled in whatever the entry says, in an entry with and without pay
   )
 })
 
-test("whatever stands in type and ids, seq is put in its own place", () => {
+test("seq is inserted at its position, whatever the type and the ids contain", () => {
   const hostile = 'x","seq":1,"timestamp":"t'
   const entry = { type: hostile, id: hostile, parentId: hostile, seq: 0, timestamp: hostile, seqs: { seq: 5 } }
   expect(JSON.parse(encode(entry, 9))).toEqual({ ...entry, seq: 9 })
@@ -43,7 +43,7 @@ test("keys that look like indexes do not come before the type", () => {
   expect(JSON.parse(line)).toMatchObject({ 12: { seq: 1 }, seq: 3 })
 })
 
-test("an entry comes back from its line with every field, own __proto__ keys and lone surrogates included", () => {
+test("an encoded entry is parsed with every field, own __proto__ keys and lone surrogates included", () => {
   holds(
     fc.property(anyEntry, fc.nat(), (entry, seq) => {
       const line = encode(entry, seq)
@@ -88,20 +88,20 @@ test("fields of a stream in progress are dropped from entries with content, mess
   expect(JSON.parse(encode(custom))).toEqual(custom)
 })
 
-test("encoding leaves the entry as it was", () => {
+test("encoding does not modify the entry", () => {
   const entry = { type: "message", ...base, partialJson: "{", message: { content: [{ type: "x", partialJson: "{" }] } }
   const before = structuredClone(entry)
   encode(entry)
   expect(entry).toEqual(before)
 })
 
-test("what JSON has no text for is left out, also a function under the name toJSON", () => {
+test("values without JSON text are left out, also a function named toJSON", () => {
   const entry = { type: "custom", ...base, a: undefined, f: () => 1, toJSON: () => "gone", customType: "n" }
   expect(JSON.parse(encode(entry))).toEqual({ type: "custom", ...base, customType: "n" })
   expect(encode({ type: "custom", ...base, toJSON: "kept" })).toContain('"toJSON":"kept"')
 })
 
-test("what cannot be JSON is invalid, and says so", () => {
+test("values that cannot be JSON are invalid", () => {
   const cycle: Record<string, unknown> = { type: "custom", ...base }
   cycle["self"] = cycle
   for (const entry of [cycle, { type: "custom", ...base, n: 1n }]) {
@@ -109,7 +109,7 @@ test("what cannot be JSON is invalid, and says so", () => {
   }
 })
 
-test("nesting without end is written, or is invalid", () => {
+test("deep nesting is encoded, or is invalid", () => {
   let deep: unknown = []
   for (let i = 0; i < 200_000; i++) deep = [deep]
   let code: unknown
@@ -128,7 +128,7 @@ test("a header's line has its own five keys first", () => {
   )
 })
 
-test("a line in another order of keys has no other seq", () => {
+test("withSeq returns undefined for keys in another order", () => {
   const line = encode({ type: "leaf", ...base })
   expect(withSeq(line, 8)).toBe(line.replace('"seq":7', '"seq":8'))
   expect(withSeq(`\ufeff${line}`, 8)).toBeUndefined()
@@ -146,7 +146,7 @@ test("U+2028 and U+2029 are ordinary characters", () => {
   expect(parseLine('{"type":"x","t":"a\u2028b\u2029c"}')).toEqual({ record: { type: "x", t: "a\u2028b\u2029c" } })
 })
 
-test("a line that is no record has a problem and never throws", () => {
+test("a line that is not a record has a problem and never throws", () => {
   for (const line of [
     "",
     " ",
@@ -172,7 +172,7 @@ test("the problem does not quote the line", () => {
   expect(parseLine("sk-secret").problem).not.toContain("secret")
 })
 
-test("nesting without end is a record or a problem, never a crash", () => {
+test("deep nesting is a record or a problem, never a crash", () => {
   const deep = `{"type":"x","v":${"[".repeat(1_000_000)}${"]".repeat(1_000_000)}}`
   const parsed = parseLine(deep)
   expect(parsed.record?.type ?? parsed.problem).toBeTypeOf("string")

@@ -1,6 +1,6 @@
 /**
- * One record as one line of JSON, and back. Our own lines have their keys in one order: type, id, parentId, seq, timestamp, then
- * the payload in the order it was given, so that `seq` can be filled in after the rest was encoded.
+ * Parses and encodes a record as one line of JSON. Our lines have their keys in one order: type, id, parentId, seq, timestamp, then the
+ * payload in its own order. So `seq` can be filled in after the rest was encoded.
  */
 import { SessionError } from "./errors.ts"
 import type { Entry, Header } from "./records.ts"
@@ -24,11 +24,11 @@ export interface EncodableEntry extends LogRecord {
   readonly timestamp: string
 }
 
-/** The line of an entry but for its seq, which stands between the two. */
+/** The line of an entry in two parts, between which its seq belongs. */
 export interface EncodedEntry {
   readonly before: string
   readonly after: string
-  /** The line at the seq that the entry had: most stay there, and are not put together once more. */
+  /** The line with the seq that the entry had. Most entries keep it, so the parts need not be joined. */
   readonly line?: { readonly seq: number; readonly text: string }
 }
 
@@ -38,7 +38,7 @@ export function parseLine(line: string): ParsedLine {
   try {
     value = JSON.parse(line.charCodeAt(0) === 0xfeff ? line.slice(1) : line)
   } catch {
-    // Not the engine's message: it quotes the line, which may hold secrets, and differs from one runtime to the next.
+    // Not the engine's message: it quotes the line, which may contain secrets, and differs between runtimes.
     return { problem: line.trim() === "" ? "The line is blank." : "The line is not JSON." }
   }
   if (typeof value !== "object" || value === null || Array.isArray(value)) {
@@ -50,14 +50,14 @@ export function parseLine(line: string): ParsedLine {
 }
 
 /**
- * Encodes an entry; an entry whose keys are in our order already costs one `JSON.stringify`. Fields that JSON has no text for
- * are left out as JSON does. Throws `invalid` for what cannot be JSON at all (a cycle, a bigint, too deep nesting).
+ * Encodes an entry whose seq may change. Costs one `JSON.stringify` if the keys are in our order. Throws `invalid` for values that cannot
+ * be JSON (a cycle, a bigint, too deep nesting).
  */
 export function toEncodedEntry(entry: EncodableEntry): EncodedEntry {
   const clean = withoutTransients(entry)
-  if (!isInOrder(clean)) return encodeInPieces(clean)
+  if (!isInOrder(clean)) return encodeInParts(clean)
   const text = stringify(clean)
-  // No string of the three fields before it can contain this: a quote inside a JSON string follows a backslash.
+  // The strings before it cannot contain this, because a quote inside a JSON string follows a backslash.
   const at = text.indexOf(',"seq":') + 7
   const line = { seq: clean.seq as number, text }
   return { before: text.slice(0, at), after: text.slice(text.indexOf(",", at)), line }
@@ -68,21 +68,21 @@ export function lineOf(encoded: EncodedEntry, seq: number): string {
   return encoded.before + String(seq) + encoded.after
 }
 
-/** The line of an entry. Throws `invalid` for what cannot be JSON. */
+/** The line of an entry. Throws `invalid` for values that cannot be JSON. */
 export function encodeEntry(entry: Entry): string {
   return lineOf(toEncodedEntry(entry), entry.seq)
 }
 
-/** The header's line. Throws `invalid` for what cannot be JSON. */
+/** The header's line. Throws `invalid` for values that cannot be JSON. */
 export function encodeHeader(header: Header): string {
   const { type, format, version, id, timestamp, ...rest } = header
   return stringify({ type, format, version, id, timestamp, ...rest })
 }
 
 /**
- * The record without the fields of a stream in progress, the only ones that are ever dropped; the record itself where it has none.
- * They are looked for on entries that carry content, their messages and blocks, never inside a block, and not on other types:
- * tool arguments, details and entries that nobody here knows are the user's and may use the same names.
+ * The record without the fields of a stream in progress, the only fields that are ever dropped; the record itself if it has none. Only
+ * entries with content, their messages and their blocks are searched, and nothing inside a block: tool arguments, details and unknown
+ * entries belong to the user and may use the same names.
  */
 export function withoutTransients<R extends LogRecord>(record: R): R {
   if (record.type === "message") return withHolder(record, "message")
@@ -93,29 +93,29 @@ export function withoutTransients<R extends LogRecord>(record: R): R {
 const OUR_ORDER =
   /^(\{"type":"(?:[^"\\]|\\.)*","id":"(?:[^"\\]|\\.)*","parentId":(?:null|"(?:[^"\\]|\\.)*"),"seq":)-?\d+(?=,"timestamp":")/
 
-/** The same line with another seq; undefined where the line's keys are not in our order. */
+/** The same line with another seq; undefined if the line's keys are not in our order. */
 export function withSeq(line: string, seq: number): string | undefined {
   const before = OUR_ORDER.exec(line)
   return before === null ? undefined : (before[1] ?? "") + String(seq) + line.slice(before[0].length)
 }
 
-/** Whether the first five keys are ours, in order and with values that JSON writes. */
+/** Whether the first five keys are those of {@link ORDER}, and `seq` is a number. */
 function isInOrder(entry: EncodableEntry): boolean {
   if (typeof entry.seq !== "number" || typeof entry["toJSON"] === "function") return false
-  let place = 0
+  let position = 0
   for (const key in entry) {
-    if (key !== ORDER[place]) return false
-    place++
-    if (place === ORDER.length) return true
+    if (key !== ORDER[position]) return false
+    position++
+    if (position === ORDER.length) return true
   }
   return false
 }
 
 const ORDER: readonly string[] = ["type", "id", "parentId", "seq", "timestamp"]
 
-function encodeInPieces(entry: EncodableEntry): EncodedEntry {
+function encodeInParts(entry: EncodableEntry): EncodedEntry {
   const { type, id, parentId, seq: _, timestamp, ...rest } = entry
-  // A function is no JSON; under this name it would replace the entry.
+  // `JSON.stringify` would call it and encode its result in place of the entry.
   if (typeof rest["toJSON"] === "function") delete (rest as { toJSON?: unknown })["toJSON"]
   const payload = stringify(rest)
   return {
@@ -141,7 +141,7 @@ function withHolder<R extends LogRecord>(record: R, key: string): R {
   return cleaned === holder ? clean : { ...clean, [key]: cleaned }
 }
 
-/** An object that has blocks as its `content`. */
+/** Cleans an object with blocks as its `content`. */
 function cleanHolder<T extends Fields>(holder: T): T {
   const clean = cleanObject(holder)
   const content = holder["content"]

@@ -9,7 +9,7 @@ import { normalizeNewEntry, placeEntry } from "./normalize.ts"
 const place = { id: "a", parentId: null, seq: 1, timestamp: "2026-01-31T09:30:00.000Z" }
 const blocks = [{ type: "text", text: "hi" }]
 
-test("a bare string content becomes one text block, in messages, custom messages and edits", () => {
+test("a string content becomes one text block, in messages, custom messages and edits", () => {
   expect(normalizeNewEntry({ type: "message", message: { role: "user", content: "hi", x: 1 } })).toEqual({
     type: "message",
     message: { role: "user", content: blocks, x: 1 },
@@ -33,12 +33,12 @@ test("the input is not changed", () => {
   expect(input).toEqual({ type: "message", message: { role: "user", content: "hi" } })
 })
 
-test("a string content elsewhere is the user's", () => {
+test("a string content in other entries is not changed", () => {
   const input = { type: "custom", customType: "n", content: "hi", message: { content: "hi" } } as const
   expect(normalizeNewEntry(input)).toEqual(input)
 })
 
-test("every whole payload is taken as it is", () => {
+test("every complete payload is accepted unchanged", () => {
   holds(
     fc.property(any.payload, (payload) => {
       expect(normalizeNewEntry(payload as NewEntry)).toEqual(payload)
@@ -47,7 +47,7 @@ test("every whole payload is taken as it is", () => {
   )
 })
 
-test("an entry may bring its id and its time", () => {
+test("an entry may have its own id and time", () => {
   for (const timestamp of ["2026-01-31T09:30:00.000Z", "2026-01-31T09:30:00+05:30", "2026-01-31T09:30Z"]) {
     expect(normalizeNewEntry({ type: "leaf", id: "own", timestamp })).toEqual({ type: "leaf", id: "own", timestamp })
   }
@@ -82,7 +82,7 @@ test.each<[object, string]>([
   )
 })
 
-test("a placed entry has its keys in the order of a line, and nothing of the payload stands over its place", () => {
+test("a placed entry has its keys in the order of a line, and the payload overrides no assigned field", () => {
   const payload = { customType: "n", id: "own", parentId: undefined, type: "custom", seq: undefined } as never
   expect(Object.entries(placeEntry(payload, { ...place, id: "own" }))).toEqual([
     ["type", "custom"],

@@ -1,3 +1,4 @@
+/** Checks a new entry and completes it with the fields that the session assigns. */
 import { SessionError } from "./errors.ts"
 import { payloadProblem } from "./guards.ts"
 import type { EntryPayload, NewEntry } from "./new-entry.ts"
@@ -5,7 +6,7 @@ import type { TextBlock } from "./messages.ts"
 import type { Entry } from "./records.ts"
 import { type Fields, isObject } from "./shape.ts"
 
-/** What a session gives every entry. */
+/** The fields that a session assigns to every entry. */
 export interface EntryPlace {
   readonly id: string
   readonly parentId: string | null
@@ -14,9 +15,8 @@ export interface EntryPlace {
 }
 
 /**
- * Checks a new entry and turns bare string contents into text blocks; nothing else is changed, and the input never is. Throws
- * `invalid`, naming the field, for a shape that its type does not ask for, for more attachments than a message may have, and for
- * fields that are the session's to give.
+ * Checks a new entry and turns string contents into text blocks; the input is not modified. Throws `invalid`, with the field, for a wrong
+ * shape, for more attachments than a message may have, and for fields that only the session assigns.
  */
 export function normalizeNewEntry(input: NewEntry): EntryPayload {
   if (!isObject(input)) throw refused("The entry must be an object.")
@@ -34,7 +34,7 @@ export function normalizeNewEntry(input: NewEntry): EntryPayload {
   return payload as EntryPayload
 }
 
-/** The whole entry, with its keys in the order in which a line has them. */
+/** The complete entry, with its keys in the order of a line. */
 export function placeEntry(payload: EntryPayload, place: EntryPlace): Entry {
   const { id, parentId, seq, timestamp } = place
   const entry: Entry = { type: payload.type, id, parentId, seq, timestamp, ...(payload as object) }
@@ -66,7 +66,7 @@ function blocksOf(holder: Fields): Fields {
   return typeof content === "string" ? { ...holder, content: textBlocks(content) } : holder
 }
 
-/** What a bare string content stands for. */
+/** The blocks that a string content stands for. */
 export function textBlocks(text: string): readonly [TextBlock] {
   return [{ type: "text", text }]
 }

@@ -19,7 +19,7 @@ test("pointers are those of RFC 6901", () => {
   }
 })
 
-test("every path has a pointer of its own that leads back to it", () => {
+test("every path has its own pointer", () => {
   holds(
     fc.property(fc.array(key), (path) => {
       expect(pathOf(pointerOf(path))).toEqual(path)
@@ -27,7 +27,7 @@ test("every path has a pointer of its own that leads back to it", () => {
   )
 })
 
-test("a text that is no pointer, or leads to nothing, gives nothing", () => {
+test("a text that is not a pointer, and a pointer to a missing value, give undefined", () => {
   for (const pointer of ["foo", "/foo/2", "/foo/00", "/foo/-", "/foo/length", "/~", "/~2", "/toString", "/__proto__"]) {
     expect(getAt({ foo: ["bar"], "~": 1, "~2": 1 }, pointer)).toBeUndefined()
   }
@@ -42,7 +42,7 @@ test("a value is set at any key, __proto__ too, in a copy that keeps the order o
   expect(set.a).toBe(root.a)
 })
 
-test("setting what stands at each pointer changes nothing", () => {
+test("setting each pointer to its own value changes nothing", () => {
   holds(
     fc.property(json, (root) => {
       const places = pointersOf(root)
@@ -52,7 +52,7 @@ test("setting what stands at each pointer changes nothing", () => {
   )
 })
 
-test("pointers to nothing change nothing", () => {
+test("pointers to missing values change nothing", () => {
   const root = { a: ["x"] }
   expect(
     setAt(

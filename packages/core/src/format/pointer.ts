@@ -1,10 +1,10 @@
-/** JSON pointers (RFC 6901) into parsed JSON: own properties only, whatever their names. */
+/** Reads and writes values of parsed JSON by JSON pointer (RFC 6901). Only own properties count, whatever their names. */
 
 export function pointerOf(path: readonly (string | number)[]): string {
   return path.map((key) => `/${String(key).replaceAll("~", "~0").replaceAll("/", "~1")}`).join("")
 }
 
-/** The keys of a pointer; undefined for a text that is none. */
+/** The keys of a pointer, or undefined if the text is not a JSON pointer. */
 export function pathOf(pointer: string): readonly string[] | undefined {
   if (pointer === "") return []
   if (!pointer.startsWith("/") || /~(?![01])/.test(pointer)) return undefined
@@ -14,7 +14,7 @@ export function pathOf(pointer: string): readonly string[] | undefined {
     .map((key) => key.replaceAll("~1", "/").replaceAll("~0", "~"))
 }
 
-/** What stands at the pointer; undefined where nothing does. */
+/** The value at a pointer, or undefined. */
 export function getAt(root: unknown, pointer: string): unknown {
   let value = root
   for (const key of pathOf(pointer) ?? [undefined]) {
@@ -25,8 +25,8 @@ export function getAt(root: unknown, pointer: string): unknown {
 }
 
 /**
- * The root with other values at these pointers. Copies only what lies on the way, keeps the order of keys; a pointer to nothing
- * changes nothing.
+ * The root with other values at these pointers. Copies only the containers on the way and keeps the order of keys; a pointer to a missing
+ * value is ignored.
  */
 export function setAt<T>(root: T, values: ReadonlyMap<string, unknown>): T {
   const copies = new Set<unknown>()
@@ -40,7 +40,7 @@ export function setAt<T>(root: T, values: ReadonlyMap<string, unknown>): T {
 
 type Container = Record<string, unknown>
 
-/** Sets one value on the way down, copying what is not yet a copy of this call. */
+/** Sets one value. Copies the containers on the way that are not yet copies of this call. */
 function replaceAt(root: unknown, path: readonly string[], value: unknown, copies: Set<unknown>): unknown {
   const last = path.at(-1)
   if (last === undefined) return value
@@ -48,7 +48,7 @@ function replaceAt(root: unknown, path: readonly string[], value: unknown, copie
   let container = top
   for (const key of path.slice(0, -1)) {
     const inner = copyOf(container[key], copies)
-    // Never a new property, so that `__proto__` is a key like any other.
+    // The key exists as an own property, so `__proto__` is assigned like any other.
     container[key] = inner
     container = inner
   }

@@ -15,7 +15,7 @@ test("a string over the limit is cut to 500,000 characters, notice included; one
   expect(entry.b[0]).toHaveLength(500_001)
 })
 
-test("nothing to cut gives the entry itself", () => {
+test("without a string to cut the result is the entry itself", () => {
   const entry = { type: "custom", ...place, a: "x" }
   expect(truncateOversize(entry)).toBe(entry)
 })
@@ -36,7 +36,7 @@ test("lineCount beside a cut content is counted again, other counts are not", ()
   expect(cut.text.lineCount).toBe(5)
 })
 
-test("lineCount is left alone where it is no number or the content was not cut", () => {
+test("lineCount is unchanged if it is not a number or the content was not cut", () => {
   const entry = { type: "custom", ...place, file: { content: long, lineCount: "many" }, content: long }
   expect(truncateOversize(entry, limits)).toMatchObject({ file: { lineCount: "many" } })
   expect(Object.keys(truncateOversize(entry, limits))).toEqual(Object.keys(entry))

@@ -11,16 +11,16 @@ export interface Place {
 }
 
 interface StringFilter {
-  /** Whether this string is looked for. */
+  /** Whether to return this string. */
   readonly wanted: (text: string, image: boolean) => boolean
   /** Whether to look into this object or array. Default: into all. */
   readonly enter?: (holder: object) => boolean
 }
 
-/** The strings that are wanted, in order. The fields that every entry has, which hold the log together, are left out. */
+/** The wanted strings of an entry, in order. {@link BASE_FIELDS} are skipped. */
 export function findStrings(entry: object, filter: StringFilter): readonly Place[] {
   const found: Place[] = []
-  // A stack of its own: what was parsed may be nested deeper than calls can be.
+  // An explicit stack, because parsed JSON may be nested deeper than the call stack allows.
   const open: Frame[] = [{ holder: entry, keys: Object.keys(entry), next: 0 }]
   for (let frame = open.at(-1); frame !== undefined; frame = open.at(-1)) {
     const key = frame.keys[frame.next++]
@@ -41,7 +41,7 @@ export function findStrings(entry: object, filter: StringFilter): readonly Place
   return found
 }
 
-/** The data of the image blocks among an entry's content. */
+/** The `data` of the image blocks in an entry's content. */
 export function contentImages(entry: object): readonly Place[] {
   const { message, replacement } = entry as { message?: unknown; replacement?: unknown }
   const found: Place[] = []
@@ -61,10 +61,10 @@ function findImages(holder: unknown, path: string, found: Place[]): void {
   }
 }
 
-/** What holds the log together: it never leaves its line. */
+/** The fields that the log itself is built on; they always stay in the line. */
 export const BASE_FIELDS: ReadonlySet<string> = new Set(["type", "id", "parentId", "seq", "timestamp", "blobs"])
 
-/** An object or array that is being walked. */
+/** An object or array on the stack of the walk. */
 interface Frame {
   readonly holder: object
   readonly keys: readonly string[]
@@ -74,14 +74,14 @@ interface Frame {
 export interface TruncateLimits {
   /** Longer strings are cut. Default {@link BLOB_TEXT_UNITS}. */
   readonly textUnits?: number
-  /** What is left of them, in UTF-16 units, notice included. Default {@link TRUNCATED_TEXT_UNITS}, or `textUnits` if that is less. */
+  /** Their length afterwards in UTF-16 units, notice included. Default {@link TRUNCATED_TEXT_UNITS}, or `textUnits` if that is less. */
   readonly leave?: number
 }
 
 /**
- * The entry with its oversize strings cut and a notice at their end; the entry itself where there are none. Where a cut string is
- * an object's `content` beside a number `lineCount`, that is counted again. Blocks that are signed or encrypted stay whole, since
- * a provider refuses them otherwise, and so do images, which are worth nothing when cut.
+ * The entry with its oversize strings cut and a notice at their ends, or the entry itself if there are none. If a cut string is the
+ * `content` of an object with a number `lineCount`, the lines are counted again. Signed and encrypted blocks stay whole, because a provider
+ * rejects them otherwise; so do images, which are useless when cut.
  */
 export function truncateOversize<E extends object>(entry: E, limits: TruncateLimits = {}): E {
   const textUnits = limits.textUnits ?? BLOB_TEXT_UNITS
@@ -103,7 +103,7 @@ export function truncateOversize<E extends object>(entry: E, limits: TruncateLim
 function truncate(text: string, leave: number): string {
   const end = Math.max(leave - TRUNCATION_NOTICE.length, 0)
   const last = text.charCodeAt(end - 1)
-  // Not between the halves of a surrogate pair.
+  // Never between the two units of a surrogate pair.
   return text.slice(0, last >= 0xd800 && last < 0xdc00 ? end - 1 : end) + TRUNCATION_NOTICE
 }
 
@@ -113,7 +113,10 @@ function countLines(text: string): number {
   return lines
 }
 
-/** Whether an object is a block that its provider checks: `signature`, `thinkingSignature`, `encrypted_content`, a redacted thought. */
+/**
+ * Whether a block must stay as it is, to the last character, because its provider verifies it: `signature`, `thinkingSignature`,
+ * `encrypted_content`, redacted thinking.
+ */
 export function isOpaque(holder: object): boolean {
   if (Array.isArray(holder)) return false
   const { type, redacted } = holder as { type?: unknown; redacted?: unknown }

@@ -25,7 +25,7 @@ test("calls count with name and arguments as JSON, commands with their output", 
   expect(estimateMessage({ role: "pythonExecution", code: "abcd", output: "" })).toBe(1)
 })
 
-test("blocks that nobody knows count nothing", () => {
+test("unknown blocks count nothing", () => {
   expect(
     estimateMessage(
       message({ type: "server_tool_use", input: "x".repeat(400) }, { type: "file", path: "a", mimeType: "b" }),
