@@ -4,6 +4,7 @@
  */
 import type { BlobLimits } from "../format/blob-refs.ts"
 import type { Diagnostic } from "../format/diagnostics.ts"
+import { hasCode } from "../format/errors.ts"
 import type { NewEntry } from "../format/new-entry.ts"
 import type { Entry } from "../format/records.ts"
 import type { Head, Seq, SessionStorage } from "../storage/contract.ts"
@@ -118,8 +119,8 @@ export class LiveSession implements QueueContext, CompactableSession {
         if (this.writeGuard.kind === "migrate") await this.writeGuard.migrate()
         const changed = await runAppendHooks(this.options.hooks, entries, this.id)
         let path = pathForState(this.state, changed)
-        for (; isOlder(path); path = pathForState(this.state, changed)) {
-          await this.store.older(() => this.state.log, path.hint, o)
+        while (isOlder(path)) {
+          path = (await this.#readOlder(path.hint, o)) ? pathForState(this.state, changed) : undefined
         }
         resolve(this.#place(changed, o, turn, path))
       }
@@ -130,6 +131,20 @@ export class LiveSession implements QueueContext, CompactableSession {
       this.#hookedCount++
       this.#hooked = this.#hooked.then(place).catch(reject).finally(done)
     })
+  }
+
+  /**
+   * Reads further back for the state of a path. False: the log was replaced or deleted. The entries then go without a state, and their
+   * write, which conflicts, finds out which of the two it was.
+   */
+  async #readOlder(hint: Seq | undefined, o: AppendOptions): Promise<boolean> {
+    try {
+      await this.store.older(() => this.state.log, hint, o)
+      return true
+    } catch (error) {
+      if (hasCode(error, "conflict")) return false
+      throw error
+    }
   }
 
   /** Puts entries at the end of the log in memory, and queues them. If it throws, nothing has changed. */

@@ -9,6 +9,7 @@ import type { NewEntry } from "../format/new-entry.ts"
 import type { Entry } from "../format/records.ts"
 import { storesState } from "../context/state.ts"
 import { hasCode } from "../format/errors.ts"
+import type { Chunk, HeadInfo, SessionStorage } from "../storage/contract.ts"
 import { readLines } from "../log/loaded-log.ts"
 import type { Session } from "./types.ts"
 
@@ -152,3 +153,31 @@ test("a mode in the same append as the compaction takes the place of one whose d
   expect(await again.context()).toMatchObject({ mode: "edit", modeData: { text: "short" } })
   expect(await again.entry("c1")).not.toHaveProperty("blobs")
 })
+
+test("an entry whose path is read from a log that was replaced is appended all the same; of a deleted session it is `not_found`", async () => {
+  for (const [change, outcome] of [
+    ["replace", "appended"],
+    ["delete", "not_found"],
+  ] as const) {
+    const storage = createMemoryStorage()
+    const first = await sessionsReading(storage, 1).create({ id: STORED_ID })
+    for (const content of ["a", "b", "c"]) await first.append({ type: "message", message: { role: "user", content } })
+    const session = await sessionsReading(storage, 1).open(STORED_ID)
+    if (change === "delete") await storage.delete(STORED_ID)
+    if (change === "replace") await replaceWithItself(storage)
+    const appended = session.append({ type: "reset_boundary", id: "r" }).then(
+      () => "appended",
+      (error: unknown) => (error as { code: unknown }).code,
+    )
+    expect(await appended, change).toBe(outcome)
+  }
+})
+
+async function replaceWithItself(storage: SessionStorage): Promise<void> {
+  const { next, log } = (await storage.head(STORED_ID)) as HeadInfo
+  const lines = await readLines(storage, STORED_ID, {})
+  const chunks = async function* (): AsyncIterable<Chunk> {
+    yield { from: 0, lines }
+  }
+  await storage.replace?.(STORED_ID, chunks(), { expect: { next, log } })
+}
