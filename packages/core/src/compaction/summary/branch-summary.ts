@@ -1,4 +1,4 @@
-/** What is summarized of a branch that is left: its own part, from where it parted from the place that the conversation goes to. */
+/** Selects the messages of an abandoned branch to summarize: those after the last entry in common with the target's path. */
 import { renderMessages, BRANCH_SUMMARY_ROLE } from "../../context/render.ts"
 import type { SelectedEntry } from "../../context/select.ts"
 import type { ContextMessage } from "../../context/types.ts"
@@ -15,24 +15,24 @@ import { estimateMessage } from "../../format/tokens.ts"
 import type { TokenCounter } from "../../format/tokens.ts"
 
 export interface AbandonedBranch {
-  /** In the order of the path; the newest that are within the budget, and what a compaction on the branch had summarized. */
+  /** In the order of the path: summaries on the branch, and the newest messages that fit the budget. */
   readonly messages: readonly ContextMessage[]
-  /** Of the whole branch, also of what is beyond the budget, and of the summaries on it. */
+  /** Files of the whole branch, including messages beyond the budget and the summaries on it. */
   readonly files: FileLists
-  /** Messages of the branch that are beyond the budget. */
+  /** Number of messages that do not fit the budget. */
   readonly leftOut: number
 }
 
-/** A stored branch summary begins with it, so that whoever reads on knows whose work this was. */
+/** The beginning of a stored branch summary: it tells the model that the work was done on another branch. */
 export const BRANCH_PREAMBLE =
   "The user explored another branch of this conversation and came back from it. A summary of that branch:"
 
-/** The entry that two places have in common: the last that is on both their paths. `ROOT`: there is none; `OLDER`: it is not held. */
+/** The last entry on both paths. `ROOT`: there is none; `OLDER`: it is not held. */
 export function commonAncestor(log: EntryLog, one: Seq, other: Seq): Seq {
   let a = one
   let b = other
   while (a !== b) {
-    // A parent stands before its children, so the later of the two cannot be an ancestor of the other.
+    // A parent precedes its children, so the later of the two cannot be an ancestor of the other.
     if (a > b) a = parentOf(log, a)
     else b = parentOf(log, b)
     if (a < 0 || b < 0) return Math.min(a, b)
@@ -41,8 +41,8 @@ export function commonAncestor(log: EntryLog, one: Seq, other: Seq): Seq {
 }
 
 /**
- * `entries` are the context of the leaf that is left, blobs back in their places, of which what stands behind `ancestor` is its
- * own. Linear in its messages.
+ * `entries` are the context of the abandoned leaf with its blobs restored; those after `ancestor` belong to the branch. Linear in its
+ * messages.
  */
 export function prepareBranchSummary(
   entries: readonly SelectedEntry[],
@@ -69,14 +69,14 @@ export function storedBranchSummary(answer: string, files: FileLists): string {
   return withFileLists(`${BRANCH_PREAMBLE}\n\n${withoutFileLists(answer)}`, files)
 }
 
-/** The lists that a summary on the branch carries: it stands for tool calls that are not on the branch any more, or never were. */
+/** The file lists of a summary on the branch: its tool calls are not in the context. */
 function nestedFiles(entry: SelectedEntry["entry"]): FileSource[] {
   if (entry["fromExtension"] === true) return []
   if (entry.type === "compaction") return [entry]
   return entry.type === "branch_summary" && isObject(entry["details"]) ? [entry["details"]] : []
 }
 
-/** Summaries first, since each stands for much; then the newest messages, none of them a result whose call is left out. */
+/** Takes summaries first, since each covers many messages, then the newest messages, without results whose call is left out. */
 function withinBudget(
   messages: readonly ContextMessage[],
   { budget, count = estimateMessage }: { readonly budget: number; readonly count?: TokenCounter },
@@ -102,7 +102,7 @@ function isSummary({ kind, message }: ContextMessage): boolean {
   return kind === "compaction" || (kind === "branch_summary" && message.role === BRANCH_SUMMARY_ROLE)
 }
 
-/** As the summarizer gets it, results cut. */
+/** The message as the summarizer gets it, with tool results cut. */
 function asText(item: ContextMessage): Message {
   return { role: "user", content: [{ type: "text", text: serializeConversation([item]) }] }
 }

@@ -1,8 +1,8 @@
-/** Which files an agent read and changed, from its tool calls; cumulative over compactions. */
+/** Lists the files that an agent read and modified, from its tool calls; cumulative over compactions. */
 import type { Message, ToolCallBlock } from "../../format/messages.ts"
 
 export interface FileLists {
-  /** Sorted; none of them is in `modifiedFiles`. */
+  /** Sorted, without those in `modifiedFiles`. */
   readonly readFiles: readonly string[]
   readonly modifiedFiles: readonly string[]
 }
@@ -10,14 +10,14 @@ export interface FileLists {
 const READ = new Set(["read", "read_file"])
 const WRITE = new Set(["write", "write_file", "edit", "edit_file"])
 
-/** What carries lists: a compaction, or the details of a branch's summary. */
+/** An object with file lists: a compaction, or the details of a branch summary. */
 export interface FileSource {
   readonly readFiles?: unknown
   readonly modifiedFiles?: unknown
   readonly [key: string]: unknown
 }
 
-/** From the messages that a summary covers, and the summaries before it, unless an extension wrote them. */
+/** Collects the files of the messages that a summary covers and of earlier summaries, except those that an extension wrote. */
 export function collectFiles(messages: readonly Message[], ...summaries: readonly FileSource[]): FileLists {
   const read = new Set<string>()
   const modified = new Set<string>()
@@ -45,7 +45,7 @@ export function withFileLists(summary: string, { readFiles, modifiedFiles }: Fil
   return tags.length === 0 ? summary : `${summary}\n\n${tags.join("\n")}`
 }
 
-/** Takes the lists off again, so that they never pile up. */
+/** Removes the lists from a summary, so that they do not accumulate. */
 export function withoutFileLists(summary: string): string {
   return summary.replace(/(?:\n\n?<(read-files|modified-files)>\n[^<]*<\/\1>)+\s*$/, "")
 }
@@ -54,7 +54,7 @@ function list(tag: string, paths: readonly string[]): string {
   return paths.length === 0 ? "" : `<${tag}>\n${paths.map(oneLine).join("\n")}\n</${tag}>`
 }
 
-/** A path may hold anything; in the list it takes one line and no tag. */
+/** A path may contain any character; in the list it must be one line without tags. */
 function oneLine(path: string): string {
   return path.replace(/[\n\r<]/g, (char) => (char === "<" ? "&lt;" : " "))
 }

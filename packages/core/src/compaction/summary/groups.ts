@@ -1,6 +1,6 @@
 /**
- * A long conversation in pieces that a summarizer can take. The pieces are made of rounds, so that none of them parts a call from its
- * result: what was said, the answer, and the results of its calls.
+ * Splits a long conversation into groups that fit a summarizer. Groups consist of rounds (user messages, the answer, the results of its
+ * calls), so that no call is separated from its result.
  */
 import type { ContextMessage } from "../../context/types.ts"
 import { validCuts } from "../plan/cut-point.ts"
@@ -11,7 +11,7 @@ import type { TokenCounter } from "../../format/tokens.ts"
 /** Messages that are summarized in one request. */
 export type MessageGroup = readonly ContextMessage[]
 
-/** Joined in their order they are the messages again. A round ends behind an assistant message and the results of all its calls. */
+/** Splits messages into rounds, in order. A round ends after an assistant message and the results of all its calls. */
 export function roundsOf(messages: readonly ContextMessage[]): readonly MessageGroup[] {
   const valid = validCuts(messages.map(({ message }) => message))
   const rounds: ContextMessage[][] = []
@@ -28,8 +28,8 @@ export function roundsOf(messages: readonly ContextMessage[]): readonly MessageG
 }
 
 /**
- * As few groups as the order allows, none of which has more tokens than `budget` as a summarizer gets it, unless it is one round.
- * Linear in messages.
+ * As few groups as possible, in order. A group has at most `budget` tokens as a summarizer gets it, unless it is a single round. Linear
+ * in messages.
  */
 export function planGroups(
   messages: readonly ContextMessage[],
@@ -52,7 +52,7 @@ export function planGroups(
   return groups
 }
 
-/** The halves of a group that was too long, at a round if it has several. Undefined for a single message. */
+/** Splits a group in two, between rounds if it has several. Undefined for a single message. */
 export function halveGroup(group: MessageGroup): readonly [MessageGroup, MessageGroup] | undefined {
   if (group.length < 2) return undefined
   const rounds = roundsOf(group)
@@ -60,17 +60,17 @@ export function halveGroup(group: MessageGroup): readonly [MessageGroup, Message
   return [group.slice(0, place), group.slice(place)]
 }
 
-/** One summary of all groups: each stands in its block, in their order. */
+/** Joins the summaries of all groups, each in a block of its own. */
 export function joinGroups(summaries: readonly string[]): string {
   return summaries.map((summary) => `<context_summary>\n${withoutTag(summary)}\n</context_summary>`).join("\n\n")
 }
 
-/** A summary cannot close its own block. */
+/** Escapes the tags of the block, so that a summary cannot close it. */
 function withoutTag(summary: string): string {
   return summary.replace(/<(?=\s*(?:\/\s*)?context_summary\b)/gi, "&lt;")
 }
 
-/** Results count as they are cut for the summarizer, not as they are. */
+/** Tokens as the summarizer gets the messages, with tool results cut. */
 function tokensAsText(messages: MessageGroup, count: TokenCounter): number {
   return count({ role: "user", content: [{ type: "text", text: serializeConversation(messages) }] })
 }

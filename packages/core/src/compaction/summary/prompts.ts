@@ -1,4 +1,4 @@
-/** What a summarizer is asked. The headings are fixed, so that the next compaction can build on the last one's summary. */
+/** The prompts for a summarizer. The headings are fixed, so that the next compaction can update the last summary. */
 
 /** The headings of a summary, verbatim and in this order. */
 export const SUMMARY_HEADINGS: readonly string[] = [
@@ -13,7 +13,7 @@ export const SUMMARY_HEADINGS: readonly string[] = [
   "## Critical Context",
 ]
 
-const BRANCH_SKELETON = `## Goal
+const BRANCH_TEMPLATE = `## Goal
 [What the user wants to get done; one thing, or several if the conversation has several.]
 
 ## Constraints & Preferences
@@ -35,7 +35,7 @@ const BRANCH_SKELETON = `## Goal
 ## Next Steps
 1. [What to do next, in order]`
 
-const SKELETON = `${BRANCH_SKELETON}
+const TEMPLATE = `${BRANCH_TEMPLATE}
 
 ## Critical Context
 - [Data, examples and references that are needed to go on, or "(none)"]`
@@ -46,7 +46,7 @@ export const FIRST_SUMMARY_PROMPT: string = `Above is a conversation to summariz
 
 Use EXACTLY this form:
 
-${SKELETON}
+${TEMPLATE}
 
 Keep each section short. Keep file paths, function names and error messages exactly as they stand.`
 
@@ -59,7 +59,7 @@ export const UPDATE_SUMMARY_PROMPT: string = `Above are only the NEW messages of
 
 Use EXACTLY this form:
 
-${SKELETON}
+${TEMPLATE}
 
 Keep each section short.`
 
@@ -82,7 +82,7 @@ export const BRANCH_SUMMARY_PROMPT: string = `Above is a branch of a conversatio
 
 Use EXACTLY this form:
 
-${BRANCH_SKELETON}
+${BRANCH_TEMPLATE}
 
 Keep each section short. Keep file paths, function names and error messages exactly as they stand.`
 
@@ -114,7 +114,7 @@ export function branchSummaryPrompt({ conversation, instructions }: Omit<PromptP
   return compose(conversation, [BRANCH_SUMMARY_PROMPT], instructions)
 }
 
-/** Headings of the skeleton that a summary does not have. */
+/** Headings of the template that a summary does not have. */
 export function missingHeadings(summary: string): readonly string[] {
   const lines = new Set(summary.split("\n").map((line) => line.trimEnd()))
   return SUMMARY_HEADINGS.filter((heading) => !lines.has(heading))

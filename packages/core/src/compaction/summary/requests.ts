@@ -63,7 +63,7 @@ export function compactionPrompts(work: Summarized, instructions?: string): Summ
  * Asks for each part, one after the other: in one request where that fits the summarizer's window, else in several, each of which has
  * as many rounds as fit. One that the summarizer finds too long all the same is asked for in halves. Each answer of the history is
  * merged into the one before it, so that one summary comes of them; with `rounds`, and for a turn's beginning, each stands in a
- * `<context_summary>` block. A previous summary that leaves no room beside it is first summarized again, in pieces.
+ * `<context_summary>` block. A previous summary that leaves no room beside it is first summarized again, in chunks.
  * `compaction_failed` where the window has no room for any of it.
  */
 export async function askForSummaries(
@@ -120,15 +120,15 @@ async function askForPart(work: Summarized, part: SummaryPart, ask: AskSummarize
     carried === undefined ? 0 : tokensOfText(escapeTags(carried), count),
     merges ? Math.min(o.maxSummaryTokens ?? 0, room / 2) : 0,
   )
-  const pieces = fits ? [whole] : chunksWithin(work[part], room - beside, count)
-  const answers = await askInTurn(part, pieces, carried, merges, ask, o)
+  const chunks = fits ? [whole] : chunksWithin(work[part], room - beside, count)
+  const answers = await askInTurn(part, chunks, carried, merges, ask, o)
   if (answers.length === 1 && !rounds) return answers[0] as string
   const joined = joinGroups(answers)
-  // The next compaction could not go on with it.
+  // The next compaction could not send a longer summary together with new messages.
   return tokensOfText(joined, count) <= room / 2 ? joined : joinGroups([await condensed(joined, ask, o)])
 }
 
-/** What the window has beside the answer and what every prompt says. */
+/** Tokens of the window that are left for a conversation, without the answer and the fixed parts of the prompt. */
 function roomFor(part: SummaryPart, o: RequestOptions): number {
   const { window = Number.POSITIVE_INFINITY, maxSummaryTokens = 0, count = estimateMessage, instructions } = o
   const prompt = tokensOfText(partPrompt(part, "", "", instructions), count)
@@ -138,33 +138,33 @@ function roomFor(part: SummaryPart, o: RequestOptions): number {
   throw new SessionError("compaction_failed", message)
 }
 
-/** One after the other; where they merge, the last answer is there for all. */
+/** Asks for the chunks one after the other. With `merges`, the last answer covers all of them and is the only one returned. */
 async function askInTurn(
   part: SummaryPart,
-  pieces: readonly Chunk[],
+  chunks: readonly Chunk[],
   previous: string | undefined,
   merges: boolean,
   ask: AskSummarizer,
   o: RequestOptions,
 ): Promise<readonly string[]> {
   const { tooLong = isTooLong } = o
-  const waiting = [...pieces]
+  const waiting = [...chunks]
   let carried = previous
   let answers: string[] = []
-  for (let piece = waiting.shift(); piece !== undefined; piece = waiting.shift()) {
+  for (let chunk = waiting.shift(); chunk !== undefined; chunk = waiting.shift()) {
     try {
-      const answer = await ask(part, partPrompt(part, piece.conversation, carried, o.instructions))
+      const answer = await ask(part, partPrompt(part, chunk.conversation, carried, o.instructions))
       answers = merges ? [answer] : [...answers, answer]
       carried = merges ? answer : undefined
     } catch (error) {
       if (!tooLong(error)) throw error
       // The summary beside the messages may be what is too long.
-      if (carried !== undefined && carried === previous && carried.length > piece.conversation.length) {
+      if (carried !== undefined && carried === previous && carried.length > chunk.conversation.length) {
         carried = await condensed(carried, ask, o)
-        waiting.unshift(piece)
+        waiting.unshift(chunk)
         continue
       }
-      const halves = halvesOf(piece)
+      const halves = halvesOf(chunk)
       if (halves === undefined) throw error
       waiting.unshift(...halves)
     }
@@ -172,12 +172,12 @@ async function askInTurn(
   return answers
 }
 
-/** A summary that is too long to stand beside anything, summarized as what it tells of. */
+/** Summarizes a summary that leaves too little space for messages in the same request. */
 async function condensed(summary: string, ask: AskSummarizer, o: RequestOptions): Promise<string> {
   const { count = estimateMessage, maxSummaryTokens = 0 } = o
   const room = roomFor("history", o)
   const budget = Math.max(room - Math.min(maxSummaryTokens, room / 2), 1)
-  const pieces = textWithin(`[Summary so far]: ${escapeTags(summary)}`, budget, count)
-  const [answer] = await askInTurn("history", pieces, undefined, true, ask, o)
+  const chunks = textWithin(`[Summary so far]: ${escapeTags(summary)}`, budget, count)
+  const [answer] = await askInTurn("history", chunks, undefined, true, ask, o)
   return answer as string
 }

@@ -1,22 +1,22 @@
-/** A conversation as flat text for a summarizer. */
+/** Serializes a conversation as plain text for a summarizer. */
 import { callsOf } from "../../context/content.ts"
 import { toModelMessages } from "../../context/model-messages.ts"
 import type { ContextMessage } from "../../context/types.ts"
 import type { ContentBlock, ModelMessage } from "../../format/messages.ts"
 import { isObject } from "../../format/shape.ts"
 
-/** A tool result goes on for pages; its start says what it was. */
+/** UTF-16 units that are kept of a tool result: its beginning is enough for a summary. */
 export const RESULT_UNITS = 2_000
 
-/** Pieces are joined by blank lines; thinking is left out. Tags inside content cannot close the tags around it. */
+/** Messages are separated by blank lines; thinking is left out. Tags in the content are escaped. */
 export function serializeConversation(messages: readonly ContextMessage[]): string {
-  const pieces = toModelMessages(messages).messages.flatMap(({ message }) => serialize(message))
-  return pieces.join("\n\n")
+  const texts = toModelMessages(messages).messages.flatMap(({ message }) => serialize(message))
+  return texts.join("\n\n")
 }
 
 /**
- * `<` before a name of ours, so that content cannot close or open what the prompt is built of. Blanks count for nothing, as a model
- * reads tags leniently.
+ * Escapes the `<` of the tags that the prompt uses, so that content cannot open or close them. White space in a tag is ignored, as
+ * models ignore it.
  */
 export function escapeTags(text: string): string {
   return text.replace(

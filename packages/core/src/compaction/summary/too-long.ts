@@ -1,10 +1,10 @@
-/** Whether a model refused a request for its length. Providers say so in words of their own; there is no common code. */
+/** Detects that a model rejected a request as too long. Providers have no common code for it, so the error text is matched. */
 
 const WORDS =
   /context[_ -]?(?:length|window)|maximum context|(?:prompt|input|request|conversation) (?:is )?too (?:long|large)|too many (?:input |total )?tokens|(?:exceed|surpass)\w* .{0,60}(?:token|context)|token (?:limit|count) exceed/i
 /** "Payload too large". */
 const STATUS = 413
-/** Errors wrap one another; more layers than this are a loop. */
+/** Errors wrap their causes; a longer chain is taken for a loop. */
 const LAYERS = 8
 
 /** Looks at an error's message, code and status, and at those of its causes. */
