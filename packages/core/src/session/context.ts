@@ -20,20 +20,20 @@ import { selectAt } from "./select-path.ts"
 
 /** `layers`: settings that say how tokens are counted, and how a context is pruned where the call does not. */
 export async function readContext(
-  shared: ReadableSession,
+  live: ReadableSession,
   o: ContextOptions = {},
   layers: SettingsLayers = [],
 ): Promise<SessionContext> {
   const { window } = o
   checkWindow(window)
-  const selection = await selectAt(shared, shared.state.leafId, o)
+  const selection = await selectAt(live, live.state.leafId, o)
   const plain =
     selection.stateBlobs === undefined
       ? plainMessages(selection.entries, o.repair ?? "synthesize", o.summaryAs)
       : undefined
   const said =
     plain === undefined
-      ? await contextMessages(shared, selection, o)
+      ? await contextMessages(live, selection, o)
       : { messages: plain, state: selection.state, diagnostics: [] }
   const { state, diagnostics } = said
   const count = counterOf(layers)
@@ -68,17 +68,17 @@ interface ContextMessages {
 }
 
 async function contextMessages(
-  shared: ReadableSession,
+  live: ReadableSession,
   selection: Selection,
   o: ContextOptions,
 ): Promise<ContextMessages> {
-  const restored = await restoreSelected(shared, selection.entries, o)
+  const restored = await restoreSelected(live, selection.entries, o)
   const rendered = renderMessages(restored.entries)
   const model = toModelMessages(rendered.messages, o.summaryAs)
   const { messages, diagnostics } = repairMessages(model.messages, o.repair ?? "synthesize")
   return {
     messages,
-    state: await restoreState(shared, selection, o),
+    state: await restoreState(live, selection, o),
     // Blobs that are missing are told of by rendering, which puts something in their place.
     diagnostics: [...rendered.diagnostics, ...model.diagnostics, ...diagnostics],
   }

@@ -1,4 +1,4 @@
-/** Where to go on: the pointer's session, else the newest of the directory, else a new one. */
+/** Resumes the session of a pointer, else the newest session of a directory, else creates one. */
 import { hasCode } from "../format/errors.ts"
 import type { OpenOptions, Session, Sessions } from "./types.ts"
 
@@ -33,10 +33,10 @@ async function pointed(
 async function newest(sessions: Sessions, cwd: string, o: OpenOptions): Promise<Session | undefined> {
   for (let cursor: string | undefined; ; ) {
     const page = await sessions.list({ ...o, cwd, limit: 10, ...(cursor === undefined ? {} : { cursor }) })
-    // It may be the very one: an older session must not silently take its place.
+    // It may be the newest one; resuming an older session instead would go unnoticed.
     const away = page.unreadable.find(({ error }) => hasCode(error, "unavailable"))
     if (away !== undefined) throw away.error
-    // A session that was cut off while it was copied is not where anybody left off.
+    // An interrupted import, fork or copy is not a session that the user worked in.
     for (const info of page.sessions) {
       const session = info.incomplete === true ? undefined : await openIfThere(sessions, info.id, o)
       if (session !== undefined) return session

@@ -1,8 +1,8 @@
-/** Makes a session: its header is the first line of its log. */
+/** Creates a session: writes its header as the first line of a new log, or keeps it in memory until the first write. */
 import { SessionError } from "../format/errors.ts"
 import { encodeHeader } from "../format/line.ts"
 import type { Header } from "../format/records.ts"
-import { utf8Length } from "../storage/checks.ts"
+import { signalOf, utf8Length } from "../storage/checks.ts"
 import type { CallOptions, Head, SessionStorage } from "../storage/contract.ts"
 import { infoText } from "../info/store.ts"
 import { startProjection } from "../info/projection.ts"
@@ -12,7 +12,7 @@ import { taken } from "../write/errors.ts"
 import type { LiveSession } from "./live-session.ts"
 import { writeLines } from "../write/writer.ts"
 
-/** `exists` where the id is taken; `too_large` for a header that no line holds. */
+/** `exists` if the id is taken; `too_large` if the header exceeds the storage's line limit. */
 export async function createSession(
   storage: SessionStorage,
   header: Header,
@@ -26,8 +26,8 @@ export async function createSession(
     const message = `The header of ${id} is longer than the ${maxLineBytes} bytes that a line of this storage may have. Nothing was written.`
     throw new SessionError("too_large", message, { session: id, storage: storage.description })
   }
-  const signal = o.signal === undefined ? {} : { signal: o.signal }
-  // What the line says, not the caller's objects: one that waits to be written must not change until then.
+  const signal = signalOf(o)
+  // Parsed from the line, so that later changes to the caller's objects do not change a header that is not written yet.
   const kept = JSON.parse(line) as Header
   if (options.persistAfter === "create") {
     return newSession(storage, kept, await writeHeader(storage, kept, line, signal), options)

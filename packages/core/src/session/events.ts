@@ -1,4 +1,4 @@
-/** What a session tells its listeners. A listener that throws is reported as `hook_failed` and stops nothing. */
+/** Events of a session. A listener that throws is reported as `hook_failed` and has no further effect. */
 import type { Entry } from "../format/records.ts"
 import type { Diagnostic } from "../format/diagnostics.ts"
 import type { Head } from "../storage/contract.ts"
@@ -6,11 +6,11 @@ import type { CompactionFailureKind } from "../compaction/types.ts"
 import { runHook } from "./hooks.ts"
 
 export interface SessionEvents {
-  /** Acknowledged, in log order. */
+  /** Own entries were acknowledged; in log order. */
   appended: { readonly entries: readonly Entry[]; readonly head: Head }
-  /** Certainly not written, and out of memory again. */
+  /** Entries were certainly not written, and were removed from memory. */
   rolled_back: { readonly ids: readonly string[]; readonly error: unknown }
-  /** Another writer's lines were read. */
+  /** Entries of another writer were read. */
   foreign: { readonly entries: readonly Entry[] }
   diverged: { readonly leaf: string; readonly otherLeaf: string }
   diagnostic: Diagnostic
@@ -24,16 +24,16 @@ export interface SessionEvents {
     readonly tokensFreed: number
     readonly messagesSummarized: number
     readonly messagesKept: number
-    /** Headings of the summary's skeleton that the summarizer left out. */
+    /** Headings of the summary template that the summarizer left out. */
     readonly missingHeadings: readonly string[]
   }
   compact_failed: {
     readonly error: unknown
-    /** Only `"failed"` is a failure that counts. */
+    /** Only `"failed"` counts for the breaker. */
     readonly kind: CompactionFailureKind
-    /** In a row. */
+    /** Consecutive failures. */
     readonly failures: number
-    /** Nothing is compacted by itself any more. */
+    /** Automatic compaction is off until `resetCompactionBreaker`, or until a manual compaction succeeds. */
     readonly breakerOpen: boolean
   }
 }
@@ -60,7 +60,7 @@ export class Emitter {
         `on(${JSON.stringify(name)})`,
         () => (listener as Listener<K>)(event),
         (hook, error) => {
-          // A failing listener of hook_failed has nobody left to tell.
+          // A failing listener of hook_failed is ignored: reporting it would call it again.
           if (name !== "hook_failed") this.emit("hook_failed", { hook, error })
         },
       )

@@ -1,6 +1,6 @@
 /**
- * Hooks of a repository. `append` and `compact.before` may stop what is about to happen, by throwing; every other hook that throws
- * is reported (`hook_failed`) and stops nothing.
+ * Hooks of a repository. An `append` or `compact.before` hook that throws rejects the append or the compaction. Any other hook that
+ * throws is reported as `hook_failed` and has no further effect.
  */
 import { SessionError } from "../format/errors.ts"
 import type { NewEntry } from "../format/new-entry.ts"
@@ -9,16 +9,17 @@ import type { Head } from "../storage/contract.ts"
 
 export interface Hooks {
   /**
-   * Before an entry gets its place: may give another entry in its stead, which is the place for redaction, or throw to refuse the
-   * whole append. Awaited in the order of the appends, so it must not itself await an append to the same session. An import asks
-   * too, entry by entry, before it writes anything: a refusal refuses the import, and what is changed keeps its id, its place and
-   * its time. One that was cut off asks again when it is completed, and goes on only where the answers are the same. A fork, a copy
-   * and a migration do not ask: what they write is in the storage already.
+   * Runs before an entry is assigned its position. Returns a replacement (to redact, say), or nothing to keep the entry; throws to
+   * reject the whole append. Awaited in the order of the appends, so it must not await an append to the same session.
+   *
+   * An import also runs it, for each entry, before anything is written: a throw rejects the import, and a replacement keeps the id,
+   * position and timestamp of the entry. Completing an interrupted import runs it again and needs the same results, else `exists`.
+   * Fork, copy and migration do not run it, because the storage has their entries already.
    */
   readonly append?: (entry: NewEntry, about: { readonly session: string }) => NewEntry | void | Promise<NewEntry | void>
-  /** After the acknowledgement of an append. What `fork` and `import` write is told of by `create`, once, when all of it is there. */
+  /** Runs after an append was acknowledged. Not for the entries that `fork` and `import` write: `create` runs once they are complete. */
   readonly save?: (saved: { readonly session: string; readonly ids: readonly string[]; readonly head: Head }) => unknown
-  /** Of every session that this repository makes: by `create`, `openOrCreate`, `continueRecent`, `fork` or `import`. */
+  /** Runs for each session that this repository created: by `create`, `openOrCreate`, `continueRecent`, `fork` or `import`. */
   readonly create?: (made: { readonly session: string; readonly header: Header }) => unknown
   readonly delete?: (deleted: { readonly session: string }) => unknown
   readonly compact?: {
@@ -27,7 +28,7 @@ export interface Hooks {
   }
 }
 
-/** Runs the `append` hooks one after the other, each on what the one before it gave. */
+/** Runs the `append` hooks in order, each on the result of the previous one. */
 export async function runAppendHooks(
   hooks: readonly Hooks[],
   entries: readonly NewEntry[],
@@ -42,7 +43,7 @@ export async function runAppendHooks(
   return out
 }
 
-/** Runs a hook or a listener that stops nothing. */
+/** Runs a hook or a listener whose failure is only reported. */
 export function runHook(name: string, run: () => unknown, failed: (hook: string, error: unknown) => void): void {
   try {
     const result = run()
@@ -52,7 +53,7 @@ export function runHook(name: string, run: () => unknown, failed: (hook: string,
   }
 }
 
-/** Entries as they are now: whoever gave them may change them while hooks are awaited. Throws `invalid` for what is not JSON. */
+/** Copies entries, because their caller may change them while hooks are awaited. `invalid` for an entry that is not JSON. */
 export function copyEntries(entries: readonly NewEntry[]): NewEntry[] {
   return entries.map((entry) => (isObject(entry) ? { ...copyOf(entry), ...symbolsOf(entry) } : entry))
 }
@@ -65,7 +66,7 @@ function copyOf(entry: NewEntry): NewEntry {
   }
 }
 
-/** What a method of the session says to itself goes by symbols, which JSON does not have. */
+/** Methods of the session pass arguments to the queue as symbol keys, which JSON does not copy. */
 function symbolsOf(entry: object): object {
   return Object.fromEntries(
     Object.getOwnPropertySymbols(entry).map((key) => [key, (entry as Record<symbol, unknown>)[key]]),

@@ -1,5 +1,6 @@
 /** Pages of session information, newest first, without opening a log whose kept information is up to date. */
 import { SessionError, hasCode } from "../format/errors.ts"
+import { signalOf } from "../storage/checks.ts"
 import type { CallOptions, HeadInfo, SessionStorage } from "../storage/contract.ts"
 import { isCurrent, storedInfo } from "../info/store.ts"
 import { toSessionInfo } from "../info/projection.ts"
@@ -39,7 +40,7 @@ export async function listSessions(
     throw new SessionError("invalid", `limit must be a whole number from 1 to 200, not ${String(limit)}.`)
   }
   const after = o.cursor === undefined ? undefined : parseCursor(o.cursor)
-  const signal = o.signal === undefined ? {} : { signal: o.signal }
+  const signal = signalOf(o)
   const newestFirst = storage.capabilities.listOrder === "updatedAt"
   const rows: SessionInfo[] = []
   const unreadable: { id: string; error: unknown }[] = []

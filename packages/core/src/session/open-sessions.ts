@@ -1,4 +1,4 @@
-/** The sessions that a repository has open: handles on one id share one session behind them, and the last one releases it. */
+/** The open sessions of a repository, by id. All handles on an id share one `LiveSession`; closing the last handle releases it. */
 import type { CompactionSettings } from "../compaction/types.ts"
 import { SessionError } from "../format/errors.ts"
 import type { CallOptions, Seq, SessionStorage } from "../storage/contract.ts"
@@ -10,27 +10,27 @@ import { taken } from "../write/errors.ts"
 import type { LiveSession } from "./live-session.ts"
 import type { OpenOptions } from "./types.ts"
 
-export interface OpenHandle {
+export interface OpenedSession {
   readonly handle: SessionHandle
-  readonly shared: LiveSession
+  readonly live: LiveSession
 }
 
 interface OpenSlot {
   readonly opening: Promise<LiveSession>
-  /** It is being made, or was: opening the same id has nothing to do with how that ends. */
-  readonly made: boolean
-  /** Ends the opening when nobody waits for it any more. */
+  /** By `create`, not by `open`: if the creation fails, `open` of the same id still tries. */
+  readonly created: boolean
+  /** Aborts the opening when its last waiting caller has given up. */
   readonly abort: AbortController
   handles: number
-  /** The log's end when it was opened; 0 for one that was made. */
+  /** The end of the log when it was opened; 0 for a created session. */
   from: Seq
 }
 
 export class OpenSessions {
   readonly #storage: SessionStorage
-  /** Of all sessions; each handle has its own over it. */
+  /** Settings of the repository; those of a handle override them. */
   readonly #compaction: CompactionSettings | undefined
-  readonly #places = new Map<string, OpenSlot>()
+  readonly #slots = new Map<string, OpenSlot>()
   #closing: Promise<void> | undefined
 
   constructor(storage: SessionStorage, compaction?: CompactionSettings) {
@@ -42,67 +42,71 @@ export class OpenSessions {
     return this.#closing !== undefined
   }
 
-  /** A handle on the session of an id, which `open` opens where none is. */
-  async open(id: string, open: (o: CallOptions) => Promise<LiveSession>, o: OpenOptions): Promise<OpenHandle> {
+  /** A handle on the session of an id; calls `open` if it is not open. */
+  async open(id: string, open: (o: CallOptions) => Promise<LiveSession>, o: OpenOptions): Promise<OpenedSession> {
     for (;;) {
-      const there = this.#places.get(id)
-      if (there === undefined) {
+      const slot = this.#slots.get(id)
+      if (slot === undefined) {
         const abort = new AbortController()
-        return this.#hold(id, this.#place(id, open({ signal: abort.signal }), { made: false, abort }), o)
+        return this.#acquire(id, this.#addSlot(id, open({ signal: abort.signal }), { created: false, abort }), o)
       }
-      if (!there.made || (await succeeded(there.opening))) return this.#hold(id, there, o)
+      if (!slot.created || (await succeeded(slot.opening))) return this.#acquire(id, slot, o)
     }
   }
 
-  /** The same for a session that is made. `exists` where one of that id is open. */
-  async make(id: string, make: () => Promise<LiveSession>, { signal, ...settings }: OpenOptions): Promise<OpenHandle> {
+  /** A handle on a new session. `exists` if a session with that id is open. */
+  async create(
+    id: string,
+    create: () => Promise<LiveSession>,
+    { signal, ...settings }: OpenOptions,
+  ): Promise<OpenedSession> {
     for (;;) {
-      const there = this.#places.get(id)
-      if (there === undefined) {
-        return this.#hold(id, this.#place(id, make(), { made: true, abort: new AbortController() }), settings)
+      const slot = this.#slots.get(id)
+      if (slot === undefined) {
+        return this.#acquire(id, this.#addSlot(id, create(), { created: true, abort: new AbortController() }), settings)
       }
       const open = await rejectOnAbort(
-        there.opening.catch(() => undefined),
+        slot.opening.catch(() => undefined),
         signal,
         aborted(id),
       )
       if (open === undefined) continue
       if (!(await this.#wasDeleted(open))) throw taken({ id, storage: this.#storage })
-      this.#leave(id, there)
+      this.#removeSlot(id, slot)
     }
   }
 
-  /** By another repository, so that its id is free although there are handles on it here. */
+  /** Another repository deleted it, so its id is free although it is open here. */
   async #wasDeleted({ id, state }: LiveSession): Promise<boolean> {
     return state.head !== undefined && (await this.#storage.head(id)) === undefined
   }
 
-  /** The open session of an id. */
+  /** The session of an id if it is open or opening. */
   find(id: string): Promise<LiveSession> | undefined {
-    return this.#places.get(id)?.opening
+    return this.#slots.get(id)?.opening
   }
 
-  /** The id now means another session, or none. Handles stay with the one they have. */
-  forget(id: string): void {
-    this.#places.delete(id)
+  /** Frees the id of a deleted session. Existing handles keep their session. */
+  remove(id: string): void {
+    this.#slots.delete(id)
   }
 
-  /** Flushes and releases every session, then closes the storage. Rejects with the first thing that failed, after all of it. */
+  /** Flushes and releases every session, then closes the storage. Rejects with the first failure after everything was tried. */
   close(): Promise<void> {
     this.#closing ??= this.#close()
     return this.#closing
   }
 
   async #close(): Promise<void> {
-    const places = [...this.#places.values()]
-    this.#places.clear()
+    const slots = [...this.#slots.values()]
+    this.#slots.clear()
     const settled = await Promise.allSettled(
-      places.map(async (place) => {
-        place.abort.abort()
-        const session = await place.opening.catch(() => undefined)
+      slots.map(async (slot) => {
+        slot.abort.abort()
+        const session = await slot.opening.catch(() => undefined)
         if (session === undefined) return
-        for (const look of session.closeListeners) look()
-        await settle(session, place.from)
+        for (const listener of session.closeListeners) listener()
+        await flush(session, slot.from)
       }),
     )
     await this.#storage[Symbol.asyncDispose]()
@@ -110,58 +114,61 @@ export class OpenSessions {
     if (failed !== undefined) throw failed.reason
   }
 
-  #place(id: string, opening: Promise<LiveSession>, o: Pick<OpenSlot, "made" | "abort">): OpenSlot {
-    const place: OpenSlot = { ...o, opening, handles: 0, from: 0 }
-    this.#places.set(id, place)
+  #addSlot(id: string, opening: Promise<LiveSession>, o: Pick<OpenSlot, "created" | "abort">): OpenSlot {
+    const slot: OpenSlot = { ...o, opening, handles: 0, from: 0 }
+    this.#slots.set(id, slot)
     opening.then(
-      ({ state }) => (place.from = o.made ? 0 : (state.head?.next ?? 0)),
-      // Before anybody who waits for it hears of its failure, so that they find the id free.
-      () => this.#leave(id, place),
+      ({ state }) => (slot.from = o.created ? 0 : (state.head?.next ?? 0)),
+      // Runs before the waiting callers see the failure, so that they find the id free.
+      () => this.#removeSlot(id, slot),
     )
-    return place
+    return slot
   }
 
-  async #hold(id: string, place: OpenSlot, { signal, compaction }: OpenOptions): Promise<OpenHandle> {
-    place.handles++
+  async #acquire(id: string, slot: OpenSlot, { signal, compaction }: OpenOptions): Promise<OpenedSession> {
+    slot.handles++
     try {
-      const shared = await rejectOnAbort(place.opening, signal, aborted(id))
+      const live = await rejectOnAbort(slot.opening, signal, aborted(id))
       if (this.closed) throw new SessionError("closed", `The sessions were closed while ${id} was opened.`)
       const isClosed = (): boolean => this.closed
       return {
-        shared,
-        handle: new SessionHandle(shared, {
+        live,
+        handle: new SessionHandle(live, {
           isClosed,
-          release: () => this.#release(id, place, shared),
+          release: () => this.#release(id, slot, live),
           compaction: [this.#compaction, compaction],
         }),
       }
     } catch (error) {
-      if (--place.handles === 0) {
-        this.#leave(id, place)
-        place.abort.abort()
+      if (--slot.handles === 0) {
+        this.#removeSlot(id, slot)
+        slot.abort.abort()
       }
       throw error
     }
   }
 
-  async #release(id: string, place: OpenSlot, session: LiveSession): Promise<void> {
+  async #release(id: string, slot: OpenSlot, session: LiveSession): Promise<void> {
     if (this.#closing !== undefined) return this.#closing
-    if (--place.handles > 0) return
+    if (--slot.handles > 0) return
     try {
-      await settle(session, place.from)
+      await flush(session, slot.from)
     } finally {
-      // Somebody may have opened it again meanwhile, and goes on with this one.
-      if (place.handles === 0) this.#leave(id, place)
+      // Another caller may have opened it again meanwhile and shares this session.
+      if (slot.handles === 0) this.#removeSlot(id, slot)
     }
   }
 
-  #leave(id: string, place: OpenSlot): void {
-    if (this.#places.get(id) === place) this.#places.delete(id)
+  #removeSlot(id: string, slot: OpenSlot): void {
+    if (this.#slots.get(id) === slot) this.#slots.delete(id)
   }
 }
 
-/** What was appended is acknowledged and, where the storage can tell, on stable storage; information that rode along nowhere is kept. */
-async function settle(session: LiveSession, from: Seq): Promise<void> {
+/**
+ * Waits for pending appends, then syncs the log if the storage can. Stores the session information if it was too long to be stored
+ * beside the head.
+ */
+async function flush(session: LiveSession, from: Seq): Promise<void> {
   const { state, storage, id } = session
   await session.drain()
   if (state.head === undefined || state.head.next === from) return

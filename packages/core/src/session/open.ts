@@ -67,10 +67,9 @@ export async function openSession(
     info: await projectionOf(storage, id, loaded, beside, o),
     bytes: loaded.headInfo.bytes,
   })
-  const shared = new LiveSession({ state, store, options, reload })
-  if (loaded.older !== undefined || loaded.newer !== undefined)
-    shared.writeGuard = writeGuardOf(shared, loaded, options)
-  return shared
+  const live = new LiveSession({ state, store, options, reload })
+  if (loaded.older !== undefined || loaded.newer !== undefined) live.writeGuard = writeGuardOf(live, loaded, options)
+  return live
 }
 
 interface Loaded {

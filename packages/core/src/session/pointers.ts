@@ -1,4 +1,4 @@
-/** Names for "the session I was in", one a terminal or a project: documents of the storage. */
+/** Pointers: named references to the last used session, for example one for each terminal. Stored as documents. */
 import { SessionError, hasCode } from "../format/errors.ts"
 import { checkSessionId } from "../storage/checks.ts"
 import type { CallOptions, Doc, SessionStorage } from "../storage/contract.ts"
@@ -12,7 +12,8 @@ export async function setPointer(
 ): Promise<void> {
   const { session, cwd } = pointer
   checkSessionId(session)
-  if (cwd !== undefined && typeof cwd !== "string") throw new SessionError("invalid", "A pointer's cwd is a text.")
+  if (cwd !== undefined && typeof cwd !== "string")
+    throw new SessionError("invalid", "The cwd of a pointer must be a string.")
   const text = JSON.stringify({ session, ...(cwd === undefined ? {} : { cwd }) })
   await untilWritten(storage, keyOf(name), o, (doc) =>
     storage.docs.put(keyOf(name), text, { ...o, expect: doc?.version ?? null }),
@@ -34,10 +35,10 @@ export async function deletePointer(storage: SessionStorage, name: string, o: Ca
   })
 }
 
-/** More writers in a row than that are no race, but a store that refuses. */
+/** Attempts; more conflicts in a row come from a faulty storage, not from other writers. */
 const TRIES = 20
 
-/** The last set wins, so a version that was overtaken is read again. */
+/** The last write wins: after a conflict, the new version of the document is read and replaced. */
 async function untilWritten(
   storage: SessionStorage,
   key: string,
@@ -70,7 +71,7 @@ function parsePointer(text: string): Pointer | undefined {
     if (typeof session !== "string") return undefined
     return typeof cwd === "string" ? { session, cwd } : { session }
   } catch {
-    // A pointer is a convenience: one that cannot be read points nowhere, and the next set replaces it.
+    // An unreadable pointer counts as missing: the next `set` replaces it.
     return undefined
   }
 }

@@ -1,6 +1,7 @@
 /** What is read straight from the storage: every entry, the information, the parts. */
 import { SessionError } from "../format/errors.ts"
 import type { Entry } from "../format/records.ts"
+import { signalOf } from "../storage/checks.ts"
 import type { CallOptions, HeadInfo, Seq } from "../storage/contract.ts"
 import type { EntrySlot } from "../log/entry-log.ts"
 import { buildTree } from "../log/nodes.ts"
@@ -16,33 +17,33 @@ import type { SessionPart, SessionTree } from "./types.ts"
 
 /** Acknowledged entries from the storage, then those still pending. Lines that are no entries are left out. */
 export async function* readEntryRuns(
-  shared: LiveSession,
+  live: LiveSession,
   range: { readonly from?: Seq; readonly to?: Seq },
   o: CallOptions,
 ): AsyncGenerator<readonly Entry[], void, undefined> {
-  const { state } = shared
+  const { state } = live
   const { from = 0, to = Number.MAX_SAFE_INTEGER } = range
-  const signal = o.signal === undefined ? {} : { signal: o.signal }
+  const signal = signalOf(o)
   // An older log's entries are what the migration made of them, and all in memory.
-  const stored = shared.writeGuard.kind === "open" && state.head !== undefined ? Math.min(state.acknowledged, to) : 0
+  const stored = live.writeGuard.kind === "open" && state.head !== undefined ? Math.min(state.acknowledged, to) : 0
   if (from < stored) {
-    for await (const chunk of shared.storage.read(shared.id, { from, to: stored }, signal)) {
+    for await (const chunk of live.storage.read(live.id, { from, to: stored }, signal)) {
       const slots = chunk.lines.map((line, index) => parseEntry(line, chunk.from + index, ignore))
-      yield* wholeRuns(shared, slots, o)
+      yield* wholeRuns(live, slots, o)
     }
   }
   for (let seq = Math.max(from, stored, state.log.from); seq < Math.min(to, state.log.end); seq++) {
-    yield* wholeRuns(shared, [state.log.at(seq)], o)
+    yield* wholeRuns(live, [state.log.at(seq)], o)
   }
 }
 
 /** Entries that are whole as they are go together; of the others one at a time is restored. */
 async function* wholeRuns(
-  shared: LiveSession,
+  live: LiveSession,
   slots: readonly EntrySlot[],
   o: CallOptions,
 ): AsyncGenerator<readonly Entry[], void, undefined> {
-  const foreign = shared.writeGuard.kind !== "open"
+  const foreign = live.writeGuard.kind !== "open"
   let run: Entry[] = []
   for (const entry of slots) {
     if (entry === undefined) continue
@@ -52,20 +53,20 @@ async function* wholeRuns(
     }
     if (run.length > 0) yield run
     run = []
-    yield [await wholeEntry(shared, entry, o)]
+    yield [await wholeEntry(live, entry, o)]
   }
   if (run.length > 0) yield run
 }
 
-export async function readEntry(shared: LiveSession, id: string, o: CallOptions = {}): Promise<Entry | undefined> {
-  const seq = await findEntry(shared, id, o)
-  const entry = seq === undefined ? undefined : shared.state.log.at(seq)
-  return entry === undefined ? undefined : wholeEntry(shared, entry, o)
+export async function readEntry(live: LiveSession, id: string, o: CallOptions = {}): Promise<Entry | undefined> {
+  const seq = await findEntry(live, id, o)
+  const entry = seq === undefined ? undefined : live.state.log.at(seq)
+  return entry === undefined ? undefined : wholeEntry(live, entry, o)
 }
 
 /** Entries as they are in memory: what lies in the blob store is not read for it. */
-export async function readTree(shared: LiveSession, o: CallOptions = {}): Promise<SessionTree> {
-  const { state, store, diagnostics } = shared
+export async function readTree(live: LiveSession, o: CallOptions = {}): Promise<SessionTree> {
+  const { state, store, diagnostics } = live
   const ask = (): object => (state.log.complete ? {} : { older: true, hint: 0 })
   await store.untilKnown(() => state.log, ask, o)
   const { log, leafId } = state
@@ -74,36 +75,36 @@ export async function readTree(shared: LiveSession, o: CallOptions = {}): Promis
   return { roots: buildTree(log), leafId, path, diagnostics }
 }
 
-export async function readInfo(shared: LiveSession, o: CallOptions = {}): Promise<SessionInfo> {
-  const { state, storage, id } = shared
+export async function readInfo(live: LiveSession, o: CallOptions = {}): Promise<SessionInfo> {
+  const { state, storage, id } = live
   const stored = state.head === undefined ? undefined : await storage.head(id, o)
-  if (state.head !== undefined && stored === undefined) throw deleted(shared)
-  const head: HeadInfo = stored ?? { next: 0, log: "", bytes: 0, updatedAt: shared.options.now(), parts: [] }
+  if (state.head !== undefined && stored === undefined) throw deleted(live)
+  const head: HeadInfo = stored ?? { next: 0, log: "", bytes: 0, updatedAt: live.options.now(), parts: [] }
   const replaced = state.head !== undefined && head.log !== state.head.log
-  const projection = replaced ? await currentInfo(storage, id, head, o) : await infoOfOpen(shared, head, o)
+  const projection = replaced ? await currentInfo(storage, id, head, o) : await infoOfOpen(live, head, o)
   // Rewritten by another writer's migration it is the same session; made anew it is another one.
-  if (replaced && projection.createdAt !== startProjection(state.header, "").createdAt) throw deleted(shared)
-  return toSessionInfo(id, projection.stale === "path" ? await withPathOf(shared, projection, o) : projection, head)
+  if (replaced && projection.createdAt !== startProjection(state.header, "").createdAt) throw deleted(live)
+  return toSessionInfo(id, projection.stale === "path" ? await withPathOf(live, projection, o) : projection, head)
 }
 
 /** After a branch, with the model and the compaction of the new path. */
 export async function withPathOf(
-  shared: LiveSession,
+  live: LiveSession,
   projection: InfoProjection,
   o: CallOptions = {},
 ): Promise<InfoProjection> {
-  const { state } = shared
-  const selection = await selectAt(shared, state.leafId, o)
+  const { state } = live
+  const selection = await selectAt(live, state.leafId, o)
   const known = withPath(projection, selection.state, compactionOf(state.log, selection))
   if (state.projection === projection) state.projection = known
   return known
 }
 
 export async function readParts(
-  shared: LiveSession,
+  live: LiveSession,
   o: CallOptions = {},
 ): Promise<{ readonly bytes: number; readonly parts: readonly SessionPart[] }> {
-  const head = shared.state.head === undefined ? undefined : await shared.storage.head(shared.id, o)
+  const head = live.state.head === undefined ? undefined : await live.storage.head(live.id, o)
   if (head === undefined) return { bytes: 0, parts: [] }
   const parts = head.parts ?? [{ from: 0, bytes: head.bytes }]
   return {
@@ -117,12 +118,12 @@ export async function readParts(
 }
 
 /** The fold that a session carries along, or one that is made now: of an opened log that waits until somebody asks. */
-async function infoOfOpen(shared: LiveSession, head: HeadInfo, o: CallOptions): Promise<InfoProjection> {
-  const { state } = shared
+async function infoOfOpen(live: LiveSession, head: HeadInfo, o: CallOptions): Promise<InfoProjection> {
+  const { state } = live
   const carried = state.infoAt(state.pendingCount)
   if (carried !== undefined && carried.stale !== "log") return carried
-  if (shared.writeGuard.kind !== "open" || state.head === undefined) return infoOfMemory(shared)
-  const made = await currentInfo(shared.storage, shared.id, head, o)
+  if (live.writeGuard.kind !== "open" || state.head === undefined) return infoOfMemory(live)
+  const made = await currentInfo(live.storage, live.id, head, o)
   if (state.acknowledged === made.to.seq + 1 && state.head.log === made.log) state.projection = made
   let projection = made
   for (let seq = made.to.seq + 1; seq < state.log.end; seq++)
@@ -143,11 +144,11 @@ function deleted({ id, storage }: LiveSession): SessionError {
 }
 
 /** One at a time: images kept outside of the lines are larger than the lines by orders of magnitude. */
-async function wholeEntry(shared: LiveSession, entry: Entry, o: CallOptions): Promise<Entry> {
-  const foreign = shared.writeGuard.kind !== "open"
-  const signal = o.signal === undefined ? {} : { signal: o.signal }
-  const { entries, diagnostics } = await restoreEntries(shared.storage, [entry], { ...signal, foreign })
-  for (const diagnostic of diagnostics) shared.events.emit("diagnostic", diagnostic)
+async function wholeEntry(live: LiveSession, entry: Entry, o: CallOptions): Promise<Entry> {
+  const foreign = live.writeGuard.kind !== "open"
+  const signal = signalOf(o)
+  const { entries, diagnostics } = await restoreEntries(live.storage, [entry], { ...signal, foreign })
+  for (const diagnostic of diagnostics) live.events.emit("diagnostic", diagnostic)
   return entries[0] as Entry
 }
 

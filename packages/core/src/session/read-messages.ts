@@ -16,26 +16,26 @@ import type { ReadableSession } from "./live.ts"
 import type { HistoryMessage, MessagesOptions, MessagesPage } from "./types.ts"
 
 /** A page of the path's messages, read backwards from the leaf or from `before`. */
-export async function readMessages(shared: ReadableSession, o: MessagesOptions = {}): Promise<MessagesPage> {
+export async function readMessages(live: ReadableSession, o: MessagesOptions = {}): Promise<MessagesPage> {
   const { limit = 50, before } = o
   if (!Number.isInteger(limit) || limit < 1 || limit > 1000) {
     throw new SessionError("invalid", `limit must be a whole number from 1 to 1000, not ${String(limit)}.`, {
-      session: shared.id,
+      session: live.id,
     })
   }
-  const { state } = shared
+  const { state } = live
   const { leafId } = state
   const ask = (): Page | NeedsOlder => {
     const { log } = state
     if (before === undefined && leafId === null) return { entries: [] }
     const start = before === undefined ? log.find(leafId ?? "") : placeOf(log, before)
     if (start !== undefined) return collectMessages(log, before === undefined ? start : parentOf(log, start), limit)
-    if (log.complete) throw unknownEntry(shared, before ?? leafId)
+    if (log.complete) throw unknownEntry(live, before ?? leafId)
     return { older: true }
   }
-  const page = await shared.store.untilKnown(() => state.log, ask, o)
+  const page = await live.store.untilKnown(() => state.log, ask, o)
   const refers = page.entries.some(({ entry }) => mayRefer(entry))
-  const whole = refers ? await restoreSelected(shared, page.entries, o) : page
+  const whole = refers ? await restoreSelected(live, page.entries, o) : page
   const messages = whole.entries.map(({ seq, entry }): HistoryMessage => {
     const message = entry["message"] as Message
     const content = message.content === undefined ? undefined : blocksOf(message.content)

@@ -1,4 +1,4 @@
-/** All sessions of one storage: makes them, finds them, and lets handles on one id share one session. */
+/** `Sessions`: the repository of the sessions of one storage. Checks arguments and state, runs hooks, and calls the modules. */
 import { checkExclusive } from "../compaction/settings/layers.ts"
 import { checkSettings } from "../compaction/settings/settings.ts"
 import type { CompactionSettings } from "../compaction/types.ts"
@@ -14,7 +14,7 @@ import type { SessionInfo } from "../info/projection.ts"
 import { listSessions, sessionInfo } from "./list.ts"
 import type { KnownSortKeys } from "./list.ts"
 import { OpenSessions } from "./open-sessions.ts"
-import type { OpenHandle } from "./open-sessions.ts"
+import type { OpenedSession } from "./open-sessions.ts"
 import { toOpeningOptions } from "./options.ts"
 import type { SessionsOptions } from "./options.ts"
 import { newHeader, openSession } from "./open.ts"
@@ -37,7 +37,7 @@ import type {
   VerifyReport,
 } from "./types.ts"
 
-/** Sessions that come and go more often than this between two looks are no race, but a storage that contradicts itself. */
+/** Attempts of `openOrCreate`. A storage that answers `not_found` and `exists` more often than this contradicts itself. */
 const MAX_RACES = 10
 
 export function createSessions(o: SessionsOptions): Sessions {
@@ -48,7 +48,7 @@ class SessionRepository implements Sessions {
   readonly storage: SessionStorage
   readonly pointers: Pointers
   readonly #options: OpeningOptions
-  readonly #places: KnownSortKeys = new Map()
+  readonly #sortKeys: KnownSortKeys = new Map()
   readonly #ulidsOnly: boolean
   readonly #hookFailed: (hook: string, error: unknown) => void
   readonly #compaction: CompactionSettings | undefined
@@ -87,14 +87,14 @@ class SessionRepository implements Sessions {
     const header = newHeader(fields, id, this.#options.now())
     const problem = headerProblem(header)
     if (problem !== undefined) throw new SessionError("invalid", `The session was not created: ${problem}`)
-    const make = (): ReturnType<typeof createSession> => createSession(this.storage, header, this.#options, o)
-    const { handle } = await this.#open.make(id, make, o)
-    this.#tellMade(id, header)
+    const create = (): ReturnType<typeof createSession> => createSession(this.storage, header, this.#options, o)
+    const { handle } = await this.#open.create(id, create, o)
+    this.#runCreateHooks(id, header)
     return handle
   }
 
   async open(id: string, o: OpenOptions = {}): Promise<Session> {
-    return (await this.#hold(id, o)).handle
+    return (await this.#acquire(id, o)).handle
   }
 
   async openOrCreate(id: string, o: Omit<CreateOptions, "id"> = {}): Promise<Session> {
@@ -107,7 +107,7 @@ class SessionRepository implements Sessions {
       try {
         return await this.create({ ...o, id })
       } catch (error) {
-        // Somebody else made it between the two; theirs is opened.
+        // Another writer created it between the two calls, so it can be opened.
         if (!hasCode(error, "exists") || attempt === MAX_RACES) throw error
       }
     }
@@ -121,7 +121,7 @@ class SessionRepository implements Sessions {
 
   async list(o: ListOptions = {}): Promise<SessionPage> {
     this.#check()
-    return listSessions(this.storage, this.#options, this.#places, o)
+    return listSessions(this.storage, this.#options, this.#sortKeys, o)
   }
 
   async rename(id: string, title: string | null, o: CallOptions = {}): Promise<void> {
@@ -130,20 +130,20 @@ class SessionRepository implements Sessions {
 
   async move(id: string, o: CallOptions & { readonly cwd: string }): Promise<void> {
     if (typeof o.cwd !== "string" || o.cwd === "")
-      throw new SessionError("invalid", "A session moves to a cwd that is a text.", { session: id })
+      throw new SessionError("invalid", "The cwd of move() must be a non-empty string.", { session: id })
     await this.#with(id, o, ({ handle }) => handle.metadata("cwd", o.cwd, signalOf(o)))
   }
 
   async delete(id: string, o: CallOptions = {}): Promise<Deleted> {
     this.#check()
     this.#checkId(id)
-    // What was appended before is written before, and not afterwards into nothing.
+    // Pending appends are written before the delete, so that none fails on a deleted log.
     await this.#flush(id).catch(() => undefined)
     const head = await this.storage.head(id, o)
     const deleted = await this.storage.delete(id, o)
     if (head === undefined)
       throw new SessionError("not_found", `There is no session ${id} in ${this.storage.description}.`, { session: id })
-    this.#open.forget(id)
+    this.#open.remove(id)
     for (const hook of this.#options.hooks) runHook("delete", () => hook.delete?.({ session: id }), this.#hookFailed)
     return deleted
   }
@@ -151,12 +151,12 @@ class SessionRepository implements Sessions {
   async fork(id: string, o: OpenOptions & { readonly at?: string; readonly id?: string } = {}): Promise<Session> {
     const forkId = o.id ?? this.#options.newId()
     this.#checkId(forkId)
-    await this.#with(id, o, async ({ shared, handle }) => {
+    await this.#with(id, o, async ({ live, handle }) => {
       const { forkSession } = await transferFeature()
-      await forkSession(shared, handle, forkId, this.#options, o)
+      await forkSession(live, handle, forkId, this.#options, o)
     })
     const fork = await this.open(forkId, o)
-    this.#tellMade(forkId, fork.header)
+    this.#runCreateHooks(forkId, fork.header)
     return fork
   }
 
@@ -171,7 +171,7 @@ class SessionRepository implements Sessions {
     this.#checkId(id)
     const { importSession } = await transferFeature()
     const { result, header } = await importSession(this.storage, source, id, this.#options, o)
-    this.#tellMade(id, header)
+    this.#runCreateHooks(id, header)
     return result
   }
 
@@ -217,35 +217,34 @@ class SessionRepository implements Sessions {
     return this.close()
   }
 
-  async #hold(id: string, o: OpenOptions): Promise<OpenHandle> {
+  async #acquire(id: string, o: OpenOptions): Promise<OpenedSession> {
     this.#check()
     this.#checkId(id)
     this.#checkCompaction(o)
     return this.#open.open(id, (signal) => openSession(this.storage, id, this.#options, signal), o)
   }
 
-  async #with<T>(id: string, o: CallOptions, use: (held: OpenHandle) => Promise<T>): Promise<T> {
-    const held = await this.#hold(id, o)
+  async #with<T>(id: string, o: CallOptions, use: (opened: OpenedSession) => Promise<T>): Promise<T> {
+    const opened = await this.#acquire(id, o)
     try {
-      return await use(held)
+      return await use(opened)
     } finally {
-      await held.handle.close()
+      await opened.handle.close()
     }
   }
 
-  /** What this repository has queued for a session is in the log before the log is read as a whole. */
+  /** Writes the pending appends of an open session before its stored log is read. */
   async #flush(id: string): Promise<void> {
     await (await this.#open.find(id)?.catch(() => undefined))?.drain()
   }
 
-  #tellMade(session: string, header: Header): void {
+  #runCreateHooks(session: string, header: Header): void {
     for (const hook of this.#options.hooks)
       runHook("create", () => hook.create?.({ session, header }), this.#hookFailed)
   }
 
   #check(): void {
-    if (this.#open.closed)
-      throw new SessionError("closed", "These sessions were closed. Make new ones with createSessions().")
+    if (this.#open.closed) throw new SessionError("closed", "These sessions were closed. Call createSessions() again.")
   }
 
   #checkCompaction({ compaction }: OpenOptions): void {

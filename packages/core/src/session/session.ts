@@ -1,4 +1,4 @@
-/** The handle that a user holds: checks, and short ways to say what `append` can say. */
+/** `Session` as a caller gets it: checks that it is open, and implements the methods as appends to and reads of the live session. */
 import type { SessionContext } from "../context/types.ts"
 import { SessionError } from "../format/errors.ts"
 import { isAutomatic, resolveSetting, MAX_FAILURES } from "../compaction/settings/layers.ts"
@@ -21,7 +21,6 @@ import { StorageError } from "../storage/errors.ts"
 import type { CompactionCaller } from "./live.ts"
 import type { SessionEvents } from "./events.ts"
 import type { SessionInfo } from "../info/projection.ts"
-import { closed, notInTurn } from "./handle-errors.ts"
 import { oneByOne } from "./one-by-one.ts"
 import { readContext } from "./context.ts"
 import { findEntry } from "./select-path.ts"
@@ -43,59 +42,59 @@ import type {
 } from "./types.ts"
 import type { AppendOptions, AppendResult } from "../write/types.ts"
 
-/** Whose handle it is: a repository's, or a turn's. */
+/** The owner of a handle: a repository or a turn. */
 export interface HandleOwner {
   readonly isClosed: () => boolean
-  /** Lets the last handle release what they share. */
+  /** Called once, when the handle is closed. */
   readonly release: () => Promise<void>
-  /** Levels of settings, the weakest first. */
+  /** Layers of settings, the weakest first. */
   readonly compaction: SettingsLayers
-  /** Made for a turn: its appends are the turn's, and it cannot start another. */
+  /** Passed to the function of a turn, so it cannot start another turn. Default false. */
   readonly inTurn?: boolean
 }
 
 export class SessionHandle implements Session {
-  readonly #shared: LiveSession
+  readonly #live: LiveSession
   readonly #owner: HandleOwner
   #closing: Promise<void> | undefined
 
-  constructor(shared: LiveSession, owner: HandleOwner) {
-    this.#shared = shared
+  constructor(live: LiveSession, owner: HandleOwner) {
+    this.#live = live
     this.#owner = owner
   }
 
   get id(): string {
-    return this.#shared.id
+    return this.#live.id
   }
 
   get header(): Header {
-    return this.#shared.state.header
+    return this.#live.state.header
   }
 
   get leafId(): string | null {
-    return this.#shared.state.leafId
+    return this.#live.state.leafId
   }
 
   get head(): Head | undefined {
-    return this.#shared.state.head
+    return this.#live.state.head
   }
 
   get diagnostics(): readonly Diagnostic[] {
-    return this.#shared.diagnostics
+    return this.#live.diagnostics
   }
 
   append(entries: NewEntry | readonly NewEntry[], o?: AppendOptions): Promise<AppendResult> {
     if (this.#isClosed()) return Promise.reject(closed(this.id))
-    return this.#shared.append(Array.isArray(entries) ? (entries as readonly NewEntry[]) : [entries as NewEntry], o)
+    return this.#live.append(Array.isArray(entries) ? (entries as readonly NewEntry[]) : [entries as NewEntry], o)
   }
 
   async turn<T>(fn: (session: Session, turn: TurnContext) => Promise<T> | T, o: CallOptions = {}): Promise<T> {
-    const shared = this.#open()
+    const live = this.#open()
     if (this.#owner.inTurn === true) throw nestedTurn(this.id)
     const isClosed = (): boolean => this.#isClosed()
     const { compaction } = this.#owner
-    const inner = new SessionHandle(shared, { isClosed, release: async () => undefined, compaction, inTurn: true })
-    return runTurn(shared, (turn) => fn(inner, turn), o, this.#compactBetween(o))
+    const inner = new SessionHandle(live, { isClosed, release: async () => undefined, compaction, inTurn: true })
+    return runTurn(live, (turn) => fn(inner, turn), o, this.#compactBetween(o))
   }
 
   async context(o?: ContextOptions): Promise<SessionContext> {
@@ -103,23 +102,23 @@ export class SessionHandle implements Session {
   }
 
   async messages(o?: MessagesOptions): Promise<MessagesPage> {
-    const shared = this.#open(o)
-    return readMessages(shared, o)
+    const live = this.#open(o)
+    return readMessages(live, o)
   }
 
   entries(range: { readonly from?: Seq; readonly to?: Seq } = {}, o: CallOptions = {}): AsyncIterable<Entry> {
-    const shared = this.#open(o)
-    return oneByOne(readEntryRuns(shared, range, o))
+    const live = this.#open(o)
+    return oneByOne(readEntryRuns(live, range, o))
   }
 
   async entry(id: string, o?: CallOptions): Promise<Entry | undefined> {
-    const shared = this.#open(o)
-    return readEntry(shared, id, o)
+    const live = this.#open(o)
+    return readEntry(live, id, o)
   }
 
   async tree(o: CallOptions = {}): Promise<SessionTree> {
-    const shared = this.#open(o)
-    return readTree(shared, o)
+    const live = this.#open(o)
+    return readTree(live, o)
   }
 
   branch(id: string, o?: AppendOptions): Promise<AppendResult> {
@@ -165,9 +164,9 @@ export class SessionHandle implements Session {
     o?: AppendOptions,
   ): Promise<AppendResult> {
     return this.#at(id, o, (seq) => {
-      if (this.#shared.state.log.at(seq)?.type !== "compaction")
+      if (this.#live.state.log.at(seq)?.type !== "compaction")
         return this.append({ type: "context_edit", targetId: id, replacement }, o)
-      const message = `Entry ${id} is a compaction. Delete it (tombstone) to have its history back, or compact again.`
+      const message = `Entry ${id} is a compaction. Delete it (tombstone) to restore its history, or compact again.`
       throw new SessionError("invalid", message, { session: this.id })
     })
   }
@@ -185,7 +184,7 @@ export class SessionHandle implements Session {
   }
 
   get compactionStatus(): CompactionStatus {
-    const { running, failures } = this.#shared.compaction
+    const { running, failures } = this.#live.compaction
     return {
       running,
       failures,
@@ -213,13 +212,13 @@ export class SessionHandle implements Session {
   }
 
   async info(o?: CallOptions): Promise<SessionInfo> {
-    const shared = this.#open(o)
-    return readInfo(shared, o)
+    const live = this.#open(o)
+    return readInfo(live, o)
   }
 
   async parts(o?: CallOptions): Promise<{ readonly bytes: number; readonly parts: readonly SessionPart[] }> {
-    const shared = this.#open(o)
-    return readParts(shared, o)
+    const live = this.#open(o)
+    return readParts(live, o)
   }
 
   on<K extends keyof SessionEvents>(event: K, listener: (event: SessionEvents[K]) => void): () => void {
@@ -227,18 +226,18 @@ export class SessionHandle implements Session {
   }
 
   async flush(o: CallOptions = {}): Promise<void> {
-    const shared = this.#open(o)
-    const { storage, state } = shared
-    const message = `Waiting for ${this.id} to be written was aborted; the writes go on.`
+    const live = this.#open(o)
+    const { storage, state } = live
+    const message = `Waiting for the writes to ${this.id} was aborted; the writes continue.`
     const toError = (cause: unknown): StorageError => new StorageError("aborted", message, { session: this.id, cause })
-    await rejectOnAbort(shared.drain(), o.signal, toError)
+    await rejectOnAbort(live.drain(), o.signal, toError)
     if (state.head !== undefined && storage.capabilities.sync) await storage.sync?.(this.id, o)
   }
 
   close(): Promise<void> {
     if (this.#closing === undefined) {
       this.#closing = this.#owner.release()
-      for (const look of this.#shared.closeListeners) look()
+      for (const listener of this.#live.closeListeners) listener()
     }
     return this.#closing
   }
@@ -251,7 +250,7 @@ export class SessionHandle implements Session {
     return { layers: this.#owner.compaction, checkOpen: () => this.#open() }
   }
 
-  /** What a turn does before and after its function: undefined where nobody is there to summarize. */
+  /** The automatic compaction before and after a turn; undefined without a summarizer. */
   #compactBetween(o: CallOptions): (() => Promise<void>) | undefined {
     if (!isAutomatic(this.#owner.compaction)) return undefined
     return async () => {
@@ -259,20 +258,18 @@ export class SessionHandle implements Session {
     }
   }
 
-  /** Never rejects: a caller who learned of a failure after the turn would repeat what was written. */
+  /** Never rejects: a caller who sees the turn fail after it was written would repeat it. */
   async #compactOrReport({ signal }: CallOptions): Promise<void> {
-    const shared = this.#shared
+    const live = this.#live
     const feature = await compactionFeature().catch((error: unknown) => {
-      // Not a failure that counts: nothing was tried, and the next turn tries again.
-      const { failures } = shared.compaction
-      shared.events.emit("compact_failed", { error, kind: "failed", failures, breakerOpen: false })
-      shared.report({ code: "compaction_failed", message: (error as Error).message })
+      // Not counted for the breaker: no summary was attempted, and the next turn tries again.
+      const { failures } = live.compaction
+      live.events.emit("compact_failed", { error, kind: "failed", failures, breakerOpen: false })
+      live.report({ code: "compaction_failed", message: (error as Error).message })
       return undefined
     })
-    // Reported already. What is left: the turn was aborted, which it reports itself, or its session was closed.
-    await feature
-      ?.compactIfDue(shared, this.#compacting(), signal === undefined ? {} : { signal })
-      .catch(() => undefined)
+    // Failures are reported already. Other rejections: an abort, which the turn reports itself, or a closed session.
+    await feature?.compactIfDue(live, this.#compacting(), signal === undefined ? {} : { signal }).catch(() => undefined)
   }
 
   #isClosed(): boolean {
@@ -282,16 +279,16 @@ export class SessionHandle implements Session {
   #open(o: CallOptions = {}): LiveSession {
     if (this.#isClosed()) throw closed(this.id)
     checkSignal(o.signal)
-    return this.#shared
+    return this.#live
   }
 
   /**
-   * Goes on where the entry stands: at once where it is in memory, so that what is done to it takes its place before what is
-   * appended after the call; else when it was found. `not_found` where the log has no such entry.
+   * Calls `then` with the seq of the entry. If the entry is in memory, `then` runs synchronously, so that its append keeps its order
+   * before appends made after the call. `not_found` if the log has no such entry.
    */
   async #at<T>(id: string, o: CallOptions | undefined, then: (seq: Seq) => Promise<T>): Promise<T> {
-    const shared = this.#open(o)
-    const seq = shared.state.log.find(id) ?? (await findEntry(shared, id, o))
+    const live = this.#open(o)
+    const seq = live.state.log.find(id) ?? (await findEntry(live, id, o))
     if (seq !== undefined) return then(seq)
     const message = `There is no entry ${JSON.stringify(id)} in session ${this.id}.`
     throw new SessionError("not_found", message, { session: this.id })
@@ -305,4 +302,15 @@ export class SessionHandle implements Session {
   ): Promise<AppendResult> {
     return this.append({ type, ...payload, [BRANCH_TARGET]: target } as unknown as NewEntry, o)
   }
+}
+
+function notInTurn(session: string): SessionError {
+  const message = `autoCompact() runs between the turns of ${session}, never within one. There, call compact().`
+  return new SessionError("invalid", message, { session })
+}
+
+function closed(session: string): SessionError {
+  return new SessionError("closed", `This handle on session ${session} was closed. Open the session again.`, {
+    session,
+  })
 }

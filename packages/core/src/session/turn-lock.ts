@@ -1,10 +1,10 @@
-/** One turn at a time, and no turn inside a turn. */
+/** The turn lock of a session: runs one turn at a time, and rejects a turn inside a turn. */
 import { SessionError } from "../format/errors.ts"
 import { StorageError } from "../storage/errors.ts"
 import type { RunningTurn } from "../write/types.ts"
 import { rejectOnAbort } from "../storage/aborting.ts"
 
-/** What async context says of who is calling. */
+/** The turn of the current async context. */
 interface Scope {
   ended: boolean
 }
@@ -16,17 +16,17 @@ interface AsyncLocal {
 
 export class TurnLock {
   #tail: Promise<unknown> = Promise.resolve()
-  /** Made for the first turn: most sessions are opened to be read. */
+  /** Created for the first turn, because most sessions are only read. */
   #scopes: AsyncLocal | undefined
   running: RunningTurn | undefined
 
-  /** Whether the caller stands inside a turn of this lock. Only runtimes with async context can tell after the first `await`. */
+  /** Whether the caller runs inside a turn of this lock. Known only in runtimes with async context. */
   get isInside(): boolean {
-    // What a turn leaves behind, such as a timer, is inside of nothing once the turn has ended.
+    // A timer that outlives its turn is not inside it.
     return this.#scopes?.getStore()?.ended === false
   }
 
-  /** Runs when every turn before it has ended. */
+  /** Runs `fn` when all earlier turns have ended. */
   async run<T>(fn: () => Promise<T>, session: string, signal?: AbortSignal): Promise<T> {
     if (this.isInside) throw nestedTurn(session)
     const scopes = (this.#scopes ??= createScopes())
@@ -36,7 +36,7 @@ export class TurnLock {
     this.#tail = before.then(() => ended)
     const scope: Scope = { ended: false }
     try {
-      // The place does not move up for that.
+      // An aborted turn keeps its position in the queue: the next one still waits for the turn before it.
       const toError = (cause: unknown): StorageError =>
         new StorageError("aborted", abortedMessage(session), { session, cause })
       await rejectOnAbort(before, signal, toError)
@@ -49,7 +49,7 @@ export class TurnLock {
 }
 
 export function nestedTurn(session: string): SessionError {
-  const message = `A turn was started inside a turn of ${session}. Append to the session that the turn was given, or let the first turn end.`
+  const message = `A turn was started inside a turn of ${session}. Append to the session that the turn's function receives, or await the first turn.`
   return new SessionError("invalid", message, { session })
 }
 
@@ -61,7 +61,7 @@ function abortedMessage(session: string): string {
   return `The turn on ${session} was aborted before it began.`
 }
 
-/** Node, Bun and Deno have async context behind this call; browsers do not yet. There, the handle a turn is given refuses. */
+/** Async context exists in Node, Bun and Deno, not in browsers; there, only the handle of a turn rejects a nested turn. */
 function createScopes(): AsyncLocal | undefined {
   const { process } = globalThis as { process?: { getBuiltinModule?: (name: string) => unknown } }
   const hooks = process?.getBuiltinModule?.("node:async_hooks") as
