@@ -1,4 +1,4 @@
-/** What a repository may be told, and what holds where it is told nothing. */
+/** The options of `createSessions`, and their defaults. */
 import type { CompactionSettings } from "../compaction/types.ts"
 import type { BlobLimits } from "../format/blob-refs.ts"
 import { createIds } from "../format/ids.ts"
@@ -11,36 +11,36 @@ import type { ConflictPolicy, PersistAfter } from "../write/types.ts"
 
 export interface SessionsOptions {
   readonly storage: SessionStorage
-  /** One, or several in the order in which they run. */
+  /** Several hooks run in this order. */
   readonly hooks?: Hooks | readonly Hooks[]
-  /** Default `"create"`: what `create` returned can be opened elsewhere. */
+  /** When a new session is first written. Default `"create"`: before `create` resolves. */
   readonly persistAfter?: PersistAfter
-  /** For appends outside of turns and later in them; default `"branch"`. */
+  /** For appends outside of turns, and after the first append of a turn. Default `"branch"`. */
   readonly onConflict?: ConflictPolicy
-  /** Whether the first write to an older log migrates it. Default true; false: such a log is `read_only`. */
+  /** Whether the first write to a log of an older version migrates it. Default true. With false, such a write is `read_only`. */
   readonly migrateOnWrite?: boolean
-  /** Whether callers' session ids must be ULIDs. Default false. */
+  /** Whether session ids must be ULIDs. Default false. */
   readonly ulidsOnly?: boolean
-  /** Largest log, in bytes. Default, and at most: the storage's own limit. */
+  /** Largest log, in bytes. Default and maximum: the limit of the storage. */
   readonly maxSessionBytes?: number
   /** What moves to the blob store; see `docs/format.md`. */
   readonly blobs?: BlobLimits
   /**
-   * What becomes of strings that are too long for a line. `"blobs"` (default) loses nothing; `"truncate"` cuts what is appended, but
-   * for images and what a provider has signed. See `docs/format.md`, "Outside the line".
+   * Strings that are too long for a line: `"blobs"` (default) moves them to the blob store; `"truncate"` shortens them, except for
+   * images and content that a provider has signed. See `docs/format.md`, "Outside the line".
    */
   readonly oversize?: "blobs" | "truncate"
-  /** When sessions are compacted and what is kept; `create`, `open` and the calls override it, setting by setting. */
+  /** Compaction settings; `create`, `open` and single calls override each of them. */
   readonly compaction?: CompactionSettings
   /** The windows in which a log is read from its end backwards, in UTF-8 bytes; default 98,304, doubling to 16,777,216. */
   readonly readWindow?: ReadWindow
   /** Milliseconds since the epoch; default `Date.now`. */
   readonly now?: () => number
-  /** Told of a repository hook that threw. */
+  /** Called when a hook of the repository throws. */
   readonly onHookFailed?: (hook: string, error: unknown) => void
 }
 
-/** The same, complete, as every session of the repository has them. */
+/** The options with all defaults applied. */
 export function toOpeningOptions(o: SessionsOptions): OpeningOptions {
   const now = o.now ?? Date.now
   return {

@@ -1,4 +1,4 @@
-/** The face: what a user of the library calls. `docs/` explains it by example; each method says what it guarantees. */
+/** The public interface: `Sessions` (a repository) and `Session`, with their options and results. `docs/` has examples. */
 import type { PruneOptions } from "../context/prune/settings.ts"
 import type { RepairMode, SessionContext } from "../context/types.ts"
 import type { SummaryStyle } from "../context/summary.ts"
@@ -21,13 +21,13 @@ import type {
 } from "../compaction/types.ts"
 
 export interface OpenOptions extends CallOptions {
-  /** For what is done through this handle; overrides the repository's, setting by setting. Not kept in the log. */
+  /** Settings for this handle; each overrides the repository's. Not stored in the log. */
   readonly compaction?: CompactionSettings
 }
 
-/** What a session is made with; all of it but the settings of its handle goes into the log's header. */
+/** Fields of a new session, stored in the header of its log; `compaction` and `signal` are not stored. */
 export interface CreateOptions extends OpenOptions {
-  /** Default: a new ULID. One that is taken is `exists`. */
+  /** Default: a new ULID. `exists` if it is taken. */
   readonly id?: string
   readonly cwd?: string
   readonly title?: string
@@ -38,20 +38,20 @@ export interface CreateOptions extends OpenOptions {
 }
 
 export interface ContextOptions extends CallOptions {
-  /** Tokens that the context should fit; gives `fits`. */
+  /** Context window of the model, in tokens. Default: none, and the result has no `fits`. */
   readonly window?: number
   /** Default `"synthesize"`. */
   readonly repair?: RepairMode
   /**
-   * Old tool results made shorter, in this view only; `true`: with every default. By shares of the `window`, else of the one that the
-   * settings of compaction give; without either `invalid`. Default: as those settings have it, else false.
+   * Shortens old tool results, in this result only; `true` uses every default. Sizes are shares of `window`, else of the window in the
+   * compaction settings; `invalid` without both. Default: as in the compaction settings, else false.
    */
   readonly prune?: boolean | PruneOptions
   readonly summaryAs?: SummaryStyle
 }
 
 export interface MessagesOptions extends CallOptions {
-  /** Entry id: only messages before it on the path. */
+  /** `before` of a page, or an entry id: only messages before it on the path. Default: from the leaf. */
   readonly before?: string
   /** 1-1000, default 50. */
   readonly limit?: number
@@ -65,9 +65,9 @@ export interface HistoryMessage {
 }
 
 export interface MessagesPage {
-  /** In the order of the conversation. */
+  /** Oldest first. */
   readonly messages: readonly HistoryMessage[]
-  /** Give it as `before` to get the page before this one; missing at the beginning. */
+  /** Pass it as `before` to get the page with older messages; undefined on the oldest page. */
   readonly before?: string
 }
 
@@ -80,124 +80,131 @@ export interface SessionTree {
 }
 
 export interface TurnContext {
-  /** 0 at first; counts how often another writer's turn made this one start over. */
+  /** 0 for the first run of the function; increases each time it runs again because another writer appended first. */
   readonly attempt: number
 }
 
-/** One stored piece of a session's log. */
+/** One stored part of the log of a session. */
 export interface SessionPart extends PartInfo {
-  /** From 1 on. */
+  /** Counts from 1. */
   readonly number: number
-  /** Of its lines, the header among them. */
+  /** Lines in this part; the first part includes the header. */
   readonly count: number
 }
 
 /**
- * One open session. Handles that a repository has on one id share one session behind them; each has its own `close`.
+ * A handle on an open session. Handles of one repository on the same id share their state; each has its own `close`.
  *
- * What a method does is in memory when it returns its promise, and in the storage when the promise resolves; what is done to an
- * entry that lies further back in the log than is held (`branch`, `label`, …) is in memory once it was found. A rejected append
- * has left memory again, with everything that was queued behind it (`rolled_back`); only after `indeterminate` it stays, and the
- * next append finds out.
+ * A method that appends changes the state in memory before it returns its promise, and the promise resolves when the storage has
+ * acknowledged the append. If a method refers to an entry that is not in memory (`branch`, `label`, …), the state changes once the
+ * entry was read. A rejected append is removed from memory, with all appends queued behind it (`rolled_back`). After
+ * `indeterminate` it stays in memory, and the next append resolves its outcome. A crash loses only appends that were not
+ * acknowledged.
  */
 export interface Session extends AsyncDisposable {
   readonly id: string
   readonly header: Header
-  /** The entry that the next append hangs on; null before the first and after `resetLeaf`. */
+  /** Parent of the next entry; null before the first entry and after `resetLeaf`. */
   readonly leafId: string | null
-  /** The acknowledged end of the log; undefined while nothing has been written. */
+  /** The acknowledged end of the log; undefined before the first write. */
   readonly head: Head | undefined
-  /** What opening found, and the last word on what has gone wrong beside the calls since. */
+  /** Diagnostics of the opening, and the latest diagnostic of each code since. */
   readonly diagnostics: readonly Diagnostic[]
 
   append(entries: NewEntry | readonly NewEntry[], o?: AppendOptions): Promise<AppendResult>
 
   /**
-   * Runs one agent turn; a second one waits for it. Where another writer's turn got in first, nothing of this one is written and
-   * `fn` runs again on the new leaf, up to three times, then `conflict`. A turn inside a turn of the same session is `invalid`.
+   * Runs one agent turn, after all earlier turns have ended. If another writer appends before the first append of the turn, nothing of
+   * the turn is written and `fn` runs again on the new leaf: up to three more times, then `conflict`. A turn inside a turn of the same
+   * session is `invalid`.
    *
-   * With a `summarize` in its settings, the session is compacted when it is time, as by {@link autoCompact}: before `fn`, and after it
+   * With `summarize` in its compaction settings, the session is compacted if due, as by {@link autoCompact}: before `fn`, and after it
    * unless it has thrown. The promise resolves after that.
    */
   turn<T>(fn: (session: Session, turn: TurnContext) => Promise<T> | T, o?: CallOptions): Promise<T>
 
-  /** What a model gets: reads back only as far as the live context reaches. */
+  /** The context for a model. Reads the log backwards only as far as the context reaches. */
   context(o?: ContextOptions): Promise<SessionContext>
-  /** A page of the conversation's whole history on the current path, newest page first; deleted messages are left out. */
+  /** A page of the messages on the current path, compacted ones included, deleted ones not. The first page has the newest. */
   messages(o?: MessagesOptions): Promise<MessagesPage>
-  /** Every entry in log order, on every branch, with what lies in the blob store back in its place. */
+  /** The entries of all branches in log order, with their blobs inlined. `from` is inclusive, `to` exclusive; default: all. */
   entries(range?: { readonly from?: Seq; readonly to?: Seq }, o?: CallOptions): AsyncIterable<Entry>
-  /** One entry, wherever in the log it stands, whole. A blob that is missing leaves its reference, and a `diagnostic` event. */
+  /** One entry with its blobs inlined; undefined if the log has none with this id. A missing blob stays a reference and emits a `diagnostic` event. */
   entry(id: string, o?: CallOptions): Promise<Entry | undefined>
-  /** Reads the whole log, but nothing of the blob store: long contents may be references, and {@link entry} has them. */
+  /** Reads the whole log, but no blobs: large contents may be references, which {@link entry} resolves. */
   tree(o?: CallOptions): Promise<SessionTree>
 
-  /** Makes an earlier entry the leaf. `not_found` where no entry has the id. */
+  /** Makes an earlier entry the leaf. `not_found` if the log has no such entry. */
   branch(id: string, o?: AppendOptions): Promise<AppendResult>
-  /** The next entry will be a root. */
+  /** Sets the leaf to null, so that the next entry is a root. */
   resetLeaf(o?: AppendOptions): Promise<AppendResult>
   /**
-   * Leaves the current branch for `id` (null: the beginning), with a summary of what was left: one that is given, or one that
-   * `summarize` makes of the branch's own part, whose files then stand in the entry's `details` (`readFiles`, `modifiedFiles`).
-   * `compaction_failed`, and nothing is written, where there is no whole answer, nothing to summarize, or the session went on meanwhile.
+   * Moves the leaf to `id` (null: before the first entry) with a summary of the abandoned branch: the given text, or the answer of
+   * `summarize` on the entries that only that branch has, with their files in `details` (`readFiles`, `modifiedFiles`). Rejects with
+   * `compaction_failed`, and writes nothing, if the answer is incomplete, if there is nothing to summarize, or if the session changed
+   * meanwhile.
    */
   branchWithSummary(
     id: string | null,
     summary: string | BranchSummaryOptions,
     o?: AppendOptions & { readonly details?: unknown; readonly fromExtension?: boolean; readonly usage?: Usage },
   ): Promise<AppendResult>
-  /** Names an entry; null takes the name away. */
+  /** Sets the label of an entry; null removes it. */
   label(id: string, label: string | null, o?: AppendOptions): Promise<AppendResult>
-  /** Soft delete: stays in the log, never shows again. */
+  /** Soft delete: the entry stays in the log, and is left out of the context and of messages. */
   tombstone(id: string, o?: AppendOptions): Promise<AppendResult>
-  /** Replaces an entry's content in the context from here on, or leaves it out (null). */
+  /** Replaces the content of an entry in later contexts; null leaves the entry out. `invalid` for a compaction. */
   edit(
     id: string,
     replacement: null | { readonly content: string | readonly ContentBlock[] },
     o?: AppendOptions,
   ): Promise<AppendResult>
-  /** Null clears. A user's title wins over an automatic one. */
+  /** Null clears the title. A title by the user (the default source) has priority over an automatic one. */
   title(title: string | null, o?: AppendOptions & { readonly source?: "user" | "auto" }): Promise<AppendResult>
   metadata(key: string, value: unknown, o?: AppendOptions): Promise<AppendResult>
 
   /**
-   * Has what is old summarized and appends one `compaction`; the log only grows. What is appended meanwhile is kept. Also within a
-   * turn. Rejects with `compaction_failed`, and nothing is written: where nothing can be cut, where the summarizer fails or gives no
-   * whole answer in time, where the context would not become shorter, where the session moved on elsewhere meanwhile, or while
-   * another compaction of it is under way. `invalid`, `aborted`, `closed`, and what the storage says.
+   * Summarizes the older part of the context and appends one `compaction` entry; nothing is removed from the log. Entries appended
+   * meanwhile stay in the context. Also allowed within a turn. Rejects with `compaction_failed`, and writes nothing, if there is
+   * nothing to summarize, if the summarizer fails or does not answer completely in time, if the context would not become shorter, if
+   * the leaf moved to another branch meanwhile, or while another compaction of the session runs. Other errors: `invalid`, `aborted`,
+   * `closed`, and those of the storage.
    */
   compact(o?: CompactOptions): Promise<CompactionResult>
   /**
-   * The same where it is time, once the running turn has ended. Undefined where it is not time, where it is not enabled, while the
-   * breaker is open, and where it failed: of that a `compact_failed` and a diagnostic tell. Rejects with `invalid` (also within a
-   * turn), `aborted` and `closed` only.
+   * Compacts if due, after the running turn has ended. Resolves with undefined if compaction is not due or not enabled, while the
+   * breaker is open, and after a failure, which is reported as a `compact_failed` event and a diagnostic. Rejects only with `invalid`
+   * (also within a turn), `aborted` and `closed`.
    */
   autoCompact(o?: AutoCompactOptions): Promise<CompactionResult | undefined>
-  /** Shared by all handles that a repository has on this session; not kept in the log. */
+  /** Shared by all handles of the repository on this session; not stored in the log. */
   readonly compactionStatus: CompactionStatus
-  /** After failures that opened the breaker: compacts by itself again. */
+  /** Closes the breaker after failures, so that automatic compaction runs again. */
   resetCompactionBreaker(): void
 
-  /** Of this session as it stands in memory. */
+  /** The session information, pending appends included. */
   info(o?: CallOptions): Promise<SessionInfo>
-  /** What is stored, by the pieces it is stored in. Nothing before the session is written. */
+  /** Sizes of the stored parts of the log, in bytes. No parts before the first write. */
   parts(o?: CallOptions): Promise<{ readonly bytes: number; readonly parts: readonly SessionPart[] }>
   on<K extends keyof SessionEvents>(event: K, listener: (event: SessionEvents[K]) => void): () => void
-  /** Resolves when all that was appended is acknowledged and, where the storage can tell, on stable storage. */
+  /** Resolves when all appends are acknowledged and, if the storage supports `sync`, on stable storage. */
   flush(o?: CallOptions): Promise<void>
-  /** Flushes with the last handle, as `flush` does. What waits for {@link PersistAfter} is dropped. Every call after it is `closed`. */
+  /**
+   * Closes this handle; later calls reject with `closed`. The last handle on the session flushes it. A session that {@link PersistAfter}
+   * still keeps in memory is dropped.
+   */
   close(): Promise<void>
 }
 
 export interface ListOptions extends CallOptions {
   /** 1-200, default 50; anything else is `invalid`. */
   readonly limit?: number
-  /** `next` of the page before. */
+  /** `next` of the previous page. */
   readonly cursor?: string
-  /** Compared as given. Without it: all. */
+  /** Only sessions with exactly this cwd. Default: all. */
   readonly cwd?: string
   readonly source?: "interactive" | "cron"
-  /** Only sessions whose parent session this is. */
+  /** Only sessions with this parent session. */
   readonly parent?: string
 }
 
@@ -205,8 +212,8 @@ export interface SessionPage {
   readonly sessions: readonly SessionInfo[]
   readonly next?: string
   /**
-   * Logs of the storage that are no sessions, or could not be read: met on the way to this page, and left as they are. One that is
-   * `unavailable` is among them where the storage answers otherwise; where it does not, the page rejects.
+   * Logs that are not sessions or could not be read, found while this page was computed; they are not changed. A log that is
+   * `unavailable` is listed here if the storage answers other calls; otherwise `list` rejects.
    */
   readonly unreadable: readonly { readonly id: string; readonly error: unknown }[]
 }
@@ -222,58 +229,58 @@ export interface Pointers {
   delete(name: string, o?: CallOptions): Promise<void>
 }
 
-/** All sessions of one storage. */
+/** The sessions of one storage. */
 export interface Sessions extends AsyncDisposable {
   readonly storage: SessionStorage
   create(o?: CreateOptions): Promise<Session>
-  /** `not_found` where there is none; `not_a_session` where the log is something else. */
+  /** `not_found` if there is no such session; `not_a_session` if the log is not a session. */
   open(id: string, o?: OpenOptions): Promise<Session>
-  /** Resumes or starts; where two start at once, one does and the other resumes. */
+  /** Opens the session, or creates it. If two callers create it at once, one creates it and the other opens it. */
   openOrCreate(id: string, o?: Omit<CreateOptions, "id">): Promise<Session>
   info(id: string, o?: CallOptions): Promise<SessionInfo>
   /**
-   * By `lastMessageAt`, newest first, then by id. From page to page each session comes once, whatever is named or noted meanwhile;
-   * one that is talked to meanwhile moves to the front, where a listing from the start finds it.
+   * Sorted by `lastMessageAt`, newest first, then by id. Across pages, each session is listed once, even if its title or metadata
+   * change meanwhile. A session that gets a message meanwhile moves to the front, so it may appear only in a listing from the start.
    */
   list(o?: ListOptions): Promise<SessionPage>
   rename(id: string, title: string | null, o?: CallOptions): Promise<void>
-  /** A metadata entry that stands over the header's `cwd`. */
+  /** Changes the `cwd` by a metadata entry, which overrides the header. */
   move(id: string, o: CallOptions & { readonly cwd: string }): Promise<void>
-  /** The log with everything that belongs to it. `not_found` where there is none. */
+  /** Deletes the log with all its documents. `not_found` if there is no such session. */
   delete(id: string, o?: CallOptions): Promise<Deleted>
-  /** A new session with the path to `at` (default: the leaf), across compactions, with all that concerns that path. */
+  /** Creates a session with the path to `at` (default: the leaf) and its annotations, across compactions. `not_found`, `exists`. */
   fork(id: string, o?: OpenOptions & { readonly at?: string; readonly id?: string }): Promise<Session>
-  /** The pointer's session if it is still there and was set for this cwd, else the newest of the cwd, else a new one. */
+  /** Opens the session of the pointer if it exists and was set for this cwd, else the newest session of the cwd, else creates one. */
   continueRecent(o: OpenOptions & { readonly cwd: string; readonly pointer?: string }): Promise<Session>
   readonly pointers: Pointers
   import(source: ImportSource, o?: ImportOptions): Promise<ImportResult>
-  /** The log as it is, byte for byte; or self-contained, or as Markdown for people. */
+  /** The log byte for byte, or self-contained, or as Markdown. `not_found` if there is no such session. */
   export(id: string, o?: ExportOptions): AsyncIterable<string>
-  /** Puts a session with its blobs into another storage under its own id. The same call again goes on where one was cut off. */
+  /** Copies a session with its blobs to another storage, under the same id. The same call completes an interrupted copy. */
   copy(id: string, to: SessionStorage, o?: CopyOptions): Promise<ImportResult>
-  /** Rewrites an older log as version 4 in one step and keeps a backup. Does nothing to one that is current. */
+  /** Replaces a log of an older version by version 4 in one step, and keeps a backup. Leaves a current log unchanged. */
   migrate(
     id: string,
     o?: CallOptions,
   ): Promise<{ readonly migrated: boolean; readonly from: { format: string; version: number } }>
-  /** Reads everything and says everything. */
+  /** Reads the whole log and reports every defect. `not_found`, `not_a_session`. */
   verify(id: string, o?: CallOptions): Promise<VerifyReport>
   /** Closes every open session and the storage. */
   close(): Promise<void>
 }
 
-/** Text or bytes of one session file; a function where they can be read twice, which saves keeping a large one in memory. */
+/** Text or bytes of one session file. A function is called for each of two readings, so that a large file is not kept in memory. */
 export type ImportSource =
   | string
   | Uint8Array
   | AsyncIterable<Uint8Array | string>
   | (() => AsyncIterable<Uint8Array | string>)
 
-/** `"auto"` looks at the file. Naming a format makes any other `not_a_session`. */
+/** `"auto"` detects the format of the file. With another value, a file in a different format is `not_a_session`. */
 export type ImportFormat = "auto" | "sessions" | "pi" | "oh-my-pi"
 
 export interface CopyOptions extends CallOptions {
-  /** Told while it works, in lines written. */
+  /** Called after each batch, with the lines and bytes stored so far. */
   readonly onProgress?: (progress: { readonly lines: number; readonly bytes: number }) => void
 }
 
@@ -294,9 +301,9 @@ export interface ImportResult {
 export interface ExportOptions extends CallOptions {
   /** Default `"jsonl"`: the stored lines. */
   readonly format?: "jsonl" | "markdown"
-  /** With `"jsonl"`: blobs put back in place, so that the one file is everything. */
+  /** With `"jsonl"`: inlines the blobs, so that one file holds the whole session. */
   readonly selfContained?: boolean
-  /** The log as it was before its migration. `not_found` where there was none. */
+  /** The log as it was before its migration. `not_found` without a migration. */
   readonly backup?: boolean
 }
 
@@ -305,6 +312,6 @@ export interface VerifyReport {
   readonly lines: number
   readonly bytes: number
   readonly diagnostics: readonly Diagnostic[]
-  /** Something stored is not whole: false for what only says how a log came about (`diverged`, `repaired`, `left_out`). */
+  /** Stored data is missing or invalid. False for diagnostics about the origin of the log (`diverged`, `repaired`, `left_out`, …). */
   readonly damaged: boolean
 }
