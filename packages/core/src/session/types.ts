@@ -96,10 +96,10 @@ export interface SessionPart extends PartInfo {
  * A handle on an open session. Handles of one repository on the same id share their state; each has its own `close`.
  *
  * A method that appends changes the state in memory before it returns its promise, and the promise resolves when the storage has
- * acknowledged the append. If a method refers to an entry that is not in memory (`branch`, `label`, …), the state changes once the
- * entry was read. A rejected append is removed from memory, with all appends queued behind it (`rolled_back`). After
- * `indeterminate` it stays in memory, and the next append resolves its outcome. A crash loses only appends that were not
- * acknowledged.
+ * acknowledged the append; while {@link PersistAfter} keeps a new session in memory, it resolves without a write. If a method refers
+ * to an entry that is not in memory (`branch`, `label`, …), the state changes once the entry was read. A rejected append is removed
+ * from memory, with all appends queued behind it (`rolled_back`). After `indeterminate` it stays in memory, and the next append
+ * resolves its outcome. A crash loses only entries that the storage has not acknowledged.
  */
 export interface Session extends AsyncDisposable {
   readonly id: string
@@ -246,7 +246,7 @@ export interface Sessions extends AsyncDisposable {
   rename(id: string, title: string | null, o?: CallOptions): Promise<void>
   /** Changes the `cwd` by a metadata entry, which overrides the header. */
   move(id: string, o: CallOptions & { readonly cwd: string }): Promise<void>
-  /** Deletes the log with all its documents. `not_found` if there is no such session. */
+  /** Deletes the log and everything else that belongs to the session. `not_found` if there is no such session. */
   delete(id: string, o?: CallOptions): Promise<Deleted>
   /** Creates a session with the path to `at` (default: the leaf) and its annotations, across compactions. `not_found`, `exists`. */
   fork(id: string, o?: OpenOptions & { readonly at?: string; readonly id?: string }): Promise<Session>
