@@ -1,4 +1,4 @@
-/** What is read from an open session: each reads back only as far as its answer needs. */
+/** Makes the context of an open session: selects, restores, renders, repairs and prunes. Reads no line before the context. */
 import { assembleContext, checkWindow, sizesOf } from "../context/assemble.ts"
 import { counterOf } from "../compaction/settings/layers.ts"
 import type { SettingsLayers } from "../compaction/settings/layers.ts"
@@ -18,7 +18,10 @@ import type { ContextState } from "../format/records.ts"
 import { restoreSelected, restoreState } from "./restoring.ts"
 import { selectAt } from "./select-path.ts"
 
-/** `layers`: settings that say how tokens are counted, and how a context is pruned where the call does not. */
+/**
+ * The context at the leaf. `layers` are the compaction settings: they count tokens, and prune if the call does not set `prune`. Rejects
+ * with `invalid` for a wrong option, and with the errors of the storage.
+ */
 export async function readContext(
   live: ReadableSession,
   o: ContextOptions = {},
@@ -48,7 +51,7 @@ export async function readContext(
   return context.fits === false ? (await compactionFeature()).explainFit(context, measure) : context
 }
 
-/** What the call says stands over the settings; without a window in the call it goes by theirs. */
+/** The pruning of the call, else that of the settings; the window likewise. */
 async function pruningOf(
   { prune, window }: ContextOptions,
   layers: SettingsLayers,
@@ -79,7 +82,7 @@ async function contextMessages(
   return {
     messages,
     state: await restoreState(live, selection, o),
-    // Blobs that are missing are told of by rendering, which puts something in their place.
+    // The diagnostics of restoring are left out: rendering reports each missing blob, and replaces it.
     diagnostics: [...rendered.diagnostics, ...model.diagnostics, ...diagnostics],
   }
 }

@@ -1,4 +1,4 @@
-/** Pages of session information, newest first, without opening a log whose kept information is up to date. */
+/** Lists sessions in pages, newest message first. A log is opened only if its stored information is missing or out of date. */
 import { SessionError, hasCode } from "../format/errors.ts"
 import { signalOf } from "../storage/checks.ts"
 import type { CallOptions, HeadInfo, SessionStorage } from "../storage/contract.ts"
@@ -10,7 +10,7 @@ import type { OpeningOptions } from "./open.ts"
 import { infoOfStored } from "./stored-info.ts"
 import type { ListOptions, SessionPage } from "./types.ts"
 
-/** `not_found` where there is no such session; `not_a_session` where its log is something else. */
+/** Rejects with `not_found` if the session does not exist, and with `not_a_session` if its log is not a session log. */
 export async function sessionInfo(
   storage: SessionStorage,
   id: string,
@@ -22,13 +22,17 @@ export async function sessionInfo(
   return infoOf(storage, id, head, options, o)
 }
 
-/** Logs as they were at some time: more than anybody pages through. What is forgotten is looked at again. */
+/** Bounds the memory of the cache, at more sessions than a caller pages through. A cleared cache only costs further reads. */
 const SORT_KEYS_KEPT = 10_000
 
-/** Where sessions stood when they were last looked at, by what their logs were then. */
+/** Cached sort keys of sessions. The map's key identifies a log in one state (id, log, end, time), so a value is never out of date. */
 export type KnownSortKeys = Map<string, SortKey>
 
-/** `known`: what earlier pages have found. Of a session that stands before the cursor nothing else is needed. */
+/**
+ * Reads one page. `known` caches the sort keys that earlier pages found, so that the information of sessions before the cursor is not
+ * read again. Throws `invalid` for a wrong limit or cursor. A session that cannot be read is returned in
+ * `unreadable`; if the storage does not answer, the call rejects.
+ */
 export async function listSessions(
   storage: SessionStorage,
   options: OpeningOptions,
@@ -45,7 +49,8 @@ export async function listSessions(
   const rows: SessionInfo[] = []
   const unreadable: { id: string; error: unknown }[] = []
   for await (const { id, ...head } of storage.list(signal)) {
-    // lastMessageAt is never later than updatedAt, so once the page is full of newer ones no row further on can belong to it.
+    // The page is full, and this and all later sessions were updated before its last message. A session's lastMessageAt is never later
+    // than its updatedAt, so none of them can be on the page.
     if (newestFirst && rows.length > limit && head.updatedAt < timeOf(rows[limit] as SessionInfo)) break
     const log = `${id}/${head.log}/${head.next}/${head.updatedAt}`
     const place = known.get(log)
@@ -58,7 +63,7 @@ export async function listSessions(
     } catch (error) {
       if (hasCode(error, "aborted") || hasCode(error, "closed")) throw error
       if (hasCode(error, "unavailable") && !(await isInReach(storage, options, signal))) throw error
-      // Deleted between the listing and here: not a session any more. Anything else is told of, and hides nothing else.
+      // `not_found`: deleted since it was listed. Other errors are returned, so that one damaged session does not hide the rest.
       if (!hasCode(error, "not_found")) unreadable.push({ id, error })
     }
   }
@@ -67,7 +72,7 @@ export async function listSessions(
   return { sessions, ...(rows.length > limit && last !== undefined ? { next: cursorOf(last) } : {}), unreadable }
 }
 
-/** Whether it is the one session that cannot be had, or the storage: asked for another, which nobody made, it answers in one look. */
+/** Whether the storage answers at all. The head of an id that does not exist costs one request and depends on no session's data. */
 async function isInReach(storage: SessionStorage, { newId }: OpeningOptions, o: CallOptions): Promise<boolean> {
   try {
     await storage.head(newId(), o)
@@ -78,7 +83,7 @@ async function isInReach(storage: SessionStorage, { newId }: OpeningOptions, o: 
   }
 }
 
-/** How often a log that is replaced under its reader is looked at again. */
+/** Attempts to read a log that other writers replace meanwhile. */
 const TRIES = 3
 
 async function infoOf(
@@ -125,13 +130,13 @@ function matches(info: SessionInfo, o: ListOptions): boolean {
 
 type SortKey = Pick<SessionInfo, "lastMessageAt" | "id">
 
-/** Negative where `a` stands before `b`: newer first, then the greater id. */
+/** Negative if `a` sorts before `b`: the newer one first; of equally new ones, the greater id. */
 function compare(a: SortKey, b: SortKey): number {
   const newer = timeOf(b) - timeOf(a)
   return newer === 0 ? (a.id === b.id ? 0 : a.id > b.id ? -1 : 1) : newer
 }
 
-/** Keeps one more than the page, which tells whether there is a next one. */
+/** Inserts in sort order. Keeps one row more than the page has: it shows that there is a next page. */
 function insert(rows: SessionInfo[], info: SessionInfo, limit: number): void {
   let at = rows.length
   while (at > 0 && compare(rows[at - 1] as SessionInfo, info) > 0) at--

@@ -11,7 +11,7 @@ class OneByOne<T> implements AsyncIterableIterator<T, undefined> {
   readonly #runs: AsyncIterator<readonly T[]>
   #run: readonly T[] = []
   #at = 0
-  /** Calls that wait for the next array, and the last of them. */
+  /** The number of calls that have not resolved yet, and the last of them: each call runs after the one before it. */
   #waiting = 0
   #last: Promise<unknown> = Promise.resolve()
 

@@ -1,4 +1,4 @@
-/** From a stored log, or from nothing, to an open session. */
+/** Creates sessions, opens stored ones, and reloads a session whose log another writer has replaced. */
 import { FORMAT, VERSION } from "../format/records.ts"
 import type { Entry, Header } from "../format/records.ts"
 import type { CallOptions, Head, HeadInfo, Seq, SessionStorage } from "../storage/contract.ts"
@@ -30,7 +30,7 @@ export function newHeader(o: CreateOptions, id: string, now: number): Header {
   return { type: "session", format: FORMAT, version: VERSION, id, timestamp: new Date(now).toISOString(), ...fields }
 }
 
-/** A session that is new: written already (`head`), or waiting in memory. */
+/** A new session, whose header is written (`head`) or still only in memory (no `head`). */
 export function newSession(
   storage: SessionStorage,
   header: Header,
@@ -49,7 +49,10 @@ export function newSession(
   return new LiveSession({ state, store, options, reload })
 }
 
-/** `not_found`, `not_a_session`, and whatever the storage says. Reads the header and the last piece of the log. */
+/**
+ * Opens a session by reading its header and the last window of its log. Rejects with `not_found`, `not_a_session`, and the errors of the
+ * storage.
+ */
 export async function openSession(
   storage: SessionStorage,
   id: string,
@@ -74,7 +77,7 @@ export async function openSession(
 
 interface Loaded {
   readonly loaded: LoadedLog
-  /** The information beside the head, if it says that it is current. */
+  /** The information that is stored with the head, if its seq matches the head. */
   readonly beside: InfoProjection | undefined
 }
 
@@ -92,7 +95,10 @@ async function load(
 
 const loadOther: LoadOther = async (...log) => (await transferFeature()).loadOther(...log)
 
-/** The last entry of the log; further back than the first piece only where that holds no entry at all, or tips of two turns. */
+/**
+ * The default leaf: the last entry of the log. Reads further back only if the loaded window has no entry, or ends in the leaves of two
+ * turns.
+ */
 async function leafOf(log: EntryLog, store: LogStore, o: CallOptions): Promise<string | null> {
   const { leaf } = await store.untilKnown<{ leaf: Seq | null }>(
     () => log,
@@ -106,8 +112,8 @@ async function leafOf(log: EntryLog, store: LogStore, o: CallOptions): Promise<s
 }
 
 /**
- * Makes the projection of the log: the stored one, continued with the loaded entries; undefined if more of the log would have to be read.
- * It is made on first use, because a session that is only read does not need it.
+ * Returns a function that makes the projection of the log: the stored one, continued with the loaded entries. The function returns
+ * undefined if it would need more of the log. It runs on first use, because a session that is only read does not need a projection.
  */
 async function projectionOf(
   storage: SessionStorage,
@@ -132,7 +138,7 @@ async function projectionOf(
   }
 }
 
-/** A stale one is projected anew when the information is asked for. */
+/** A projection that must be made from the whole log is dropped here; it is made when the information is requested. */
 function orUndefined(projection: InfoProjection): InfoProjection | undefined {
   return projection.stale === "log" ? undefined : projection
 }
@@ -147,7 +153,10 @@ function projectRange(
   return projection
 }
 
-/** Loads the log that now stands in the session's place, if it is this session's own: it has what was acknowledged. */
+/**
+ * Loads the log that has replaced the session's log. Returns false, and changes nothing, if that log is of another version, or belongs to
+ * another session: it must have the last acknowledged entry or, if the session has none, the same header timestamp.
+ */
 async function reload({ state, id, storage, store, options }: LiveSession): Promise<boolean> {
   const { loaded, beside } = await load(storage, id, options, {})
   if (loaded.older !== undefined || loaded.newer !== undefined) return false
@@ -158,8 +167,8 @@ async function reload({ state, id, storage, store, options }: LiveSession): Prom
   const ours =
     known === null ? loaded.header.timestamp === state.header.timestamp : loaded.log.find(known) !== undefined
   if (!ours) return false
-  // All at once, so that nobody who reads meanwhile sees half of each log.
   const projection = await projectionOf(storage, id, loaded, beside, {})
+  // No `await` from here on: a concurrent reader must not see parts of both logs.
   state.header = loaded.header
   state.log = loaded.log
   state.head = { next: loaded.headInfo.next, log: loaded.headInfo.log }

@@ -1,4 +1,4 @@
-/** What is read straight from the storage: every entry, the information, the parts. */
+/** Reads of an open session that return the log itself: entries, the tree, the information and the parts. */
 import { SessionError } from "../format/errors.ts"
 import type { Entry } from "../format/records.ts"
 import { signalOf } from "../storage/checks.ts"
@@ -15,7 +15,7 @@ import { findEntry, selectAt } from "./select-path.ts"
 import type { LiveSession } from "./live-session.ts"
 import type { SessionPart, SessionTree } from "./types.ts"
 
-/** Acknowledged entries from the storage, then those still pending. Lines that are no entries are left out. */
+/** Reads entries in arrays: the acknowledged ones from the storage, then the pending ones. Lines that are not entries are skipped. */
 export async function* readEntryRuns(
   live: LiveSession,
   range: { readonly from?: Seq; readonly to?: Seq },
@@ -24,7 +24,7 @@ export async function* readEntryRuns(
   const { state } = live
   const { from = 0, to = Number.MAX_SAFE_INTEGER } = range
   const signal = signalOf(o)
-  // An older log's entries are what the migration made of them, and all in memory.
+  // The entries of a log of an older version exist only in memory, as the migration made them.
   const stored = live.writeGuard.kind === "open" && state.head !== undefined ? Math.min(state.acknowledged, to) : 0
   if (from < stored) {
     for await (const chunk of live.storage.read(live.id, { from, to: stored }, signal)) {
@@ -37,7 +37,7 @@ export async function* readEntryRuns(
   }
 }
 
-/** Entries that are whole as they are go together; of the others one at a time is restored. */
+/** Yields entries without blobs together, and each entry with blobs in an array of its own, so that one is restored at a time. */
 async function* wholeRuns(
   live: LiveSession,
   slots: readonly EntrySlot[],
@@ -64,7 +64,7 @@ export async function readEntry(live: LiveSession, id: string, o: CallOptions = 
   return entry === undefined ? undefined : wholeEntry(live, entry, o)
 }
 
-/** Entries as they are in memory: what lies in the blob store is not read for it. */
+/** The tree of all entries. Their blobs are not read. */
 export async function readTree(live: LiveSession, o: CallOptions = {}): Promise<SessionTree> {
   const { state, store, diagnostics } = live
   const ask = (): object => (state.log.complete ? {} : { older: true, hint: 0 })
@@ -82,12 +82,12 @@ export async function readInfo(live: LiveSession, o: CallOptions = {}): Promise<
   const head: HeadInfo = stored ?? { next: 0, log: "", bytes: 0, updatedAt: live.options.now(), parts: [] }
   const replaced = state.head !== undefined && head.log !== state.head.log
   const projection = replaced ? await currentInfo(storage, id, head, o) : await infoOfOpen(live, head, o)
-  // Rewritten by another writer's migration it is the same session; made anew it is another one.
+  // Another writer's migration rewrites the log and keeps `createdAt`. With another `createdAt`, the id was deleted and created again.
   if (replaced && projection.createdAt !== startProjection(state.header, "").createdAt) throw deleted(live)
   return toSessionInfo(id, projection.stale === "path" ? await withPathOf(live, projection, o) : projection, head)
 }
 
-/** After a branch, with the model and the compaction of the new path. */
+/** Completes a projection after a branch: adds the model and the compaction of the new path, which it reads. */
 export async function withPathOf(
   live: LiveSession,
   projection: InfoProjection,
@@ -117,7 +117,7 @@ export async function readParts(
   }
 }
 
-/** The fold that a session carries along, or one that is made now: of an opened log that waits until somebody asks. */
+/** The projection that the session keeps current; if it has none, it is made now, from memory or from the stored log. */
 async function infoOfOpen(live: LiveSession, head: HeadInfo, o: CallOptions): Promise<InfoProjection> {
   const { state } = live
   const carried = state.infoAt(state.pendingCount)
@@ -131,7 +131,7 @@ async function infoOfOpen(live: LiveSession, head: HeadInfo, o: CallOptions): Pr
   return projection
 }
 
-/** Of a log that is held whole: one of an older version, as it was migrated, or one that is not stored yet. */
+/** The projection of a log that is completely in memory: a migrated log of an older version, or one that is not stored yet. */
 export function infoOfMemory({ state }: LiveSession): InfoProjection {
   const { log, header, head } = state
   const slots = Array.from({ length: log.end - 1 }, (_, index) => log.at(index + 1))
@@ -143,7 +143,7 @@ function deleted({ id, storage }: LiveSession): SessionError {
   return new SessionError("not_found", message, { session: id, storage: storage.description })
 }
 
-/** One at a time: images kept outside of the lines are larger than the lines by orders of magnitude. */
+/** Restores the blobs of one entry. Several at once would take much memory: a blob may be far larger than the lines of a window. */
 async function wholeEntry(live: LiveSession, entry: Entry, o: CallOptions): Promise<Entry> {
   const foreign = live.writeGuard.kind !== "open"
   const signal = signalOf(o)
@@ -153,5 +153,5 @@ async function wholeEntry(live: LiveSession, entry: Entry, o: CallOptions): Prom
 }
 
 function ignore(): void {
-  // Opening and verify tell of what is damaged; here it has no entry to give.
+  // Opening and verifying report damaged lines. A reader of entries skips them.
 }

@@ -1,4 +1,4 @@
-/** The messages of a session's path, a page at a time. */
+/** Reads the messages of a session's path in pages, newest page first, for display: compacted messages are included. */
 import { blocksOf } from "../context/content.ts"
 import type { SelectedEntry } from "../context/select.ts"
 import type { NeedsOlder } from "../log/path.ts"
@@ -15,7 +15,10 @@ import { restoreSelected } from "./restoring.ts"
 import type { ReadableSession } from "./live.ts"
 import type { HistoryMessage, MessagesOptions, MessagesPage } from "./types.ts"
 
-/** A page of the path's messages, read backwards from the leaf or from `before`. */
+/**
+ * One page, collected backwards from the leaf or from `before`, in the order of the path. Rejects with `invalid` for a wrong limit, and
+ * with `not_found` for an unknown `before`.
+ */
 export async function readMessages(live: ReadableSession, o: MessagesOptions = {}): Promise<MessagesPage> {
   const { limit = 50, before } = o
   if (!Number.isInteger(limit) || limit < 1 || limit > 1000) {
@@ -50,7 +53,7 @@ interface Page {
   readonly before?: string
 }
 
-/** Messages from a place back, one more than asked for, which tells whether there is a page before. */
+/** Collects messages from `start` backwards. Looks for one more than `limit`, to know whether there is an earlier page. */
 function collectMessages(log: EntryLog, start: Seq, limit: number): Page | NeedsOlder {
   const entries: SelectedEntry[] = []
   let seq = start
@@ -68,7 +71,7 @@ function isMessage(value: unknown): boolean {
   return isObject(value) && typeof value["role"] === "string"
 }
 
-/** The name of a place: its entry's id and, where damage gave a later entry the same id, the place itself. */
+/** The cursor of an entry: its id. If a damaged log has a later entry with the same id, the seq is added. */
 function cursorOf(log: EntryLog, seq: Seq): string {
   const { id } = log.at(seq) as Entry
   return log.find(id) === seq ? id : `${id}@${seq}`

@@ -1,4 +1,4 @@
-/** Puts the blobs of selected entries, and of a context state, back in place. */
+/** Replaces the blob references in selected entries, and in a context state, by the blobs' contents. */
 import type { SelectedEntry, Selection } from "../context/select.ts"
 import { inState } from "../context/state-blobs.ts"
 import type { Diagnostic } from "../format/diagnostics.ts"
@@ -8,6 +8,7 @@ import type { CallOptions } from "../storage/contract.ts"
 import { restoreEntries } from "../log/blobs.ts"
 import type { ReadableSession } from "./live.ts"
 
+/** The entries and their edits with restored blobs. A missing blob leaves its reference and is reported in `diagnostics`. */
 export async function restoreSelected(
   live: ReadableSession,
   selected: readonly SelectedEntry[],
@@ -27,7 +28,7 @@ export async function restoreSelected(
   return { entries: restored, diagnostics }
 }
 
-/** The context state with its blobs back in place. */
+/** The context state with restored blobs. */
 export async function restoreState(live: ReadableSession, selection: Selection, o: CallOptions): Promise<ContextState> {
   const { state, stateBlobs } = selection
   if (stateBlobs === undefined) return state

@@ -1,4 +1,7 @@
-/** The information of a stored log of any version: the stored one, else from the log's end, else from all of it. */
+/**
+ * Brings the stored information of a log up to date: continues it with the log's newest lines, and reads the whole log only if that is
+ * not enough, or the log is of another version.
+ */
 import type { CallOptions, HeadInfo, SessionStorage } from "../storage/contract.ts"
 import type { InfoProjection } from "../info/projection.ts"
 import { currentInfo } from "../info/refresh.ts"
@@ -8,7 +11,7 @@ import { openSession } from "./open.ts"
 import type { OpeningOptions } from "./open.ts"
 import { infoOfMemory, withPathOf } from "./read-log.ts"
 
-/** For a log whose stored information, `kept`, is not current. `not_a_session`, and the errors of the storage. */
+/** `kept`: the stored projection, which is not current. Rejects with `not_a_session`, and with the errors of the storage. */
 export async function infoOfStored(
   storage: SessionStorage,
   id: string,
@@ -17,7 +20,7 @@ export async function infoOfStored(
   options: OpeningOptions,
   o: CallOptions,
 ): Promise<InfoProjection> {
-  // A projection that can be continued was made of a log of this version.
+  // A projection that can be continued was made from a log of this version, so only logs without one are checked.
   if (kept === undefined && !(await isOurs(storage, id, o))) return infoOfOther(storage, id, head, options, o)
   const projection = await currentInfo(storage, id, head, o)
   return projection.stale === "path" ? withStoredPath(storage, id, head, projection, options, o) : projection
@@ -28,7 +31,7 @@ async function isOurs(storage: SessionStorage, id: string, o: CallOptions): Prom
   return currentHeader(first) !== undefined
 }
 
-/** Another version's log is read whole, so its projection is stored. */
+/** The log of another version must be read completely. Its projection is stored, so that the next list does not read it again. */
 async function infoOfOther(
   storage: SessionStorage,
   id: string,
@@ -46,7 +49,7 @@ async function infoOfOther(
   return whole
 }
 
-/** Reads the leaf's path, and stores the projection so that the next list need not read it. */
+/** Reads the path of the leaf, and stores the completed projection, so that the next list does not read it again. */
 async function withStoredPath(
   storage: SessionStorage,
   id: string,
