@@ -32,7 +32,7 @@ type BranchingOptions = AppendOptions & {
  * messages of its own, or messages were appended to it meanwhile; `not_found`, `invalid`, `aborted`, `closed`.
  */
 export async function summarizeBranch(
-  shared: CompactableSession,
+  live: CompactableSession,
   target: string | null,
   by: CompactionCaller,
   request: BranchSummaryOptions,
@@ -43,32 +43,32 @@ export async function summarizeBranch(
   const resolved = resolveSettings(...by.layers, layer)
   const { summarize, timeout, temperature } = resolved
   if (summarize === undefined)
-    throw invalid(shared, "There is no `summarize` function: pass one in the call, or in the settings of the sessions.")
-  if (budget !== undefined && !(budget > 0)) throw invalid(shared, `budget must be above 0, not ${String(budget)}.`)
-  if (!isObject(details)) throw invalid(shared, "details must be an object: the lists of files are added to it.")
+    throw invalid(live, "There is no `summarize` function: pass one in the call, or in the settings of the sessions.")
+  if (budget !== undefined && !(budget > 0)) throw invalid(live, `budget must be above 0, not ${String(budget)}.`)
+  if (!isObject(details)) throw invalid(live, "details must be an object: the lists of files are added to it.")
   const reading = signal === undefined ? {} : { signal }
-  const { leafId } = shared.state
-  const selection = await selectAt(shared, leafId, reading)
+  const { leafId } = live.state
+  const selection = await selectAt(live, leafId, reading)
   const window = windowAt(selection, resolved)
   const settings = inWindow(resolved, window)
-  const ancestor = await ancestorOf(shared, leafId, target, reading)
-  const { entries } = await restoreSelected(shared, selection.entries, reading)
+  const ancestor = await ancestorOf(live, leafId, target, reading)
+  const { entries } = await restoreSelected(live, selection.entries, reading)
   const branch = prepareBranchSummary(entries, ancestor, {
     budget: budget ?? roomFor(window, settings, instructions),
     ...(settings.countTokens === undefined ? {} : { count: settings.countTokens }),
   })
-  if (branch.messages.length === 0) throw failed(shared.id, nothingIn(branch.leftOut))
-  const { text, usage } = await whileOpen(shared, by.checkOpen, reading, (stop) =>
+  if (branch.messages.length === 0) throw failed(live.id, nothingIn(branch.leftOut))
+  const { text, usage } = await whileOpen(live, by.checkOpen, reading, (stop) =>
     askSummarizer(
-      { session: shared.id, summarize, timeout, temperature, signal: stop, fail: failed },
+      { session: live.id, summarize, timeout, temperature, signal: stop, fail: failed },
       branchPrompt(branch, instructions),
       settings.maxSummaryTokens,
     ),
   )
   by.checkOpen()
-  const now = await selectAt(shared, shared.state.leafId, reading)
+  const now = await selectAt(live, live.state.leafId, reading)
   if (spoken(now) !== spoken(selection))
-    throw failed(shared.id, "moved: messages were appended while the summary was made")
+    throw failed(live.id, "moved: messages were appended while the summary was made")
   const more = usage === undefined ? {} : { usage }
   return [storedBranchSummary(text, branch.files), { ...o, ...more, details: { ...details, ...branch.files } }]
 }
@@ -82,15 +82,15 @@ function roomFor(window: number, settings: SettingsInWindow, instructions: strin
 
 /** The last entry that both paths have in common. */
 async function ancestorOf(
-  shared: CompactableSession,
+  live: CompactableSession,
   leafId: string | null,
   target: string | null,
   o: CallOptions,
 ): Promise<Seq> {
-  const targetSeq = target === null ? null : await findEntry(shared, target, o)
-  if (targetSeq === undefined) throw unknownEntry(shared, target)
+  const targetSeq = target === null ? null : await findEntry(live, target, o)
+  if (targetSeq === undefined) throw unknownEntry(live, target)
   if (leafId === null || targetSeq === null) return ROOT
-  const { state, store } = shared
+  const { state, store } = live
   const ask = (): { readonly seq: Seq } | NeedsOlder => {
     const seq = commonAncestor(state.log, state.log.find(leafId) as Seq, targetSeq)
     return seq === OLDER ? { older: true } : { seq }

@@ -35,47 +35,47 @@ export interface CompactionRun {
 }
 
 /** Changes nothing unless the entry is appended. Between the last check of the session and the append there is no `await`. */
-export async function compactOnce(shared: CompactableSession, run: CompactionRun): Promise<CompactionResult> {
+export async function compactOnce(live: CompactableSession, run: CompactionRun): Promise<CompactionResult> {
   const { signal } = run
   // Do not pay a model for a summary that cannot be written.
-  if (shared.writeGuard.kind === "refused") throw shared.writeGuard.error
-  const { leafId } = shared.state
+  if (live.writeGuard.kind === "refused") throw live.writeGuard.error
+  const { leafId } = live.state
   const o = signal === undefined ? {} : { signal }
-  const selection = await selectAt(shared, leafId, o)
+  const selection = await selectAt(live, leafId, o)
   const window = windowAt(selection, run.settings)
   const settings = inWindow(run.settings, window)
-  const promptTokens = await promptTokensOf(shared, selection, settings, o)
+  const promptTokens = await promptTokensOf(live, selection, settings, o)
   if (promptTokens >= window) {
     const why = `the system prompt alone has about ${promptTokens} tokens and the window has ${window}, so no context fits; shorten the prompt, or use a larger contextWindow`
-    throw failed(shared.id, why)
+    throw failed(live.id, why)
   }
-  const work = await prepare(shared, run, selection, { settings, window })
+  const work = await prepare(live, run, selection, { settings, window })
   const prompts = compactionPrompts(work, run.instructions)
-  for (const { compact: hook } of shared.options.hooks)
-    await hook?.before?.({ session: shared.id, prompt: prompts.history ?? prompts.turnPrefix ?? "" })
-  shared.events.emit("compact_start", { reason: run.reason })
-  const { summary, usage } = await summarize(shared, run, work, { settings, window })
+  for (const { compact: hook } of live.options.hooks)
+    await hook?.before?.({ session: live.id, prompt: prompts.history ?? prompts.turnPrefix ?? "" })
+  live.events.emit("compact_start", { reason: run.reason })
+  const { summary, usage } = await summarize(live, run, work, { settings, window })
   // Appends that wait for their hooks will precede the compaction, so they must be in the log first.
-  await shared.drain()
+  await live.drain()
   run.checkOpen()
-  checkNotMoved(shared, leafId, selection)
+  checkNotMoved(live, leafId, selection)
   const style = settings.summaryAs === "pair" ? ({ summaryAs: "pair" } as const) : {}
   const tokensAfter = tokensWithSummary(summary, work.kept, { ...countWith(run), ...style })
   if (tokensAfter >= work.tokensBefore) {
     const why = `the summary and the kept messages (${tokensAfter} tokens) would not be shorter than the context (${work.tokensBefore})`
-    throw failed(shared.id, why)
+    throw failed(live.id, why)
   }
   const alone = promptTokens + tokensWithSummary(summary, [], { ...countWith(run), ...style })
   if (alone > window) {
     const why = `the summary and the system prompt alone have about ${alone} tokens and the window has ${window}, so no context fits; ask for a shorter summary, or use a larger window`
-    throw failed(shared.id, why)
+    throw failed(live.id, why)
   }
-  const id = shared.options.newId()
+  const id = live.options.newId()
   const entry: NewEntry = {
     type: "compaction",
     id,
     summary,
-    firstKeptEntryId: work.firstKeptEntryId ?? firstAfter(shared, leafId) ?? id,
+    firstKeptEntryId: work.firstKeptEntryId ?? firstAfter(live, leafId) ?? id,
     tokensBefore: work.tokensBefore,
     tokensSummarized: work.tokensSummarized,
     ...style,
@@ -83,16 +83,16 @@ export async function compactOnce(shared: CompactableSession, run: CompactionRun
     ...work.files,
   }
   try {
-    await shared.append([entry], { onConflict: "fail", ...o })
+    await live.append([entry], { onConflict: "fail", ...o })
   } catch (error) {
-    if (hasCode(error, "conflict")) throw moved(shared.id, error)
+    if (hasCode(error, "conflict")) throw moved(live.id, error)
     if (!hasCode(error, "aborted")) throw error
     // The append may have been sent already: wait for its outcome.
-    await shared.drain()
-    if (shared.state.log.find(id) === undefined) throw error
+    await live.drain()
+    if (live.state.log.find(id) === undefined) throw error
   }
   const tooLarge = tooLargeFor(window, settings, { summary, work, promptTokens })
-  reportCompleted(shared, id, { work, summary, tokensAfter })
+  reportCompleted(live, id, { work, summary, tokensAfter })
   return {
     entryId: id,
     summary,
@@ -105,19 +105,19 @@ export async function compactOnce(shared: CompactableSession, run: CompactionRun
 }
 
 async function prepare(
-  shared: CompactableSession,
+  live: CompactableSession,
   run: CompactionRun,
   selection: Selection,
   { settings, window }: InWindow,
 ): Promise<PreparedCompaction> {
   const { keep, keepRecentTokens, trigger } = settings
   const { entries } = await restoreSelected(
-    shared,
+    live,
     selection.entries,
     run.signal === undefined ? {} : { signal: run.signal },
   )
   const giveWay = { window, keepRecentTokens }
-  const work = prepareCompaction(shared.state.log, entries, { keep, giveWay, ...countWith(run) })
+  const work = prepareCompaction(live.state.log, entries, { keep, giveWay, ...countWith(run) })
   if (work.cut !== undefined) return work
   const rule = describeRule(work.keep)
   const size = `, which has about ${work.tokensBefore} tokens;`
@@ -127,7 +127,7 @@ async function prepare(
       : run.reason === "threshold"
         ? `${size} compaction starts at ${Math.floor(timeAt(trigger, window))}: lower ${rule.name}, or raise the threshold`
         : ""
-  throw nothingToCut(shared.id, rule.text, `keeps the whole context${why}`)
+  throw nothingToCut(live.id, rule.text, `keeps the whole context${why}`)
 }
 
 interface InWindow {
@@ -138,14 +138,14 @@ interface InWindow {
 
 /** `usage` is the sum over all requests. */
 async function summarize(
-  shared: CompactableSession,
+  live: CompactableSession,
   { summarize: ask, instructions, signal }: CompactionRun,
   work: PreparedCompaction,
   { settings, window }: InWindow,
 ): Promise<{ readonly summary: string; readonly usage: Usage | undefined }> {
   const { timeout, temperature, maxSummaryTokens, maxTurnContextTokens, rounds, summarizerWindow, countTokens } =
     settings
-  const to = { session: shared.id, summarize: ask, timeout, temperature, signal }
+  const to = { session: live.id, summarize: ask, timeout, temperature, signal }
   let usage: Usage | undefined
   const answer = async (part: SummaryPart, prompt: string): Promise<string> => {
     const got = await askSummarizer(to, prompt, part === "history" ? maxSummaryTokens : maxTurnContextTokens)
@@ -164,13 +164,13 @@ async function summarize(
 }
 
 function reportCompleted(
-  shared: CompactableSession,
+  live: CompactableSession,
   entryId: string,
   done: { readonly work: PreparedCompaction; readonly summary: string; readonly tokensAfter: number },
 ): void {
   const { work, summary, tokensAfter } = done
   const { tokensBefore } = work
-  shared.events.emit("compact_complete", {
+  live.events.emit("compact_complete", {
     entryId,
     tokensBefore,
     tokensAfter,
@@ -179,8 +179,8 @@ function reportCompleted(
     messagesKept: work.kept.length,
     missingHeadings: missingHeadings(summary),
   })
-  for (const { compact: hook } of shared.options.hooks)
-    runHook("compact.after", () => hook?.after?.({ session: shared.id, entryId }), shared.reportHookFailure)
+  for (const { compact: hook } of live.options.hooks)
+    runHook("compact.after", () => hook?.after?.({ session: live.id, entryId }), live.reportHookFailure)
 }
 
 function countWith({ settings: { countTokens } }: CompactionRun): { readonly count?: typeof countTokens & object } {
@@ -191,17 +191,17 @@ function countWith({ settings: { countTokens } }: CompactionRun): { readonly cou
  * Throws if the session has moved while its summary was made: to another branch, by another compaction, or by an edit or a deletion of
  * a summarized entry, which the summary must not bring back. Entries appended meanwhile are kept.
  */
-export function checkNotMoved(shared: CompactableSession, leafId: string | null, made: Selection): void {
-  const { log, leafId: now } = shared.state
+export function checkNotMoved(live: CompactableSession, leafId: string | null, made: Selection): void {
+  const { log, leafId: now } = live.state
   const target = leafId === null ? undefined : log.find(leafId)
   let seq = now === null ? -1 : (log.find(now) as Seq)
   while (target !== undefined && seq > target) seq = parentOf(log, seq)
-  if (target === undefined || seq !== target) throw moved(shared.id)
-  const current = selectContext(log, log.find(now as string) as Seq, shared.state.header)
-  if ("older" in current || current.compaction !== made.compaction) throw moved(shared.id)
+  if (target === undefined || seq !== target) throw moved(live.id)
+  const current = selectContext(log, log.find(now as string) as Seq, live.state.header)
+  if ("older" in current || current.compaction !== made.compaction) throw moved(live.id)
   const editBySeq = new Map(current.entries.map(({ seq, edit }) => [seq, edit?.id]))
   const isUnchanged = ({ seq, edit }: SelectedEntry): boolean => editBySeq.has(seq) && editBySeq.get(seq) === edit?.id
-  if (!made.entries.every(isUnchanged)) throw moved(shared.id)
+  if (!made.entries.every(isUnchanged)) throw moved(live.id)
 }
 
 /** The first entry that was appended while the summary was made: the first kept one if the plan keeps nothing. */

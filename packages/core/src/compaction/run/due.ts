@@ -10,18 +10,18 @@ import type { CompactionRun } from "./compact.ts"
 import { failed } from "./failure.ts"
 import { promptTokensOf, tokensInView, tokensOfRest, windowAt } from "./fitting.ts"
 
-export async function isDue(shared: CompactableSession, run: CompactionRun): Promise<boolean> {
+export async function isDue(live: CompactableSession, run: CompactionRun): Promise<boolean> {
   const { settings, signal } = run
-  const selection = await selectAt(shared, shared.state.leafId, signal === undefined ? {} : { signal })
+  const selection = await selectAt(live, live.state.leafId, signal === undefined ? {} : { signal })
   if (messagesSinceLast(selection) < Math.max(1, settings.minMessages)) return false
   const window = windowAt(selection, settings)
   const { trigger } = inWindow(settings, window)
   // Otherwise the session would be due again after every compaction.
   if (trigger.kind === "reserve" && trigger.tokens >= window) {
     const why = `reserveTokens (${trigger.tokens}) is not below the window (${window}); use a smaller reserve, or a larger contextWindow`
-    throw failed(shared.id, why)
+    throw failed(live.id, why)
   }
-  return isOver(trigger, await contextTokens(shared, run, selection, window), window)
+  return isOver(trigger, await contextTokens(live, run, selection, window), window)
 }
 
 /**
@@ -29,18 +29,18 @@ export async function isDue(shared: CompactableSession, run: CompactionRun): Pro
  * whole context is estimated, pruned if the settings prune; a report already counts what the model got.
  */
 async function contextTokens(
-  shared: CompactableSession,
+  live: CompactableSession,
   { settings, signal }: CompactionRun,
   selection: Selection,
   window: number,
 ): Promise<number> {
   const o = signal === undefined ? {} : { signal }
-  const anchor = usageAnchor(shared.state.log, selection)
+  const anchor = usageAnchor(live.state.log, selection)
   const from = anchor === undefined ? 0 : anchor.index + 1
-  const { entries } = await restoreSelected(shared, selection.entries.slice(from), o)
+  const { entries } = await restoreSelected(live, selection.entries.slice(from), o)
   const { messages } = renderMessages(entries)
   if (anchor !== undefined) return anchor.tokens + tokensOfRest(messages, settings.countTokens)
-  const otherTokens = await promptTokensOf(shared, selection, settings, o)
+  const otherTokens = await promptTokensOf(live, selection, settings, o)
   return otherTokens + tokensInView(messages, settings, { window, otherTokens })
 }
 

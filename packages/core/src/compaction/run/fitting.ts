@@ -36,12 +36,12 @@ export function pruningOf(
 
 /** Tokens of the system prompt in the log. Anything else that the caller sends is unknown here. */
 export async function promptTokensOf(
-  shared: CompactableSession,
+  live: CompactableSession,
   selection: Selection,
   { countTokens }: Pick<ResolvedSettings, "countTokens">,
   o: CallOptions,
 ): Promise<number> {
-  return promptTokens(await restoreState(shared, selection, o), countTokens)
+  return promptTokens(await restoreState(live, selection, o), countTokens)
 }
 
 /** Tokens of a whole context as a model gets it: repaired, and pruned if the settings prune. */

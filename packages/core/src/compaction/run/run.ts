@@ -16,56 +16,56 @@ import { failed, kindOf, keepRuleOf } from "./failure.ts"
  * `closed`, and the errors of the storage.
  */
 export async function compactByHand(
-  shared: CompactableSession,
+  live: CompactableSession,
   by: CompactionCaller,
   o: CompactOptions,
 ): Promise<CompactionResult> {
   const { reason = "manual" } = o
   if (reason !== "manual" && reason !== "overflow")
-    throw invalid(shared, `reason must be "manual" or "overflow", not ${String(reason)}.`)
-  const run = toRun(shared, by, o, reason)
-  if (shared.compaction.running) throw failed(shared.id, "another compaction is running; wait for it to end")
-  return attempt(shared, run, (signal) => compactOnce(shared, { ...run, signal }))
+    throw invalid(live, `reason must be "manual" or "overflow", not ${String(reason)}.`)
+  const run = toRun(live, by, o, reason)
+  if (live.compaction.running) throw failed(live.id, "another compaction is running; wait for it to end")
+  return attempt(live, run, (signal) => compactOnce(live, { ...run, signal }))
 }
 
 /** Undefined if it was not due, or failed, which emits an event and a diagnostic. Rejects with `invalid`, `aborted`, `closed`. */
 export async function compactIfDue(
-  shared: CompactableSession,
+  live: CompactableSession,
   by: CompactionCaller,
   o: AutoCompactOptions,
 ): Promise<CompactionResult | undefined> {
-  const run = toRun(shared, by, o, "threshold")
-  const { running, failures } = shared.compaction
+  const run = toRun(live, by, o, "threshold")
+  const { running, failures } = live.compaction
   if (!run.settings.enabled || running || failures >= run.settings.maxFailures) return undefined
   try {
-    return await attempt(shared, run, async (signal) =>
-      (await isDue(shared, { ...run, signal })) ? compactOnce(shared, { ...run, signal }) : undefined,
+    return await attempt(live, run, async (signal) =>
+      (await isDue(live, { ...run, signal })) ? compactOnce(live, { ...run, signal }) : undefined,
     )
   } catch (error) {
     const kind = kindOf(error)
     if (kind === "stopped") throw error
     const message = error instanceof Error ? error.message : String(error)
     const rule = keepRuleOf(error)
-    const isNews = rule === undefined || rule !== shared.compaction.stuck
-    shared.compaction.stuck = rule
-    if (kind !== "moved" && isNews) shared.report({ code: "compaction_failed", message })
+    const isNews = rule === undefined || rule !== live.compaction.stuck
+    live.compaction.stuck = rule
+    if (kind !== "moved" && isNews) live.report({ code: "compaction_failed", message })
     return undefined
   }
 }
 
 async function attempt<T extends CompactionResult | undefined>(
-  shared: CompactableSession,
+  live: CompactableSession,
   { settings, signal, checkOpen, reason }: CompactionRun,
   act: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
-  const { compaction } = shared
+  const { compaction } = live
   compaction.running = true
   try {
-    const result = await whileOpen(shared, checkOpen, signal === undefined ? {} : { signal }, act)
+    const result = await whileOpen(live, checkOpen, signal === undefined ? {} : { signal }, act)
     if (result !== undefined) {
       compaction.failures = 0
       compaction.stuck = undefined
-      shared.clear("compaction_failed")
+      live.clear("compaction_failed")
     }
     return result
   } catch (error) {
@@ -75,7 +75,7 @@ async function attempt<T extends CompactionResult | undefined>(
     // Automatic compaction would otherwise report the same rule at every turn.
     const isNews = reason !== "threshold" || stuck === undefined || keepRuleOf(error) !== stuck
     const breakerOpen = failures >= settings.maxFailures
-    if (isNews) shared.events.emit("compact_failed", { error, kind, failures, breakerOpen })
+    if (isNews) live.events.emit("compact_failed", { error, kind, failures, breakerOpen })
     throw error
   } finally {
     compaction.running = false
@@ -83,7 +83,7 @@ async function attempt<T extends CompactionResult | undefined>(
 }
 
 function toRun(
-  shared: CompactableSession,
+  live: CompactableSession,
   { layers, checkOpen }: CompactionCaller,
   o: AutoCompactOptions,
   reason: CompactionRun["reason"],
@@ -92,9 +92,9 @@ function toRun(
   const { summarize } = settings
   const { instructions, signal } = o
   if (summarize === undefined)
-    throw invalid(shared, "There is no `summarize` function: pass one in the call, or in the settings of the sessions.")
+    throw invalid(live, "There is no `summarize` function: pass one in the call, or in the settings of the sessions.")
   if (instructions !== undefined && typeof instructions !== "string")
-    throw invalid(shared, "instructions must be a string.")
+    throw invalid(live, "instructions must be a string.")
   return { settings, summarize, reason, instructions, signal, checkOpen }
 }
 
