@@ -1,4 +1,4 @@
-/** What a compaction is asked for and what it gives. */
+/** The public types of compaction: its settings, the summarizer, and the result. */
 import type { ContentBlock, Usage } from "../format/messages.ts"
 import type { TokenCounter } from "../format/tokens.ts"
 import type { CallOptions } from "../storage/contract.ts"
@@ -9,66 +9,72 @@ import type { WindowTable } from "./settings/windows.ts"
 export type CompactionPreset = "reserve" | "threshold-100k" | "share-80" | "share-90"
 
 export interface CompactionSettings {
-  /** Stands beneath the other settings of its layer; see {@link PRESETS}. */
+  /** A named set of settings. The other settings of the same layer override it. See {@link PRESETS}. Default `"reserve"`. */
   readonly preset?: CompactionPreset
-  /** False: only `compact()` by hand. Default true. */
+  /** False turns automatic compaction off; `compact()` still works. Default true. */
   readonly enabled?: boolean
-  /** The caller's model. With it here, `turn` compacts by itself before and after its function. */
+  /** Calls the caller's model. If it is set for the repository or the session, `turn` compacts before and after its function if due. */
   readonly summarize?: Summarize
-  /** Milliseconds that one answer of the summarizer may take. Default 300,000. */
+  /** Milliseconds for each request to the summarizer; a later answer fails the compaction. Default 300,000. */
   readonly timeout?: number
 
-  /** Tokens of the model's window; wins over `windows` and the table of models. */
+  /** The model's context window in tokens. Overrides `windows`. Default: from the table of models, by the session's current model. */
   readonly contextWindow?: number
-  /** Rows for the table of windows: by the beginning of a model's name, in tokens. */
+  /** Rows to add to the table of models: prefixes of model names, and windows in tokens. The longest matching prefix wins. */
   readonly windows?: WindowTable
-  /** Tokens of one message; default: an estimate, four UTF-16 units a token. */
+  /**
+   * Counts the tokens of one message, synchronously. Must return a finite number from 0, else the call rejects with `invalid`. Default:
+   * an estimate of four UTF-16 units per token.
+   */
   readonly countTokens?: TokenCounter
 
-  // One of these three a layer: when it is time.
-  /** Tokens kept free for the answer: it is time when the context has more than the window less these. Default 16,384, in a small window no more than a quarter of it. */
+  // The trigger: a layer sets at most one of these three, else `invalid`.
+  /**
+   * Tokens of the window to keep free for the model's answer. Compaction is due if the context has more than the window minus this.
+   * Default 16,384, but at most a quarter of the window.
+   */
   readonly reserveTokens?: number
-  /** It is time when the context has so many tokens. */
+  /** Compaction is due if the context has at least this number of tokens. */
   readonly thresholdTokens?: number
-  /** It is time when the context has this share of the window, more than 0 and at most 1. */
+  /** Compaction is due if the context has at least this share of the window. More than 0, at most 1. */
   readonly thresholdShare?: number
 
-  // One of these three a layer: what stays as it is.
-  /**
-   * At least so many of the newest tokens. Default 20,000, but no more than a third of what the context has when it is time; 0 keeps
-   * nothing.
-   */
+  // What is kept unsummarized: a layer sets at most one of these three, else `invalid`.
+  /** Keeps at least this number of the newest tokens. Default 20,000, but at most a third of the trigger's limit. 0 keeps nothing. */
   readonly keepRecentTokens?: number
-  /** At least so many of the newest turns. 0 keeps nothing. */
+  /** Keeps at least this number of the newest turns. 0 keeps nothing. */
   readonly keepTurns?: number
-  /** At least so many of the newest messages. 0 keeps nothing. */
+  /** Keeps at least this number of the newest messages. 0 keeps nothing. */
   readonly keepMessages?: number
 
-  /** Messages since the last compaction below which nothing is compacted by itself. Default 0. */
+  /** Automatic compaction waits for this number of messages since the last compaction; always for at least one. Default 0. */
   readonly minMessages?: number
   /**
-   * Asked of the summarizer. Default: 0.8 of `reserveTokens`, or of half the summarizer's window where that is less; a split turn's
-   * beginning gets 0.5 of it at most.
+   * The `maxTokens` of a request to the summarizer. Default: 0.8 of the smaller of `reserveTokens` and half the summarizer's window. For
+   * the beginning of a split turn it is at most 0.5 of the smaller of the two.
    */
   readonly maxSummaryTokens?: number
   /**
-   * How what does not fit the summarizer's window is summarized, or what the summarizer finds too long; either way it is cut between
-   * rounds (what was said, the answer, the results of its calls) into as many requests as it takes. False: one summary, which each
-   * request brings up to date with its messages. True: each request gives a summary of its own messages, in a `<context_summary>`
-   * block, also where there is only one. Default false.
+   * How several answers become one summary. Messages that do not fit one request to the summarizer are divided between rounds (a
+   * prompt, its answer, and the results of its calls) into several requests. False: each request updates the summary of the requests
+   * before it. True: each request summarizes only its own messages, and its answer is stored in a `<context_summary>` block, even if
+   * there is only one. Default false.
    */
   readonly rounds?: boolean
-  /** Tokens that the summarizer takes, its answer among them. Default: the window of the session's model. */
+  /** The summarizer's context window in tokens, including its answer. Default: the window of the session's model. */
   readonly summarizerWindow?: number
-  /** Handed to the summarizer. Default: none, the model's own. */
+  /** The `temperature` of a request to the summarizer. Default: not set. */
   readonly temperature?: number
-  /** How the summary stands in the context; kept in the log with the summary. Default `"user"`. */
+  /**
+   * How the summary is sent to the model: as one `"user"` message, or as a `"pair"` of a user message and an answer. Stored with the
+   * summary. Default `"user"`.
+   */
   readonly summaryAs?: SummaryStyle
-  /** Failures in a row after which nothing is compacted by itself any more. Default 3. */
+  /** Automatic compaction stops after this number of consecutive failures. Default 3. See {@link CompactionStatus}. */
   readonly maxFailures?: number
   /**
-   * What `context()` does to old tool results where it is not told, and what counts as the context here. By shares of the window that
-   * `context()` is given, else of this one's. Default false.
+   * Pruning of old tool results in each `context()` call that does not set `prune`. The size of a pruned context also decides whether
+   * compaction is due. Shares are of the window that `context()` gets, else of the window of these settings. Default false.
    */
   readonly prune?: boolean | PruneOptions
 }
@@ -77,45 +83,46 @@ export interface SummarizeRequest {
   readonly system: string
   readonly prompt: string
   readonly maxTokens: number
-  /** Missing: the model's own. */
+  /** Missing: use the model's default. */
   readonly temperature?: number
-  /** Fires when the caller gives up, and when the answer takes longer than the `timeout`. */
+  /** Fires if the caller aborts the compaction, its session is closed, or the answer takes longer than `timeout`. */
   readonly signal: AbortSignal
 }
 
 /**
- * What a model gave, with what tells an answer from half of one. An assistant message as models give it is one. A stop reason that
- * says that the model was cut off, refused, or called a tool makes it no answer, whatever the text; so does a call among the blocks.
+ * A model's answer; an assistant message is one. The compaction fails if there is no text, if `stopReason` means that the answer was cut
+ * off, was refused, ended in an error or calls a tool, or if `content` has a tool call.
  */
 export interface SummaryAnswer {
   readonly text?: string
-  /** Taken where there is no `text`: the text of its blocks. */
+  /** Used if there is no `text`: a text, or blocks, whose text is used. */
   readonly content?: string | readonly ContentBlock[]
-  /** In the words of any of the common providers: `"stop"`, `"end_turn"`, `"length"`, `"max_tokens"`, `"toolUse"`, `"refusal"`, … */
+  /** As the common providers name it: `"stop"`, `"end_turn"`, `"length"`, `"max_tokens"`, `"toolUse"`, `"refusal"`, … */
   readonly stopReason?: string
-  /** What it cost; stored with the summary, of several requests the sum. */
+  /** Stored with the summary; the sum over all requests of the compaction. Invalid numbers are ignored. */
   readonly usage?: Usage
 }
 
 /**
- * The caller's model. Rejecting, answering nothing, too late, or half, fails the compaction and writes nothing. A bare text is taken
- * as whole: whoever can be cut off by `maxTokens` says so with a {@link SummaryAnswer}.
+ * Calls the caller's model. If it rejects, times out, or gives an empty or incomplete answer, the compaction fails with
+ * `compaction_failed` and nothing is written. A string counts as a complete answer; return a {@link SummaryAnswer} if `maxTokens` can cut
+ * the answer off.
  */
 export type Summarize = (request: SummarizeRequest) => Promise<string | SummaryAnswer>
 
-/** Settings of this one call stand over the session's and the repository's. */
+/** Options of one compaction. Its settings override those of the session, which override those of the repository. */
 export interface CompactOptions extends CallOptions, CompactionSettings {
   /** Put last in the prompt. */
   readonly instructions?: string
-  /** `"overflow"`: the provider has refused the context as too long. Only told to listeners. Default `"manual"`. */
+  /** `"overflow"`: the provider has refused the context as too long. Only reported in `compact_start`. Default `"manual"`. */
   readonly reason?: "manual" | "overflow"
 }
 
-/** For the summary of a branch that is left; see `Session.branchWithSummary`. */
+/** Options of the summary of the branch that `Session.branchWithSummary` leaves. */
 export interface BranchSummaryOptions extends CompactionSettings {
   /** Put last in the prompt. */
   readonly instructions?: string
-  /** Tokens of the branch that are summarized, the newest first. Default: what the summarizer's window leaves for them. */
+  /** At most this number of tokens of the branch is summarized, newest messages first. Default: the space in the summarizer's window. */
   readonly budget?: number
 }
 
@@ -123,34 +130,34 @@ export type AutoCompactOptions = Omit<CompactOptions, "reason">
 
 export interface CompactionResult {
   readonly entryId: string
-  /** As it is stored. */
+  /** As stored, with its file lists. */
   readonly summary: string
-  /** Of the context's messages, before and after, by one and the same estimate. */
+  /** Tokens of the context's messages before and after, counted by the same estimate. */
   readonly tokensBefore: number
   readonly tokensAfter: number
-  /** Tokens that the model takes. */
+  /** The model's context window in tokens. */
   readonly window: number
-  /** Whether the system prompt in the log and what the model now gets are within it. */
+  /** Whether the compacted context, with the system prompt in the log, fits `window`. */
   readonly fits: boolean
-  /** Where it does not fit: which rule keeps how much, and what can be done. */
+  /** Only if it does not fit: which setting keeps how many tokens, and what to change. */
   readonly tooLarge?: string
 }
 
 export interface CompactionStatus {
-  /** A compaction of this session is under way. */
+  /** Whether a compaction of this session is running. */
   readonly running: boolean
-  /** In a row. */
+  /** Consecutive failures of kind `failed`; a successful compaction sets it to 0. */
   readonly failures: number
-  /** Nothing is compacted by itself until a compaction by hand succeeds or the breaker is reset. */
+  /** Automatic compaction is off until `compact()` succeeds or `resetCompactionBreaker()` is called. */
   readonly breakerOpen: boolean
 }
 
 /**
- * - `failed`: the summarizer, the storage or a hook; what would be written would not be shorter.
- * - `nothing_to_cut`: what is to be kept is all there is.
- * - `moved`: the session went on elsewhere meanwhile.
- * - `stopped`: whoever asked for it gave up, or closed the session.
+ * Why a compaction wrote nothing. Only `failed` counts for the breaker.
  *
- * Only the first is a failure that counts.
+ * - `failed`: the summarizer, the storage or a hook failed; or the context would not become shorter, or not fit its window.
+ * - `nothing_to_cut`: the settings keep the whole context.
+ * - `moved`: another branch, compaction, edit or deletion changed the session while the summary was made.
+ * - `stopped`: the caller aborted the call or closed the session.
  */
 export type CompactionFailureKind = "failed" | "nothing_to_cut" | "moved" | "stopped"
