@@ -132,7 +132,7 @@ export interface CompactionResult {
   readonly entryId: string
   /** As stored, with its file lists. */
   readonly summary: string
-  /** Tokens of the context's messages before and after, counted by the same estimate. */
+  /** Tokens of the context's messages before and after, both counted in the same way. */
   readonly tokensBefore: number
   readonly tokensAfter: number
   /** The model's context window in tokens. */
@@ -155,7 +155,8 @@ export interface CompactionStatus {
 /**
  * Why a compaction wrote nothing. Only `failed` counts for the breaker.
  *
- * - `failed`: the summarizer, the storage or a hook failed; or the context would not become shorter, or not fit its window.
+ * - `failed`: the summarizer, the storage or a hook failed; or the context would not be shorter; or the summary and the system prompt
+ *   alone would exceed the window.
  * - `nothing_to_cut`: the settings keep the whole context.
  * - `moved`: another branch, compaction, edit or deletion changed the session while the summary was made.
  * - `stopped`: the caller aborted the call or closed the session.

@@ -1,4 +1,4 @@
-/** Asks the caller's model for a summary of the branch that is left. Writes nothing: `branchWithSummary` appends the summary. */
+/** Asks the caller's model for a summary of the current branch before the session leaves it. `branchWithSummary` appends the summary. */
 import { branchPrompt, commonAncestor, prepareBranchSummary, storedBranchSummary } from "../summary/branch-summary.ts"
 import { inWindow } from "../settings/in-window.ts"
 import type { SettingsInWindow } from "../settings/in-window.ts"

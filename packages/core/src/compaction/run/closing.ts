@@ -3,8 +3,8 @@ import type { CallOptions } from "../../storage/contract.ts"
 import type { CompactableSession } from "../../session/live.ts"
 
 /**
- * Passes `work` a signal that fires with the caller's signal and when the caller's handle is closed. A closed handle rejects with
- * `closed`.
+ * Runs `work` with a signal that fires if the caller's signal fires or the caller's handle is closed. Rejects with `closed` if the handle
+ * was closed. `checkOpen` throws if it is closed.
  */
 export async function whileOpen<T>(
   { closeListeners }: CompactableSession,

@@ -34,7 +34,7 @@ export interface CompactionRun {
   readonly checkOpen: () => unknown
 }
 
-/** Changes nothing unless the entry is appended. Between the last check of the session and the append there is no `await`. */
+/** Changes nothing unless the entry is appended. There is no `await` between the last check of the session and the append. */
 export async function compactOnce(live: CompactableSession, run: CompactionRun): Promise<CompactionResult> {
   const { signal } = run
   // Do not pay a model for a summary that cannot be written.
@@ -55,7 +55,7 @@ export async function compactOnce(live: CompactableSession, run: CompactionRun):
     await hook?.before?.({ session: live.id, prompt: prompts.history ?? prompts.turnPrefix ?? "" })
   live.events.emit("compact_start", { reason: run.reason })
   const { summary, usage } = await summarize(live, run, work, { settings, window })
-  // Appends that wait for their hooks will precede the compaction, so they must be in the log first.
+  // Pending appends precede the compaction in the log, so they must be written before the session is checked.
   await live.drain()
   run.checkOpen()
   checkNotMoved(live, leafId, selection)
@@ -204,7 +204,7 @@ export function checkNotMoved(live: CompactableSession, leafId: string | null, m
   if (!made.entries.every(isUnchanged)) throw moved(live.id)
 }
 
-/** The first entry that was appended while the summary was made: the first kept one if the plan keeps nothing. */
+/** The first entry that was appended while the summary was made. It is the first kept entry if the plan keeps none. */
 export function firstAfter({ state }: CompactableSession, leafId: string | null): string | undefined {
   const { log, leafId: now } = state
   const made = leafId === null ? undefined : log.find(leafId)

@@ -44,7 +44,7 @@ async function contextTokens(
   return otherTokens + tokensInView(messages, settings, { window, otherTokens })
 }
 
-/** Messages on the path after the compaction that the context begins with. */
+/** The number of messages on the path after the compaction that the context begins with. */
 function messagesSinceLast({ entries, compaction = -1 }: Selection): number {
   return entries.filter(({ seq, entry }) => seq > compaction && entry.type === "message").length
 }

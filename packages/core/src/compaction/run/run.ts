@@ -28,7 +28,10 @@ export async function compactByHand(
   return attempt(live, run, (signal) => compactOnce(live, { ...run, signal }))
 }
 
-/** Undefined if it was not due, or failed, which emits an event and a diagnostic. Rejects with `invalid`, `aborted`, `closed`. */
+/**
+ * Compacts if the session is due. Returns undefined if it is not due, a compaction is running, the breaker is open, or the compaction has
+ * failed; a failure emits an event and a diagnostic. Rejects with `invalid`, `aborted`, `closed`.
+ */
 export async function compactIfDue(
   live: CompactableSession,
   by: CompactionCaller,

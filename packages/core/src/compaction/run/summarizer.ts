@@ -14,7 +14,7 @@ export interface Summarizer {
   readonly timeout: number
   readonly temperature: number | undefined
   readonly signal: AbortSignal | undefined
-  /** Makes the error; default: that the session was not compacted. */
+  /** Makes the error of a failed request. Default: the error of a failed compaction. */
   readonly fail?: typeof failed
 }
 
@@ -43,7 +43,7 @@ const CALLS: ReadonlySet<unknown> = new Set(["toolCall", "tool_use", "tool_call"
 
 export interface Summary {
   readonly text: string
-  /** The numbers of the report that can be stored. */
+  /** The valid numbers of the reported usage. */
   readonly usage: Usage | undefined
 }
 

@@ -2,16 +2,16 @@
 import type { KeepRule } from "../plan/cut-point.ts"
 import type { ResolvedSettings, TriggerRule } from "./settings.ts"
 
-/** Kept free for a model's answer. */
+/** Tokens kept free for the model's answer. */
 export const RESERVE_TOKENS = 16_384
 export const KEEP_RECENT_TOKENS = 20_000
 /** The default reserve takes at most a quarter of a small window. */
 const RESERVE_SHARE = 1 / 4
-/** Of the context when it is due: a third is kept, a third is left for the summary, a third for new messages. */
+/** Share of the trigger's limit: a third is kept, a third is left for the summary, a third for new messages. */
 const KEEP_SHARE = 1 / 3
-/** Of the summarizer's window: the rest is for the messages to summarize. */
+/** Share of the summarizer's window for its answer; the rest is for the messages to summarize. */
 const ANSWER_SHARE = 1 / 2
-/** A summary must leave space in the reserve for the prompt around it; the beginning of one turn gets less. */
+/** Shares of the answer's tokens: a summary leaves space for the prompt around it; the beginning of one turn gets less. */
 const SUMMARY_SHARE = 0.8
 const TURN_CONTEXT_SHARE = 0.5
 
@@ -46,7 +46,7 @@ export function inWindow(settings: ResolvedSettings, window: number): SettingsIn
   }
 }
 
-/** The number of tokens at which a context is due. */
+/** The trigger's limit: the number of tokens from which a context is due. With a reserve, it is due only above the limit. */
 export function timeAt(trigger: TriggerRule, window: number): number {
   if (trigger.kind === "reserve") return window - trigger.tokens
   return trigger.kind === "tokens" ? trigger.tokens : trigger.share * window

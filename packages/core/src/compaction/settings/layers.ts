@@ -1,4 +1,4 @@
-/** Looks up a setting in its layers: those of the sessions, of one session and of one call. */
+/** Looks up a setting in its layers: the settings of the repository, of the session and of the call. */
 import { SessionError } from "../../format/errors.ts"
 import { checkedCounter } from "../../format/tokens.ts"
 import type { TokenCounter } from "../../format/tokens.ts"

@@ -42,7 +42,7 @@ export interface ResolvedSettings {
   readonly prune: boolean | PruneOptions
 }
 
-/** Long summaries of large models take minutes; a connection that hangs takes for ever. */
+/** Milliseconds. A long summary takes a large model minutes; a hanging connection would never end. */
 export const SUMMARIZER_TIMEOUT = 300_000
 
 /** Merges the layers, lowest priority first. Throws `invalid`. */
@@ -128,7 +128,7 @@ function expandPreset(layer: CompactionSettings): CompactionSettings[] {
   return layer.preset === undefined ? [layer] : [PRESETS[layer.preset], layer]
 }
 
-/** Whether a layer sets numbers of its own: the preset `reserve` is the defaults, which `inWindow` scales. */
+/** Whether a layer's numbers were chosen by the caller. The preset `reserve` is the defaults, which `inWindow` scales down. */
 function isExplicit(layer: CompactionSettings | undefined): layer is CompactionSettings {
   return layer !== undefined && layer !== PRESETS.reserve
 }

@@ -1,4 +1,4 @@
-/** The windows of models in tokens, by the prefix of their name. */
+/** The table of models: context windows in tokens, by prefix of the model's name. */
 import { SessionError } from "../../format/errors.ts"
 
 /** Keys are prefixes of model names; the longest matching prefix wins. */
@@ -15,7 +15,7 @@ export const WINDOWS: WindowTable = {
 /** The window of models without a row. */
 export const DEFAULT_WINDOW = 200_000
 
-/** The window of a model. Of prefixes of equal length the caller's wins; {@link DEFAULT_WINDOW} without a row. */
+/** The window of a model in tokens; {@link DEFAULT_WINDOW} if no row matches. For equal prefixes the caller's row wins. */
 export function windowOf(model: string | undefined, rows: WindowTable = {}): number {
   let longest = -1
   let window = DEFAULT_WINDOW

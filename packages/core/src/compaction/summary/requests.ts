@@ -1,10 +1,10 @@
 /**
- * What the summarizer is asked for a prepared compaction, and what is stored of its answers.
+ * Makes the summarizer's requests for a prepared compaction, sends them, and joins the answers to the summary to store.
  *
- * The previous summary is in one prompt in every case: in the update of the history, or, where only the beginning of a split turn
- * is new, as the background of that turn. It is not sent to be updated then: there is nothing to merge, a model that rewrites a text
- * without need loses some of it, and a second request would be paid for that. So it stays in front, word for word; the next
- * compaction has a history again, the rest of that turn at least, and merges all of it.
+ * The previous summary is part of exactly one request. If there is new history, that request updates the summary. If only the beginning
+ * of a split turn is new, the summary is its background and is stored unchanged in front of the answer: there is nothing to merge, a
+ * model that rewrites a text loses details, and a second request costs money. The next compaction merges both, because its history
+ * contains at least the rest of that turn.
  */
 import { SessionError } from "../../format/errors.ts"
 import type { PreparedCompaction } from "../plan/prepare.ts"
@@ -18,7 +18,7 @@ import { summaryPrompt, TURN_CONTEXT_TITLE, turnPrefixPrompt } from "./prompts.t
 import { escapeTags, serializeConversation } from "./serialize.ts"
 import { isTooLong } from "./too-long.ts"
 
-/** The history, and the beginning of a split turn: each has its own prompt and its own answer. Undefined where it has nothing new. */
+/** A prompt or an answer for each part: the history, and the beginning of a split turn. Undefined for a part without new messages. */
 export interface SummaryParts {
   readonly history: string | undefined
   readonly turnPrefix: string | undefined
@@ -26,26 +26,26 @@ export interface SummaryParts {
 
 export type SummaryPart = keyof SummaryParts
 
-/** Gives the summarizer's answer, checked; rejects where there is none. */
+/** Sends a prompt and returns the checked answer. Rejects if there is no complete answer. */
 export type AskSummarizer = (part: SummaryPart, prompt: string) => Promise<string>
 
 export interface RequestOptions {
-  /** Put last in every prompt. */
+  /** Added at the end of every prompt. */
   readonly instructions?: string
-  /** Tokens that the summarizer takes, its answer among them. Default: as many as there are, until it says that it is too much. */
+  /** The summarizer's window in tokens, including its answer. Default: no limit; a request that it rejects as too long is halved. */
   readonly window?: number
-  /** Tokens of its answer, which the window must have room for. Default 0. */
+  /** Tokens of the window to reserve for the answer. Default 0. */
   readonly maxSummaryTokens?: number
-  /** Each request gives a summary of its own messages, in a `<context_summary>` block. Default false. */
+  /** True: each request summarizes only its own messages, and its answer is put in a `<context_summary>` block. Default false. */
   readonly rounds?: boolean
   readonly count?: TokenCounter
-  /** Whether an error says that a request was too long; default {@link isTooLong}. */
+  /** Whether an error means that the request was too long. Default: {@link isTooLong}. */
   readonly tooLong?: (error: unknown) => boolean
 }
 
 type Summarized = Pick<PreparedCompaction, "history" | "turnPrefix" | "previousSummary">
 
-/** At least one of the two is there. `instructions` stand last in both. */
+/** The prompts for the parts, at least one of which is not empty. `instructions` are added at the end of each. */
 export function compactionPrompts(work: Summarized, instructions?: string): SummaryParts {
   const promptOf = (part: SummaryPart): string | undefined =>
     work[part].length === 0
@@ -60,11 +60,15 @@ export function compactionPrompts(work: Summarized, instructions?: string): Summ
 }
 
 /**
- * Asks for each part, one after the other: in one request where that fits the summarizer's window, else in several, each of which has
- * as many rounds as fit. One that the summarizer finds too long all the same is asked for in halves. Each answer of the history is
- * merged into the one before it, so that one summary comes of them; with `rounds`, and for a turn's beginning, each stands in a
- * `<context_summary>` block. A previous summary that leaves no room beside it is first summarized again, in chunks.
- * `compaction_failed` where the window has no room for any of it.
+ * Asks for the summaries of the parts, one request at a time.
+ *
+ * - A part that fits the summarizer's window is one request. A larger one is divided into requests of as many rounds as fit, and a
+ *   request that the summarizer rejects as too long is halved.
+ * - Several requests for the history: each updates the answer of the one before it, so the last answer is the summary. With `rounds`, and
+ *   for the beginning of a turn, each answer is put in a `<context_summary>` block.
+ * - A previous summary that leaves too little space for messages is first summarized itself, in chunks.
+ *
+ * Rejects with `compaction_failed` if the window has no space for a conversation.
  */
 export async function askForSummaries(
   work: Summarized,
@@ -87,7 +91,7 @@ export function storedSummary(
   return withFileLists(withoutFileLists(parts.join("\n\n---\n\n")), files)
 }
 
-/** The part that takes the previous summary along: the first that is asked for. */
+/** The part whose first request contains the previous summary. */
 function takesPrevious(work: Summarized): SummaryPart {
   return work.history.length > 0 ? "history" : "turnPrefix"
 }
@@ -115,7 +119,7 @@ async function askForPart(work: Summarized, part: SummaryPart, ask: AskSummarize
   const fits = tokensOfText(whole.conversation, count) + taken <= room
   const merges = part === "history" && !rounds
   const carried = fits || taken <= room / 2 ? previous : await condensed(previous ?? "", ask, o)
-  // Whatever the answers are merged into takes its room too.
+  // Each request also contains the summary that it updates: the previous one, or the answer before it.
   const beside = Math.max(
     carried === undefined ? 0 : tokensOfText(escapeTags(carried), count),
     merges ? Math.min(o.maxSummaryTokens ?? 0, room / 2) : 0,
@@ -158,7 +162,7 @@ async function askInTurn(
       carried = merges ? answer : undefined
     } catch (error) {
       if (!tooLong(error)) throw error
-      // The summary beside the messages may be what is too long.
+      // The previous summary may be longer than the messages: shorten it before the messages are halved.
       if (carried !== undefined && carried === previous && carried.length > chunk.conversation.length) {
         carried = await condensed(carried, ask, o)
         waiting.unshift(chunk)
