@@ -1,56 +1,57 @@
 /**
- * What reading a log found that a person may want to know. Nothing that is damaged disappears silently: each finding has a code,
- * a place and a sentence.
+ * Findings about a log or a context that a person may want to know. Damage is never skipped silently: each finding has a code and a
+ * sentence, and its position in the log if it has one.
  */
 export type DiagnosticCode =
-  /** Bytes after the last whole line. Ignored; set aside and cut before the next append. */
+  /** Bytes after the last complete line, as of an interrupted write. Ignored; moved aside and cut off before the next append. */
   | "torn_tail"
-  /** A line that is not JSON, or not a record. Kept in the log, skipped. */
+  /** A line that is not JSON, or not a record. It stays in the log and is skipped. */
   | "unparsable_line"
-  /** An id that an earlier entry has. A reference means the nearest one before it. */
+  /** An entry with the id of an earlier entry. A reference to the id means the nearest entry before the reference. */
   | "duplicate_id"
-  /** `seq` is not the line's place. The place counts. */
+  /** An entry's `seq` is not its line number. The line number is used. */
   | "seq_mismatch"
-  /** No entry of the log has the parent's id. The path is bridged to the entry before it in the log. */
+  /** No entry has the id in `parentId`. The preceding entry of the log is used as the parent. */
   | "missing_parent"
-  /** The only entry with that id stands later in the log. Treated as missing. */
+  /** The only entry with the referenced id is later in the log. Treated as missing. */
   | "forward_reference"
-  /** A tombstone, edit, label or leaf whose target is missing. */
+  /** The target of a tombstone, edit, label or leaf is missing. */
   | "missing_target"
-  /** A compaction whose first kept entry is missing or not on its path. Nothing before the compaction is kept. */
+  /** The first kept entry of a compaction is missing or not on its path. The context begins with the compaction. */
   | "missing_first_kept"
-  /** Two writers appended at once: the log has a second leaf that is as new as this one. */
+  /** Two writers continued the session at the same time: the log has a second leaf, `otherLeaf`. */
   | "diverged"
-  /** The log is of a version, or of a format, that this program does not know. It opens for reading only. */
+  /** The log has a version or a format that this program does not know. It opens for reading only. */
   | "unknown_version"
+  /** A blob is not in the store. Its reference stays in the entry. */
   | "missing_blob"
-  /** Fewer lines than the header's `origin.lines` says. */
+  /** The log has fewer lines than its header says (`origin.lines`): an import, fork or copy was interrupted. */
   | "incomplete"
-  /** A compaction's stored state is not what its path folds to. */
+  /** The state stored in an entry differs from the state computed from its path. */
   | "state_mismatch"
-  /** The context did not pair tool calls and results; the view was repaired. */
+  /** Tool calls and results of the context did not match, or a message was empty. Repaired in the context, not in the log. */
   | "repaired"
-  /** The session is too long, and was not compacted by itself: the sentence says why. */
+  /** Automatic compaction failed; the message says why. */
   | "compaction_failed"
-  /** A message that no model can get and that has no rule. Left out of the context. */
+  /** A message of an unknown role, without content, cannot be sent to a model. Left out of the context. */
   | "left_out"
-  /** The context is larger than the window that was given; the sentence says what takes the room. */
+  /** The context is larger than the given window; the message names the largest parts. */
   | "does_not_fit"
-  /** The context ends in the same tool call, with the same arguments, three times in a row or more. */
+  /** The context ends with at least three equal tool calls, with the same arguments. */
   | "repeated_call"
-  /** An image, a string or a record that does not have the shape that its type asks for. Kept. */
+  /** A record, or a value in it, does not have the shape of its type. It stays in the log. */
   | "invalid_record"
 
 export interface Diagnostic {
   readonly code: DiagnosticCode
   /** A sentence for people. */
   readonly message: string
-  /** The line's place in its log. */
+  /** The line number in the log, from 0. */
   readonly seq?: number
   readonly entryId?: string
-  /** With `torn_tail`: how many bytes. */
+  /** With `torn_tail`: the number of bytes. */
   readonly bytes?: number
-  /** With `diverged`. */
+  /** With `diverged`: the ids of the two leaves. */
   readonly leaf?: string
   readonly otherLeaf?: string
 }

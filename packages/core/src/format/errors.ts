@@ -1,18 +1,18 @@
 /**
- * Errors of core, told apart by `code`. Codes of the storage (`StorageErrorCode`) pass through as they are.
+ * The errors of core. Programs distinguish them by `code`; errors of the storage (`StorageErrorCode`) are passed on unchanged.
  *
- * | code | a server answers | when |
+ * | code | HTTP status | when |
  * |---|---|---|
  * | `invalid` | 400 | an argument or an entry is wrong |
  * | `not_found` | 404 | no such session, entry or pointer |
  * | `exists` | 409 | the id is taken |
- * | `conflict` | 409 | another writer was there first, and the caller asked to be told |
- * | `too_large` | 413 | a line, a batch or the session would pass its limit; nothing was written |
- * | `not_a_session` | 422 | the text is no session log |
- * | `newer_version` | 422 | written by a newer program: open for reading only |
- * | `read_only` | 403 | an older log that may not be migrated, or a store that cannot |
+ * | `conflict` | 409 | another writer appended first, and the caller chose to fail (`onConflict`) |
+ * | `too_large` | 413 | a line, a batch or the session would exceed its limit; nothing was written |
+ * | `not_a_session` | 422 | the text is not a session log |
+ * | `newer_version` | 422 | a newer program wrote the log, so it is open for reading only |
+ * | `read_only` | 403 | the log is of an older version, and the options or the storage do not allow its migration |
  * | `closed` | 409 | the session or the repository was closed |
- * | `compaction_failed` | 502 | the session was not compacted, and nothing was written; the sentence says why |
+ * | `compaction_failed` | 502 | the session was not compacted, and nothing was written; the message says why |
  */
 import type { StorageErrorCode } from "../storage/errors.ts"
 
@@ -52,7 +52,7 @@ const STATUS: Readonly<Record<ErrorCode, number>> = {
 
 export interface SessionErrorDetails {
   readonly session?: string
-  /** The adapter and its place. */
+  /** The description of the storage: the adapter and its location. */
   readonly storage?: string
   readonly at?: string
   readonly cause?: unknown

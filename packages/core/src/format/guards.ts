@@ -29,7 +29,7 @@ import {
 } from "./shape.ts"
 import { isSessionId } from "../storage/checks.ts"
 
-/** Whether a record can be part of the tree: a type that is not the header's, an id, a parent or null. All that reading a log requires. */
+/** Whether a record has what reading a log requires: a type that is not the header's, an id, and a parent or null. */
 export function isEntry(record: unknown): record is Entry {
   if (!isObject(record)) return false
   const { type, id, parentId } = record
@@ -56,7 +56,7 @@ export function entryProblem(record: unknown): string | undefined {
   return sentence("The entry", base(record) ?? payload(record))
 }
 
-/** Checks only the fields of its type; `append` sets the ones that all entries share. */
+/** Checks the type of a new entry and the fields of that type. `append` sets the fields that all entries share. */
 export function payloadProblem(record: unknown): string | undefined {
   return sentence("The entry", typed(record) ?? payload(record))
 }

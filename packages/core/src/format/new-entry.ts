@@ -1,15 +1,16 @@
 /**
- * What a caller hands to `append`: an entry without what the session gives it (parentId, seq), whose contents may be bare strings.
+ * The entries that `append` accepts. They have no `parentId` and `seq`, which the session sets, and their contents may be strings instead
+ * of blocks.
  */
 import type { ContentBlock, Message } from "./messages.ts"
 import type { ContextEditEntry, CustomMessageEntry, KnownEntry, MessageEntry, UnknownEntry } from "./records.ts"
 
-/** A bare string stands for one text block. */
+/** A string is the same as one text block. */
 export type NewContent = string | readonly ContentBlock[]
 
-/** What a caller may say, and may not, of the fields that all entries have. */
+/** The fields that all entries share: a caller may set `id` and `timestamp`; the session sets the others. */
 export interface NewEntryBase {
-  /** Makes a repeated append harmless: an id that the session has already is not written again. Default: a new ULID. */
+  /** Makes `append` idempotent: an entry whose id is already in the session is not written again. Default: a new ULID. */
   readonly id?: string
   /** ISO 8601. Default: now. */
   readonly timestamp?: string
@@ -38,14 +39,14 @@ export type NewUnknownEntry = Payload<UnknownEntry> & NewEntryBase
 
 export type NewEntry = NewMessageEntry | NewCustomMessageEntry | NewContextEditEntry | NewOtherEntry | NewUnknownEntry
 
-/** A new entry that was checked: whole blocks, a known shape. What is left for the session is id, parentId, seq, timestamp. */
+/** A new entry after its checks: its contents are blocks. The session still sets id, parentId, seq and timestamp. */
 export type EntryPayload = KnownEntry | UnknownEntry extends infer E
   ? E extends KnownEntry | UnknownEntry
     ? Payload<E> & NewEntryBase
     : never
   : never
 
-/** An entry's own fields; written so that the fields named beside the index signature stay. */
+/** The fields of an entry's type. `Omit` would drop the named fields of types with an index signature. */
 type Payload<E, Also extends string = never> = {
   [K in keyof E as K extends "id" | "parentId" | "seq" | "timestamp" | "blobs" | Also ? never : K]: E[K]
 }

@@ -1,6 +1,6 @@
 /**
- * Checks of JSON values, combined from small ones as in a schema library. A check returns undefined for a valid value, and allocates
- * nothing then. For a wrong value it returns the rest of a sentence, which starts with the path below the value:
+ * Checks of JSON values, composed of small functions as in a schema library. A check returns undefined for a valid value, without
+ * allocating. For an invalid value it returns the end of an error message, which starts with the path from the value to the wrong field:
  * ` must be a string.`, `text must be a string.`, `[2].text must be a string.`
  */
 export type Check = (value: unknown) => string | undefined
@@ -83,12 +83,12 @@ export function all(...checks: readonly Check[]): Check {
   }
 }
 
-/** The problem as a whole sentence. A problem of the value itself, not of a field, needs a name in front. */
+/** The problem as a complete sentence: a problem of the value itself, not of a field, gets `what` as its subject. */
 export function sentence(what: string, problem: string | undefined): string | undefined {
   return problem?.startsWith(" ") === true ? what + problem : problem
 }
 
-/** The same problem with the key of the surrounding object or array in front. */
+/** Prepends the key of the surrounding object or array to the problem's path. */
 function below(key: string, problem: string): string {
   return problem.startsWith(" ") || problem.startsWith("[") ? key + problem : `${key}.${problem}`
 }

@@ -1,6 +1,6 @@
 /**
- * Token estimates without a tokenizer: four UTF-16 units a token, the rule of thumb that providers give for English and code, and
- * a flat count for an image, which is what a large one costs with today's vision models.
+ * Estimates tokens without a tokenizer: four UTF-16 units per token, the providers' rule of thumb for English and code, and a fixed count
+ * per image, which is the cost of a large image with current vision models.
  */
 import { SessionError } from "./errors.ts"
 import type { AssistantMessage, ContentBlock, Message } from "./messages.ts"
@@ -9,10 +9,10 @@ import { isObject } from "./shape.ts"
 export const UNITS_PER_TOKEN = 4
 export const TOKENS_PER_IMAGE = 1_200
 
-/** Tokens of one message. */
+/** Returns the tokens of one message: a finite number from 0. */
 export type TokenCounter = (message: Message) => number
 
-/** `invalid` at the first number that nothing can be measured with. */
+/** Wraps a counter so that a result that is not a finite number from 0 throws `invalid`. */
 export function checkedCounter(count: TokenCounter): TokenCounter {
   return (message) => {
     const tokens = count(message)
@@ -28,7 +28,7 @@ export function estimateMessages(messages: readonly Message[], count: TokenCount
   return tokens
 }
 
-/** Text, thinking, tool calls' names and arguments, executed commands with their output, summaries, images. Other blocks: 0. */
+/** Counts text, thinking, names and arguments of tool calls, executed commands and their output, summaries, and images; nothing else. */
 export function estimateMessage(message: Message): number {
   let units = 0
   let images = 0
@@ -36,15 +36,15 @@ export function estimateMessage(message: Message): number {
     if (block.type === "image") images++
     else units += unitsOf(block)
   }
-  // What executions and summaries are told from; see `toModelMessages`.
+  // `toModelMessages` makes the text of executions and summaries from these fields.
   const { command, code, output, summaryText } = message as Readonly<Record<string, unknown>>
   units += lengthOf(command) + lengthOf(code) + lengthOf(output) + lengthOf(summaryText)
   return Math.ceil(units / UNITS_PER_TOKEN) + images * TOKENS_PER_IMAGE
 }
 
 /**
- * What the provider counted for the whole context up to an assistant message and with it. Undefined where it reported nothing, as
- * for an answer that failed or was broken off.
+ * The provider's token count of the context up to and including an assistant message. Undefined for other messages, for failed or aborted
+ * answers, and without a report.
  */
 export function reportedTokens(message: unknown): number | undefined {
   const { role, stopReason, usage } = (isObject(message) ? message : {}) as Partial<AssistantMessage>
@@ -58,7 +58,7 @@ function numberOf(value: unknown): number {
   return typeof value === "number" && Number.isFinite(value) ? value : 0
 }
 
-/** UTF-16 units of content, an image as many as its tokens stand for: what a message's content takes of a context. */
+/** The size of a message's content in UTF-16 units. An image counts as the units of its tokens. */
 export function contentUnits(content: readonly ContentBlock[] = []): number {
   let units = 0
   for (const block of content) units += block.type === "image" ? TOKENS_PER_IMAGE * UNITS_PER_TOKEN : unitsOf(block)
