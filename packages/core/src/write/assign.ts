@@ -1,4 +1,4 @@
-/** Gives what a caller appends its ids, its parents and its places behind what a session has in memory. Changes nothing. */
+/** Assigns ids, parents, seqs and timestamps to new entries, to append them after the session's last entry. Changes nothing itself. */
 import { selectContext } from "../context/select.ts"
 import type { Selection } from "../context/select.ts"
 import { inState, stateBlobs } from "../context/state-blobs.ts"
@@ -13,13 +13,13 @@ import type { PrepareOptions, EncodedAppendEntry } from "./encode.ts"
 import { isConversation } from "./pending.ts"
 import type { SessionState } from "./session-state.ts"
 
-/** Carries a branch target from `branch` to the place where parents are given; no caller can spell it. */
+/** The key under which `branch` passes its target to `assign`. A symbol, so that no caller's entry can have it. */
 export const BRANCH_TARGET: unique symbol = Symbol("branch target")
 
 export interface Assigned {
-  /** One for each entry given. */
+  /** One for each given entry, in order. */
   readonly ids: readonly string[]
-  /** Those that the session does not have yet. */
+  /** The entries that the session does not have yet. */
   readonly fresh: readonly EncodedAppendEntry[]
 }
 
@@ -41,7 +41,7 @@ export function pathForState(
   return leaf === undefined ? { older: true } : selectContext(log, leaf, header)
 }
 
-/** Not checked yet, so it may be anything. */
+/** The input is not checked yet, so it may be any value. */
 function needsState(input: unknown): boolean {
   return isObject(input) && storesState(input["type"] as string) && input["state"] === undefined
 }
@@ -63,7 +63,7 @@ export function assign(
   let seq = state.log.end
   for (const [index, payload] of payloads.entries()) {
     const id = ids[index] as string
-    // A repeated request doubles nothing.
+    // A repeated request must not append an entry twice.
     if (payload.id !== undefined && state.log.find(id) !== undefined) continue
     if (isConversation(payload)) end = undefined
     const target = branchTarget(payload)
@@ -90,8 +90,8 @@ function uniqueIds(session: string, payloads: readonly EntryPayload[], newId: ()
 }
 
 /**
- * The log's last entry, where that is another branch than this session's: there naming and counting must hang, because whoever
- * opens the log takes its last line for the leaf.
+ * The parent of annotations if the log's last entry is on another branch than this session's leaf: that last entry. Opening a log takes
+ * the last line for the leaf, so an annotation on this session's branch would move it there.
  */
 function annotationParent({ log, leafId }: SessionState): string | undefined {
   const last = log.entryBefore(log.end)
@@ -99,19 +99,19 @@ function annotationParent({ log, leafId }: SessionState): string | undefined {
   return log.at(last)?.id
 }
 
-/** Only these entries name their own parent. */
+/** The parent that `branch` set. Only entries of these two types have one. */
 function branchTarget(payload: object): string | null | undefined {
   const { type, [BRANCH_TARGET]: target } = payload as { type?: unknown; [BRANCH_TARGET]?: string | null }
   return type === "leaf" || type === "branch_summary" ? target : undefined
 }
 
-/** It was there when the caller named it, and has been rolled back since. */
+/** For a target that existed when `branch` was called, and was removed because its append failed. */
 function targetGone(session: string, target: string): SessionError {
   const message = `There is no entry ${JSON.stringify(target)} in session ${session} any more: its append has failed.`
   return new SessionError("not_found", message, { session })
 }
 
-/** With the state of its path: what was selected at the leaf, and the entries of the same append before it. */
+/** Adds the state of the entry's path: the state at the leaf, changed by the earlier entries of the same append. */
 function withState(payload: EntryPayload, path: Selection, before: readonly EncodedAppendEntry[]): EntryPayload {
   const entries = before.map(({ entry }) => entry)
   const state = foldState(entries, path.state)

@@ -1,9 +1,9 @@
-/** The options and the result of an append, and what it needs to know of the turn that makes it. */
+/** The options and the result of an append, and the state of the running turn. */
 import type { CallOptions, Head } from "../storage/contract.ts"
 
 export type ConflictPolicy = "branch" | "retry-turn" | "fail"
 
-/** When a new session's log is first written: at once, or with the first user or assistant message. */
+/** When the log of a new session is first written: on creation, or with the first user or assistant message. */
 export type PersistAfter = "create" | "user" | "assistant"
 
 export interface AppendOptions extends CallOptions {
@@ -12,13 +12,13 @@ export interface AppendOptions extends CallOptions {
 }
 
 export interface AppendResult {
-  /** One for each entry given. */
+  /** One for each given entry, in order. */
   readonly ids: readonly string[]
-  /** The log's end after them; undefined while nothing has been written (see {@link PersistAfter}). */
+  /** The end of the log after the append; undefined if nothing has been written yet (see {@link PersistAfter}). */
   readonly head: Head | undefined
-  /** False while the entries wait in memory for the message that {@link PersistAfter} names. */
+  /** False if the entries are only in memory until the message of {@link PersistAfter}; a crash loses them. */
   readonly durable: boolean
-  /** Another writer's turn stands beside this one as a second branch. */
+  /** Set if another writer continued the session at the same time, so that the log now has a second branch. */
   readonly diverged?: Divergence
 }
 
@@ -28,12 +28,15 @@ export interface Divergence {
   readonly otherLeaf: string
 }
 
-/** The turn that is running: what its appends have met. */
+/** The state of the running turn. It decides whether the turn must start over because of another writer. */
 export interface RunningTurn {
-  /** `opening`: its first append of conversation is pending; `written`: that one is in the log. */
+  /**
+   * The state of its first append of conversation entries, in which a compaction does not count: `unopened` before it is made, `opening`
+   * while it is pending, `written` when it is in the log.
+   */
   phase: "unopened" | "opening" | "written"
-  /** Another writer's conversation was read while this turn had not opened: what it has seen of the context is out of date. */
+  /** Another writer's conversation entries were read before this turn's first append, so the turn's context is out of date. */
   stale: boolean
-  /** Another writer's turn stood where its first append should have gone: it starts over, and writes nothing more until then. */
+  /** The turn's first append conflicted with another writer's turn. The turn starts over; until then its appends are rejected. */
   conflicted: boolean
 }
