@@ -4,13 +4,13 @@ import { expect, test } from "vitest"
 import { codeOf, user } from "../../test/writers.ts"
 import { createSessions } from "./repository.ts"
 
-test("a pointer that was set for this cwd leads to its session, newest or not", async () => {
+test("a pointer for this cwd opens its session, even if another session is newer", async () => {
   const { sessions } = await three()
   await sessions.pointers.set("p", { session: "older", cwd: "/x" })
   expect((await sessions.continueRecent({ cwd: "/x", pointer: "p" })).id).toBe("older")
 })
 
-test("a pointer of another cwd, or of none, does not count; the newest of the cwd does, and the pointer leads there then", async () => {
+test("a pointer of another cwd is ignored: the newest session of this cwd opens, and the pointer is set to it", async () => {
   const { sessions } = await three()
   for (const cwd of ["/y", undefined]) {
     await sessions.pointers.set("p", { session: "older", ...(cwd === undefined ? {} : { cwd }) })
@@ -22,7 +22,7 @@ test("a pointer of another cwd, or of none, does not count; the newest of the cw
   expect((await sessions.continueRecent({ cwd: "/x" })).id).toBe("older")
 })
 
-test("no session takes the place of one that is out of reach, and none is made", async () => {
+test("an unreachable session is neither replaced by another one nor created again", async () => {
   const { storage } = await three()
   const away = createSessions({
     storage: {
@@ -44,7 +44,7 @@ test("no session takes the place of one that is out of reach, and none is made",
   expect((await away.list()).sessions.map(({ id }) => id).toSorted()).toEqual(["elsewhere", "older"])
 })
 
-test("a pointer to a session that is gone, or is none, gives way to the newest", async () => {
+test("a pointer to a missing or invalid session falls back to the newest session", async () => {
   const { sessions, storage } = await three()
   await sessions.pointers.set("p", { session: "older", cwd: "/x" })
   await sessions.delete("older")
@@ -54,7 +54,7 @@ test("a pointer to a session that is gone, or is none, gives way to the newest",
   expect((await sessions.continueRecent({ cwd: "/x", pointer: "p" })).id).toBe("newer")
 })
 
-test("where the cwd has no session, one is made there, and the pointer leads to it", async () => {
+test("if the cwd has no session, one is created and the pointer is set to it", async () => {
   const { sessions } = await three()
   const session = await sessions.continueRecent({ cwd: "/new", pointer: "p" })
   expect(["older", "newer", "elsewhere"]).not.toContain(session.id)
@@ -63,7 +63,7 @@ test("where the cwd has no session, one is made there, and the pointer leads to 
   expect((await sessions.continueRecent({ cwd: "/new" })).id).toBe(session.id)
 })
 
-test("a session that is incomplete is not the most recent, however many there are", async () => {
+test("an incomplete session is never the most recent one, even if there are many", async () => {
   const { sessions, storage } = await three()
   for (let n = 0; n < 25; n++) {
     const at = `2030-01-01T00:00:${n + 10}.000Z`
@@ -75,7 +75,7 @@ test("a session that is incomplete is not the most recent, however many there ar
   expect((await sessions.continueRecent({ cwd: "/x" })).id).toBe("newer")
 })
 
-test("a pointer's name is checked before anything is made", async () => {
+test("a pointer's name is checked before anything is created", async () => {
   const { sessions } = await three()
   expect(await codeOf(sessions.continueRecent({ cwd: "/none", pointer: "../x" }))).toBe("invalid")
   expect((await sessions.list({ cwd: "/none" })).sessions).toEqual([])

@@ -7,7 +7,7 @@ import type { SessionStorage } from "../storage/contract.ts"
 import { StorageError } from "../storage/errors.ts"
 import { createSessions } from "./repository.ts"
 
-test("a session has what it was created with in its header, and opens elsewhere at once", async () => {
+test("a new session has the given fields in its header and can be opened elsewhere at once", async () => {
   const { sessions, elsewhere } = twoRepositories()
   const given = {
     cwd: "/project",
@@ -23,7 +23,7 @@ test("a session has what it was created with in its header, and opens elsewhere 
   expect((await elsewhere.open(session.id)).header).toEqual(session.header)
 })
 
-test("what a caller does to its objects after creating changes neither a header that waits nor the log", async () => {
+test("changing the passed objects after create changes neither the unwritten header nor the log", async () => {
   const storage = createMemoryStorage()
   const sessions = createSessions({ storage, persistAfter: "user" })
   const parentSession = { id: "parent", entryId: "e1" }
@@ -35,7 +35,7 @@ test("what a caller does to its objects after creating changes neither a header 
   expect(JSON.parse(header)).toMatchObject({ parentSession: { id: "parent", entryId: "e1" } })
 })
 
-test("an id that is taken exists, whoever took it, and however little is in it", async () => {
+test("creating a taken id fails with `exists`, in this repository and in another, open or closed", async () => {
   const { sessions, elsewhere } = twoRepositories()
   const session = await sessions.create({ id: "a" })
   expect(await codeOf(sessions.create({ id: "a" }))).toBe("exists")
@@ -44,7 +44,7 @@ test("an id that is taken exists, whoever took it, and however little is in it",
   expect(await codeOf(sessions.create({ id: "a" }))).toBe("exists")
 })
 
-test("of two that create one id at once in one repository, one does", async () => {
+test("of two concurrent creates of one id in one repository, one succeeds", async () => {
   const { sessions } = twoRepositories()
   const made = await Promise.allSettled([sessions.create({ id: "a" }), sessions.create({ id: "a" })])
   expect(made.map(({ status }) => status)).toEqual(["fulfilled", "rejected"])
@@ -58,7 +58,7 @@ test("with ulidsOnly, other ids are invalid", async () => {
   expect(await codeOf(sessions.create({ id }))).toBe("exists")
 })
 
-test("a header that is not what a header is, or that no line holds, is refused before anything is written", async () => {
+test("an invalid header, or one that is too long for a line, is rejected before anything is written", async () => {
   const { sessions, storage } = twoRepositories()
   expect(await codeOf(sessions.create({ id: "a", source: "other" as never }))).toBe("invalid")
   expect(await codeOf(sessions.create({ id: "a", parentSession: {} as never }))).toBe("invalid")
@@ -69,7 +69,7 @@ test("a header that is not what a header is, or that no line holds, is refused b
   expect(await small.head("a")).toBeUndefined()
 })
 
-test("a creation whose answer was lost is found again; one that another session stands in the way of exists", async () => {
+test("a create finds its own session after a lost response, and fails with `exists` if the session is another one", async () => {
   const faulty = createFaultyStorage(createMemoryStorage())
   const sessions = createSessions({ storage: faulty })
   for (const [id, fault] of [
@@ -89,7 +89,7 @@ test("a creation whose answer was lost is found again; one that another session 
   expect(await codeOf(other.create({ id: "a" }))).toBe("exists")
 })
 
-test("eight that open or create one id at once, over two repositories, get one session", async () => {
+test("eight concurrent calls that open or create one id, over two repositories, get one session", async () => {
   for (const persistAfter of ["create", "user"] as const) {
     const { sessions, elsewhere, storage } = twoRepositories({ persistAfter })
     const opened = await Promise.all(
@@ -105,14 +105,14 @@ test("eight that open or create one id at once, over two repositories, get one s
   }
 })
 
-test("creating an id while somebody looks for it in vain succeeds", async () => {
+test("creating an id succeeds while another call looks for it and finds nothing", async () => {
   const { sessions } = twoRepositories()
   const [opened, made] = await Promise.allSettled([sessions.open("a"), sessions.create({ id: "a" })])
   expect(opened).toMatchObject({ status: "rejected", reason: { code: "not_found" } })
   expect(made.status).toBe("fulfilled")
 })
 
-test("a creation whose answer was lost is found again though another writer has continued the session", async () => {
+test("a create finds its own session after a lost response, even if another writer has continued it", async () => {
   const storage = createMemoryStorage()
   let isFirst = true
   const append: SessionStorage["append"] = async (...call) => {

@@ -11,7 +11,7 @@ import { createSessions } from "./repository.ts"
 
 const linesIn = (storage: SessionStorage): Promise<string[]> => readLines(storage, STORED_ID, {})
 
-/** Opens a log, a line at a time, says something more, and opens it again. */
+/** Opens a log with the given lines, appends a message, and opens it again. */
 async function goOn(lines: readonly string[]) {
   const storage = await storeLines(lines)
   const session = await sessionsReading(storage, 1).open(STORED_ID)
@@ -25,7 +25,7 @@ describe("damage hides nothing but itself", () => {
   const log = chain(user("a"), assistant("b"), user("c"), assistant("d"), user("e"))
   const lines = linesOf(log, HEADER)
 
-  test("a bad line in the middle drops no earlier history, is told of, and is never rewritten", async () => {
+  test("a bad line in the middle drops no earlier history, is reported, and is never rewritten", async () => {
     for (const bad of ["not JSON", "[1]", '{"half":', "5", lines[3]?.slice(0, 40) ?? ""]) {
       const damaged = lines.with(3, bad)
       const { before, after, kept, storage } = await goOn(damaged)
@@ -44,7 +44,7 @@ describe("damage hides nothing but itself", () => {
     expect(textsOf(after.messages)).toEqual(["a", "b", "d", "e", "more"])
   })
 
-  test("an id that occurs twice drops no history, wherever the second one stands", async () => {
+  test("a duplicate id drops no history, wherever the second entry is", async () => {
     for (const [place, id] of [
       [2, "e1"],
       [3, "e1"],
@@ -74,7 +74,7 @@ describe("damage hides nothing but itself", () => {
     }
   })
 
-  test("parents in a circle end the walk, not the memory", async () => {
+  test("a cycle of parents ends the walk and drops no history", async () => {
     const circle = Array.from({ length: 30_000 }, (_, n) => user(`${n}`, { parentId: n === 0 ? "e30000" : `e${n}` }))
     const session = await createSessions({ storage: await storeLines(linesOf(chain(...circle), HEADER)) }).open(
       STORED_ID,
@@ -82,7 +82,7 @@ describe("damage hides nothing but itself", () => {
     expect((await session.context()).messages).toHaveLength(30_000)
   })
 
-  test("U+2028, U+2029 and U+0085 in a text separate no lines", async () => {
+  test("U+2028, U+2029 and U+0085 in a text do not separate lines", async () => {
     const text = "one\u2028two\u2029three\u0085four\rfive"
     const storage = createMemoryStorage()
     const session = await createSessions({ storage }).create({ id: STORED_ID })
@@ -101,7 +101,7 @@ describe("damage hides nothing but itself", () => {
 })
 
 describe("after a resume", () => {
-  test("an entry hangs on the one before it, and an earlier one can be gone back to", async () => {
+  test("an entry's parent is the entry before it, and the session can branch from an earlier one", async () => {
     const storage = createMemoryStorage()
     const first = await createSessions({ storage }).create({ id: STORED_ID })
     const { ids } = await first.append([
@@ -120,7 +120,7 @@ describe("after a resume", () => {
     expect(textsOf((await fourth.context()).messages)).toEqual(["a"])
   })
 
-  test("the number of messages is that of all of them", async () => {
+  test("the message count covers all messages", async () => {
     const talk = chain(...Array.from({ length: 20_000 }, (_, n) => user(`${n}`)))
     const storage = await storeLines(linesOf(talk, HEADER))
     const sessions = createSessions({ storage })
@@ -131,7 +131,7 @@ describe("after a resume", () => {
     expect((await sessions.info(STORED_ID)).messageCount).toBe(20_001)
   })
 
-  test("a turn that was cut off in the middle of its calls is sendable, now and for ever after", async () => {
+  test("a turn that was cut off between its calls is sendable after every later open", async () => {
     const call = (id: string) => ({ type: "toolCall", id, name: "bash", arguments: {} })
     const asked = role("assistant", { content: [call("x"), call("y")] })
     const answered = role("toolResult", { toolCallId: "x", isError: false, content: [] })
@@ -148,7 +148,7 @@ describe("after a resume", () => {
   })
 })
 
-test("an id that would leave its place is refused before any storage hears of it", async () => {
+test("an id that would escape its folder is rejected before any storage call", async () => {
   const storage = new Proxy(createMemoryStorage(), {
     get: (target, key) => {
       if (key === "capabilities" || key === "description" || key === "docs" || key === "blobs")
@@ -166,8 +166,8 @@ test("an id that would leave its place is refused before any storage hears of it
   }
 })
 
-describe("in linear time, through a session", () => {
-  /** Against an export and an import of the same log, which go through it line by line: a busy machine slows both. */
+describe("through a session, in linear time", () => {
+  /** Compared with an export and an import of the same log, which read it line by line: a busy machine slows both. */
   async function timed(storage: SessionStorage, run: () => Promise<void>): Promise<void> {
     const started = performance.now()
     const text = await textOf(createSessions({ storage }).export(STORED_ID))
@@ -186,7 +186,7 @@ describe("in linear time, through a session", () => {
     })
   }, 60_000)
 
-  test("50,000 entries of one id, and 50,000 tombstones, are paged through", async () => {
+  test("50,000 entries with one id and 50,000 tombstones can be read page by page", async () => {
     const said = Array.from({ length: 50_000 }, (_, n) => user(`${n}`, { id: "x", parentId: n === 0 ? null : "x" }))
     const deleting = said.map(() => ({ type: "tombstone", targetId: "x" }))
     const storage = await storeLines(linesOf(chain(...said, ...deleting), HEADER))
@@ -199,7 +199,7 @@ describe("in linear time, through a session", () => {
         count += page.messages.length
         before = page.before
       } while (before !== undefined)
-      // Each of them means the last one.
+      // Each tombstone means the latest entry with the id.
       expect(count).toBe(49_999)
     })
   }, 60_000)

@@ -15,7 +15,7 @@ const linesOf = (name: string): string[] =>
     .filter((line) => line !== "")
 
 test.skipIf(!present)(
-  "a log of version 1 has the 446 messages that its own agent sees, each with an entry that exists",
+  "a log of version 1 has the 446 messages that its own agent shows, each with an existing entry",
   async () => {
     const sessions = sessionsReading(await storeLines(linesOf("pi/v1-two-compactions")), 1)
     const session = await sessions.open(STORED_ID)
@@ -29,7 +29,7 @@ test.skipIf(!present)(
   },
 )
 
-test.skipIf(!present)("and the same once it was migrated in its place, read from its end line by line", async () => {
+test.skipIf(!present)("its context is the same after a migration in place, read line by line", async () => {
   const sessions = sessionsReading(await storeLines(linesOf("pi/v1-two-compactions")), 1)
   const before = await (await sessions.open(STORED_ID)).context({ repair: "none" })
   await sessions.migrate(STORED_ID)

@@ -17,7 +17,7 @@ import type { Hooks } from "./hooks.ts"
 const textOf = (entry: NewEntry): string =>
   ((entry as { message?: { content?: unknown } }).message?.content as string | undefined) ?? ""
 
-test("append hooks change and refuse entries, and are awaited in the order of the appends", async () => {
+test("append hooks change and reject entries, and are awaited in the order of the appends", async () => {
   const location = createMemoryLocation()
   const order: string[] = []
   const redact: Hooks = {
@@ -41,7 +41,7 @@ test("append hooks change and refuse entries, and are awaited in the order of th
   expect(JSON.stringify(await storedEntries(location))).not.toContain("secret")
 })
 
-test("an append that one entry's hook refuses is refused whole", async () => {
+test("if a hook rejects one entry, the whole append is rejected", async () => {
   const location = createMemoryLocation()
   const hooks: Hooks = {
     append: (entry) => {
@@ -54,7 +54,7 @@ test("an append that one entry's hook refuses is refused whole", async () => {
   expect(await storedIds(location)).toEqual([])
 })
 
-test("a caller who changes the object while hooks are awaited changes neither memory nor log", async () => {
+test("changing the object while hooks run changes neither memory nor log", async () => {
   const location = createMemoryLocation()
   const hooks: Hooks = { append: () => new Promise((resolve) => setTimeout(resolve, 5)) }
   const session = await createWriter(location, { hooks }).sessions.create({ id: "s" })
@@ -68,7 +68,7 @@ test("a caller who changes the object while hooks are awaited changes neither me
   expect(await storedIds(location)).toEqual(["a"])
 })
 
-test("branching goes through the append hooks and stays what it is", async () => {
+test("a branch runs the append hooks and keeps its target", async () => {
   const location = createMemoryLocation()
   const hooks: Hooks = { append: (entry) => ({ ...entry }) }
   const session = await createWriter(location, { hooks }).sessions.create({ id: "s" })
@@ -96,7 +96,7 @@ test("a signal ends the wait for a hook, and the entry is not appended", async (
   expect(await storedIds(location)).toEqual(["n"])
 })
 
-test("close waits for appends that still wait for their hooks", async () => {
+test("close waits for appends whose hooks are still running", async () => {
   const location = createMemoryLocation()
   const hooks: Hooks = { append: () => new Promise((resolve) => setTimeout(resolve, 5)) }
   const session = await createWriter(location, { hooks }).sessions.create({ id: "s" })
@@ -124,7 +124,7 @@ test("appends that wait for a log's migration keep the order of their calls", as
     made.push(session.append(user(id, id)))
   }
   for (let n = 0; n < 50; n++) append()
-  // Once the log is rewritten, each call of the storage lets loose some more: they come at every moment of the migration's end.
+  // Once the log is rewritten, each storage call starts some more appends, so that they arrive at every moment of the migration's end.
   const replace = storage.replace?.bind(storage)
   storage.replace = async (...args) => {
     const head = await replace?.(...args)
@@ -141,7 +141,7 @@ test("appends that wait for a log's migration keep the order of their calls", as
   expect((await storedIds(location)).filter((id) => id.startsWith("e"))).toEqual(ids)
 })
 
-test("the save hook is told of ids after their acknowledgement, batch by batch", async () => {
+test("the save hook gets the ids after their acknowledgement, batch by batch", async () => {
   const location = createMemoryLocation()
   const saved: unknown[] = []
   const hooks: Hooks = {
@@ -162,7 +162,7 @@ test("the save hook is told of ids after their acknowledgement, batch by batch",
   ])
 })
 
-test("a save hook, or a listener, that throws or rejects stops nothing and is reported", async () => {
+test("a save hook or a listener that throws or rejects stops nothing and is reported", async () => {
   const location = createMemoryLocation()
   const throwing: Hooks = {
     save: () => {
@@ -198,7 +198,7 @@ test("a save hook, or a listener, that throws or rejects stops nothing and is re
   expect(reported).toHaveLength(8)
 })
 
-test("appended tells entries as they stand in the log", async () => {
+test("the appended event has the entries as they are in the log", async () => {
   const location = createMemoryLocation()
   const session = await createWriter(location).sessions.create({ id: "s" })
   const seen: unknown[] = []

@@ -9,7 +9,7 @@ import { StorageError } from "../storage/errors.ts"
 import { createSessions } from "./repository.ts"
 import type { ListOptions, Sessions } from "./types.ts"
 
-test("sessions are listed by their newest message, newest first, then by id, in both orders of a storage", async () => {
+test("sessions are sorted by their newest message, newest first, then by id, whatever the storage's order", async () => {
   const messages = fc.array(fc.tuple(fc.nat({ max: 11 }), fc.nat({ max: 4 }), fc.boolean()), {
     maxLength: 40,
     size: "max",
@@ -42,7 +42,7 @@ test("sessions are listed by their newest message, newest first, then by id, in 
   )
 })
 
-test("titles, labels, metadata and usage move no session up", async () => {
+test("titles, labels, metadata and usage do not move a session up", async () => {
   const { sessions, clock } = fresh()
   for (const id of ["a", "b"]) {
     clock.now += 1_000
@@ -64,7 +64,7 @@ test("titles, labels, metadata and usage move no session up", async () => {
   expect((await sessions.list()).sessions.map(({ id }) => id)).toEqual(["a", "b"])
 })
 
-test("pages cover each session once while sessions are named, and show none twice while they are talked to", async () => {
+test("pages list each session once during renames, and no session twice during new messages", async () => {
   const { sessions, clock } = fresh()
   for (let n = 0; n < 12; n++) {
     clock.now += 1_000
@@ -84,7 +84,7 @@ test("pages cover each session once while sessions are named, and show none twic
   expect(seen).toEqual(Array.from({ length: 12 }, (_, n) => `s${11 - n}`))
 })
 
-test("a page has 1 to 200 sessions, 50 unless asked; any other number, or a cursor of no page, is invalid", async () => {
+test("a page has 1 to 200 sessions, 50 by default; any other limit or an unknown cursor is `invalid`", async () => {
   const { sessions } = fresh()
   for (let n = 0; n < 51; n++) await sessions.create({ id: `s${n}` })
   expect((await sessions.list()).sessions).toHaveLength(50)
@@ -97,7 +97,7 @@ test("a page has 1 to 200 sessions, 50 unless asked; any other number, or a curs
   expect(all).not.toHaveProperty("next")
 })
 
-test("cwd, source and parent choose sessions; a moved session is where it was moved to", async () => {
+test("cwd, source and parent filter sessions; a moved session has its new cwd", async () => {
   const { sessions } = fresh()
   await sessions.create({ id: "a", cwd: "/one" })
   await sessions.create({ id: "b", cwd: "/two", source: "cron", cronJobId: "nightly" })
@@ -117,7 +117,7 @@ test("cwd, source and parent choose sessions; a moved session is where it was mo
   expect(await ids({ cwd: "/two" })).toEqual(["a", "b"])
 })
 
-test("listing opens no log whose information is up to date", async () => {
+test("listing reads no log whose information is up to date", async () => {
   const { sessions, storage, location } = fresh()
   for (let n = 0; n < 20; n++) await (await sessions.create({ id: `s${n}` })).append(user(`say ${n}`))
   const other = createCountingStorage(createMemoryStorage({ location }))
@@ -127,7 +127,7 @@ test("listing opens no log whose information is up to date", async () => {
   expect(storage.take().lines).toBe(0)
 })
 
-test("with the newest rows first, listing stops where no further row can belong to the page", async () => {
+test("if the storage lists newest rows first, listing stops when no further row can belong to the page", async () => {
   const { sessions, storage, clock } = fresh()
   for (let n = 0; n < 100; n++) {
     clock.now += 1_000
@@ -137,7 +137,7 @@ test("with the newest rows first, listing stops where no further row can belong 
   const page = await sessions.list({ limit: 10 })
   expect(page.sessions.map(({ id }) => id)).toEqual(Array.from({ length: 10 }, (_, n) => `s${99 - n}`))
   expect(storage.take().rows).toBeLessThanOrEqual(12)
-  // Named a moment ago, it is among the newest rows, and not on the page.
+  // Its title was just set, so it is among the newest rows but not on the page.
   clock.now += 1_000
   await sessions.rename("s0", "named")
   expect((await sessions.list({ limit: 10 })).sessions[0]?.id).toBe("s99")
@@ -146,9 +146,9 @@ test("with the newest rows first, listing stops where no further row can belong 
   expect(storage.take().rows).toBeLessThanOrEqual(24)
 })
 
-test("of sessions that an earlier page has shown nothing is looked at again, unless they went on", async () => {
+test("sessions of an earlier page are not read again unless they have changed", async () => {
   const { sessions, storage, clock } = fresh()
-  // Too long to stand beside the head: its information is a document.
+  // Too long to be kept beside the head: its information is a document.
   for (let n = 0; n < 10; n++) {
     clock.now += 1_000
     await (await sessions.create({ id: `s${n}`, title: "t".repeat(9_000) })).append(user("hello"))
@@ -165,7 +165,7 @@ test("of sessions that an earlier page has shown nothing is looked at again, unl
   expect(storage.take().docsGot).toBeGreaterThan(5)
 })
 
-test("a session that was made anew between two pages is on the next one, though its log looks like the one that was shown", async () => {
+test("a session that was deleted and created again between two pages is on the next page, even if its log looks the same", async () => {
   const { sessions, clock } = fresh()
   for (let n = 0; n < 4; n++) {
     clock.now += 60_000
@@ -189,7 +189,7 @@ test("a session that was made anew between two pages is on the next one, though 
   expect(second.sessions.map(({ id }) => id)).toEqual(["s1", "s0", "s3"])
 })
 
-test("what is no session, older or newer is shown or told of, and hides nobody", async () => {
+test("invalid, older and newer logs are listed or reported, and hide no other session", async () => {
   const { sessions, storage } = fresh()
   await (await sessions.create({ id: "ours" })).append(user("hello"))
   const put = (id: string, ...lines: readonly string[]) => storage.append(id, lines, { expect: 0 })
@@ -227,7 +227,7 @@ test("what is no session, older or newer is shown or told of, and hides nobody",
   }
 })
 
-test("what an older log projections to is kept, as long as the log is the same", async () => {
+test("information projected from an older log is stored until the log changes", async () => {
   const { sessions, storage } = fresh()
   const at = "2026-01-31T09:30:00.000Z"
   const message = (id: string, parentId: string | null) =>
@@ -242,12 +242,12 @@ test("what an older log projections to is kept, as long as the log is the same",
   storage.take()
   expect((await sessions.list()).sessions[0]?.messageCount).toBe(1)
   expect(storage.take().lines).toBe(0)
-  // Another program goes on in its own format.
+  // Another program continues the log in its own format.
   await storage.append("old", [message("m2", "m1")], { expect: head })
   expect((await sessions.list()).sessions[0]).toMatchObject({ messageCount: 2, title: "An old one" })
 })
 
-test("a session that is deleted while it is listed is left out; one that cannot be read is told of", async () => {
+test("a session that is deleted during the listing is left out; an unreadable one is reported", async () => {
   const { storage } = fresh()
   const put = (id: string) =>
     storage.append(
@@ -269,7 +269,7 @@ test("a session that is deleted while it is listed is left out; one that cannot 
   expect(page.unreadable.map(({ id }) => id)).toEqual(["c"])
 })
 
-test("a log that is replaced while it is listed is looked at again", async () => {
+test("a log that is replaced during the listing is read again", async () => {
   const { storage } = fresh()
   const header = { type: "session", format: "@sessions", version: 4, id: "a", timestamp: "2026-01-31T09:30:00.000Z" }
   const head = await storage.append("a", [JSON.stringify({ ...header, title: "before" })], { expect: 0 })
@@ -287,7 +287,7 @@ test("a log that is replaced while it is listed is looked at again", async () =>
   expect(page).toMatchObject({ sessions: [{ title: "after" }], unreadable: [] })
 })
 
-test("one session that is out of reach is told of beside the others; a storage that is out of reach fails the list", async () => {
+test("an unreachable session is reported beside the others; an unreachable storage fails the list", async () => {
   const { sessions, storage } = fresh()
   await sessions.create({ id: "a" })
   await storage.append("b", ["{}"], { expect: 0 })

@@ -14,8 +14,8 @@ async function* runsOf(runs: readonly (readonly number[])[], ended: { value: boo
   }
 }
 
-describe("the items of runs, one by one", () => {
-  test("are all of them, in order, however many are asked for at once", async () => {
+describe("the iterator over runs", () => {
+  test("gives all items in order, however many are requested at once", async () => {
     await holdsAsync(
       fc.asyncProperty(
         fc.array(fc.array(fc.nat(), { maxLength: 4 })),
@@ -36,7 +36,7 @@ describe("the items of runs, one by one", () => {
     )
   })
 
-  test("end the runs where they are left early, and give nothing afterwards", async () => {
+  test("ends the runs when it is left early, and gives nothing afterwards", async () => {
     const ended = { value: false }
     const items = oneByOne(runsOf([[1, 2, 3], [4]], ended))
     for await (const item of items) {
@@ -47,7 +47,7 @@ describe("the items of runs, one by one", () => {
     for await (const item of items) expect.unreachable(`${item} was given`)
   })
 
-  test("reject with what the runs throw, in its place", async () => {
+  test("rejects with the error of a run, at its position", async () => {
     async function* broken() {
       yield [1]
       throw new Error("the disk is gone")

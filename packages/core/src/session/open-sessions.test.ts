@@ -8,7 +8,7 @@ import type { SessionStorage } from "../storage/contract.ts"
 import { createSessions } from "./repository.ts"
 import type { Session } from "./types.ts"
 
-test("opening an id while its creation fails has nothing to do with that failure", async () => {
+test("opening an id does not fail because a concurrent create of it fails", async () => {
   const { sessions, elsewhere } = twoRepositories()
   await elsewhere.create({ id: "a", cwd: "/theirs" })
   const [made, opened] = await Promise.allSettled([sessions.create({ id: "a" }), sessions.open("a")])
@@ -16,7 +16,7 @@ test("opening an id while its creation fails has nothing to do with that failure
   expect(opened).toMatchObject({ status: "fulfilled", value: { header: { cwd: "/theirs" } } })
 })
 
-test("the handles that a repository has on one id share one session", async () => {
+test("all handles of a repository on one id share one session", async () => {
   const { sessions } = twoRepositories()
   const one = await sessions.create({ id: "a" })
   const [other, third] = await Promise.all([sessions.open("a"), sessions.openOrCreate("a")])
@@ -28,7 +28,7 @@ test("the handles that a repository has on one id share one session", async () =
   expect(await contextTexts(third)).toEqual(["hello"])
 })
 
-test("a closed handle is closed for every call, and for itself alone", async () => {
+test("closing a handle closes it for every call, and closes no other handle", async () => {
   const { sessions } = twoRepositories()
   const one = await sessions.create({ id: "a" })
   const other = await sessions.open("a")
@@ -39,7 +39,7 @@ test("a closed handle is closed for every call, and for itself alone", async () 
   expect(await contextTexts(other)).toEqual(["hello"])
 })
 
-test("the last close waits for what was appended, makes it lasting, and lets the session go", async () => {
+test("the last close waits for the appends, flushes them and releases the session", async () => {
   const storage = createCountingStorage(createMemoryStorage())
   const faulty = createFaultyStorage(storage)
   const sessions = createSessions({ storage: faulty })
@@ -57,12 +57,12 @@ test("the last close waits for what was appended, makes it lasting, and lets the
   await closing
   expect((await appended).durable).toBe(true)
   expect(storage.counted.syncs).toBe(1)
-  // Nothing was written: there is nothing to make lasting.
+  // Nothing was written, so there is nothing to flush.
   await (await sessions.open("a")).close()
   expect(storage.counted.syncs).toBe(1)
 })
 
-test("a session that is opened while the last handle on it closes is the same one", async () => {
+test("opening a session while its last handle closes gives the same session", async () => {
   const faulty = createFaultyStorage(createMemoryStorage())
   const sessions = createSessions({ storage: faulty })
   const one = await sessions.create({ id: "a" })
@@ -82,7 +82,7 @@ test("a session that is opened while the last handle on it closes is the same on
   expect(await contextTexts(again)).toEqual(["first", "second"])
 })
 
-test("closing the sessions closes each with what it has queued, and everything after it is closed", async () => {
+test("closing the repository closes every session with its queued appends; later calls fail with `closed`", async () => {
   const location = createMemoryLocation()
   const sessions = createSessions({ storage: createMemoryStorage({ location }) })
   const one = await sessions.create({ id: "a" })
@@ -114,7 +114,7 @@ test("closing the sessions closes each with what it has queued, and everything a
   for (const call of calls) expect(await codeOf(call())).toBe("closed")
 })
 
-test("sessions that cannot be flushed fail the close, which closes everything all the same", async () => {
+test("a failing flush fails the close, which still closes every session", async () => {
   const inner = createMemoryStorage()
   const faulty = createFaultyStorage(inner)
   const sessions = createSessions({ storage: faulty })
@@ -127,7 +127,7 @@ test("sessions that cannot be flushed fail the close, which closes everything al
   expect(await codeOf(inner.head("a"))).toBe("closed")
 })
 
-test("whoever stops waiting for a session to open stops nobody else", async () => {
+test("cancelling one wait for an opening cancels no other", async () => {
   const { sessions: writer, storage } = twoRepositories()
   await writer.create({ id: "a" })
   const faulty = createFaultyStorage(storage)
@@ -143,7 +143,7 @@ test("whoever stops waiting for a session to open stops nobody else", async () =
   await (await other).close()
 })
 
-test("the last one who stops waiting ends the opening; the next opens anew", async () => {
+test("when the last wait is cancelled, the opening is aborted and the next call opens again", async () => {
   const { sessions: writer, storage } = twoRepositories()
   await writer.create({ id: "a" })
   const signals: (AbortSignal | undefined)[] = []

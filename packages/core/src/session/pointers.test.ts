@@ -5,7 +5,7 @@ import type { SessionStorage } from "../storage/contract.ts"
 import { StorageError } from "../storage/errors.ts"
 import { createSessions } from "./repository.ts"
 
-test("a pointer is set, read, set again and deleted", async () => {
+test("a pointer can be set, read, set again and deleted", async () => {
   const pointers = pointersIn(createMemoryStorage())
   expect(await pointers.get("terminal-1")).toBeUndefined()
   await pointers.set("terminal-1", { session: "a", cwd: "/x" })
@@ -17,7 +17,7 @@ test("a pointer is set, read, set again and deleted", async () => {
   expect(await pointers.get("terminal-1")).toBeUndefined()
 })
 
-test("names and what is pointed to are checked", async () => {
+test("pointer names and targets are checked", async () => {
   const pointers = pointersIn(createMemoryStorage())
   for (const name of ["", "../x", "a/b", "a.b", "-a", "a".repeat(49), "a b", undefined as never, 5 as never]) {
     expect(await codeOf(pointers.get(name))).toBe("invalid")
@@ -29,14 +29,14 @@ test("names and what is pointed to are checked", async () => {
     expect(await codeOf(pointers.set("p", pointer))).toBe("invalid")
 })
 
-test("of two that set a pointer at once, the last one stands", async () => {
+test("of two concurrent sets of a pointer, the last one wins", async () => {
   const storage = createMemoryStorage()
   const pointers = pointersIn(storage)
   await Promise.all(Array.from({ length: 8 }, (_, n) => pointers.set("p", { session: `s${n}` })))
   expect((await pointers.get("p"))?.session).toMatch(/^s\d$/)
 })
 
-test("a pointer that somebody spoiled points nowhere, and can be set again", async () => {
+test("a damaged pointer points nowhere and can be set again", async () => {
   const storage = createMemoryStorage()
   const pointers = pointersIn(storage)
   for (const text of ["", "not json", "null", "[]", "{}", '{"session":5}']) {
@@ -48,7 +48,7 @@ test("a pointer that somebody spoiled points nowhere, and can be set again", asy
   expect(await pointers.get("p")).toEqual({ session: "a" })
 })
 
-test("a store that answers every write with a conflict is told of, not asked for ever", async () => {
+test("a storage that answers every write with a conflict is reported, not retried forever", async () => {
   const inner = createMemoryStorage()
   const put = async (): Promise<never> => Promise.reject(new StorageError("conflict", "Always."))
   expect(await codeOf(pointersIn({ ...inner, docs: { ...inner.docs, put } }).set("p", { session: "a" }))).toBe(

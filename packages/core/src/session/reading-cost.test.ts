@@ -56,7 +56,7 @@ async function opened(storage: MadeStorage) {
 }
 
 describe.each(Object.entries(HISTORIES))("after 200 MB of %s", (_, history) => {
-  test("a live context of 100 KB is opened and given from less than 2 MB, and little more is parsed than it holds", async () => {
+  test("opening a live context of 100 KB reads less than 2 MB, and parses little more than the context", async () => {
     const storage = createMadeStorage([header, ...history, talk(25, 2_000), compacted(25), talk(25, 2_000)])
     const { session, parsed } = await opened(storage)
     const { messages } = await session.context()
@@ -66,7 +66,7 @@ describe.each(Object.entries(HISTORIES))("after 200 MB of %s", (_, history) => {
     expect(parsed()).toBeLessThan(500)
   })
 
-  test("the last 50 messages, without any compaction, come from less than 2 MB", async () => {
+  test("the last 50 messages without a compaction are read from less than 2 MB", async () => {
     const storage = createMadeStorage([header, ...history, talk(50, 2_000)])
     const { session, parsed } = await opened(storage)
     const page = await session.messages({ limit: 50 })
@@ -77,9 +77,9 @@ describe.each(Object.entries(HISTORIES))("after 200 MB of %s", (_, history) => {
   })
 })
 
-describe("the information beside the head says where the live context begins", () => {
+describe("with the start of the live context in the information beside the head", () => {
   const end = 100_001
-  /** What is read for the context of so many messages, if the compaction is said to stand, and to keep from, there. */
+  /** What is read for the context of that many messages, if the information claims this compaction and this first kept entry. */
   const readFor = async (messages: number, stretches: readonly Stretch[], said: object) => {
     const inner = createMadeStorage([header, talk(100_000 - messages, 2_000), ...stretches])
     const compaction = { id: "any", ...said } as CompactionPlace
@@ -92,12 +92,12 @@ describe("the information beside the head says where the live context begins", (
   }
   const keeping = [talk(70, 1_800), compacted(70)]
 
-  test("so one read of the header and one of the log's end give it", async () => {
+  test("one read of the header and one of the log's end are enough", async () => {
     const counted = await readFor(70, keeping, { seq: end, firstKeptSeq: end - 70 })
     expect(counted).toMatchObject({ reads: 2, lines: 72 })
   })
 
-  test("and nothing is read from before it, however long it is", async () => {
+  test("nothing before it is read, however long it is", async () => {
     const seq = end - 1_000
     const { lines, reads } = await readFor(1_000, [compacted(0), talk(1_000, 1_800)], { seq })
     expect(reads).toBeLessThan(8)
@@ -105,21 +105,21 @@ describe("the information beside the head says where the live context begins", (
   })
 
   test.each([0, -5, 1.5, end, end + 10, 1e300, "e1", null])(
-    "and where it is wrong (%s), it costs a read more",
+    "a wrong position (%s) costs one more read",
     async (wrong) => {
       expect((await readFor(70, keeping, { seq: end, firstKeptSeq: wrong })).reads).toBeLessThan(5)
     },
   )
 })
 
-test("a live context whose lines are much longer than those of the history is not read many times over", async () => {
+test("a live context with much longer lines than the history is not read many times", async () => {
   const storage = createMadeStorage([header, talk(1_000_000, 200), talk(2, 50_000), compacted(2), talk(2, 50_000)])
   const { session } = await opened(storage)
   expect((await session.context()).messages).toHaveLength(5)
   expect(storage.counted.bytes).toBeLessThan(2 * MB)
 })
 
-test("a first kept entry far back is jumped to, and read once", async () => {
+test("a first kept entry far back is read directly, and once", async () => {
   const storage = createMadeStorage([
     header,
     talk(90_000, 2_000),
@@ -133,7 +133,7 @@ test("a first kept entry far back is jumped to, and read once", async () => {
   expect(storage.counted.reads).toBeLessThan(5)
 })
 
-test("hints that are wrong by little do not make every line a read of its own", async () => {
+test("slightly wrong hints do not cause one read per line", async () => {
   const leaves: Stretch = {
     lines: 20_000,
     lineBytes: 200,

@@ -26,7 +26,7 @@ const HOSTILE = [
   "a\n",
 ]
 
-test("an id that could mean a path, a key or nothing is invalid in every call, before anything is looked for", async () => {
+test("an id that could be a path or a key, or is empty, is invalid in every call, before any lookup", async () => {
   const { sessions, storage } = twoRepositories()
   for (const id of [...HOSTILE, undefined as never, 5 as never, {} as never]) {
     const calls = [
@@ -48,7 +48,7 @@ test("an id that could mean a path, a key or nothing is invalid in every call, b
   expect(httpStatus(error)).toBe(400)
 })
 
-test("an unknown id is not found, by any call that needs a session", async () => {
+test("every call that needs a session fails with `not_found` for an unknown id", async () => {
   const { sessions } = twoRepositories()
   const calls = [
     () => sessions.open("nobody"),
@@ -59,11 +59,11 @@ test("an unknown id is not found, by any call that needs a session", async () =>
     () => sessions.fork("nobody"),
   ]
   for (const call of calls) expect(await codeOf(call())).toBe("not_found")
-  // And the id is free.
+  // The id is free again.
   await sessions.create({ id: "nobody" })
 })
 
-test("renaming and moving need no open session, and an open one sees them", async () => {
+test("rename and move need no open session, and an open session sees them", async () => {
   const { sessions } = twoRepositories()
   const session = await sessions.create({ id: "a", cwd: "/one", title: "first" })
   await sessions.rename("a", "second")
@@ -77,7 +77,7 @@ test("renaming and moving need no open session, and an open one sees them", asyn
   expect(await codeOf(sessions.rename("a", 5 as never))).toBe("invalid")
 })
 
-test("deleting takes the log and its documents, says how much that was, and makes room for another of that id", async () => {
+test("delete removes the log and its documents, returns the freed size, and frees the id", async () => {
   const { sessions, storage, elsewhere } = twoRepositories()
   const session = await sessions.create({ id: "a", systemPromptOverride: "x".repeat(9_000) })
   await session.append(user("hello"))
@@ -100,7 +100,7 @@ test("deleting takes the log and its documents, says how much that was, and make
   expect(await codeOf(elsewhere.delete("b"))).toBe("not_found")
 })
 
-test("deleting waits for what was appended before it", async () => {
+test("delete waits for the appends before it", async () => {
   const faulty = createFaultyStorage(createMemoryStorage())
   const sessions = createSessions({ storage: faulty })
   const session = await sessions.create({ id: "a" })
@@ -114,7 +114,7 @@ test("deleting waits for what was appended before it", async () => {
   expect(await faulty.head("a")).toBeUndefined()
 })
 
-test("closing a session that was deleted and made anew leaves alone what is kept of the new one", async () => {
+test("closing a session that was deleted and created again leaves the new session's documents alone", async () => {
   const { sessions, elsewhere, storage } = twoRepositories()
   const big = { id: "a", systemPromptOverride: "x".repeat(9_000) }
   const session = await sessions.create(big)
@@ -129,7 +129,7 @@ test("closing a session that was deleted and made anew leaves alone what is kept
   expect(await storage.docs.get("sessions/a/info")).toEqual(kept)
 })
 
-test("a session that another repository deleted is gone for its handles, and its id is free", async () => {
+test("after another repository deletes a session, its handles fail with `not_found` and its id is free", async () => {
   const { sessions, elsewhere } = twoRepositories()
   const session = await sessions.create({ id: "a" })
   await elsewhere.delete("a")
@@ -142,7 +142,7 @@ test("a session that another repository deleted is gone for its handles, and its
   expect(await contextTexts(await sessions.open("a"))).toEqual(["anew"])
 })
 
-test("create and delete hooks are told; one that throws or rejects is reported and stops nothing", async () => {
+test("create and delete hooks run; one that throws or rejects is reported and stops nothing", async () => {
   const told: unknown[] = []
   const failed: unknown[] = []
   const hooks = [
@@ -174,7 +174,7 @@ test("create and delete hooks are told; one that throws or rejects is reported a
   ])
 })
 
-test("a signal that has fired stops every call before it does anything", async () => {
+test("an aborted signal stops every call before it does anything", async () => {
   const { sessions, storage } = twoRepositories()
   const session = await sessions.create({ id: "a" })
   const { ids } = await session.append(user("hello"))
@@ -211,7 +211,7 @@ test("a signal that has fired stops every call before it does anything", async (
   expect(await storage.head("b")).toBeUndefined()
 })
 
-test("a flush that is not waited for any longer leaves its appends to settle", async () => {
+test("cancelling a flush leaves its appends to complete", async () => {
   const faulty = createFaultyStorage(createMemoryStorage())
   const session = await createSessions({ storage: faulty }).create({ id: "a" })
   const release = faulty.hold("append")

@@ -6,7 +6,7 @@ import type { Entry } from "../format/records.ts"
 import { createSessions } from "./repository.ts"
 import type { Session } from "./types.ts"
 
-test("what is done to an entry in memory takes its place before what is appended after it, awaited or not", async () => {
+test("branches, labels, edits and deletes are ordered before later appends, awaited or not", async () => {
   const { session, location } = await start()
   const [first] = (await session.append([user("a"), assistant("b")])).ids as [string, string]
   const all = [
@@ -37,7 +37,7 @@ test("what is done to an entry in memory takes its place before what is appended
   expect(entries[9]?.parentId).toBe(entries[8]?.id)
 })
 
-test("an entry that is not in memory is looked for in the log; one that nowhere is, is not found", async () => {
+test("an entry that is not in memory is looked up in the log; an unknown one is `not_found`", async () => {
   const { session, elsewhere } = await start()
   const { ids } = await session.append([
     user("first"),
@@ -77,7 +77,7 @@ test("branching away and back survives a restart", async () => {
   expect(tree.path).toHaveLength(2)
 })
 
-test("a compaction is not edited", async () => {
+test("a compaction cannot be edited", async () => {
   const { session } = await start()
   const compaction = {
     type: "compaction",
@@ -92,7 +92,7 @@ test("a compaction is not edited", async () => {
   expect(await codeOf(session.edit("c", null))).toBe("invalid")
 })
 
-test("label null takes the label away, title null and the empty text clear", async () => {
+test("a null label removes the label; a null or empty title clears the title", async () => {
   const { session } = await start()
   const [id] = (await session.append(user("a"))).ids as [string]
   await session.label(id, "here")
@@ -106,7 +106,7 @@ test("label null takes the label away, title null and the empty text clear", asy
   expect(await session.info()).toMatchObject({ title: "by itself", titleSource: "auto" })
 })
 
-test("entries are every entry in log order, also while they wait to be written, and in any range", async () => {
+test("entries lists every entry in log order, in any range, including entries not yet written", async () => {
   const { session, elsewhere } = await start()
   const { ids } = await session.append([user("a", "1"), note("b", "2"), assistant("c", "3")])
   const pending = session.append(user("d", "4"))
@@ -125,7 +125,7 @@ test("entries are every entry in log order, also while they wait to be written, 
   expect(ids).toEqual(["1", "2", "3"])
 })
 
-test("a session knows its bytes and parts, and its information before anything is written", async () => {
+test("a session knows its bytes and parts, and its information before the first write", async () => {
   const sessions = createSessions({ storage: createMemoryStorage(), persistAfter: "user" })
   const session = await sessions.create({ title: "named", cwd: "/x" })
   expect(await session.parts()).toEqual({ bytes: 0, parts: [] })
@@ -145,7 +145,7 @@ test("a session knows its bytes and parts, and its information before anything i
   expect(await sessions.info(session.id)).toMatchObject({ messageCount: 1, bytes, metadata: { k: 1 } })
 })
 
-test("flush waits for what was appended and makes it lasting where the storage can", async () => {
+test("flush waits for the appends and makes them durable if the storage can", async () => {
   for (const sync of [true, false]) {
     const storage = createCountingStorage(createMemoryStorage(), { sync })
     const session = await createSessions({ storage }).create()
@@ -157,7 +157,7 @@ test("flush waits for what was appended and makes it lasting where the storage c
   }
 })
 
-test("the information of an open session follows another writer's rewriting of its log, and tells a session made anew apart", async () => {
+test("the information of an open session follows another writer's rewrite of its log, and detects a session created again", async () => {
   const { session, elsewhere, location } = await start()
   await session.append(user("a"))
   const storage = createMemoryStorage({ location })

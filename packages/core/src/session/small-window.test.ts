@@ -1,4 +1,4 @@
-/** An agent on a model of 32,000 tokens: its tools give back more than that, its model summarizes, and it works for long. */
+/** An agent on a model of 32,000 tokens: its tools return more than that, its model summarizes, and it runs for a long time. */
 import { createMemoryLocation, createMemoryStorage } from "@sessions/memory"
 import { expect, test } from "vitest"
 import { seed } from "../../test/property.ts"
@@ -12,7 +12,7 @@ import type { ContextOptions, Session, Sessions } from "./types.ts"
 const WINDOW = 30_000
 const TURNS = 60
 
-/** What a loop tries, each where the one before it was not enough; between the second and the third it compacts. */
+/** The attempts of a loop, each made if the one before was not enough; it compacts between the second and the third. */
 const VIEWS: readonly ContextOptions[] = [
   {},
   { prune: { aggressive: true } },
@@ -20,7 +20,7 @@ const VIEWS: readonly ContextOptions[] = [
   { prune: { softTrimShare: 0, hardClearShare: false, keepAssistantMessages: 0, exemptTools: [] } },
 ]
 
-test("for 60 turns every context fits and can be sent, and each message is summarized once or shown", async () => {
+test("for 60 turns every context fits and is sendable, and each message is either summarized once or shown", async () => {
   console.info(`SEED=${seed}`)
   const random = dice(seed)
   const summaries = new Map<string, number>()
@@ -73,7 +73,7 @@ test("for 60 turns every context fits and can be sent, and each message is summa
           arguments: { path: `${random(1_000)}.ts` },
         }))
         await turn.append(say("assistant", "I look.", {}, calls))
-        // The user stops it before its tools have answered.
+        // The user aborts before the tools have answered.
         if (random(40) === 0) return
         for (const { id } of calls) {
           const size = random(20) === 0 ? 60_000 + random(30_000) : random(8_000)
@@ -109,7 +109,7 @@ function marksOf(text: string): string[] {
   return text.match(/«\d+»/g) ?? []
 }
 
-/** Whole numbers from 0, below what is asked for. */
+/** Integers from 0, below the given limit. */
 function dice(from: number): (below: number) => number {
   let state = from % 2_147_483_647 || 1
   return (below) => (state = (state * 48_271) % 2_147_483_647) % below

@@ -27,7 +27,7 @@ test("after a branch the list knows the model without opening the log", async ()
   expect(storage.take()).toMatchObject({ lines: 0, docsGot: 0 })
 })
 
-test("where only the path can tell the model, the answer is kept, and the next list does not look again", async () => {
+test("if only the path can say which model is active, the answer is stored and the next list does not read it again", async () => {
   const storage = counting()
   const lines = [
     headerLine(),
@@ -43,16 +43,16 @@ test("where only the path can tell the model, the answer is kept, and the next l
   expect(storage.take().lines).toBe(0)
 })
 
-test("a row that is behind its head is brought up to date from the log's end alone", async () => {
+test("information that is older than its head is updated from the log's end alone", async () => {
   const storage = counting()
   const lines = [headerLine(), ...Array.from({ length: 500 }, (_, n) => saidLine(n + 1))]
   await storeKept(storage, lines, 497, encodeProjection(projectTo(lines, 497, "")), true)
   expect((await createSessions({ storage }).info(STORED_ID)).messageCount).toBe(500)
-  // The line that the kept information ends with is looked at: it must be the one that it was made of.
+  // The last line of the stored information is read too: it must be the line that the information was made from.
   expect(storage.take().lines).toBe(4)
 })
 
-test("a long log without information is read once; what it projections to is kept", async () => {
+test("a long log without information is read once; its projection is stored", async () => {
   const storage = counting()
   const lines = [headerLine(), ...Array.from({ length: 1_500 }, (_, n) => saidLine(n + 1))]
   await storeLines(lines, storage)
@@ -63,7 +63,7 @@ test("a long log without information is read once; what it projections to is kep
   expect(storage.take()).toMatchObject({ lines: 0, docsPut: 0 })
 })
 
-test("where all prompts that were remembered are deleted, the list reads the log once for the next one", async () => {
+test("if all remembered prompts are deleted, the list reads the log once for the next one", async () => {
   const storage = counting()
   const sessions = createSessions({ storage })
   const session = await sessions.create({ id: "s" })
@@ -80,7 +80,7 @@ test("where all prompts that were remembered are deleted, the list reads the log
   expect(storage.take().lines).toBe(0)
 })
 
-test("prompts that the end of the log deletes are not missed by who goes on from what is kept", async () => {
+test("a reader that continues from stored information sees prompts deleted at the log's end", async () => {
   const storage = memory()
   const gone = [1, 2, 3].map((n) => entryLine(5 + n, { type: "tombstone", targetId: `e${n}` }))
   const lines = [headerLine(), ...[1, 2, 3, 4, 5].map(saidLine), ...gone]
@@ -108,7 +108,7 @@ test("a prompt that is too long for a line shows its start, never a reference", 
   expect((await bare.info(STORED_ID)).firstPrompt).not.toMatch(/blob:/)
 })
 
-test("of prompts in the blob store only those are read that the information needs, and the list reads the log once", async () => {
+test("only the blobs of prompts that the information needs are read, and the list reads the log once", async () => {
   const written = memory()
   const session = await createSessions({ storage: written, blobs: { textUnits: 100 } }).create({ id: "s" })
   const ids: string[] = []

@@ -50,7 +50,7 @@ const CHANGES: readonly Fields[] = [
   { type: "ttsr_injection", injectedRules: ["c", "b"] },
 ]
 
-/** Makes a session do each step; gives the lines of its log, and the ids of what `compact` wrote. */
+/** Runs each step on a session; returns the lines of its log and the ids that `compact` wrote. */
 async function run(steps: readonly Step[]): Promise<{ lines: string[]; compactions: string[] }> {
   const storage = createMemoryStorage()
   const open = (): Promise<Session> => sessionsReading(storage, 1).open(STORED_ID)
@@ -86,12 +86,12 @@ async function run(steps: readonly Step[]): Promise<{ lines: string[]; compactio
 
 const UNKNOWN = { tokensBefore: 0, readFiles: [], modifiedFiles: [] }
 
-/** What may be refused at random: an edit of a compaction, and compacting where nothing can be cut. */
+/** Errors that random steps may cause: editing a compaction, and compacting if nothing can be cut. */
 function refused(error: unknown): undefined {
   if (!hasCode(error, "invalid") && !hasCode(error, "compaction_failed")) throw error
 }
 
-test("a session stores in every compaction and every reset the state of its path, whatever of the log is held", async () => {
+test("a session stores the path's state in every compaction and reset, however much of the log is in memory", async () => {
   let compacted = 0
   await holdsAsync(
     fc.asyncProperty(script, async (steps) => {
@@ -111,7 +111,7 @@ test("a session stores in every compaction and every reset the state of its path
   expect(compacted).toBeGreaterThan(20)
 })
 
-test("what is too large for a line comes back in the state, also from a compaction that carries the state on", async () => {
+test("data that is too large for a line is restored in the state, also through a compaction that carries the state on", async () => {
   const storage = createMemoryStorage()
   const data = {
     shot: { type: "image", data: btoa("an image ".repeat(200)), mimeType: "image/png" },
@@ -141,7 +141,7 @@ test("what is too large for a line comes back in the state, also from a compacti
   expect(await fourth.entry("c3")).not.toHaveProperty("blobs")
 })
 
-test("a mode in the same append as the compaction takes the place of one whose data is in the blob store", async () => {
+test("a mode in the same append as the compaction replaces one whose data is in the blob store", async () => {
   const storage = createMemoryStorage()
   const session = await sessionsReading(storage, 1).create({ id: STORED_ID })
   await session.append({ type: "mode_change", mode: "plan", data: { text: "x".repeat(600_000) } })
@@ -154,7 +154,7 @@ test("a mode in the same append as the compaction takes the place of one whose d
   expect(await again.entry("c1")).not.toHaveProperty("blobs")
 })
 
-test("an entry whose path is read from a log that was replaced is appended all the same; of a deleted session it is `not_found`", async () => {
+test("an entry whose path is read from a replaced log is still appended; in a deleted session it fails with `not_found`", async () => {
   for (const [change, outcome] of [
     ["replace", "appended"],
     ["delete", "not_found"],

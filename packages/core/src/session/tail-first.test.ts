@@ -13,10 +13,10 @@ import { EntryLog } from "../log/entry-log.ts"
 import type { EntrySlot } from "../log/entry-log.ts"
 import type { Session } from "./types.ts"
 
-/** From one line a piece to all of a small log. */
+/** Window sizes from one line to all of a small log. */
 const pieceBytes = fc.constantFrom(1, 1, 200, 500, 1_000, 65_536)
 
-/** The context as a model gets it, from all entries at once. */
+/** The context that a model gets, built from all entries at once. */
 function replay(slots: readonly EntrySlot[], leafId: string | null | undefined, header: Header, repair: RepairMode) {
   const full = buildSessionContext(EntryLog.of(slots), leafId, { header })
   const { messages } = repairMessages(toModelMessages(full.messages).messages, repair)
@@ -74,7 +74,7 @@ describe("tail-first opening", () => {
     )
   })
 
-  test("gives pages that together are the path's messages, whatever their size", async () => {
+  test("gives pages that together are the path's messages, whatever the page size", async () => {
     await holdsAsync(
       fc.asyncProperty(anyLog, pieceBytes, fc.integer({ min: 1, max: 5 }), async (lines, bytes, limit) => {
         const slots = slotsOf(lines)
@@ -82,7 +82,7 @@ describe("tail-first opening", () => {
         const seqs: number[] = []
         let before: string | undefined
         for (let pages = 0; pages <= lines.length; pages++) {
-          // As a server does, which keeps nothing from one page to the next.
+          // As a server does that keeps nothing between two pages.
           const session = await sessions.open(STORED_ID)
           const page = await session.messages({ limit, ...(before === undefined ? {} : { before }) })
           seqs.unshift(...page.messages.map(({ seq }) => seq))

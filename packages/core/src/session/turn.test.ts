@@ -12,7 +12,7 @@ import {
   user,
 } from "../../test/writers.ts"
 
-test("a turn whose first append meets another writer's turn runs again on the new leaf, with nothing of it written", async () => {
+test("a turn whose first append meets another writer's turn runs again on the new leaf, and nothing of it is written", async () => {
   const { location, one, two } = await twoWriters({}, [user("start", "0")])
   await two.append([user("two", "b1"), assistant("two", "b2")])
   const seen: unknown[] = []
@@ -30,7 +30,7 @@ test("a turn whose first append meets another writer's turn runs again on the ne
   expect(await contextTexts(await reopened(location))).toEqual(["start", "two", "two", "one, attempt 1", "answer"])
 })
 
-test("a turn that starts over writes nothing more before that, even where it swallows the refusal", async () => {
+test("a turn that starts over writes nothing before that, even if it swallows the error", async () => {
   const { location, one, two } = await twoWriters({}, [user("start", "0")])
   await two.append(user("two", "b"))
   await one.turn(async (session, { attempt }) => {
@@ -40,7 +40,7 @@ test("a turn that starts over writes nothing more before that, even where it swa
   expect(await contextTexts(await reopened(location))).toEqual(["start", "two", "first 1", "second 1"])
 })
 
-test("a turn starts over three times, then it is a conflict", async () => {
+test("a turn starts over three times, then fails with `conflict`", async () => {
   const { location, one, two } = await twoWriters({}, [user("start", "0")])
   const attempts: number[] = []
   const turn = one.turn(async (session, { attempt }) => {
@@ -55,7 +55,7 @@ test("a turn starts over three times, then it is a conflict", async () => {
   expect(await contextTexts(one)).toEqual(["start", "two 0", "two 1", "two 2", "two 3", "one"])
 })
 
-test("later in a turn both turns are kept, as two branches", async () => {
+test("a conflict later in a turn keeps both turns as two branches", async () => {
   const { location, one, two } = await twoWriters({}, [user("start", "0")])
   const attempts: number[] = []
   const later = await one.turn(async (session, { attempt }) => {
@@ -70,7 +70,7 @@ test("later in a turn both turns are kept, as two branches", async () => {
   expect(await storedIds(location)).toHaveLength(4)
 })
 
-test("a turn that has been written in part finds no other writer's messages between its own", async () => {
+test("a partly written turn has no other writer's messages between its own", async () => {
   const { location, one, two } = await twoWriters({}, [user("start", "0")])
   await one.turn(async (session) => {
     await session.append(user("one", "a1"))
@@ -84,7 +84,7 @@ test("a turn that has been written in part finds no other writer's messages betw
   await two.close()
 })
 
-test("a turn whose counting was the first to meet another writer's turn starts over too", async () => {
+test("a turn also starts over if one of its annotations was the first to meet another writer's turn", async () => {
   const { location, one, two } = await twoWriters({}, [user("start", "0")])
   const attempts: number[] = []
   await one.turn(async (session, { attempt }) => {
@@ -97,7 +97,7 @@ test("a turn whose counting was the first to meet another writer's turn starts o
   expect(await contextTexts(await reopened(location))).toEqual(["start", "two", "one"])
 })
 
-test("an append that failed for another reason leaves its turn unopened: the next one may still start it over", async () => {
+test("an append that failed for another reason does not count as the turn's first: the next one may still start it over", async () => {
   const { location, one, two, writerOne } = await twoWriters({}, [user("start", "0")])
   const attempts: number[] = []
   const codes: unknown[] = []
@@ -115,7 +115,7 @@ test("an append that failed for another reason leaves its turn unopened: the nex
   expect(await contextTexts(await reopened(location))).toEqual(["start", "two", "one"])
 })
 
-test("who asks to be told of a conflict inside of a turn is told, and the turn goes on", async () => {
+test("with `onConflict: fail` inside a turn, the append fails and the turn continues", async () => {
   const { one, two } = await twoWriters({}, [user("start", "0")])
   await two.append(user("two", "b"))
   const attempts: number[] = []
@@ -128,7 +128,7 @@ test("who asks to be told of a conflict inside of a turn is told, and the turn g
   expect(await contextTexts(one)).toEqual(["start", "two", "one"])
 })
 
-test("appends that a turn does not wait for belong to it", async () => {
+test("appends that a turn does not await belong to it", async () => {
   const { location, one, two } = await twoWriters({ hooks: { append: async () => undefined } }, [user("start", "0")])
   await two.append(user("two", "b"))
   const attempts: number[] = []
@@ -140,7 +140,7 @@ test("appends that a turn does not wait for belong to it", async () => {
   expect(await contextTexts(await reopened(location))).toEqual(["start", "two", "one"])
 })
 
-test("a second turn waits for the first, through whichever handle it comes", async () => {
+test("a second turn waits for the first, on any handle", async () => {
   const { sessions } = createWriter()
   const one = await sessions.create({ id: "s" })
   const two = await sessions.open("s")
@@ -169,7 +169,7 @@ test("a failing turn lets the next one run", async () => {
   expect(await next).toBe("next")
 })
 
-test("a turn inside a turn is invalid, not a deadlock: at once, after awaits, and by the handle the turn was given", async () => {
+test("a turn inside a turn is `invalid`, not a deadlock: at once, after awaits, and on the handle that the turn got", async () => {
   const { sessions } = createWriter()
   const session = await sessions.create({ id: "s" })
   const codes = await session.turn(async (inner) => {
@@ -183,7 +183,7 @@ test("a turn inside a turn is invalid, not a deadlock: at once, after awaits, an
   expect(codes).toEqual(["invalid", "invalid", "invalid", "invalid"])
 })
 
-test("what a turn has left behind may start a turn once that one has ended", async () => {
+test("code that a turn left running may start a turn after that turn has ended", async () => {
   const { sessions } = createWriter()
   const session = await sessions.create({ id: "s" })
   let start = (): void => undefined
@@ -198,7 +198,7 @@ test("what a turn has left behind may start a turn once that one has ended", asy
   expect(await later).toBe("later")
 })
 
-test("turns of two sessions may stand inside each other", async () => {
+test("turns of two sessions may be nested", async () => {
   const { sessions } = createWriter()
   const parent = await sessions.create({ id: "parent" })
   const child = await sessions.create({ id: "child" })
@@ -206,7 +206,7 @@ test("turns of two sessions may stand inside each other", async () => {
   expect(answer).toBe(1)
 })
 
-test("a signal ends the wait for a turn's place, and nobody moves up before the running turn ends", async () => {
+test("a signal ends the wait for a turn, and no other turn starts before the running one ends", async () => {
   const { sessions } = createWriter()
   const session = await sessions.create({ id: "s" })
   let end = (): void => undefined
@@ -226,7 +226,7 @@ test("a signal ends the wait for a turn's place, and nobody moves up before the 
   expect(order).toEqual(["first ended", "third"])
 })
 
-test("a turn whose signal fires does not start over", async () => {
+test("a turn whose signal is aborted does not start over", async () => {
   const { one, two } = await twoWriters({}, [user("start", "0")])
   const controller = new AbortController()
   const attempts: number[] = []
@@ -243,7 +243,7 @@ test("a turn whose signal fires does not start over", async () => {
   expect(attempts).toEqual([0])
 })
 
-test("two turns at once, of two processes, are one turn and a turn that was run again", async () => {
+test("of two concurrent turns in two processes, one runs again after the other", async () => {
   const { location, one, two } = await twoWriters({}, [user("start", "0")])
   const run = (session: typeof one, name: string): Promise<number> =>
     session.turn(async (inner, { attempt }) => {

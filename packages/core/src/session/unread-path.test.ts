@@ -14,7 +14,7 @@ const LINES = 3_000
 const LAST = `e${LINES + 1}`
 const MODEL = { default: { provider: "p", model: "first" } }
 
-/** A long history that begins with its model, then these entries. */
+/** A long history that begins with its model, followed by these entries. */
 async function stored(...more: readonly object[]): Promise<CountingStorage> {
   const storage = createCountingStorage(createMemoryStorage())
   const said = Array.from({ length: LINES }, (_, n) => user(`said ${n} ${"-".repeat(100)}`))
@@ -35,9 +35,9 @@ const STORING: readonly NewEntry[] = [
 ]
 
 describe.each(STORING.map((entry) => [entry.type, entry] as const))(
-  "a %s behind a path that is not held",
+  "a %s whose path is not completely in memory",
   (_, entry) => {
-    test("waits for the path, stores its state, and keeps its place before what is appended after it", async () => {
+    test("waits for the path, stores its state, and stays ordered before later appends", async () => {
       const storage = await stored()
       const session = await open(storage)
       const first = session.append(entry)
@@ -53,7 +53,7 @@ describe.each(STORING.map((entry) => [entry.type, entry] as const))(
       expect(storage.take().lines).toBeLessThan(50)
     })
 
-    test("is refused if it is aborted or the log cannot be read meanwhile; what follows is written", async () => {
+    test("is rejected if it is aborted or the log cannot be read meanwhile; later appends are written", async () => {
       const inner = await stored()
       let error: Error | undefined
       const storage: CountingStorage = {
@@ -81,7 +81,7 @@ describe.each(STORING.map((entry) => [entry.type, entry] as const))(
   },
 )
 
-test("a state that the caller gives is stored as it is, without a read", async () => {
+test("a state given by the caller is stored as it is, without a read", async () => {
   const storage = await stored()
   const session = await open(storage)
   const state = { thinkingLevel: "high", models: {}, modelIsExplicit: false, mode: "none", injectedTtsrRules: [] }
@@ -90,7 +90,7 @@ test("a state that the caller gives is stored as it is, without a read", async (
   expect(await session.entry("s")).toMatchObject({ state })
 })
 
-/** As another program writes them, and programs of ours before version 4 had the field. */
+/** As another program writes them; our programs before version 4 also had the field. */
 const WITHOUT_STATE: Readonly<Record<string, object>> = {
   "a compaction without a state": compaction(`e${LINES}`),
   "a compaction that keeps from an entry that does not exist": compaction("nobody"),
@@ -98,7 +98,7 @@ const WITHOUT_STATE: Readonly<Record<string, object>> = {
 }
 
 describe.each(Object.entries(WITHOUT_STATE))("after %s", (_, boundary) => {
-  test("every opening reads further back for the context, until a reset or a compaction stores the state", async () => {
+  test("every open reads further back for the context, until a reset or a compaction stores the state", async () => {
     const storage = await stored(boundary, user("a"))
     for (let opening = 0; opening < 2; opening++) {
       const session = await open(storage)
@@ -114,7 +114,7 @@ describe.each(Object.entries(WITHOUT_STATE))("after %s", (_, boundary) => {
   })
 })
 
-test("the document in which an older program kept what it found of paths is ignored, and deleted with its session", async () => {
+test("the document in which an older program stored paths is ignored, and deleted with its session", async () => {
   const storage = await stored({ type: "reset_boundary" })
   const state = { thinkingLevel: "wrong", models: {}, modelIsExplicit: false, mode: "none", injectedTtsrRules: [] }
   const log = (await storage.head(STORED_ID))?.log

@@ -2,7 +2,7 @@ import { createMemoryLocation, createMemoryStorage } from "@sessions/memory"
 import { expect, test } from "vitest"
 import { codeOf, createWriter, storedIds, storedLines, user } from "../../test/writers.ts"
 
-test("a blob that cannot be put fails its own append, and what is queued behind it, with nothing written", async () => {
+test("a failing put of a blob fails its own append and those queued behind it, and nothing is written", async () => {
   const location = createMemoryLocation()
   const { sessions, storage } = createWriter(location, { blobs: { textUnits: 100 } })
   const session = await sessions.create({ id: "s" })
@@ -19,7 +19,7 @@ test("a blob that cannot be put fails its own append, and what is queued behind 
   expect(lines[2]).toContain("blob:sha256:")
 })
 
-test("a line is not written before its blobs are put, whatever is written meanwhile", async () => {
+test("a line is written only after its blobs, whatever else is written meanwhile", async () => {
   const location = createMemoryLocation()
   const { sessions, storage } = createWriter(location, { blobs: { textUnits: 100 } })
   const session = await sessions.create({ id: "s" })
@@ -37,7 +37,7 @@ test("a line is not written before its blobs are put, whatever is written meanwh
   expect(lines[3]).not.toContain("long ")
 })
 
-test("a put that fails after its append was withdrawn fails nobody else", async () => {
+test("a put that fails after its append was withdrawn fails no other append", async () => {
   const location = createMemoryLocation()
   const { sessions, storage } = createWriter(location, { blobs: { textUnits: 100 } })
   const session = await sessions.create({ id: "s" })

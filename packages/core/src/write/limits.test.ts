@@ -8,7 +8,7 @@ const heads = ({ storage }: Writer): number => storage.calls.filter(({ operation
 
 const kilobyte = (id: string): NewEntry => user("x".repeat(900), id)
 
-test("a line longer than the storage takes is refused before a write", async () => {
+test("a line longer than the storage's limit is rejected before a write", async () => {
   const location = createMemoryLocation()
   const writer = createWriter(location, { faulty: { capabilities: { maxLineBytes: 1_000 } } })
   const session = await writer.sessions.create({ id: "s" })
@@ -20,7 +20,7 @@ test("a line longer than the storage takes is refused before a write", async () 
   expect(await storedIds(location)).toEqual(["b"])
 })
 
-test("a batch larger than the storage takes is refused before a write", async () => {
+test("a batch larger than the storage's limit is rejected before a write", async () => {
   const location = createMemoryLocation()
   const writer = createWriter(location, { faulty: { capabilities: { maxBatchBytes: 4_000 } } })
   const session = await writer.sessions.create({ id: "s" })
@@ -31,7 +31,7 @@ test("a batch larger than the storage takes is refused before a write", async ()
   expect(await storedIds(location)).toEqual(["a", "b", "c"])
 })
 
-test("appends that together are more than a batch go out in several, and none is split", async () => {
+test("appends that exceed a batch together are sent in several, and none is split", async () => {
   const location = createMemoryLocation()
   const { sessions, storage } = createWriter(location, { faulty: { capabilities: { maxBatchBytes: 4_000 } } })
   const session = await sessions.create({ id: "s" })
@@ -44,7 +44,7 @@ test("appends that together are more than a batch go out in several, and none is
   for (const { lines } of storage.calls) expect(lines.join("\n").length).toBeLessThan(4_000)
 })
 
-test("an append that would take the session past its limit is too_large, and nothing of it is written", async () => {
+test("an append that would exceed the session's limit is `too_large`, and nothing of it is written", async () => {
   const location = createMemoryLocation()
   const { sessions } = createWriter(location, { maxSessionBytes: 5_000 })
   const session = await sessions.create({ id: "s" })
@@ -65,7 +65,7 @@ test("an append that would take the session past its limit is too_large, and not
   expect(await storedIds(location)).toEqual(["m0", "m1", "m2", "m3", "short"])
 })
 
-test("a session counts its bytes exactly where it is nearly full, however its text is encoded", async () => {
+test("a nearly full session counts its bytes exactly, in any text encoding", async () => {
   const location = createMemoryLocation()
   const { sessions } = createWriter(location, { maxSessionBytes: 10_000 })
   const session = await sessions.create({ id: "s" })
@@ -119,7 +119,7 @@ test("appends behind one that does not fit fail with it, and those before it are
   expect(await storedIds(location)).toEqual(["a", "b"])
 })
 
-test("the storage is seldom asked for the size of a session that is far from full, and not for each append to a full one", async () => {
+test("the storage is rarely asked for the size of a session far from its limit, and not once per append to a full one", async () => {
   const location = createMemoryLocation()
   const writer = createWriter(location, { maxSessionBytes: 300_000 })
   const session = await writer.sessions.create({ id: "s" })
@@ -131,7 +131,7 @@ test("the storage is seldom asked for the size of a session that is far from ful
   expect(heads(writer) - before).toBeLessThan(3)
 })
 
-test("a head that cannot be read fails the append that would be too large, and later appends go on", async () => {
+test("an unreadable head fails the append that would be too large, and later appends continue", async () => {
   const location = createMemoryLocation()
   const { sessions, storage } = createWriter(location, { maxSessionBytes: 3_000 })
   const session = await sessions.create({ id: "s" })
@@ -142,7 +142,7 @@ test("a head that cannot be read fails the append that would be too large, and l
   expect(await storedIds(location)).toEqual(["a", "b", "n"])
 })
 
-test("a nearly full session that was deleted is not_found, not too_large", async () => {
+test("a nearly full session that was deleted is `not_found`, not `too_large`", async () => {
   const location = createMemoryLocation()
   const { sessions } = createWriter(location, { maxSessionBytes: 3_000 })
   const session = await sessions.create({ id: "s" })
@@ -151,7 +151,7 @@ test("a nearly full session that was deleted is not_found, not too_large", async
   expect(await codeOf(session.append(kilobyte("b")))).toBe("not_found")
 })
 
-test("another writer's lines count", async () => {
+test("another writer's lines count towards the limit", async () => {
   const location = createMemoryLocation()
   const { sessions } = createWriter(location, { maxSessionBytes: 4_000 })
   const session = await sessions.create({ id: "s" })
@@ -161,7 +161,7 @@ test("another writer's lines count", async () => {
   expect(await codeOf(session.append(kilobyte("a")))).toBe("too_large")
 })
 
-test("an append of which a part is in the log is finished, even where others have filled the session", async () => {
+test("a partly written append is completed even if others have filled the session", async () => {
   const location = createMemoryLocation()
   const { sessions, storage } = createWriter(location, { maxSessionBytes: 4_000 })
   const session = await sessions.create({ id: "s" })
@@ -173,7 +173,7 @@ test("an append of which a part is in the log is finished, even where others hav
   expect(await storedIds(location)).toEqual(["a", "x", "y", "b"])
 })
 
-test("a session that is larger than its limit already still opens, and takes what a full one takes", async () => {
+test("a session that already exceeds its limit still opens, and accepts the same entries as a full one", async () => {
   const location = createMemoryLocation()
   const large = await createWriter(location).sessions.create({ id: "s" })
   await large.append([kilobyte("a"), kilobyte("b"), kilobyte("c")])

@@ -36,7 +36,7 @@ for (const [persistAfter, first] of [
   ["assistant", assistant("first", "m")],
 ] as const) {
   const role = (first as { message: { role: string } }).message.role
-  test(`with persistAfter "${persistAfter}" entries wait in memory for the first message, and the ${role}'s writes all in one batch`, async () => {
+  test(`with persistAfter "${persistAfter}" entries wait in memory for the first message, and the ${role}'s is written with them in one batch`, async () => {
     const opened = await open(persistAfter)
     const { session, location } = opened
     const waiting = [
@@ -74,7 +74,7 @@ test("after the first message every append is written", async () => {
   expect(await storedIds(location)).toEqual(["u", "n"])
 })
 
-test("appends made while the first message is on its way go out behind it", async () => {
+test("appends made during the write of the first message are sent behind it", async () => {
   const { session, location, storage } = await open("user")
   await session.append(note("n", "n"))
   const release = storage.hold("append")
@@ -84,14 +84,14 @@ test("appends made while the first message is on its way go out behind it", asyn
   expect(await storedIds(location)).toEqual(["n", "u", "l"])
 })
 
-test("close before the first message leaves nothing behind, not even a blob", async () => {
+test("close before the first message leaves nothing in the storage, not even a blob", async () => {
   const { session, location } = await open("assistant", { blobs: { textUnits: 100 } })
   await session.append([note("n"), user("long ".repeat(100))])
   await session.close()
   expect([location.logs.size, location.docs.size, location.blobs.size]).toEqual([0, 0, 0])
 })
 
-test("a creation that fails keeps what waited, and the next message writes it", async () => {
+test("a failed creation keeps the deferred entries, and the next message writes them", async () => {
   const { session, location, storage } = await open("user")
   await session.append(note("n1", "n1"))
   await session.append(note("n2", "n2"))
@@ -113,7 +113,7 @@ test("a creation that fails keeps what waited, and the next message writes it", 
   expect(await contextTexts(session)).toEqual(["hello"])
 })
 
-test("a blob that could not be put latches nothing: it is put again with the next message", async () => {
+test("a failed put of a blob is not permanent: the next message puts it again", async () => {
   const { session, location, storage } = await open("user", { blobs: { textUnits: 100 } })
   await session.append({ type: "custom", customType: "c", data: "long ".repeat(100), id: "n" })
   storage.fail("put", "quota")
@@ -123,7 +123,7 @@ test("a blob that could not be put latches nothing: it is put again with the nex
   expect((await storedLines(createMemoryStorage({ location })))[1]).toContain("blob:sha256:")
 })
 
-test("a creation whose answer was lost is one session, with all that waited", async () => {
+test("a creation whose response was lost is one session with all deferred entries", async () => {
   const { session, location, storage } = await open("user")
   await session.append(note("n", "n"))
   storage.fail("append", "response lost")
@@ -131,7 +131,7 @@ test("a creation whose answer was lost is one session, with all that waited", as
   expect(await storedIds(location)).toEqual(["n", "u"])
 })
 
-test("a creation whose fate is unknown keeps its callers' entries, and the next append settles it", async () => {
+test("a creation with an unknown outcome keeps its entries, and the next append resolves it", async () => {
   const { session, location, storage } = await open("user")
   await session.append(note("n", "n"))
   storage.fail("append", "late")
@@ -144,7 +144,7 @@ test("a creation whose fate is unknown keeps its callers' entries, and the next 
   expect(await storedIds(location)).toEqual(["n", "u", "l"])
 })
 
-test("an append withdrawn while the creation is on its way leaves the creation to settle", async () => {
+test("an append withdrawn during the creation leaves the creation to complete", async () => {
   const { session, location, storage } = await open("user")
   await session.append(note("n", "n"))
   const release = storage.hold("append")
@@ -160,7 +160,7 @@ test("an append withdrawn while the creation is on its way leaves the creation t
   expect(await storedIds(location)).toEqual(["n", "u", "m"])
 })
 
-test("a first message withdrawn while what waited is on its way leaves that to settle", async () => {
+test("a first message withdrawn during the write of the deferred entries leaves that write to complete", async () => {
   const opened = await open("user", { faulty: { capabilities: { maxBatchBytes: 3_000 } } })
   const { session, location, storage } = opened
   await session.append({ type: "custom", customType: "c", data: "x".repeat(1_500), id: "n" })
@@ -176,7 +176,7 @@ test("a first message withdrawn while what waited is on its way leaves that to s
   expect(await storedIds(location)).toEqual(["n", "u2"])
 })
 
-test("an id that somebody else takes meanwhile is `exists`, and their session is left alone", async () => {
+test("an id that another writer takes meanwhile is `exists`, and its session is left alone", async () => {
   const { session, location } = await open("user")
   await session.append(note("n", "n"))
   const other = await createWriter(location).sessions.create({ id: "s" })
@@ -186,7 +186,7 @@ test("an id that somebody else takes meanwhile is `exists`, and their session is
   expect(session.leafId).toBeNull()
 })
 
-test("what waits is refused before it is more than one batch, or one session, can hold", async () => {
+test("an append is rejected before the deferred entries exceed one batch or one session", async () => {
   for (const limit of [{ faulty: { capabilities: { maxBatchBytes: 4_000 } } }, { maxSessionBytes: 4_000 }]) {
     const { session, location } = await open("user", limit)
     const outcomes = []
@@ -205,7 +205,7 @@ test("what waits is refused before it is more than one batch, or one session, ca
   }
 })
 
-test("a first message that does not fit leaves what waited waiting", async () => {
+test("a first message that does not fit leaves the deferred entries deferred", async () => {
   const { session, location } = await open("user", { maxSessionBytes: 3_000 })
   await session.append({ type: "custom", customType: "c", data: "x".repeat(1_000), id: "n" })
   expect(await codeOf(session.append(user("y".repeat(3_000), "u1")))).toBe("too_large")
@@ -215,7 +215,7 @@ test("a first message that does not fit leaves what waited waiting", async () =>
   expect(await storedIds(location)).toEqual(["n", "u2"])
 })
 
-test("a first message too large for the batch of what waits goes out behind it", async () => {
+test("a first message too large for the batch of the deferred entries is sent behind it", async () => {
   const opened = await open("user", { faulty: { capabilities: { maxBatchBytes: 3_000 } } })
   const { session, location } = opened
   await session.append({ type: "custom", customType: "c", data: "x".repeat(1_500), id: "n" })
@@ -224,7 +224,7 @@ test("a first message too large for the batch of what waits goes out behind it",
   expect(await storedIds(location)).toEqual(["n", "u"])
 })
 
-test("a repeated append of what waits is acknowledged as it was", async () => {
+test("a repeated append of deferred entries gets the same acknowledgement", async () => {
   const { session, location } = await open("user")
   await session.append(note("n", "n"))
   expect(await session.append(note("n", "n"))).toEqual({ ids: ["n"], head: undefined, durable: false })

@@ -2,7 +2,7 @@ import { createMemoryLocation } from "@sessions/memory"
 import { expect, test } from "vitest"
 import { codeOf, createWriter, storedIds, user } from "../../test/writers.ts"
 
-test("a repeated append with the same entry id is there once", async () => {
+test("a repeated append with the same entry id is written once", async () => {
   const location = createMemoryLocation()
   const { sessions } = createWriter(location)
   const session = await sessions.create({ id: "s" })
@@ -39,7 +39,7 @@ test("a repeated append fails with the one that is pending", async () => {
   expect(await storedIds(location)).toEqual([])
 })
 
-test("a repeated append does not wait for what others append after it", async () => {
+test("a repeated append does not wait for later appends of other callers", async () => {
   const { sessions, storage } = createWriter()
   const session = await sessions.create({ id: "s" })
   const first = session.append(user("a", "a"))
@@ -52,7 +52,7 @@ test("a repeated append does not wait for what others append after it", async ()
   await Promise.all([first, later])
 })
 
-test("whoever repeats an append and gives up does not withdraw it from the one who made it", async () => {
+test("aborting a repeated append does not withdraw the original one", async () => {
   const location = createMemoryLocation()
   const { sessions, storage } = createWriter(location)
   const session = await sessions.create({ id: "s" })

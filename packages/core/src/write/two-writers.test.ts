@@ -29,7 +29,7 @@ function told(diagnostics: readonly Diagnostic[]): object[] {
 
 const parents = (entries: readonly Entry[]): (string | null)[][] => entries.map(({ id, parentId }) => [id, parentId])
 
-test("two processes that append at once keep both branches, and who came second is told", async () => {
+test("two processes that append at once keep both branches, and the second one reports the conflict", async () => {
   const { location, one, two } = await twoWriters({}, [user("start", "0")])
   const seen = divergences(two)
   const [first, second] = await Promise.all([
@@ -60,7 +60,7 @@ test("a live session keeps its own leaf", async () => {
   expect(await contextTexts(one)).toEqual(["start", "one", "one again"])
 })
 
-test("opening a log whose last two tips interleave reports both leaves, and no longer after a branch", async () => {
+test("opening a log whose last two tips interleave reports both leaves, and stops doing so after a branch", async () => {
   const { location, one, two } = await twoWriters({}, [user("start", "0")])
   await Promise.all([one.append(user("one", "a")), two.append(user("two", "b"))])
   const opened = await reopened(location)
@@ -72,7 +72,7 @@ test("opening a log whose last two tips interleave reports both leaves, and no l
   expect(await contextTexts(again)).toEqual(["start", "one"])
 })
 
-test("a session says only the last of many divergences, however long two writers go on", async () => {
+test("a session reports only the last of many divergences, however long two writers continue", async () => {
   const { one, two } = await twoWriters({}, [user("start", "0")])
   for (let n = 0; n < 5; n++) {
     await one.append(user(`one ${n}`, `a${n}`))
@@ -81,7 +81,7 @@ test("a session says only the last of many divergences, however long two writers
   expect(told(one.diagnostics)).toEqual([{ leaf: "a4", otherLeaf: "b3" }])
 })
 
-test("another writer's lines are told of once, in order", async () => {
+test("another writer's lines are reported once, in order", async () => {
   const { one, two } = await twoWriters({}, [user("start", "0")])
   const seen: string[] = []
   one.on("foreign", ({ entries }) => seen.push(...entries.map((entry) => entry.id)))
@@ -91,7 +91,7 @@ test("another writer's lines are told of once, in order", async () => {
   expect(seen).toEqual(["b1", "b2"])
 })
 
-test("a rename from a writer that is 5 entries behind leaves the context as it was", async () => {
+test("a rename by a writer that is 5 entries behind leaves the context as it was", async () => {
   const { location, one, two } = await twoWriters({}, [user("start", "0")])
   const seen = divergences(two)
   for (let n = 1; n <= 5; n++) await one.append(n % 2 === 0 ? assistant(`m${n}`) : user(`m${n}`))
@@ -102,11 +102,11 @@ test("a rename from a writer that is 5 entries behind leaves the context as it w
   expect((await after.info()).title).toBe("renamed")
   expect(told(after.diagnostics)).toEqual([])
   expect(seen).toEqual([])
-  // Nothing of its own stands against the other's turn: it goes on where that ended.
+  // It has no entries of its own beside the other's turn, so it continues behind that turn.
   expect(await contextTexts(two)).toEqual(before)
 })
 
-test("naming and counting of another writer are no divergence", async () => {
+test("another writer's annotations are no divergence", async () => {
   const { location, one, two } = await twoWriters({}, [user("start", "0")])
   const seen = divergences(one)
   await two.append([note("n1"), { type: "usage", kind: "title", usage: { input: 1 } }])
@@ -119,7 +119,7 @@ test("naming and counting of another writer are no divergence", async () => {
   expect(told(opened.diagnostics)).toEqual([])
 })
 
-test("naming after a divergence moves neither this session's branch nor the log's", async () => {
+test("an annotation after a divergence moves neither this session's branch nor the log's", async () => {
   const { location, one, two } = await twoWriters({}, [user("start", "0")])
   await one.append(user("one", "a"))
   await two.append(user("two", "b"))
@@ -138,7 +138,7 @@ test("naming after a divergence moves neither this session's branch nor the log'
   expect(told(opened.diagnostics)).toHaveLength(1)
 })
 
-test("naming that is refused leaves the leaf where it was, on whatever branch it hung", async () => {
+test("a rejected annotation leaves the leaf where it was, on any branch", async () => {
   const { one, two, writerOne } = await twoWriters({}, [user("start", "0")])
   await one.append(user("one", "a"))
   await two.append(user("two", "b"))
@@ -149,7 +149,7 @@ test("naming that is refused leaves the leaf where it was, on whatever branch it
   expect(one.leafId).toBe("a")
 })
 
-test('with onConflict "fail" nothing is written, and the session stands where the other writer left it', async () => {
+test('with onConflict "fail" nothing is written, and the session is on the leaf of the other writer', async () => {
   const { location, one, two } = await twoWriters({ onConflict: "fail" }, [user("start", "0")])
   await two.append(user("two", "b"))
   const rolledBack: string[] = []
@@ -163,7 +163,7 @@ test('with onConflict "fail" nothing is written, and the session stands where th
   expect(await contextTexts(await reopened(location))).toEqual(["start", "two", "one"])
 })
 
-test("a repeated append with the same entry id is there once, also across two writers", async () => {
+test("a repeated append with the same entry id is written once, also across two writers", async () => {
   const { location, one, two } = await twoWriters({}, [user("start", "0")])
   await two.append(user("request", "r"))
   expect(await one.append([user("request", "r"), assistant("answer", "x")])).toMatchObject({ ids: ["r", "x"] })
@@ -177,7 +177,7 @@ test("a repeated append with the same entry id is there once, also across two wr
   expect((await storedIds(location)).filter((id) => id === "r2")).toHaveLength(1)
 })
 
-test("an append of which a part is in the log is finished, whatever its caller asked for", async () => {
+test("a partly written append is completed, whatever onConflict its caller chose", async () => {
   const { location, one, writerOne } = await twoWriters({}, [user("start", "0")])
   writerOne.storage.fail("append", "prefix")
   writerOne.storage.fail("head", "unavailable", "unavailable", "unavailable")
@@ -189,7 +189,7 @@ test("an append of which a part is in the log is finished, whatever its caller a
   expect(await contextTexts(one)).toEqual(["start", "one", "one"])
 })
 
-test("where an answer was lost and another writer went on from there, so does this session", async () => {
+test("after a lost response, a session continues behind the writer that continued from its entries", async () => {
   const { location, one, writerOne } = await twoWriters({}, [user("start", "0")])
   const seen = divergences(one)
   writerOne.storage.fail("append", "response lost")
@@ -202,7 +202,7 @@ test("where an answer was lost and another writer went on from there, so does th
   expect(parents(await storedEntries(location)).at(-1)).toEqual(["n", "x"])
 })
 
-test("a session deleted under its writer is not_found, and nothing is written", async () => {
+test("a session deleted under its writer is `not_found`, and nothing is written", async () => {
   const { location, one, writerTwo } = await twoWriters({}, [user("start", "0")])
   await writerTwo.sessions.delete("s")
   expect(await codeOf(one.append(user("late")))).toBe("not_found")
@@ -211,7 +211,7 @@ test("a session deleted under its writer is not_found, and nothing is written", 
 })
 
 for (const before of [[], [user("start", "0")]]) {
-  test(`a session with ${before.length} entries that was deleted and made anew is not_found, and nothing is written`, async () => {
+  test(`a session with ${before.length} entries that was deleted and created again is not_found, and nothing is written`, async () => {
     const now = (): number => 1_800_000_000_000
     const { location, one, writerTwo } = await twoWriters({ now }, before)
     await writerTwo.sessions.delete("s")
@@ -221,7 +221,7 @@ for (const before of [[], [user("start", "0")]]) {
   })
 }
 
-test("a session whose log another writer has rewritten goes on in the new one", async () => {
+test("a session whose log another writer has rewritten continues in the new log", async () => {
   const { location, one } = await twoWriters({}, [user("start", "0"), assistant("answer", "1")])
   const other = createMemoryStorage({ location })
   const head = await other.head("s")
@@ -242,8 +242,8 @@ test("a session whose log another writer has rewritten goes on in the new one", 
   expect(await contextTexts(await reopened(location))).toEqual(["start", "answer", "on", "and on"])
 })
 
-// A reader of a storage that is no database may see a write under way which then fails.
-test("lines that were seen of a write that then failed leave memory, and latch nothing", async () => {
+// A reader of a storage without transactions may see a write in progress that then fails.
+test("lines that were seen of a failed write leave memory, and later appends succeed", async () => {
   const location = createMemoryLocation()
   const sure = createWriter(location)
   const session = await sure.sessions.create({ id: "s" })
@@ -264,7 +264,7 @@ test("lines that were seen of a write that then failed leave memory, and latch n
   expect((await two.info()).messageCount).toBe(3)
 })
 
-test("who has gone on from a conversation has gone on from what was named of it, too", async () => {
+test("continuing from a message includes the annotations on it", async () => {
   const { one, two } = await twoWriters({}, [user("start", "0")])
   const seen = divergences(one)
   await one.label("0", "named")
@@ -274,7 +274,7 @@ test("who has gone on from a conversation has gone on from what was named of it,
   expect(await contextTexts(one)).toEqual(["start", "two"])
 })
 
-test("a request of which another writer has written a part is acknowledged when all of it is there", async () => {
+test("a request that another writer has partly written is acknowledged when all of it is in the log", async () => {
   const { location, one, two, writerOne } = await twoWriters({}, [user("start", "0")])
   const release = writerOne.storage.hold("append")
   writerOne.storage.fail("append", undefined, "quota")
@@ -286,7 +286,7 @@ test("a request of which another writer has written a part is acknowledged when 
   expect(await storedIds(location)).toEqual(["0", "b"])
 })
 
-test("appends that wait before one that another writer has written in part are settled like any other", async () => {
+test("appends queued before one that another writer has partly written are resolved like any other", async () => {
   const { location, one, two, writerOne } = await twoWriters({}, [user("start", "0")])
   const release = writerOne.storage.hold("append")
   writerOne.storage.fail("append", undefined, "corrupt")

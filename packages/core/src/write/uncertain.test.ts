@@ -25,10 +25,10 @@ async function open(): Promise<
   return { location, session, ...writer }
 }
 
-/** As long as nobody answers. */
+/** More failures than a call makes attempts. */
 const silence: readonly Fault[] = Array.from({ length: 12 }, () => "unavailable")
 
-test("a retry after a lost response does not write twice, and reports no conflict for its own lines", async () => {
+test("a retry after a lost response writes nothing twice, and reports no conflict with its own lines", async () => {
   const { location, session, storage } = await open()
   storage.fail("append", "response lost")
   const first = session.append([user("a", "a"), assistant("b", "b")])
@@ -38,7 +38,7 @@ test("a retry after a lost response does not write twice, and reports no conflic
   expect(await storedIds(location)).toEqual(["a", "b", "c"])
 })
 
-test("a request that was lost is sent again with the same bytes", async () => {
+test("a lost request is sent again with the same bytes", async () => {
   const { location, session, storage } = await open()
   storage.fail("append", "request lost", "request lost")
   await session.append(user("a", "a"))
@@ -48,7 +48,7 @@ test("a request that was lost is sent again with the same bytes", async () => {
   expect(await storedIds(location)).toEqual(["a"])
 })
 
-test("a request that was lost is sent again with the same bytes, even where more is known by then", async () => {
+test("a lost request is sent again with the same bytes, even if more is known by then", async () => {
   const { location, session } = await open()
   await session.append(user("first", "0"))
   for (let n = 0; n < 10; n++) await session.append(user("x".repeat(30_000)))
@@ -67,7 +67,7 @@ test("a request that was lost is sent again with the same bytes, even where more
   expect(sent[1]).toBe(sent[0])
 })
 
-test("the rest of a batch of which a prefix arrived is written behind it", async () => {
+test("if only the start of a batch was committed, the rest is written behind it", async () => {
   const { location, session, storage } = await open()
   await session.append(user("0", "0"))
   storage.fail("append", "prefix")
@@ -95,7 +95,7 @@ test("while an outcome is unknown nothing else is sent", async () => {
   expect(await storedIds(location)).toEqual([])
 })
 
-test("the next append settles what is unknown first: it had arrived", async () => {
+test("the next append first resolves an unknown outcome: it was committed", async () => {
   const { location, session, storage } = await open()
   storage.fail("append", "response lost")
   storage.fail("head", "unavailable", "unavailable", "unavailable")
@@ -107,7 +107,7 @@ test("the next append settles what is unknown first: it had arrived", async () =
   ])
 })
 
-test("the next append settles what is unknown first: it had not arrived, and is written", async () => {
+test("the next append first resolves an unknown outcome: it was not committed, and is written", async () => {
   const { location, session, storage } = await open()
   storage.fail("append", "request lost")
   storage.fail("head", "unavailable", "unavailable", "unavailable")
@@ -116,7 +116,7 @@ test("the next append settles what is unknown first: it had not arrived, and is 
   expect(await storedIds(location)).toEqual(["a", "b"])
 })
 
-test("flush settles what is unknown, and says so where it cannot", async () => {
+test("flush resolves an unknown outcome, and rejects if it cannot", async () => {
   const { location, session, storage } = await open()
   storage.fail("append", "request lost")
   storage.fail("head", "unavailable", "unavailable", "unavailable", "unavailable", "unavailable", "unavailable")
@@ -126,7 +126,7 @@ test("flush settles what is unknown, and says so where it cannot", async () => {
   expect(await storedIds(location)).toEqual(["a"])
 })
 
-test("whoever repeats an append whose fate is unknown learns its fate", async () => {
+test("repeating an append with an unknown outcome gives its outcome", async () => {
   const { location, session, storage } = await open()
   storage.fail("append", "response lost")
   storage.fail("head", "unavailable", "unavailable", "unavailable")
@@ -135,7 +135,7 @@ test("whoever repeats an append whose fate is unknown learns its fate", async ()
   expect(await storedIds(location)).toEqual(["a"])
 })
 
-test("a write that comes late does not double what was written meanwhile", async () => {
+test("a delayed write does not duplicate later lines", async () => {
   const { location, session, storage } = await open()
   storage.fail("append", "late")
   await session.append(user("a", "a"))
@@ -144,7 +144,7 @@ test("a write that comes late does not double what was written meanwhile", async
   expect(await storedIds(location)).toEqual(["a", "b"])
 })
 
-test("a write that comes late, while its repetition is on the way, counts once", async () => {
+test("a delayed write that arrives during its retry counts once", async () => {
   const { location, session, storage } = await open()
   storage.fail("append", "late")
   storage.fail("head", "unavailable", "unavailable", "unavailable")
@@ -158,7 +158,7 @@ test("a write that comes late, while its repetition is on the way, counts once",
   expect(await storedIds(location)).toEqual(["a", "b"])
 })
 
-test("while a write may still come late, a refusal of its repetition does not make it certain", async () => {
+test("while a write may still arrive, a rejected retry does not make its outcome certain", async () => {
   const { location, session, storage } = await open()
   storage.fail("append", "late", "quota")
   const rolledBack: string[] = []
@@ -176,7 +176,7 @@ test("while a write may still come late, a refusal of its repetition does not ma
   ])
 })
 
-test("another writer's line makes certain that a late write will not come", async () => {
+test("another writer's line proves that a delayed write cannot arrive", async () => {
   const { location, session, storage } = await open()
   storage.fail("append", "late")
   storage.fail("head", "unavailable", "unavailable", "unavailable")
@@ -188,7 +188,7 @@ test("another writer's line makes certain that a late write will not come", asyn
   expect(session.leafId).toBe("x")
 })
 
-test("what was refused for certain fails for certain, although the log cannot be read", async () => {
+test("a definitely rejected append fails as such, even if the log cannot be read", async () => {
   const { location, session, storage } = await open()
   storage.fail("append", "conflict")
   storage.fail("head", "unavailable", "unavailable", "unavailable")
@@ -198,7 +198,7 @@ test("what was refused for certain fails for certain, although the log cannot be
   expect(await storedIds(location)).toEqual(["b"])
 })
 
-test("a storage that keeps refusing although its log has not changed is a conflict, and latches nothing", async () => {
+test("a storage that keeps rejecting an unchanged log is a conflict, and later appends succeed", async () => {
   const { location, session, storage } = await open()
   storage.fail("append", "conflict", "conflict", "conflict")
   expect(await codeOf(session.append(user("a", "a")))).toBe("conflict")
@@ -207,7 +207,7 @@ test("a storage that keeps refusing although its log has not changed is a confli
   expect(await storedIds(location)).toEqual(["b"])
 })
 
-test("who is told that a storage keeps refusing has waited between the tries, and not after the last", async () => {
+test("retries of a rejecting storage wait between the attempts, and not after the last", async () => {
   const { session, storage } = await open()
   storage.fail("append", "conflict", "conflict", "conflict")
   const waits = vi.spyOn(globalThis, "setTimeout")
@@ -216,7 +216,7 @@ test("who is told that a storage keeps refusing has waited between the tries, an
   waits.mockRestore()
 })
 
-test("an error without a code leaves open what happened", async () => {
+test("an error without a code leaves the outcome unknown", async () => {
   const { location, session, storage } = await open()
   const append = storage.append.bind(storage)
   storage.append = async (...args) => {
@@ -228,7 +228,7 @@ test("an error without a code leaves open what happened", async () => {
   expect(await storedIds(location)).toEqual(["a"])
 })
 
-test("appends withdrawn while an outcome is being settled leave the others in place", async () => {
+test("withdrawing appends while an outcome is resolved leaves the others in place", async () => {
   const { location, session, storage } = await open()
   storage.fail("append", "late")
   const release = storage.hold("head")
@@ -247,7 +247,7 @@ test("appends withdrawn while an outcome is being settled leave the others in pl
   ])
 })
 
-test("an append from a listener of rolled_back is not left waiting when an outcome stays unknown", async () => {
+test("an append from a listener of rolled_back does not hang if an outcome stays unknown", async () => {
   const { session, storage } = await open()
   storage.fail("append", "late")
   storage.fail("head", "unavailable", "unavailable", "unavailable")
@@ -262,7 +262,7 @@ test("an append from a listener of rolled_back is not left waiting when an outco
   await made[0]
 })
 
-test("what a session found out is what a new reader finds", async () => {
+test("a session that resolved an outcome agrees with a new reader", async () => {
   const { location, session, storage } = await open()
   storage.fail("append", "response lost", undefined, "prefix", "late", "request lost")
   for (const id of ["a", "b", "c"]) await session.append([user(id, id), assistant(`${id}2`, `${id}2`)])

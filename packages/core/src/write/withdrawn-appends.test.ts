@@ -3,7 +3,7 @@ import { expect, test } from "vitest"
 import { codeOf, createWriter, note, storedEntries, storedIds, user } from "../../test/writers.ts"
 import { createSessions } from "../session/repository.ts"
 
-test("a signal that fired before append is `aborted`, and nothing is in memory", async () => {
+test("a signal aborted before append gives `aborted`, and nothing is in memory", async () => {
   const { sessions } = createWriter()
   const session = await sessions.create({ id: "s" })
   const error = await session.append(user("a"), { signal: AbortSignal.abort() }).catch((reason: unknown) => reason)
@@ -11,7 +11,7 @@ test("a signal that fired before append is `aborted`, and nothing is in memory",
   expect(session.leafId).toBeNull()
 })
 
-test("before its write is sent a signal withdraws an append with what is queued behind it", async () => {
+test("before its write is sent, a signal withdraws an append and those queued behind it", async () => {
   const location = createMemoryLocation()
   const { sessions, storage } = createWriter(location)
   const session = await sessions.create({ id: "s" })
@@ -33,7 +33,7 @@ test("before its write is sent a signal withdraws an append with what is queued 
   ])
 })
 
-test("after its write was sent a signal ends the waiting, and the write settles", async () => {
+test("after its write was sent, a signal ends the wait, and the write completes", async () => {
   const location = createMemoryLocation()
   const { sessions, storage } = createWriter(location)
   const session = await sessions.create({ id: "s" })
@@ -48,7 +48,7 @@ test("after its write was sent a signal ends the waiting, and the write settles"
   expect(await storedIds(location)).toEqual(["a"])
 })
 
-test("close waits for what is pending", async () => {
+test("close waits for pending appends", async () => {
   const location = createMemoryLocation()
   const { sessions, storage } = createWriter(location)
   const session = await sessions.create({ id: "s" })
@@ -65,7 +65,7 @@ test("close waits for what is pending", async () => {
   expect(await codeOf(session.append(user("c")))).toBe("closed")
 })
 
-test("flush waits for what was appended before it, not for what comes after", async () => {
+test("flush waits for the appends before it, not for later ones", async () => {
   const { sessions, storage } = createWriter()
   const session = await sessions.create({ id: "s" })
   const first = session.append(user("a"))
@@ -79,7 +79,7 @@ test("flush waits for what was appended before it, not for what comes after", as
   await Promise.all([first, later])
 })
 
-test("an append from within an event's listener is written like any other", async () => {
+test("an append from within an event listener is written like any other", async () => {
   const location = createMemoryLocation()
   const { sessions, storage } = createWriter(location)
   const session = await sessions.create({ id: "s" })
@@ -97,7 +97,7 @@ test("an append from within an event's listener is written like any other", asyn
   expect(await storedIds(location)).toEqual(["a", "n1", "n2"])
 })
 
-test("however few ticks after the append a signal fires, an append that it withdrew is not written, and the next one is", async () => {
+test("after any number of ticks, an append that a signal withdrew is not written, and the next one is", async () => {
   for (let ticks = 0; ticks < 12; ticks++) {
     const location = createMemoryLocation()
     const storage = createMemoryStorage({ location })
@@ -113,7 +113,7 @@ test("however few ticks after the append a signal fires, an append that it withd
   }
 })
 
-test("an append that is withdrawn while it is about to be refused takes no later one with it", async () => {
+test("withdrawing an append that is about to be rejected withdraws no later one", async () => {
   const { sessions, storage } = createWriter(undefined, { maxSessionBytes: 2_000 })
   const session = await sessions.create({ id: "s" })
   const release = storage.hold("head")

@@ -27,7 +27,7 @@ test("40 appends without awaiting do not conflict with each other", async () => 
   expect(storage.calls.every(({ operation }) => operation === "append")).toBe(true)
 })
 
-test("what arrives while a write is in flight goes out together in the next one", async () => {
+test("appends that arrive during a write are sent together in the next one", async () => {
   const { sessions, storage } = createWriter()
   const session = await sessions.create({ id: "s" })
   const release = storage.hold("append")
@@ -38,14 +38,14 @@ test("what arrives while a write is in flight goes out together in the next one"
   expect(results.map(({ head }) => head?.next)).toEqual(Array.from({ length: 20 }, (_, n) => 3 + 2 * n))
 })
 
-test("where an acknowledgement waits for the disk, a group waits one turn of the event loop for whoever else appends", async () => {
+test("if acknowledgements wait for the disk, a group waits one tick for further appends", async () => {
   const { sessions, storage } = createWriter(undefined, { faulty: { capabilities: { durability: "disk" } } })
   const session = await sessions.create({ id: "s" })
   await Promise.all(Array.from({ length: 64 }, async (_, n) => session.append(user(`m${n}`))))
   expect(batches(storage)).toEqual([1, 64])
 })
 
-test("every promise settles on its own acknowledgement", async () => {
+test("every promise resolves on its own acknowledgement", async () => {
   const { sessions, storage } = createWriter()
   const session = await sessions.create({ id: "s" })
   const first = session.append(user("first"))
@@ -57,7 +57,7 @@ test("every promise settles on its own acknowledgement", async () => {
   expect((await second).head?.next).toBe(3)
 })
 
-test("an entry has its id, parent and place when append returns its promise", async () => {
+test("an entry has its id, parent and position when append returns its promise", async () => {
   const { sessions, storage } = createWriter()
   const session = await sessions.create({ id: "s" })
   const release = storage.hold("append")
@@ -81,7 +81,7 @@ test("a list of entries is written by one append, or not at all", async () => {
   expect(batches(storage)).toEqual([1, 3, 3])
 })
 
-test("an append that certainly failed leaves memory together with everything queued behind it", async () => {
+test("a definitely failed append leaves memory together with everything queued behind it", async () => {
   const location = createMemoryLocation()
   const { sessions, storage } = createWriter(location)
   const session = await sessions.create({ id: "s" })
@@ -98,7 +98,7 @@ test("an append that certainly failed leaves memory together with everything que
   expect(await storedIds(location)).toEqual(["kept"])
 })
 
-test("all that fails together rejects with the same error", async () => {
+test("appends that fail together reject with the same error", async () => {
   const { sessions, storage } = createWriter()
   const session = await sessions.create({ id: "s" })
   storage.fail("append", "quota")
@@ -109,7 +109,7 @@ test("all that fails together rejects with the same error", async () => {
 })
 
 for (const code of ["quota", "invalid", "corrupt", "unsupported"] as const) {
-  test(`after ${code} the next append works: nothing latches`, async () => {
+  test(`after ${code} the next append succeeds`, async () => {
     const location = createMemoryLocation()
     const { sessions, storage } = createWriter(location)
     const session = await sessions.create({ id: "s" })
@@ -123,8 +123,8 @@ for (const code of ["quota", "invalid", "corrupt", "unsupported"] as const) {
   })
 }
 
-// What a full disk leaves of a write is the storage's to take away; core's part is that its memory and its next lines fit the log.
-test("a failed append swallows none of the appends that follow it", async () => {
+// The storage must remove what a full disk left of a write; core must keep its memory and its next lines consistent with the log.
+test("a failed append drops none of the later appends", async () => {
   const location = createMemoryLocation()
   const { sessions, storage } = createWriter(location)
   const session = await sessions.create({ id: "s" })
@@ -142,7 +142,7 @@ test("a failed append swallows none of the appends that follow it", async () => 
   expect(await contextTexts(await reopened(location))).toEqual(["m1", "m4"])
 })
 
-test("what is unavailable is asked again, three times in all", async () => {
+test("an unavailable storage is tried again, three times in all", async () => {
   const location = createMemoryLocation()
   const { sessions, storage } = createWriter(location)
   const session = await sessions.create({ id: "s" })
@@ -155,7 +155,7 @@ test("what is unavailable is asked again, three times in all", async () => {
   expect(batches(storage)).toHaveLength(1 + 3 + 3 + 1)
 })
 
-test("what is wrong with one caller's entry fails nobody else", async () => {
+test("an invalid entry of one caller fails no other caller", async () => {
   const location = createMemoryLocation()
   const { sessions } = createWriter(location, {
     faulty: { capabilities: { maxLineBytes: 2_000, maxBatchBytes: 3_000 } },
@@ -178,7 +178,7 @@ test("what is wrong with one caller's entry fails nobody else", async () => {
   expect(session.leafId).toBe("g2")
 })
 
-test("a caller who changes the object after append changes neither memory nor log", async () => {
+test("changing the object after append changes neither memory nor log", async () => {
   const location = createMemoryLocation()
   const { sessions, storage } = createWriter(location)
   const session = await sessions.create({ id: "s" })
@@ -203,7 +203,7 @@ test("a caller who changes the object after append changes neither memory nor lo
   expect((await sessions.info("s")).metadata).toEqual({ k: { list: [1] } })
 })
 
-test("a caller's object that can no longer be written after append stops nothing", async () => {
+test("making the appended object circular stops nothing", async () => {
   const location = createMemoryLocation()
   const { sessions, storage } = createWriter(location)
   const session = await sessions.create({ id: "s" })
@@ -218,7 +218,7 @@ test("a caller's object that can no longer be written after append stops nothing
   expect(await storedIds(location)).toEqual(["a", "b", "c"])
 })
 
-test("an entry knows where the one stands that it speaks of, as soon as its line is written", async () => {
+test("an entry knows the position of the entry it refers to as soon as its line is written", async () => {
   const location = createMemoryLocation()
   const { sessions } = createWriter(location)
   const session = await sessions.create({ id: "s" })

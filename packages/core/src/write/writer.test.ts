@@ -19,7 +19,7 @@ async function logged(
 
 const lost = new StorageError("indeterminate", "The answer was lost.")
 
-test("lines that arrived although their answer was lost are committed", async () => {
+test("lines that are in the log after a lost response are committed", async () => {
   const { storage, head } = await logged(async (append, lines, o) => {
     await append("s", lines, o)
     throw lost
@@ -28,7 +28,7 @@ test("lines that arrived although their answer was lost are committed", async ()
   expect(written).toEqual({ kind: "committed", head: { next: 3, log: head.log } })
 })
 
-test("of lines of which the first arrived, the rest is sent behind it", async () => {
+test("if only the first of the lines is in the log, the rest is sent behind it", async () => {
   const { storage, head } = await logged(async (append, lines, o) => {
     await append("s", lines.slice(0, 1), o)
     throw lost
@@ -37,7 +37,7 @@ test("of lines of which the first arrived, the rest is sent behind it", async ()
   expect(written).toEqual({ kind: "committed", head: { next: 4, log: head.log } })
 })
 
-test("a conflict behind a first part that arrived has the log's end from the expected end on", async () => {
+test("a conflict after a partly committed request returns the log from the expected end on", async () => {
   const { storage, head } = await logged(
     async (append, lines, o) => {
       await append("s", lines.slice(0, 1), o)
@@ -53,14 +53,14 @@ test("a conflict behind a first part that arrived has the log's end from the exp
   expect(written).toMatchObject({ kind: "conflict", mayBeIn: true, end })
 })
 
-test("the same lines of another writer are a conflict if none were sent", async () => {
+test("equal lines of another writer are a conflict if none of ours were sent", async () => {
   const { storage, head } = await logged()
   await storage.append("s", ["a"], { expect: head })
   const written = await writeLines(storage, "s", ["a"], { expect: head })
   expect(written).toMatchObject({ kind: "conflict", mayBeIn: false, end: { from: 0, lines: ["first", "a"] } })
 })
 
-test("an outcome that stays unknown is unknown, however certain a later refusal is", async () => {
+test("an outcome that stays unknown is unknown, even after a definite rejection", async () => {
   const quota = new StorageError("quota", "The disk is full.")
   const { storage, head } = await logged(
     () => Promise.reject(lost),
@@ -69,7 +69,7 @@ test("an outcome that stays unknown is unknown, however certain a later refusal 
   expect(await writeLines(storage, "s", ["a"], { expect: head })).toEqual({ kind: "unknown", error: quota })
 })
 
-test("a storage that is unavailable three times, or refuses three times an unchanged log, wrote nothing", async () => {
+test("a storage that is unavailable three times, or rejects an unchanged log three times, wrote nothing", async () => {
   const unavailable = new StorageError("unavailable", "The network is down.")
   const conflict = new StorageError("conflict", "The log is elsewhere.")
   for (const [error, code] of [
@@ -83,14 +83,14 @@ test("a storage that is unavailable three times, or refuses three times an uncha
   }
 })
 
-test("the same lines of another writer are committed if they count as these", async () => {
+test("equal lines of another writer are committed if they count as ours", async () => {
   const { storage, head } = await logged()
   await storage.append("s", ["a"], { expect: head })
   const written = await writeLines(storage, "s", ["a", "b"], { expect: head, sameIsOwn: true })
   expect(written).toEqual({ kind: "committed", head: { next: 3, log: head.log } })
 })
 
-test("of a log that is there before it is created no more than the first line is read, even if that is damaged", async () => {
+test("if the log to create already exists, only its first line is read, even if it is damaged", async () => {
   const { storage } = await logged()
   const ranges: unknown[] = []
   const counted: SessionStorage = { ...storage, read: (id, range) => (ranges.push(range), storage.read(id, range)) }
@@ -113,7 +113,7 @@ test("a signal that fires during a conflict does not hide it", async () => {
   expect(written).toMatchObject({ kind: "conflict", mayBeIn: false })
 })
 
-test("each time more of the lines has arrived, the rest has all its tries again", async () => {
+test("whenever more of the lines are in the log, the rest gets all its attempts again", async () => {
   const part = async (append: Append, lines: readonly string[], o: Parameters<Append>[2]): Promise<Head> => {
     await append("s", lines.slice(0, 1), o)
     throw lost
