@@ -6,16 +6,16 @@ import { createSessions } from "../session/repository.ts"
 
 const CREATED = "2026-01-31T09:30:00.000Z"
 const HEADER = headerLine().replace("}", ',"cwd":"/project"}')
-/** What may stand before a header: a line that is no record, and the title that another program keeps there. */
+/** Lines that may come before a header: one that is not a record, and the title that another program keeps there. */
 const BEFORE = ["not a record", '{"type":"title","v":1,"title":"from the slot","pad":""}']
 
-/** The entries' seqs are their places, so the header counts among them. */
+/** An entry's seq is its line's position, so the header counts as a line. */
 function logWith(before: string): string[] {
   return [before, HEADER, ...[2, 3, 4, 5].map((seq) => saidLine(seq).replace('"parentId":"e1"', '"parentId":null'))]
 }
 
-describe.each(BEFORE)("a log that begins with %s, its header only then,", (before) => {
-  test("has one information, whether it is opened, listed or asked for, the first time and again", async () => {
+describe.each(BEFORE)("a log that begins with %s before its header", (before) => {
+  test("has the same information whether it is opened, listed or queried, the first time and later", async () => {
     const storage = memory()
     await storeLines(logWith(before), storage)
     const sessions = createSessions({ storage })
@@ -28,7 +28,7 @@ describe.each(BEFORE)("a log that begins with %s, its header only then,", (befor
     }
   })
 
-  test("keeps it when it goes on, and when all that was remembered of its prompts is deleted", async () => {
+  test("keeps its information when it continues, and when all remembered prompts are deleted", async () => {
     const storage = memory()
     await storeLines(logWith(before), storage)
     const session = await createSessions({ storage }).open(STORED_ID)
@@ -39,7 +39,7 @@ describe.each(BEFORE)("a log that begins with %s, its header only then,", (befor
     expect((await createSessions({ storage }).list()).sessions[0]).toMatchObject(expected)
   })
 
-  test("is listed by its header also where other information of it was kept and does not fit", async () => {
+  test("is listed by its header, even if stored information of another log is beside it", async () => {
     const storage = memory()
     const lines = [...logWith(before), entryLine(6, { type: "title_change", title: "t", source: "user" })]
     const info = JSON.stringify({ v: 1, log: "", to: { seq: 3, id: "another" }, leaf: null, createdAt: CREATED })
@@ -48,7 +48,7 @@ describe.each(BEFORE)("a log that begins with %s, its header only then,", (befor
     expect(await createSessions({ storage }).info(STORED_ID)).toMatchObject({ createdAt: CREATED, title: "t" })
   })
 
-  test("is forked and shown as a document under its own header", async () => {
+  test("is forked and exported as a document under its own header", async () => {
     const storage = memory()
     await storeLines(logWith(before), storage)
     const sessions = createSessions({ storage })

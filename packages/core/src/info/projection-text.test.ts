@@ -24,13 +24,13 @@ async function stored({ lines, text, place, blobs = {} }: OlderInfo): Promise<Co
 }
 
 describe("information that an older program stored", () => {
-  test.each(OLDER_INFOS)("is taken over, and is stale only if it was in doubt: $name", ({ text, stale }) => {
+  test.each(OLDER_INFOS)("is reused, and is stale only if it was uncertain: $name", ({ text, stale }) => {
     const { v: _, ...fields } = JSON.parse(text) as Record<string, unknown>
     for (const doubt of ["modelUnknown", "promptsLost", "valuesApart"]) delete fields[doubt]
     expect(parseProjection(text)).toEqual({ ...fields, ...(stale === undefined ? {} : { stale }) })
   })
 
-  test.each(OLDER_INFOS)("is listed correctly, and the log is read only if it was in doubt: $name", async (older) => {
+  test.each(OLDER_INFOS)("is listed correctly, and the log is read only if it was uncertain: $name", async (older) => {
     const storage = await stored(older)
     const list = await createSessions({ storage }).list()
     const { lines } = storage.take()
@@ -45,7 +45,7 @@ describe("information that an older program stored", () => {
   })
 })
 
-/** Of the log as it is, with the text of the blob in place of its reference. */
+/** The projection of the log with the text of the blob in place of its reference. */
 function toldOf({ lines, blobs = {} }: OlderInfo): object {
   const whole = lines.map((line) =>
     Object.entries(blobs).reduce(

@@ -13,7 +13,7 @@ import type { InfoProjection, SessionInfo } from "./projection.ts"
 const NOW = Date.UTC(2026, 5, 1)
 const head: HeadInfo = { next: 2, log: "l", bytes: 10, updatedAt: NOW }
 
-test("the projection of a whole log says what its entries say", () => {
+test("the projection of a whole log agrees with its entries", () => {
   holds(
     fc.property(fc.oneof(infoLog, anyLog), (lines) => {
       const slots = slotsOf(lines)
@@ -25,7 +25,7 @@ test("the projection of a whole log says what its entries say", () => {
   )
 })
 
-test("a projection that is kept and gone on with is the projection of the whole log, or is stale", () => {
+test("a stored projection that is continued equals the projection of the whole log, or is stale", () => {
   holds(
     fc.property(fc.oneof(infoLog, anyLog), (lines) => {
       const slots = slotsOf(lines)
@@ -41,7 +41,7 @@ test("a projection that is kept and gone on with is the projection of the whole 
   )
 })
 
-test("prompts are remembered well enough that deleting two of the first three loses nothing", () => {
+test("enough prompts are remembered that deleting two of the first three loses nothing", () => {
   const projection = projected([
     user("a", "1"),
     user("b", "2"),
@@ -55,20 +55,20 @@ test("prompts are remembered well enough that deleting two of the first three lo
   expect(toSessionInfo("s", projection, head).firstPrompt).toBe("c")
 })
 
-test("a prompt that was not remembered is not passed over: where all remembered ones are gone, the projection says so", () => {
+test("if all remembered prompts are deleted, the projection is stale, because a forgotten one may remain", () => {
   const prompts = ["1", "2", "3", "4"].map((id) => user(`prompt ${id}`, id))
   const projection = projected([...prompts, gone("1"), user("late", "5"), gone("2"), gone("3")])
   expect(projection.stale).toBe("log")
   expect(projection.prompts).toEqual([])
 })
 
-test("a log whose only prompts were deleted has lost none", () => {
+test("a log whose only prompts were deleted is not stale", () => {
   const projection = projected([user("a", "1"), gone("1")])
   expect(projection.stale).not.toBe("log")
   expect(toSessionInfo("s", projection, head)).not.toHaveProperty("firstPrompt")
 })
 
-test("an edit makes the first prompt anew, one without text takes it away, and a later one brings it back", () => {
+test("an edit replaces the first prompt, one without text removes it, and a later one restores it", () => {
   const said = [user("secret", "1"), user("next", "2")]
   const edit = (replacement: unknown) => entry("context_edit", { targetId: "1", replacement })
   expect(promptOf([...said, edit({ content: "better" })])).toBe("better")
@@ -78,7 +78,7 @@ test("an edit makes the first prompt anew, one without text takes it away, and a
   expect(promptOf([...said, edit(null), gone("1"), edit({ content: "never" })])).toBe("next")
 })
 
-test("a tombstone or an edit that has its target's id means what stands before it", () => {
+test("a tombstone or an edit with its target's id means the entry before it", () => {
   const edit = { ...entry("context_edit", { targetId: "1", replacement: null }), id: "1" }
   expect(promptOf([user("a", "1"), edit, user("b", "2")])).toBe("b")
   expect(promptOf([user("a", "1"), { ...gone("1"), id: "1" }, user("b", "2")])).toBe("b")
@@ -86,7 +86,7 @@ test("a tombstone or an edit that has its target's id means what stands before i
   expect(promptOf([user("a", "1"), { ...entry("custom", {}), id: "1" }, after])).toBe("a")
 })
 
-test("the first prompt is at most 200 UTF-16 units, does not end inside a pair, and starts at the first text that is not blank", () => {
+test("the first prompt has at most 200 UTF-16 units, does not split a surrogate pair, and starts at the first text that is not blank", () => {
   expect(promptOf([user("x".repeat(500), "1")])).toHaveLength(200)
   expect(promptOf([user(`${"x".repeat(199)}😀`, "1")])).toBe("x".repeat(199))
   expect(promptOf([user(`${"x".repeat(198)}😀 more`, "1")])).toBe(`${"x".repeat(198)}😀`)
@@ -99,7 +99,7 @@ test("the first prompt is at most 200 UTF-16 units, does not end inside a pair, 
   expect(promptOf([entry("message", { message: { role: "user", content: blocks } })])).toBe("said")
 })
 
-test("what the program made is no prompt", () => {
+test("messages that the program made are not prompts", () => {
   const made = { role: "user", content: [{ type: "text", text: "made" }] }
   const entries = [
     { ...made, synthetic: true },
@@ -108,7 +108,7 @@ test("what the program made is no prompt", () => {
   expect(promptOf([...entries, user("said", "9")])).toBe("said")
 })
 
-test("a user's title stands over an automatic one in whatever order they come, and both over the header's", () => {
+test("a user's title wins over an automatic one in any order, and both win over the header's", () => {
   const auto = entry("title_change", { title: "auto", source: "auto" })
   const own = entry("title_change", { title: "mine", source: "user" })
   expect(titleOf([])).toEqual(["from the header", undefined])
@@ -117,7 +117,7 @@ test("a user's title stands over an automatic one in whatever order they come, a
   expect(titleOf([own, auto])).toEqual(["mine", "user"])
 })
 
-test("null clears: the user's all there was, an automatic one itself; what comes later names anew", () => {
+test("null clears the title: from the user every title, from the program only its own; a later title applies again", () => {
   const change = (title: string | null, source: "user" | "auto") => entry("title_change", { title, source })
   expect(titleOf([change("mine", "user"), change("auto", "auto"), change(null, "user")])).toEqual([
     undefined,
@@ -128,12 +128,12 @@ test("null clears: the user's all there was, an automatic one itself; what comes
   expect(titleOf([change("mine", "user"), change(null, "auto")])).toEqual(["mine", "user"])
 })
 
-test("messages count on every branch, and a tombstone takes none away", () => {
+test("messages of every branch count, and a tombstone removes none", () => {
   const projection = projected([user("a", "1"), user("b", "2"), { ...user("c", "3"), parentId: "1" }, gone("2")])
   expect(projection.messageCount).toBe(3)
 })
 
-test("lastMessageAt is the newest message's, never later than updatedAt, and no other entry moves it", () => {
+test("lastMessageAt is the newest message's time, never later than updatedAt, and no other entry changes it", () => {
   const at = (timestamp: string, one: Entry) => ({ ...one, timestamp })
   const projection = projected([
     at("2026-03-01T00:00:00+02:00", user("a", "1")),
@@ -149,14 +149,14 @@ test("lastMessageAt is the newest message's, never later than updatedAt, and no 
   expect(toSessionInfo("s", projected([]), head).lastMessageAt).toBe("2026-01-31T09:30:00.000Z")
 })
 
-test("times are written in one way whatever the header says, so that they sort", () => {
+test("times have one form whatever the header's form, so that they sort", () => {
   const createdAt = (timestamp: unknown) => startProjection({ timestamp }, "l").createdAt
   expect(createdAt("2026-01-31T11:30:00+02:00")).toBe("2026-01-31T09:30:00.000Z")
   expect(createdAt("yesterday")).toBe("1970-01-01T00:00:00.000Z")
   expect(createdAt(7)).toBe("1970-01-01T00:00:00.000Z")
 })
 
-test("usage is summed over assistant messages and usage entries of every branch; what is no number counts nothing", () => {
+test("usage is the sum over assistant messages and usage entries of every branch; invalid numbers count as nothing", () => {
   const call = (usage: unknown, id: string, parentId: string | null = null) => ({
     ...entry("message", { message: { role: "assistant", content: [], usage } }),
     id,
@@ -174,7 +174,7 @@ test("usage is summed over assistant messages and usage entries of every branch;
   expect(projection.metrics).toEqual(expected)
 })
 
-test("metadata keys may have any name, and cwd stands over the header's only as a text", () => {
+test("metadata keys may have any name, and cwd wins over the header's only if it is a text", () => {
   const set = (key: string, value: unknown) => entry("metadata", { key, value })
   const projection = projected([set("__proto__", 1), set("cwd", "/there"), set("cwd", 5), set("gone", undefined)])
   expect(Object.entries(projection.metadata)).toEqual([
@@ -185,7 +185,7 @@ test("metadata keys may have any name, and cwd stands over the header's only as 
   expect(projection.cwd).toBe("/there")
 })
 
-test("a compaction's stored state says which model is in force, also after a branch", () => {
+test("a compaction's stored state determines the current model, also after a branch", () => {
   const state = {
     thinkingLevel: "off",
     models: { default: { provider: "p", model: "m" } },
@@ -216,7 +216,7 @@ test("a compaction's stored state says which model is in force, also after a bra
   expect(projection.stale).toBeUndefined()
 })
 
-test("the compaction that the leaf rests on is forgotten where it no longer is", () => {
+test("the compaction is dropped when the path no longer rests on it", () => {
   const compaction = {
     ...entry("compaction", { summary: "s", firstKeptEntryId: "c", tokensBefore: 1, readFiles: [], modifiedFiles: [] }),
     id: "c",
@@ -230,7 +230,7 @@ test("the compaction that the leaf rests on is forgotten where it no longer is",
 
 let count = 0
 
-/** Hangs on whatever comes before it, unless the test says otherwise. */
+/** Its parent is the entry before it, unless the test sets one. */
 function entry(type: string, payload: object): Entry {
   return {
     type,
@@ -282,7 +282,7 @@ function known(projection: InfoProjection): Partial<SessionInfo> {
   return withoutModel(projection, rest)
 }
 
-/** After a branch the fold does not say which model is in force; that is asked of the path. */
+/** After a branch the projection does not know the current model; the path determines it. */
 function withoutModel<T extends object>(projection: InfoProjection, info: T): T {
   if (projection.stale === undefined) return info
   const { model: _, ...rest } = info as T & { model?: unknown }

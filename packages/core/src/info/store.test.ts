@@ -14,7 +14,7 @@ import { startProjection } from "./projection.ts"
 import type { InfoProjection, SessionInfo } from "./projection.ts"
 import { createSessions } from "../session/repository.ts"
 
-test("information is the log's, whatever was kept of it, and how far", async () => {
+test("information describes the whole log, whatever part of it was stored before", async () => {
   const garbage = ["", "null", "[]", "{}", "not json", '{"v":1}']
   const kept = fc.record({ at: fc.nat(), beside: fc.boolean(), harm: fc.nat({ max: 11 }) })
   await holdsAsync(
@@ -27,7 +27,7 @@ test("information is the log's, whatever was kept of it, and how far", async () 
       const sessions = createSessions({ storage })
       const expected = expectInfo(slotsOf(lines), headerOf(lines), NOW)
       expect(told(await sessions.info(STORED_ID))).toEqual(expected)
-      // And once more, of what that kept.
+      // Again, from the information that was just stored.
       expect(told(await sessions.info(STORED_ID))).toEqual(expected)
       expect(told((await sessions.list()).sessions[0])).toEqual(expected)
     }),
@@ -35,7 +35,7 @@ test("information is the log's, whatever was kept of it, and how far", async () 
   )
 })
 
-test("information that was carried along while a session wrote is the projection of its log", async () => {
+test("information that a session maintained while it wrote is the projection of its log", async () => {
   const texts = fc.array(
     fc.tuple(fc.constantFrom("say", "answer", "title", "drop", "branch", "model", "edit"), fc.nat()),
     { maxLength: 25, size: "max" },
@@ -66,7 +66,7 @@ test("information that was carried along while a session wrote is the projection
   )
 })
 
-test("a session that is opened by its end has the information of its log, and carries it on, whatever was kept that says to be up to date", async () => {
+test("a session opened from its end has and maintains the information of its log, whatever was stored as up to date", async () => {
   const lines = [headerLine(), ...Array.from({ length: 20 }, (_, n) => saidLine(n + 1))]
   for (let harm = 0; harm < 6; harm++) {
     const storage = counting()
@@ -90,7 +90,7 @@ test("a session that is opened by its end has the information of its log, and ca
   }
 })
 
-test("what a session is told of its log when it is opened is projected of that log, though it grew before anybody asked", async () => {
+test("the information of a session is that of the log it opened, even if the log grew before the first query", async () => {
   const storage = counting()
   const lines = [headerLine(), ...Array.from({ length: 20 }, (_, n) => saidLine(n + 1))]
   await storeKept(storage, lines, 12, encodeProjection(projectTo(lines, 12, "")), true)
@@ -108,7 +108,7 @@ test("what a session is told of its log when it is opened is projected of that l
   }
 })
 
-/** Nothing kept is believed that does not have its shape, or ends elsewhere. */
+/** Stored information is ignored if it has another shape or ends elsewhere. */
 function harmed(projection: InfoProjection, harm: number): object {
   const elsewhere = { ...projection, messageCount: 999, firstPrompt: "wrong" }
   const all: object[] = [
@@ -127,7 +127,7 @@ function told(info: SessionInfo | undefined): Partial<SessionInfo> {
   return rest
 }
 
-test("after an awaited append the information shows it, without a read of the log or a second write", async () => {
+test("after an awaited append the information includes it, without a read of the log or a second write", async () => {
   const storage = counting()
   const sessions = createSessions({ storage })
   const session = await sessions.create({ id: "s", title: "t" })
@@ -140,7 +140,7 @@ test("after an awaited append the information shows it, without a read of the lo
   expect(storage.take()).toMatchObject({ lines: 0, docsPut: 0, docsGot: 0 })
 })
 
-test("information of another log, or with another entry at its end, is made anew", async () => {
+test("information of another log, or with another last entry, is made again", async () => {
   for (const change of [{ log: "another" }, { to: { seq: 2, id: "another" } }]) {
     const storage = counting()
     const lines = [headerLine(), ...[1, 2, 3, 4].map(saidLine)]
@@ -155,7 +155,7 @@ test("information of another log, or with another entry at its end, is made anew
   }
 })
 
-test("information over 8 KB goes into a document and comes back without a read of the log", async () => {
+test("information over 8 KB goes into a document and is restored without a read of the log", async () => {
   const big = "x".repeat(9_000)
   const cases = [{ systemPromptOverride: big }, {}]
   for (const options of cases) {
@@ -175,12 +175,12 @@ test("information over 8 KB goes into a document and comes back without a read o
   }
 })
 
-test("information that rides along is at most 8 KB", () => {
+test("information beside the head is at most 8 KB", () => {
   const projection = startProjection({ systemPromptOverride: "ü".repeat(5_000) }, "l")
   expect(infoText(projection)).toBeUndefined()
   expect(infoText(startProjection({ systemPromptOverride: "x".repeat(5_000) }, "l"))).toBeDefined()
 })
-test("what is kept is deleted with its session, also where it was kept at that very moment", async () => {
+test("stored information is deleted with its session, even if it is stored at that moment", async () => {
   const storage = counting()
   const sessions = createSessions({ storage })
   const session = await sessions.create({ id: "s", systemPromptOverride: "x".repeat(9_000) })
@@ -192,7 +192,7 @@ test("what is kept is deleted with its session, also where it was kept at that v
   expect(left).toEqual([])
 })
 
-test("a storage that refuses documents still has its information told", async () => {
+test("a storage that refuses documents still gives information", async () => {
   const inner = memory()
   const refuse = async (): Promise<never> => Promise.reject(new Error("The disk is read-only."))
   const storage: SessionStorage = { ...inner, docs: { ...inner.docs, get: refuse, put: refuse } }

@@ -31,7 +31,7 @@ describe("a title and a value that moved to the blob store", () => {
     expect(await textOf(elsewhere.export("s", { format: "markdown" }))).toMatch(/^# It begins here /)
   })
 
-  test("are shown where nothing is kept, and by a writer that meets them as another's", async () => {
+  test("are shown if no information is stored, and by a session that reads them from another writer", async () => {
     const storage = memory()
     const other = await createSessions({ storage: memory(storage) }).openOrCreate("s")
     await other.close()
@@ -49,7 +49,7 @@ describe("a title and a value that moved to the blob store", () => {
     expect(await createSessions({ storage }).info("s")).toMatchObject({ title: LONG, metadata: { report: value } })
   })
 
-  test("never show as references, not even where the blob is gone", async () => {
+  test("are never shown as references, even if the blob is missing", async () => {
     const storage = memory()
     await written(storage)
     for await (const { hash } of storage.blobs.list()) await storage.blobs.delete(hash)
@@ -62,7 +62,7 @@ describe("a title and a value that moved to the blob store", () => {
     expect(info.title).toMatch(/missing/)
   })
 
-  test("are read from the blob store once: who asks after a further append goes on from what is kept", async () => {
+  test("are read from the blob store once: after a further append the stored information is continued", async () => {
     const storage = counting()
     const session = await written(storage)
     const reading = await createSessions({ storage }).info("s")
@@ -76,7 +76,7 @@ describe("a title and a value that moved to the blob store", () => {
   })
 })
 
-test("a session with ordinary names and values costs its list no blob, no document and no line", async () => {
+test("a session with ordinary names and values makes the list read no blob, document or line", async () => {
   const storage = counting()
   const session = await createSessions({ storage }).create({ id: "s" })
   await session.append(user("hi"))
@@ -87,7 +87,7 @@ test("a session with ordinary names and values costs its list no blob, no docume
   expect(storage.take()).toMatchObject({ lines: 0, docsGot: 0, blobsGot: 0 })
 })
 
-test("an entry that names a place where no reference stands is an entry like any other", async () => {
+test("an entry whose blob map names a place without a reference is an ordinary entry", async () => {
   const storage = counting()
   const title = entryLine(1, { type: "title_change", title: "plain", source: "user", blobs: { "/title": "utf8" } })
   await storeLines([headerLine(), title], storage)

@@ -3,7 +3,7 @@ import { expect, test } from "vitest"
 import { codeOf, textOf } from "../../test/transfer.ts"
 import { putBackup, readBackup } from "./backup.ts"
 
-test("a log longer than a piece comes back as it was, also where a character stands across two pieces", async () => {
+test("a log longer than a chunk is restored as it was, also if a character spans two chunks", async () => {
   const storage = createMemoryStorage()
   const lines = ["x".repeat(7_999_998), "é𝄞".repeat(1_500_000), "", "end"]
   const backup = await putBackup(storage, lines)
@@ -12,7 +12,7 @@ test("a log longer than a piece comes back as it was, also where a character sta
   expect((await textOf(readBackup(storage, "s", { backup }))) === `${lines.join("\n")}\n`).toBe(true)
 })
 
-test("no backup is not_found, and a piece that is missing is corrupt", async () => {
+test("a missing backup is `not_found`, and a missing chunk is `corrupt`", async () => {
   const storage = createMemoryStorage()
   expect(await codeOf(textOf(readBackup(storage, "s", { format: "pi", version: 1 })))).toBe("not_found")
   const backup = { blobs: [`sha256:${"a".repeat(64)}`], bytes: 1 }

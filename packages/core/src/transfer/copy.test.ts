@@ -20,7 +20,7 @@ async function stored(lines: readonly string[], storage = createMemoryStorage())
   return storage
 }
 
-test("a copy has the same lines, byte for byte, whatever they are", async () => {
+test("a copy has the same lines, byte for byte, valid or not", async () => {
   const lines = [HEADER, entry(1), "not json", " ", entry(9).replace('"seq":9', '"seq": 7')]
   const from = await stored(lines)
   const to = createMemoryStorage()
@@ -30,7 +30,7 @@ test("a copy has the same lines, byte for byte, whatever they are", async () => 
   expect((await to.head("s"))?.info?.next).toBe(5)
 })
 
-test("a copy in several batches says how many lines there must be, goes on where it was cut off, and comes up to date", async () => {
+test("a copy in several batches states its line count, resumes after an interruption, and catches up with its source", async () => {
   const lines = [HEADER, ...Array.from({ length: 20 }, (_, index) => entry(index + 1))]
   const from = await stored(lines)
   const to = smallBatches()
@@ -56,7 +56,7 @@ test("a copy in several batches says how many lines there must be, goes on where
   expect((await linesIn(to, "s")).slice(1)).toEqual([...lines.slice(1), entry(21)])
 })
 
-test("something else under the id is exists, and stays", async () => {
+test("another session with the same id is `exists` and is left alone", async () => {
   const from = await stored([HEADER, entry(1), entry(2)])
   for (const other of [
     [HEADER, entry(1), entry(3)],
@@ -69,7 +69,7 @@ test("something else under the id is exists, and stays", async () => {
   }
 })
 
-test("the blobs that lines refer to are there before the lines, those of file snapshots and backups too", async () => {
+test("the blobs of lines are copied before the lines, including those of file snapshots and backups", async () => {
   const from = createMemoryStorage()
   const [image, file, backup] = await Promise.all(
     ["image", "file", "backup"].map((text) => from.blobs.put(bytes(text))),
@@ -98,7 +98,7 @@ test("the blobs that lines refer to are there before the lines, those of file sn
   expect(await linesIn(to, "s")).toEqual(lines)
 })
 
-test("a blob that is missing in the source is told of where a line refers to it, not where a text looks like it", async () => {
+test("a blob missing in the source is reported if a line refers to it, not if a text looks like a reference", async () => {
   const hash = await sha256Hex("nowhere")
   const text = `blob:sha256:${hash}`
   const from = await stored([HEADER, entry(1, { data: text }), entry(2, { data: text, blobs: { "/data": "utf8" } })])
@@ -106,7 +106,7 @@ test("a blob that is missing in the source is told of where a line refers to it,
   expect(diagnostics.map(({ code, seq }) => [code, seq])).toEqual([["missing_blob", 2]])
 })
 
-test("a log of an older version, or of a newer, is copied as it is; what is no session is refused", async () => {
+test("an older or newer log is copied as it is; a log that is not a session is rejected", async () => {
   const pi = [
     '{"type":"session","version":3,"id":"old","timestamp":"t","provider":"p"}',
     '{"type":"message","id":"a","parentId":null}',
@@ -119,7 +119,7 @@ test("a log of an older version, or of a newer, is copied as it is; what is no s
     const to = createMemoryStorage()
     expect(await copySession(await stored(lines), "s", to)).toMatchObject({ from })
     expect(await linesIn(to, "s")).toEqual(lines)
-    // Information of a log that is not in this version's format would pass for one that is.
+    // Information of a log in another format must not pass for information in this version's format.
     expect((await to.head("s"))?.info).toBeUndefined()
   }
   const to = createMemoryStorage()
@@ -127,7 +127,7 @@ test("a log of an older version, or of a newer, is copied as it is; what is no s
   expect(await to.head("s")).toBeUndefined()
 })
 
-test("an unknown id is not_found; what the other storage cannot hold is too_large, and nothing is written", async () => {
+test("an unknown id is `not_found`; a log that exceeds the other storage's limits is `too_large`, and nothing is written", async () => {
   const from = await stored([HEADER, entry(1, { data: "x".repeat(2_000) })])
   expect(await codeOf(copySession(createMemoryStorage(), "s", from))).toBe("not_found")
   const to = smallBatches()

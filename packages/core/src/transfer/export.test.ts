@@ -6,7 +6,7 @@ import { user } from "../../test/writers.ts"
 const HEADER = '{"type":"session","format":"@sessions","version":4,"id":"s","timestamp":"2026-01-31T09:30:00.000Z"}'
 const IMAGE = { type: "image", mimeType: "image/png", data: btoa("x".repeat(3_000)) }
 
-test("an export is the stored lines, whatever they are, in pieces", async () => {
+test("an export is the stored lines, valid or not, in chunks", async () => {
   const storage = createMemoryStorage()
   const lines = [`\uFEFF${HEADER}\r`, "not json", " ", '{"a":"\u2028"}', "x".repeat(300_000), "end"]
   await storage.append("s", lines, { expect: 0 })
@@ -16,14 +16,14 @@ test("an export is the stored lines, whatever they are, in pieces", async () => 
   expect(pieces.length).toBeGreaterThan(1)
 })
 
-test("what was appended and not yet acknowledged is exported too", async () => {
+test("entries that are not yet acknowledged are exported too", async () => {
   const sessions = sessionsIn()
   const session = await sessions.create({ id: "s" })
   void session.append(user("queued"))
   expect(await textOf(sessions.export("s"))).toContain("queued")
 })
 
-test("a self-contained export has its blobs in place, every other line as it is stored, and imports anywhere", async () => {
+test("a self-contained export has its blobs inline, every other line as stored, and imports into any storage", async () => {
   const sessions = sessionsIn(undefined, { blobs: { textUnits: 1_000 } })
   const session = await sessions.create({ id: "s" })
   const long = "é".repeat(2_000)
@@ -44,7 +44,7 @@ test("a self-contained export has its blobs in place, every other line as it is 
   expect(messages[0]?.message.content).toEqual([IMAGE, { type: "text", text: long }])
 })
 
-test("of a line whose blobs are put back all else stays as it was written", async () => {
+test("restoring a line's blobs leaves the rest of the line as written", async () => {
   const storage = createMemoryStorage()
   const hash = await storage.blobs.put(new TextEncoder().encode("the text"))
   const line = `{"seq":1, "n":12345678901234567890,"type":"custom","id":"a","parentId":null, "timestamp":"2026-01-31T09:30:00.000Z","blobs":{"/data":"utf8"}, "data":"blob:sha256:${hash}" }`
@@ -54,7 +54,7 @@ test("of a line whose blobs are put back all else stays as it was written", asyn
   expect(text).toBe(`${HEADER}\n${expected}\n`)
 })
 
-test("where a blob is missing, a self-contained export leaves the reference and its name", async () => {
+test("if a blob is missing, a self-contained export keeps the reference with its name", async () => {
   const storage = createMemoryStorage()
   const entry = JSON.stringify({
     type: "custom",
@@ -70,7 +70,7 @@ test("where a blob is missing, a self-contained export leaves the reference and 
   expect(await textOf(sessionsIn(storage).export("s", { selfContained: true }))).toBe(`${HEADER}\n${entry}\n`)
 })
 
-test("an older log's images come back by the references of its own system", async () => {
+test("an older log's images are restored by the references of its own format", async () => {
   const storage = createMemoryStorage()
   const hash = await storage.blobs.put(new TextEncoder().encode("x".repeat(3_000)))
   const old = '{"type":"session","version":3,"id":"s","timestamp":"2025-01-01T00:00:00.000Z"}'
@@ -79,7 +79,7 @@ test("an older log's images come back by the references of its own system", asyn
   expect(await textOf(sessionsIn(storage).export("s", { selfContained: true }))).toContain(IMAGE.data)
 })
 
-test("an unknown session is not_found; a session without a backup has none; wrong combinations are invalid", async () => {
+test("an unknown session is `not_found`, and so is a backup that does not exist; wrong combinations are `invalid`", async () => {
   const sessions = sessionsIn()
   await sessions.create({ id: "s" })
   expect(await codeOf(textOf(sessions.export("nobody")))).toBe("not_found")

@@ -18,7 +18,7 @@ import { pathTo } from "../log/path.ts"
 
 const isOurs = (lines: readonly string[]) => identifyLog(lines.slice(0, 1)).kind === "sessions"
 
-/** What a leaf's context says, and which entries it is made of; not what was found on the way. */
+/** The messages of a leaf's context and the entries they come from, without the diagnostics. */
 function said({ compaction, ...context }: SessionContext<Message>): unknown {
   return { ...context, compaction: compaction?.entryId, diagnostics: [] }
 }
@@ -34,7 +34,7 @@ async function forked(lines: readonly string[], pick: number) {
   return { sessions, slots, at, fork, forkLines, forkSlots: slotsOf(forkLines) }
 }
 
-test("the context of a fork at its leaf is the source's at the entry, whatever happened to the source", async () => {
+test("the context of a fork at its leaf is the source's context at the entry, whatever was done to the source", async () => {
   await holdsAsync(
     fc.asyncProperty(anyLog.filter(isOurs), fc.nat(), async (lines, pick) => {
       const { slots, at, forkLines, forkSlots } = await forked(lines, pick)
@@ -46,7 +46,7 @@ test("the context of a fork at its leaf is the source's at the entry, whatever h
   )
 })
 
-test("the history of a fork is the source's: across compactions, deleted messages left out, labels and title in force", async () => {
+test("a fork has the source's history: across compactions, without deleted messages, with current labels and title", async () => {
   await holdsAsync(
     fc.asyncProperty(soundLog, fc.nat(), async (lines, pick) => {
       const { sessions, slots, at, forkSlots } = await forked(lines, pick)
@@ -58,12 +58,12 @@ test("the history of a fork is the source's: across compactions, deleted message
       expect(history.map((seq) => forkSlots[seq]?.id)).toEqual(messages.map((seq) => slots[seq]?.id))
 
       const path = leaf === undefined ? [] : pathTo(source, leaf).seqs
-      // What only says something of an entry that is not there stays behind, with its label.
+      // An entry that only refers to an absent entry stays behind, with its label.
       const there = new Set(
         path.filter((seq) => !REFERRING.has(slots[seq]?.type ?? "") || fork.find(slots[seq]?.id ?? "") !== undefined),
       )
       const labels = [...labelsOf(source)].filter(([seq]) => there.has(seq))
-      // As maps, in whatever order: a label that was given twice may have left its first one behind.
+      // As maps, in any order: of a label that was set twice, the first one may stay behind.
       expect(new Map([...labelsOf(fork)].map(([seq, label]) => [forkSlots[seq]?.id, label]))).toEqual(
         new Map(labels.map(([seq, label]) => [slots[seq]?.id, label])),
       )
@@ -73,7 +73,7 @@ test("the history of a fork is the source's: across compactions, deleted message
   )
 })
 
-test("a fork of a sound log is a sound log with right hints, whose unchanged entries are the stored lines but for their seq", async () => {
+test("a fork of a sound log is a sound log with correct hints; unchanged entries keep their stored lines except for seq", async () => {
   await holdsAsync(
     fc.asyncProperty(soundLog, fc.nat(), async (lines, pick) => {
       const { sessions, slots, forkLines, forkSlots } = await forked(lines, pick)
@@ -96,11 +96,11 @@ test("a fork of a sound log is a sound log with right hints, whose unchanged ent
   )
 })
 
-/** What is wrong with an entry by itself comes along. */
+/** Damage within a single entry is copied. */
 const OF_ITSELF: ReadonlySet<string> = new Set(["invalid_record", "state_mismatch"])
 const REFERRING: ReadonlySet<string> = new Set(["compaction", "leaf", "tombstone", "label", "context_edit"])
 
-test("hints of a fork say where its entries stand", async () => {
+test("a fork's hints have the positions of its own entries", async () => {
   const sessions = sessionsIn()
   const source = await sessions.create({ id: "s" })
   await source.append([user("left out", "x")])
@@ -124,7 +124,7 @@ test("hints of a fork say where its entries stand", async () => {
   expect(seqOf("x")).toBe(-1)
 })
 
-test("a fork says where it comes from and takes the header's other fields along", async () => {
+test("a fork names its source and copies the header's other fields", async () => {
   const sessions = sessionsIn(undefined, { now: () => 0 })
   const source = await sessions.create({ id: "s", cwd: "/project", title: "T", systemPromptOverride: "Be brief." })
   await source.append([user("hi", "a"), user("there", "b")])
@@ -143,7 +143,7 @@ test("a fork says where it comes from and takes the header's other fields along"
   })
 })
 
-test("what is still queued, and a session that nothing was written of yet, fork as they are in memory", async () => {
+test("queued entries, and a session that is not written yet, fork as they are in memory", async () => {
   const sessions = sessionsIn(undefined, { persistAfter: "assistant" })
   const source = await sessions.create({ id: "s" })
   await source.append(user("waits", "a"))
@@ -158,7 +158,7 @@ test("what is still queued, and a session that nothing was written of yet, fork 
   expect((await late.context()).messages.map(({ entryId }) => entryId)).toEqual(["a", "b", "c"])
 })
 
-test("a tombstone beyond the entry that is forked at deletes in the fork too", async () => {
+test("a tombstone that is not on the forked path deletes its target in the fork too", async () => {
   const sessions = sessionsIn()
   const source = await sessions.create({ id: "s" })
   await source.append([user("secret", "a"), user("open", "b")])
@@ -169,7 +169,7 @@ test("a tombstone beyond the entry that is forked at deletes in the fork too", a
   expect((await fork.context()).messages.map(({ entryId }) => entryId)).toEqual(["b"])
 })
 
-test("the label of an entry off the path stays behind, also where that entry comes along as the title in force", async () => {
+test("the label of an entry off the path stays behind, even if that entry is copied as the current title", async () => {
   const sessions = sessionsIn()
   const source = await sessions.create({ id: "s" })
   await source.append([user("one", "a"), { type: "title_change", id: "t", title: "Named", source: "user" }])
@@ -182,7 +182,7 @@ test("the label of an entry off the path stays behind, also where that entry com
   expect(types).not.toContain("label")
 })
 
-test("where ids are given twice, a compaction keeps in a fork what it keeps, though its first kept entry speaks of one that stays behind", async () => {
+test("with duplicate ids, a compaction keeps the same entries in a fork, even if its first kept entry refers to one that stays behind", async () => {
   const header = {
     type: "session",
     format: "@sessions",
@@ -211,7 +211,7 @@ test("where ids are given twice, a compaction keeps in a fork what it keeps, tho
   expect(await ids(fork.id)).toEqual(["c", "twin", "twin"])
   expect((await sessions.open(fork.id)).leafId).toBe("c")
   const slots = slotsOf(await linesIn(sessions.storage, fork.id))
-  // It was said of an entry that is no part of the branch, though it is there as the title in force.
+  // The label's target is not on the branch, though it is copied as the current title.
   expect(labelsOf(EntryLog.of(slots)).size).toBe(0)
   expect(slots[5]).toEqual({
     type: "label",
@@ -223,7 +223,7 @@ test("where ids are given twice, a compaction keeps in a fork what it keeps, tho
   })
 })
 
-test("an unknown entry is not_found and an id that is taken is exists; nothing is written", async () => {
+test("an unknown entry is `not_found` and a taken id is `exists`; nothing is written", async () => {
   const sessions = sessionsIn()
   const source = await sessions.create({ id: "s" })
   await source.append(user("hi", "a"))
@@ -234,7 +234,7 @@ test("an unknown entry is not_found and an id that is taken is exists; nothing i
   expect(await linesIn(sessions.storage, "taken")).toHaveLength(1)
 })
 
-test("a fork that was cut off is incomplete, and the same call at another time completes it", async () => {
+test("an interrupted fork is incomplete, and the same call completes it later", async () => {
   const storage = smallBatches()
   let clock = 1_000
   const sessions = sessionsIn(storage, { now: () => clock })
@@ -252,7 +252,7 @@ test("a fork that was cut off is incomplete, and the same call at another time c
   expect((await completed.context()).messages).toEqual((await whole.context()).messages)
 })
 
-test("an older log forks as what its migration makes of it, and stays as it is", async () => {
+test("a fork of an older log is migrated, and the older log stays as it is", async () => {
   const storage = smallBatches(100_000)
   const old = [
     { type: "session", version: 3, id: "o", timestamp: "2025-01-01T00:00:00.000Z", provider: "p", modelId: "m" },
@@ -295,7 +295,7 @@ test("a log of a newer version is not forked", async () => {
   expect(await codeOf(sessionsIn(storage).fork("n"))).toBe("newer_version")
 })
 
-test("whatever way an entry is written, a fork has it so, but for what says where it stands", async () => {
+test("a fork keeps the spelling of every line, except for its positions", async () => {
   const storage = createMemoryStorage()
   const base = '"timestamp":"2026-01-31T09:30:00.000Z"'
   const said = '"message":{"role":"user","content":"\\u0041","n":1.0}'

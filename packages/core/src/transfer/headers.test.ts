@@ -3,23 +3,23 @@ import { withId, withOriginLines } from "./headers.ts"
 
 const LINE = '{"type":"session","format":"@sessions","version":4,"id":"a.b-c","timestamp":"t","x":{"id":"a.b-c"}}'
 
-test("the id changes in its place alone, and the rest of the line stays", () => {
+test("setting the id changes only the id, and the rest of the line stays", () => {
   expect(withId(LINE, "new")).toBe(LINE.replace('"a.b-c"', '"new"'))
   expect(withId(LINE, "a.b-c")).toBe(LINE)
   expect(withId(`\uFEFF${LINE}\r`, "new")).toBe(`\uFEFF${LINE.replace('"a.b-c"', '"new"')}\r`)
 })
 
-test("an id of another object that stands first is not taken for the header's", () => {
+test("an id of an earlier nested object is not taken for the header's", () => {
   const nested = '{"type":"session","parentSession":{"id":"a"}, "n":1e400,"id":"a","version":4}'
   expect(withId(nested, "new")).toBe(nested.replace('"n":1e400,"id":"a"', '"n":1e400,"id":"new"'))
 })
 
-test("where there is no id, or one in another spelling, the header is written anew with its keys in their order", () => {
+test("a header without an id, or with an escaped one, is written again with its keys in order", () => {
   expect(withId('{"type":"session","version":4}', "new")).toBe('{"type":"session","version":4,"id":"new"}')
   expect(withId('{"type":"session","id":"\\u0061"}', "$&")).toBe('{"type":"session","id":"$&"}')
 })
 
-test("the number of lines goes into the origin there is, and never becomes less", () => {
+test("the line count is added to an existing origin, and never decreases", () => {
   const origin = (line: string) => JSON.parse(line).origin
   expect(origin(withOriginLines(LINE, 7, "was"))).toEqual({ format: "@sessions", version: 4, id: "was", lines: 7 })
   const imported = LINE.replace('"x":', '"origin":{"format":"pi","version":1,"lines":9},"x":')
@@ -27,7 +27,7 @@ test("the number of lines goes into the origin there is, and never becomes less"
   expect(origin(withOriginLines(imported, 12, "was"))).toEqual({ format: "pi", version: 1, lines: 12 })
 })
 
-test("the number of lines changes nothing else of the header", () => {
+test("the line count changes nothing else in the header", () => {
   const fragile = '{ "type":"session","version":4,"id":"a","n":1e400 }'
   const origin = '"origin":{"format":"@sessions","version":4,"id":"a","lines":7}'
   expect(withOriginLines(fragile, 7, "a")).toBe(`{ "type":"session","version":4,"id":"a","n":1e400,${origin} }`)

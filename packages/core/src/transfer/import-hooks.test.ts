@@ -14,7 +14,7 @@ function line(seq: number, text: string): string {
   return JSON.stringify({ ...base, message }).replace(/\}$/, ',"big":12345678901234567890}')
 }
 
-/** Takes the secret out of every text; counts what it was asked about. */
+/** Removes the secret from every text; counts the calls. */
 function redacting() {
   const asked: string[] = []
   const append: Hooks["append"] = (entry) => {
@@ -30,7 +30,7 @@ const OLDER = `{"type":"session","version":3,"id":"p","timestamp":"2026-01-31T09
 {"type":"message","id":"b","parentId":"a","timestamp":"2026-01-31T09:30:01.000Z","message":{"role":"user","content":"fine"}}
 `
 
-test("what append hooks take out of appends they take out of an import; other lines stay as they are written", async () => {
+test("append hooks change imported entries like appended ones; other lines stay as they are written", async () => {
   const { asked, hooks } = redacting()
   const sessions = sessionsIn(undefined, { hooks })
   const lines = [line(1, "fine"), line(2, `my ${SECRET}`), "not an entry", line(4, "fine too").replace('"e3"', '"e2"')]
@@ -42,7 +42,7 @@ test("what append hooks take out of appends they take out of an import; other li
   expect(asked).toEqual(["e1", "e2", "e4"])
 })
 
-test("also out of the log of another program", async () => {
+test("append hooks also change the log of another program", async () => {
   const { hooks } = redacting()
   const sessions = sessionsIn(undefined, { hooks })
   await sessions.import(OLDER, { id: "new" })
@@ -51,7 +51,7 @@ test("also out of the log of another program", async () => {
   expect(messages.map(({ entryId }) => entryId)).toEqual(["a", "b"])
 })
 
-test("hooks see what lies in the blob store, and what they give is stored as an append stores it", async () => {
+test("hooks see the content of blobs, and their result is stored as an append stores it", async () => {
   const { hooks } = redacting()
   const limits = { blobs: { textUnits: 100 } }
   const plain = sessionsIn(undefined, limits)
@@ -66,7 +66,7 @@ test("hooks see what lies in the blob store, and what they give is stored as an 
   expect(messages[0]?.message.content).toEqual([{ type: "text", text: long.replace(SECRET, "[redacted]") }])
 })
 
-test("a hook that refuses an entry refuses the import, before anything is written", async () => {
+test("a hook that rejects an entry rejects the import, before anything is written", async () => {
   const append: Hooks["append"] = (entry) => {
     if (JSON.stringify(entry).includes(SECRET)) throw Object.assign(new Error("no secrets"), { code: "refused" })
   }
@@ -76,14 +76,14 @@ test("a hook that refuses an entry refuses the import, before anything is writte
   expect(await sessions.storage.head("new")).toBeUndefined()
 })
 
-test("what a hook gives must be an entry", async () => {
+test("a hook must return an entry", async () => {
   const append: Hooks["append"] = () => ({ type: "message", message: { role: 7 } })
   const sessions = sessionsIn(undefined, { hooks: { append } })
   expect(await codeOf(sessions.import(`${HEADER}\n${line(1, "a")}\n`, { id: "new" }))).toBe("invalid")
   expect(await sessions.storage.head("new")).toBeUndefined()
 })
 
-test("an index that a create hook keeps sees every session that comes into being, once, when it is whole", async () => {
+test("the create hook runs once for every new session, when it is complete", async () => {
   const seen: string[] = []
   const storage = smallBatches()
   const create: Hooks["create"] = ({ session, header }) => void seen.push(`${session} ${header.id} ${header.cwd ?? ""}`)

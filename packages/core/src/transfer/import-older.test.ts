@@ -30,7 +30,7 @@ function entry(id: string, parentId: string | null, content: unknown): string {
 }
 
 test.skipIf(!present)(
-  "a real version 1 log has the context that its own program gives it, and every message its entry",
+  "a real version 1 log has the context that its own program builds, and an entry for every message",
   async () => {
     const sessions = sessionsIn()
     const result = await sessions.import(readFileSync(`${folder}pi/v1-two-compactions.jsonl`))
@@ -46,7 +46,7 @@ test.skipIf(!present)(
 )
 
 test.skipIf(!present)(
-  "a log that ends in a reset boundary has an empty context, and the title of its slot",
+  "a log that ends in a reset boundary has an empty context, and the title of its title slot",
   async () => {
     const sessions = sessionsIn()
     const { id, from } = await sessions.import(readFileSync(`${folder}oh-my-pi/title-slot-v3.jsonl`))
@@ -56,7 +56,7 @@ test.skipIf(!present)(
   },
 )
 
-test("an older log becomes whole entries under a header that says what it was", async () => {
+test("an older log becomes complete entries under a header that names its origin", async () => {
   const storage = createMemoryStorage()
   const source = [HEADER, entry("a", null, "hi"), entry("b", "a", "ho")].join("\n")
   const result = await sessionsIn(storage).import(source, { id: "new" })
@@ -67,7 +67,7 @@ test("an older log becomes whole entries under a header that says what it was", 
   expect(entries.map(entryProblem)).toEqual([undefined, undefined])
 })
 
-test("images and long strings go to the blob store as an append's do, and come back", async () => {
+test("images and long strings go to the blob store as in an append, and are restored", async () => {
   const storage = createMemoryStorage()
   const sessions = sessionsIn(storage, { blobs: { textUnits: 2_000 } })
   const image = { type: "image", mimeType: "image/png", data: PNG }
@@ -82,7 +82,7 @@ test("images and long strings go to the blob store as an append's do, and come b
   expect(messages[0]?.message.content).toEqual([image, long])
 })
 
-test("a line too long for the storage is shortened by its blobs first, and refused only where that is not enough", async () => {
+test("a line too long for the storage first moves blobs to the store, and is rejected only if that is not enough", async () => {
   const storage = smallBatches(3_000)
   const sessions = sessionsIn(storage)
   const image = { type: "image", mimeType: "image/png", data: PNG }
@@ -93,7 +93,7 @@ test("a line too long for the storage is shortened by its blobs first, and refus
   expect(await storage.head("no")).toBeUndefined()
 })
 
-test("others' references to their own blobs are left as they are", async () => {
+test("other programs' references to their own blobs are left as they are", async () => {
   const storage = createMemoryStorage()
   const data = `blob:sha256:${"a".repeat(64)}`
   const image = { type: "image", mimeType: "image/png", data }
@@ -103,7 +103,7 @@ test("others' references to their own blobs are left as they are", async () => {
   expect(JSON.parse(line as string).message.content).toEqual([image])
 })
 
-test("what is no record, no UTF-8, or torn is kept in its place; indexes of records count none of it", async () => {
+test("invalid records, invalid UTF-8 and torn lines keep their position; record indexes do not count them", async () => {
   const v1 = (record: object) => JSON.stringify({ timestamp: AT, ...record })
   const say = (text: string) => v1({ type: "message", message: { role: "user", content: text } })
   const compaction = v1({ type: "compaction", summary: "so far", firstKeptEntryIndex: 2, tokensBefore: 1 })
@@ -135,7 +135,7 @@ test("what is no record, no UTF-8, or torn is kept in its place; indexes of reco
   ])
 })
 
-test("an older log in several batches goes on where it was cut off", async () => {
+test("an import of an older log in several batches resumes after an interruption", async () => {
   const storage = smallBatches()
   const sessions = sessionsIn(storage)
   const source = [
@@ -152,7 +152,7 @@ test("an older log in several batches goes on where it was cut off", async () =>
   expect(await linesIn(storage, "new")).toEqual(await linesIn(whole.storage, "new"))
 })
 
-test("of a damaged file every line is kept, or the file is refused with a code", async () => {
+test("every line of a damaged file is kept, or the file is rejected with a code", async () => {
   const wound = fc.tuple(fc.nat(), fc.nat({ max: 255 }))
   await holdsAsync(
     fc.asyncProperty(damagedLines, fc.array(wound, { maxLength: 4 }), fc.boolean(), async (log, wounds, ended) => {
@@ -164,7 +164,7 @@ test("of a damaged file every line is kept, or the file is refused with a code",
       if (typeof result !== "object") return
       const text = new TextDecoder("utf-8", { ignoreBOM: true }).decode(file).split("\n")
       const kept = text.filter((line) => line.trim() !== "").length
-      // The header stays one line; a title slot goes, and a title entry may come.
+      // The header stays one line; a title slot is removed, and a title entry may be added.
       const stored = await linesIn(sessions.storage, "new")
       expect([kept - 1, kept, kept + 1]).toContain(stored.length)
       expect(result.lines).toBe(stored.length)

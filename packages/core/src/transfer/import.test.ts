@@ -22,7 +22,7 @@ function entry(seq: number, text = "hello"): string {
   })
 }
 
-/** Imports, and gives what is stored then. */
+/** Imports, and returns what is stored then. */
 async function imported(source: Parameters<ReturnType<typeof sessionsIn>["import"]>[0]) {
   const sessions = sessionsIn()
   const result = await sessions.import(source, { id: "new" })
@@ -31,7 +31,7 @@ async function imported(source: Parameters<ReturnType<typeof sessionsIn>["import
 
 const exported = (sessions: ReturnType<typeof sessionsIn>, id: string) => textOf(sessions.export(id))
 
-test("export, import and export give the same log, byte for byte apart from the id", async () => {
+test("export, import and export give the same log, byte for byte except for the id", async () => {
   await holdsAsync(
     fc.asyncProperty(soundLog, async (log) => {
       const text = `${log.join("\n")}\n`
@@ -47,7 +47,7 @@ test("export, import and export give the same log, byte for byte apart from the 
   )
 })
 
-test("only the header's own id changes, however the header is written", async () => {
+test("only the header's own id changes, in any spelling of the header", async () => {
   const header =
     '{ "parentSession" : {"id":"was","x":1}, "x_id":"was", "id" : "was","type":"session","format":"@sessions", "version":4,"timestamp":"t"}'
   const { lines } = await imported(`${header}\n`)
@@ -56,7 +56,7 @@ test("only the header's own id changes, however the header is written", async ()
   expect(plain.lines[0]).toBe(HEADER.replace('"id":"was"', '"id" : "new"'))
 })
 
-test("a text, bytes, chunks that come once, and chunks that come again are one and the same source", async () => {
+test("a text, bytes, a stream and a repeatable source give the same session", async () => {
   const text = `${HEADER}\n${entry(1, "é\u2028𝄞")}\n${entry(2)}\n`
   const bytes = bytesOf(text)
   const chunks = Array.from({ length: Math.ceil(bytes.length / 7) }, (_, index) =>
@@ -69,7 +69,7 @@ test("a text, bytes, chunks that come once, and chunks that come again are one a
   for (const source of sources) expect((await imported(source)).lines.slice(1)).toEqual(text.split("\n").slice(1, 3))
 })
 
-test("a source that can be read again is not held: at no time more than a batch of it is in memory", async () => {
+test("a repeatable source is not buffered: at most one batch is in memory", async () => {
   const storage = smallBatches(10_000)
   let most = 0
   const written = { lines: 0 }
@@ -87,7 +87,7 @@ test("a source that can be read again is not held: at no time more than a batch 
   expect(most).toBeLessThan(100)
 })
 
-test("a BOM and CRLF are read through", async () => {
+test("a BOM and CRLF are accepted", async () => {
   const { sessions, lines, result } = await imported(`\uFEFF${HEADER}\r\n${entry(1)}\r\n${entry(2)}\r\n`)
   expect(result.diagnostics).toEqual([])
   expect(lines.map((line) => parseLine(line).record?.["id"])).toEqual(["new", "e1", "e2"])
@@ -95,7 +95,7 @@ test("a BOM and CRLF are read through", async () => {
   expect((await session.context()).messages.map(({ entryId }) => entryId)).toEqual(["e1", "e2"])
 })
 
-test("blank lines are left out and told of; lines that are no records stay", async () => {
+test("blank lines are dropped and reported; lines that are not records stay", async () => {
   const { lines, result } = await imported(`\n${HEADER}\n\n${entry(1)}\nnot json\n\r\n${entry(3)}`)
   expect(lines.slice(1)).toEqual([entry(1), "not json", entry(3)])
   expect(result.diagnostics.map(({ code, seq }) => [code, seq])).toEqual([
@@ -105,12 +105,12 @@ test("blank lines are left out and told of; lines that are no records stay", asy
   expect(result.diagnostics[1]?.message).toBe("3 blank lines were left out, at byte 0 of the file and after it.")
 })
 
-test("what stands before the header follows it", async () => {
+test("lines before the header follow it", async () => {
   const { lines } = await imported(`stray\n${HEADER}\n${entry(2)}\n`)
   expect(lines.map((line) => line.slice(0, 5))).toEqual(['{"typ', "stray", '{"typ'])
 })
 
-test("a line that is not UTF-8 is kept in an entry, and the branch goes on past it", async () => {
+test("a line that is not UTF-8 is kept in an entry, and the branch continues past it", async () => {
   const source = bytesOf(`${HEADER}\n${entry(1)}\n`, [0x7b, 0xff, 0x7d], `\n${entry(3).replace('"e2"', '"e1"')}\n`)
   const { sessions, lines, result } = await imported(source)
   const at = HEADER.length + entry(1).length + 2
@@ -127,7 +127,7 @@ test("a line that is not UTF-8 is kept in an entry, and the branch goes on past 
   expect((await sessions.verify("new")).diagnostics).toEqual([])
 })
 
-test("a torn tail is kept at every byte offset of the last record, and the context is what stands before it", async () => {
+test("a torn tail is kept at every byte offset of the last record, and the context is the one before it", async () => {
   const whole = bytesOf(`${HEADER}\n${entry(1)}\n`)
   const last = bytesOf(entry(2, "é𝄞"))
   for (let cut = 1; cut < last.length; cut++) {
@@ -159,7 +159,7 @@ test.each([
   expect(await storage.head("new")).toBeUndefined()
 })
 
-test("a format that is named must be the file's", async () => {
+test("a given format must be the file's", async () => {
   const sessions = sessionsIn()
   const pi = '{"type":"session","version":3,"id":"x","timestamp":"2025-01-01T00:00:00.000Z","provider":"p"}\n'
   expect(await codeOf(sessions.import(HEADER, { from: "pi" }))).toBe("not_a_session")
@@ -169,7 +169,7 @@ test("a format that is named must be the file's", async () => {
   expect((await sessions.import(HEADER, { from: "sessions" })).from).toEqual({ format: "@sessions", version: 4 })
 })
 
-test("an id that is taken is exists; a file imported twice without one makes two sessions", async () => {
+test("a taken id is `exists`; importing a file twice without an id makes two sessions", async () => {
   const sessions = sessionsIn()
   await sessions.import(HEADER, { id: "new" })
   expect(await codeOf(sessions.import(HEADER, { id: "new" }))).toBe("exists")
@@ -177,7 +177,7 @@ test("an id that is taken is exists; a file imported twice without one makes two
   expect((await sessions.import(HEADER)).id).not.toBe((await sessions.import(HEADER)).id)
 })
 
-test("a line longer than the storage takes gives its large strings to the blob store; where that is not enough it is refused by name", async () => {
+test("a line longer than the storage's limit moves large strings to the blob store; if that is not enough, the error names the line", async () => {
   const storage = smallBatches(5_000)
   const sessions = sessionsIn(storage, { blobs: { textUnits: 1_000 } })
   const long = entry(1, "x".repeat(10_000))
@@ -191,7 +191,7 @@ test("a line longer than the storage takes gives its large strings to the blob s
   expect(await storage.head("no")).toBeUndefined()
 })
 
-test("an import that was cut off is incomplete, is nobody's most recent, and the same call completes it", async () => {
+test("an interrupted import is incomplete, is never the most recent session, and the same call completes it", async () => {
   const storage = smallBatches()
   const sessions = sessionsIn(storage)
   const text = `${[HEADER, ...Array.from({ length: 20 }, (_, index) => entry(index + 1, "x".repeat(100)))].join("\n")}\n`
@@ -211,7 +211,7 @@ test("an import that was cut off is incomplete, is nobody's most recent, and the
   })
 })
 
-test("a session larger than its limit is refused before anything is written", async () => {
+test("a session larger than its limit is rejected before anything is written", async () => {
   const storage = createMemoryStorage()
   const sessions = sessionsIn(storage, { maxSessionBytes: 1_000 })
   const entries = [1, 2, 3].map((seq) => entry(seq, "x".repeat(400_000)))
@@ -220,14 +220,14 @@ test("a session larger than its limit is refused before anything is written", as
   expect(await storage.head("new")).toBeUndefined()
 })
 
-test("a text that merely looks like a reference comes back as it was", async () => {
+test("a text that only looks like a reference is restored as it was", async () => {
   const text = `blob:sha256:${"a".repeat(64)}`
   const { sessions } = await imported(`${HEADER}\n${entry(1, text)}\n`)
   const { messages } = await (await sessions.open("new")).context()
   expect(messages[0]?.message.content).toEqual([{ type: "text", text }])
 })
 
-test("images and long texts that stand in the lines go to the blob store, as an append puts them there", async () => {
+test("inline images and long texts go to the blob store, as in an append", async () => {
   const image = { type: "image", mimeType: "image/png", data: btoa("x".repeat(3_000)) }
   const source = sessionsIn()
   const session = await source.create({ id: "s" })
@@ -241,7 +241,7 @@ test("images and long texts that stand in the lines go to the blob store, as an 
   expect(messages).toEqual((await session.context()).messages)
 })
 
-test("of a line that something leaves, all else stays as it was written", async () => {
+test("moving a value out of a line leaves the rest of the line as written", async () => {
   const data = btoa("x".repeat(3_000))
   const odd = entry(1)
     .replace("{", '{ "n" : 12345678901234567890, ')

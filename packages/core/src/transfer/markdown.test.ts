@@ -21,7 +21,7 @@ function saidBlock(block: Record<string, unknown>): string {
   return (said({ role: "assistant", content: [block] }) ?? "").replace("## Assistant · 2026-01-31 09:30:00 UTC\n\n", "")
 }
 
-test("a document has a head, the whole history of the current path across compactions, and nothing deleted", async () => {
+test("a document has a head and the whole history of the current path across compactions, without deleted messages", async () => {
   const sessions = sessionsIn(undefined, { now: () => Date.parse(AT) })
   const session = await sessions.create({ id: "s", cwd: "/project" })
   await session.append([user("first", "a"), assistant("left", "x")])
@@ -52,7 +52,7 @@ second
 `)
 })
 
-test("a compaction is marked where it stands, and what it summarizes is there", async () => {
+test("a compaction is marked at its position, after the messages that it summarizes", async () => {
   const sessions = sessionsIn()
   const session = await sessions.create({ id: "s" })
   await session.append(user("before", "a"))
@@ -64,7 +64,7 @@ test("a compaction is marked where it stands, and what it summarizes is there", 
   expect(places[0]).toBeGreaterThan(0)
 })
 
-test("blocks read as what they are", () => {
+test("blocks are rendered by type", () => {
   expect(saidBlock({ type: "thinking", thinking: "hm" })).toBe(
     "<details>\n<summary>Thinking</summary>\n\nhm\n\n</details>",
   )
@@ -83,7 +83,7 @@ test("blocks read as what they are", () => {
   expect(saidBlock({ type: "x_new", a: 1 })).toContain('```json\n{\n  "type": "x_new"')
 })
 
-test("a tool's result is fenced by more backticks than it holds", () => {
+test("a tool result is fenced by more backticks than it contains", () => {
   const text = said({
     role: "toolResult",
     toolName: "read",
@@ -94,7 +94,7 @@ test("a tool's result is fenced by more backticks than it holds", () => {
   expect(text).toBe("## Tool result: read (error) · 2026-01-31 09:30:00 UTC\n\n`````\na\n````\nb\n`````")
 })
 
-test("what was run beside the conversation, custom roles and hidden notes", () => {
+test("shell commands and custom roles are rendered, and hidden notes are not", () => {
   const ran = said({ role: "bashExecution", command: "ls", output: "a", exitCode: 0, excludeFromContext: true })
   expect(ran).toBe("## bashExecution · 2026-01-31 09:30:00 UTC\n\nRan `ls`\n```\na\n```")
   expect(said({ role: "bare" })).toContain('"role": "bare"')
@@ -111,7 +111,7 @@ test("what was run beside the conversation, custom roles and hidden notes", () =
   expect(entryToMarkdown({ ...note, display: false })).toBeUndefined()
 })
 
-test("text can neither end nor hide what is around it", () => {
+test("text can neither close nor hide its surroundings", () => {
   expect(blockText("```js\nlet a")).toBe("```js\nlet a\n```")
   expect(blockText("~~~~\n```\n~~~~\nb")).toBe("~~~~\n```\n~~~~\nb")
   expect(blockText("a <!-- b\n</details> <DETAILS open> <b>")).toBe("a &lt;!-- b\n&lt;/details> &lt;DETAILS open> <b>")
@@ -119,12 +119,12 @@ test("text can neither end nor hide what is around it", () => {
   expect(inlineText("a\n# b `c` <i>")).toBe("a \\# b \\`c\\` \\<i\\>")
 })
 
-test("control characters are shown, not sent", () => {
+test("control characters are made visible", () => {
   expect(blockText("a\u001b[31mb\u0007\tc\r\nd\re")).toBe("a␛[31mb␇\tc\nd␍e")
   expect(blockText("a\u009b31m\u202eb\u007f")).toBe("a<U+009B>31m<U+202E>b␡")
 })
 
-test("sizes are of 1,000", () => {
+test("size units are powers of 1,000", () => {
   expect([0, 999, 1_000, 999_499, 1_000_000].map(sizeText)).toEqual([
     "0 bytes",
     "999 bytes",

@@ -25,7 +25,7 @@ async function stored(lines: readonly string[] = OLD, storage = createMemoryStor
   return storage
 }
 
-test("a migrated log is current, whole, and keeps the log that it was", async () => {
+test("a migrated log is current and complete, and keeps a backup of the older log", async () => {
   const storage = await stored()
   const sessions = sessionsIn(storage)
   const before = (await (await sessions.open("o")).context()).messages
@@ -49,7 +49,7 @@ test("a migrated log is current, whole, and keeps the log that it was", async ()
   expect(await textOf(fresh.export("o", { backup: true }))).toBe(`${OLD.join("\n")}\n`)
 })
 
-test("the backup of any older log is its bytes, and what it reads as stays the same", async () => {
+test("the backup of any older log is its bytes, and its content stays the same", async () => {
   await holdsAsync(
     fc.asyncProperty(olderLog, async (log) => {
       const old = linesOf(...log)
@@ -76,7 +76,7 @@ test("a current log stays as it is", async () => {
   expect(await linesIn(storage, "s")).toEqual(before)
 })
 
-test("the first write to an older log migrates it, and goes behind what it was", async () => {
+test("the first write to an older log migrates it, and is appended behind its entries", async () => {
   const storage = await stored()
   const session = await sessionsIn(storage).open("o")
   await session.append(user("new", "c"))
@@ -86,7 +86,7 @@ test("the first write to an older log migrates it, and goes behind what it was",
   expect(again.header.version).toBe(4)
 })
 
-test("images leave the line for the blob store", async () => {
+test("images move from the line to the blob store", async () => {
   const image = { type: "image", mimeType: "image/png", data: btoa("x".repeat(3_000)) }
   const storage = await stored([HEADER, entry("a", null, [image])])
   await migrateStored(storage, "o")
@@ -95,7 +95,7 @@ test("images leave the line for the blob store", async () => {
   expect(messages[0]?.message.content).toEqual([image])
 })
 
-test("a storage that cannot replace is read_only, and the log stays", async () => {
+test("a storage without replace is `read_only`, and the log stays", async () => {
   const storage = await stored()
   const fixed: SessionStorage = { ...storage, capabilities: { ...storage.capabilities, replace: false } }
   expect(await codeOf(migrateStored(fixed, "o"))).toBe("read_only")
@@ -103,7 +103,7 @@ test("a storage that cannot replace is read_only, and the log stays", async () =
   expect(await linesIn(storage, "o")).toEqual(OLD)
 })
 
-test("what is no older log is refused with a word on the session, and stays", async () => {
+test("a log that is not an older one is rejected with an error that names the session, and stays", async () => {
   const newer = ['{"type":"session","format":"@sessions","version":99,"id":"o"}']
   for (const [lines, code] of [
     [newer, "newer_version"],
@@ -116,14 +116,14 @@ test("what is no older log is refused with a word on the session, and stays", as
   expect(await codeOf(migrateStored(createMemoryStorage(), "o"))).toBe("not_found")
 })
 
-test("a line that grows past what the storage takes is too_large, and the log stays", async () => {
+test("a line that exceeds the storage's limit after migration is `too_large`, and the log stays", async () => {
   const text = "x".repeat(850)
   const storage = await stored([HEADER, entry("a", null, text)], smallBatches())
   expect(await codeOf(migrateStored(storage, "o"))).toBe("too_large")
   expect(await linesIn(storage, "o")).toEqual([HEADER, entry("a", null, text)])
 })
 
-/** A storage whose replace does something else first, once or always. */
+/** A storage whose replace first runs another action, once or always. */
 function withReplace(storage: SessionStorage, before: (times: number) => Promise<void>): SessionStorage {
   let times = 0
   return {
@@ -135,7 +135,7 @@ function withReplace(storage: SessionStorage, before: (times: number) => Promise
   }
 }
 
-test("another writer's entry between reading and replacing is migrated with the rest", async () => {
+test("another writer's entry between read and replace is migrated too", async () => {
   const storage = await stored()
   const append = async () => {
     const head = await storage.head("o")
@@ -153,7 +153,7 @@ test("another writer's entry between reading and replacing is migrated with the 
   expect(await textOf(sessionsIn(storage).export("o", { backup: true }))).toContain('"id":"c"')
 })
 
-test("one who keeps writing is a conflict, and the log stays older", async () => {
+test("a writer that keeps appending causes a conflict, and the log stays older", async () => {
   const storage = await stored()
   const append = async (times: number) => {
     const head = await storage.head("o")
@@ -163,7 +163,7 @@ test("one who keeps writing is a conflict, and the log stays older", async () =>
   expect((await linesIn(storage, "o"))[0]).toBe(HEADER)
 })
 
-test("a replace whose answer was lost is found out", async () => {
+test("a replace whose response was lost is resolved", async () => {
   const storage = await stored()
   const lossy: SessionStorage = {
     ...storage,
@@ -175,7 +175,7 @@ test("a replace whose answer was lost is found out", async () => {
   expect(await migrateStored(lossy, "o")).toEqual({ migrated: true, from: { format: "pi", version: 3 } })
 })
 
-test("a blob store that loses what it is given leaves the log as it is", async () => {
+test("a blob store that loses blobs leaves the log as it is", async () => {
   const image = { type: "image", mimeType: "image/png", data: btoa("x".repeat(3_000)) }
   const lines = [HEADER, entry("a", null, [image])]
   const storage = await stored(lines)

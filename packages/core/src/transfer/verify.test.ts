@@ -16,7 +16,7 @@ type Fields = Record<string, unknown>
 const AT = "2026-01-31T09:30:00.000Z"
 const HEADER: Fields = { type: "session", format: "@sessions", version: 4, id: "s", timestamp: AT }
 
-/** Entries get the place they stand at, and the one before them as their parent, unless they say otherwise. */
+/** Entries get their position as seq, and the entry before them as parent, unless they have their own. */
 function lines(header: Fields, ...entries: readonly (Fields | string)[]): string[] {
   return [
     JSON.stringify(header),
@@ -50,7 +50,7 @@ const compaction = (more: Fields): Fields => ({
 })
 const STATE = { thinkingLevel: "off", models: {}, modelIsExplicit: false, mode: "none", injectedTtsrRules: [] }
 
-test("a whole log has nothing to be said of, and a report says its size", async () => {
+test("a sound log has no diagnostics, and a report has its size", async () => {
   const storage = createMemoryStorage()
   const sessions = sessionsIn(storage)
   const session = await sessions.create({ id: "s", systemPromptOverride: "Be brief." })
@@ -71,11 +71,7 @@ test.each<[string, readonly (Fields | string)[], readonly unknown[]]>([
   ["a parent that comes later", [{}, { parentId: "e3" }, {}], ["forward_reference", 2, "e2"]],
   ["a tombstone of nothing", [{}, { type: "tombstone", targetId: "x" }], ["missing_target", 2, "e2"]],
   ["an edit of nothing", [{}, { type: "context_edit", targetId: "x", replacement: null }], ["missing_target", 2, "e2"]],
-  [
-    "a label of what comes later",
-    [{}, { type: "label", targetId: "e3", label: "l" }, {}],
-    ["forward_reference", 2, "e2"],
-  ],
+  ["a label of a later entry", [{}, { type: "label", targetId: "e3", label: "l" }, {}], ["forward_reference", 2, "e2"]],
   ["a leaf whose target is nowhere", [{}, { type: "leaf", parentId: "x" }], ["missing_parent", 2, "e2"]],
   ["a message without a role", [{ message: {} }], ["invalid_record", 1, "e1"]],
   ["a first kept entry that is nowhere", [{}, compaction({ firstKeptEntryId: "x" })], ["missing_first_kept", 2, "e2"]],
@@ -85,27 +81,27 @@ test.each<[string, readonly (Fields | string)[], readonly unknown[]]>([
     ["missing_first_kept", 4, "e4"],
   ],
   [
-    "a state that is not the state of the path",
+    "a state that differs from the state of the path",
     [{}, compaction({ state: { ...STATE, thinkingLevel: "high" } })],
     ["state_mismatch", 2, "e2"],
   ],
   [
-    "a reset with a state that is not the state of its path",
+    "a reset whose state differs from the state of its path",
     [{}, { type: "reset_boundary", state: { ...STATE, thinkingLevel: "high" } }],
     ["state_mismatch", 2, "e2"],
   ],
   [
-    "a state that forgets a model",
+    "a state that lacks a model",
     [{ type: "model_change", provider: "p", model: "m" }, compaction({ state: STATE })],
     ["state_mismatch", 2, "e2"],
   ],
   [
-    "a blob that is missing",
+    "a missing blob",
     [{ type: "custom", customType: "x", data: `blob:sha256:${"a".repeat(64)}`, blobs: { "/data": "utf8" } }],
     ["missing_blob", 1, "e1"],
   ],
   [
-    "a snapshot's blob that is missing",
+    "a missing blob of a snapshot",
     [{ type: "file_snapshot", messageId: "m", files: { a: { blob: `sha256:${"a".repeat(64)}`, version: 1 } } }],
     ["missing_blob", 1, "e1"],
   ],
@@ -121,25 +117,25 @@ test.each<[string, Fields]>([
   expect(await found(lines(HEADER, {}, compaction(more)))).toEqual({ codes: [], damaged: false })
 })
 
-test("two turns at once are told of and are no damage; branches that an import brought along are neither", async () => {
+test("two concurrent turns are reported and are no damage; imported branches are neither", async () => {
   const branches = [{}, { parentId: "e1" }, { parentId: "e1" }]
   expect(await found(lines(HEADER, ...branches))).toEqual({ codes: [["diverged", 2, undefined]], damaged: false })
   const origin = { format: "pi", version: 3, lines: 4 }
   expect(await found(lines({ ...HEADER, origin }, ...branches))).toEqual({ codes: [], damaged: false })
 })
 
-test("fewer lines than the header says are incomplete, and a header that is not whole is invalid", async () => {
+test("fewer lines than the header's count are `incomplete`, and an invalid header is `invalid_record`", async () => {
   const origin = { format: "pi", version: 3, lines: 9 }
   expect((await found(lines({ ...HEADER, origin }, {}))).codes).toEqual([["incomplete", undefined, undefined]])
   expect((await found(lines({ ...HEADER, cwd: 7 }))).codes).toEqual([["invalid_record", 0, undefined]])
 })
 
-test("a backup that is missing is said", async () => {
+test("a missing backup is reported", async () => {
   const origin = { format: "pi", version: 3, backup: { blobs: [`sha256:${"a".repeat(64)}`], bytes: 1 } }
   expect((await found(lines({ ...HEADER, origin }))).codes).toEqual([["missing_blob", 0, undefined]])
 })
 
-test("bytes after the last line, and lines that a storage does not give, are said", async () => {
+test("bytes after the last line, and lines that the storage does not return, are reported", async () => {
   const storage = await stored(lines(HEADER, {}))
   const torn: SessionStorage = {
     ...storage,
@@ -155,7 +151,7 @@ test("bytes after the last line, and lines that a storage does not give, are sai
   ])
 })
 
-test("the header's word on the system prompt needs no copy in a state", async () => {
+test("the header's system prompt needs no copy in a state", async () => {
   const header = { ...HEADER, systemPromptOverride: "Be brief." }
   expect((await found(lines(header, {}, compaction({ state: STATE })))).codes).toEqual([])
   expect(
@@ -163,7 +159,7 @@ test("the header's word on the system prompt needs no copy in a state", async ()
   ).toEqual([["state_mismatch", 2, "e2"]])
 })
 
-test("an older log is looked at as its migration makes it; of a newer one only that is said", async () => {
+test("an older log is verified as its migration makes it; of a newer one only the version is reported", async () => {
   const old = lines(
     { type: "session", version: 3, id: "s", timestamp: AT },
     { message: { role: "user", content: "hi" } },
@@ -179,12 +175,12 @@ test("an older log is looked at as its migration makes it; of a newer one only t
   expect(await found(newer)).toEqual({ codes: [["unknown_version", 0, undefined]], damaged: false })
 })
 
-test("what is no session, and what is not there, are errors", async () => {
+test("a log that is not a session, and a missing one, are errors", async () => {
   expect(await codeOf(verifySession(await stored(["hello"]), "s"))).toBe("not_a_session")
   expect(await codeOf(verifySession(createMemoryStorage(), "s"))).toBe("not_found")
 })
 
-test("every line of any log that is not as it should be is named", async () => {
+test("every damaged line of any log is named", async () => {
   await holdsAsync(
     fc.asyncProperty(
       anyLog.filter((log) => identifyLog(log.slice(0, 1)).kind === "sessions"),
@@ -206,7 +202,7 @@ test("every line of any log that is not as it should be is named", async () => {
   )
 })
 
-test("a sound log has no damage but what its author meant", async () => {
+test("a sound log has no damage except the kinds its generator makes on purpose", async () => {
   const meant = new Set([
     "state_mismatch",
     "missing_first_kept",
@@ -223,7 +219,7 @@ test("a sound log has no damage but what its author meant", async () => {
   )
 })
 
-test("verifying ends with a report, whatever became of an older log", async () => {
+test("verify ends with a report for every older log", async () => {
   await holdsAsync(
     fc.asyncProperty(damagedLines, async (log) => {
       const kept = log.filter((line) => line !== "")

@@ -36,7 +36,7 @@ async function headOf(storage: SessionStorage): Promise<HeadInfo> {
   return (await storage.head("s")) as HeadInfo
 }
 
-test("a log that fits one batch is created whole in one append, as it is", async () => {
+test("a log that fits one batch is created in one append, as it is", async () => {
   const storage = createFaultyStorage(createMemoryStorage())
   const one = log(50)
   expect(await writeLog(storage, one)).toMatchObject({ lines: 51 })
@@ -44,7 +44,7 @@ test("a log that fits one batch is created whole in one append, as it is", async
   expect(await linesIn(storage, "s")).toEqual(one.all)
 })
 
-test("a longer one goes in several batches, none larger than the storage takes, and its header says how many lines there must be", async () => {
+test("a longer log is written in several batches within the storage's limit, and its header states the line count", async () => {
   const storage = createFaultyStorage(smallBatches())
   const long = log(20)
   await writeLog(storage, long)
@@ -60,7 +60,7 @@ test("a longer one goes in several batches, none larger than the storage takes, 
   expect(rest).toEqual(long.all.slice(1))
 })
 
-test("the information that goes along is what the whole log projections to, after every batch", async () => {
+test("the information stored with every batch is the projection of the whole log", async () => {
   const storage = smallBatches()
   const seen: string[] = []
   await writeLog(storage, log(20), {
@@ -74,7 +74,7 @@ test("the information that goes along is what the whole log projections to, afte
   expect(seen.length).toBeGreaterThan(3)
 })
 
-test("progress counts the lines and bytes that are stored", async () => {
+test("progress counts the stored lines and bytes", async () => {
   const storage = smallBatches()
   const seen: { readonly lines: number; readonly bytes: number }[] = []
   await writeLog(storage, log(20), { onProgress: (progress) => seen.push(progress) })
@@ -83,7 +83,7 @@ test("progress counts the lines and bytes that are stored", async () => {
   expect(seen).toEqual(seen.toSorted((a, b) => a.lines - b.lines))
 })
 
-test("the same call goes on where one was cut off, after any of its batches and inside of one", async () => {
+test("the same call resumes an interrupted one, after any batch and within one", async () => {
   const whole = smallBatches()
   await writeLog(whole, log(20))
   const lines = await linesIn(whole, "s")
@@ -110,7 +110,7 @@ test.each([
   expect(await linesIn(storage, "s")).toEqual(there)
 })
 
-test("what was put before a line is there when the line is", async () => {
+test("a line's blobs are stored before the line", async () => {
   const storage = smallBatches()
   const done: number[] = []
   const lines = Array.from({ length: 20 }, (_, index) => ({
@@ -140,7 +140,7 @@ test("a failed put leaves the lines that need it unwritten", async () => {
   expect((await headOf(storage)).next).toBeLessThanOrEqual(16)
 })
 
-test("a line, and a log, that are too large are refused before anything is written", async () => {
+test("a line or a log that is too large is rejected before anything is written", async () => {
   const lines = [{ line: entry(1) }, { line: entry(2, "x".repeat(2_000)) }]
   const storage = smallBatches()
   await expect(writeLog(storage, log(0, { lines: () => lines }))).rejects.toThrow(/Line 2 of the log has 2\d\d\d bytes/)
@@ -164,7 +164,7 @@ test("an abort between two batches leaves an incomplete session that the same ca
 })
 
 test.each(["response lost", "request lost", "unavailable", "conflict", "prefix"] as const)(
-  "an append that answers `%s` is settled, and every line is there once",
+  "an append that answers `%s` is resolved, and every line is written once",
   async (fault) => {
     const storage = createFaultyStorage(smallBatches())
     storage.fail("append", undefined, fault, undefined, fault)
@@ -173,14 +173,14 @@ test.each(["response lost", "request lost", "unavailable", "conflict", "prefix"]
   },
 )
 
-test("a creation whose answer was lost is settled too", async () => {
+test("a creation whose response was lost is resolved too", async () => {
   const storage = createFaultyStorage(createMemoryStorage())
   storage.fail("append", "response lost")
   await writeLog(storage, log(3))
   expect(await linesIn(storage, "s")).toEqual(log(3).all)
 })
 
-test("another writer in the unfinished session is a conflict, and nothing is put behind its lines", async () => {
+test("another writer in the unfinished session is a conflict, and nothing is written behind its lines", async () => {
   const storage = smallBatches()
   const other = entry(99)
   let head = 0
@@ -194,7 +194,7 @@ test("another writer in the unfinished session is a conflict, and nothing is put
   expect((await linesIn(storage, "s")).at(-1)).toBe(other)
 })
 
-test("lines that changed between the two readings are a conflict where they became fewer, and left out where they became more", async () => {
+test("if the second reading has fewer lines it is a conflict; additional lines are left out", async () => {
   const readings = (first: number, second: number): LogToWrite => {
     let reading = 0
     return log(0, {
@@ -211,7 +211,7 @@ test("lines that changed between the two readings are a conflict where they beca
   expect(await linesIn(storage, "s")).toEqual(log(3).all)
 })
 
-test("the same call again completes the log while a batch of the aborted one is still under way", async () => {
+test("the same call completes the log while a batch of the aborted call is still in progress", async () => {
   for (const aborted of [1, 2, 3]) {
     const storage = smallBatches()
     const controller = new AbortController()

@@ -1,4 +1,4 @@
-/** Logs that other systems wrote. They are not part of the project; without them these tests are skipped. */
+/** Logs that other programs wrote. They are not part of the project; without them these tests are skipped. */
 import { existsSync, readFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 import { expect, test } from "vitest"
@@ -20,7 +20,7 @@ const titleSlot = "oh-my-pi/title-slot-v3"
 const twoCompactions = "pi/v1-two-compactions"
 const older = [twoCompactions, "pi/01-basic-v3", "pi/02-branch-compaction", "pi/05-v2-compat", titleSlot]
 
-test.skipIf(!present)("their versions and writers are told", () => {
+test.skipIf(!present)("their versions and writers are identified", () => {
   expect(older.map((name) => identifyLog(linesOf(name)))).toEqual([
     { kind: "older", version: 1, format: "pi" },
     { kind: "older", version: 3, format: "pi" },
@@ -37,7 +37,7 @@ test.skipIf(!present)("other agents' sessions are foreign", () => {
   }
 })
 
-test.skipIf(!present).each(older)("%s becomes whole entries without a diagnostic, and stays what it became", (name) => {
+test.skipIf(!present).each(older)("%s becomes complete entries without a diagnostic, and stays the same", (name) => {
   const migrated = migrateLines(linesOf(name))
   expect(migrated.diagnostics).toEqual([])
   expect(headerProblem(migrated.header)).toBeUndefined()
@@ -72,7 +72,7 @@ test.skipIf(!present)("version 1: the context is the writer's own, and starts fr
   expect(migrated.header.parentSession).toEqual({ ref: expect.stringContaining("/sessions/") as string })
 })
 
-test.skipIf(!present)("nothing of a log is lost but its transient fields", () => {
+test.skipIf(!present)("a migration loses only transient fields", () => {
   const migrated = migrateLines(linesOf(twoCompactions))
   const written = migrated.records.map((record) => JSON.stringify(record))
   const records = linesOf(twoCompactions)
@@ -94,7 +94,7 @@ test.skipIf(!present)("nothing of a log is lost but its transient fields", () =>
   expect(written.join("").includes("partialJson")).toBe(false)
 })
 
-test.skipIf(!present)("the abandoned leaf of a branch summary stays", () => {
+test.skipIf(!present)("a branch summary keeps its abandoned leaf", () => {
   const { records } = migrateLines(linesOf("pi/02-branch-compaction"))
   expect(records.find((record) => (record as Entry).type === "branch_summary")).toMatchObject({ fromId: "a4000004" })
 })

@@ -24,7 +24,7 @@ test("version 2 is renamed, version 3 is not", () => {
   expect(migrateLines(lines(header(3), hook)).records).toMatchObject([{ message: { role: "hookMessage" } }])
 })
 
-test("a line that is no entry is kept verbatim in its place, and told of", () => {
+test("a line that is not an entry is kept verbatim in its position, and reported", () => {
   const odd = ['{"torn":', "[1]", '{"type":"message","parentId":null}', JSON.stringify(header(3)), "tail\r"]
   const [torn = "", array = "", noId = "", second = "", tail = ""] = odd
   const log = [
@@ -70,7 +70,7 @@ test("the diagnostics are in log order", () => {
   ])
 })
 
-test("a log of ours passes through unchanged, whatever its entries are", () => {
+test("a log of this format passes through unchanged, whatever its entries are", () => {
   holds(
     fc.property(currentHeader, fc.array(currentEntry, { maxLength: 6 }), (own, entries) => {
       const log = [
@@ -89,7 +89,7 @@ test("a log of ours passes through unchanged, whatever its entries are", () => {
   )
 })
 
-test("a log of ours gets another id where one is asked for, and nothing else", () => {
+test("a log of this format changes only its id if another one is given", () => {
   const own = { type: "session", format: "@sessions", version: 4, id: "a", timestamp: AT, x_unknown: 1 }
   expect(migrateLines(lines(own), { id: "b" }).header).toEqual({ ...own, id: "b" })
   expect(migrateLines(lines(own)).header).toEqual(own)
@@ -126,7 +126,7 @@ test("migrating is deterministic: the same lines give the same log", () => {
   )
 })
 
-test("unknown fields survive wherever they stand, in damaged logs too", () => {
+test("unknown fields survive at any position, in damaged logs too", () => {
   const kept = /"x_\w+":(?:"[^"\n]*"|\d+|true|\{"list":\[1,null,\{"a":"b"\}\]\})/g
   const marks = (log: readonly string[]) => (log.join("\n").match(kept) ?? []).toSorted()
   holds(
@@ -157,7 +157,7 @@ test("damage never stops a migration: every line has its record, in log order, a
         next = log.indexOf(raw, next) + 1
         expect(next).toBeGreaterThan(0)
       }
-      // One line is the header, one may be the title slot; a title that stood outside the entries may end the log.
+      // One line is the header and one may be the title slot; a title outside the entries may end the log.
       const added = records.length - log.filter((line) => line.trim() !== "").length
       expect(added).toBeGreaterThanOrEqual(-1)
       expect(added).toBeLessThanOrEqual(0)
@@ -166,7 +166,7 @@ test("damage never stops a migration: every line has its record, in log order, a
   )
 })
 
-test("where damage has taken the header, the log is refused and nothing else is thrown", () => {
+test("if damage has removed the header, the log is rejected, and no other error is thrown", () => {
   holds(
     fc.property(damagedLines, (log) => {
       fc.pre(identifyLog(log).kind !== "older")

@@ -11,7 +11,7 @@ import { migrateLines } from "./migrate.ts"
 const compaction = (id: string, parentId: string) =>
   entry("compaction", id, parentId, { summary: "", tokensBefore: 1, firstKeptEntryId: id })
 
-test("a compaction carries the state of its own path, not of a branch beside it", () => {
+test("a compaction stores the state of its own path, not of another branch", () => {
   const { records } = migrateLines(
     lines(
       header(3),
@@ -39,7 +39,7 @@ test("a reset stores the state of its path", () => {
   expect(records[1]).toMatchObject({ type: "reset_boundary", state: { thinkingLevel: "low", models: {} } })
 })
 
-test("the header's model and thinking level hold until an entry or an assistant message says otherwise", () => {
+test("the header's model and thinking level apply until an entry or an assistant message changes them", () => {
   const older = header(undefined, { provider: "p", modelId: "m", thinkingLevel: "high" })
   const assistant = { type: "message", message: { role: "assistant", content: [], provider: "q", model: "n" } }
   const compact = { type: "compaction", summary: "", firstKeptEntryIndex: 1, tokensBefore: 1 }
@@ -81,7 +81,7 @@ test("many compactions on one long path, and on many short ones, cost no more th
   const log = lines(...records)
   const start = performance.now()
   const migrated = migrateLines(log)
-  // Quadratic work is minutes here; this is not a benchmark.
+  // Quadratic work would take minutes here; this is not a benchmark.
   expect(performance.now() - start).toBeLessThan(5_000)
   expect(migrated.records).toHaveLength(count)
 })

@@ -17,21 +17,21 @@ const compaction = (firstKeptEntryIndex: unknown): LogRecord => ({
 const log = (...records: (LogRecord | RawLine)[]): OlderLog => ({ header: header(undefined) as LogRecord, records })
 const migrated = (...records: (LogRecord | RawLine)[]) => migrateV1ToV2(log(...records))
 
-test("ids are ULIDs of the entry's timestamp and its index in the log, so that every load gives the same", () => {
+test("ids are ULIDs of the entry's timestamp and its index in the log, so that every load gives the same ids", () => {
   const { records } = migrated(said("a"), said("b")).log
   expect(records.map((record) => (record as LogRecord)["id"])).toEqual([ulidAt(time, 1), ulidAt(time, 2)])
   expect(records.every((record) => isUlid((record as LogRecord)["id"]))).toBe(true)
   expect(migrated(said("a"), said("b"))).toEqual(migrated(said("a"), said("b")))
 })
 
-test("an entry without a time takes that of the entry before it, the first that of the header", () => {
+test("an entry without a time takes that of the entry before it, and the first one that of the header", () => {
   const later = "2025-06-01T00:00:00.000Z"
   const { records } = migrated({ type: "x" }, { type: "x", timestamp: later }, { type: "x", timestamp: "soon" }).log
   const times = [time, Date.parse(later), Date.parse(later)]
   expect(records.map((record) => (record as LogRecord)["id"])).toEqual(times.map((at, i) => ulidAt(at, i + 1)))
 })
 
-test("a time without a zone is UTC wherever the program runs", () => {
+test("a time without a zone is UTC in any time zone", () => {
   vi.stubEnv("TZ", "America/New_York")
   const { records } = migrated({ type: "x", timestamp: "2025-01-01T00:00:00.000" }).log
   vi.unstubAllEnvs()
@@ -65,7 +65,7 @@ test("firstKeptEntryIndex does not count lines that are not JSON, and counts tho
 })
 
 test.each([0, 2, 3, 99, -1, 1.5, "1", null, { toString: 1 }])(
-  "a compaction whose firstKeptEntryIndex is %j keeps nothing before it, and says so",
+  "a compaction whose firstKeptEntryIndex is %j keeps nothing before it, and reports that",
   (index) => {
     const { log: result, diagnostics } = migrated(said("a"), compaction(index))
     const { id } = result.records[1] as LogRecord
@@ -96,7 +96,7 @@ test("the role hookMessage is custom, and everything else of the message stays",
   expect(input).toEqual(before)
 })
 
-test("other roles, other types and what is no message are left as they are", () => {
+test("other roles, other types and invalid messages are left as they are", () => {
   const records = [
     message("a", null),
     entry("custom", "b", "a", { message: { role: "hookMessage" } }),

@@ -12,7 +12,7 @@ const compaction = (id: string, parentId: string, firstKeptEntryId?: unknown) =>
   entry("compaction", id, parentId, { summary: "", tokensBefore: 1, firstKeptEntryId })
 const migrate = (...records: Record<string, unknown>[]) => migrateLines(lines(header(3), ...records))
 
-test("a compaction's first kept entry gets its place beside its id", () => {
+test("a compaction's first kept entry gets its seq beside its id", () => {
   const { records, diagnostics } = migrate(message("a", null), message("b", "a"), compaction("c", "b", "b"))
   expect(records[2]).toMatchObject({ firstKeptEntryId: "b", firstKeptSeq: 2 })
   expect(diagnostics).toEqual([])
@@ -36,7 +36,7 @@ test.each([
   expect(diagnostics).toMatchObject([{ code: "missing_first_kept", seq: 4, entryId: "c" }])
 })
 
-test("a compaction that is meant to keep nothing says so without a diagnostic", () => {
+test("a compaction that keeps nothing on purpose states that without a diagnostic", () => {
   const { records, diagnostics } = migrate(
     message("a", null),
     compaction("c", "a", "c"),
@@ -49,18 +49,18 @@ test("a compaction that is meant to keep nothing says so without a diagnostic", 
   expect(diagnostics).toEqual([])
 })
 
-test("an id that occurs twice means the nearest one before the reference", () => {
+test("a duplicate id means the nearest entry before the reference", () => {
   const { records } = migrate(message("a", null), message("a", "a"), compaction("c", "a", "a"), message("a", "c"))
   expect(records[2]).toMatchObject({ firstKeptSeq: 2 })
 })
 
-test("a compaction behind a lost line still keeps what the bridged path holds", () => {
+test("a compaction behind a lost line still keeps the entries of the bridged path", () => {
   const { records, diagnostics } = migrate(message("a", null), compaction("c", "lost", "a"))
   expect(records[1]).toMatchObject({ firstKeptEntryId: "a", firstKeptSeq: 1 })
   expect(diagnostics).toEqual([])
 })
 
-test("a branch summary that names its target says the last entry of the branch it came from", () => {
+test("a branch summary that names its target gets the last entry of the branch it came from", () => {
   const { records } = migrate(
     message("a", null),
     message("b", "a"),
@@ -72,7 +72,7 @@ test("a branch summary that names its target says the last entry of the branch i
   expect(records[4]).toMatchObject({ fromId: "c" })
 })
 
-test("a branch summary at the root says the leaf before it; one with nothing beside it says root", () => {
+test("a branch summary at the root gets the leaf before it; without another branch it gets root", () => {
   const root = (id: string) => entry("branch_summary", id, null, { fromId: "root", summary: "" })
   expect(migrate(message("a", null), message("b", "a"), root("s")).records[2]).toMatchObject({ fromId: "b" })
   expect(migrate(root("s")).records[0]).toMatchObject({ fromId: "root" })
@@ -80,7 +80,7 @@ test("a branch summary at the root says the leaf before it; one with nothing bes
   expect(migrate(message("a", null), chain).records[1]).toMatchObject({ fromId: "root" })
 })
 
-test("a branch summary that names what it abandoned is left as it is", () => {
+test("a branch summary that names its abandoned leaf is left as it is", () => {
   const { records } = migrate(
     message("a", null),
     message("b", "a"),
@@ -92,7 +92,7 @@ test("a branch summary that names what it abandoned is left as it is", () => {
   expect(records[4]).toMatchObject({ fromId: "root" })
 })
 
-test("ancestry and what lies outside of it agree with the walk to the root, in every tree", () => {
+test("isAncestor and lastOutside agree with the walk to the root, in every tree", () => {
   holds(
     fc.property(olderLog, (log) => {
       const held = slots(migrateLines(lines(...log)))
@@ -110,7 +110,7 @@ test("ancestry and what lies outside of it agree with the walk to the root, in e
   )
 })
 
-test("every first kept entry of a migrated log is on its compaction's path, at the place that is said", () => {
+test("every first kept entry of a migrated log is on its compaction's path, at its stored seq", () => {
   holds(
     fc.property(olderLog, (log) => {
       const held = slots(migrateLines(lines(...log)))

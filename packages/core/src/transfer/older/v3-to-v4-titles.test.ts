@@ -21,7 +21,7 @@ test("the title slot becomes the last entry, under the leaf, with its source and
   })
 })
 
-test("a slot without a source was set by the user, and keeps the fields that nobody knows", () => {
+test("a slot without a source was set by the user, and keeps unknown fields", () => {
   const { source: _, ...bare } = slot
   const { records } = migrateLines(lines({ ...bare, x_unknown: [1] }, header(3), message("a", null)))
   expect(records[1]).toMatchObject({ source: "user", x_unknown: [1] })
@@ -48,21 +48,21 @@ test("a header's title becomes the last entry, with the header's titleSource or 
   expect(auto.records).toMatchObject([{ title: "H", source: "auto", parentId: null, seq: 1 }])
 })
 
-test("an empty header title is none", () => {
+test("an empty header title makes no entry", () => {
   expect(migrateLines(lines(header(3, { title: "" }))).records).toEqual([])
 })
 
-test("the slot stands over the header's title, which makes no entry of its own then", () => {
+test("the slot wins over the header's title, which then makes no entry", () => {
   const { records } = migrateLines(lines(slot, header(3, { title: "H" }), message("a", null)))
   expect(records).toMatchObject([{ id: "a" }, { title: "Slot" }])
 })
 
-test("an entry that names the session is newer than the header's title", () => {
+test("an entry that sets the title is newer than the header's title", () => {
   const log = lines(header(3, { title: "H" }), entry("session_info", "a", null, { name: "N" }))
   expect(ids(migrateLines(log))).toEqual(["a"])
 })
 
-test("lines that are no entries are never the title's parent", () => {
+test("a line that is not an entry is never the title's parent", () => {
   const { records } = migrateLines(lines(slot, header(3), message("a", null), "torn"))
   expect(records).toMatchObject([{ id: "a" }, { raw: "torn" }, { parentId: "a", seq: 3 }])
 })
@@ -74,7 +74,7 @@ test("the slot is not counted by firstKeptEntryIndex", () => {
   expect(records[2]).toMatchObject({ firstKeptEntryId: (records[1] as Entry).id, firstKeptSeq: 2 })
 })
 
-test("a second slot is a line like any other and is kept", () => {
+test("a second slot is an ordinary line and is kept", () => {
   const log = lines(slot, slot, header(3), message("a", null), slot)
   const raw = { raw: JSON.stringify(slot) }
   expect(migrateLines(log).records).toMatchObject([raw, { id: "a" }, raw, { title: "Slot" }])

@@ -10,12 +10,12 @@ import { migrateV3ToV4 } from "./v3-to-v4.ts"
 type Fields = Record<string, unknown>
 
 const migrate = (...records: Fields[]) => migrateLines(lines(header(3), ...records))
-/** What one entry of version 3 becomes, behind a message. */
+/** The version 4 form of one version 3 entry that follows a message. */
 const becomes = (type: string, fields: Fields): Entry =>
   migrate(message("m", null), entry(type, "a", "m", fields)).records[1] as Entry
 const base = { id: "a", parentId: "m", seq: 2, timestamp: AT }
 
-test("every entry gets its place in the log as seq, the header being 0", () => {
+test("every entry gets its position in the log as seq, the header being 0", () => {
   const { records } = migrate(message("a", null), message("b", "a"), { ...message("c", "b"), seq: 77 })
   expect(records.map((record) => (record as Entry).seq)).toEqual([1, 2, 3])
 })
@@ -64,17 +64,17 @@ test("oh-my-pi's model_change is split at the first slash and keeps its role", (
   expect(becomes("model_change", { model: "p/m" })).not.toHaveProperty("role")
 })
 
-test("a model_change that names no provider at all stays as it is", () => {
+test("a model_change without a provider stays as it is", () => {
   expect(becomes("model_change", { model: "m" })).toEqual({ type: "model_change", ...base, model: "m" })
 })
 
-test("a thinking level of null, or none, is off", () => {
+test("a thinking level of null, or a missing one, is off", () => {
   expect(becomes("thinking_level_change", { thinkingLevel: null })).toMatchObject({ thinkingLevel: "off" })
   expect(becomes("thinking_level_change", {})).toMatchObject({ thinkingLevel: "off" })
   expect(becomes("thinking_level_change", { thinkingLevel: "high" })).toMatchObject({ thinkingLevel: "high" })
 })
 
-test("session_info becomes title_change by the user in its place; an empty name clears", () => {
+test("session_info becomes title_change by the user at the same position; an empty name clears", () => {
   const title = { type: "title_change", ...base, source: "user" }
   expect(becomes("session_info", { name: "N" })).toEqual({ ...title, title: "N" })
   expect(becomes("session_info", { name: "N", source: "auto" })).toEqual({ ...title, title: "N", source: "auto" })
@@ -92,7 +92,7 @@ test("oh-my-pi's title_change keeps its source and its own fields", () => {
   expect(becomes("title_change", { title: "" })).toMatchObject({ title: null, source: "user" })
 })
 
-test("fromHook becomes fromExtension on compactions and branch summaries, and nowhere else", () => {
+test("fromHook becomes fromExtension only on compactions and branch summaries", () => {
   for (const fromHook of [true, false]) {
     const compaction = becomes("compaction", { summary: "", firstKeptEntryId: "m", tokensBefore: 1, fromHook })
     expect(compaction).toMatchObject({ fromExtension: fromHook })
@@ -108,7 +108,7 @@ test("fromHook becomes fromExtension on compactions and branch summaries, and no
   }
 })
 
-test("a compaction's files are also read from its details, which stay whole", () => {
+test("a compaction's files are also read from its details, which stay as they are", () => {
   const details = { readFiles: ["a", 7], modifiedFiles: ["b"], x_unknown: 1 }
   const compaction = { summary: "", firstKeptEntryId: "m", tokensBefore: 1 }
   expect(becomes("compaction", { ...compaction, details })).toMatchObject({
@@ -122,7 +122,7 @@ test("a compaction's files are also read from its details, which stay whole", ()
   expect(becomes("compaction", { ...compaction, details, fromHook: true })).toMatchObject({ ...nothing, details })
 })
 
-test("usage in other systems' names is renamed, on messages and on entries", () => {
+test("usage fields in other programs' names are renamed, on messages and on entries", () => {
   const theirs = { inputTokens: 1, outputTokens: 2, cacheRead: 3 }
   const ours = { input: 1, output: 2, cacheRead: 3 }
   const assistant = becomes("message", { message: { role: "assistant", content: [], usage: theirs } })
@@ -134,7 +134,7 @@ test("usage in other systems' names is renamed, on messages and on entries", () 
   expect(becomes("usage", { kind: "title", usage: both })["usage"]).toEqual(both)
 })
 
-test("tool names of other systems are left as written", () => {
+test("tool names of other programs are left as written", () => {
   const content = ["read_file", "write_file", "edit_file", "list_directory"].map((name) => ({
     type: "toolCall",
     id: name,
@@ -147,14 +147,14 @@ test("tool names of other systems are left as written", () => {
   })
 })
 
-test("transient fields are dropped; the same names inside a tool's arguments are the user's", () => {
+test("transient fields are dropped; fields of the same names inside a tool's arguments stay", () => {
   const call = { type: "toolCall", id: "c", name: "n", arguments: { partialJson: "mine" } }
   const content = [{ ...call, partialJson: "{" }]
   const assistant = becomes("message", { message: { role: "assistant", content, jsonlEvents: [] }, partialJson: "" })
   expect(assistant).toEqual({ type: "message", ...base, message: { role: "assistant", content: [call] } })
 })
 
-test("pi's leaf hangs under its target, as ours does, and keeps the leaf it left", () => {
+test("pi's leaf gets its target as parent, as in version 4, and keeps the leaf it left", () => {
   expect(becomes("leaf", { targetId: null })).toEqual({
     type: "leaf",
     ...base,
@@ -166,7 +166,7 @@ test("pi's leaf hangs under its target, as ours does, and keeps the leaf it left
   expect(records[2]).toMatchObject({ parentId: "a", fromId: "b" })
 })
 
-test("what an entry of the tree must have and does not is taken from the entry before it", () => {
+test("required fields that an entry lacks are taken from the entry before it", () => {
   const later = { ...message("a", null), timestamp: "2025-02-02T00:00:00.000Z" }
   const { records } = migrate(
     { type: "x", id: "0" },
@@ -183,7 +183,7 @@ test("a timestamp in milliseconds becomes ISO 8601", () => {
   expect(becomes("x", { timestamp: Date.parse(AT) + 1 })).toMatchObject({ timestamp: "2025-01-01T00:00:00.001Z" })
 })
 
-test("the header keeps the keys we have no place for, and says where it came from", () => {
+test("the header keeps unknown keys, and names its origin", () => {
   const older = header(3, {
     cwd: "/p",
     provider: "p",
@@ -201,7 +201,7 @@ test("the header keeps the keys we have no place for, and says where it came fro
   expect(headerProblem(migrated)).toBeUndefined()
 })
 
-test("parentSession or branchedFrom as a text is a reference that is never followed as a path", () => {
+test("a text in parentSession or branchedFrom is a reference that is never followed as a path", () => {
   const parent = (fields: Fields) => migrateLines(lines(header(3, fields))).header
   expect(parent({ parentSession: "/a.jsonl" }).parentSession).toEqual({ ref: "/a.jsonl" })
   expect(parent({ branchedFrom: "/b.jsonl" })).toMatchObject({ parentSession: { ref: "/b.jsonl" } })
@@ -213,7 +213,7 @@ test("parentSession or branchedFrom as a text is a reference that is never follo
   expect(parent({ parentSession: null })).not.toHaveProperty("parentSession")
 })
 
-test("the session's id is the older one where it can be one, else made from its time, else the one asked for", () => {
+test("the session's id is the older one if it is valid, else one made from its time, else the given one", () => {
   const idOf = (id: string, asked?: string) => {
     const { header: made } = migrateLines(lines(header(3, { id })), asked === undefined ? {} : { id: asked })
     expect(made.origin?.id).toBe(id)
@@ -224,13 +224,13 @@ test("the session's id is the older one where it can be one, else made from its 
   expect(idOf("a", "b")).toBe("b")
 })
 
-test("a header without a usable time still makes a header", () => {
+test("a header without a valid time still becomes a header", () => {
   const { header: made } = migrateLines(lines(header(3, { timestamp: 0, id: "../x" })))
   expect(made).toMatchObject({ timestamp: "1970-01-01T00:00:00.000Z", id: ulidAt(0, 0) })
   expect(migrateLines(lines(header(3, { timestamp: 1e300 }))).header.timestamp).toBe("1970-01-01T00:00:00.000Z")
 })
 
-test("entries that were whole in version 3 are whole in version 4", () => {
+test("entries that were complete in version 3 are complete in version 4", () => {
   const { records } = migrate(
     message("a", null, "hi"),
     entry("model_change", "b", "a", { model: "p/m" }),
@@ -243,7 +243,7 @@ test("entries that were whole in version 3 are whole in version 4", () => {
   expect(records.map(entryProblem)).toEqual(records.map(() => undefined))
 })
 
-test("the step changes none of its input", () => {
+test("the step does not change its input", () => {
   const older = {
     titleSlot: { type: "title", v: 1, title: "t" },
     header: header(3, { title: "t", parentSession: "p" }) as LogRecord,
