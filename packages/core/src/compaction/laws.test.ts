@@ -1,4 +1,4 @@
-/** What holds for every compaction of every history; the session's own part of it is in session/compaction. */
+/** Laws for every compaction of every history; those that need a session are in run/compact-laws.test.ts. */
 import * as fc from "fast-check"
 import { expect, test } from "vitest"
 import { expectedCut, pairsOf, waitingCalls } from "../../test/cut-oracle.ts"
@@ -18,10 +18,10 @@ import type { PreparedCompaction } from "./plan/prepare.ts"
 import { compactionPrompts, storedSummary } from "./summary/requests.ts"
 import { estimateMessages } from "../format/tokens.ts"
 
-/** Histories for each law, others for each: 7,000 in all. */
+/** Histories per law, different ones for each law: 7,000 in all. */
 const RUNS = 1_000
 
-test("law 1: every message of the path is in exactly one of: under the previous summary, in this one's input, kept", () => {
+test("law 1: every message of the path is either covered by the previous summary, in this one's input, or kept", () => {
   checkEach(1, ({ history, work, covered }) => {
     const input = idsOf([...work.history, ...work.turnPrefix])
     const kept = idsOf(work.kept)
@@ -32,7 +32,7 @@ test("law 1: every message of the path is in exactly one of: under the previous 
   })
 })
 
-test("law 1: what is kept is what the next context has behind the summary, and the prompts have all of the rest", () => {
+test("law 1: the kept part is the next context after the summary, and the prompts have all the rest", () => {
   checkEach(2, ({ history, work, prompts, compact }) => {
     const told = marksIn(prompts).map((mark) => history.told(mark))
     expect(told.toSorted()).toEqual(idsOf([...work.history, ...work.turnPrefix]).toSorted())
@@ -41,7 +41,7 @@ test("law 1: what is kept is what the next context has behind the summary, and t
   })
 })
 
-test("law 2: the previous summary reaches a prompt, and stays in front where only a turn's beginning is new", () => {
+test("law 2: the previous summary is in a prompt, and stays in front if only a turn's beginning is new", () => {
   checkEach(3, ({ previous, work, prompts, compact }) => {
     const summary = previous === undefined ? undefined : String(previous["summary"])
     expect(work.previousSummary).toBe(summary)
@@ -53,18 +53,18 @@ test("law 2: the previous summary reaches a prompt, and stays in front where onl
   })
 })
 
-test("law 3: no cut parts a call from its result, and what is kept begins with no result", () => {
+test("law 3: no cut separates a call from its result, and the kept part does not begin with a result", () => {
   checkEach(4, ({ work }) => {
     const messages = [...work.history, ...work.turnPrefix, ...work.kept].map(({ message }) => message)
     expect(work.kept[0]?.message.role).not.toBe("toolResult")
     const { first } = work.cut
     expect(pairsOf(messages).filter(([call, result]) => call < first && first <= result)).toEqual([])
-    // A call that waits counts as one whose result comes.
+    // A pending call counts as one whose result follows.
     expect(waitingCalls(messages).filter((call) => call < first)).toEqual([])
   })
 })
 
-test("law 4: there is a cut wherever something valid lies before what is to be kept, and just where the rule says", () => {
+test("law 4: there is a cut if there is a valid place before the kept part, and it is exactly where the rule says", () => {
   holds(
     fc.property(rounds, (script) => {
       playAll(script, ({ history, keep, prepared }) => {
@@ -78,7 +78,7 @@ test("law 4: there is a cut wherever something valid lies before what is to be k
   )
 })
 
-test("law 5: the context after it is what a provider takes, and shorter than before by the same count", () => {
+test("law 5: the context after a compaction is sendable, and shorter than before by the same token count", () => {
   checkEach(6, ({ history, work, compact }) => {
     const before = sendable(history)
     expect(work.tokensBefore).toBe(estimateMessages(before.map(({ message }) => message)))
@@ -92,7 +92,7 @@ test("law 5: the context after it is what a provider takes, and shorter than bef
   })
 })
 
-test("law 7: nothing that was deleted, edited away or reset reaches a prompt or what is kept", () => {
+test("law 7: nothing deleted, edited away or reset is in a prompt or in the kept part", () => {
   checkEach(7, ({ history, work, prompts }) => {
     const current = new Set(history.visible().map(({ mark }) => mark))
     const kept = marksIn(JSON.stringify(work.kept))
@@ -100,7 +100,7 @@ test("law 7: nothing that was deleted, edited away or reset reaches a prompt or 
   })
 })
 
-/** What a law failed with once: a reset that is deleted after a compaction leaves what it hid in front of the summary. */
+/** A counterexample of a law: a reset deleted after a compaction leaves the messages it hid before the summary. */
 const FOUND: readonly [readonly Round[]][] = [
   [
     [
@@ -179,13 +179,13 @@ interface Compaction {
   readonly work: PreparedCompaction
   readonly prompts: string
   readonly previous: Entry | undefined
-  /** Entries on the path that the previous summary stands for. */
+  /** Entries on the path that the previous summary covers. */
   readonly covered: ReadonlySet<string>
-  /** Writes it, unless nothing would be gained. Gives the summary, which says which compaction it is. */
+  /** Writes the compaction if that saves tokens. Returns the summary, which identifies the compaction. */
   readonly compact: () => string | undefined
 }
 
-/** Every compaction of every history; the number chooses the histories. */
+/** Every compaction of every history; the number selects the histories. */
 function checkEach(law: number, check: (compaction: Compaction) => void): void {
   holds(
     fc.property(rounds, (script) => {
@@ -211,7 +211,7 @@ function playAll(
   ) => void,
 ): void {
   const history = new History()
-  /** Of each compaction: the messages that stand before what it keeps. */
+  /** For each compaction, the messages before its kept part. */
   const covers = new Map<string, ReadonlySet<string>>()
   for (const { steps, keep } of script) {
     for (const step of steps) history.take(step)
@@ -229,7 +229,7 @@ function playAll(
       }
       const summary = storedSummary(answers, prepared)
       if (tokensWithSummary(summary, prepared.kept) >= prepared.tokensBefore) return undefined
-      // Also what was reset then: where that reset is deleted later, it stands in front of the summary all the same.
+      // Including messages hidden by a reset: if that reset is deleted later, they are still before the summary.
       const path = history.wholePath()
       const place = path.findIndex(({ id }) => id === prepared.firstKeptEntryId)
       const before = (place < 0 ? path : path.slice(0, place)).filter(isMessageEntry).map(({ id }) => id)

@@ -12,7 +12,7 @@ function texts(slots: readonly EntrySlot[], leafId?: string | null): string[] {
 describe("the leaf", () => {
   const log = chain(user("a"), user("b"), user("c", { parentId: "e1" }))
 
-  test("is the last entry where none is named, and any entry where one is", () => {
+  test("is the last entry by default, and any named entry", () => {
     expect(texts(log)).toEqual(["a", "c"])
     expect(texts(log, "e2")).toEqual(["a", "b"])
   })
@@ -27,22 +27,22 @@ describe("the leaf", () => {
     })
   })
 
-  test("that no entry has is `not_found`", () => {
+  test("is `not_found` if no entry has the id", () => {
     expect(() => buildSessionContext(log, "e9")).toThrow(expect.objectContaining({ code: "not_found" }))
   })
 
-  test("of a log without an entry is none", () => {
+  test("is absent in a log without entries", () => {
     expect(texts(chain())).toEqual([])
     expect(texts(chain(undefined, undefined))).toEqual([])
   })
 
-  test("in a log that is not whole is answered only from what is there", () => {
+  test("is `invalid` if only part of the log is in memory and older lines are needed", () => {
     const end = EntryLog.of(chain(user("a"), user("b")).slice(2), 2)
     expect(() => buildSessionContext(end)).toThrow(expect.objectContaining({ code: "invalid" }))
   })
 })
 
-test("every message says which entry it came from and what kind of entry that was", () => {
+test("every message names its entry and the entry's type", () => {
   const log = chain(
     compaction(undefined, { firstKeptEntryId: "e1" }),
     user("a"),
@@ -60,18 +60,18 @@ test("every message says which entry it came from and what kind of entry that wa
 })
 
 describe("a compaction", () => {
-  test("comes first, then what it keeps, then what follows it", () => {
+  test("comes first, then the entries that it keeps, then those that follow it", () => {
     expect(texts(chain(user("a"), user("b"), compaction("e2"), user("c")))).toEqual(["so far", "b", "c"])
   })
 
-  test("that names itself keeps nothing, and says nothing of it", () => {
+  test("that names itself as first kept entry keeps nothing, without a diagnostic", () => {
     const context = buildSessionContext(chain(user("a"), compaction("e2"), user("b")))
     expect(textsOf(context.messages)).toEqual(["so far", "b"])
     expect(context.diagnostics).toEqual([])
     expect(context.compaction).toEqual({ entryId: "e2", tokensBefore: 9 })
   })
 
-  test("on the path before another contributes nothing to what that one keeps", () => {
+  test("before another one on the path adds nothing to what the later one keeps", () => {
     const log = chain(
       user("a"),
       user("b"),
@@ -82,7 +82,7 @@ describe("a compaction", () => {
     expect(texts(log)).toEqual(["two", "a", "b", "c"])
   })
 
-  test("that was deleted gives way to the one before it, and to the whole path", () => {
+  test("that was deleted is replaced by the one before it, or by the whole path", () => {
     const log = chain(
       user("a"),
       compaction("e2", { summary: "one" }),
@@ -98,18 +98,18 @@ describe("a compaction", () => {
     expect(texts(both)).toEqual(["a", "b", "c"])
   })
 
-  test("that lost its summary cuts nothing, and is told of", () => {
+  test("without a summary cuts nothing, and is reported", () => {
     const context = buildSessionContext(chain(user("a"), compaction("e2", { summary: null }), user("b")))
     expect(textsOf(context.messages)).toEqual(["a", "b"])
     expect(context.diagnostics).toMatchObject([{ code: "invalid_record", entryId: "e2" }])
     expect(context).not.toHaveProperty("compaction")
   })
 
-  test("whose first kept entry was deleted keeps from the next one on", () => {
+  test("whose first kept entry was deleted keeps the entries after it", () => {
     expect(texts(chain(user("a"), user("b"), user("c"), compaction("e2"), tombstone("e2")))).toEqual(["so far", "c"])
   })
 
-  test("whose first kept entry is nowhere, or on another branch, keeps nothing and says so", () => {
+  test("whose first kept entry is missing or on another branch keeps nothing, and is reported", () => {
     const nowhere = buildSessionContext(chain(user("a"), compaction("e9"), user("b")))
     const elsewhere = buildSessionContext(chain(user("a"), user("b"), user("c", { parentId: "e1" }), compaction("e2")))
     const unnamed = buildSessionContext(chain(user("a"), compaction(undefined), user("b")))
@@ -121,7 +121,7 @@ describe("a compaction", () => {
     }
   })
 
-  test("whose first kept entry is on another branch needs no line before that entry's place", () => {
+  test("whose first kept entry is on another branch needs no line before that entry's position", () => {
     const state = { thinkingLevel: "off", models: {}, modelIsExplicit: false, mode: "none", injectedTtsrRules: [] }
     const log = chain(
       user("a"),
@@ -137,12 +137,12 @@ describe("a compaction", () => {
 })
 
 describe("a reset boundary", () => {
-  test("later on the path than the last compaction begins the context after it", () => {
+  test("after the last compaction starts the context behind it", () => {
     expect(texts(chain(user("a"), compaction("e1"), user("b"), { type: "reset_boundary" }, user("c")))).toEqual(["c"])
     expect(texts(chain(user("a"), { type: "reset_boundary" }))).toEqual([])
   })
 
-  test("earlier on the path than the last compaction changes nothing, in what that one keeps neither", () => {
+  test("before the last compaction changes nothing, not even in the entries that it keeps", () => {
     expect(texts(chain(user("a"), { type: "reset_boundary" }, user("b"), compaction("e1"), user("c")))).toEqual([
       "so far",
       "a",
@@ -151,38 +151,38 @@ describe("a reset boundary", () => {
     ])
   })
 
-  test("that was deleted is none", () => {
+  test("that was deleted has no effect", () => {
     expect(texts(chain(user("a"), { type: "reset_boundary" }, user("b"), tombstone("e2")))).toEqual(["a", "b"])
   })
 
-  test("on another branch is none", () => {
+  test("on another branch has no effect", () => {
     expect(texts(chain(user("a"), { type: "reset_boundary" }, user("b", { parentId: "e1" })))).toEqual(["a", "b"])
   })
 
-  test("leaves the state as it is", () => {
+  test("does not change the state", () => {
     const log = chain({ type: "thinking_level_change", thinkingLevel: "high" }, { type: "reset_boundary" })
     expect(buildSessionContext(log).thinkingLevel).toBe("high")
   })
 })
 
 describe("a tombstone", () => {
-  test("deletes its target wherever it stands itself, on another branch too", () => {
+  test("deletes its target from any position, also from another branch", () => {
     expect(
       texts(chain(user("a"), user("b"), tombstone("e2", { parentId: null }), user("c", { parentId: "e2" }))),
     ).toEqual(["a", "c"])
     expect(texts(chain(user("a"), user("b"), tombstone("e1")), "e2")).toEqual(["b"])
   })
 
-  test("means the nearest entry before it where an id occurs twice, and none that comes later", () => {
+  test("means the nearest entry before it if an id is duplicate, and never a later one", () => {
     const log = chain(user("a", { id: "x" }), user("b", { id: "x" }), tombstone("x"), user("c", { id: "x" }))
     expect(texts(log)).toEqual(["a", "c"])
   })
 
-  test("of an edit leaves what the edit had changed", () => {
+  test("of an edit does not revert the edit", () => {
     expect(texts(chain(user("a"), edit("e1", "b"), tombstone("e2")))).toEqual(["a"])
   })
 
-  test("changes no state", () => {
+  test("does not change the state", () => {
     const log = chain({ type: "mode_change", mode: "plan" }, assistant("a", { provider: "p", model: "m" }))
     const gone = [
       ...log,
@@ -198,21 +198,21 @@ describe("an edit", () => {
     expect(texts(chain(user("a"), user("b"), edit("e1", "edited"), edit("e2", null)))).toEqual(["edited"])
   })
 
-  test("counts on its own path only, and the latest on the path counts", () => {
+  test("applies on its own path only, and the latest on the path wins", () => {
     const log = chain(user("a"), edit("e1", "one"), edit("e1", "two"), edit("e1", "three", { parentId: "e2" }))
     expect(texts(log, "e3")).toEqual(["two"])
     expect(texts(log, "e4")).toEqual(["three"])
     expect(texts(log, "e1")).toEqual(["a"])
   })
 
-  test("without a replacement that can be read changes nothing, hides no other edit, and is told of", () => {
+  test("with an invalid replacement changes nothing, hides no other edit, and is reported", () => {
     const broken = { type: "context_edit", targetId: "e1", replacement: { content: 5 } }
     const context = buildSessionContext(chain(user("a"), edit("e1", "sound"), broken))
     expect(textsOf(context.messages)).toEqual(["sound"])
     expect(context.diagnostics).toMatchObject([{ code: "invalid_record", seq: 3, entryId: "e3" }])
   })
 
-  test("keeps everything of a message but its content", () => {
+  test("keeps all fields of a message except its content", () => {
     const result = role("toolResult", { toolCallId: "x", isError: true, content: [] })
     const [item] = buildSessionContext(chain(result, edit("e1", "cut"))).messages
     expect(item?.message).toEqual({
@@ -223,7 +223,7 @@ describe("an edit", () => {
     })
   })
 
-  test("of a compaction does not count", () => {
+  test("of a compaction has no effect", () => {
     const { messages } = buildSessionContext(chain(user("a"), compaction("e2"), edit("e2", "no")))
     expect(messages.map(({ message }) => message)).toEqual([
       { role: "compactionSummary", summaryText: "so far", tokensBefore: 9 },
@@ -231,8 +231,8 @@ describe("an edit", () => {
   })
 })
 
-describe("what is damaged", () => {
-  test("is bridged where a parent is missing or comes later, and said", () => {
+describe("damage in the log", () => {
+  test("is bridged and reported if a parent is missing or comes later", () => {
     const orphan = buildSessionContext(chain(user("a"), user("b"), user("c", { parentId: "gone" })))
     const forward = buildSessionContext(chain(user("a"), user("b", { parentId: "e3" }), user("c")))
     const self = buildSessionContext(chain(user("a"), user("b", { parentId: "e2" })))
@@ -244,19 +244,19 @@ describe("what is damaged", () => {
     expect(self.diagnostics).toMatchObject([{ code: "forward_reference", seq: 2 }])
   })
 
-  test("keeps its place: a message that is none is told of, and what stands around it stays", () => {
+  test("keeps its position: an invalid message is reported, and the messages around it stay", () => {
     const context = buildSessionContext(chain(user("a"), { type: "message", message: 5 }, undefined, user("b")))
     expect(textsOf(context.messages)).toEqual(["a", "b"])
     expect(context.diagnostics).toMatchObject([{ code: "invalid_record", seq: 2, entryId: "e2" }])
   })
 
-  test("is told in the order of the path", () => {
+  test("is reported in the order of the path", () => {
     const log = chain(user("a", { parentId: "x" }), user("b"), user("c", { parentId: "y" }), compaction("z"))
     expect(buildSessionContext(log).diagnostics.map(({ seq }) => seq)).toEqual([1, 3, 4])
   })
 })
 
-test("`fits` is there when a window was given", () => {
+test("`fits` is present if a window was given", () => {
   const log = chain(user("12345678"))
   expect(buildSessionContext(log)).toMatchObject({ tokens: 2 })
   expect(buildSessionContext(log)).not.toHaveProperty("fits")

@@ -18,19 +18,19 @@ function why(
   return [fits, diagnostics.map(({ code, entryId, message }) => [code, entryId, message])]
 }
 
-test("a context fits up to the last token of its window; then a diagnostic says by how much it does not", () => {
+test("a context fits up to the last token of its window; beyond it, a diagnostic names the excess", () => {
   const log = chain(user(FILLER), assistant(FILLER))
   expect(why(log, 2_000)).toEqual([true, []])
   expect(why(log, 1_999)).toEqual([false, [["does_not_fit", undefined, expect.stringMatching(/2000 tokens .* 1999/)]]])
 })
 
-test("without a window nothing is said of it", () => {
+test("without a window there is no diagnostic", () => {
   const context = buildSessionContext(chain(user(FILLER)))
   expect(context.diagnostics).toEqual([])
   expect(context).not.toHaveProperty("fits")
 })
 
-test("a window smaller than the system prompt cannot be helped by anything that is done to the messages", () => {
+test("a window smaller than the system prompt is reported as such, because shorter messages cannot help", () => {
   const header = { type: "session", systemPromptOverride: FILLER } as never
   expect(why(chain(user("hi")), 999, { header })).toEqual([
     false,
@@ -45,11 +45,11 @@ test("a window smaller than the system prompt cannot be helped by anything that 
   expect(why(chain(role("system", { content: FILLER }), user("hi")), 999)[1]).toMatchObject([
     ["does_not_fit", undefined, expect.stringContaining("system prompt alone")],
   ])
-  // It counts where it fits, too.
+  // Tokens are also counted if the context fits.
   expect(buildSessionContext(chain(user("hi")), undefined, { header }).tokens).toBe(1_001)
 })
 
-test("one message that is larger than the window is named", () => {
+test("a single message larger than the window is named", () => {
   const large = role("toolResult", { toolCallId: "c", isError: false, content: FILLER })
   expect(why(chain(user("hi"), asks, large), 999)[1]).toEqual([
     ["does_not_fit", "e3", expect.stringMatching(/The tool result of entry e3 alone has about 1000 tokens/)],
@@ -60,7 +60,7 @@ test("one message that is larger than the window is named", () => {
   ])
 })
 
-test("tool results that alone exceed the window are told as such, and pruning makes room", () => {
+test("tool results that alone exceed the window are reported as such, and pruning makes them fit", () => {
   const result = role("toolResult", { toolCallId: "c", isError: false, content: FILLER.repeat(2) })
   const rounds = [asks, result, asks, result, asks, result]
   const log = chain(user("hi"), ...rounds, assistant("a"), assistant("b"), assistant("c"))
@@ -74,7 +74,7 @@ test("tool results that alone exceed the window are told as such, and pruning ma
   const pruned = buildSessionContext(log, undefined, { window: 3_000, prune: true })
   expect(pruned.fits).toBe(true)
   expect(pruned.pruned).toHaveLength(3)
-  // What pruning leaves alone is the caller's to give up.
+  // Only the caller can give up content that pruning leaves alone.
   const newest = chain(user("hi"), ...rounds)
   expect(why(newest, 3_000, { prune: true })).toEqual([
     false,
@@ -85,7 +85,7 @@ test("tool results that alone exceed the window are told as such, and pruning ma
   expect(why(newest, 3_000, { prune: { keepAssistantMessages: 0 } })[0]).toBe(true)
 })
 
-test("a window that is no number of tokens is refused", () => {
+test("a window that is not a number of tokens is rejected", () => {
   for (const window of [0, -1, Number.NaN, "5", null])
     expect(() => buildSessionContext(chain(), undefined, { window: window as never })).toThrow(
       expect.objectContaining({ code: "invalid" }),

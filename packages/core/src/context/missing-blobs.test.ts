@@ -16,7 +16,7 @@ test("an entry without references is the entry itself", () => {
   expect(withoutReferences(named)).toBe(named)
 })
 
-test("a sentence stands for a text, an argument, a summary or an output; a text block for any other block", () => {
+test("a sentence replaces a text, an argument, a summary or an output; a text block replaces any other block", () => {
   expect(contentOf([{ type: "text", text: REFERENCE, extra: 1 }], "/0/text")).toEqual([{ ...missing, extra: 1 }])
   const call = { type: "toolCall", id: "c", name: "write", arguments: { path: "a", content: REFERENCE } }
   expect(contentOf([call], "/0/arguments/content")).toEqual([
@@ -42,7 +42,7 @@ test("a sentence stands for a text, an argument, a summary or an output; a text 
   expect(summary).not.toHaveProperty("blobs")
 })
 
-test("two references in one block leave one text block, whichever comes first", () => {
+test("two references in one block leave one text block, in either order", () => {
   const block = { type: "document", title: REFERENCE, data: REFERENCE, text: REFERENCE }
   for (const names of [
     ["title", "data", "text"],
@@ -56,14 +56,14 @@ test("two references in one block leave one text block, whichever comes first", 
   }
 })
 
-test("an image of another program's log whose data is a reference is replaced too, and told of", () => {
+test("an image of another program's log whose data is a reference is replaced too, and reported", () => {
   const entry = message([{ type: "image", data: REFERENCE, mimeType: "image/png" }])
   const { messages, diagnostics } = buildSessionContext([undefined, entry])
   expect(messages[0]?.message.content).toEqual([missing])
   expect(diagnostics).toMatchObject([{ code: "missing_blob", seq: 1, entryId: "e" }])
 })
 
-test("an edit's content is treated as an entry's", () => {
+test("an edit's content is treated like an entry's", () => {
   const edit = {
     ...base("context_edit"),
     id: "f",

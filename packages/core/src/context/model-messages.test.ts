@@ -11,7 +11,7 @@ function render(payloads: readonly Fields[], summaryAs?: SummaryStyle) {
   return toModelMessages(messages, summaryAs)
 }
 
-/** What a model reads of one entry: the role and the text. */
+/** The role and the text that a model reads for an entry. */
 function said(...payloads: readonly Fields[]): string[] {
   return render(payloads).messages.map(({ message }) => {
     const block = message.content[0] as { text?: string } | undefined
@@ -21,18 +21,18 @@ function said(...payloads: readonly Fields[]): string[] {
 
 const bash = (more: Fields): Fields => role("bashExecution", { command: "ls", output: "", exitCode: 0, ...more })
 
-describe("a command that was run beside the conversation", () => {
-  test("is told with its output in a fence", () => {
+describe("a shell command of the user", () => {
+  test("is shown with its output in a fence", () => {
     expect(said(bash({ output: "a\nb" }))).toEqual(["user: Ran `ls`\n```\na\nb\n```"])
     expect(said(bash({ output: "a\n" }))).toEqual(["user: Ran `ls`\n```\na\n```"])
   })
 
-  test("that printed nothing says so", () => {
+  test("without output is shown as such", () => {
     expect(said(bash({}))).toEqual(["user: Ran `ls`\n(no output)"])
     expect(said(bash({ output: undefined }))).toEqual(["user: Ran `ls`\n(no output)"])
   })
 
-  test("says its exit code where that is not 0, or that it was cancelled", () => {
+  test("shows its exit code if that is not 0, or that it was cancelled", () => {
     expect(said(bash({ exitCode: 2 }))).toEqual(["user: Ran `ls`\n(no output)\nExit code: 2"])
     expect(said(bash({ exitCode: 2, cancelled: true }))).toEqual([
       "user: Ran `ls`\n(no output)\n(the command was cancelled)",
@@ -40,18 +40,18 @@ describe("a command that was run beside the conversation", () => {
     expect(said(bash({ exitCode: undefined }))).toEqual(["user: Ran `ls`\n(no output)"])
   })
 
-  test("cannot end its fence by what it printed", () => {
+  test("cannot close its fence by its output", () => {
     expect(said(bash({ output: "```\nx\n````" }))).toEqual(["user: Ran `ls`\n`````\n```\nx\n````\n`````"])
     const [text] = said(bash({ output: "``` ".repeat(300_000) }))
     expect(text?.startsWith("user: Ran `ls`\n````\n")).toBe(true)
   })
 
-  test("in Python is told with its code", () => {
+  test("in Python is shown with its code", () => {
     const python = role("pythonExecution", { code: "1 + 1", output: "2" })
     expect(said(python)).toEqual(["user: Ran this Python code:\n```\n1 + 1\n```\n```\n2\n```"])
   })
 
-  test("that is excluded from the context is left out, and nobody is told", () => {
+  test("that is excluded from the context is left out, without a diagnostic", () => {
     for (const name of ["bashExecution", "pythonExecution"]) {
       const { messages, diagnostics } = render([role(name, { command: "ls", excludeFromContext: true })])
       expect({ messages, diagnostics }).toEqual({ messages: [], diagnostics: [] })
@@ -59,7 +59,7 @@ describe("a command that was run beside the conversation", () => {
     expect(said(bash({ excludeFromContext: false }))).toHaveLength(1)
   })
 
-  test("is what its edit says, and stays excluded where it was", () => {
+  test("is replaced by its edit, and stays excluded if it was", () => {
     expect(said(bash({ output: "secret" }), edit("e1", "gone"))).toEqual(["user: gone"])
     expect(said(bash({ output: "secret", excludeFromContext: true }), edit("e1", "gone"))).toEqual([])
   })
@@ -68,7 +68,7 @@ describe("a command that was run beside the conversation", () => {
 describe("a branch summary", () => {
   const summary = (text: unknown): Fields => ({ type: "branch_summary", fromId: "root", summary: text })
 
-  test("is a user message that says what it is", () => {
+  test("is a user message with an introduction", () => {
     expect(said(summary("tried it"))).toEqual([
       "user: The following is a summary of a branch that this conversation came back from:\n\n<summary>\ntried it\n</summary>",
     ])
@@ -79,12 +79,12 @@ describe("a branch summary", () => {
     expect(said(summary(" \n"))).toEqual([])
   })
 
-  test("that was edited is what the edit says", () => {
+  test("that was edited has the text of the edit", () => {
     expect(said(summary("tried it"), edit("e1", "tried"))).toEqual(["user: tried"])
     expect(said(summary("tried it"), edit("e1", null))).toEqual([])
   })
 
-  test("that is no text is told of", () => {
+  test("that is not a text is reported", () => {
     expect(buildSessionContext(chain(summary(5)))).toMatchObject({
       messages: [],
       diagnostics: [{ code: "invalid_record", entryId: "e1" }],
@@ -99,7 +99,7 @@ describe("a compaction", () => {
     ])
   })
 
-  test("as a pair is a user's question and the assistant's answer, both made up and both of the compaction's entry", () => {
+  test("as a pair is a user's question and an assistant's answer, both synthesized and both with the compaction's entry id", () => {
     const { messages } = render([user("a"), compaction("e2"), user("b")], "pair")
     expect(messages.map(({ entryId, kind, message }) => [entryId, kind, message.role])).toEqual([
       ["e2", "compaction", "user"],
@@ -125,7 +125,7 @@ describe("another role", () => {
     ])
   })
 
-  test("without content (others write null for that) and without a rule is left out, and told of", () => {
+  test("without content (others write null for that) and without a rule is left out, and reported", () => {
     for (const message of [{ details: 1 }, { details: 1, content: null }]) {
       const { messages, diagnostics } = render([role("notice", message), user("a")])
       expect(messages).toHaveLength(1)
@@ -133,7 +133,7 @@ describe("another role", () => {
     }
   })
 
-  test("that is called like one of ours in here is another role all the same", () => {
+  test("with the name of an internal role is still an unknown role", () => {
     for (const name of ["branchSummary", "compactionSummary", "custom"]) {
       expect(said(role(name, { content: [{ type: "text", text: "mine" }] }))).toEqual(["user: mine"])
       expect(render([role(name, { summary: "s", summaryText: "s" })])).toMatchObject({
@@ -143,12 +143,12 @@ describe("another role", () => {
     }
   })
 
-  test("leaves nothing of an empty content", () => {
+  test("with an empty content is left out", () => {
     expect(render([role("notice", { content: [] })])).toEqual({ messages: [], diagnostics: [] })
   })
 })
 
-test("a custom message is a user message with its content, hidden from people or not", () => {
+test("a custom message is a user message with its content, whether it is displayed or not", () => {
   for (const display of [true, false]) {
     const custom = {
       type: "custom_message",
@@ -164,7 +164,7 @@ test("a custom message is a user message with its content, hidden from people or
   }
 })
 
-test("messages of users, assistants, tools and the system come through whole", () => {
+test("messages of users, assistants, tools and the system are passed on whole", () => {
   const roles = ["user", "assistant", "toolResult", "system"]
   const block = { type: "server_tool_use", id: "s", input: { a: 1 } }
   const { messages } = render(
@@ -175,7 +175,7 @@ test("messages of users, assistants, tools and the system come through whole", (
   )
 })
 
-test("a bare string is one text block; content that is no list of blocks is told of", () => {
+test("a plain string becomes one text block; content that is not a list of blocks is reported", () => {
   expect(said(role("user", { content: "bare" }))).toEqual(["user: bare"])
   for (const content of [5, [5], [{}], [{ type: 5 }], undefined, null]) {
     expect(buildSessionContext(chain(role("user", { content })))).toMatchObject({
@@ -185,7 +185,7 @@ test("a bare string is one text block; content that is no list of blocks is told
   }
 })
 
-test("entries that have no place in a context leave nothing in it", () => {
+test("entries that are not part of a context leave nothing in it", () => {
   const types = [
     "session_init",
     "label",

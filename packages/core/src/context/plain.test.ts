@@ -15,12 +15,12 @@ import type { RepairMode } from "./types.ts"
 const MODES: readonly RepairMode[] = ["synthesize", "drop", "none"]
 const STYLES = [undefined, "user", "pair"] as const
 
-/** What is rendered, told and repaired. */
+/** Renders, converts and repairs the entries. */
 function fully(entries: readonly SelectedEntry[], repair: RepairMode, style: "user" | "pair" | undefined) {
   return repairMessages(toModelMessages(renderMessages(entries).messages, style).messages, repair).messages
 }
 
-test("what can be sent as its entries are is just what rendering, telling and repairing make of it", () => {
+test("the fast path gives exactly what rendering, converting and repairing give", () => {
   let plainly = 0
   holds(
     fc.property(anyLog, fc.nat(), fc.constantFrom(...MODES), fc.constantFrom(...STYLES), (lines, n, repair, style) => {
@@ -40,7 +40,7 @@ test("what can be sent as its entries are is just what rendering, telling and re
   expect(plainly).toBeGreaterThan(10)
 })
 
-test("a compaction and what was said after it can be, in either style; one without a summary, or whose summary lies elsewhere, cannot", () => {
+test("a compaction and messages after it take the fast path in either style; without a readable summary they do not", () => {
   const entry = (fields: object): Entry => ({ id: "c", parentId: null, timestamp: "", ...fields }) as unknown as Entry
   const said = entry({ type: "message", message: { role: "user", content: [{ type: "text", text: "and?" }] } })
   for (const summaryAs of [undefined, "user", "pair", "nonsense"]) {

@@ -14,7 +14,7 @@ type Item = ContextMessage<ModelMessage>
 
 const MODES: readonly RepairMode[] = ["synthesize", "drop"]
 
-/** Messages told in short: `u` says something, `a:x,y` calls x and y, `r:x` is the result of x, `s` is the system's. */
+/** Messages in short form: `u` is a user, `a:x,y` an assistant that calls x and y, `r:x` the result of x, `s` the system. */
 function items(...told: readonly string[]): Item[] {
   return told.map((one, index) => {
     const [kind, ids = ""] = one.split(":")
@@ -39,7 +39,7 @@ function items(...told: readonly string[]): Item[] {
   })
 }
 
-/** The same, back in short; a made-up result is `made:x`. */
+/** Messages back in short form; a synthesized result is `made:x`. */
 function told(messages: readonly Item[]): string[] {
   return messages.map(({ kind, message }) => {
     if (message.role === "user") return "u"
@@ -64,7 +64,7 @@ describe("a context is sendable", () => {
     { maxLength: 16 },
   )
 
-  test("however calls and results stand", () => {
+  test("for any order of calls and results", () => {
     holds(
       fc.property(chaos, fc.constantFrom(...MODES), (messages, mode) => {
         expect(whyRefused(repairMessages(items(...messages), mode).messages)).toBeUndefined()
@@ -73,7 +73,7 @@ describe("a context is sendable", () => {
     )
   })
 
-  test("however a log is damaged, at its last entry and at every other", () => {
+  test("for any damage to the log, at its last entry and at every other", () => {
     holds(
       fc.property(anyLog, fc.nat(), (lines, n) => {
         const slots = slotsOf(lines)
@@ -91,7 +91,7 @@ describe("a context is sendable", () => {
     )
   })
 
-  test("and stays as it is when it is repaired again", () => {
+  test("and repairing it again changes nothing", () => {
     holds(
       fc.property(chaos, fc.constantFrom(...MODES), (messages, mode) => {
         const once = repairMessages(items(...messages), mode)
@@ -101,7 +101,7 @@ describe("a context is sendable", () => {
     )
   })
 
-  test("and is left alone where nothing is wrong with it", () => {
+  test("and a sound one is not changed", () => {
     const sound = items("u", "a:x,y", "r:y", "s", "r:x", "a", "u", "a:x", "r:x")
     for (const mode of MODES) {
       const { messages, diagnostics } = repairMessages(sound, mode)
@@ -110,7 +110,7 @@ describe("a context is sendable", () => {
     }
   })
 
-  test("unless nobody asked for it: repair `none` changes nothing", () => {
+  test("unless repair is `none`, which changes nothing", () => {
     holds(
       fc.property(chaos, (messages) => {
         const before = items(...messages)
@@ -120,7 +120,7 @@ describe("a context is sendable", () => {
   })
 })
 
-test("a call without a result gets one that says so, of the call's entry", () => {
+test("a call without a result gets one that states this, with the call's entry id", () => {
   const { messages, diagnostics } = repairMessages(items("u", "a:x,y", "r:y", "u"), "synthesize")
   expect(told(messages)).toEqual(["u", "a:x,y", "r:y", "made:x", "u"])
   expect(messages[3]).toEqual({
@@ -137,7 +137,7 @@ test("a call without a result gets one that says so, of the call's entry", () =>
   expect(diagnostics).toMatchObject([{ code: "repaired", entryId: "e1" }])
 })
 
-test("with `drop` a call without a result is left out, and a message that consisted of such calls", () => {
+test("with `drop` a call without a result is left out, and so is a message with no other content", () => {
   expect(repaired("drop", "u", "a:x,y", "r:y", "u")).toEqual(["u", "a:y", "r:y", "u"])
   expect(repaired("drop", "u", "A:x,y", "u")).toEqual(["u", "u"])
   expect(repaired("drop", "u", "a:x", "u")).toEqual(["u", "a", "u"])
@@ -146,7 +146,7 @@ test("with `drop` a call without a result is left out, and a message that consis
   ])
 })
 
-test("a result that stands later on the path moves up to its call", () => {
+test("a result later on the path moves up to its call", () => {
   const { messages, diagnostics } = repairMessages(items("a:x", "u", "r:x", "u"), "synthesize")
   expect(told(messages)).toEqual(["a:x", "r:x", "u", "u"])
   expect(diagnostics).toMatchObject([{ code: "repaired", entryId: "e2" }])
@@ -157,7 +157,7 @@ test("a result belongs to the nearest call before it that has its id", () => {
   expect(repaired("synthesize", "A:x", "A:x", "r:x")).toEqual(["a:x", "made:x", "a:x", "r:x"])
 })
 
-test("a second result of one call is left out, and one without a call", () => {
+test("a second result of one call is left out, and so is one without a call", () => {
   const { messages, diagnostics } = repairMessages(items("r:x", "A:x", "r:x", "r:x", "r:y"), "synthesize")
   expect(told(messages)).toEqual(["a:x", "r:x"])
   expect(messages[1]?.entryId).toBe("e2")
@@ -185,7 +185,7 @@ test("a message without content is left out, but not a result without output", (
   }
 })
 
-test("a call that has no id, as damage leaves it, is left out, and a result that names none", () => {
+test("a call without an id, as damage leaves it, is left out, and so is a result without one", () => {
   const broken = { type: "toolCall", name: "bash", arguments: {} }
   const log = [
     { entryId: "a", kind: "message", message: { role: "assistant", content: [{ type: "text", text: "t" }, broken] } },

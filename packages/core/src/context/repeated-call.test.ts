@@ -10,7 +10,7 @@ function round(args: Readonly<Record<string, unknown>>, name = "read"): ModelMes
 
 const A = { path: "a.ts", lines: [1, 2], how: { raw: true, encoding: null } }
 
-test("three calls of one name with equal arguments, in whatever order their keys stand, are a repetition; two are none", () => {
+test("three calls with one name and equal arguments, with their keys in any order, are a repetition; two are not", () => {
   const again = { how: { encoding: null, raw: true }, lines: [1, 2], path: "a.ts" }
   const log = items(said("user"), ...round(A), ...round(again))
   expect(findRepeatedCall(log)).toBeUndefined()
@@ -23,7 +23,7 @@ test("three calls of one name with equal arguments, in whatever order their keys
   })
 })
 
-test("another name, other arguments, another list or another kind of value end the row", () => {
+test("another name, other arguments, another list or another kind of value end the repetition", () => {
   for (const [args, name] of [
     [A, "write"],
     [{ ...A, lines: [1] }, "read"],
@@ -44,7 +44,7 @@ test("parallel calls count one by one, the newest last", () => {
   expect(findRepeatedCall(log, 1)).toMatchObject({ arguments: { path: "a" }, count: 2, entryId: "e1" })
 })
 
-test("a user's word and an answer without a call end the row; what the program says in between does not", () => {
+test("a user message or an answer without a call ends the repetition; the program's own messages do not", () => {
   const twice = [...round(A), ...round(A)]
   const made: ModelMessage = { role: "user", synthetic: true, content: [{ type: "text", text: "go on" }] }
   const note = { entryId: "n", kind: "custom", message: said("user") } as const
@@ -54,7 +54,7 @@ test("a user's word and an answer without a call end the row; what the program s
   expect(findRepeatedCall([...items(...twice, made), note, ...items(...round(A))])?.count).toBe(3)
 })
 
-test("no call, no repetition", () => {
+test("without a call there is no repetition", () => {
   expect(findRepeatedCall([], 0)).toBeUndefined()
   expect(findRepeatedCall(items(said("user")), 0)).toBeUndefined()
 })

@@ -10,7 +10,7 @@ import { selectContext } from "./select.ts"
 import type { Selection } from "./select.ts"
 import type { NeedsOlder } from "../log/path.ts"
 
-/** What must be the same however much of the log was held. */
+/** The part of a selection that does not depend on how much of the log was in memory. */
 function essence(selection: Selection | NeedsOlder) {
   if ("older" in selection) return "older"
   const shown = selection.entries.filter(({ seq, entry }) => SHOWN.has(entry.type) || seq === selection.compaction)
@@ -27,7 +27,7 @@ function expected(slots: readonly EntrySlot[], leaf: number | null, header: Read
   return { selected, edits: inOrder, state }
 }
 
-/** Every end of the log that holds the leaf, but the whole. */
+/** Every end of the log that includes the leaf, except the whole log. */
 function endsWith(slots: readonly EntrySlot[], leaf: number | null): EntryLog[] {
   const ends = slots.flatMap((_, from) =>
     from > 0 && from <= (leaf ?? from) ? [EntryLog.of(slots.slice(from), from)] : [],
@@ -48,7 +48,7 @@ function leavesOf(slots: readonly EntrySlot[]): (number | null)[] {
 }
 
 describe("the context of every leaf", () => {
-  test("is what the rules say in the plainest words", () => {
+  test("is the one that the reference implementation gives", () => {
     holds(
       fc.property(anyLog, (lines) => {
         const slots = slotsOf(lines)
@@ -62,7 +62,7 @@ describe("the context of every leaf", () => {
     )
   })
 
-  test("is the same from every end of the log that holds it, or that end says that it needs older lines", () => {
+  test("is the same from every end of the log that includes it, or that end requests older lines", () => {
     holds(
       fc.property(anyLog, fc.nat(), (lines, n) => {
         const slots = slotsOf(lines)
@@ -84,7 +84,7 @@ describe("the context of every leaf", () => {
     )
   })
 
-  test("is found in the end that starts where a session's compactions keep from", () => {
+  test("is found in the end of the log that starts at the first kept entry of a session's compaction", () => {
     let short = 0
     holds(
       fc.property(soundLog, (lines) => {
@@ -103,28 +103,28 @@ describe("the context of every leaf", () => {
   })
 })
 
-describe("where the answer lies further back", () => {
+describe("a selection that needs older lines", () => {
   const from = (seq: number, ...payloads: readonly object[]) => {
     const slots = chain(user("a"), user("b"), ...(payloads as Record<string, unknown>[]))
     return selectContext(EntryLog.of(slots.slice(seq), seq), slots.length - 1)
   }
 
-  test("a leaf says where its parent stands", () => {
+  test("has the position of a leaf entry's parent as hint", () => {
     expect(from(3, { type: "leaf", parentId: "e1", targetSeq: 1 })).toEqual({ older: true, hint: 1 })
   })
 
-  test("a compaction says where what it keeps begins", () => {
+  test("has the position of a compaction's first kept entry as hint", () => {
     expect(from(3, compaction("e1", { firstKeptSeq: 1 }))).toEqual({ older: true, hint: 1 })
   })
 
-  test("what names another entry says nothing of its parent's place", () => {
+  test("has no hint from an entry that only refers to another one", () => {
     const named = { targetId: "e1", targetSeq: 1 }
     for (const type of ["label", "tombstone", "context_edit", "x_future"]) {
       expect(from(3, { type, ...named })).toEqual({ older: true })
     }
   })
 
-  test("a hint that is no place is none", () => {
+  test("ignores a hint that is not a valid seq", () => {
     for (const hint of [-1, 1.5, "1", null, 2 ** 60]) {
       expect(from(3, { type: "leaf", parentId: "e1", targetSeq: hint })).toEqual({ older: true })
       expect(from(3, compaction("e1", { firstKeptSeq: hint }))).toEqual({ older: true })

@@ -31,7 +31,7 @@ test("before the first entry thinking is off, there is no model, no mode and no 
   })
 })
 
-test("the model and level of an older header hold until an entry or an assistant message says otherwise", () => {
+test("the model and level of an older header apply until an entry or an assistant message changes them", () => {
   const start = initialState({ provider: "p", modelId: "m", thinkingLevel: "low", systemPromptOverride: "s" })
   expect(start).toMatchObject({
     thinkingLevel: "low",
@@ -43,7 +43,7 @@ test("the model and level of an older header hold until an entry or an assistant
 })
 
 describe("the default model", () => {
-  test("is the latest assistant message's while no model_change for it stands on the path", () => {
+  test("is the latest assistant message's while the path has no model_change for it", () => {
     const { models, modelIsExplicit } = fold(
       assistant("a", { provider: "p", model: "1" }),
       assistant("b", { provider: "p", model: "2" }),
@@ -52,7 +52,7 @@ describe("the default model", () => {
     expect(modelIsExplicit).toBe(false)
   })
 
-  test("is the latest model_change's once there is one, whatever answers", () => {
+  test("is the latest model_change's once there is one, whichever model answers", () => {
     const { models, modelIsExplicit } = fold(
       assistant("a", { provider: "p", model: "1" }),
       model("q", "2"),
@@ -62,13 +62,13 @@ describe("the default model", () => {
     expect(modelIsExplicit).toBe(true)
   })
 
-  test("is not made explicit by a change of another role", () => {
+  test("does not become explicit by a change of another role", () => {
     const { models, modelIsExplicit } = fold(model("q", "small", "smol"), assistant("a", { provider: "p", model: "1" }))
     expect(models).toEqual({ smol: { provider: "q", model: "small" }, default: { provider: "p", model: "1" } })
     expect(modelIsExplicit).toBe(false)
   })
 
-  test("is not said by users, by results, or by half a name", () => {
+  test("is not set by users, by results, or by half a name", () => {
     const named = { provider: "p", model: "1" }
     const said = fold(
       user("a", { message: { role: "user", content: [], ...named } }),
@@ -79,7 +79,7 @@ describe("the default model", () => {
   })
 })
 
-test("a role may have any name, those of an object's own workings among them", () => {
+test("a role may have any name, including names of Object's own properties", () => {
   const { models } = fold(model("p", "1", "__proto__"), model("p", "2", "constructor"), model("p", "3", "__proto__"))
   expect(Object.entries(models)).toEqual([
     ["__proto__", { provider: "p", model: "3" }],
@@ -90,18 +90,18 @@ test("a role may have any name, those of an object's own workings among them", (
   expect(Object.entries(again.models)).toEqual([["__proto__", { provider: "p", model: "1" }]])
 })
 
-test("the mode is the latest with its data, and a mode without data has none", () => {
+test("the mode is the latest with its data, and a mode without data has no data", () => {
   const plan = { type: "mode_change", mode: "plan", data: { step: 1 } }
   expect(fold(plan)).toMatchObject({ mode: "plan", modeData: { step: 1 } })
   expect(fold(plan, { type: "mode_change", mode: "none" })).not.toHaveProperty("modeData")
 })
 
-test("rules stand in the order in which they were first seen, each once", () => {
+test("rules are in the order in which they first appear, each once", () => {
   const inject = (...injectedRules: unknown[]): Fields => ({ type: "ttsr_injection", injectedRules })
   expect(fold(inject("b", "a"), inject("a", 7, "c", "b")).injectedTtsrRules).toEqual(["b", "a", "c"])
 })
 
-test("an entry whose payload is not of its type's shape changes nothing", () => {
+test("an entry whose payload does not match its type changes nothing", () => {
   const broken = ["thinking_level_change", "model_change", "mode_change", "ttsr_injection", "message"].flatMap(
     (type) => [
       { type },
@@ -112,14 +112,14 @@ test("an entry whose payload is not of its type's shape changes nothing", () => 
   expect(fold({ type: "model_change", provider: "p", model: "m", role: null }).models).toEqual({})
 })
 
-test("a fold leaves the state that it starts from as it was", () => {
+test("projecting entries does not change the state that it starts from", () => {
   const start = fold(model("p", "1"), { type: "ttsr_injection", injectedRules: ["a"] })
   const before = structuredClone(start)
   foldState(entriesOf(chain(model("p", "2"), { type: "ttsr_injection", injectedRules: ["b"] })), start)
   expect(start).toEqual(before)
 })
 
-test("a fold is linear in its path, however many roles and rules there are", () => {
+test("projecting is linear in the path, however many roles and rules there are", () => {
   const path = Array.from({ length: 100_000 }, (_, n) =>
     n % 2 === 0 ? model("p", "m", `role ${n}`) : { type: "ttsr_injection", injectedRules: [`rule ${n}`] },
   ) as unknown as Entry[]
@@ -138,11 +138,11 @@ describe("a stored state", () => {
     expect(stored({ ...state, systemPromptOverride: "s" })).toHaveProperty("systemPromptOverride", "s")
   })
 
-  test("brings no fields but its own into the context", () => {
+  test("adds no fields to the context except its own", () => {
     expect(stored({ ...state, messages: ["x"], model: "x", tokens: 0 })).toStrictEqual(state)
   })
 
-  test("is a compaction's only, and whole", () => {
+  test("is used only from a compaction or a reset, and only if it is complete", () => {
     expect(stored(state, "custom")).toBeUndefined()
     const broken = [
       undefined,

@@ -9,7 +9,7 @@ import { createSessions } from "../session/repository.ts"
 import type { Session } from "../session/types.ts"
 
 const LONG = `start ${"x".repeat(500_000)} end`
-/** 1,024 characters of base64, and the longest that stays. */
+/** 1,024 characters of base64, the longest string that stays in a line. */
 const IMAGE = btoa("i".repeat(768))
 const SMALL_IMAGE = btoa("i".repeat(765))
 const REFERENCE = `blob:sha256:${"0".repeat(64)}`
@@ -17,7 +17,7 @@ const REFERENCE = `blob:sha256:${"0".repeat(64)}`
 const image = (data: string) => ({ type: "image", data, mimeType: "image/png" })
 const said = (...content: readonly object[]): NewEntry => ({ type: "message", message: { role: "user", content } })
 
-test("long strings and images leave the line, and come back wherever a session is read", async () => {
+test("long strings and images move out of the line, and are restored in every read of the session", async () => {
   const { session, location, reopen } = await start()
   const { ids } = await session.append([
     user(LONG, "text"),
@@ -59,7 +59,7 @@ test("long strings and images leave the line, and come back wherever a session i
   }
 })
 
-test("the input of a compaction and its long summary are whole", async () => {
+test("a compaction's input and its long summary are complete", async () => {
   const { session, reopen } = await start({ textUnits: 100 })
   const long = `Remember: ${"word ".repeat(100)}`
   const [first] = (await session.append([user(long), assistant("a".repeat(8_000)), user("x"), assistant("y")])).ids
@@ -93,7 +93,7 @@ test("a text that looks like a reference stays a text, in memory, in the store a
   }
 })
 
-test("where blobs are missing a model is told so in a text, never by a reference; the entry keeps it", async () => {
+test("if blobs are missing, the model gets a text that states this, never a reference; the entry keeps the reference", async () => {
   const { session, location, reopen } = await start({ textUnits: 100, imageChars: 16 })
   const long = "x".repeat(200)
   const call = { type: "toolCall", id: "c1", name: "write", arguments: { path: "a.ts", content: long } }
@@ -160,7 +160,7 @@ test("two sessions share one blob, and deleting one leaves it to the other", asy
   expect(messages[0]?.message.content).toMatchObject([{ text: LONG }])
 })
 
-test("a map of blobs that is none, or names what cannot be one, changes nothing and stops nothing", async () => {
+test("an invalid map of blobs, or one with invalid places, changes nothing and stops nothing", async () => {
   const location = createMemoryLocation()
   const storage = createMemoryStorage({ location })
   const hash = await storage.blobs.put(new TextEncoder().encode("something else"))
@@ -197,7 +197,7 @@ test("a map of blobs that is none, or names what cannot be one, changes nothing 
   expect(Object.prototype).not.toHaveProperty("polluted")
 })
 
-test("a reference whose blob is not what its place asks for counts as missing", async () => {
+test("a reference whose blob has the wrong kind of content counts as missing", async () => {
   const { session, location, reopen } = await start({ textUnits: 10 })
   await session.append(user("more than ten"))
   const [hash] = location.blobs.keys()
@@ -230,7 +230,7 @@ async function collect(session: Session): Promise<Entry[]> {
   return entries
 }
 
-test("with oversize: truncate what is appended is cut, memory and log alike, but never an image or what a provider signed", async () => {
+test("with oversize: truncate appended content is cut in memory and in the log, except images and signed content", async () => {
   const location = createMemoryLocation()
   const sessions = createSessions({ storage: createMemoryStorage({ location }), oversize: "truncate" })
   const session = await sessions.create()

@@ -14,19 +14,19 @@ function tips(slots: readonly EntrySlot[], imported = 0) {
 
 const at = (parentId: string | null) => ({ parentId })
 
-describe("a log diverged", () => {
-  test("where two turns stand side by side, and names both tips", () => {
+describe("a log", () => {
+  test("diverged if two turns have the same parent or interleave; both tips are named", () => {
     expect(tips(chain(user("a"), user("b"), user("c", at("e1")), assistant("d")))).toEqual(["e4", "e2"])
     const interleaved = chain(user("a"), user("b"), user("c", at("e1")), { ...assistant("d"), ...at("e2") })
     expect(tips(interleaved)).toEqual(["e4", "e3"])
   })
 
-  test("not where there is one line of conversation, or none", () => {
+  test("did not diverge with one line of conversation, or without any", () => {
     expect(tips(chain(user("a"), assistant("b"), role("notice")))).toBeUndefined()
     expect(tips(chain())).toBeUndefined()
   })
 
-  test("not where the path says that it left the other branch", () => {
+  test("did not diverge if the path records that it left the other branch", () => {
     const leaf = { type: "leaf", ...at("e1") }
     const summary = { type: "branch_summary", fromId: "e2", summary: "s", ...at("e1") }
     expect(tips(chain(user("a"), user("b"), leaf, user("c")))).toBeUndefined()
@@ -34,25 +34,25 @@ describe("a log diverged", () => {
     expect(tips(chain(user("a"), user("b"), { type: "leaf", ...at(null) }))).toBeUndefined()
   })
 
-  test("but where another turn came after that", () => {
+  test("diverged if another turn came after that record", () => {
     const log = chain(user("a"), user("b"), { type: "leaf", ...at("e1") }, user("c", at("e2")), user("d", at("e3")))
     expect(tips(log)).toEqual(["e5", "e4"])
   })
 
-  test("not by entries that only name and count", () => {
+  test("did not diverge by annotations", () => {
     const label = { type: "label", targetId: "e1", label: "x" }
     expect(tips(chain(user("a"), label, user("b", at("e1")), assistant("c")))).toBeUndefined()
   })
 
-  test("not by what was imported", () => {
+  test("did not diverge by imported entries", () => {
     const log = chain(user("a"), user("b"), user("c", at("e1")))
     expect(tips(log, 4)).toBeUndefined()
     expect(tips(log, 2)).toEqual(["e3", "e2"])
   })
 })
 
-describe("from an end of the log", () => {
-  test("a turn beside a path that goes on further back is not judged before its beginning is held", () => {
+describe("an end of the log", () => {
+  test("gives no answer on a turn beside a longer path until the turn's beginning is in memory", () => {
     const writers = chain(user("a"), user("b"), user("c"), user("d", at("e1")))
     const bridged = chain(user("a"), user("b"), user("c", at("lost")))
     expect(divergenceOf(EntryLog.of(writers.slice(3), 3), 0)).toBe("older")
@@ -61,7 +61,7 @@ describe("from an end of the log", () => {
     expect(tips(bridged)).toBeUndefined()
   })
 
-  test("what it says is what the whole log says, as far as the end reaches", () => {
+  test("gives the answer of the whole log, as far as it reaches", () => {
     holds(
       fc.property(anyLog, (lines) => {
         const slots = slotsOf(lines)

@@ -14,8 +14,8 @@ const operations: fc.Arbitrary<readonly Operation[]> = fc.array(
   { maxLength: 12 },
 )
 
-describe("a stretch of a log", () => {
-  test("answers like a search through its lines, however it came to hold them", () => {
+describe("a window of a log", () => {
+  test("answers like a search through its lines, in whatever order it was filled", () => {
     holds(
       fc.property(anyLog, operations, fc.nat(), (lines, script, n) => {
         const all = slotsOf(lines)
@@ -32,7 +32,7 @@ describe("a stretch of a log", () => {
             end = Math.max(from, end - count)
             log.truncate(end)
           }
-          // Not at each step: what is looked for is found in another way than what nobody has looked for yet.
+          // Not at each step: a first lookup and a repeated one take different paths.
           if (kind !== "look") continue
           expectAnswers()
         }
@@ -47,7 +47,7 @@ describe("a stretch of a log", () => {
     )
   })
 
-  test("holds an entry that was given as its line, whatever became of the object", () => {
+  test("keeps an entry that was given as its line, even if the object changes later", () => {
     const log = new EntryLog(0)
     log.push(undefined)
     log.push(new LazyEntry("e1", "message", '{"type":"message","id":"e1","parentId":null,"seq":7}'))
@@ -55,7 +55,7 @@ describe("a stretch of a log", () => {
     expect(log.at(1)).toBe(log.at(1))
   })
 
-  test("has nothing outside of itself", () => {
+  test("has no entries outside of itself", () => {
     const log = EntryLog.of(chain(user("a"), user("b")).slice(2), 2)
     expect([log.at(-1), log.at(0), log.at(1), log.at(3)]).toEqual([undefined, undefined, undefined, undefined])
     expect(log.find("e1")).toBeUndefined()
@@ -72,7 +72,7 @@ describe("in linear time", () => {
     expect(performance.now() - start).toBeLessThan(3_000)
   }
 
-  test("every duplicate of one id is found from its own place, in whatever windows they were read", () => {
+  test("every duplicate of an id is found from its own position, in windows of any size", () => {
     const slots: EntrySlot[] = chain(...Array.from({ length: MANY }, () => user("a", { id: "x", parentId: "x" })))
     timed(() => {
       const log = new EntryLog(slots.length)
@@ -84,7 +84,7 @@ describe("in linear time", () => {
     })
   })
 
-  test("what many tombstones delete is known, and known again without looking", () => {
+  test("the targets of many tombstones are found once, and then cached", () => {
     const said = Array.from({ length: MANY }, () => user("a"))
     const deleting = said.map((_, index) => tombstone(`e${index + 1}`))
     timed(() => {
@@ -98,7 +98,7 @@ function lazily(slot: EntrySlot, n: number): EntrySlot | LazyEntry {
   return slot === undefined || n % 2 === 0 ? slot : new LazyEntry(slot.id, slot.type, JSON.stringify(slot))
 }
 
-/** Everything that can be asked, of the log. */
+/** All queries, answered by the log. */
 function answersOf(log: EntryLog, held: readonly EntrySlot[]) {
   const places = placesOf(log.from, log.end)
   return {
@@ -110,7 +110,7 @@ function answersOf(log: EntryLog, held: readonly EntrySlot[]) {
   }
 }
 
-/** The same, by looking at each line. */
+/** The same answers, by looking at each line. */
 function searched(held: readonly EntrySlot[], from: number, end: number): ReturnType<typeof answersOf> {
   const places = placesOf(from, end)
   const found = (id: string, before: number): number | undefined => nearestBefore(held, id, before)

@@ -6,7 +6,7 @@ import type { EntrySlot } from "./entry-log.ts"
 
 const IDS = ["a", "b", "c", "d", "e", "f", "g", "h"]
 
-/** Few enough that many are given twice, and that some logs have them in their order. */
+/** Few ids, so that many are duplicate and some logs have them in order. */
 const id = fc.constantFrom(...IDS)
 
 const steps = fc.array(
@@ -23,7 +23,7 @@ const steps = fc.array(
   { maxLength: 10 },
 )
 
-test("an id means the nearest entry before that has it, and each repetition is told of, in whatever order ids come", () => {
+test("an id means the nearest entry before, and each duplicate is reported, in any order of ids", () => {
   holds(
     fc.property(steps, (script) => {
       const from = 100
@@ -61,7 +61,7 @@ test("an id means the nearest entry before that has it, and each repetition is t
   )
 })
 
-/** Of each of the first `count` whose id comes again, the last of them first: where it stands, and where it comes next. */
+/** For each of the first `count` positions with a duplicate id, the last first: the position and the next one with its id. */
 function repetitions(held: readonly string[], count: number, start: number): [number, number][] {
   const found: [number, number][] = []
   for (let index = count - 1; index >= 0; index--) {

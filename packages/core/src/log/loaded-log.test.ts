@@ -22,7 +22,7 @@ async function loadAll(storage: SessionStorage, loaded: LoadedLog, hint?: number
 }
 
 describe("windows", () => {
-  test("come one before the other until the log is whole, and nothing comes before that", async () => {
+  test("are read backwards until the log is complete, and nothing is read after that", async () => {
     const storage = await storeLines(linesOf(talk(20), HEADER))
     const loaded = await loadLog(storage, STORED_ID, loadOther, { readWindow: ONE_LINE })
     expect([loaded.log.from, loaded.log.end]).toEqual([20, 21])
@@ -32,7 +32,7 @@ describe("windows", () => {
     expect(loaded.log.end).toBe(21)
   })
 
-  test("reach back to a hint, and further where a hint is nonsense", async () => {
+  test("reach back to a hint, and further if a hint is invalid", async () => {
     const storage = await storeLines(linesOf(talk(20), HEADER))
     const hinted = await loadLog(storage, STORED_ID, loadOther, { readWindow: ONE_LINE })
     await loadOlder(storage, STORED_ID, hinted, 5)
@@ -41,7 +41,7 @@ describe("windows", () => {
     expect(hinted.log.from).toBe(4)
   })
 
-  test("tell of what they found in log order, however they came, and of more than a call takes arguments", async () => {
+  test("report their findings in log order, however they were read, even more findings than a call takes arguments", async () => {
     const broken = [JSON.stringify(HEADER), ...Array.from({ length: 200_000 }, () => "-")]
     const storage = await storeLines(broken)
     const loaded = await loadLog(storage, STORED_ID, loadOther)
@@ -51,7 +51,7 @@ describe("windows", () => {
   })
 })
 
-test("an id that occurs again is told of once for each time, in whatever windows the log was read", async () => {
+test("report a duplicate id once per occurrence, in windows of any size", async () => {
   const twice = chain(
     user("a"),
     user("b"),
@@ -71,7 +71,7 @@ test("an id that occurs again is told of once for each time, in whatever windows
 })
 
 describe("reading", () => {
-  test("asks a storage again that was out of reach for a moment, and gives up on one that stays so", async () => {
+  test("retries a storage that is unavailable for a moment, and gives up if it stays so", async () => {
     const storage = createFaultyStorage(await storeLines(linesOf(talk(20), HEADER)))
     storage.fail("head", "unavailable")
     storage.fail("read", "unavailable", undefined, "unavailable", "unavailable")
@@ -81,7 +81,7 @@ describe("reading", () => {
     expect((await session.context()).messages).toHaveLength(20)
   })
 
-  test("that is called for at once is done once", async () => {
+  test("runs once for concurrent requests", async () => {
     const storage = createCountingStorage(await storeLines(linesOf(talk(50), HEADER)))
     const session = await sessionsReading(storage, 1).open(STORED_ID)
     const asked = [
@@ -98,14 +98,14 @@ describe("reading", () => {
     expect(storage.counted.lines).toBeLessThan(51 + 2)
   })
 
-  test("that somebody else has done meanwhile is not done further", async () => {
+  test("stops if another call has read further meanwhile", async () => {
     const storage = createCountingStorage(await storeLines(linesOf(talk(50), HEADER)))
     const session = await sessionsReading(storage, 1).open(STORED_ID)
     await Promise.all(Array.from({ length: 10 }, () => session.messages({ limit: 2 })))
     expect(storage.counted.lines).toBeLessThan(8)
   })
 
-  test("goes on beside appends, and does not see half of them", async () => {
+  test("continues during appends, and never sees half of one", async () => {
     const storage = await storeLines(linesOf(talk(30), HEADER))
     const session = await sessionsReading(storage, 1).open(STORED_ID)
     const context = session.context()
@@ -128,13 +128,13 @@ describe("reading", () => {
   })
 })
 
-describe("a log that is not the one that was opened any more", () => {
+describe("a log that is no longer the opened one", () => {
   const other = linesOf(
     talk(40).map((slot) => (slot === undefined ? undefined : { ...slot, id: `other ${slot.id}` })),
     HEADER,
   )
 
-  test("is a `conflict` to whoever reads on, though lines that are no entries are where the windows meet", async () => {
+  test("gives `conflict` to further reads, even if only damaged lines are where the windows meet", async () => {
     for (const damage of [0, 1, 5]) {
       const lines = linesOf(talk(20), HEADER).map((line, seq) => (seq > 20 - damage ? "-" : line))
       const storage = await storeLines(lines)
@@ -148,7 +148,7 @@ describe("a log that is not the one that was opened any more", () => {
     }
   })
 
-  test("is `not_found` where it was deleted between a look at its head and at its first line", async () => {
+  test("gives `not_found` if it was deleted between the read of its head and that of its first line", async () => {
     const memory = await storeLines(linesOf(talk(1), HEADER))
     const storage: SessionStorage = {
       ...memory,
@@ -165,8 +165,8 @@ describe("a log that is not the one that was opened any more", () => {
   })
 })
 
-describe("what opens", () => {
-  test("a log that ends in two turns at once says so once they are held, and one that lost a line does not", async () => {
+describe("opening", () => {
+  test("reports two concurrent turns once both are in memory, and no divergence after a lost line", async () => {
     const writers = chain(user("a"), user("b"), user("c"), user("d", { parentId: "e1" }), user("e"))
     const bridged = chain(user("a"), user("b"), user("c", { parentId: "lost" }), user("d"))
     for (const bytes of [1, 500, 65_536]) {
@@ -179,7 +179,7 @@ describe("what opens", () => {
     }
   })
 
-  test("and says so at once where the first window shows both tips", async () => {
+  test("reports it at once if the first window has both tips", async () => {
     const writers = chain(user("a"), user("b"), user("c"), user("d", { parentId: "e1" }), user("e"))
     const bridged = chain(user("a"), user("b"), user("c"), user("d", { parentId: "lost" }), user("e"))
     const opened = async (slots: typeof writers) => {
@@ -192,7 +192,7 @@ describe("what opens", () => {
     expect((await opened(bridged)).diagnostics).toEqual([])
   })
 
-  test("but not of the branches of an older log, which nobody's entries announce", async () => {
+  test("reports no divergence for the branches of an older log, which have no entries that record them", async () => {
     const branches = chain(user("a"), user("b"), user("c", { parentId: "e1" }))
     const older = { type: "session", version: 3, id: "x", timestamp: "2026-01-31T09:30:00.000Z" }
     const storage = await storeLines(linesOf(branches, older))
@@ -201,7 +201,7 @@ describe("what opens", () => {
     expect((await session.context()).messages).toHaveLength(2)
   })
 
-  test("and is not told of another turn once it has chosen between the two", async () => {
+  test("reports no other turn once the session has chosen between the two", async () => {
     const writers = chain(user("a"), user("b"), user("c"), user("d", { parentId: "e1" }), user("e"))
     const session = await sessionsReading(await storeLines(linesOf(writers, HEADER)), 1).open(STORED_ID)
     await session.branch("e5")
@@ -209,7 +209,7 @@ describe("what opens", () => {
     expect(session.diagnostics).toEqual([])
   })
 
-  test("a log whose header is not its first line opens, reads and goes on", async () => {
+  test("accepts a log whose header is not its first line, which can be read and continued", async () => {
     const [first, ...rest] = linesOf(talk(3), HEADER)
     const storage = await storeLines([" ", first as string, ...rest])
     const session = await sessionsReading(storage, 1).open(STORED_ID)
@@ -218,7 +218,7 @@ describe("what opens", () => {
     expect((await (await sessionsReading(storage, 1).open(STORED_ID)).context()).messages).toHaveLength(4)
   })
 
-  test("a log of a newer version opens for reading only", async () => {
+  test("gives a log of a newer version for reading only", async () => {
     const storage = await storeLines(linesOf(talk(3), { ...HEADER, version: 99 }))
     const session = await createSessions({ storage }).open(STORED_ID)
     expect((await session.context()).messages).toHaveLength(3)
@@ -226,7 +226,7 @@ describe("what opens", () => {
     await expect(session.title("x")).rejects.toMatchObject({ code: "newer_version" })
   })
 
-  test("what is no session is refused, and left as it is", async () => {
+  test("rejects a log that is not a session, and leaves it as it is", async () => {
     for (const lines of [["not JSON"], ['{"some":"config"}'], [" "], ['{"type":"message","id":"a","parentId":null}']]) {
       const storage = await storeLines(lines)
       await expect(createSessions({ storage }).open(STORED_ID)).rejects.toMatchObject({ code: "not_a_session" })
@@ -236,13 +236,13 @@ describe("what opens", () => {
     await expect(createSessions({ storage: empty }).open(STORED_ID)).rejects.toMatchObject({ code: "not_found" })
   })
 
-  test("a log that lost lines which its header counts says that it is incomplete", async () => {
+  test("reports a log as incomplete if it has lost lines that its header counts", async () => {
     const header = { ...HEADER, origin: { format: "pi", version: 3, lines: 9 } }
     const session = await createSessions({ storage: await storeLines(linesOf(talk(3), header)) }).open(STORED_ID)
     expect(session.diagnostics).toMatchObject([{ code: "incomplete" }])
   })
 
-  test("a line that its writer never finished is told of", async () => {
+  test("reports a torn line", async () => {
     const memory = await storeLines(linesOf(talk(3), HEADER))
     const head: SessionStorage["head"] = async (session) => ({ ...(await memory.head(session)), torn: 7 }) as never
     const session = await createSessions({ storage: { ...memory, head } }).open(STORED_ID)

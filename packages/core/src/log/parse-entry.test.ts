@@ -11,11 +11,11 @@ function parse(record: unknown, seq = 3) {
 
 const sound = { type: "x_future", id: "a", parentId: null, seq: 3, timestamp: "t", more: { a: [1] } }
 
-test("an entry comes as it stands, unknown types and fields with it", () => {
+test("an entry is returned as it is, including unknown types and fields", () => {
   expect(parse(sound)).toMatchObject({ slot: sound, codes: [] })
 })
 
-test("the place counts where an entry's seq is another, and it is told of", () => {
+test("the position wins over an entry's seq, and the difference is reported", () => {
   for (const seq of [4, -1, 1.5, "3", null, undefined]) {
     const { slot, codes } = parse({ ...sound, seq })
     expect(slot).toEqual(sound)
@@ -23,7 +23,7 @@ test("the place counts where an entry's seq is another, and it is told of", () =
   }
 })
 
-test("a line that is no entry is no entry, and is told of without what it says", () => {
+test("a line that is not an entry is reported without its content", () => {
   const lines = ["", " ", "not JSON", "[1]", "5", "null", "{}", '{"type":7}', '{"type":"session","id":"x"}']
   const records = [
     { ...sound, id: "" },
@@ -43,6 +43,6 @@ test("a BOM and a CR around a record change nothing", () => {
   expect(parse(`\ufeff${JSON.stringify(sound)}\r`)).toMatchObject({ slot: sound, codes: [] })
 })
 
-test("what stands in the header's place is no entry, and needs no word", () => {
+test("the record in the header's position is not an entry, and is not reported", () => {
   expect(parse({ ...sound, seq: 0 }, 0)).toEqual({ slot: undefined, codes: [], found: [] })
 })

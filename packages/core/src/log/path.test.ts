@@ -13,11 +13,11 @@ describe("a parent", () => {
     chain(user("a", { id: "x" }), user("b", { id: "x" }), user("c"), user("d", { parentId: null })),
   )
 
-  test("is the nearest entry before with the id, or none", () => {
+  test("is the nearest entry before with the id, or is missing", () => {
     expect([1, 2, 3, 4].map((seq) => parentOf(log, seq))).toEqual([ROOT, 1, 2, ROOT])
   })
 
-  test("that is not in what is held may lie further back, until nothing does", () => {
+  test("that is not in memory may be further back, until the log is complete", () => {
     const lines = chain(user("a"), undefined, user("c", { parentId: "lost" }))
     expect(parentOf(EntryLog.of(lines.slice(1), 1), 3)).toBe(OLDER)
     expect(parentOf(EntryLog.of(lines), 3)).toBe(1)
@@ -25,24 +25,24 @@ describe("a parent", () => {
     expect(parentDiagnostic(EntryLog.of(lines), 3)).toMatchObject({ code: "missing_parent", seq: 3 })
   })
 
-  test("of the first entry is the root, whatever it names", () => {
+  test("of the first entry is the root, whatever id it names", () => {
     expect(parentOf(EntryLog.of(chain(user("a", { parentId: "lost" }))), 1)).toBe(ROOT)
   })
 })
 
-test("a path goes from the root to the leaf, or from the oldest entry held", () => {
+test("a path goes from the root to the leaf, or from the oldest entry in memory", () => {
   const log = EntryLog.of(chain(user("a"), user("b"), user("c", { parentId: "e1" }), user("d")))
   expect(pathTo(log, 4)).toEqual({ seqs: [1, 3, 4], reachesRoot: true })
   expect(pathTo(EntryLog.of(chain(user("a"), user("b")).slice(2), 2), 2)).toEqual({ seqs: [2], reachesRoot: false })
 })
 
-test("the leaf of a log is its last entry; none where it has none, unknown where none is held", () => {
+test("the leaf of a log is its last entry; a log without entries has no leaf, and an empty window an unknown one", () => {
   expect(defaultLeaf(EntryLog.of(chain(user("a"), undefined)))).toBe(1)
   expect(defaultLeaf(EntryLog.of(chain()))).toBeNull()
   expect(defaultLeaf(EntryLog.of([undefined], 7))).toBeUndefined()
 })
 
-describe("however the parents were damaged, a walk ends", () => {
+describe("for any damage to the parents, a walk ends", () => {
   const texts = (log: EntryLog): number => buildSessionContext(log).messages.length
 
   test("at a cycle of two, a cycle of all, and an entry that is its own parent", () => {
@@ -51,7 +51,7 @@ describe("however the parents were damaged, a walk ends", () => {
     expect(texts(EntryLog.of(chain(user("a", { parentId: "e1" }))))).toBe(1)
   })
 
-  test("in linear time, without a call for each entry", () => {
+  test("in linear time, without recursion", () => {
     const start = performance.now()
     const deep = EntryLog.of(
       chain(...Array.from({ length: MANY }, (_, n) => (n % 2 === 0 ? user("q") : assistant("a")))),
@@ -81,12 +81,12 @@ describe("the tree", () => {
     ])
   })
 
-  test("bridges what is damaged like the path does", () => {
+  test("bridges damage like the path does", () => {
     const log = EntryLog.of(chain(user("a"), undefined, user("b", { parentId: "lost" }), user("c", { id: "e1" })))
     expect(inShort(buildTree(log))).toEqual([["e1", [["e3", [["e1", []]]]]]])
   })
 
-  test("says what is deleted, and the last label in log order", () => {
+  test("shows deleted entries, and the last label in log order", () => {
     const log = EntryLog.of(
       chain(
         user("a"),

@@ -20,7 +20,7 @@ test("windows double from the first to the largest, and name the log", async () 
   expect(await rangeOf(small, 50)).toMatchObject({ maxBytes: 10 })
 })
 
-test("a hint is read back to if it is further than the window, or all that is wanted; one that is no seq is ignored", async () => {
+test("a hint extends the window if it is further back, or if nothing more is needed; an invalid hint is ignored", async () => {
   const reading = (): BackwardReading => startBackwards(HEAD, { first: 1_000, largest: 1_000 })
   expect(await rangeOf(reading(), 500, { seq: 100 })).toEqual({ from: 100, to: 500, log: "l" })
   expect(await rangeOf(reading(), 500, { seq: 495 })).toEqual({ before: 500, maxBytes: 1_000, log: "l" })
@@ -33,7 +33,7 @@ test("a hint is read back to if it is further than the window, or all that is wa
   }
 })
 
-test("the context is read back to at the opening if it fits two windows, and later if it fits the largest", async () => {
+test("the context is read at the opening if it fits two windows, and later if it fits the largest", async () => {
   const reading = (start: number): BackwardReading => startBackwards(HEAD, { first: 1_000, largest: 50_000 }, start)
   expect(await rangeOf(reading(9_980), 10_000)).toEqual({ from: 9_980, to: 10_000, log: "l" })
   expect(await rangeOf(reading(9_979), 10_000)).toEqual({ before: 10_000, maxBytes: 1_000, log: "l" })
@@ -42,7 +42,7 @@ test("the context is read back to at the opening if it fits two windows, and lat
   expect(await rangeOf(reading(9_400), 9_400)).toEqual({ before: 9_400, maxBytes: 1_000, log: "l" })
 })
 
-test("a large window that is `corrupt` is read as a small one, and so are those before it; other reads are rejected", async () => {
+test("a large window that is `corrupt` is read again as a small one, and so are those before it; other errors are rejected", async () => {
   const reading = startBackwards(HEAD, { first: 1_000_000, largest: 4_000_000 })
   const asked: unknown[] = []
   const read = async (range: ReadRange): Promise<string> => {

@@ -7,17 +7,17 @@ import type { Message } from "../../format/messages.ts"
 import { findCutPoint, startsTurn } from "./cut-point.ts"
 import type { KeepRule } from "./cut-point.ts"
 
-test("of any history the cut is at the first valid place from the kept tokens on, else at the last before them", () => {
+test("in any history the cut is the first valid place within the kept tokens, else the last one before them", () => {
   const rules = fc.nat({ max: 400 }).map(tokens)
   holds(fc.property(histories, rules, cutsWhereExpected), 800)
 })
 
-test("a minimum of turns or messages is cut at the last valid place that leaves it whole", () => {
+test("for a minimum of turns or messages the cut is the last valid place that keeps the minimum", () => {
   const rules = fc.oneof(fc.nat({ max: 6 }).map(turns), fc.nat({ max: 15 }).map(lastMessages))
   holds(fc.property(histories, rules, cutsWhereExpected), 800)
 })
 
-test("a cut parts no call from a result, keeps no result first, and leaves a call that waits its result's place", () => {
+test("a cut separates no call from its result, keeps no result first, and keeps a pending call", () => {
   holds(
     fc.property(histories, keepRules, (messages, keep) => {
       const cut = findCutPoint(messages, keep)
@@ -31,7 +31,7 @@ test("a cut parts no call from a result, keeps no result first, and leaves a cal
   )
 })
 
-test("a split turn begins where its user spoke; a cut before a turn splits none", () => {
+test("a split turn begins at its user message; a cut before a turn splits no turn", () => {
   holds(
     fc.property(histories, keepRules, (messages, keep) => {
       const cut = findCutPoint(messages, keep)
@@ -50,12 +50,12 @@ test("a split turn begins where its user spoke; a cut before a turn splits none"
   )
 })
 
-test("one huge result at the end is kept with its call, and what is before is cut", () => {
+test("one huge result at the end is kept with its call, and everything before is cut", () => {
   const messages = [said("user", 40), said("assistant", 40), said("user", 40), calls("c"), result("c", 400_000)]
   expect(findCutPoint(messages, tokens(1_000))).toEqual({ first: 3, turnStart: 2 })
 })
 
-test("a kept part begins only where it may", () => {
+test("a kept part begins only at a valid place", () => {
   const messages = [said("user", 400), said("assistant", 400), said("user", 400), said("assistant", 400)]
   expect(findCutPoint(messages, tokens(200))?.first).toBe(2)
   expect(findCutPoint(messages, tokens(200), { mayBegin: (index) => index !== 2 })?.first).toBe(3)
@@ -63,22 +63,22 @@ test("a kept part begins only where it may", () => {
   expect(findCutPoint(messages, tokens(200), { mayBegin: () => false })).toBeUndefined()
 })
 
-test("nothing is cut where all of it is to be kept, or where there is nothing", () => {
+test("nothing is cut if everything is to be kept, or if there is nothing", () => {
   expect(findCutPoint([], tokens(0))).toBeUndefined()
   expect(findCutPoint([], tokens(100))).toBeUndefined()
   expect(findCutPoint([said("user", 40), said("assistant", 40)], tokens(1_000))).toBeUndefined()
-  // Not even a result without a call at the start makes it more.
+  // A result without a call at the start does not change that.
   expect(findCutPoint([result("c", 40), said("user", 40)], tokens(1_000))).toBeUndefined()
 })
 
-test("keeping nothing cuts at the end, unless a call still waits there", () => {
+test("keeping nothing cuts at the end, unless a call is still pending there", () => {
   const messages = [said("user", 40), said("assistant", 40)]
   expect(findCutPoint(messages, tokens(0))).toEqual({ first: 2, turnStart: 2 })
   expect(findCutPoint([...messages, said("user", 40), calls("c")], tokens(0))?.first).toBe(3)
   expect(findCutPoint([...messages, said("user", 40), calls("c"), said("user", 40)], tokens(0))?.first).toBe(5)
 })
 
-test("turns and messages are minimums: the cut moves before a call whose result is kept, and keeps what was asked for", () => {
+test("turns and messages are minimums: the cut moves before a call whose result is kept, and keeps at least that many", () => {
   const messages = [
     said("user", 4),
     said("assistant", 4),
@@ -93,11 +93,11 @@ test("turns and messages are minimums: the cut moves before a call whose result 
   expect(findCutPoint(messages, turns(1))).toEqual({ first: 2, turnStart: 2 })
   expect(findCutPoint(messages, turns(2))).toBeUndefined()
   expect(findCutPoint(messages, turns(3))).toBeUndefined()
-  // The beginning of a turn whose user was cut away before belongs to no turn.
+  // The rest of a turn whose user message was cut before belongs to no turn.
   expect(findCutPoint(messages.slice(1), turns(1))).toEqual({ first: 1, turnStart: 1 })
 })
 
-test("keeping no turns or messages keeps nothing but a call that waits, and all that follows it", () => {
+test("keeping no turns or messages keeps only a pending call and everything after it", () => {
   const messages = [said("user", 4), said("assistant", 4)]
   const note: Message = { role: "custom", content: [] }
   for (const keep of [turns(0), lastMessages(0), tokens(0)]) {
@@ -108,7 +108,7 @@ test("keeping no turns or messages keeps nothing but a call that waits, and all 
   }
 })
 
-test("two calls of one id in one message have two results, and neither is parted from it", () => {
+test("two calls with one id in one message have two results, and neither is separated from them", () => {
   const messages = [
     said("user", 40),
     calls("c", "c"),

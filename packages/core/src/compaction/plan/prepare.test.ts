@@ -10,14 +10,14 @@ import type { PreparedCompaction, PrepareOptions } from "./prepare.ts"
 const NOTHING = { kind: "tokens", count: 0 } as const
 const LONG = "-".repeat(400)
 
-test("history, the split turn's beginning and what is kept follow one another", () => {
+test("the history, the beginning of the split turn and the kept part follow one another", () => {
   const slots = chain(user("a"), assistant("b"), user("c"), assistant("d"), assistant("e"))
   const work = prepare(slots, { keep: { kind: "messages", count: 1 } })
   expect(parts(work)).toEqual([["a", "b"], ["c", "d"], ["e"]])
   expect(work).toMatchObject({ firstKeptEntryId: "e5", previousSummary: undefined, tokensSummarized: 4 })
 })
 
-test("the input begins at what the previous compaction kept, and its summary goes along without its file lists", () => {
+test("the input begins at the previous compaction's first kept entry, and includes its summary without the file lists", () => {
   const summary = "so far\n\n<read-files>\na.ts\n</read-files>"
   const before = compaction("e2", { summary, readFiles: ["a.ts"] })
   const work = prepare(chain(user("a"), user("b"), assistant("c"), before, user("d")), { keep: NOTHING })
@@ -26,26 +26,26 @@ test("the input begins at what the previous compaction kept, and its summary goe
   expect(work.files).toEqual({ readFiles: ["a.ts"], modifiedFiles: [] })
 })
 
-test("a compaction that an extension wrote gives its summary and no files", () => {
+test("a compaction that an extension wrote adds its summary and no files", () => {
   const before = compaction("e1", { fromExtension: true, readFiles: ["a.ts"], modifiedFiles: ["b.ts"] })
   const work = prepare(chain(user("a"), before, user("b")), { keep: NOTHING })
   expect(work).toMatchObject({ previousSummary: "so far", files: { readFiles: [], modifiedFiles: [] } })
 })
 
-test("one that lost its summary is no previous compaction", () => {
+test("a compaction without a summary does not count as the previous one", () => {
   const work = prepare(chain(user("a"), compaction("e1", { summary: 5 }), user("b")), { keep: NOTHING })
   expect(work.previousSummary).toBeUndefined()
   expect(parts(work)).toEqual([["a", "b"], [], []])
 })
 
-test("a compaction is never where the kept part begins: what stands without a message before the cut goes with it", () => {
+test("the kept part never begins at a compaction: entries before the cut without a message belong to the kept part", () => {
   const mode = { type: "mode_change", mode: "plan" }
   const slots = chain(user("a"), compaction("e1"), mode, user("b"), mode, mode, user("c"))
   expect(prepare(slots, { keep: { kind: "messages", count: 2 } })).toMatchObject({ firstKeptEntryId: "e3" })
   expect(prepare(slots, { keep: { kind: "messages", count: 1 } })).toMatchObject({ firstKeptEntryId: "e5" })
 })
 
-test("what stands before the last reset is no input and is not kept, nor does a summary before it go along", () => {
+test("messages before the last reset are neither input nor kept, and a summary before it is left out", () => {
   const after = prepare(chain(user("a"), compaction("e1"), user("b"), { type: "reset_boundary" }, user("c")), {
     keep: NOTHING,
   })
@@ -58,12 +58,12 @@ test("what stands before the last reset is no input and is not kept, nor does a 
   expect(prepareAny(across, { keep: { kind: "messages", count: 2 } }).cut).toBeUndefined()
 })
 
-test("what was deleted or edited away is nowhere, and what was edited is told as it reads now", () => {
+test("deleted messages are left out, and edited ones have their edited text", () => {
   const slots = chain(user("a"), user("b"), user("c"), tombstone("e1"), edit("e2", null), edit("e3", "new"))
   expect(parts(prepare(slots, { keep: NOTHING }))).toEqual([["new"], [], []])
 })
 
-test("a minimum that alone has more tokens than the window gives way to the newest tokens", () => {
+test("a minimum that alone exceeds the window is replaced by keepRecentTokens", () => {
   const slots = chain(user(LONG), assistant(LONG), user(LONG), assistant(LONG))
   const giveWay = { window: 250, keepRecentTokens: 100 }
   const tokens = { kind: "tokens", count: 100 }
@@ -78,7 +78,7 @@ test("a minimum that alone has more tokens than the window gives way to the newe
     cut: undefined,
     keep: { kind: "turns", count: 2 },
   })
-  // Tokens are what the others give way to.
+  // A minimum of tokens is not replaced.
   expect(prepareAny(slots, { keep: { kind: "tokens", count: 1_000 }, giveWay }).cut).toBeUndefined()
 })
 
@@ -92,7 +92,7 @@ test("if nothing can be cut, the plan names the rule and the tokens of the conte
   expect(prepareAny(chain(), { keep: NOTHING })).toEqual({ cut: undefined, keep: NOTHING, tokensBefore: 0 })
 })
 
-test("a counter that is given counts everything", () => {
+test("a given counter counts everything", () => {
   const count = (): number => 7
   const slots = chain(user("a"), compaction("e1"), role("bashExecution", { command: "ls", output: "b" }), user("c"))
   const work = prepare(slots, { keep: { kind: "tokens", count: 8 }, count })

@@ -6,36 +6,36 @@ import type { Entry } from "../../format/records.ts"
 import { EntryLog } from "../../log/entry-log.ts"
 import { shouldCompact, usageAnchor } from "./trigger.ts"
 
-test("the reserve: more than the window less what is kept free, strictly", () => {
+test("the reserve: a compaction is due strictly above the window minus the reserve", () => {
   expect(shouldCompact(200_000 - 16_384, 200_000)).toBe(false)
   expect(shouldCompact(200_000 - 16_384 + 1, 200_000)).toBe(true)
   expect(shouldCompact(91, 100, { reserveTokens: 10 })).toBe(true)
   expect(shouldCompact(90, 100, { reserveTokens: 10 })).toBe(false)
 })
 
-test("a number of tokens and a share of the window: as soon as they are reached", () => {
+test("a number of tokens or a share of the window: a compaction is due as soon as it is reached", () => {
   expect(shouldCompact(99_999, 10, { thresholdTokens: 100_000 })).toBe(false)
   expect(shouldCompact(100_000, 1_000_000, { thresholdTokens: 100_000 })).toBe(true)
   expect(shouldCompact(159_999, 200_000, { thresholdShare: 0.8 })).toBe(false)
   expect(shouldCompact(160_000, 200_000, { thresholdShare: 0.8 })).toBe(true)
 })
 
-test("where it is not enabled it is never time", () => {
+test("if it is disabled a compaction is never due", () => {
   expect(shouldCompact(1e9, 10, { enabled: false })).toBe(false)
 })
 
-test("the last report counts for all that it was made for, and what came after it is estimated", () => {
+test("the last report counts for the request it was made for, and later messages are estimated", () => {
   const { tokens } = logOf([said("user"), answered(500), said("user"), said("toolResult")])
   expect(tokens()).toBe(500 + 2 * ONE)
 })
 
-test("a report is what the whole request took: input, what was cached, and the answer; or the total where it says one", () => {
+test("a report counts the whole request: input, cached input and the answer, or the total if present", () => {
   const parts = { input: 10, cacheRead: 300, cacheWrite: 40, output: 7 }
   expect(logOf([said("user"), { ...answered(0), usage: parts }]).tokens()).toBe(357)
   expect(logOf([said("user"), { ...answered(0), usage: { ...parts, totalTokens: 400 } }]).tokens()).toBe(400)
 })
 
-test("an answer without a report, or one that failed, leaves the report before it in force", () => {
+test("a failed answer, or one without a report, leaves the report before it valid", () => {
   const failed = (stopReason: string) => ({ ...answered(9_999), stopReason })
   const none = { role: "assistant", content: [{ type: "text", text: TEXT }] }
   for (const last of [failed("error"), failed("aborted"), none, { ...none, usage: { input: 0, output: 0 } }]) {
@@ -43,7 +43,7 @@ test("an answer without a report, or one that failed, leaves the report before i
   }
 })
 
-test("a report is out of date after a compaction, after an edit and after a tombstone of something on its path", () => {
+test("a report is invalid after a compaction, after an edit, and after a tombstone of an entry on its path", () => {
   const talk = [said("user"), said("assistant"), said("user"), answered(500)]
   const compaction = { type: "compaction", summary: TEXT, firstKeptEntryId: "e3", tokensBefore: 1 }
   const edit = { type: "context_edit", targetId: "e1", replacement: null }
@@ -52,11 +52,11 @@ test("a report is out of date after a compaction, after an edit and after a tomb
   expect(logOf([...talk, compaction]).tokens()).toBe(3 * ONE)
   expect(logOf([...talk, edit]).tokens()).toBe(3 * ONE)
   expect(logOf([...talk, tombstone]).tokens()).toBe(3 * ONE)
-  // What came before it, it has counted.
+  // A later report already accounts for the change.
   expect(logOf([...talk.slice(0, 3), tombstone, answered(700)]).tokens()).toBe(700)
   expect(logOf([...talk.slice(0, 3), edit, answered(700)]).tokens()).toBe(700)
   expect(logOf([...talk, compaction, answered(700)]).tokens()).toBe(700)
-  // Of another branch: the report stays.
+  // On another branch: the report stays valid.
   const aside = { ...said("user"), parent: "e1" }
   expect(logOf([...talk.slice(0, 2), aside, { ...answered(500), parent: "e2" }, tomb("e3")]).tokens()).toBe(500)
 })
@@ -76,7 +76,7 @@ function tomb(targetId: string) {
   return { type: "tombstone", targetId }
 }
 
-/** A log in which each hangs on the one before it, or on the one that it names. */
+/** A log in which each entry's parent is the one before it, or the given one. */
 function logOf(records: readonly object[]): { readonly tokens: () => number } {
   const entries = records.map((record, index): Entry => {
     const { parent, ...rest } = record as { readonly parent?: string; readonly type?: string }

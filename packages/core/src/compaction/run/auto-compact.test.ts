@@ -6,7 +6,7 @@ import type { CompactionSettings } from "../types.ts"
 import { StorageError } from "../../storage/errors.ts"
 import type * as Features from "../../session/features.ts"
 
-/** Whether the code of compaction cannot be fetched. */
+/** Whether loading the compaction code fails. */
 const page = vi.hoisted(() => ({ offline: false }))
 
 vi.mock("../../session/features.ts", async (original) => {
@@ -20,7 +20,7 @@ vi.mock("../../session/features.ts", async (original) => {
   }
 })
 
-/** A thousand tokens of FILLER fill half of it. */
+/** A thousand tokens; FILLER fills half of them. */
 const SMALL: CompactionSettings = {
   contextWindow: 2_000,
   thresholdTokens: 1_500,
@@ -31,7 +31,7 @@ const TALK = [user(FILLER), assistant(FILLER)]
 
 const names = (told: readonly Told[]): string[] => told.map(([name]) => name)
 
-test("a turn that makes the context too long compacts it after its end, before it resolves", async () => {
+test("a turn that makes the context too long compacts it after its end, before its promise resolves", async () => {
   const { session, told, location } = await startCompacting({ compaction: SMALL })
   const inside: string[][] = []
   const answer = await session.turn(async (turn) => {
@@ -48,7 +48,7 @@ test("a turn that makes the context too long compacts it after its end, before i
   expect((await storedEntries(location)).at(-1)?.type).toBe("compaction")
 })
 
-test("a context that is too long is compacted before the turn's function runs, which finds it short", async () => {
+test("a context that is too long is compacted before the turn's function runs, which sees the short one", async () => {
   const { session } = await startCompacting({ compaction: SMALL })
   await session.append(TALK)
   const texts = await session.turn((turn) => contextTexts(turn))
@@ -56,7 +56,7 @@ test("a context that is too long is compacted before the turn's function runs, w
   expect(texts[0]).toContain("<summary>")
 })
 
-test("no turn fails where the code that compacts cannot be loaded: that is told, counts for nothing, and the next turn asks again", async () => {
+test("no turn fails if the compaction code cannot be loaded: the failure is reported, is not counted, and the next turn tries again", async () => {
   const { session, told } = await startCompacting({ compaction: SMALL })
   page.offline = true
   const answer = await session.turn(async (turn) => {
@@ -72,7 +72,7 @@ test("no turn fails where the code that compacts cannot be loaded: that is told,
   expect(session.diagnostics).toEqual([])
 })
 
-test("a turn that throws is not compacted after; its error comes through", async () => {
+test("a turn that throws is not compacted afterwards; its error is passed on", async () => {
   const { session, told } = await startCompacting({ compaction: SMALL })
   const turn = session.turn(async (inner) => {
     await inner.append(TALK)
@@ -82,7 +82,7 @@ test("a turn that throws is not compacted after; its error comes through", async
   expect(told).toEqual([])
 })
 
-test("below the threshold, without a summarizer, and where it is not enabled nothing happens by itself", async () => {
+test("below the threshold, without a summarizer, or if disabled, no automatic compaction runs", async () => {
   const { summarize: _, ...without } = SMALL
   for (const compaction of [{ ...SMALL, thresholdTokens: 9_999 }, without, { ...SMALL, enabled: false }]) {
     const { session, told } = await startCompacting({ compaction })
@@ -92,7 +92,7 @@ test("below the threshold, without a summarizer, and where it is not enabled not
   }
 })
 
-test("settings of the handle stand over those of the sessions, and a turn has those of its handle", async () => {
+test("settings of the handle override those of the sessions, and a turn has those of its handle", async () => {
   const { session, sessions, told } = await startCompacting({ compaction: { ...SMALL, enabled: false } })
   const other = await sessions.open("s", { compaction: { enabled: true } })
   await session.turn((turn) => turn.append(TALK))
@@ -101,7 +101,7 @@ test("settings of the handle stand over those of the sessions, and a turn has th
   expect(names(told)).toEqual(["compact_start", "compact_complete"])
 })
 
-test("settings that cannot mean anything are refused where they are given", async () => {
+test("invalid settings are rejected by the call that gives them", async () => {
   const wrong = { thresholdShare: 0.5, thresholdTokens: 5 }
   await expect(startCompacting({ compaction: wrong })).rejects.toThrow(/exclude each other/)
   const { session, sessions } = await startCompacting()
@@ -115,7 +115,7 @@ test("settings that cannot mean anything are refused where they are given", asyn
   expect(await codeOf(session.compact({ ...SMALL, instructions: 5 as never }))).toBe("invalid")
 })
 
-test("what a session is made with for its handle is no part of its log", async () => {
+test("the settings given for a handle are not part of its log", async () => {
   const { sessions, location } = await startCompacting()
   const made = await sessions.create({ id: "t", compaction: SMALL })
   expect(made.header).not.toHaveProperty("compaction")
@@ -123,7 +123,7 @@ test("what a session is made with for its handle is no part of its log", async (
   expect((await storedEntries(location, "t")).at(-1)?.type).toBe("compaction")
 })
 
-test("autoCompact by hand tells what it did, or that there was nothing to do", async () => {
+test("autoCompact by hand returns its result, or that nothing was due", async () => {
   const { session, told } = await startCompacting()
   expect(await session.autoCompact(SMALL)).toBe(undefined)
   await session.append(TALK)
@@ -131,12 +131,12 @@ test("autoCompact by hand tells what it did, or that there was nothing to do", a
   const done = await session.autoCompact(SMALL)
   expect(done).toMatchObject({ tokensBefore: 2_000, window: 2_000, fits: true })
   expect(told[0]).toEqual(["compact_start", { reason: "threshold" }])
-  // Nothing was said since.
+  // There was no message since.
   expect(await session.autoCompact({ ...SMALL, thresholdTokens: 1 })).toBe(undefined)
   expect(names(told)).toEqual(["compact_start", "compact_complete"])
 })
 
-test("autoCompact waits for the running turn, and within one it is invalid", async () => {
+test("autoCompact waits for the running turn, and within a turn it is invalid", async () => {
   let inTurn = false
   const asked: boolean[] = []
   const summarize = async (): Promise<string> => (asked.push(inTurn), SUMMARY)
@@ -149,7 +149,7 @@ test("autoCompact waits for the running turn, and within one it is invalid", asy
   const running = session.turn(async () => {
     inTurn = true
     reached()
-    // Long enough for whoever does not wait.
+    // Long enough for a call that does not wait.
     for (let n = 0; n < 100 && asked.length === 0; n++) await new Promise((resolve) => setImmediate(resolve))
     inTurn = false
   })
@@ -160,7 +160,7 @@ test("autoCompact waits for the running turn, and within one it is invalid", asy
   expect(new Set(asked)).toEqual(new Set([false]))
 })
 
-test("what the provider reported decides, before any estimate: neither more nor less than that and what came later", async () => {
+test("the provider's report decides before any estimate; only later messages are added", async () => {
   const reported = { role: "assistant", content: FILLER, usage: { input: 99_000, output: 1_000 } }
   for (const [thresholdTokens, due] of [
     [101_000, true],
@@ -172,7 +172,7 @@ test("what the provider reported decides, before any estimate: neither more nor 
   }
 })
 
-test("where all is estimated, the system prompt in the log counts", async () => {
+test("if everything is estimated, the system prompt in the log counts", async () => {
   const { sessions } = await startCompacting()
   const session = await sessions.create({ id: "t", systemPromptOverride: FILLER })
   await session.append(TALK)
@@ -181,7 +181,7 @@ test("where all is estimated, the system prompt in the log counts", async () => 
   expect(await session.autoCompact({ ...settings, thresholdTokens: 3_000 })).toBeDefined()
 })
 
-test("the window is that of the model in force: by the caller's rows, by the table, by what the caller says", async () => {
+test("the window is the current model's: from the call, from the caller's rows, or from the table", async () => {
   const cases: readonly (readonly [CompactionSettings, boolean])[] = [
     [{ windows: { small: 1_500 } }, true],
     [{ windows: { small: 9_000 } }, false],
@@ -196,14 +196,14 @@ test("the window is that of the model in force: by the caller's rows, by the tab
   }
 })
 
-test("fewer messages since the last compaction than minMessages: nothing is done by itself; by hand it is", async () => {
+test("with fewer messages since the last compaction than minMessages, only a compaction by hand runs", async () => {
   const { session, told } = await startCompacting({ compaction: { ...SMALL, minMessages: 3 } })
   await session.append(TALK)
   expect(await session.autoCompact()).toBe(undefined)
   expect(told).toEqual([])
   await session.append(user("third"))
   expect(await session.autoCompact({ keepMessages: 2 })).toBeDefined()
-  // What was kept is older than the compaction.
+  // The kept messages are older than the compaction.
   await session.append(TALK)
   expect((await session.context()).messages).toHaveLength(5)
   expect(await session.autoCompact()).toBe(undefined)
@@ -211,7 +211,7 @@ test("fewer messages since the last compaction than minMessages: nothing is done
   expect(await session.compact({ reason: "overflow" })).toMatchObject({ fits: true })
 })
 
-test("a reserve that leaves nothing of the window is told, and not compacted for ever", async () => {
+test("a reserve that leaves nothing of the window is reported, and does not compact forever", async () => {
   const { session, told } = await startCompacting()
   await session.append(TALK)
   const settings = { summarize: async () => SUMMARY, contextWindow: 8_000, reserveTokens: 8_000, keepRecentTokens: 0 }

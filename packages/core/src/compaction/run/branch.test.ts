@@ -7,7 +7,7 @@ import type { SummarizeRequest } from "../types.ts"
 import type { NewEntry } from "../../format/new-entry.ts"
 import type { Session } from "../../session/types.ts"
 
-test("the branch that is left is summarized from where it parted, and the summary stands where the conversation goes on", async () => {
+test("the abandoned branch is summarized from the common ancestor, and the conversation continues behind the summary", async () => {
   const { session, reopen, location } = await startCompacting()
   const { ids } = await session.append([user("first"), assistant("second")])
   await session.append([user("third"), reading("a.ts"), done(), assistant("fourth")])
@@ -42,7 +42,7 @@ test("the branch that is left is summarized from where it parted, and the summar
   }
 })
 
-test("back to the beginning, all of the branch is its own; a branch within it passes its files on", async () => {
+test("back at the beginning, the whole branch is abandoned; a summary within it passes its files on", async () => {
   const { session, location } = await startCompacting()
   await session.append([user("one"), reading("a.ts"), done()])
   await session.branchWithSummary(null, { summarize: async () => "inner" })
@@ -57,7 +57,7 @@ test("back to the beginning, all of the branch is its own; a branch within it pa
   })
 })
 
-test("settings of the sessions serve it too, and a budget takes the newest messages first", async () => {
+test("settings of the sessions apply to it too, and a budget takes the newest messages first", async () => {
   const asked: string[] = []
   const summarize = async ({ prompt }: SummarizeRequest): Promise<string> => (asked.push(prompt), "short")
   const { session } = await startCompacting({ compaction: { summarize } })
@@ -67,7 +67,7 @@ test("settings of the sessions serve it too, and a budget takes the newest messa
   expect(asked[0]).not.toContain("[User]: old")
 })
 
-test("where it cannot be summarized nothing is written, and the branch is not left", async () => {
+test("if the branch cannot be summarized nothing is written, and the branch is not left", async () => {
   const { session, location } = await startCompacting()
   const { ids } = await session.append([user("one"), assistant("two"), user("three")])
   const [first = "", second = ""] = ids
@@ -99,7 +99,7 @@ test("where it cannot be summarized nothing is written, and the branch is not le
   expect(answer.durable).toBe(true)
 })
 
-test("a session that went on meanwhile is not branched behind its back; a name or a note changes nothing", async () => {
+test("a session that continued meanwhile is not branched; a title or an annotation changes nothing", async () => {
   const ways: ((session: Session, first: string) => Promise<unknown>)[] = [
     (session) => session.append(user("meanwhile")),
     (session, first) => session.edit(first, null),

@@ -14,7 +14,7 @@ const settings = (summarize: Summarize, more: CompactionSettings = {}): Compacti
   ...more,
 })
 
-test("a failure by itself is an event and a diagnostic; the turn and its appends are not touched", async () => {
+test("a failed automatic compaction is an event and a diagnostic; the turn and its appends are unaffected", async () => {
   const { session, told, location } = await startCompacting({ compaction: settings(failing) })
   const diagnostics: string[] = []
   session.on("diagnostic", ({ code }) => diagnostics.push(code))
@@ -30,7 +30,7 @@ test("a failure by itself is an event and a diagnostic; the turn and its appends
   expect((await storedEntries(location)).map(({ type }) => type)).toEqual(["message", "message"])
 })
 
-test("after three failures in a row nothing is asked any more, until a reset or a compaction by hand", async () => {
+test("after three failures in a row no request is made, until a reset or a compaction by hand", async () => {
   let asked = 0
   let answer: Summarize = failing
   const summarize: Summarize = (request) => (asked++, answer(request))
@@ -58,7 +58,7 @@ test("after three failures in a row nothing is asked any more, until a reset or 
   expect(session.diagnostics).toEqual([])
 })
 
-test("a success between failures begins the count anew; how many it takes is a setting", async () => {
+test("a success between failures restarts the count; the maximum is a setting", async () => {
   let answer: Summarize = failing
   const { session, told } = await startCompacting({
     compaction: settings((request) => answer(request), { maxFailures: 2 }),
@@ -75,7 +75,7 @@ test("a success between failures begins the count anew; how many it takes is a s
   expect(told.at(-1)).toMatchObject(["compact_failed", { failures: 2, breakerOpen: true }])
 })
 
-test("by hand it rejects, counts, and is tried also while the breaker is open", async () => {
+test("a compaction by hand rejects, counts, and runs also while the breaker is open", async () => {
   const { session, told } = await startCompacting()
   await session.append(TALK)
   for (let failures = 1; failures <= 4; failures++) {
@@ -85,7 +85,7 @@ test("by hand it rejects, counts, and is tried also while the breaker is open", 
   expect(session.diagnostics).toEqual([])
 })
 
-test("moved, nothing to cut, aborted and closed are no failures for the breaker", async () => {
+test("moved, nothing to cut, aborted and closed do not count as failures", async () => {
   const { session, told } = await startCompacting()
   await session.append(TALK)
   const moving: Summarize = async () => (await session.append({ type: "reset_boundary" }), SUMMARY)
@@ -106,14 +106,14 @@ test("moved, nothing to cut, aborted and closed are no failures for the breaker"
   ])
 })
 
-test("what would not be shorter is a failure: asking again at each turn would be paid for each time", async () => {
+test("a result that would not be shorter is a failure: every turn would pay for another request", async () => {
   const { session, told } = await startCompacting({ compaction: settings(async () => FILLER.repeat(3)) })
   await session.append(TALK)
   expect(await session.autoCompact()).toBe(undefined)
   expect(told.at(-1)).toMatchObject(["compact_failed", { kind: "failed", failures: 1 }])
 })
 
-test("a storage that fails is told too, by itself and by hand", async () => {
+test("a failing storage is reported too, in automatic compactions and by hand", async () => {
   const { storage, sessions } = createWriter()
   const session = await sessions.create({ id: "s", compaction: settings(async () => SUMMARY) })
   await session.append(TALK)
@@ -130,7 +130,7 @@ test("a storage that fails is told too, by itself and by hand", async () => {
   expect(await session.autoCompact()).toBeDefined()
 })
 
-test("a session that can be read only is not summarized in vain", async () => {
+test("a read-only session makes no summary request", async () => {
   const header = {
     type: "session",
     format: "@sessions",
@@ -149,7 +149,7 @@ test("a session that can be read only is not summarized in vain", async () => {
   expect(asked).toBe(0)
 })
 
-test("while one is under way, by itself or by hand, autoCompact does nothing and compact says so", async () => {
+test("while a compaction runs, autoCompact does nothing and compact rejects", async () => {
   const { session, told } = await startCompacting()
   await session.append(TALK)
   let answer: (summary: string) => void = () => undefined
@@ -163,7 +163,7 @@ test("while one is under way, by itself or by hand, autoCompact does nothing and
   expect(told.map(([name]) => name)).toEqual(["compact_start", "compact_complete"])
 })
 
-test("a turn that is aborted ends its compaction, which leaves no trace", async () => {
+test("aborting a turn aborts its compaction, which leaves no trace", async () => {
   const stop = new AbortController()
   const aborting: Summarize = async () => (stop.abort(), new Promise(() => undefined))
   const { session, told, location } = await startCompacting({ compaction: settings(aborting) })
@@ -174,7 +174,7 @@ test("a turn that is aborted ends its compaction, which leaves no trace", async 
   expect((await storedEntries(location)).map(({ type }) => type)).toEqual(["message", "message"])
 })
 
-test("a turn that is aborted after its end has ended all the same", async () => {
+test("a turn that is aborted after its end still ends", async () => {
   const stop = new AbortController()
   const aborting: Summarize = async () => (stop.abort(), new Promise(() => undefined))
   const { session, told } = await startCompacting({ compaction: settings(aborting) })
@@ -183,7 +183,7 @@ test("a turn that is aborted after its end has ended all the same", async () => 
   expect(told.at(-1)).toMatchObject(["compact_failed", { kind: "stopped" }])
 })
 
-test("one that hangs before a turn is given up after its time, and the turn runs", async () => {
+test("a compaction that hangs before a turn times out, and the turn runs", async () => {
   const { session } = await startCompacting({
     compaction: settings(() => new Promise(() => undefined), { timeout: 5 }),
   })
@@ -192,7 +192,7 @@ test("one that hangs before a turn is given up after its time, and the turn runs
   expect(session.diagnostics.at(-1)?.message).toMatch(/no answer within 5 ms/)
 })
 
-test("a compaction does not open the turn that it is made in: where another writer speaks after it, the turn starts over", async () => {
+test("a compaction does not count as the turn's first message: if another writer appends after it, the turn starts over", async () => {
   const { one, two, location } = await twoWriters({}, TALK)
   const attempts: number[] = []
   await one.turn(async (turn, { attempt }) => {
@@ -213,7 +213,7 @@ test("a compaction does not open the turn that it is made in: where another writ
   ])
 })
 
-test("within a turn a context that was refused as too long is compacted by hand, and says why it was", async () => {
+test("within a turn, a context that was rejected as too long is compacted by hand, with that reason", async () => {
   const { session, told } = await startCompacting()
   await session.turn(async (turn) => {
     await turn.append(TALK)

@@ -1,4 +1,4 @@
-/** What becomes of a summarizer that is at work when nobody waits for its summary any more. */
+/** Cancelling a running summarizer when no caller waits for its summary any more. */
 import { expect, test } from "vitest"
 import { FILLER, startCompacting, SUMMARY } from "../../../test/compacting.ts"
 import { assistant, codeOf, storedEntries, user } from "../../../test/writers.ts"
@@ -6,14 +6,14 @@ import type { Summarize, SummarizeRequest } from "../types.ts"
 
 const TALK = [user(FILLER), assistant(FILLER)]
 
-/** It never answers, and does not look at its signal. */
+/** It never answers, and ignores its signal. */
 function hanging(): { readonly summarize: Summarize; readonly request: Promise<SummarizeRequest> } {
   let asked: (request: SummarizeRequest) => void = () => undefined
   const request = new Promise<SummarizeRequest>((resolve) => (asked = resolve))
   return { request, summarize: (one) => (asked(one), new Promise(() => undefined)) }
 }
 
-test("closing the handle that asked ends its summarizer; nothing is written, and other handles may compact", async () => {
+test("closing the handle that compacts cancels its summarizer; nothing is written, and other handles may compact", async () => {
   const { session, sessions, location, told } = await startCompacting()
   await session.append(TALK)
   const other = await sessions.open("s")
@@ -28,7 +28,7 @@ test("closing the handle that asked ends its summarizer; nothing is written, and
   expect(await other.compact({ summarize: async () => SUMMARY, keepRecentTokens: 0 })).toBeDefined()
 })
 
-test("closing another handle does not", async () => {
+test("closing another handle cancels nothing", async () => {
   const { session, sessions } = await startCompacting()
   await session.append(TALK)
   const other = await sessions.open("s")
@@ -36,7 +36,7 @@ test("closing another handle does not", async () => {
   expect(await session.compact({ summarize, keepRecentTokens: 0 })).toMatchObject({ summary: SUMMARY })
 })
 
-test("closing the sessions ends every summarizer: by hand, by itself, and of a branch that is left", async () => {
+test("closing the sessions cancels every summarizer: by hand, automatic, and of an abandoned branch", async () => {
   const { session, sessions, location } = await startCompacting()
   const { ids } = await session.append(TALK)
   const settings = { keepRecentTokens: 0, thresholdTokens: 1 }
@@ -60,7 +60,7 @@ test("closing the sessions ends every summarizer: by hand, by itself, and of a b
   expect(await storedEntries(location)).toHaveLength(2)
 })
 
-test("a turn whose handle is closed while it is compacted ends", async () => {
+test("a turn whose handle is closed during its compaction ends", async () => {
   const { summarize, request } = hanging()
   const { session, location } = await startCompacting({
     compaction: { summarize, thresholdTokens: 1, keepRecentTokens: 0 },

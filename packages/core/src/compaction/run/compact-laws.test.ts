@@ -21,7 +21,7 @@ import { defaultLeaf } from "../../log/path.ts"
 import { createSessions } from "../../session/repository.ts"
 import type { Session } from "../../session/types.ts"
 
-test("laws 1, 5, 6: what shows is summarized or kept, none twice, the context is shorter, and the log grew by one entry", async () => {
+test("laws 1, 5, 6: each visible message is either summarized or kept, the context is shorter, and the log has one more entry", async () => {
   await holdsAsync(
     fc.asyncProperty(scripts, fc.array(fc.nat({ max: 400 }), { minLength: 1, maxLength: 3 }), async (script, keeps) => {
       const { session, location, reopen } = await startCompacting()
@@ -63,7 +63,7 @@ test("laws 1, 5, 6: what shows is summarized or kept, none twice, the context is
   )
 })
 
-test("law 8: the context fits, or it is said which kept minimum prevents it; one that alone fills the window gives way", async () => {
+test("law 8: the context fits, or the result names the kept minimum that prevents it; one that alone fills the window is replaced", async () => {
   const names = { tokens: "keepRecentTokens", turns: "keepTurns", messages: "keepMessages" }
   const newest: KeepRule = { kind: "tokens", count: 30 }
   await holdsAsync(
@@ -100,7 +100,7 @@ test("law 8: the context fits, or it is said which kept minimum prevents it; one
   )
 })
 
-test("a call that waits is counted with the result that is made up for it when it is said whether the context fits", async () => {
+test("a pending call counts with its synthesized result when the result states whether the context fits", async () => {
   const compacted = async (contextWindow: number) => {
     const { session } = await startCompacting()
     const content = [{ type: "toolCall", id: "c", name: "bash", arguments: {} }]
@@ -115,7 +115,7 @@ test("a call that waits is counted with the result that is made up for it when i
   })
 })
 
-test("of a log in any state, what is kept is the end of what showed, and the rest was summarized", async () => {
+test("for a log in any state, the kept part is the end of the visible messages, and the rest was summarized", async () => {
   await holdsAsync(
     fc.asyncProperty(anyLog, fc.nat({ max: 600 }), async (lines, keepRecentTokens) => {
       const long = lines.map((line) => line.replaceAll('"text":"', `"text":"${"-".repeat(400)}`))
@@ -134,7 +134,7 @@ test("of a log in any state, what is kept is the end of what showed, and the res
   )
 })
 
-/** How many of the messages that show stand before a reset: another program's compaction may keep them. */
+/** The number of visible messages before a reset: another program's compaction may keep them. */
 function countReset(lines: readonly string[]): number {
   const log = EntryLog.of(slotsOf(lines))
   const selection = selectContext(log, defaultLeaf(log) ?? null)
@@ -144,7 +144,7 @@ function countReset(lines: readonly string[]): number {
   return messages.filter(({ kind }, index) => kind !== "compaction" && (seqs[index] as number) < reset).length
 }
 
-/** The messages that show, with the first text of those that somebody said. */
+/** The visible messages, with the first text of those that the program did not make. */
 async function shown(session: Session): Promise<readonly { readonly id: string; readonly text: string }[]> {
   const { messages } = await session.context({ repair: "none" })
   return messages.flatMap(({ kind, entryId, message: { role, content } }) => {
@@ -153,7 +153,7 @@ async function shown(session: Session): Promise<readonly { readonly id: string; 
   })
 }
 
-test("the kept part begins at an id that no later entry has, and so means what it should", async () => {
+test("the kept part begins at an id that no later entry has, so that the id is unambiguous", async () => {
   const filler = (id: string, text: string) => said(id, `${text} ${FILLER}`)
   const mode = { type: "mode_change", id: "x", mode: "plan" }
   const note = { type: "custom", id: "x", customType: "note" }
@@ -205,7 +205,7 @@ const scripts = fc.array(fc.tuple(fc.constantFrom(...KINDS), fc.nat({ max: 99 })
 
 let count = 0
 
-/** Each message has a marker of its own, as long as is needed to find it. */
+/** Each message has its own marker, long enough to find it. */
 async function play(session: Session, script: readonly (readonly [(typeof KINDS)[number], number])[]): Promise<void> {
   const ids: string[] = []
   let open: string[] = []
@@ -243,7 +243,7 @@ async function play(session: Session, script: readonly (readonly [(typeof KINDS)
   }
 }
 
-/** All that shows on the path, also results whose calls do not. */
+/** All visible messages on the path, including results without visible calls. */
 async function contextOf(session: Session): Promise<string> {
   return JSON.stringify((await session.context({ repair: "none" })).messages)
 }

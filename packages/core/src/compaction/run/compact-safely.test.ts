@@ -5,7 +5,7 @@ import type { Summarize } from "../types.ts"
 import type { SessionsOptions } from "../../session/options.ts"
 import type { Session } from "../../session/types.ts"
 
-test("a summarizer that fails, says nothing or is aborted writes nothing, and the session can be compacted afterwards", async () => {
+test("a summarizer that fails, returns nothing or is aborted writes nothing, and the session can be compacted afterwards", async () => {
   const { session, location, told } = await startCompacting()
   await session.append([user(FILLER), assistant(FILLER), user("c")])
   const lines = (await storedEntries(location)).length
@@ -22,7 +22,7 @@ test("a summarizer that fails, says nothing or is aborted writes nothing, and th
     [async () => "  \n", "compaction_failed"],
     [async () => undefined as never, "compaction_failed"],
     [async () => SUMMARY, "aborted", AbortSignal.abort()],
-    // One that does not look at its signal, and never answers.
+    // It ignores its signal, and never answers.
     [async () => (abort.abort(), never), "aborted", abort.signal],
   ]
   for (const [summarize, code, signal] of attempts) {
@@ -30,12 +30,12 @@ test("a summarizer that fails, says nothing or is aborted writes nothing, and th
     expect(await codeOf(compacted)).toBe(code)
   }
   expect((await storedEntries(location)).length).toBe(lines)
-  // The one that was aborted beforehand never began.
+  // The one aborted beforehand never began.
   expect(told.filter(([name]) => name === "compact_failed")).toHaveLength(5)
   await session.compact({ summarize: async () => SUMMARY, keepRecentTokens: 1 })
 })
 
-test("what is appended while the summary is made is kept", async () => {
+test("messages appended while the summary is made are kept", async () => {
   const { session } = await startCompacting()
   await session.append([user(FILLER), assistant(FILLER)])
   const summarize = async (): Promise<string> => (await session.append(user("meanwhile")), SUMMARY)
@@ -43,7 +43,7 @@ test("what is appended while the summary is made is kept", async () => {
   expect((await contextTexts(session)).slice(1)).toEqual(["meanwhile"])
 })
 
-test("what waits for its hooks while the summary is made is kept too", async () => {
+test("messages whose hooks run while the summary is made are kept too", async () => {
   let pass = (): void => undefined
   const hooks: SessionsOptions["hooks"] = {
     append: async (entry) => {
@@ -64,10 +64,10 @@ test("what waits for its hooks while the summary is made is kept too", async () 
   expect((await contextTexts(session)).slice(1)).toEqual(["meanwhile"])
 })
 
-test("a session that went elsewhere meanwhile is not compacted: another branch, another compaction, a reset, something taken out", async () => {
+test("a session changed meanwhile is not compacted: another branch, another compaction, a reset, a deleted or edited message", async () => {
   const ways: ((session: Session, ids: readonly string[], elsewhere: Session) => Promise<unknown>)[] = [
     (session, ids) => session.branch(ids[0] as string),
-    // Nothing but a name stands behind it, and yet it is another branch.
+    // Only a title follows it, and yet it is another branch.
     (session, ids) => session.branch(ids[3] as string),
     (session) => session.resetLeaf(),
     (session) => session.append({ type: "reset_boundary" }),
@@ -97,7 +97,7 @@ test("a session that went elsewhere meanwhile is not compacted: another branch, 
   }
 })
 
-test("a side entry of another writer does not stop a compaction", async () => {
+test("another writer's annotation does not stop a compaction", async () => {
   const { session, reopen } = await startCompacting()
   await session.append([user(FILLER), assistant(FILLER)])
   const elsewhere = await reopen()
@@ -122,7 +122,7 @@ test("one compaction at a time", async () => {
   await first
 })
 
-test("a session that is closed meanwhile is not compacted behind its owner's back", async () => {
+test("a session that is closed meanwhile is not compacted", async () => {
   const { session, location } = await startCompacting()
   await session.append([user(FILLER), assistant(FILLER)])
   const summarize = async (): Promise<string> => (await session.close(), SUMMARY)
@@ -130,7 +130,7 @@ test("a session that is closed meanwhile is not compacted behind its owner's bac
   expect(await storedEntries(location)).toHaveLength(2)
 })
 
-test("a hook before may refuse; one after is told, and reported where it throws", async () => {
+test("a before hook may reject; an after hook runs, and is reported if it throws", async () => {
   const calls: unknown[] = []
   let refuse = true
   const hooks: SessionsOptions["hooks"] = {

@@ -7,7 +7,7 @@ import { SUMMARY_HEADINGS, SUMMARY_SYSTEM_PROMPT } from "../summary/prompts.ts"
 import type { SummarizeRequest } from "../types.ts"
 import { createSessions } from "../../session/repository.ts"
 
-test("the summary stands for what was before the kept part, here and in a session that is opened anew", async () => {
+test("the summary replaces the messages before the kept part, here and in a session that is opened again", async () => {
   const { session, reopen, location } = await startCompacting()
   const { ids } = await session.append([user(`a ${FILLER}`), assistant(`b ${FILLER}`), user("c"), assistant("d")])
   const before = await storedEntries(location)
@@ -36,7 +36,7 @@ test("the summary stands for what was before the kept part, here and in a sessio
   expect((await session.messages()).messages).toHaveLength(5)
 })
 
-test("each summary reaches the next prompt, and files are gathered over all of them, five compactions long", async () => {
+test("over five compactions, each summary is in the next prompt, and files accumulate", async () => {
   const { session, reopen, location } = await startCompacting()
   const written: string[] = []
   for (let round = 1; round <= 5; round++) {
@@ -87,7 +87,7 @@ test("each summary reaches the next prompt, and files are gathered over all of t
   expect(context.messages).toHaveLength(1)
 })
 
-test("a session that was compacted opens by reading its live end", async () => {
+test("a compacted session opens by reading only its live end", async () => {
   const location = createMemoryLocation()
   const session = await createSessions({ storage: createMemoryStorage({ location }) }).create({ id: "s" })
   for (let n = 0; n < 5; n++) {
@@ -101,7 +101,7 @@ test("a session that was compacted opens by reading its live end", async () => {
   expect(storage.counted.units).toBeLessThan(bytes / 6)
 })
 
-test("the beginning of a turn that is split is summarized apart", async () => {
+test("the beginning of a split turn is summarized separately", async () => {
   const { session } = await startCompacting()
   await session.append([
     user(`one ${FILLER}`),
@@ -127,7 +127,7 @@ test("the beginning of a turn that is split is summarized apart", async () => {
   expect(summary).toBe("answer 1\n\n---\n\n**Turn Context (split turn):**\n\nanswer 2")
 })
 
-test("with nothing new but the beginning of a turn, the summary before it stays in front", async () => {
+test("if only the beginning of a turn is new, the previous summary stays in front", async () => {
   const { session } = await startCompacting()
   await session.append([user(`one ${FILLER}`), assistant(`two ${FILLER}`)])
   const { summary } = await session.compact({ summarize: async () => SUMMARY, keepRecentTokens: 0 })
@@ -136,7 +136,7 @@ test("with nothing new but the beginning of a turn, the summary before it stays 
   expect(again.summary).toBe(`${summary}\n\n---\n\n**Turn Context (split turn):**\n\nthe beginning`)
 })
 
-test("changes of model and mode just before the cut go with the kept part", async () => {
+test("changes of model and mode just before the cut belong to the kept part", async () => {
   const { session, location } = await startCompacting()
   await session.append([
     user(FILLER),
@@ -150,7 +150,7 @@ test("changes of model and mode just before the cut go with the kept part", asyn
   expect((await contextTexts(session)).slice(1)).toEqual(["kept", "kept too"])
 })
 
-test("where there is nothing to cut, or nothing to gain, it says so and writes nothing", async () => {
+test("if there is nothing to cut, or nothing to save, it rejects and writes nothing", async () => {
   const { session, location } = await startCompacting()
   const summarize = async (): Promise<string> => SUMMARY
   expect(await codeOf(session.compact({ summarize }))).toBe("compaction_failed")
@@ -165,7 +165,7 @@ test("where there is nothing to cut, or nothing to gain, it says so and writes n
   expect(await storedEntries(location)).toHaveLength(2)
 })
 
-test("a compaction tells when it starts and what it did, and which headings the summary lacks", async () => {
+test("a compaction reports its start and its result, and the headings that the summary lacks", async () => {
   const { session, told } = await startCompacting()
   await session.append([user(FILLER), assistant(FILLER), user("c"), assistant("d")])
   const done = await session.compact({ summarize: async () => "## Goal\nonly that", keepRecentTokens: 1 })

@@ -1,4 +1,4 @@
-/** A token counter of the caller's counts wherever tokens are said. */
+/** The caller's token counter is used for every token count. */
 import { expect, test } from "vitest"
 import { FILLER, startCompacting, SUMMARY } from "../../../test/compacting.ts"
 import { assistant, codeOf, user } from "../../../test/writers.ts"
@@ -6,10 +6,10 @@ import { buildSessionContext } from "../../context/build.ts"
 import type { Message } from "../../format/messages.ts"
 
 const summarize = async (): Promise<string> => SUMMARY
-/** Ten times what is estimated. */
+/** Ten times the estimate. */
 const count = ({ content }: Message): number => Math.ceil((JSON.stringify(content ?? "").length / 4) * 10)
 
-test("context() says its tokens by it, and whether they fit, the system prompt counted in, and why not", async () => {
+test("context() counts with it, whether the context fits, including the system prompt, and why not", async () => {
   const { sessions } = await startCompacting({ compaction: { countTokens: () => 100 } })
   const session = await sessions.create({ id: "t", systemPromptOverride: "x" })
   await session.append([user("a"), assistant("b")])
@@ -22,7 +22,7 @@ test("context() says its tokens by it, and whether they fit, the system prompt c
   )
 })
 
-test("pruning by shares of the window goes by it", async () => {
+test("pruning by shares of the window uses it", async () => {
   const { session, sessions } = await startCompacting()
   const content = [{ type: "toolCall", id: "c", name: "bash", arguments: {} }]
   await session.append([
@@ -37,7 +37,7 @@ test("pruning by shares of the window goes by it", async () => {
   expect((await counting.context(view)).pruned).toMatchObject([{ how: "trimmed" }])
 })
 
-test("what a compaction says is by it, and what context() says after it is the same", async () => {
+test("a compaction's counts come from it, and context() gives the same afterwards", async () => {
   const { session } = await startCompacting({ compaction: { countTokens: count } })
   await session.append([user(FILLER), assistant(FILLER), user("c")])
   const before = (await session.context()).tokens
@@ -46,7 +46,7 @@ test("what a compaction says is by it, and what context() says after it is the s
   expect((await session.context()).tokens).toBe(tokensAfter)
 })
 
-test("one that gives no number is told, wherever it counts", async () => {
+test("one that returns no number is reported by every call that counts", async () => {
   for (const wrong of [Number.NaN, -1, Number.POSITIVE_INFINITY, undefined, "7", Promise.resolve(7)]) {
     const { session } = await startCompacting({ compaction: { countTokens: () => wrong as never } })
     await session.append([user(FILLER), assistant(FILLER)])

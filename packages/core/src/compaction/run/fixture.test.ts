@@ -17,13 +17,13 @@ const file = fileURLToPath(new URL("../../../../../../shared/fixtures/pi/v1-two-
 const present = existsSync(file)
 if (!present) console.info("Skipped: there is no ../shared/fixtures beside the project.")
 
-/** Lines of the log, the header counted as 0: its two compactions, and what each keeps from on. */
+/** Lines of the log, the header counted as 0: its two compactions, and the first kept entry of each. */
 const COMPACTIONS = [
   { at: 359, firstKept: 293 },
   { at: 628, firstKept: 551 },
 ]
 
-test.skipIf(!present)("the kept part of both stored compactions is what the agent kept", async () => {
+test.skipIf(!present)("the kept part of both stored compactions is the one that the agent kept", async () => {
   const { session, lines } = await opened()
   const slots: EntrySlot[] = [undefined]
   for await (const entry of session.entries()) slots[entry.seq] = entry
@@ -42,7 +42,7 @@ test.skipIf(!present)("the kept part of both stored compactions is what the agen
 })
 
 test.skipIf(!present)(
-  "a new compaction summarizes everything from what the last one kept up to its cut, and nothing twice",
+  "a new compaction summarizes everything from the last one's first kept entry to its cut, and nothing twice",
   async () => {
     const { session } = await opened()
     const before = (await session.context({ repair: "none" })).messages

@@ -1,4 +1,4 @@
-/** The scenarios S7.2 to S7.10 of files, where a storage in memory can show them. */
+/** Those of the file scenarios S7.2 to S7.10 that do not depend on files, on a storage in memory. */
 import { createMemoryStorage } from "@sessions/memory"
 import { expect, test } from "vitest"
 import { FILLER, startCompacting, SUMMARY } from "../../../test/compacting.ts"
@@ -64,7 +64,7 @@ test("S7.8: an invalid id is refused with a code that a server answers with 400"
   }
 })
 
-test("S7.10: concurrent sends to one session queue and never interleave, also where it is compacted between them", async () => {
+test("S7.10: concurrent sends to one session queue and never interleave, also with a compaction between them", async () => {
   const { session, sessions, reopen } = await startCompacting({
     compaction: { summarize: async () => SUMMARY, thresholdTokens: 5_000, keepTurns: 1 },
   })

@@ -1,4 +1,4 @@
-/** What an agent may rely on when its sessions are compacted. The scenarios before these are about files; see packages/fs. */
+/** Guarantees for an agent whose sessions are compacted. The scenarios before these are about files; see packages/fs. */
 import { createMemoryStorage } from "@sessions/memory"
 import { expect, test } from "vitest"
 import { FILLER, startCompacting, SUMMARY } from "../../../test/compacting.ts"
@@ -12,7 +12,7 @@ import type { NewEntry } from "../../format/new-entry.ts"
 import { createSessions } from "../../session/repository.ts"
 import type { Session } from "../../session/types.ts"
 
-test("S7.11: after a compaction the context is the summary, then from the first kept entry on", async () => {
+test("S7.11: after a compaction the context is the summary and the entries from the first kept one on", async () => {
   const { session, reopen, location } = await startCompacting()
   const { ids } = await session.append([user(FILLER), assistant(FILLER), user("kept"), assistant("kept too")])
   const { summary } = await session.compact({ summarize: async () => SUMMARY, keepTurns: 1 })
@@ -65,7 +65,7 @@ test("S7.12: content is always a list of blocks, however it was given or stored"
   }
 })
 
-test("S7.13: no compaction cuts between a call and its result, wherever it would have to", async () => {
+test("S7.13: no compaction cuts between a call and its result", async () => {
   const rules = [1, 2, 3, 4, 5, 6, 7].flatMap((count) => [{ keepMessages: count }, { keepRecentTokens: count * 1_000 }])
   for (const rule of [...rules, { keepTurns: 1 }, { keepMessages: 0 }]) {
     const { session } = await startCompacting()
@@ -81,7 +81,7 @@ test("S7.13: no compaction cuts between a call and its result, wherever it would
   }
 })
 
-test("S7.14: the summary has its structure: the prompt demands the headings, and what a summary lacks is told", async () => {
+test("S7.14: the summary is structured: the prompt demands the headings, and missing ones are reported", async () => {
   const { session, told } = await startCompacting()
   await session.append([user(FILLER), assistant(FILLER)])
   const asked: SummarizeRequest[] = []
@@ -96,7 +96,7 @@ test("S7.14: the summary has its structure: the prompt demands the headings, and
   expect(told.at(-1)).toMatchObject(["compact_complete", { missingHeadings: SUMMARY_HEADINGS.slice(1) }])
 })
 
-test("S7.15: the files of each compaction are those of all before it, too", async () => {
+test("S7.15: the files of each compaction include those of all before it", async () => {
   const { session, reopen } = await startCompacting()
   const lists: string[][] = []
   for (const name of ["one", "two", "three"]) {
@@ -122,7 +122,7 @@ test("S7.15: the files of each compaction are those of all before it, too", asyn
   ])
 })
 
-test("S7.16: a file that was read and changed, in whichever compaction, stands among the changed ones only", async () => {
+test("S7.16: a file that was read and changed, in any compaction, is only among the changed ones", async () => {
   const { session } = await startCompacting()
   const summarize = async (): Promise<string> => SUMMARY
   await session.append([user(FILLER), call("1", "read", { path: "a.ts" }), result("1")])

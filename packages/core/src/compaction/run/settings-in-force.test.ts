@@ -1,4 +1,4 @@
-/** What the settings of a compaction do to it, each of them. */
+/** The effect of each compaction setting. */
 import { expect, test } from "vitest"
 import { FILLER, startCompacting, SUMMARY } from "../../../test/compacting.ts"
 import { assistant, contextTexts, storedEntries, user } from "../../../test/writers.ts"
@@ -8,7 +8,7 @@ import type { NewEntry } from "../../format/new-entry.ts"
 const summarize = async (): Promise<string> => SUMMARY
 const LONG = FILLER.repeat(4)
 
-test("summaryAs stands in the log: whoever opens the session finds the pair, and may ask for the other form", async () => {
+test("summaryAs is stored in the log: every later open gets the pair, and may request the other form", async () => {
   const { session, reopen, location } = await startCompacting({ compaction: { summaryAs: "pair" } })
   await session.append([user(FILLER), assistant(FILLER)])
   const { summary, tokensAfter } = await session.compact({ summarize, keepRecentTokens: 0 })
@@ -24,7 +24,7 @@ test("summaryAs stands in the log: whoever opens the session finds the pair, and
   }
 })
 
-test("without summaryAs nothing stands in the log, and the summary is one user message", async () => {
+test("without summaryAs the log has no such field, and the summary is one user message", async () => {
   const { session, location } = await startCompacting()
   await session.append([user(FILLER), assistant(FILLER)])
   await session.compact({ summarize, keepRecentTokens: 0 })
@@ -46,7 +46,7 @@ test("a pair is summarized again like any summary", async () => {
   expect(prompts[1]).toContain("<previous-summary>\nsummary 1\n</previous-summary>")
 })
 
-test("the summarizer is asked for as many tokens as the settings say, and for their temperature", async () => {
+test("the summarizer gets the maximum tokens and the temperature of the settings", async () => {
   const { session } = await startCompacting({ compaction: { reserveTokens: 1_000, temperature: 0.3 } })
   const asked: SummarizeRequest[] = []
   const asking = async (request: SummarizeRequest): Promise<string> => (asked.push(request), "short")
@@ -63,7 +63,7 @@ test("the summarizer is asked for as many tokens as the settings say, and for th
   ])
 })
 
-test("a counter of the caller's counts everything", async () => {
+test("the caller's counter counts everything", async () => {
   const { session } = await startCompacting({ compaction: { countTokens: () => 10 } })
   await session.append([user("a"), assistant("b"), user("c"), assistant("d")])
   expect(await session.compact({ summarize, keepRecentTokens: 20 })).toMatchObject({
@@ -88,7 +88,7 @@ test("turns and messages are kept by their number; 0 keeps nothing", async () =>
   }
 })
 
-test("with rounds, what does not fit the summarizer's window is summarized in several requests", async () => {
+test("with rounds, a history larger than the summarizer's window is summarized in several requests", async () => {
   const { session } = await startCompacting()
   const turns = Array.from({ length: 4 }, (_, n) => [user(`ask ${n} ${FILLER}`), assistant(FILLER)])
   await session.append(turns.flat())
@@ -109,7 +109,7 @@ test("with rounds, what does not fit the summarizer's window is summarized in se
   )
 })
 
-test("a history that is longer than the summarizer's window is summarized all the same, and no request passes the window", async () => {
+test("a history longer than the summarizer's window is summarized, and no request exceeds the window", async () => {
   const { session, told } = await startCompacting({ compaction: { contextWindow: 20_000 } })
   const turns = Array.from({ length: 60 }, (_, n) => [user(`«${n}» ${FILLER}`), assistant(FILLER)])
   await session.append(turns.flat())
@@ -129,7 +129,7 @@ test("a history that is longer than the summarizer's window is summarized all th
   expect(told.at(-1)).toMatchObject(["compact_complete", { missingHeadings: [] }])
 })
 
-test("a summarizer that finds the request too long is asked for its halves", async () => {
+test("a request that the summarizer finds too long is split in halves", async () => {
   const { session } = await startCompacting()
   await session.append([user(FILLER), assistant(FILLER), user(FILLER), assistant(FILLER)])
   const asking = async ({ prompt }: SummarizeRequest): Promise<string> => {
@@ -143,7 +143,7 @@ test("a summarizer that finds the request too long is asked for its halves", asy
   expect(again.summary.match(/<context_summary>\nhalf\n/g)).toHaveLength(2)
 })
 
-test("a system prompt that fills the window is told before anybody is asked, and nothing is written", async () => {
+test("a system prompt that fills the window is reported before any request, and nothing is written", async () => {
   const { sessions, location } = await startCompacting()
   const session = await sessions.create({ id: "t", systemPromptOverride: "x".repeat(4_000) })
   await session.append([user(FILLER), assistant(FILLER)])
@@ -155,7 +155,7 @@ test("a system prompt that fills the window is told before anybody is asked, and
   expect(await storedEntries(location, "t")).toHaveLength(2)
 })
 
-test("where the kept part alone is too large, the compaction stands and says which rule keeps how much of what", async () => {
+test("if the kept part alone is too large, the compaction is written and names the rule and its tokens", async () => {
   const { session, reopen } = await startCompacting()
   await session.append([user(FILLER), assistant(FILLER), ...calling(LONG)])
   const done = await session.compact({ summarize, keepRecentTokens: 500, contextWindow: 3_000 })
@@ -167,7 +167,7 @@ test("where the kept part alone is too large, the compaction stands and says whi
   expect((await session.context()).messages).toHaveLength(3)
 })
 
-test("what fits says so, the system prompt counted in", async () => {
+test("a context that fits is reported as such, including the system prompt", async () => {
   const { sessions } = await startCompacting()
   const session = await sessions.create({ id: "t", systemPromptOverride: "x".repeat(4_000) })
   await session.append([user(FILLER), assistant(FILLER)])
@@ -180,7 +180,7 @@ test("what fits says so, the system prompt counted in", async () => {
   expect(again.tooLarge).toMatch(/Lower keepRecentTokens/)
 })
 
-test("a minimum of turns that alone exceeds the window gives way to keepRecentTokens", async () => {
+test("a minimum of turns that alone exceeds the window is replaced by keepRecentTokens", async () => {
   const { session } = await startCompacting({ compaction: { keepRecentTokens: 100 } })
   await session.append([user(FILLER), ...calling(LONG), assistant("end ".repeat(100))])
   const done = await session.compact({ summarize, keepTurns: 2, contextWindow: 4_000 })
@@ -188,7 +188,7 @@ test("a minimum of turns that alone exceeds the window gives way to keepRecentTo
   expect((await contextTexts(session)).slice(1)).toEqual(["end ".repeat(100)])
 })
 
-test("where the settings prune, context() does by itself, by the window of the model, and says nothing of fitting unless asked", async () => {
+test("if the settings prune, context() prunes by the model's window, and reports `fits` only on request", async () => {
   const { session, sessions } = await startCompacting({ compaction: { prune: true, contextWindow: 20_000 } })
   await session.append([user("a"), ...calling(LONG.repeat(2)), ...[1, 2, 3].map((n) => assistant(`${n}`))])
   const pruned = await session.context()
@@ -202,7 +202,7 @@ test("where the settings prune, context() does by itself, by the window of the m
   expect((await preset.context()).pruned).toEqual([])
 })
 
-test("what is pruned away does not count for the trigger, nor for whether it fits", async () => {
+test("pruned content counts neither for the trigger nor for whether the context fits", async () => {
   const settings = { summarize, contextWindow: 10_000, thresholdShare: 0.8, keepRecentTokens: 8_200 }
   const { session } = await startCompacting()
   await session.append([

@@ -1,4 +1,4 @@
-/** Small windows and settings that cannot work, without a number of the caller's and with wrong ones. */
+/** Small windows, and settings that cannot work, with default numbers and with wrong ones. */
 import { expect, test } from "vitest"
 import { FILLER, startCompacting, SUMMARY } from "../../../test/compacting.ts"
 import { assistant, user } from "../../../test/writers.ts"
@@ -6,7 +6,7 @@ import { assistant, user } from "../../../test/writers.ts"
 const TALK = [user(FILLER), assistant(FILLER)]
 const summarize = async (): Promise<string> => SUMMARY
 
-test("with no number given, windows from 4,000 tokens on stay within them, turn by turn, and nothing fails", async () => {
+test("with default numbers, windows from 4,000 tokens on are not exceeded, turn by turn, and nothing fails", async () => {
   for (const contextWindow of [4_000, 8_000, 16_000, 32_000]) {
     const { session, told } = await startCompacting({ compaction: { summarize, contextWindow } })
     for (let turn = 0; turn < 40; turn++) {
@@ -19,7 +19,7 @@ test("with no number given, windows from 4,000 tokens on stay within them, turn 
   }
 })
 
-test("a rule that keeps more than there is when it is time is told once, not at every turn, and again when it is another", async () => {
+test("a rule that keeps the whole context when compaction is due is reported once, and again if the rule changes", async () => {
   const { session, told } = await startCompacting({
     compaction: { summarize, thresholdTokens: 1_500, keepRecentTokens: 20_000 },
   })
@@ -35,7 +35,7 @@ test("a rule that keeps more than there is when it is time is told once, not at 
   session.resetCompactionBreaker()
   await session.autoCompact({ keepTurns: 50 })
   expect(told).toHaveLength(3)
-  // By hand somebody waits for the answer.
+  // By hand a caller waits for the answer.
   await expect(session.compact()).rejects.toThrow(/nothing to cut/)
   expect(told).toHaveLength(4)
 })

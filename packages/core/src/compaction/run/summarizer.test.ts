@@ -19,7 +19,7 @@ const asking = (summarize: unknown, o: { timeout?: number; signal?: AbortSignal;
     77,
   )
 
-test("a text is an answer, and so is what models give, with or without a stop reason", async () => {
+test("a text is an answer, and so is a model's response, with or without a stop reason", async () => {
   const text = (said: string) => ({ type: "text", text: said })
   const answers: readonly (readonly [unknown, string])[] = [
     ["  all of it\n", "all of it"],
@@ -32,7 +32,7 @@ test("a text is an answer, and so is what models give, with or without a stop re
   for (const [answer, said] of answers) expect(await asked(async () => answer)).toBe(said)
 })
 
-test("what was cut off, refused, or is a tool call is no answer, and the sentence says which", async () => {
+test("a truncated or refused answer, or a tool call, is rejected, and the error names which", async () => {
   const call = { type: "toolCall", id: "c", name: "read", arguments: {} }
   const text = { type: "text", text: "some text" }
   const answers: readonly (readonly [object, RegExp])[] = [
@@ -53,13 +53,13 @@ test("what was cut off, refused, or is a tool call is no answer, and the sentenc
   }
 })
 
-test("nothing at all is no answer", async () => {
+test("an empty answer is rejected", async () => {
   for (const answer of ["", " \n", undefined, null, 5, [], {}, { text: "" }, { content: [] }, { content: [{}] }]) {
     await expect(asked(async () => answer)).rejects.toThrow(/gave no text/)
   }
 })
 
-test("one that throws, at once or later, is told with its own words and as the cause", async () => {
+test("an error of the summarizer, immediate or later, is reported with its message and as the cause", async () => {
   const error = new Error("overloaded")
   const thrown = (): never => {
     throw error
@@ -73,19 +73,19 @@ test("one that throws, at once or later, is told with its own words and as the c
   }
 })
 
-test("one that never answers is given up after its time, and its signal fires", async () => {
+test("a summarizer that never answers times out, and its signal fires", async () => {
   let signal: AbortSignal | undefined
   const never: Summarize = (request) => ((signal = request.signal), new Promise(() => undefined))
   await expect(asked(never, { timeout: 5 })).rejects.toThrow(/no answer within 5 ms/)
   expect(signal?.aborted).toBe(true)
 })
 
-test("a time that no timer can wait is as long as one can wait", async () => {
+test("a timeout longer than a timer's maximum is reduced to it", async () => {
   const slow: Summarize = () => new Promise((resolve) => setTimeout(() => resolve("said"), 10))
   for (const timeout of [2 ** 40, Number.POSITIVE_INFINITY]) expect(await asked(slow, { timeout })).toBe("said")
 })
 
-test("whoever gives up gets `aborted`, whatever the summarizer does, and one that was aborted before is not asked", async () => {
+test("an abort gives `aborted`, whatever the summarizer does, and one aborted before makes no request", async () => {
   const stop = new AbortController()
   let heard: unknown
   const deaf: Summarize = ({ signal }) => {
@@ -103,7 +103,7 @@ test("whoever gives up gets `aborted`, whatever the summarizer does, and one tha
   expect(await codeOf(asked(rejecting, { signal: again.signal }))).toBe("aborted")
 })
 
-test("it gets the prompts, how long the answer may be, and a temperature only where there is one", async () => {
+test("it gets the prompts, the maximum length of the answer, and a temperature only if one is set", async () => {
   const requests: SummarizeRequest[] = []
   const summarize: Summarize = async (request) => (requests.push(request), "said")
   await asked(summarize)
@@ -114,7 +114,7 @@ test("it gets the prompts, how long the answer may be, and a temperature only wh
   expect("temperature" in (requests[0] as object)).toBe(false)
 })
 
-test("what an answer cost comes with it, as far as it is numbers", async () => {
+test("the usage of an answer is returned if its fields are numbers", async () => {
   const cases: readonly (readonly [unknown, unknown])[] = [
     [
       { input: 10, output: 2, cost: 0.5 },

@@ -6,7 +6,7 @@ import { sumOfUsage } from "./usage.ts"
 
 const TALK = [user(FILLER), assistant(FILLER)]
 
-test("what the requests of a compaction cost together stands in its entry, and in what the session cost", async () => {
+test("the total usage of a compaction's requests is in its entry, and in the session's usage", async () => {
   const { session, location } = await startCompacting()
   await session.append([...TALK, ...TALK, assistant("end")])
   const summarize: Summarize = async () => ({ text: "short", usage: { input: 1_000, output: 10, cost: 0.25 } })
@@ -17,7 +17,7 @@ test("what the requests of a compaction cost together stands in its entry, and i
   expect((await session.info()).metrics).toMatchObject({ input: 2_000, output: 20, cost: 0.5 })
 })
 
-test("so does what the summary of a branch cost", async () => {
+test("the usage of a branch summary is too", async () => {
   const { session, location } = await startCompacting()
   const { ids } = await session.append(TALK)
   const summarize: Summarize = async () => ({ text: "short", usage: { input: 7, tier: "flex" } })
@@ -25,7 +25,7 @@ test("so does what the summary of a branch cost", async () => {
   expect((await storedEntries(location)).at(-1)).toMatchObject({ type: "branch_summary", usage: { input: 7 } })
 })
 
-test("a summarizer that reports nothing, or what is no number, leaves no usage", async () => {
+test("a summarizer that reports no usage, or invalid numbers, leaves no usage", async () => {
   const answers: readonly Awaited<ReturnType<Summarize>>[] = [
     "short",
     { text: "short", usage: { input: "7" as never } },
@@ -38,7 +38,7 @@ test("a summarizer that reports nothing, or what is no number, leaves no usage",
   }
 })
 
-test("a total that only one of two reports has counts for the other as the sum of its parts", () => {
+test("if only one of two reports has a total, the other's is the sum of its parts", () => {
   expect(sumOfUsage({ totalTokens: 10, cost: 1 }, { input: 1, output: 2, cacheRead: 3, cacheWrite: 4 })).toEqual({
     input: 1,
     output: 2,

@@ -8,7 +8,7 @@ import type { CompactionSettings } from "../types.ts"
 const within = (window: number, ...layers: readonly CompactionSettings[]) =>
   inWindow(resolveSettings(...layers), window)
 
-test("a window with room for them has the defaults", () => {
+test("a window that is large enough has the defaults", () => {
   for (const window of [80_000, 128_000, 200_000, 1_000_000]) {
     expect(within(window)).toMatchObject({
       trigger: { kind: "reserve", tokens: 16_384 },
@@ -19,7 +19,7 @@ test("a window with room for them has the defaults", () => {
   }
 })
 
-test("in a small window the reserve is a quarter of it, and what is kept a third of what there is when it is time", () => {
+test("in a small window the reserve is a quarter of it, and the kept part a third of the context when compaction is due", () => {
   const small = {
     trigger: { kind: "reserve", tokens: 8_000 },
     keep: { kind: "tokens", count: 8_000 },
@@ -31,14 +31,14 @@ test("in a small window the reserve is a quarter of it, and what is kept a third
   expect(within(32_000, { reserveTokens: 5, keepRecentTokens: 5 }, { preset: "reserve" })).toMatchObject(small)
 })
 
-test("also where it is time early in a large window", () => {
+test("the same holds for an early threshold in a large window", () => {
   expect(within(200_000, { thresholdTokens: 6_000 }).keep).toEqual({ kind: "tokens", count: 2_000 })
   expect(within(200_000, { thresholdShare: 0.15 }).keep).toEqual({ kind: "tokens", count: 10_000 })
   expect(within(200_000, { thresholdShare: 0.8 }).keep).toEqual({ kind: "tokens", count: 20_000 })
   expect(within(32_000, { reserveTokens: 29_000 }).keep).toEqual({ kind: "tokens", count: 1_000 })
 })
 
-test("what somebody has said stands, whether it fits or not", () => {
+test("given numbers stay, whether they fit or not", () => {
   expect(within(8_000, { reserveTokens: 16_384, keepRecentTokens: 20_000, maxSummaryTokens: 9_000 })).toMatchObject({
     trigger: { kind: "reserve", tokens: 16_384 },
     keep: { kind: "tokens", count: 20_000 },
@@ -55,7 +55,7 @@ test("an answer has no more than a part of the summarizer's own window", () => {
   })
 })
 
-test("without a word from anybody the kept part and a summary leave a fifth of the window before it is time again", () => {
+test("by default the kept part and a summary leave a fifth of the window before the next compaction is due", () => {
   holds(
     fc.property(fc.integer({ min: 1_000, max: 2_000_000 }), (window) => {
       const { trigger, keepRecentTokens, maxSummaryTokens, maxTurnContextTokens } = within(window)

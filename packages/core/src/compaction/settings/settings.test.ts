@@ -6,7 +6,7 @@ import type { CompactionSettings } from "../types.ts"
 
 const resolving = (...layers: readonly CompactionSettings[]) => codeOf((async () => resolveSettings(...layers))())
 
-test("without a word from anybody: the reserve of 16,384, 20,000 tokens kept, three failures", () => {
+test("the defaults are a reserve of 16,384, 20,000 tokens kept, and three failures", () => {
   expect(inWindow(resolveSettings(), 200_000)).toEqual({
     enabled: true,
     summarize: undefined,
@@ -31,7 +31,7 @@ test("without a word from anybody: the reserve of 16,384, 20,000 tokens kept, th
   expect(resolveSettings({ preset: "reserve" })).toEqual(resolveSettings())
 })
 
-test("a later layer overrides an earlier one, setting by setting; undefined says nothing", () => {
+test("a later layer overrides an earlier one, setting by setting; undefined overrides nothing", () => {
   const layers: CompactionSettings[] = [
     { enabled: false, minMessages: 4, maxFailures: 1 },
     { enabled: true, minMessages: undefined as never },
@@ -40,7 +40,7 @@ test("a later layer overrides an earlier one, setting by setting; undefined says
   expect(resolveSettings(...layers)).toMatchObject({ enabled: true, minMessages: 4, maxFailures: 5, temperature: 0 })
 })
 
-test("of a group the last layer that names one of it decides, whichever it names", () => {
+test("of exclusive settings the last layer that has one of them wins", () => {
   expect(resolveSettings({ thresholdTokens: 9 }, { thresholdShare: 0.5 }, { reserveTokens: 7 }).trigger).toEqual({
     kind: "reserve",
     tokens: 7,
@@ -51,7 +51,7 @@ test("of a group the last layer that names one of it decides, whichever it names
   })
   expect(resolveSettings({ keepTurns: 2 }, { keepMessages: 0 }).keep).toEqual({ kind: "messages", count: 0 })
   expect(resolveSettings({ keepTurns: 2 }, { keepRecentTokens: 0 }).keep).toEqual({ kind: "tokens", count: 0 })
-  // What another rule falls back on, and what the size of a summary comes from, stay.
+  // The fallback of another rule and the base of a summary's size stay.
   const mixed = inWindow(
     resolveSettings({ keepRecentTokens: 5, reserveTokens: 1_000 }, { keepTurns: 2, thresholdTokens: 9 }),
     200_000,
@@ -59,7 +59,7 @@ test("of a group the last layer that names one of it decides, whichever it names
   expect(mixed).toMatchObject({ keepRecentTokens: 5, maxSummaryTokens: 800, maxTurnContextTokens: 500 })
 })
 
-test("two settings of one group at one layer are invalid, whatever the group; at two layers they are not", async () => {
+test("two exclusive settings in one layer are invalid, in any layer; in two layers they are valid", async () => {
   const groups = [
     { reserveTokens: 1, thresholdTokens: 1, thresholdShare: 1 },
     { keepRecentTokens: 1, keepTurns: 1, keepMessages: 1 },
@@ -77,7 +77,7 @@ test("two settings of one group at one layer are invalid, whatever the group; at
   }
 })
 
-test("a value that cannot mean anything is invalid, and the sentence names the setting", () => {
+test("an impossible value is invalid, and the error names the setting", () => {
   const wrong: readonly (readonly [keyof CompactionSettings, readonly unknown[]])[] = [
     ["preset", ["best", 1, "toString"]],
     ["enabled", ["yes", 1]],
@@ -108,11 +108,11 @@ test("a value that cannot mean anything is invalid, and the sentence names the s
   }
 })
 
-test("options of pruning are held to what pruning takes", () => {
+test("pruning options have the limits of pruning", () => {
   expect(() => resolveSettings({ prune: { softTrimShare: 2 } })).toThrow(/softTrimShare/)
 })
 
-test("a preset stands beneath what its own layer says, and over what the layers before it said", () => {
+test("a preset is overridden by its own layer's settings, and overrides the layers before it", () => {
   expect(resolveSettings({ thresholdTokens: 5, keepTurns: 1 }, { preset: "reserve" })).toEqual(resolveSettings())
   expect(resolveSettings({ preset: "share-80", keepMessages: 3, temperature: 1 })).toMatchObject({
     trigger: { kind: "share", share: 0.8 },
@@ -147,6 +147,6 @@ test("the numbers of the presets", () => {
   })
 })
 
-test("windows are gathered over the layers, row by row", () => {
+test("windows are merged over the layers, row by row", () => {
   expect(resolveSettings({ windows: { a: 1, b: 2 } }, { windows: { b: 3 } }).windows).toEqual({ a: 1, b: 3 })
 })

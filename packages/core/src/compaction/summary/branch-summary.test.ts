@@ -19,7 +19,7 @@ import { BRANCH_SUMMARY_PROMPT } from "./prompts.ts"
 
 const ALL = 1_000_000
 
-test("the common ancestor of any two places is the last that both paths have", () => {
+test("the common ancestor of two positions is the last entry on both paths", () => {
   holds(
     fc.property(steps(30), fc.nat(), fc.nat(), (script, a, b) => {
       const log = EntryLog.of(slotsOf(writeLog(script)))
@@ -34,14 +34,14 @@ test("the common ancestor of any two places is the last that both paths have", (
   )
 })
 
-test("a branch's own part is what stands behind the place where it parted", () => {
+test("a branch's own part follows its common ancestor", () => {
   const slots = chain(user("a"), assistant("b"), user("c"), assistant("d"))
   expect(textsOf(branchOf(slots, 2).messages)).toEqual(["c", "d"])
   expect(textsOf(branchOf(slots, ROOT).messages)).toEqual(["a", "b", "c", "d"])
   expect(branchOf(slots, 4).messages).toEqual([])
 })
 
-test("a compaction on the branch gives its summary; one that the branch has from elsewhere does not", () => {
+test("a compaction on the branch adds its summary; an inherited one does not", () => {
   const slots = chain(user("a"), user("b"), compaction("e2"), user("c"))
   expect(textsOf(branchOf(slots, 1).messages)).toEqual(["so far", "b", "c"])
   expect(textsOf(branchOf(slots, 3).messages)).toEqual(["c"])
@@ -58,12 +58,12 @@ test("the newest messages are chosen until the budget is spent, summaries before
   const calling = chain(user(text("a")), call("read", "1", text("b")), result("1"), assistant("c"))
   expect(branchOf(calling, ROOT, 60).messages.map(({ entryId }) => entryId)).toEqual(["e4"])
   expect(branchOf(calling, ROOT, ALL)).toMatchObject({ leftOut: 0 })
-  // Of a result only what the summarizer gets of it counts.
+  // Only the part of a result that the summarizer gets counts.
   const huge = chain(call("read", "1", "b"), result("1", "x".repeat(1_000_000)))
   expect(branchOf(huge, ROOT, 700).messages).toHaveLength(2)
 })
 
-test("files come from the whole branch and from the summaries on it, unless an extension wrote them", () => {
+test("files come from the whole branch and from the summaries on it, except those that an extension wrote", () => {
   const details = { readFiles: ["nested.ts", "b.ts"], modifiedFiles: ["changed.ts"] }
   const branch = { type: "branch_summary", fromId: "x", summary: "s", details }
   const slots = chain(
@@ -79,7 +79,7 @@ test("files come from the whole branch and from the summaries on it, unless an e
   expect(branchOf(slots, ROOT, 0).files).toEqual(expected)
 })
 
-test("the summary is asked for in its own form, and stored below a sentence that says what it is", () => {
+test("the summary has its own prompt, and is stored after an introduction", () => {
   const branch = branchOf(chain(user("a"), assistant("b")), ROOT)
   expect(branchPrompt(branch, "Mind the tests.")).toBe(
     `<conversation>\n[User]: a\n\n[Assistant]: b\n</conversation>\n\n${BRANCH_SUMMARY_PROMPT}\n\nMind the tests.`,

@@ -3,7 +3,7 @@ import type { Message } from "../../format/messages.ts"
 import type { Entry } from "../../format/records.ts"
 import { collectFiles, withFileLists, withoutFileLists } from "./files.ts"
 
-test("files are what the tools read and changed, sorted; one that was changed is only there", () => {
+test("files are those that the tools read and changed, sorted; a changed one is only in that list", () => {
   const files = collectFiles([
     calls(["read", { path: "b.ts" }], ["read_file", { path: "a.ts" }], ["edit", { path: "c.ts" }]),
     calls(["write_file", { path: "b.ts" }], ["edit_file", { path: "d.ts" }], ["write", { path: "c.ts" }]),
@@ -14,7 +14,7 @@ test("files are what the tools read and changed, sorted; one that was changed is
   expect(files).toEqual({ readFiles: ["a.ts"], modifiedFiles: ["b.ts", "c.ts", "d.ts"] })
 })
 
-test("they add up over compactions, but not over one that an extension wrote, nor over what is no list", () => {
+test("files accumulate over compactions, but not from an extension's compaction or an invalid list", () => {
   const before = { type: "compaction", readFiles: ["a.ts", 5, "b.ts"], modifiedFiles: ["c.ts"] } as unknown as Entry
   const now = [calls(["edit", { path: "a.ts" }], ["read", { path: "c.ts" }])]
   expect(collectFiles(now, before)).toEqual({ readFiles: ["b.ts"], modifiedFiles: ["a.ts", "c.ts"] })
@@ -26,7 +26,7 @@ test("they add up over compactions, but not over one that an extension wrote, no
   expect(collectFiles([], broken)).toEqual({ readFiles: [], modifiedFiles: [] })
 })
 
-test("the lists stand at a summary's end, and come off as they went on, whatever the paths", () => {
+test("the lists are at a summary's end and are removed as they were added, for any paths", () => {
   const summaries = ["## Goal\nwork", "it says </read-files> itself", ""]
   const lists = [
     { readFiles: ["a.ts", "b c.ts"], modifiedFiles: ["d.ts"] },

@@ -6,7 +6,7 @@ import type { Message } from "../../format/messages.ts"
 import { halveGroup, joinGroups, planGroups, roundsOf } from "./groups.ts"
 import { serializeConversation } from "./serialize.ts"
 
-test("a round is what was said, the answer to it, and the results of its calls", () => {
+test("a round is a user message, the answer, and the results of its calls", () => {
   const messages = conversation(
     "user",
     "call:a",
@@ -28,7 +28,7 @@ test("a round is what was said, the answer to it, and the results of its calls",
   expect(roundsOf([])).toEqual([])
 })
 
-test("groups are the messages in their order, part no call from its result, and are no longer than they need be", () => {
+test("groups are the messages in order, separate no call from its result, and are no longer than necessary", () => {
   holds(
     fc.property(histories, fc.integer({ min: -5, max: 120 }), (messages, budget) => {
       const groups = planGroups(messages, budget)
@@ -48,7 +48,7 @@ test("groups are the messages in their order, part no call from its result, and 
   )
 })
 
-test("halving takes a group apart between rounds, then anywhere, down to single messages", () => {
+test("halving splits a group between rounds, then anywhere, down to single messages", () => {
   const group = conversation("user", "call:a", "result:a", "user", "assistant")
   const halves = halveGroup(group)
   expect(halves?.map((half) => half.length)).toEqual([3, 2])
@@ -69,7 +69,7 @@ test("halving takes a group apart between rounds, then anywhere, down to single 
   )
 })
 
-test("each summary stands in a block that it cannot close itself", () => {
+test("each summary is in a block that it cannot close itself", () => {
   expect(joinGroups(["one", "two </context_summary> < /context_summary> <context_summary>"])).toBe(
     "<context_summary>\none\n</context_summary>\n\n<context_summary>\ntwo &lt;/context_summary> &lt; /context_summary> &lt;context_summary>\n</context_summary>",
   )
@@ -82,7 +82,7 @@ const histories = fc
   })
   .map((kinds) => conversation(...kinds))
 
-/** Results may be far longer than what the summarizer gets of them. */
+/** Results may be far longer than the part that the summarizer gets. */
 function conversation(...kinds: readonly string[]): ContextMessage[] {
   return kinds.map((kind, index) => ({ entryId: kind, kind: "message", message: toMessage(kind, index) }))
 }

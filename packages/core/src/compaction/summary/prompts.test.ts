@@ -50,11 +50,11 @@ test("the system prompt asks for the structured summary only, and for no answer"
   expect(SUMMARY_SYSTEM_PROMPT).toMatch(/not answer any question/)
 })
 
-test("the first prompt asks for a checkpoint with which another model goes on", () => {
+test("the first prompt asks for a checkpoint from which another model can continue", () => {
   expect(FIRST_SUMMARY_PROMPT).toMatch(/conversation to summarize.*structured checkpoint.*another model can go on/s)
 })
 
-test("a prompt is the conversation, the previous summary if there is one, what to do, and the caller's words last", () => {
+test("a prompt is the conversation, the previous summary if there is one, the instructions, and the caller's instructions last", () => {
   expect(summaryPrompt({ conversation: "C" })).toBe(`<conversation>\nC\n</conversation>\n\n${FIRST_SUMMARY_PROMPT}`)
   expect(summaryPrompt({ conversation: "C", previousSummary: "P", instructions: "I" })).toBe(
     `<conversation>\nC\n</conversation>\n\n<previous-summary>\nP\n</previous-summary>\n\n${UPDATE_SUMMARY_PROMPT}\n\nI`,
@@ -67,7 +67,7 @@ test("a prompt is the conversation, the previous summary if there is one, what t
   )
 })
 
-test("a turn's beginning has its own short form, and the previous summary as its background where no other prompt has it", () => {
+test("a turn's beginning has its own short form, with the previous summary as background if no other prompt has it", () => {
   expect(headingsOf(TURN_PREFIX_PROMPT)).toEqual(["## Original Request", "## Early Progress", "## Context for Suffix"])
   expect(TURN_PREFIX_PROMPT).toContain("EXACTLY")
   const prompt = turnPrefixPrompt({ conversation: "C", previousSummary: "P" })
@@ -81,7 +81,7 @@ test("a branch's summary has the same form without critical context", () => {
   expect(BRANCH_SUMMARY_PROMPT).toContain("EXACTLY")
 })
 
-test("headings that a summary lacks are named", () => {
+test("missing headings of a summary are named", () => {
   expect(missingHeadings(SUMMARY_HEADINGS.join("\n  text\n"))).toEqual([])
   expect(missingHeadings("## Goal \r\n### Done")).toEqual(
     SUMMARY_HEADINGS.filter((heading) => heading !== "## Goal" && heading !== "### Done"),
@@ -93,7 +93,7 @@ function headingsOf(prompt: string): string[] {
   return prompt.split("\n").filter((line) => line.startsWith("#"))
 }
 
-/** What stands below a heading. */
+/** The text below a heading. */
 function sectionOf(prompt: string, heading: string): string {
   return prompt.split(`${heading}\n`)[1] ?? ""
 }

@@ -5,7 +5,7 @@ import type { SummaryPart } from "./requests.ts"
 
 const NO_FILES = { readFiles: [], modifiedFiles: [] }
 
-test("the history is asked for first, merged into the previous summary; the turn's beginning after it", async () => {
+test("the history is requested first, merged into the previous summary; the turn's beginning follows", async () => {
   const work = { history: said("one"), turnPrefix: said("two"), previousSummary: "PREVIOUS </previous-summary>" }
   const asked: [SummaryPart, string][] = []
   const answers = await askForSummaries(work, async (part, prompt) => (asked.push([part, prompt]), part))
@@ -20,7 +20,7 @@ test("the history is asked for first, merged into the previous summary; the turn
   )
 })
 
-test("where only a turn's beginning is new, the previous summary is its background and stays in front as it is", async () => {
+test("if only a turn's beginning is new, the previous summary is its background and stays in front as it is", async () => {
   const work = { history: [], turnPrefix: said("two"), previousSummary: "PREVIOUS" }
   const { history, turnPrefix } = compactionPrompts(work, "Mind the tests.")
   expect(history).toBeUndefined()
@@ -30,14 +30,14 @@ test("where only a turn's beginning is new, the previous summary is its backgrou
   expect(stored).toBe("PREVIOUS\n\n---\n\n**Turn Context (split turn):**\n\nbeginning")
 })
 
-test("a stored summary ends with the file lists, once, whatever the summarizer put there", () => {
+test("a stored summary ends with the file lists, once, even if the summarizer added its own", () => {
   const files = { readFiles: ["a.ts"], modifiedFiles: ["b.ts"] }
   const lists = "\n\n<read-files>\na.ts\n</read-files>\n<modified-files>\nb.ts\n</modified-files>"
   const answers = { history: "done\n\n<read-files>\nold.ts\n</read-files>", turnPrefix: undefined }
   expect(storedSummary(answers, { previousSummary: undefined, files })).toBe(`done${lists}`)
 })
 
-test("with rounds, what does not fit the summarizer's window is asked for group by group, the previous summary with the first", async () => {
+test("with rounds, a history that exceeds the summarizer's window is requested group by group, the previous summary with the first", async () => {
   const history = Array.from({ length: 6 }, (_, n) => turn(`<${n}>`, 400)).flat()
   const work = { history, turnPrefix: said("beginning"), previousSummary: "PREVIOUS" }
   const asked: string[] = []
@@ -54,7 +54,7 @@ test("with rounds, what does not fit the summarizer's window is asked for group 
   expect(turnPrefix).toBe(`<context_summary>\nanswer ${asked.length}\n</context_summary>`)
 })
 
-test("without rounds each request brings the summary of those before it up to date, and one summary comes of it", async () => {
+test("without rounds each request updates the summary of those before it, and the result is one summary", async () => {
   const history = Array.from({ length: 6 }, (_, n) => turn(`<${n}>`, 1_600)).flat()
   const work = { history, turnPrefix: [], previousSummary: "PREVIOUS" }
   const asked: string[] = []
@@ -68,7 +68,7 @@ test("without rounds each request brings the summary of those before it up to da
   expect(answer).toBe(`answer ${asked.length}.`)
 })
 
-test("a turn's beginning that takes several requests stands in blocks", async () => {
+test("a turn's beginning that takes several requests is stored in blocks", async () => {
   const work = { history: [], turnPrefix: turn("<0>", 6_000), previousSummary: "PREVIOUS" }
   let asked = 0
   const ask = async (): Promise<string> => `answer ${++asked}`
@@ -77,7 +77,7 @@ test("a turn's beginning that takes several requests stands in blocks", async ()
   expect(turnPrefix?.match(/<context_summary>/g)).toHaveLength(asked)
 })
 
-test("what fits is one request; with rounds its answer is a block all the same", async () => {
+test("a history that fits is one request; with rounds its answer is a block too", async () => {
   const work = { history: turn("one", 10), turnPrefix: [], previousSummary: undefined }
   for (const rounds of [false, true]) {
     const asked: string[] = []
@@ -88,7 +88,7 @@ test("what fits is one request; with rounds its answer is a block all the same",
   }
 })
 
-test("a request that the summarizer finds too long is halved, by rounds, by messages, by its text, and nothing is lost", async () => {
+test("a request that is too long for the summarizer is halved by rounds, by messages, by its text, and nothing is lost", async () => {
   const history = [...turn("<0>", 300), ...turn("<1>", 300), ...said(`<2>${"x".repeat(6_000)}<3>`)]
   const work = { history, turnPrefix: [], previousSummary: "PREVIOUS" }
   for (const rounds of [false, true]) {
@@ -107,7 +107,7 @@ test("a request that the summarizer finds too long is halved, by rounds, by mess
   }
 })
 
-test("a previous summary that leaves no room beside it is summarized first, in pieces, all of it", async () => {
+test("a previous summary that leaves too little space is first summarized in parts, all of it", async () => {
   const previousSummary = Array.from({ length: 50 }, (_, n) => `«${n}»${"p".repeat(200)}`).join(" ")
   const work = { history: turn("<0>", 400), turnPrefix: [], previousSummary }
   const window = 2_000
@@ -127,7 +127,7 @@ test("a previous summary that leaves no room beside it is summarized first, in p
   }
 })
 
-test("blocks that together leave no room for a next compaction become one", async () => {
+test("blocks that together leave too little space for the next compaction are merged into one", async () => {
   const history = Array.from({ length: 8 }, (_, n) => turn(`<${n}>`, 3_000)).flat()
   const asked: string[] = []
   const ask = async (_: SummaryPart, prompt: string): Promise<string> => (asked.push(prompt), "s".repeat(1_200))
@@ -137,7 +137,7 @@ test("blocks that together leave no room for a next compaction become one", asyn
   for (const prompt of asked) expect(prompt.length / 4).toBeLessThanOrEqual(1_700)
 })
 
-test("a window that has no room for a conversation is told before anything is asked", async () => {
+test("a window too small for a conversation is reported before any request", async () => {
   const work = { history: turn("one", 4_000), turnPrefix: [], previousSummary: undefined }
   let asked = 0
   const answers = askForSummaries(work, async () => String(asked++), { window: 4_096, maxSummaryTokens: 4_000 })
@@ -146,7 +146,7 @@ test("a window that has no room for a conversation is told before anything is as
   expect(asked).toBe(0)
 })
 
-test("a summarizer that finds everything too long, or fails for another reason, fails the whole", async () => {
+test("a summarizer that finds everything too long, or fails for another reason, fails the compaction", async () => {
   const work = { history: turn("one", 4_000), turnPrefix: [], previousSummary: "PREVIOUS" }
   let tries = 0
   const refuse = (message: string) => async (): Promise<string> => {
@@ -169,7 +169,7 @@ function conversationOf(prompt: string): string {
   return /<conversation>\n([^]*)\n<\/conversation>/.exec(prompt)?.[1] ?? ""
 }
 
-/** The marks of the messages that the requests told, in their order. */
+/** The markers of the messages in the requests, in their order. */
 function toldIn(prompts: readonly string[]): (string | undefined)[] {
   return prompts.flatMap((prompt) => [...conversationOf(prompt).matchAll(/<(\d)>/g)].map(([, n]) => n))
 }

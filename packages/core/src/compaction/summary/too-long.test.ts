@@ -1,7 +1,7 @@
 import { expect, test } from "vitest"
 import { isTooLong } from "./too-long.ts"
 
-test("a refusal for its length is told in many ways, also inside another error", () => {
+test("a context-length error is recognized in many wordings, also inside another error", () => {
   const refusals: unknown[] = [
     new Error("prompt is too long: 213462 tokens > 200000 maximum"),
     Object.assign(new Error("400"), { code: "context_length_exceeded" }),
@@ -16,7 +16,7 @@ test("a refusal for its length is told in many ways, also inside another error",
   for (const error of refusals) expect(isTooLong(error)).toBe(true)
 })
 
-test("other errors are none, nor is what has no words, or goes round in circles", () => {
+test("other errors are not recognized, nor are values without a message or cyclic ones", () => {
   const circle = new Error("busy")
   circle.cause = circle
   const others: unknown[] = [

@@ -9,7 +9,7 @@ function trimmed(...blocks: readonly ContentBlock[]): readonly ContentBlock[] {
   return trimResult(result("a", blocks), { head: 4, tail: 4 }).content ?? []
 }
 
-test("the text of all blocks is cut as one, with one notice where the first of it is missing", () => {
+test("the text of all blocks is cut as one, with one notice in place of the first removed part", () => {
   expect(trimmed(text("abcdefghijkl"))).toEqual([text("abcd\n[... 4 of 12 characters cut ...]\nijkl")])
   expect(trimmed(text("ab"), text("cdef"), text("ghij"), text("kl"))).toEqual([
     text("ab"),
@@ -24,7 +24,7 @@ test("the text of all blocks is cut as one, with one notice where the first of i
   ])
 })
 
-test("images, signed text and blocks of unknown types stay whole, where they are, and do not count", () => {
+test("images, signed text and blocks of unknown types stay whole and in place, and do not count", () => {
   const image = { type: "image", data: "aGk=", mimeType: "image/png" }
   const signed = { type: "text", text: "s".repeat(99), textSignature: "x" }
   const other = { type: "x_chart", text: "c".repeat(99) }
@@ -37,9 +37,9 @@ test("images, signed text and blocks of unknown types stay whole, where they are
   ])
 })
 
-test("no surrogate pair is parted, at neither end; what is lost with it is told", () => {
+test("no surrogate pair is split at either end, and the notice counts both halves", () => {
   expect(trimmed(text(`abc😀${"-".repeat(9)}😀xyz`))).toEqual([text("abc\n[... 13 of 19 characters cut ...]\nxyz")])
-  // The halves are of no pair.
+  // The halves belong to no pair.
   expect(trimmed(text(`abc\ud83d--------\ude00xyz`))).toEqual([
     text("abc\ud83d\n[... 8 of 16 characters cut ...]\n\ude00xyz"),
   ])

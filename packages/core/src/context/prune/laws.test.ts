@@ -35,8 +35,8 @@ function law(check: (given: Case) => void): void {
   )
 }
 
-describe("whatever the conversation, the window and the options", () => {
-  test("what is pruned can be sent, message for message, and only results are shorter", () => {
+describe("for any conversation, window and options", () => {
+  test("a pruned context is sendable, has the same messages, and only results are shorter", () => {
     law(({ before, after }) => {
       expect(whyRefused(after)).toBeUndefined()
       expect(after).toHaveLength(before.length)
@@ -51,7 +51,7 @@ describe("whatever the conversation, the window and the options", () => {
     })
   })
 
-  test("it never grows, and each cut makes its result shorter, as it is told", () => {
+  test("pruning never makes a context longer, and each reported cut makes its result shorter", () => {
     law(({ before, after, pruned }) => {
       expect(tokensOf(after)).toBeLessThanOrEqual(tokensOf(before))
       const cut = after.filter((item, index) => item.message !== before[index]?.message)
@@ -63,7 +63,7 @@ describe("whatever the conversation, the window and the options", () => {
     })
   })
 
-  test("exempt tools, and what the protected end holds, stay as they are", () => {
+  test("exempt tools and the protected end stay as they are", () => {
     law(({ before, after, settings }) => {
       const view = before.map(({ message }) => message)
       const exempt = exemptOf(before, settings)
@@ -82,7 +82,7 @@ describe("whatever the conversation, the window and the options", () => {
     })
   })
 
-  test("what was pruned stays as it is when it is pruned again", () => {
+  test("pruning a pruned context changes nothing", () => {
     law(({ after, o, window }) => {
       const again = pruneMessages(after, o, { window })
       expect(again.pruned).toEqual([])
@@ -97,14 +97,14 @@ describe("whatever the conversation, the window and the options", () => {
     })
   })
 
-  test("aggressive pruning never leaves more than any other", () => {
+  test("aggressive pruning never leaves more than normal pruning", () => {
     law(({ before, after, o, window }) => {
       const most = pruneMessages(before, { ...o, aggressive: true }, { window })
       expect(tokensOf(most.messages)).toBeLessThanOrEqual(tokensOf(after))
     })
   })
 
-  test("below its share of the window nothing is trimmed and nothing cleared", () => {
+  test("below its share of the window nothing is trimmed or cleared", () => {
     law(({ before, pruned, settings, window }) => {
       if (settings.toolResultBudget !== false) return
       for (const [share, how] of [
@@ -117,7 +117,7 @@ describe("whatever the conversation, the window and the options", () => {
     })
   })
 
-  test("where the context is not below its share, nothing is left that could be cut", () => {
+  test("if the context is still above its share, nothing is left to cut", () => {
     law(({ before, after, settings, window }) => {
       const { softTrimShare: soft, hardClearShare: hard, toolResultBudget } = settings
       const eligible = eligibleOf(before, settings)
@@ -133,7 +133,7 @@ describe("whatever the conversation, the window and the options", () => {
     })
   })
 
-  test("where the results are beyond the budget, nothing is left that could be cleared", () => {
+  test("if the results still exceed the budget, nothing is left to clear", () => {
     law(({ before, after, settings }) => {
       const { toolResultBudget, budgetKeepMessages } = settings
       const results = after.flatMap(({ message }, index) => (message.role === "toolResult" ? [index] : []))
@@ -146,7 +146,7 @@ describe("whatever the conversation, the window and the options", () => {
     })
   })
 
-  test("no surrogate pair is parted", () => {
+  test("no surrogate pair is split", () => {
     law(({ after, pruned }) => {
       const cut = new Set(pruned.map(({ entryId }) => entryId))
       for (const { entryId, message } of after) {

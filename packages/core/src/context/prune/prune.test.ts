@@ -6,7 +6,7 @@ import type { PruneOptions } from "./settings.ts"
 
 const SOME = "x".repeat(9_990)
 const LONG = "x".repeat(10_000)
-/** What a trimmed result of 10,000 units has. */
+/** The length of a trimmed result of 10,000 units. */
 const TRIMMED = `${"x".repeat(1_500)}\n[... 7000 of 10000 characters cut ...]\n${"x".repeat(1_500)}`
 
 /** Texts of the results after pruning, as "whole", "trimmed" or "cleared". */
@@ -47,11 +47,11 @@ test("from 0.5 of the window on, old results are cleared, oldest first, until th
   expect(fates(log, 100)).toEqual(new Array(20).fill("cleared"))
 })
 
-test("nothing is cleared while what is eligible adds up to less than 50,000 characters, as it stands before trimming", () => {
+test("nothing is cleared while the eligible results have less than 50,000 characters before trimming", () => {
   const results = [result("a", "x".repeat(25_000)), result("b", "x".repeat(24_999))]
   expect(fates(oldResults(...results), 1_000)).toEqual(["trimmed", "trimmed"])
   expect(fates(oldResults(...results, result("c", "x")), 1_000)).toEqual(["cleared", "cleared", "whole"])
-  // 50,000 for each result gives the rule that one large result is enough.
+  // With 50,000 per result the rule is that one large result is enough.
   const one = [result("a", "x".repeat(50_000)), result("b", "x".repeat(49_999))]
   expect(fates(oldResults(...one), 1_000, { minResultChars: 50_000 })).toEqual(["cleared", "whole"])
 })
@@ -78,7 +78,7 @@ test("results before the first user message, from the third newest assistant mes
   expect(fates(log, 1, { keepAssistantMessages: 9 })).toEqual(new Array(5).fill("whole"))
 })
 
-test("aggressive: every eligible result is cleared, however small the context and whatever it adds up to", () => {
+test("aggressive: every eligible result is cleared, however small the context and the results are", () => {
   const log = oldResults(result("a", "x".repeat(50)), result("b", LONG), result("short", CLEARED_TEXT))
   const { messages, pruned } = pruneMessages(log, { aggressive: true })
   expect(messages.map(textOf).filter((text) => text === CLEARED_TEXT)).toHaveLength(3)
@@ -88,7 +88,7 @@ test("aggressive: every eligible result is cleared, however small the context an
   ])
 })
 
-test("a budget over all results clears the oldest until the rest is within it; the last 6 messages stay", () => {
+test("results over the budget are cleared oldest first until the rest is within it; the last 6 messages stay", () => {
   const only: PruneOptions = { softTrimShare: false, hardClearShare: false, toolResultBudget: 50_000 }
   const log = items(said("user"), ...["a", "b", "c", "d", "e", "f"].flatMap((id) => [called(id), result(id, SOME)]))
   expect(fates(log, 1, only)).toEqual(["cleared", "whole", "whole", "whole", "whole", "whole"])
@@ -99,11 +99,11 @@ test("a budget over all results clears the oldest until the rest is within it; t
   expect(fates(log, 1, { ...only, toolResultBudget: 0, exemptTools: ["read"] })).toEqual(new Array(6).fill("whole"))
   expect(fates(log, 1, { ...only, toolResultBudget: 0, budgetKeepMessages: 0 })).toEqual(new Array(6).fill("cleared"))
   expect(fates(log, 1, { ...only, toolResultBudget: 6 * SOME.length })).toEqual(new Array(6).fill("whole"))
-  // It needs no window.
+  // This needs no window.
   expect(pruneMessages(log, only).pruned).toHaveLength(1)
 })
 
-test("what else a result says stays: whose it is, whether it failed, fields of the caller's own", () => {
+test("other fields of a result stay: its call, its error flag, and the caller's own", () => {
   const more = { isError: true, toolName: "read", details: { exit: 1 }, attachments: [] }
   const log = oldResults(result("a", LONG, more))
   for (const o of [{ hardClearShare: false }, { aggressive: true }] as const) {
@@ -112,13 +112,13 @@ test("what else a result says stays: whose it is, whether it failed, fields of t
   }
 })
 
-test("what is beside the messages counts", () => {
+test("tokens outside the messages count", () => {
   const log = oldResults(result("a", LONG))
   const prune = (otherTokens: number): number => pruneMessages(log, true, { window: 10_000, otherTokens }).pruned.length
   expect([prune(0), prune(1_000)]).toEqual([0, 1])
 })
 
-test("pruning by shares without a window is refused, and so are numbers out of their range or against each other", () => {
+test("pruning by shares without a window is rejected, and so are numbers out of range or contradicting each other", () => {
   const log = oldResults(result("a", LONG))
   const refused = (o: object, sizes: object = { window: 1 }): void =>
     expect(() => pruneMessages(log, o as PruneOptions, sizes), JSON.stringify(o)).toThrow(
