@@ -1,4 +1,4 @@
-/** What writers do in a simulation: appends in every form, turns, branches, reading; at times somebody rewrites the log under them. */
+/** The actions of simulated writers: appends in every form, turns, branches, reads; sometimes a rewrite of the log under them. */
 import { createMemoryStorage } from "@sessions/memory"
 import type { NewEntry } from "../src/format/new-entry.ts"
 import type { Session } from "../src/session/types.ts"
@@ -12,13 +12,13 @@ import { assistant, note, storedLines, user } from "./writers.ts"
 export interface Actions {
   /** Calls that have not ended. */
   readonly running: number
-  /** Some writer does something, and nobody waits for it. */
+  /** Starts an action of some writer without awaiting it. */
   act(): void
-  /** One of the appends that can be aborted is. */
+  /** Aborts one of the appends that can be aborted. */
   abort(): void
-  /** Somebody puts the same lines in the log's place, under a new identity. */
+  /** Replaces the log by the same lines under a new identity. */
   rewrite(): Promise<void>
-  /** Appends, and keeps what came of it; rejects as the append does. */
+  /** Appends and records the outcome; rejects as the append does. */
   record(writer: number, session: Session, entries: readonly NewEntry[], o: AppendOptions): Promise<void>
 }
 
@@ -103,7 +103,7 @@ export function createActions(world: World, dice: Dice, scheduler: Scheduler): A
     },
     abort: () => controllers.shift()?.abort(),
     async rewrite() {
-      // A session without an entry of its own does not know a log again that was rewritten.
+      // A session without an entry of its own does not recognize a rewritten log.
       if (rewrites && world.writers.every((_, writer) => hasWritten(world, writer))) await rewriteLog(world)
     },
     record,
@@ -118,7 +118,7 @@ export function outcomeOf(promise: Promise<unknown>): Promise<unknown> {
   )
 }
 
-/** What a failing storage and other writers may make of a call. */
+/** The error codes that a failing storage and other writers may cause. */
 const EXPECTED: ReadonlySet<unknown> = new Set([
   "done",
   "unavailable",

@@ -1,10 +1,10 @@
-/** Small logs for tests of one rule: each entry hangs on the one before it unless it says otherwise. */
+/** Small logs for tests of one rule: each entry's parent is the one before it, unless it has another. */
 import type { Entry } from "../src/format/records.ts"
 import type { EntrySlot } from "../src/log/entry-log.ts"
 
 type Fields = Readonly<Record<string, unknown>>
 
-/** Slots from seq 0 on, the header's among them. Ids are `e` and the seq, or as given; undefined is a line that is no entry. */
+/** Slots from seq 0 on, including the header's. Ids are `e` and the seq, or as given; undefined is an invalid line. */
 export function chain(...payloads: readonly (Fields | undefined)[]): EntrySlot[] {
   let parentId: string | null = null
   return [
@@ -52,7 +52,7 @@ export function edit(targetId: string, text: string | null, more: Fields = {}): 
   return { type: "context_edit", targetId, replacement, ...more }
 }
 
-/** The first text of each message; summaries and made-up messages as what they say. */
+/** The first text of each message; summaries and synthesized messages by their text. */
 export function textsOf(messages: readonly { readonly message: object }[]): string[] {
   return messages.map(({ message }) => {
     const { content, summaryText } = message as { content?: readonly { text?: string }[]; summaryText?: string }

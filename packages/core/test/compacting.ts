@@ -1,4 +1,4 @@
-/** Sessions that are compacted, and what they tell of it. */
+/** Sessions that are compacted, and the events they emit. */
 import { createMemoryLocation, createMemoryStorage } from "@sessions/memory"
 import type { MemoryLocation } from "@sessions/memory"
 import { SUMMARY_HEADINGS } from "../src/compaction/summary/prompts.ts"

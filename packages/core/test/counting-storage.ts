@@ -1,11 +1,11 @@
-/** A storage that counts what is asked of it. */
+/** A storage that counts its calls. */
 import type { Capabilities, ListedSession, SessionStorage } from "../src/storage/contract.ts"
 
 export interface Counted {
-  /** Lines that reads gave, and their characters. */
+  /** Lines returned by reads, and their characters. */
   lines: number
   units: number
-  /** Rows that lists gave. */
+  /** Rows returned by lists. */
   rows: number
   docsPut: number
   docsGot: number
@@ -15,13 +15,13 @@ export interface Counted {
 
 export interface CountingStorage extends SessionStorage {
   readonly counted: Counted
-  /** What was counted since it was asked last. */
+  /** The counts since the last call. */
   take(): Counted
 }
 
 const NOTHING: Counted = { lines: 0, units: 0, rows: 0, docsPut: 0, docsGot: 0, blobsGot: 0, syncs: 0 }
 
-/** With other capabilities, if given; as `listOrder: "id"` it lists so. */
+/** With other capabilities, if given; with `listOrder: "id"` it lists in that order. */
 export function createCountingStorage(inner: SessionStorage, pretend: Partial<Capabilities> = {}): CountingStorage {
   const counted: Counted = { ...NOTHING }
   const capabilities = { ...inner.capabilities, ...pretend }

@@ -1,9 +1,9 @@
-/** Where a history may be cut, told in the plainest way. */
+/** Reference implementation of the cut points of a history, as simple as possible. */
 import type { KeepRule } from "../src/compaction/plan/cut-point.ts"
 import { estimateMessage } from "../src/format/tokens.ts"
 import type { Message } from "../src/format/messages.ts"
 
-/** The cut that the rules give, or undefined. */
+/** The cut that the rules require, or undefined. */
 export function expectedCut(messages: readonly Message[], keep: KeepRule): number | undefined {
   const wanted = wantedCut(messages, keep)
   if (wanted === 0) return undefined
@@ -34,7 +34,7 @@ export function pairsOf(messages: readonly Message[]): (readonly [call: number, 
   return pairs
 }
 
-/** Of the last message that somebody said: its calls without a result. */
+/** The calls without a result of the last user or assistant message. */
 export function waitingCalls(messages: readonly Message[]): number[] {
   const last = messages.findLastIndex(({ role }) => role === "user" || role === "assistant")
   const ids = last < 0 ? [] : idsOf(messages[last] as Message)
@@ -42,7 +42,7 @@ export function waitingCalls(messages: readonly Message[]): number[] {
   return answered < ids.length ? [last] : []
 }
 
-/** The newest place with what is to be kept behind it; 0 where all of it is to be kept. */
+/** The newest position with at least the tokens to keep behind it; 0 if everything is to be kept. */
 function wantedCut(messages: readonly Message[], { kind, count }: KeepRule): number {
   const places = Array.from({ length: messages.length + 1 }, (_, place) => place)
   const keptFrom = (place: number): number => {

@@ -1,6 +1,6 @@
-/** All chance of a simulation, from its seed. */
+/** The random numbers of a simulation, from its seed. */
 export interface Dice {
-  /** From 0 up to 1. */
+  /** From 0 (inclusive) to 1 (exclusive). */
   next(): number
   below(n: number): number
   chance(probability: number): boolean

@@ -1,4 +1,4 @@
-/** What session information says of a log, in the plainest words there are: each rule a walk over all of its entries. */
+/** Reference implementation of session information: each rule is a walk over all entries of the log. */
 import { isObject } from "../src/format/shape.ts"
 import type { SessionInfo } from "../src/info/projection.ts"
 import type { EntrySlot } from "../src/log/entry-log.ts"
@@ -6,7 +6,7 @@ import { expectContext, nearestBefore } from "./replay.ts"
 
 type Fields = Readonly<Record<string, unknown>>
 
-/** Without what only the storage knows. */
+/** Without the fields that only the storage knows. */
 export type ExpectedInfo = Omit<SessionInfo, "updatedAt" | "bytes" | "parts" | "incomplete" | "id">
 
 export function expectInfo(slots: readonly EntrySlot[], header: Fields, updatedAt: number): ExpectedInfo {
@@ -53,7 +53,7 @@ function expectTitle(entries: readonly Fields[], header: Fields): Pick<SessionIn
   return cleared < 0 && typeof header["title"] === "string" ? { title: header["title"] } : {}
 }
 
-/** The text of the first user message that is not deleted, as the latest edit of it has it. */
+/** The text of the first user message that is not deleted, after its latest edit. */
 function expectFirstPrompt(slots: readonly EntrySlot[]): string | undefined {
   for (const [seq, slot] of slots.entries()) {
     const { role, content, synthetic, summary } = (slot?.["message"] ?? {}) as Fields

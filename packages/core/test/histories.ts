@@ -1,6 +1,6 @@
 /**
- * Random histories of a session, entry by entry, with what a reader who knows nothing of compaction would say of them. Every message
- * and every edit says its own place (`<<17>>`), so that it can be found again in whatever is made of it.
+ * Random histories of a session, entry by entry, with the messages that a reader without compaction sees. Every message and edit
+ * contains its own position (`<<17>>`), so that it can be found in every text made from it.
  */
 import * as fc from "fast-check"
 import type { KeepRule } from "../src/compaction/plan/cut-point.ts"
@@ -9,7 +9,7 @@ import { EntryLog } from "../src/log/entry-log.ts"
 
 type Fields = Record<string, unknown>
 
-/** What a step does, and how often it is drawn. */
+/** The effect of a step, and how often it is drawn. */
 const KINDS = {
   user: 5,
   /** With an image, or made by the program. */
@@ -18,7 +18,7 @@ const KINDS = {
   calls: 5,
   results: 8,
   hugeResult: 1,
-  /** An answer that was broken off, its calls never run. */
+  /** An aborted answer whose calls never run. */
   aborted: 1,
   custom: 1,
   bash: 1,
@@ -34,7 +34,7 @@ const KINDS = {
 type Kind = keyof typeof KINDS
 type Step = readonly [kind: Kind, a: number, b: number]
 
-/** Steps, and then a compaction with this rule. */
+/** Steps, followed by a compaction with this rule. */
 export interface Round {
   readonly steps: readonly Step[]
   readonly keep: KeepRule
@@ -57,12 +57,12 @@ export const keepRules: fc.Arbitrary<KeepRule> = fc.oneof(
   fc.record({ kind: fc.constant("messages" as const), count: fc.nat({ max: 12 }) }),
 )
 
-/** Up to five compactions, one after the other; often just so many, for most chains break on the way. */
+/** Up to five compactions in a row; often exactly five, because most chains end early. */
 export const rounds: fc.Arbitrary<readonly Round[]> = fc.oneof(roundsOf(1), roundsOf(5))
 
 export interface Visible {
   readonly id: string
-  /** The seq that its text says. */
+  /** The seq that its text contains. */
   readonly mark: number
 }
 
@@ -75,7 +75,7 @@ export class History {
   readonly log: EntryLog = EntryLog.of([undefined])
   leaf: string | null = null
   readonly #byId = new Map<string, Entry>()
-  /** What a tombstone anywhere names. */
+  /** The targets of all tombstones. */
   readonly #deleted = new Set<unknown>()
   #open: string[] = []
   #calls = 0
@@ -134,7 +134,7 @@ export class History {
     }
   }
 
-  /** As a compaction is written. Gives its id. */
+  /** Writes a compaction entry. Returns its id. */
   compacted(summary: string, firstKeptEntryId: string | undefined, more: Fields = {}): string {
     const id = `e${this.log.end}`
     this.#add({ type: "compaction", summary, firstKeptEntryId: firstKeptEntryId ?? id, tokensBefore: 1, ...more })
@@ -152,14 +152,14 @@ export class History {
     return path.reverse()
   }
 
-  /** Of them, those behind the last reset. */
+  /** Those behind the last reset. */
   path(): readonly Entry[] {
     const path = this.wholePath()
     const isReset = ({ type, id }: Entry): boolean => type === "reset_boundary" && !this.#deleted.has(id)
     return path.slice(path.findLastIndex(isReset) + 1)
   }
 
-  /** The path's messages that were neither deleted nor left out, in their order, as they read after their last edit. */
+  /** The path's messages that were neither deleted nor left out, in order, after their last edit. */
   visible(): readonly Visible[] {
     const path = this.path().filter(({ id }) => !this.#deleted.has(id))
     const edits = new Map<unknown, Entry>()
@@ -175,13 +175,13 @@ export class History {
     return this.path().findLast(({ type, id }) => type === "compaction" && !this.#deleted.has(id))
   }
 
-  /** Which entry a mark tells of: an edit's target, or the message itself. */
+  /** The entry that a mark belongs to: an edit's target, or the message itself. */
   told(mark: number): string {
     const entry = this.log.at(mark) as Entry
     return entry.type === "context_edit" ? String(entry["targetId"]) : entry.id
   }
 
-  /** Does something to an entry that is there already. */
+  /** Edits or deletes an existing entry. */
   #alter(what: "edit" | "omit" | "tombstone" | "branch" | "branchSummary", a: number, text: string): void {
     const targetId = this.#near(a)
     if (targetId === undefined) return
@@ -195,14 +195,14 @@ export class History {
   }
 
   #callTools(what: "calls" | "aborted", mark: string, a: number): void {
-    // Local models use ids again.
+    // Local models reuse ids.
     this.#open = Array.from({ length: 1 + (a % 3) }, () => `call${a % 11 === 0 ? a % 3 : this.#calls++}`)
     const content = this.#open.map((id) => ({ type: "toolCall", id, name: "bash", arguments: { mark } }))
     this.#message({ role: "assistant", content, ...(what === "aborted" ? { stopReason: "aborted" } : {}) })
     if (what === "aborted") this.#open = []
   }
 
-  /** Mostly one of the last entries on the path, else any. */
+  /** Mostly one of the last entries on the path, otherwise any. */
   #near(n: number): string | undefined {
     if (n % 10 === 0) return this.#byId.get(`e${1 + (n % Math.max(1, this.log.end - 1))}`)?.id
     let id = this.leaf

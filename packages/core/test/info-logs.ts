@@ -1,4 +1,4 @@
-/** Random logs that session information has much to say of: titles, prompts that come and go, usage, metadata, branches. */
+/** Random logs with everything that session information is made from: titles, prompts that come and go, usage, metadata, branches. */
 import * as fc from "fast-check"
 import type { Entry } from "../src/format/records.ts"
 import { HEADER } from "./logs.ts"
@@ -41,7 +41,7 @@ function writeInfoLog(script: readonly InfoStep[], n: number): string[] {
   for (const [kind, a, b] of script) {
     const before = records.slice(1)
     const near = (x: number): string => String(before[x % Math.max(1, before.length)]?.["id"] ?? "none")
-    // The first prompts are what information looks at.
+    // Information is made from the first prompts.
     const early = (x: number): string => near(x % Math.min(12, Math.max(1, before.length)))
     if (kind === "jump") {
       parentId = a % 6 === 0 ? null : near(b)

@@ -1,4 +1,4 @@
-/** What happens to the lines of a log: ids that occur twice, lines that are lost, cut or swapped, references that lead nowhere. */
+/** Damage to the lines of a log: duplicate ids, lines that are lost, cut or swapped, references that lead nowhere. */
 import * as fc from "fast-check"
 import { parseLine } from "../src/format/line.ts"
 

@@ -1,4 +1,4 @@
-/** Logs with session information kept of them, up to date or not, in storages whose clock stands. */
+/** Logs with stored session information, up to date or not, in storages with a fixed clock. */
 import { createMemoryLocation, createMemoryStorage } from "@sessions/memory"
 import { projectEntry, startProjection } from "../src/info/projection.ts"
 import type { InfoProjection } from "../src/info/projection.ts"
@@ -12,7 +12,7 @@ export const NOW = Date.UTC(2026, 5, 1)
 
 const locations = new WeakMap<SessionStorage, ReturnType<typeof createMemoryLocation>>()
 
-/** A storage whose clock stands; another one on the same sessions where one is given. */
+/** A storage with a fixed clock, on the sessions of the given storage if there is one. */
 export function memory(same?: SessionStorage): SessionStorage {
   const location = (same === undefined ? undefined : locations.get(same)) ?? createMemoryLocation()
   const storage = createMemoryStorage({ location, clock: () => NOW })
@@ -59,7 +59,7 @@ export function projectTo(lines: readonly string[], place: number, log: string):
   return projection
 }
 
-/** Stores a log with a text kept of its first lines, beside its head or as the document. */
+/** Stores a log with information of its first lines, beside its head or as the document. */
 export async function storeKept(
   storage: SessionStorage,
   lines: readonly string[],

@@ -1,4 +1,4 @@
-/** Writes a log step by step, as a session would and as it would not. */
+/** Writes a log step by step, with valid and invalid steps. */
 import type { Entry } from "../src/format/records.ts"
 import type { EntrySlot } from "../src/log/entry-log.ts"
 import type { Step } from "./logs.ts"
@@ -9,7 +9,7 @@ type Fields = Record<string, unknown>
 
 const PROVIDERS = ["anthropic", "openai"]
 const ROLES = ["default", "smol", "__proto__", "constructor"]
-/** Few, so that they come again, as with local models. */
+/** Few, so that they are reused, as with local models. */
 const CALL_IDS = ["call_1", "call_2", "call_3"]
 
 export class LogWriter {
@@ -158,7 +158,7 @@ export class LogWriter {
     this.#add({ type: "reset_boundary", ...(state === undefined ? {} : { state }) })
   }
 
-  /** The state of the path, one that is not, one that cannot be used, or none. */
+  /** The state of the path, another one, an invalid one, or no state. */
   #anyState(b: number): unknown {
     const { state } = this.#now()
     return pick([undefined, state, 5, { ...state, mode: 7 }, { ...state, thinkingLevel: "stored", messages: ["x"] }], b)
@@ -185,19 +185,19 @@ export class LogWriter {
     return c % 3 === 0 ? { targetSeq: c % this.#slots.length } : {}
   }
 
-  /** The id of any entry, or one that no entry has where there is none. */
+  /** The id of any entry, or an unknown id if there are no entries. */
   #any(n: number): string {
     return this.#slots.length === 1 ? "none" : `e${1 + (n % (this.#slots.length - 1))}`
   }
 
-  /** The same, mostly of one near the end of the path. */
+  /** The same, mostly of an entry near the end of the path. */
   #recent(n: number): string {
     const path = this.#leaf === null ? [] : pathOf(this.#slots, seqOf(this.#slots, this.#leaf))
     const near = path.slice(-8)
     return n % 4 === 0 || near.length === 0 ? this.#any(n) : idAt(this.#slots, pick(near, n))
   }
 
-  /** A compaction or what one keeps from, an edit, a boundary: what a tombstone can do harm to. */
+  /** A compaction or its first kept entry, an edit, a boundary: entries whose deletion has the most effect. */
   #important(n: number): string {
     const found = this.#slots.flatMap((entry) => {
       if (entry === undefined) return []

@@ -1,6 +1,6 @@
 /**
- * Random logs of version 4, as lines: what a session would write, what other programs could have written, and what damage leaves
- * of either. A log is made by a script of small steps, so that a counterexample shrinks to the steps that matter.
+ * Random logs of version 4, as lines: valid ones, ones that other programs could have written, and damaged ones. A log is made by a
+ * script of small steps, so that a counterexample shrinks to the steps that matter.
  */
 import * as fc from "fast-check"
 import { parseLine } from "../src/format/line.ts"
@@ -12,13 +12,13 @@ import { LogWriter } from "./log-writer.ts"
 
 type Fields = Record<string, unknown>
 
-/** What a step does, and how often it is drawn. */
+/** The effect of a step, and how often it is drawn. */
 const KINDS = {
   user: 6,
   assistant: 8,
   /** Results of the newest calls that have none: all of them, some, or in another order. */
   results: 8,
-  /** A result that answers nothing, or something answered long ago. */
+  /** A result without a call, or for a call that already has its result. */
   strayResult: 1,
   customMessage: 2,
   customRole: 2,
@@ -28,14 +28,14 @@ const KINDS = {
   /** Moves the leaf by an entry. */
   leaf: 2,
   branchSummary: 1,
-  /** Moves the leaf without saying so. */
+  /** Moves the leaf without a record of it. */
   jump: 1,
   reset: 1,
   edit: 6,
   tombstone: 3,
   /** As a session writes it: state, hint, first kept entry on the path. */
   compaction: 3,
-  /** As nobody should: without state or hint, with wrong ones, keeping what is elsewhere or nowhere. */
+  /** Invalid: without state or hint, with wrong ones, with a first kept entry elsewhere or nowhere. */
   foreignCompaction: 2,
 } as const
 type Kind = keyof typeof KINDS
@@ -50,10 +50,10 @@ const number = fc.nat({ max: 9_999 })
 export const steps = (maxLength = 60): fc.Arbitrary<readonly Step[]> =>
   fc.array(fc.tuple(kind, number, number, number), { maxLength, size: "max" })
 
-/** A log that nothing happened to. */
+/** An undamaged log. */
 export const soundLog: fc.Arbitrary<readonly string[]> = steps().map(writeLog)
 
-/** A log with up to five injuries, or none. */
+/** A log with up to five kinds of damage, or undamaged. */
 export const anyLog: fc.Arbitrary<readonly string[]> = fc
   .tuple(steps(), injuries)
   .map(([script, wounds]) => injureLog(writeLog(script), wounds))
@@ -67,7 +67,7 @@ export const HEADER: Fields = {
   cwd: "/project",
 }
 
-/** Lines as entries; the header and whatever is none as undefined. */
+/** Lines as entries; the header and invalid lines as undefined. */
 export function slotsOf(lines: readonly string[]): EntrySlot[] {
   return lines.map((line, seq) => parseEntry(line, seq, () => undefined))
 }

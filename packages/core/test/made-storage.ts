@@ -1,4 +1,4 @@
-/** A log of any size that nobody holds: its lines are made when they are read, and what is read is counted. */
+/** A log of any size that is not in memory: its lines are generated when they are read, and reads are counted. */
 import { createMemoryStorage } from "@sessions/memory"
 import { checkRange } from "../src/storage/checks.ts"
 import { MAX_CHUNK_BYTES } from "../src/storage/contract.ts"
@@ -9,7 +9,7 @@ import { windowStart } from "../src/storage/pages.ts"
 export interface Stretch {
   readonly lines: number
   readonly lineBytes: number
-  /** The line at a place, ASCII, at most `lineBytes` long; it is filled up with spaces. */
+  /** The line at a position, ASCII, at most `lineBytes` long; it is padded with spaces. */
   readonly lineAt: (seq: number) => string
 }
 

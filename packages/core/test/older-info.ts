@@ -5,7 +5,7 @@
 export interface OlderInfo {
   readonly name: string
   readonly place: "head" | "doc"
-  /** What the text said of itself that it does not know. */
+  /** Why the text called itself stale. */
   readonly stale?: "path" | "log"
   readonly lines: readonly string[]
   readonly text: string

@@ -9,7 +9,7 @@ type Fields = Record<string, unknown>
 
 export const AT = "2025-01-01T00:00:00.000Z"
 
-/** Lines of a log; a text stands for itself. */
+/** Lines of a log; a text is used as it is. */
 export function lines(...records: readonly (Fields | string)[]): string[] {
   return records.map((record) => (typeof record === "string" ? record : JSON.stringify(record)))
 }
@@ -36,7 +36,7 @@ function storedRecord(record: Entry | RawLine): string {
   return isRawLine(record) ? record.raw : lineOf(toEncodedEntry(record), record.seq)
 }
 
-/** The migrated log's entries by place, as the tree takes them. */
+/** The migrated log's entries by position, as the tree takes them. */
 export function slots(log: CurrentLog): (Entry | undefined)[] {
   return [undefined, ...log.records.map((record) => (isRawLine(record) ? undefined : record))]
 }
@@ -146,14 +146,14 @@ function treeRecords(
 ) {
   let last: string | null = null
   return parts.map(({ own, more, entryId, parentId, linear }) => {
-    // Mostly a chain, at times a branch, a duplicate id, a missing or a later parent.
+    // Mostly a chain, sometimes a branch, a duplicate id, a missing or a later parent.
     const record = { ...own, id: entryId, parentId: linear > 0 ? last : parentId, timestamp: AT, ...more }
     last = entryId
     return record
   })
 }
 
-/** A log of version 1, 2 or 3, whose tree may be broken in every way. */
+/** A log of version 1, 2 or 3, whose tree may have any damage. */
 export const olderLog: fc.Arbitrary<readonly Fields[]> = fc.constantFrom<1 | 2 | 3>(1, 2, 3).chain((version) => {
   const records: fc.Arbitrary<readonly Fields[]> =
     version === 1 ? fc.array(v1Entry, { maxLength: 16 }) : fc.array(treeEntry, { maxLength: 16 }).map(treeRecords)
@@ -185,7 +185,7 @@ const injury = fc.oneof(
 )
 type Injury = { kind: string; at: number; keep?: number; text?: string }
 
-/** Lines of a log, damaged anywhere. */
+/** Lines of a log, damaged at any position. */
 export const damagedLines: fc.Arbitrary<readonly string[]> = fc
   .tuple(olderLog, fc.array(injury, { maxLength: 5 }))
   .map(([log, injuries]) => injuries.reduce<string[]>((damaged, next) => injure(damaged, next), lines(...log)))

@@ -1,4 +1,4 @@
-/** What somebody who sees the stored log and every answer has to object to in a simulated world. */
+/** The rules that the stored log and all outcomes of a simulation must follow. */
 import { createMemoryStorage } from "@sessions/memory"
 import type { Entry } from "../src/format/records.ts"
 import { isConversation } from "../src/write/pending.ts"
@@ -18,7 +18,7 @@ export async function brokenRules(world: World): Promise<string[]> {
     ...world.appends.flatMap((call) => brokenByAnswer(view, call)),
     ...ofWriters.flat(),
     ...(await brokenByInformation(view)),
-    // Where two writers append the same entry, what follows it goes where the first of them put it.
+    // If two writers append the same entry, the entries behind it are where the first of them put it.
     ...(world.repeats ? [] : movedBySides(view)),
   ]
 }
@@ -26,11 +26,11 @@ export async function brokenRules(world: World): Promise<string[]> {
 interface View {
   readonly world: World
   readonly log: readonly Entry[]
-  /** Of each id in the log. */
+  /** The entries of each id in the log. */
   readonly places: ReadonlyMap<string, number>
 }
 
-/** Every entry once, at the place that it says, its parent before it. */
+/** Every entry is there once, at its own seq, after its parent. */
 function brokenByLog({ log, places }: View): string[] {
   const broken = places.size === log.length ? [] : ["an id is in the log twice"]
   for (const [index, { id, seq, parentId }] of log.entries()) {
@@ -41,7 +41,7 @@ function brokenByLog({ log, places }: View): string[] {
   return broken
 }
 
-/** What was acknowledged is there; what was refused for certain is not, and never will be. */
+/** Acknowledged entries are in the log; definitely rejected ones never are. */
 function brokenByAnswer({ world, places }: View, call: MadeAppend): string[] {
   const { ids, outcome, writer } = call
   if (outcome === undefined) return [`${ids.join()} was never answered`]
@@ -103,7 +103,7 @@ async function brokenByInformation({ world, log }: View): Promise<string[]> {
   ]
 }
 
-/** Naming and counting never move the active branch: what a reader of the log finds before such a line, it finds after it. */
+/** Annotations never move the active branch: a reader finds the same conversation before and after such a line. */
 function movedBySides({ log }: View): string[] {
   const whole = EntryLog.of([undefined, ...log])
   const talk = (seq: number): string =>
@@ -122,7 +122,7 @@ function pathIds(log: EntryLog, leaf: number): string[] {
   return pathTo(log, leaf).seqs.map((seq) => (log.at(seq) as Entry).id)
 }
 
-/** Undefined where several have appended it. */
+/** Undefined if several writers have appended it. */
 function writerOf({ appends, branches }: World, id: string): number | undefined {
   const calls = appends.filter(({ ids }) => ids.includes(id))
   return calls.length === 1 ? calls[0]?.writer : branches.get(id)

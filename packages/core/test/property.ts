@@ -3,12 +3,12 @@ import * as fc from "fast-check"
 /** One seed for all properties of a run; `SEED=… vitest run …` repeats it. */
 export const seed: number = Number(process.env["SEED"] ?? Date.now() % 2 ** 31)
 
-/** How often each property is tried; `FC_RUNS=…` stands over what the tests ask for. */
+/** How often each property is tried; `FC_RUNS=…` overrides the number in a test. */
 const manyRuns: string | undefined = process.env["FC_RUNS"]
 
 /**
- * Checks a property with the run's seed, and says which it was. Properties of the same values see others with another `shift`;
- * `found` are those that it failed with once, which come first.
+ * Checks a property with the run's seed, and prints the seed. Properties of the same values see others with another `shift`;
+ * `found` are earlier counterexamples, which come first.
  */
 export function holds<Ts>(property: fc.IProperty<Ts>, runs = 100, shift = 0, found: readonly Ts[] = []): void {
   console.info(`SEED=${seed}`)

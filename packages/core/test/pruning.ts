@@ -23,7 +23,7 @@ export function result(toolCallId: string, content: string | readonly ContentBlo
   return { role: "toolResult", toolCallId, isError: false, content: blocks, ...more }
 }
 
-/** A question, `results` calls with a result each, and three answers, which keeps every result old. */
+/** A question, `results` calls with a result each, and three answers, so that every result is old. */
 export function oldResults(...results: readonly ModelMessage[]): Item[] {
   const rounds = results.flatMap((message) => [called(String(message["toolCallId"])), message])
   return items(said("user"), ...rounds, said("assistant"), said("assistant"), said("assistant"))
@@ -34,7 +34,7 @@ export function textOf(item: Item | undefined): string {
 }
 
 const units = fc.oneof(fc.nat({ max: 200 }), fc.integer({ min: 3_900, max: 4_100 }), fc.nat({ max: 60_000 }))
-/** Text with surrogate pairs wherever a cut may come. */
+/** Text with surrogate pairs at every possible cut. */
 const text = fc
   .tuple(units, fc.constantFrom("x", "😀", "a😀"))
   .map(([n, unit]) => unit.repeat(Math.ceil(n / unit.length)))
@@ -47,7 +47,7 @@ const block: fc.Arbitrary<ContentBlock> = fc.oneof(
 const blocks = fc.array(block, { maxLength: 4 })
 const tool = fc.constantFrom("read", "bash", "skill")
 
-/** What follows: something said, or a message with parallel calls and a result each. */
+/** The next messages: a text, or a message with parallel calls and a result each. */
 const step = fc.oneof(
   fc.record({
     kind: fc.constantFrom("user", "assistant", "system"),
@@ -67,7 +67,7 @@ export const conversation: fc.Arbitrary<Item[]> = fc.array(step, { maxLength: 24
       const said = { role: one.kind as "user", content: [{ type: "text", text: one.content }] }
       return [said]
     }
-    // Local models use ids again.
+    // Local models reuse ids.
     const ids = one.results.map((_, index) => `c${calls++ % 7}-${index}`)
     const content = one.results.map(([name], i) => ({ type: "toolCall", id: ids[i], name, arguments: { calls } }))
     return [
@@ -80,7 +80,7 @@ export const conversation: fc.Arbitrary<Item[]> = fc.array(step, { maxLength: 24
   return items(...messages)
 })
 
-/** Options that are sound. */
+/** Valid options. */
 export const options: fc.Arbitrary<PruneOptions> = fc
   .record(
     {

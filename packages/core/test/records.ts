@@ -1,4 +1,4 @@
-/** Arbitrary records, whole and of every known type, with unknown fields and awkward keys among them. */
+/** Arbitrary records, complete and of every known type, with unknown fields and awkward keys among them. */
 import * as fc from "fast-check"
 import type { KnownBlock, ModelMessage } from "../src/format/messages.ts"
 import type { EntryType, Header } from "../src/format/records.ts"
@@ -6,7 +6,7 @@ import { FORMAT, VERSION } from "../src/format/records.ts"
 
 type Fields = Record<string, unknown>
 
-/** Strings that a careless codec changes: lone surrogates, separators of lines, what looks like our own marks. */
+/** Strings that a careless codec changes: lone surrogates, line separators, texts that look like our markers. */
 export const text: fc.Arbitrary<string> = fc.oneof(
   { weight: 4, arbitrary: fc.string({ unit: "grapheme", maxLength: 12 }) },
   {
@@ -31,7 +31,7 @@ export const key: fc.Arbitrary<string> = fc.oneof(
   { weight: 1, arbitrary: fc.constantFrom("content", "data", "type", "seq", "id", "lineCount", "partialJson") },
 )
 
-/** Anything that JSON writes and reads back as it is. */
+/** Any value that survives JSON serialization unchanged. */
 export const json: fc.Arbitrary<unknown> = fc.letrec((tie) => ({
   value: fc.oneof(
     { depthSize: "small", withCrossShrink: true },
@@ -50,7 +50,7 @@ export function object(value: fc.Arbitrary<unknown>): fc.Arbitrary<Fields> {
 export const count: fc.Arbitrary<number> = fc.nat({ max: 5000 })
 export const number: fc.Arbitrary<number> = fc.oneof(count, fc.constantFrom(0.25, -1, 1e300))
 
-/** An object of these fields, some of the optional ones, and some that no one knows, in any order. */
+/** An object with these fields, some of the optional ones, and some unknown ones, in any order. */
 export function fields(
   required: Record<string, fc.Arbitrary<unknown>>,
   optional: Record<string, fc.Arbitrary<unknown>> = {},
@@ -165,7 +165,7 @@ const payloads: Record<
   custom: [{ customType: text }, { data: json }],
 }
 
-/** A payload of every known type, and of one that nobody knows. */
+/** A payload of every known type, and of an unknown one. */
 export const payload: fc.Arbitrary<Fields> = fc.oneof(
   ...Object.entries(payloads).map(([type, [required, optional]]) =>
     fields({ type: fc.constant(type), ...required }, optional),
@@ -184,7 +184,7 @@ const places = fc.record(
   { requiredKeys: ["id", "parentId", "seq", "timestamp"] },
 )
 
-/** A whole entry, its keys in any order. */
+/** A complete entry, its keys in any order. */
 export const entry: fc.Arbitrary<Fields> = fc
   .tuple(payload, places, fc.boolean())
   .map(([own, place, first]) => (first ? { ...place, ...own } : { ...own, ...place }))

@@ -1,6 +1,6 @@
 /**
- * The rules of the context in the plainest words there are: no stretch of a log, no index, no early end. Slow, and what the tests
- * hold everything else against.
+ * Reference implementation of the context: no window of a log, no index, no early end. It is slow, and the tests compare every
+ * other implementation with it.
  */
 import type { ContextState, Entry } from "../src/format/records.ts"
 import type { EntrySlot } from "../src/log/entry-log.ts"
@@ -8,7 +8,7 @@ import type { EntrySlot } from "../src/log/entry-log.ts"
 type Fields = Readonly<Record<string, unknown>>
 
 export interface Expected {
-  /** Seqs of the context's entries, the compaction first; entries that never show are not among them. */
+  /** Seqs of the context's entries, the compaction first; entries that are never shown are not included. */
   readonly selected: readonly number[]
   /** By seq of the edited entry: seq of its latest edit. */
   readonly edits: ReadonlyMap<number, number>
@@ -37,7 +37,7 @@ export function pathOf(slots: readonly EntrySlot[], leaf: number): number[] {
   return path
 }
 
-/** What the path folds to, from its root on or, if a compaction or a reset on it stores a state, from the latest of those. */
+/** The state of the path, projected from its root or from the latest compaction or reset that stores a state. */
 export function expectState(slots: readonly EntrySlot[], path: readonly number[], header: Fields): ContextState {
   const entries = path.map((seq) => slots[seq] as Entry)
   const stores = ["compaction", "reset_boundary"]
@@ -46,7 +46,7 @@ export function expectState(slots: readonly EntrySlot[], path: readonly number[]
   return foldPlainly(entries.slice(from + 1), header, stored)
 }
 
-/** What entries fold to, one after the other. */
+/** The state after the entries, one after the other. */
 export function foldPlainly(entries: readonly Entry[], header: Fields, stored?: ContextState): ContextState {
   const models = new Map(Object.entries(stored?.models ?? {}))
   let thinkingLevel = stored?.thinkingLevel ?? "off"
@@ -90,7 +90,7 @@ export function expectMessages(slots: readonly EntrySlot[], leaf: number | null)
   return (leaf === null ? [] : pathOf(slots, leaf)).filter((seq) => slots[seq]?.type === "message" && !deleted.has(seq))
 }
 
-/** The nearest entry before a place that has this id. */
+/** The nearest entry before a position that has this id. */
 export function nearestBefore(slots: readonly EntrySlot[], id: unknown, before: number): number | undefined {
   for (let seq = before - 1; seq >= 0; seq--) if (id !== undefined && slots[seq]?.id === id) return seq
   return undefined
@@ -136,7 +136,7 @@ function editsOf(
   return edits
 }
 
-/** The entries that have a place in the context, compactions apart. */
+/** The entries that can be in the context, except compactions. */
 const TALK: ReadonlySet<string | undefined> = new Set(["message", "custom_message", "branch_summary"])
 
 /** A compaction without a summary cuts nothing. */

@@ -1,4 +1,4 @@
-/** Two repositories on one location, and what is the same for every test of them. */
+/** Two repositories on one location, and the helpers that their tests share. */
 import { createMemoryLocation, createMemoryStorage } from "@sessions/memory"
 import { createSessions } from "../src/session/repository.ts"
 import type { Sessions } from "../src/session/types.ts"

@@ -1,19 +1,19 @@
-/** Lets one of those who wait go on at a time, as the dice say. */
+/** Resumes one waiting call at a time, in random order. */
 import type { Dice } from "./dice.ts"
 
 export interface Scheduler {
-  /** Resolves when the dice say so. */
+  /** Resolves when its turn is drawn. */
   readonly pause: () => Promise<void>
-  /** Lets one of those that pause go on, and everything that follows from it happen. */
+  /** Resumes one of the paused calls, and waits for everything that follows from it. */
   step(): Promise<void>
-  /** Steps until it holds; false where nothing moves any more. */
+  /** Steps until the condition holds; false if nothing is left to resume. */
   until(holds: () => boolean): Promise<boolean>
   finish<T>(promise: Promise<T>): Promise<T>
-  /** Nobody waits for the dice from now on. */
+  /** Later calls no longer wait. */
   free(): void
 }
 
-/** Hashing and a first `import()` take real time, however few turns of the event loop pass; nothing takes this long. */
+/** Hashing and a first `import()` take real time, however few ticks pass; nothing takes this long. */
 const STUCK_MS = 5000
 
 export function createScheduler(dice: Dice): Scheduler {

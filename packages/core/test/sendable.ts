@@ -1,11 +1,11 @@
-/** What a provider accepts: the rule of a sendable context, told from the outside. */
+/** The messages that a provider accepts: an independent check that a context is sendable. */
 type Fields = Readonly<Record<string, unknown>>
 
 const ROLES: readonly unknown[] = ["user", "assistant", "toolResult", "system"]
 
-/** The first thing that a provider would refuse, or nothing. */
+/** The first problem that a provider would reject, or undefined. */
 export function whyRefused(messages: readonly { readonly message: object }[]): string | undefined {
-  /** Ids of the calls of the latest assistant message that wait for their result. */
+  /** Ids of the latest assistant message's calls that still need a result. */
   let waiting: unknown[] = []
   for (const [index, item] of messages.entries()) {
     const { role, content, toolCallId } = item.message as Fields

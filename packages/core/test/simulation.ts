@@ -1,6 +1,6 @@
 /**
- * Writers on one session, a storage that fails, and a scheduler that decides by dice which of the calls under way goes on. Nothing
- * in it depends on time, so that a seed always gives the same run.
+ * Writers on one session, a failing storage, and a scheduler that randomly chooses which pending call continues. Nothing in it
+ * depends on time, so that a seed always gives the same run.
  */
 import { createMemoryLocation } from "@sessions/memory"
 import type { MemoryLocation } from "@sessions/memory"
@@ -16,9 +16,9 @@ import type { Scheduler } from "./scheduler.ts"
 import { assistant, createWriter } from "./writers.ts"
 import type { Writer } from "./writers.ts"
 
-/** One call of `append`, by itself or in a turn. */
+/** One call of `append`, alone or in a turn. */
 export interface MadeAppend {
-  /** Index of who made it. */
+  /** Index of its writer. */
   readonly writer: number
   readonly ids: readonly string[]
   outcome?: { readonly result: AppendResult } | { readonly code: unknown; readonly sent: boolean }
@@ -26,7 +26,7 @@ export interface MadeAppend {
 
 export interface SimulatedWriter extends Writer {
   readonly session: Session
-  /** Ids that it was told have left memory. */
+  /** Ids reported as removed from memory. */
   readonly rolledBack: Set<string>
 }
 
@@ -35,15 +35,15 @@ export interface World {
   readonly writers: SimulatedWriter[]
   /** In the order of the calls. */
   readonly appends: MadeAppend[]
-  /** Who made a `leaf` entry. */
+  /** The writer of each `leaf` entry. */
   readonly branches: Map<string, number>
   /** Whether appends are repeated, by their own writer and by others. */
   readonly repeats: boolean
-  /** Went wrong while it ran: a promise that hangs, an error nobody expects. */
+  /** Failures during the run: a promise that hangs, an unexpected error. */
   readonly problems: string[]
 }
 
-/** A backoff is one more thing that the scheduler decides; set while a simulation runs. */
+/** The scheduler also ends each backoff; set while a simulation runs. */
 export const clock: { pause: () => Promise<void> } = { pause: async () => undefined }
 
 export async function simulate(seed: number, steps: number): Promise<World> {
@@ -79,11 +79,11 @@ export async function simulate(seed: number, steps: number): Promise<World> {
   return world
 }
 
-/** After the storm all that is late comes in, and everybody can append. */
+/** After the faults all delayed writes arrive, and every writer can append. */
 async function calm(world: World, scheduler: Scheduler, actions: ReturnType<typeof createActions>): Promise<void> {
   for (const { storage } of world.writers) while (storage.late > 0) await scheduler.finish(storage.deliver())
   for (const [number, { session }] of world.writers.entries()) {
-    // What another writer's turn makes fail takes along whatever was appended behind it: that is settled first.
+    // A failure caused by another writer's turn also fails the appends queued behind it: those are resolved first.
     await scheduler.finish(session.flush())
     const last = actions.record(number, session, [assistant("last", `last${number}`)], { onConflict: "branch" })
     const outcome = await scheduler.finish(outcomeOf(last))
@@ -114,7 +114,7 @@ function createWeather(dice: Dice): Weather {
   return weather
 }
 
-/** Two or three writers come to one session; where it is written only with its first message, the others come after that. */
+/** Two or three writers on one session; if it is written only with its first message, the others open it after that. */
 function createSettlement(
   world: World,
   dice: Dice,
@@ -158,7 +158,7 @@ function createSettlement(
   }
 }
 
-/** Named by a number: hashing ends when it ends, and a seed would not always give the same run. */
+/** Named by a number: hashing takes real time, so that a seed would not always give the same run. */
 function createNumberedBlobs(): BlobStore {
   const bytesByHash = new Map<string, Uint8Array>()
   return {
@@ -171,7 +171,7 @@ function createNumberedBlobs(): BlobStore {
     has: async (hash) => bytesByHash.has(hash),
     delete: async (hash) => bytesByHash.delete(hash),
     async *list() {
-      // Nobody collects here.
+      // There is no garbage collection here.
     },
   }
 }

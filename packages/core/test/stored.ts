@@ -1,4 +1,4 @@
-/** Logs in a storage: put there line by line through the contract, whatever state they are in. */
+/** Logs in a storage, written line by line through the contract, valid or not. */
 import { createMemoryStorage } from "@sessions/memory"
 import { createSessions } from "../src/session/repository.ts"
 import type { Sessions } from "../src/session/types.ts"
@@ -15,7 +15,7 @@ export async function storeLines(
   return storage
 }
 
-/** Sessions that read about so many bytes at a time, from the end; 1 is a line each. */
+/** Sessions that read about this many bytes at a time, from the end; 1 is a line each. */
 export function sessionsReading(storage: SessionStorage, windowBytes: number): Sessions {
   return createSessions({ storage, readWindow: { first: windowBytes, largest: windowBytes } })
 }

@@ -5,7 +5,7 @@ import type { SessionsOptions } from "../src/session/options.ts"
 import type { Sessions } from "../src/session/types.ts"
 import type { SessionStorage } from "../src/storage/contract.ts"
 
-/** A storage whose batches are small, so that a short log goes in several. */
+/** A storage with small batches, so that a short log is written in several. */
 export function smallBatches(maxBatchBytes = 1_000, more: { readonly maxSessionBytes?: number } = {}): SessionStorage {
   return createMemoryStorage({ limits: { maxBatchBytes, maxLineBytes: maxBatchBytes - 1, ...more } })
 }
@@ -29,7 +29,7 @@ export async function linesIn(storage: SessionStorage, id: string): Promise<stri
   return lines
 }
 
-/** The code that a promise rejects with; fails where it does not. */
+/** The code that a promise rejects with; fails if it resolves. */
 export async function codeOf(promise: Promise<unknown>): Promise<string> {
   const error = await promise.then(
     () => new Error("It did not reject."),

@@ -1,4 +1,4 @@
-/** Sessions with several writers, and short ways to say and see what is in their logs. */
+/** Sessions with several writers, and short helpers to append and to read their logs. */
 import { createMemoryLocation, createMemoryStorage } from "@sessions/memory"
 import type { MemoryLocation } from "@sessions/memory"
 import type { NewEntry } from "../src/format/new-entry.ts"
@@ -24,7 +24,7 @@ export function createWriter(
   return { storage, sessions: createSessions({ ...options, storage }) }
 }
 
-/** Two repositories, which know nothing of each other, on one session `s`; the second has opened what the first has made. */
+/** Two independent repositories on one session `s`; the second has opened the session that the first created. */
 export async function twoWriters(
   o: Omit<SessionsOptions, "storage"> = {},
   before: readonly NewEntry[] = [],
@@ -56,7 +56,7 @@ export function note(text: string, id?: string): NewEntry {
   return { type: "custom", customType: "note", data: text, ...(id === undefined ? {} : { id }) }
 }
 
-/** The entries of a stored log, read past every layer that could hide something. */
+/** The entries of a stored log, read directly from the storage. */
 export async function storedEntries(location: MemoryLocation, id = "s"): Promise<Entry[]> {
   const lines = await storedLines(createMemoryStorage({ location }), id)
   return lines.slice(1).map((line) => JSON.parse(line) as Entry)
@@ -72,7 +72,7 @@ export async function storedIds(location: MemoryLocation, id = "s"): Promise<str
   return (await storedEntries(location, id)).map((entry) => entry.id)
 }
 
-/** A session as somebody finds it who opens it now. */
+/** The session as a new reader opens it. */
 export async function reopened(location: MemoryLocation, id = "s"): Promise<Session> {
   return createSessions({ storage: createMemoryStorage({ location }) }).open(id)
 }
@@ -86,7 +86,7 @@ export async function contextTexts(session: Session): Promise<string[]> {
   })
 }
 
-/** The error of a promise that must reject; its `code`, where it has one. */
+/** The error of a promise that must reject, with its `code` if it has one. */
 export async function codeOf(promise: Promise<unknown>): Promise<unknown> {
   const error = await promise.then(
     () => new Error("It did not reject."),
