@@ -1,5 +1,5 @@
 /**
- * Session information as commit 35929f0 wrote it: the lines of each log and the text that was stored of it, beside the head or as the
+ * Session information as version 0.1.0 wrote it: the lines of each log and the text that was stored of it, beside the head or as the
  * document. "LOG" is the identity of the log.
  */
 export interface OlderInfo {

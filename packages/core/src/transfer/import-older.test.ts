@@ -9,7 +9,7 @@ import { bytesOf, linesIn, sessionsIn, smallBatches } from "../../test/transfer.
 import { entryProblem, headerProblem } from "../format/guards.ts"
 import { parseLine } from "../format/line.ts"
 
-const folder = fileURLToPath(new URL("../../../../../../shared/fixtures/", import.meta.url))
+const folder = fileURLToPath(new URL("../../../../../shared/fixtures/", import.meta.url))
 const present = existsSync(folder)
 if (!present) console.info("Skipped: there is no ../shared/fixtures beside the project.")
 

@@ -10,7 +10,7 @@ import { identifyLog } from "../../format/identify.ts"
 import { isRawLine } from "./log.ts"
 import { type MigratedLog, migrateLines } from "./migrate.ts"
 
-const folder = fileURLToPath(new URL("../../../../../shared/fixtures/", import.meta.url))
+const folder = fileURLToPath(new URL("../../../../../../shared/fixtures/", import.meta.url))
 const present = existsSync(folder)
 if (!present) console.info("Skipped: there is no ../shared/fixtures beside the project.")
 
