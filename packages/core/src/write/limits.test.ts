@@ -3,6 +3,7 @@ import { expect, test } from "vitest"
 import { codeOf, createWriter, note, storedIds, user } from "../../test/writers.ts"
 import type { Writer } from "../../test/writers.ts"
 import type { NewEntry } from "../format/new-entry.ts"
+import { createSessions } from "../session/repository.ts"
 
 const heads = ({ storage }: Writer): number => storage.calls.filter(({ operation }) => operation === "head").length
 
@@ -149,6 +150,22 @@ test("a nearly full session that was deleted is `not_found`, not `too_large`", a
   await session.append(kilobyte("a"))
   await createWriter(location).sessions.delete("s")
   expect(await codeOf(session.append(kilobyte("b")))).toBe("not_found")
+})
+
+test("a count of bytes that is too high is corrected by the head before an append is refused", async () => {
+  const storage = createMemoryStorage()
+  let tooMany = 0
+  const head: typeof storage.head = async (id, o) => {
+    const found = await storage.head(id, o)
+    return found === undefined ? undefined : { ...found, bytes: found.bytes + tooMany }
+  }
+  await (await createSessions({ storage }).create({ id: "s" })).close()
+  tooMany = 2_000
+  const session = await createSessions({ storage: { ...storage, head }, maxSessionBytes: 3_000 }).open("s")
+  tooMany = 0
+  await session.append(kilobyte("a"), { onConflict: "fail" })
+  expect((await storage.head("s"))?.next).toBe(2)
+  expect(await codeOf(session.append([kilobyte("b"), kilobyte("c")]))).toBe("too_large")
 })
 
 test("another writer's lines count towards the limit", async () => {

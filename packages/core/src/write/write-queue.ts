@@ -185,12 +185,17 @@ export class WriteQueue {
     }
   }
 
-  /** The log may have been replaced by a shorter one since its bytes were counted, so its head is read before an append is refused. */
+  /** The log may be shorter than it was counted, or replaced by a shorter one, so its head is read before an append is refused. */
   async #refuse(item: PendingAppend, error: unknown): Promise<void> {
     const { id, storage, state } = this.#context
     const end = state.head === undefined ? undefined : await readEnd(storage, id, state.head)
     const same = end?.head.log === state.head?.log && (end === undefined || end.head.next === state.acknowledged)
     if (!same) return this.#resolve(end)
+    // The count is an upper bound: a line that refers to an older entry may have been counted with a hint that it was written without.
+    if (end !== undefined && end.head.bytes < state.bytes) {
+      state.bytes = end.head.bytes
+      return
+    }
     // It may have been withdrawn while the head was read.
     const index = this.#items.indexOf(item)
     if (index >= 0) this.#fail(index, error)
