@@ -123,3 +123,18 @@ test("whenever more of the lines are in the log, the rest gets all its attempts 
   const written = await writeLines(storage, "s", ["a", "b", "c"], { expect: head })
   expect(written).toEqual({ kind: "committed", head: { next: 4, log: head.log } })
 })
+
+test("a creation that may have arrived stays unknown while its first line cannot be read", async () => {
+  const memory = createMemoryStorage()
+  const storage: SessionStorage = {
+    ...memory,
+    append: async (id, lines, o) => {
+      await memory.append(id, lines, o)
+      throw lost
+    },
+    read: () => {
+      throw new StorageError("corrupt", "The first line is damaged.")
+    },
+  }
+  expect(await writeLines(storage, "s", ["header", "a"], { expect: 0 })).toMatchObject({ kind: "unknown" })
+})

@@ -88,7 +88,7 @@ async function writeAgain(
     if (mayArrive || conflict) {
       let end: LogEnd | undefined
       try {
-        end = await readEnd(storage, id, o.expect, lines[0])
+        end = await readEnd(storage, id, o.expect, { header: lines[0], mayBeOwn: mayArrive })
       } catch (error) {
         return giveUp(error)
       }
@@ -142,12 +142,15 @@ function ownLines(
   return found.length <= lines.length && found.every((line, index) => line === lines[index]) ? found.length : undefined
 }
 
-/** Reads a log from the line before the expected end on. Undefined: there is no log. `header`: line 0 of a log to be created. */
+/**
+ * Reads a log from the line before the expected end on. Undefined: there is no log. `created`: line 0 of a log to be created, and whether
+ * an earlier try may have created it; rejects with `corrupt` if it may and line 0 is damaged.
+ */
 export async function readEnd(
   storage: SessionStorage,
   id: string,
   expect: 0 | Head,
-  header?: string,
+  created: Created = { header: undefined, mayBeOwn: false },
 ): Promise<LogEnd | undefined> {
   for (let attempt = 1; ; attempt++) {
     try {
@@ -155,7 +158,7 @@ export async function readEnd(
       if (head === undefined) return undefined
       const from = expect === 0 ? 0 : expect.next - 1
       const isOther =
-        expect === 0 ? !(await beginsWith(storage, id, header)) : head.log !== expect.log || head.next <= from
+        expect === 0 ? !(await isCreated(storage, id, created)) : head.log !== expect.log || head.next <= from
       if (isOther) return { head, from: head.next, lines: [] }
       const lines = await readLines(storage, id, { from, to: head.next })
       if (lines.length === head.next - from) return { head, from, lines }
@@ -167,13 +170,19 @@ export async function readEnd(
   }
 }
 
-/** Whether line 0 is this one. A line that cannot be read is another one. Another log may be long, so no more of it is read. */
-async function beginsWith(storage: SessionStorage, id: string, header: string | undefined): Promise<boolean> {
+interface Created {
+  readonly header: string | undefined
+  readonly mayBeOwn: boolean
+}
+
+/** Whether line 0 is that of the log to be created. Another log may be long, so no more of it is read. */
+async function isCreated(storage: SessionStorage, id: string, { header, mayBeOwn }: Created): Promise<boolean> {
   try {
     const [first] = await readLines(storage, id, { from: 0, to: 1 })
     if (first !== undefined) return first === header
   } catch (error) {
-    if (hasCode(error, "corrupt")) return false
+    // A damaged line is another log's, unless a try that may have arrived wrote it: then the outcome stays unknown.
+    if (hasCode(error, "corrupt") && !mayBeOwn) return false
     throw error
   }
   throw new StorageError("conflict", `The log of ${id} was deleted while its first line was read.`)
