@@ -9,7 +9,7 @@
 // The repository of a storage: creates, opens, lists, forks and deletes sessions.
 export { createSessions } from "./session/repository.ts"
 export type { SessionsOptions } from "./session/options.ts"
-export type { BlobLimits } from "./format/blob-refs.ts"
+export type { BlobLimits } from "./format/blobs.ts"
 export type { ReadWindow } from "./log/read-backwards.ts"
 export type { Hooks } from "./session/hooks.ts"
 export type {
@@ -76,7 +76,7 @@ export { collectBlobs } from "./storage/collect.ts"
 export type { CollectedBlobs, CollectOptions } from "./storage/collect.ts"
 
 // What an application appends and shows: entries, messages and their blocks.
-export type { Entry, EntryType, Header, KnownEntry, ModelRef, ParentSession } from "./format/records.ts"
+export type { Entry, EntryType, Header, KnownEntry, ModelRef, ParentSession } from "./format/entry.ts"
 export type { NewEntry, NewMessage } from "./format/new-entry.ts"
 export type {
   AssistantMessage,
@@ -94,7 +94,7 @@ export type {
   ToolResultMessage,
   Usage,
   UserMessage,
-} from "./format/messages.ts"
+} from "./format/message.ts"
 export type { Diagnostic, DiagnosticCode } from "./format/diagnostics.ts"
 
 // Errors, with their codes. `SessionError` is a class so that hooks can throw it.

@@ -1,5 +1,5 @@
 /** Small logs for tests of one rule: each entry's parent is the one before it, unless it has another. */
-import type { Entry } from "../src/format/records.ts"
+import type { Entry } from "../src/format/entry.ts"
 import type { EntrySlot } from "../src/log/entry-log.ts"
 
 type Fields = Readonly<Record<string, unknown>>

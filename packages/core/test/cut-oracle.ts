@@ -1,7 +1,7 @@
 /** Reference implementation of the cut points of a history, as simple as possible. */
 import type { KeepRule } from "../src/compaction/plan/cut-point.ts"
 import { estimateMessage } from "../src/format/tokens.ts"
-import type { Message } from "../src/format/messages.ts"
+import type { Message } from "../src/format/message.ts"
 
 /** The cut that the rules require, or undefined. */
 export function expectedCut(messages: readonly Message[], keep: KeepRule): number | undefined {

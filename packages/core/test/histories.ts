@@ -4,7 +4,7 @@
  */
 import * as fc from "fast-check"
 import type { KeepRule } from "../src/compaction/plan/cut-point.ts"
-import type { Entry } from "../src/format/records.ts"
+import type { Entry } from "../src/format/entry.ts"
 import { EntryLog } from "../src/log/entry-log.ts"
 
 type Fields = Record<string, unknown>

@@ -1,6 +1,6 @@
 /** Random logs with everything that session information is made from: titles, prompts that come and go, usage, metadata, branches. */
 import * as fc from "fast-check"
-import type { Entry } from "../src/format/records.ts"
+import type { Entry } from "../src/format/entry.ts"
 import { HEADER } from "./logs.ts"
 
 type Fields = Record<string, unknown>

@@ -1,5 +1,5 @@
 /** Writes a log step by step, with valid and invalid steps. */
-import type { Entry } from "../src/format/records.ts"
+import type { Entry } from "../src/format/entry.ts"
 import type { EntrySlot } from "../src/log/entry-log.ts"
 import type { Step } from "./logs.ts"
 import type { Expected } from "./replay.ts"

@@ -3,7 +3,7 @@ import * as fc from "fast-check"
 import { toEncodedEntry, encodeHeader, lineOf } from "../src/format/line.ts"
 import type { CurrentLog, RawLine } from "../src/transfer/older/log.ts"
 import { isRawLine } from "../src/transfer/older/log.ts"
-import type { Entry } from "../src/format/records.ts"
+import type { Entry } from "../src/format/entry.ts"
 
 type Fields = Record<string, unknown>
 

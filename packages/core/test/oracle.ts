@@ -1,6 +1,6 @@
 /** The rules that the stored log and all outcomes of a simulation must follow. */
 import { createMemoryStorage } from "@sessions/memory"
-import type { Entry } from "../src/format/records.ts"
+import type { Entry } from "../src/format/entry.ts"
 import { isConversation } from "../src/write/pending.ts"
 import { createSessions } from "../src/session/repository.ts"
 import { EntryLog } from "../src/log/entry-log.ts"

@@ -1,6 +1,6 @@
 /** Conversations full of tool results, for tests of pruning. */
 import * as fc from "fast-check"
-import type { ContentBlock, ModelMessage } from "../src/format/messages.ts"
+import type { ContentBlock, ModelMessage } from "../src/format/message.ts"
 import type { ContextMessage } from "../src/context/types.ts"
 import type { PruneOptions } from "../src/context/prune/settings.ts"
 

@@ -1,8 +1,8 @@
 /** Arbitrary records, complete and of every known type, with unknown fields and awkward keys among them. */
 import * as fc from "fast-check"
-import type { KnownBlock, ModelMessage } from "../src/format/messages.ts"
-import type { EntryType, Header } from "../src/format/records.ts"
-import { FORMAT, VERSION } from "../src/format/records.ts"
+import type { KnownBlock, ModelMessage } from "../src/format/message.ts"
+import type { EntryType, Header } from "../src/format/entry.ts"
+import { FORMAT, VERSION } from "../src/format/entry.ts"
 
 type Fields = Record<string, unknown>
 

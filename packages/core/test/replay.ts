@@ -2,7 +2,7 @@
  * Reference implementation of the context: no window of a log, no index, no early end. It is slow, and the tests compare every
  * other implementation with it.
  */
-import type { ContextState, Entry } from "../src/format/records.ts"
+import type { ContextState, Entry } from "../src/format/entry.ts"
 import type { EntrySlot } from "../src/log/entry-log.ts"
 
 type Fields = Readonly<Record<string, unknown>>

@@ -2,7 +2,7 @@
 import { createMemoryLocation, createMemoryStorage } from "@sessions/memory"
 import type { MemoryLocation } from "@sessions/memory"
 import type { NewEntry } from "../src/format/new-entry.ts"
-import type { Entry } from "../src/format/records.ts"
+import type { Entry } from "../src/format/entry.ts"
 import { createSessions } from "../src/session/repository.ts"
 import type { SessionsOptions } from "../src/session/options.ts"
 import type { Session, Sessions } from "../src/session/types.ts"

@@ -1,5 +1,5 @@
 /** The public types of compaction: its settings, the summarizer, and the result. */
-import type { ContentBlock, Usage } from "../format/messages.ts"
+import type { ContentBlock, Usage } from "../format/message.ts"
 import type { TokenCounter } from "../format/tokens.ts"
 import type { CallOptions } from "../storage/contract.ts"
 import type { PruneOptions } from "../context/prune/settings.ts"

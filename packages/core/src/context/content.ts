@@ -1,6 +1,6 @@
 /** Reads the roles, content blocks and tool calls of messages, which other programs may have written in other shapes. */
-import type { ContentBlock, ModelMessage, ToolCallBlock } from "../format/messages.ts"
-import type { Entry } from "../format/records.ts"
+import type { ContentBlock, ModelMessage, ToolCallBlock } from "../format/message.ts"
+import type { Entry } from "../format/entry.ts"
 import { isObject } from "../format/shape.ts"
 
 /** Roles that a model accepts. */

@@ -2,7 +2,7 @@
 import { estimateMessage } from "../format/tokens.ts"
 import type { TokenCounter } from "../format/tokens.ts"
 import type { Diagnostic } from "../format/diagnostics.ts"
-import type { Message } from "../format/messages.ts"
+import type { Message } from "../format/message.ts"
 import { promptTokens } from "./assemble.ts"
 import type { Measure } from "./assemble.ts"
 import type { ContextMessage, SessionContext } from "./types.ts"

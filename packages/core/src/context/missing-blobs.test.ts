@@ -1,5 +1,5 @@
 import { expect, test } from "vitest"
-import type { Entry } from "../format/records.ts"
+import type { Entry } from "../format/entry.ts"
 import { buildSessionContext } from "./build.ts"
 import { MISSING_CONTENT_TEXT, withoutReferences } from "./missing-blobs.ts"
 

@@ -3,10 +3,10 @@
  * of a call the sentence replaces the string; anywhere else in a block a text block replaces the block.
  */
 import type { Diagnostic } from "../format/diagnostics.ts"
-import { blobRefs } from "../format/blob-refs.ts"
-import type { BlobRef } from "../format/blob-refs.ts"
+import { blobRefs } from "../format/blobs.ts"
+import type { BlobRef } from "../format/blobs.ts"
 import { getAt, pathOf, pointerOf, setAt } from "../format/pointer.ts"
-import type { Entry } from "../format/records.ts"
+import type { Entry } from "../format/entry.ts"
 import { isObject } from "../format/shape.ts"
 
 export const MISSING_CONTENT_TEXT = "[This content is missing: it is not in the blob store any more.]"

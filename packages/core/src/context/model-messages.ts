@@ -3,7 +3,7 @@
  * rule; a custom role with content becomes a user message; a message without a rule is left out and reported.
  */
 import type { Diagnostic } from "../format/diagnostics.ts"
-import type { ContentBlock, Message, ModelMessage } from "../format/messages.ts"
+import type { ContentBlock, Message, ModelMessage } from "../format/message.ts"
 import { MODEL_ROLES } from "./content.ts"
 import { BRANCH_SUMMARY_ROLE, EXECUTION_ROLES } from "./render.ts"
 import { compactionMessages, framed, styleOf, text } from "./summary.ts"

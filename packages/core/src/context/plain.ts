@@ -3,8 +3,8 @@
  * repairing them gives the same and takes longer: for 100,000 messages 79 ms in place of 64, for a compacted context of 60 messages
  * 0.046 ms in place of 0.026 (Node 26, medians of 7 rounds).
  */
-import { mayRefer } from "../format/blob-refs.ts"
-import type { ModelMessage } from "../format/messages.ts"
+import { mayRefer } from "../format/blobs.ts"
+import type { ModelMessage } from "../format/message.ts"
 import { isObject } from "../format/shape.ts"
 import { blocksOf, MODEL_ROLES } from "./content.ts"
 import type { SelectedEntry } from "./select.ts"

@@ -1,7 +1,7 @@
 /** Renders selected entries as messages, with custom roles kept and edits applied. `model-messages.ts` converts the roles. */
 import type { Diagnostic } from "../format/diagnostics.ts"
-import type { Message } from "../format/messages.ts"
-import type { Entry } from "../format/records.ts"
+import type { Message } from "../format/message.ts"
+import type { Entry } from "../format/entry.ts"
 import type { Seq } from "../storage/contract.ts"
 import { blocksOf, MODEL_ROLES, replacementOf } from "./content.ts"
 import { missingBlobs, withoutReferences } from "./missing-blobs.ts"

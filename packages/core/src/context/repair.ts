@@ -9,7 +9,7 @@ import type {
   ModelMessage,
   ToolCallBlock,
   ToolResultMessage,
-} from "../format/messages.ts"
+} from "../format/message.ts"
 import { callsOf } from "./content.ts"
 import type { ContextMessage, RepairMode } from "./types.ts"
 

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest"
 import { called, items, result, said } from "../../test/pruning.ts"
-import type { ModelMessage } from "../format/messages.ts"
+import type { ModelMessage } from "../format/message.ts"
 import { findRepeatedCall } from "./repeated-call.ts"
 
 /** A call and its result. */

@@ -1,6 +1,6 @@
 /** Detects a model that repeats the same tool call. */
 import type { Diagnostic } from "../format/diagnostics.ts"
-import type { ModelMessage, ToolCallBlock } from "../format/messages.ts"
+import type { ModelMessage, ToolCallBlock } from "../format/message.ts"
 import { callsOf } from "./content.ts"
 import type { ContextMessage } from "./types.ts"
 

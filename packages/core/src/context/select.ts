@@ -3,7 +3,7 @@
  * if the answer depends on older lines, it returns `NeedsOlder` with a hint of how far back they are.
  */
 import type { Diagnostic } from "../format/diagnostics.ts"
-import type { ContextState, Entry } from "../format/records.ts"
+import type { ContextState, Entry } from "../format/entry.ts"
 import type { Seq } from "../storage/contract.ts"
 import type { EntryLog } from "../log/entry-log.ts"
 import { OLDER, parentDiagnostic, parentOf } from "../log/path.ts"

@@ -2,7 +2,7 @@
  * The blob references of a state. A state is folded from stored entries, so its large values are references. Their JSON pointers are
  * those of the entries the values came from, moved to the values' position in the state.
  */
-import type { Entry } from "../format/records.ts"
+import type { Entry } from "../format/entry.ts"
 import { isObject } from "../format/shape.ts"
 
 export type BlobPointers = NonNullable<Entry["blobs"]>

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest"
 import { assistant, chain, user } from "../../test/chain.ts"
-import type { ContextState, Entry } from "../format/records.ts"
+import type { ContextState, Entry } from "../format/entry.ts"
 import type { EntrySlot } from "../log/entry-log.ts"
 import { foldState, initialState, storedState } from "./state.ts"
 

@@ -2,7 +2,7 @@
  * The state of a conversation: model, thinking level, mode and other settings that the entries of its path change. Folded forwards,
  * entry by entry. Tombstones and edits never change it, so a fold from a stored state gives the same as a fold from the root.
  */
-import type { ContextState, Entry, MessageEntry, ModelRef } from "../format/records.ts"
+import type { ContextState, Entry, MessageEntry, ModelRef } from "../format/entry.ts"
 import { type Fields, isObject } from "../format/shape.ts"
 
 export const THINKING_DEFAULT = "off"

@@ -1,5 +1,5 @@
 /** Converts the summary of a compaction to messages for a model. */
-import type { ContentBlock, ModelMessage } from "../format/messages.ts"
+import type { ContentBlock, ModelMessage } from "../format/message.ts"
 import type { ContextMessage } from "./types.ts"
 
 /** How a compaction is sent: as one user message, or as a user message and an assistant's answer to it. */

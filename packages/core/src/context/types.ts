@@ -1,6 +1,6 @@
 import type { Diagnostic } from "../format/diagnostics.ts"
-import type { Message, ModelMessage } from "../format/messages.ts"
-import type { ModelRef } from "../format/records.ts"
+import type { Message, ModelMessage } from "../format/message.ts"
+import type { ModelRef } from "../format/entry.ts"
 
 export type ContextMessageKind = "message" | "custom" | "branch_summary" | "compaction" | "repair"
 

@@ -6,9 +6,9 @@
  * `@sessions/schema` accept the same records; its tests compare them in every field.
  */
 import { MAX_ATTACHMENTS } from "./limits.ts"
-import type { KnownBlock, ModelMessage } from "./messages.ts"
-import type { Entry, EntryType, Header } from "./records.ts"
-import { FORMAT, VERSION } from "./records.ts"
+import type { KnownBlock, ModelMessage } from "./message.ts"
+import type { Entry, EntryType, Header } from "./entry.ts"
+import { FORMAT, VERSION } from "./entry.ts"
 import {
   all,
   arrayOf,

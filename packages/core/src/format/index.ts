@@ -1,7 +1,7 @@
 /** The format of a log as functions, for programs that process logs without a repository. Describes version 4, `docs/format.md`. */
 
 // The records of a line. The main entry has the types that an application appends and shows.
-export { ANNOTATION_TYPES, FORMAT, VERSION } from "./records.ts"
+export { ANNOTATION_TYPES, FORMAT, VERSION } from "./entry.ts"
 export type {
   BranchSummaryEntry,
   CompactionEntry,
@@ -26,8 +26,8 @@ export type {
   TtsrInjectionEntry,
   UnknownEntry,
   UsageEntry,
-} from "./records.ts"
-export type { KnownBlock, UnknownBlock } from "./messages.ts"
+} from "./entry.ts"
+export type { KnownBlock, UnknownBlock } from "./message.ts"
 
 // Checks of parsed records.
 export { entryProblem, headerProblem, isEntry, isHeader, messageProblem } from "./guards.ts"
@@ -55,8 +55,8 @@ export type {
 } from "./new-entry.ts"
 
 // Long strings and images: moved to the blob store and back, or cut.
-export { applyBlobs, blobRefs, planBlobs, restoreBlobs } from "./blob-refs.ts"
-export type { BlobEncoding, BlobRef, PlannedBlob, RefOptions, Restored } from "./blob-refs.ts"
+export { applyBlobs, blobRefs, planBlobs, restoreBlobs } from "./blobs.ts"
+export type { BlobEncoding, BlobRef, PlannedBlob, RefOptions, Restored } from "./blobs.ts"
 export { truncateOversize } from "./text.ts"
 export type { TruncateLimits } from "./text.ts"
 export {

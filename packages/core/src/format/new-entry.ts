@@ -2,8 +2,8 @@
  * The entries that `append` accepts. They have no `parentId` and `seq`, which the session sets, and their contents may be strings instead
  * of blocks.
  */
-import type { ContentBlock, Message } from "./messages.ts"
-import type { ContextEditEntry, CustomMessageEntry, KnownEntry, MessageEntry, UnknownEntry } from "./records.ts"
+import type { ContentBlock, Message } from "./message.ts"
+import type { ContextEditEntry, CustomMessageEntry, KnownEntry, MessageEntry, UnknownEntry } from "./entry.ts"
 
 /** A string is the same as one text block. */
 export type NewContent = string | readonly ContentBlock[]

@@ -2,8 +2,8 @@
 import { SessionError } from "./errors.ts"
 import { payloadProblem } from "./guards.ts"
 import type { EntryPayload, NewEntry } from "./new-entry.ts"
-import type { TextBlock } from "./messages.ts"
-import type { Entry } from "./records.ts"
+import type { TextBlock } from "./message.ts"
+import type { Entry } from "./entry.ts"
 import { type Fields, isObject } from "./shape.ts"
 
 /** The fields that a session assigns to every entry. */

@@ -1,4 +1,4 @@
-/** Finds the strings of an entry that are too long for its line, and cuts them. `blob-refs.ts` moves them to the blob store instead. */
+/** Finds the strings of an entry that are too long for its line, and cuts them. `blobs.ts` moves them to the blob store instead. */
 import { BLOB_TEXT_UNITS, TRUNCATED_TEXT_UNITS, TRUNCATION_NOTICE } from "./limits.ts"
 import { getAt, pointerOf, setAt } from "./pointer.ts"
 import { isObject } from "./shape.ts"

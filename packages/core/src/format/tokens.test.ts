@@ -1,5 +1,5 @@
 import { expect, test } from "vitest"
-import type { Message } from "./messages.ts"
+import type { Message } from "./message.ts"
 import { estimateMessage, estimateMessages } from "./tokens.ts"
 
 const message = (...content: readonly object[]): Message => ({ role: "user", content }) as unknown as Message

@@ -3,7 +3,7 @@
  * per image, which is the cost of a large image with current vision models.
  */
 import { SessionError } from "./errors.ts"
-import type { AssistantMessage, ContentBlock, Message } from "./messages.ts"
+import type { AssistantMessage, ContentBlock, Message } from "./message.ts"
 import { isObject } from "./shape.ts"
 
 export const UNITS_PER_TOKEN = 4

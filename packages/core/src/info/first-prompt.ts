@@ -5,7 +5,7 @@
  */
 import { replacementOf } from "../context/content.ts"
 import { FIRST_PROMPT_UNITS } from "../format/limits.ts"
-import type { Entry } from "../format/records.ts"
+import type { Entry } from "../format/entry.ts"
 import { isObject } from "../format/shape.ts"
 
 export interface Prompt {

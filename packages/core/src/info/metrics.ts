@@ -1,5 +1,5 @@
 /** Token counts and cost of a session, summed. */
-import type { Usage } from "../format/messages.ts"
+import type { Usage } from "../format/message.ts"
 
 export interface SessionMetrics {
   readonly input: number

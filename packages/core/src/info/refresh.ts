@@ -6,7 +6,7 @@ import { projectEntry, projectFields, startProjection, withPrompts } from "./pro
 import { withoutReferences } from "../context/missing-blobs.ts"
 import { readStart } from "../format/identify.ts"
 import { parseLine } from "../format/line.ts"
-import type { Entry } from "../format/records.ts"
+import type { Entry } from "../format/entry.ts"
 import { restoreEntries } from "../log/blobs.ts"
 import { parseEntry } from "../log/parse-entry.ts"
 import { StorageError } from "../storage/errors.ts"

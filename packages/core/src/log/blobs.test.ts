@@ -4,7 +4,7 @@ import { expect, test } from "vitest"
 import { assistant, storedEntries, storedLines, user } from "../../test/writers.ts"
 import type { Diagnostic } from "../format/diagnostics.ts"
 import type { NewEntry } from "../format/new-entry.ts"
-import type { Entry } from "../format/records.ts"
+import type { Entry } from "../format/entry.ts"
 import { createSessions } from "../session/repository.ts"
 import type { Session } from "../session/types.ts"
 

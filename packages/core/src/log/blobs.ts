@@ -1,8 +1,8 @@
 /** Moves large strings and images of entries to the blob store and back. */
-import { blobRefs, restoreBlobs } from "../format/blob-refs.ts"
-import type { BlobRef, PlannedBlob } from "../format/blob-refs.ts"
+import { blobRefs, restoreBlobs } from "../format/blobs.ts"
+import type { BlobRef, PlannedBlob } from "../format/blobs.ts"
 import type { Diagnostic } from "../format/diagnostics.ts"
-import type { Entry } from "../format/records.ts"
+import type { Entry } from "../format/entry.ts"
 import type { CallOptions, SessionStorage } from "../storage/contract.ts"
 
 /** Concurrent requests: enough to hide a store's latency, few enough to hold the blobs in memory. */

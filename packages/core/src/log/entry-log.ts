@@ -4,7 +4,7 @@
  * missing line can only be further back.
  */
 import type { Seq } from "../storage/contract.ts"
-import type { Entry } from "../format/records.ts"
+import type { Entry } from "../format/entry.ts"
 import { IdIndex } from "./id-index.ts"
 
 /** The entry of a line; undefined for a line that is not an entry (the header, a line that cannot be parsed). */

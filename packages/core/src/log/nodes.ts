@@ -1,5 +1,5 @@
 /** Builds the tree of a log with its labels, for display. */
-import type { Entry } from "../format/records.ts"
+import type { Entry } from "../format/entry.ts"
 import type { Seq } from "../storage/contract.ts"
 import type { EntryLog } from "./entry-log.ts"
 import { parentOf } from "./path.ts"

@@ -1,5 +1,5 @@
 /** Events of a session. A listener that throws is reported as `hook_failed` and has no further effect. */
-import type { Entry } from "../format/records.ts"
+import type { Entry } from "../format/entry.ts"
 import type { Diagnostic } from "../format/diagnostics.ts"
 import type { Head } from "../storage/contract.ts"
 import type { CompactionFailureKind } from "../compaction/types.ts"

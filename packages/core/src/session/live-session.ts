@@ -2,11 +2,11 @@
  * One open session, shared by all handles that a repository has on it: its state, its append queue, its turn lock, its events. Appends
  * enter here: checked, encoded, put at the end of the log in memory, queued.
  */
-import type { BlobLimits } from "../format/blob-refs.ts"
+import type { BlobLimits } from "../format/blobs.ts"
 import type { Diagnostic } from "../format/diagnostics.ts"
 import { hasCode } from "../format/errors.ts"
 import type { NewEntry } from "../format/new-entry.ts"
-import type { Entry } from "../format/records.ts"
+import type { Entry } from "../format/entry.ts"
 import type { Head, Seq, SessionStorage } from "../storage/contract.ts"
 import type { Selection } from "../context/select.ts"
 import { Emitter } from "./events.ts"

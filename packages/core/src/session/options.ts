@@ -1,6 +1,6 @@
 /** The options of `createSessions`, and their defaults. */
 import type { CompactionSettings } from "../compaction/types.ts"
-import type { BlobLimits } from "../format/blob-refs.ts"
+import type { BlobLimits } from "../format/blobs.ts"
 import { createIds } from "../format/ids.ts"
 import type { SessionStorage } from "../storage/contract.ts"
 import type { Hooks } from "./hooks.ts"

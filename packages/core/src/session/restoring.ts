@@ -2,7 +2,7 @@
 import type { SelectedEntry, Selection } from "../context/select.ts"
 import { inState } from "../context/state-blobs.ts"
 import type { Diagnostic } from "../format/diagnostics.ts"
-import type { ContextState, Entry } from "../format/records.ts"
+import type { ContextState, Entry } from "../format/entry.ts"
 import { signalOf } from "../storage/checks.ts"
 import type { CallOptions } from "../storage/contract.ts"
 import { restoreEntries } from "../log/blobs.ts"

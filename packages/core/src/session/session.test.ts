@@ -2,7 +2,7 @@ import { createMemoryLocation, createMemoryStorage } from "@sessions/memory"
 import { expect, test } from "vitest"
 import { createCountingStorage } from "../../test/counting-storage.ts"
 import { assistant, codeOf, contextTexts, note, storedEntries, user } from "../../test/writers.ts"
-import type { Entry } from "../format/records.ts"
+import type { Entry } from "../format/entry.ts"
 import { createSessions } from "./repository.ts"
 import type { Session } from "./types.ts"
 

@@ -1,8 +1,8 @@
 /** Copies a session to another storage: its lines unchanged, and the blobs that they refer to. */
-import { blobRefs } from "../format/blob-refs.ts"
+import { blobRefs } from "../format/blobs.ts"
 import type { Diagnostic } from "../format/diagnostics.ts"
 import { parseLine } from "../format/line.ts"
-import { FORMAT, VERSION } from "../format/records.ts"
+import { FORMAT, VERSION } from "../format/entry.ts"
 import { identifyLog } from "../format/identify.ts"
 import { signalOf } from "../storage/checks.ts"
 import type { CallOptions, SessionStorage } from "../storage/contract.ts"

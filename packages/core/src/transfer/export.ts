@@ -1,6 +1,6 @@
 /** Exports a session as text: its log unchanged, its log with the blobs inlined, Markdown, or the backup of its migration. */
 import { SessionError } from "../format/errors.ts"
-import { blobRefs, restoreBlobs } from "../format/blob-refs.ts"
+import { blobRefs, restoreBlobs } from "../format/blobs.ts"
 import { withChanges } from "../format/json-edit.ts"
 import { parseLine } from "../format/line.ts"
 import { identifyLog } from "../format/identify.ts"

@@ -1,5 +1,5 @@
 /** Selects the entries of a log that go into a fork, and the fields that change in them. Pure. */
-import type { Entry } from "../format/records.ts"
+import type { Entry } from "../format/entry.ts"
 import type { Seq } from "../storage/contract.ts"
 import type { EntryLog } from "../log/entry-log.ts"
 import { pathTo } from "../log/path.ts"

@@ -1,10 +1,10 @@
 /** Forks a session: writes the path to one of its entries as a new session. */
 import { SessionError } from "../format/errors.ts"
-import type { BlobLimits } from "../format/blob-refs.ts"
+import type { BlobLimits } from "../format/blobs.ts"
 import { withFields } from "../format/json-edit.ts"
 import { encodeHeader, withSeq } from "../format/line.ts"
-import { FORMAT, VERSION } from "../format/records.ts"
-import type { Header } from "../format/records.ts"
+import { FORMAT, VERSION } from "../format/entry.ts"
+import type { Header } from "../format/entry.ts"
 import type { CallOptions, SessionStorage } from "../storage/contract.ts"
 import type { ReadableSession } from "../session/live.ts"
 import type { Session } from "../session/types.ts"

@@ -1,8 +1,8 @@
 /** Converts a log of an older version, from a file or a storage, to the lines of a current log. */
-import type { BlobLimits } from "../format/blob-refs.ts"
+import type { BlobLimits } from "../format/blobs.ts"
 import type { Diagnostic } from "../format/diagnostics.ts"
 import { encodeHeader } from "../format/line.ts"
-import type { Entry, Header, Origin } from "../format/records.ts"
+import type { Entry, Header, Origin } from "../format/entry.ts"
 import { isRawLine } from "./older/log.ts"
 import type { RawLine } from "./older/log.ts"
 import { migrateLines } from "./older/migrate.ts"

@@ -1,9 +1,9 @@
 /** Imports a session from a file: a log of this format with its lines unchanged, an older log migrated. */
-import type { BlobLimits } from "../format/blob-refs.ts"
+import type { BlobLimits } from "../format/blobs.ts"
 import { parseLine } from "../format/line.ts"
 import type { NewEntry } from "../format/new-entry.ts"
 import { normalizeNewEntry, placeEntry } from "../format/normalize.ts"
-import type { Entry, Header } from "../format/records.ts"
+import type { Entry, Header } from "../format/entry.ts"
 import { restoreEntries } from "../log/blobs.ts"
 import { parseEntry } from "../log/parse-entry.ts"
 import { runAppendHooks } from "../session/hooks.ts"

@@ -1,5 +1,5 @@
 /** Exports a session as Markdown: the entries of the current path, including those that were compacted. */
-import type { Entry } from "../format/records.ts"
+import type { Entry } from "../format/entry.ts"
 import type { CallOptions, Seq, SessionStorage } from "../storage/contract.ts"
 import type { EntryLog } from "../log/entry-log.ts"
 import { defaultLeaf, pathTo } from "../log/path.ts"
@@ -12,7 +12,7 @@ import { readWholeLog } from "./whole-log.ts"
 import type { WholeLog } from "./whole-log.ts"
 import { fenced, toModelMessages } from "../context/model-messages.ts"
 import { blocksOf } from "../context/content.ts"
-import type { ContentBlock, Message } from "../format/messages.ts"
+import type { ContentBlock, Message } from "../format/message.ts"
 import { isObject } from "../format/shape.ts"
 
 /** Yields the head of the document, then a section for each entry with visible content. Deleted entries are left out. */

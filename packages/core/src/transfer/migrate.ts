@@ -1,9 +1,9 @@
 /** Migrates a stored log of an older version: replaces it by a current log in one step, with a backup of the old lines. */
 import { SessionError, hasCode } from "../format/errors.ts"
-import type { BlobLimits } from "../format/blob-refs.ts"
+import type { BlobLimits } from "../format/blobs.ts"
 import { toEncodedEntry, encodeHeader, lineOf, parseLine } from "../format/line.ts"
-import { FORMAT, VERSION } from "../format/records.ts"
-import type { Entry } from "../format/records.ts"
+import { FORMAT, VERSION } from "../format/entry.ts"
+import type { Entry } from "../format/entry.ts"
 import { identifyLog } from "../format/identify.ts"
 import { migrateLines } from "./older/migrate.ts"
 import type { MigratedLog } from "./older/migrate.ts"

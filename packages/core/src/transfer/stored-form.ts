@@ -1,9 +1,9 @@
 /** Encodes an entry as the line that an append would store: large values move to the blob store. */
-import { applyBlobs, mayHoldBlobs, planBlobs } from "../format/blob-refs.ts"
-import type { BlobLimits, BlobRef, PlannedBlob } from "../format/blob-refs.ts"
+import { applyBlobs, mayHoldBlobs, planBlobs } from "../format/blobs.ts"
+import type { BlobLimits, BlobRef, PlannedBlob } from "../format/blobs.ts"
 import { withChanges } from "../format/json-edit.ts"
 import { toEncodedEntry, lineOf, parseLine, withoutTransients } from "../format/line.ts"
-import type { Entry } from "../format/records.ts"
+import type { Entry } from "../format/entry.ts"
 import type { Seq, SessionStorage } from "../storage/contract.ts"
 import { sha256Hex } from "../storage/hash.ts"
 import { putBlobs } from "../log/blobs.ts"

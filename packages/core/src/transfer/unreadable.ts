@@ -3,7 +3,7 @@ import { toBase64 } from "../format/base64.ts"
 import type { Diagnostic } from "../format/diagnostics.ts"
 import { ulidAt } from "../format/ids.ts"
 import type { ReadLine } from "../format/jsonl.ts"
-import type { Entry } from "../format/records.ts"
+import type { Entry } from "../format/entry.ts"
 import { isWellFormed } from "../storage/checks.ts"
 import type { Seq } from "../storage/contract.ts"
 

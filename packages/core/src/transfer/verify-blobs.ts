@@ -1,7 +1,7 @@
 /** Checks that the storage has the blobs that a log refers to. Looks each blob up once. */
-import { blobRefs } from "../format/blob-refs.ts"
+import { blobRefs } from "../format/blobs.ts"
 import type { Diagnostic } from "../format/diagnostics.ts"
-import type { Entry, Header } from "../format/records.ts"
+import type { Entry, Header } from "../format/entry.ts"
 import { isObject } from "../format/shape.ts"
 import type { CallOptions, Seq, SessionStorage } from "../storage/contract.ts"
 

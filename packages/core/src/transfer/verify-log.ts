@@ -2,7 +2,7 @@
 import { initialState, storedState, storesState } from "../context/state.ts"
 import type { Diagnostic } from "../format/diagnostics.ts"
 import { entryProblem } from "../format/guards.ts"
-import type { ContextState, Entry, Header } from "../format/records.ts"
+import type { ContextState, Entry, Header } from "../format/entry.ts"
 import { isObject } from "../format/shape.ts"
 import { linkSlots } from "./older/links.ts"
 import type { Links } from "./older/links.ts"

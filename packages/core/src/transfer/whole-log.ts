@@ -1,5 +1,5 @@
 /** Reads a complete log for export and fork: entries without content in memory, complete entries from the storage on demand. */
-import type { Entry, Header } from "../format/records.ts"
+import type { Entry, Header } from "../format/entry.ts"
 import { signalOf } from "../storage/checks.ts"
 import type { CallOptions, Seq, SessionStorage } from "../storage/contract.ts"
 import { EntryLog } from "../log/entry-log.ts"

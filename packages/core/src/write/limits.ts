@@ -2,7 +2,7 @@
 import { SessionError } from "../format/errors.ts"
 import { encodeHeader } from "../format/line.ts"
 import { FULL_SESSION_SLACK_BYTES } from "../format/limits.ts"
-import { ANNOTATION_TYPES } from "../format/records.ts"
+import { ANNOTATION_TYPES } from "../format/entry.ts"
 import { utf8Length } from "../storage/checks.ts"
 import type { Capabilities, SessionStorage } from "../storage/contract.ts"
 import { storedBytes } from "./pending.ts"

@@ -1,5 +1,5 @@
 /** Pending appends: their entries are at the end of the log in memory, and their lines wait to be acknowledged. */
-import { ANNOTATION_TYPES } from "../format/records.ts"
+import { ANNOTATION_TYPES } from "../format/entry.ts"
 import { lineOf } from "../format/line.ts"
 import type { EncodedEntry } from "../format/line.ts"
 import { utf8Length } from "../storage/checks.ts"

@@ -3,7 +3,7 @@
  * writer. No I/O; the queue carries out what is decided here. `docs/contract.md`, "Two writers", gives the reasons.
  */
 import type { Divergence } from "./types.ts"
-import type { Entry } from "../format/records.ts"
+import type { Entry } from "../format/entry.ts"
 import type { EntryLog, EntrySlot } from "../log/entry-log.ts"
 import type { PendingAppend, PendingEntry } from "./pending.ts"
 import type { RemoteLines } from "./resolve-outcome.ts"

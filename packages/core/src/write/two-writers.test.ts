@@ -13,7 +13,7 @@ import {
   user,
 } from "../../test/writers.ts"
 import type { Diagnostic } from "../format/diagnostics.ts"
-import type { Entry } from "../format/records.ts"
+import type { Entry } from "../format/entry.ts"
 import type { Session } from "../session/types.ts"
 import type { Divergence } from "./types.ts"
 

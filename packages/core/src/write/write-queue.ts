@@ -4,7 +4,7 @@
  */
 import { hasCode } from "../format/errors.ts"
 import { encodeHeader } from "../format/line.ts"
-import type { Entry } from "../format/records.ts"
+import type { Entry } from "../format/entry.ts"
 import { tick } from "../storage/clock.ts"
 import type { Head, Seq } from "../storage/contract.ts"
 import { applyRemote } from "./reconcile.ts"

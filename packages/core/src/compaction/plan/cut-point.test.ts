@@ -3,7 +3,7 @@ import { expect, test } from "vitest"
 import { expectedCut, pairsOf, waitingCalls } from "../../../test/cut-oracle.ts"
 import { keepRules } from "../../../test/histories.ts"
 import { holds } from "../../../test/property.ts"
-import type { Message } from "../../format/messages.ts"
+import type { Message } from "../../format/message.ts"
 import { findCutPoint, startsTurn } from "./cut-point.ts"
 import type { KeepRule } from "./cut-point.ts"
 

@@ -1,5 +1,5 @@
 /** Finds the cut point of a compaction: the first message that is kept. Pure and linear. */
-import type { Message, ToolCallBlock, ToolResultMessage } from "../../format/messages.ts"
+import type { Message, ToolCallBlock, ToolResultMessage } from "../../format/message.ts"
 import { estimateMessage } from "../../format/tokens.ts"
 
 export interface CutPoint {

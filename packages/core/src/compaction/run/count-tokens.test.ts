@@ -3,7 +3,7 @@ import { expect, test } from "vitest"
 import { FILLER, startCompacting, SUMMARY } from "../../../test/compacting.ts"
 import { assistant, codeOf, user } from "../../../test/writers.ts"
 import { buildSessionContext } from "../../context/build.ts"
-import type { Message } from "../../format/messages.ts"
+import type { Message } from "../../format/message.ts"
 
 const summarize = async (): Promise<string> => SUMMARY
 /** Ten times the estimate. */

@@ -9,7 +9,7 @@ import { estimateMessages } from "../../format/tokens.ts"
 import type { SummarizeRequest } from "../types.ts"
 import { buildSessionContext } from "../../context/build.ts"
 import type { ContextMessage } from "../../context/types.ts"
-import type { Entry } from "../../format/records.ts"
+import type { Entry } from "../../format/entry.ts"
 import type { EntrySlot } from "../../log/entry-log.ts"
 import type { Session } from "../../session/types.ts"
 

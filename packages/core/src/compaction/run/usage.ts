@@ -1,5 +1,5 @@
 /** Reads and adds up the usage that summarizers report. */
-import type { Usage } from "../../format/messages.ts"
+import type { Usage } from "../../format/message.ts"
 import { isObject } from "../../format/shape.ts"
 
 const COUNTS = ["input", "output", "cacheRead", "cacheWrite", "totalTokens"] as const

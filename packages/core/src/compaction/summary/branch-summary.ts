@@ -2,7 +2,7 @@
 import { renderMessages, BRANCH_SUMMARY_ROLE } from "../../context/render.ts"
 import type { SelectedEntry } from "../../context/select.ts"
 import type { ContextMessage } from "../../context/types.ts"
-import type { Message } from "../../format/messages.ts"
+import type { Message } from "../../format/message.ts"
 import { isObject } from "../../format/shape.ts"
 import type { Seq } from "../../storage/contract.ts"
 import type { EntryLog } from "../../log/entry-log.ts"

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest"
-import type { Message } from "../../format/messages.ts"
-import type { Entry } from "../../format/records.ts"
+import type { Message } from "../../format/message.ts"
+import type { Entry } from "../../format/entry.ts"
 import { collectFiles, withFileLists, withoutFileLists } from "./files.ts"
 
 test("files are those that the tools read and changed, sorted; a changed one is only in that list", () => {

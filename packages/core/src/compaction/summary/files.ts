@@ -1,5 +1,5 @@
 /** Lists the files that an agent read and modified, from its tool calls; cumulative over compactions. */
-import type { Message, ToolCallBlock } from "../../format/messages.ts"
+import type { Message, ToolCallBlock } from "../../format/message.ts"
 
 export interface FileLists {
   /** Sorted, without those in `modifiedFiles`. */

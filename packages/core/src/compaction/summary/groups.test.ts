@@ -2,7 +2,7 @@ import * as fc from "fast-check"
 import { expect, test } from "vitest"
 import { holds } from "../../../test/property.ts"
 import type { ContextMessage } from "../../context/types.ts"
-import type { Message } from "../../format/messages.ts"
+import type { Message } from "../../format/message.ts"
 import { halveGroup, joinGroups, planGroups, roundsOf } from "./groups.ts"
 import { serializeConversation } from "./serialize.ts"
 

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest"
 import type { ContextMessage } from "../../context/types.ts"
-import type { Message } from "../../format/messages.ts"
+import type { Message } from "../../format/message.ts"
 import { escapeTags, RESULT_UNITS, serializeConversation } from "./serialize.ts"
 
 const text = (value: string) => ({ type: "text", text: value })

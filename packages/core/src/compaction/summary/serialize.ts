@@ -2,7 +2,7 @@
 import { callsOf } from "../../context/content.ts"
 import { toModelMessages } from "../../context/model-messages.ts"
 import type { ContextMessage } from "../../context/types.ts"
-import type { ContentBlock, ModelMessage } from "../../format/messages.ts"
+import type { ContentBlock, ModelMessage } from "../../format/message.ts"
 import { isObject } from "../../format/shape.ts"
 
 /** UTF-16 units that are kept of a tool result: its beginning is enough for a summary. */

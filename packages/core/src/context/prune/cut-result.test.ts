@@ -1,6 +1,6 @@
 import { expect, test } from "vitest"
 import { result } from "../../../test/pruning.ts"
-import type { ContentBlock } from "../../format/messages.ts"
+import type { ContentBlock } from "../../format/message.ts"
 import { trimResult } from "./cut-result.ts"
 
 const text = (value: string): ContentBlock => ({ type: "text", text: value })

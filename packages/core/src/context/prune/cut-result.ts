@@ -1,6 +1,6 @@
 /** Shortens one tool result, by trimming or by clearing its content. Its other fields stay. */
 import { contentUnits } from "../../format/tokens.ts"
-import type { ContentBlock, Message, TextBlock } from "../../format/messages.ts"
+import type { ContentBlock, Message, TextBlock } from "../../format/message.ts"
 import { isOpaque } from "../../format/text.ts"
 
 export const CLEARED_TEXT = "[Old tool result content cleared]"

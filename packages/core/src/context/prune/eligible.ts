@@ -1,6 +1,6 @@
 /** Selects the tool results that pruning may shorten. Pure and linear. */
 import { contentUnits } from "../../format/tokens.ts"
-import type { AssistantMessage, Message, ToolResultMessage } from "../../format/messages.ts"
+import type { AssistantMessage, Message, ToolResultMessage } from "../../format/message.ts"
 import { callsOf } from "../content.ts"
 import type { PruneSettings } from "./settings.ts"
 

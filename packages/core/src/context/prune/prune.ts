@@ -5,7 +5,7 @@
 import { contentUnits, estimateMessage, estimateMessages } from "../../format/tokens.ts"
 import type { TokenCounter } from "../../format/tokens.ts"
 import { SessionError } from "../../format/errors.ts"
-import type { Message, ToolResultMessage } from "../../format/messages.ts"
+import type { Message, ToolResultMessage } from "../../format/message.ts"
 import type { ContextMessage, PrunedResult } from "../types.ts"
 import { clearResult, isClearable, trimmableUnits, trimResult } from "./cut-result.ts"
 import { eligibleResults, exemptResults } from "./eligible.ts"

@@ -3,7 +3,7 @@ import { SessionError } from "../../format/errors.ts"
 import type { Diagnostic } from "../../format/diagnostics.ts"
 import { isEntry } from "../../format/guards.ts"
 import { type LogRecord, parseLine } from "../../format/line.ts"
-import { type Entry, FORMAT, type Header, VERSION } from "../../format/records.ts"
+import { type Entry, FORMAT, type Header, VERSION } from "../../format/entry.ts"
 import {
   formatOf,
   identifyStart,

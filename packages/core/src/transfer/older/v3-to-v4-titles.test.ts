@@ -1,7 +1,7 @@
 import { expect, test } from "vitest"
 import { AT, entry, header, lines, message } from "../../../test/older-logs.ts"
 import { ulidAt } from "../../format/ids.ts"
-import type { Entry } from "../../format/records.ts"
+import type { Entry } from "../../format/entry.ts"
 import { migrateLines } from "./migrate.ts"
 
 const slot = { type: "title", v: 1, title: "Slot", source: "auto", updatedAt: "2025-06-01T00:00:00.000Z", pad: "    " }

@@ -3,7 +3,7 @@ import { AT, entry, header, lines, message } from "../../../test/older-logs.ts"
 import { entryProblem, headerProblem } from "../../format/guards.ts"
 import { ulidAt } from "../../format/ids.ts"
 import type { LogRecord } from "../../format/line.ts"
-import type { Entry } from "../../format/records.ts"
+import type { Entry } from "../../format/entry.ts"
 import { migrateLines } from "./migrate.ts"
 import { migrateV3ToV4 } from "./v3-to-v4.ts"
 

@@ -2,7 +2,7 @@
  * Types of the records of a session log, version 4: line 0 is the header, every other line is an entry. `docs/format.md` describes
  * their meaning. Unknown fields are kept whenever a record is read, copied or written.
  */
-import type { ContentBlock, Message, Usage } from "./messages.ts"
+import type { ContentBlock, Message, Usage } from "./message.ts"
 
 export const FORMAT = "@sessions"
 export const VERSION = 4

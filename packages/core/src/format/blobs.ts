@@ -7,7 +7,7 @@ import { fromBase64, toBase64 } from "./base64.ts"
 import type { EncodedEntry } from "./line.ts"
 import { BLOB_IMAGE_CHARS, BLOB_TEXT_UNITS } from "./limits.ts"
 import { getAt, pathOf, setAt } from "./pointer.ts"
-import type { Entry } from "./records.ts"
+import type { Entry } from "./entry.ts"
 import { isObject } from "./shape.ts"
 import { BASE_FIELDS, contentImages, findStrings, type Place } from "./text.ts"
 

@@ -3,7 +3,7 @@ import * as fc from "fast-check"
 import { expect, test } from "vitest"
 import { holds } from "../../test/property.ts"
 import * as any from "../../test/records.ts"
-import { applyBlobs, blobRefs, mayHoldBlobs, type PlannedBlob, planBlobs, restoreBlobs } from "./blob-refs.ts"
+import { applyBlobs, blobRefs, mayHoldBlobs, type PlannedBlob, planBlobs, restoreBlobs } from "./blobs.ts"
 import { toEncodedEntry } from "./line.ts"
 
 const hash = (bytes: Uint8Array) => createHash("sha256").update(bytes).digest("hex")
