@@ -4,7 +4,7 @@
  */
 import * as fc from "fast-check"
 import { parseLine } from "../src/format/line.ts"
-import { FORMAT, VERSION } from "../src/format/entry.ts"
+import { FORMAT, VERSION } from "../src/format/header.ts"
 import { parseEntry } from "../src/log/parse-entry.ts"
 import type { EntrySlot } from "../src/log/entry-log.ts"
 import { injureLog, injuries } from "./injuries.ts"

@@ -1,8 +1,9 @@
 /** Arbitrary records, complete and of every known type, with unknown fields and awkward keys among them. */
 import * as fc from "fast-check"
 import type { KnownBlock, ModelMessage } from "../src/format/message.ts"
-import type { EntryType, Header } from "../src/format/entry.ts"
-import { FORMAT, VERSION } from "../src/format/entry.ts"
+import type { EntryType } from "../src/format/entry.ts"
+import type { Header } from "../src/format/header.ts"
+import { FORMAT, VERSION } from "../src/format/header.ts"
 
 type Fields = Record<string, unknown>
 

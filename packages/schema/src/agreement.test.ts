@@ -7,14 +7,9 @@ import { Ajv2020 } from "ajv/dist/2020.js"
 import { expect, test } from "vitest"
 import type * as z from "zod"
 import { usableState } from "../../core/src/context/state.ts"
-import {
-  blockProblem,
-  entryProblem,
-  headerProblem,
-  isEntry,
-  messageProblem,
-  payloadProblem,
-} from "../../core/src/format/guards.ts"
+import { headerProblem } from "../../core/src/format/header.ts"
+import { blockProblem, messageProblem } from "../../core/src/format/message.ts"
+import { entryProblem, isEntry, payloadProblem } from "../../core/src/format/entry.ts"
 import { type Path, pathsIn, pathsReadBy, samplesOf, valueAt, without, withValue } from "../test/samples.ts"
 import { block, blocks, message, roles } from "./content.ts"
 import { entries, entry, state } from "./entries.ts"

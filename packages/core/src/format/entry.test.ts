@@ -2,15 +2,9 @@ import * as fc from "fast-check"
 import { expect, test } from "vitest"
 import { holds } from "../../test/property.ts"
 import * as any from "../../test/records.ts"
-import {
-  blockProblem,
-  entryProblem,
-  headerProblem,
-  isEntry,
-  isHeader,
-  messageProblem,
-  payloadProblem,
-} from "./guards.ts"
+import { headerProblem, isHeader } from "./header.ts"
+import { blockProblem, messageProblem } from "./message.ts"
+import { entryProblem, isEntry, payloadProblem } from "./entry.ts"
 
 const place = { id: "a", parentId: null, seq: 1, timestamp: "2026-01-31T09:30:00.000Z" }
 const text = { type: "text", text: "hi" }

@@ -1,44 +1,30 @@
 /**
- * Types of the records of a session log, version 4: line 0 is the header, every other line is an entry. `docs/format.md` describes
- * their meaning. Unknown fields are kept whenever a record is read, copied or written.
+ * The entries of a log, version 4: every line but the header. Types, and checks that return the first problem as a sentence that starts
+ * with the field's path, or undefined. Unknown fields and entry types pass, and are kept whenever an entry is read, copied or written.
+ * `docs/format.md` describes the meaning of each field.
+ *
+ * `isEntry` runs for every line that is read, `payloadProblem` for every append, so the checks are written by hand. The zod schemas of
+ * `@sessions/schema` accept the same records; its tests compare them in every field.
  */
-import type { ContentBlock, Message, Usage } from "./message.ts"
-
-export const FORMAT = "@sessions"
-export const VERSION = 4
-
-/** The session that this one was forked from: `id` and the entry for one of ours, `ref` for the text that another system wrote. */
-export type ParentSession = { readonly id: string; readonly entryId?: string } | { readonly ref: string }
-
-/** The log that this one was imported, migrated or forked from. */
-export interface Origin {
-  /** The system, e.g. `@sessions`, `pi`, `oh-my-pi`. */
-  readonly format: string
-  readonly version: number
-  /** The session's id in that system. */
-  readonly id?: string
-  /** The expected number of lines, header included, if the log was written in several batches. */
-  readonly lines?: number
-  /** The log before its migration: blobs whose bytes, joined, are the old file. */
-  readonly backup?: { readonly blobs: readonly string[]; readonly bytes: number }
-}
-
-export interface Header {
-  readonly type: "session"
-  readonly format: typeof FORMAT
-  readonly version: typeof VERSION
-  readonly id: string
-  /** ISO 8601. */
-  readonly timestamp: string
-  readonly cwd?: string
-  readonly title?: string
-  readonly source?: "interactive" | "cron"
-  readonly cronJobId?: string
-  readonly parentSession?: ParentSession
-  readonly systemPromptOverride?: string
-  readonly origin?: Origin
-  readonly [key: string]: unknown
-}
+import { type ContentBlock, contentShape, type Message, messageShape, type Usage, usageShape } from "./message.ts"
+import {
+  arrayOf,
+  type Check,
+  checksByName,
+  isBoolean,
+  isCount,
+  isNonEmpty,
+  isNumber,
+  isObject,
+  isPresent,
+  isString,
+  mapOf,
+  nullable,
+  oneOf,
+  optional,
+  sentence,
+  shape,
+} from "./shape.ts"
 
 export interface EntryBase {
   readonly id: string
@@ -244,3 +230,94 @@ export const ANNOTATION_TYPES: ReadonlySet<string> = new Set<EntryType>([
   "file_snapshot",
   "custom",
 ])
+
+/** Whether a record has what reading a log requires: a type that is not the header's, an id, and a parent or null. */
+export function isEntry(record: unknown): record is Entry {
+  if (!isObject(record)) return false
+  const { type, id, parentId } = record
+  return (
+    typeof type === "string" &&
+    type !== "session" &&
+    typeof id === "string" &&
+    id !== "" &&
+    (parentId === null || typeof parentId === "string")
+  )
+}
+
+/** Checks the fields that all entries share and those of its type. */
+export function entryProblem(record: unknown): string | undefined {
+  return sentence("The entry", base(record) ?? payload(record))
+}
+
+/** Checks the type of a new entry and the fields of that type. `append` sets the fields that all entries share. */
+export function payloadProblem(record: unknown): string | undefined {
+  return sentence("The entry", typed(record) ?? payload(record))
+}
+
+const modelRef: Check = shape({ provider: isString, model: isString })
+
+const state: Check = shape({
+  thinkingLevel: isString,
+  models: mapOf(modelRef),
+  modelIsExplicit: isBoolean,
+  mode: isString,
+  injectedTtsrRules: arrayOf(isString),
+  systemPromptOverride: optional(isString),
+})
+
+const PAYLOADS: ReadonlyMap<string, Check> = checksByName<EntryType>({
+  message: shape({ message: messageShape }),
+  custom_message: shape({ customType: isString, content: contentShape, display: isBoolean }),
+  compaction: shape({
+    summary: isString,
+    shortSummary: optional(isString),
+    firstKeptEntryId: isString,
+    firstKeptSeq: optional(isCount),
+    tokensBefore: isNumber,
+    tokensSummarized: optional(isNumber),
+    summaryAs: optional(oneOf("user", "pair")),
+    readFiles: arrayOf(isString),
+    modifiedFiles: arrayOf(isString),
+    fromExtension: optional(isBoolean),
+    usage: optional(usageShape),
+    state: optional(state),
+  }),
+  branch_summary: shape({
+    fromId: isString,
+    summary: isString,
+    fromExtension: optional(isBoolean),
+    usage: optional(usageShape),
+  }),
+  context_edit: shape({
+    targetId: isString,
+    targetSeq: optional(isCount),
+    replacement: nullable(shape({ content: contentShape })),
+  }),
+  tombstone: shape({ targetId: isString, targetSeq: optional(isCount) }),
+  reset_boundary: shape({ state: optional(state) }),
+  model_change: shape({ provider: isString, model: isString, role: optional(isString) }),
+  thinking_level_change: shape({ thinkingLevel: isString }),
+  mode_change: shape({ mode: isString }),
+  ttsr_injection: shape({ injectedRules: arrayOf(isString) }),
+  session_init: shape({ systemPrompt: isString, task: optional(isString), tools: arrayOf(() => undefined) }),
+  label: shape({ targetId: isString, targetSeq: optional(isCount), label: optional(isString) }),
+  title_change: shape({ title: nullable(isString), source: oneOf("user", "auto") }),
+  metadata: shape({ key: isString, value: isPresent }),
+  usage: shape({ kind: isString, provider: optional(isString), model: optional(isString), usage: usageShape }),
+  file_snapshot: shape({ messageId: isString, files: mapOf(shape({ blob: nullable(isString), version: isNumber })) }),
+  leaf: shape({ targetSeq: optional(isCount) }),
+  custom: shape({ customType: isString }),
+})
+
+const entryType: Check = (value) =>
+  value === "session" ? ' must not be "session", which is the header\'s.' : isString(value)
+const typed: Check = shape({ type: entryType })
+const base: Check = shape({
+  type: entryType,
+  id: isNonEmpty,
+  parentId: nullable(isString),
+  seq: isCount,
+  timestamp: isString,
+  blobs: optional(mapOf(oneOf("utf8", "base64"))),
+})
+const payload: Check = (value) => PAYLOADS.get((value as { type: string }).type)?.(value)

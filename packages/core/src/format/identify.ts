@@ -1,6 +1,6 @@
 /** Identifies a log by its first lines: its format, its version, and which program wrote an older one. */
 import { type LogRecord, parseLine } from "./line.ts"
-import { FORMAT, type Header, VERSION } from "./entry.ts"
+import { FORMAT, type Header, VERSION } from "./header.ts"
 import { isObject } from "./shape.ts"
 
 export type OlderVersion = 1 | 2 | 3

@@ -1,64 +1,77 @@
 /** The format of a log as functions, for programs that process logs without a repository. Describes version 4, `docs/format.md`. */
 
-// The records of a line. The main entry has the types that an application appends and shows.
-export { ANNOTATION_TYPES, FORMAT, VERSION } from "./entry.ts"
-export type {
-  BranchSummaryEntry,
-  CompactionEntry,
-  ContextEditEntry,
-  ContextState,
-  CustomEntry,
-  CustomMessageEntry,
-  EntryBase,
-  FileSnapshotEntry,
-  LabelEntry,
-  LeafEntry,
-  MessageEntry,
-  MetadataEntry,
-  ModeChangeEntry,
-  ModelChangeEntry,
-  Origin,
-  ResetBoundaryEntry,
-  SessionInitEntry,
-  ThinkingLevelChangeEntry,
-  TitleChangeEntry,
-  TombstoneEntry,
-  TtsrInjectionEntry,
-  UnknownEntry,
-  UsageEntry,
+// Records: their types, and checks of parsed ones. The main entry has the types that an application appends and shows.
+export {
+  ANNOTATION_TYPES,
+  type BranchSummaryEntry,
+  type CompactionEntry,
+  type ContextEditEntry,
+  type ContextState,
+  type CustomEntry,
+  type CustomMessageEntry,
+  type EntryBase,
+  entryProblem,
+  type FileSnapshotEntry,
+  isEntry,
+  type LabelEntry,
+  type LeafEntry,
+  type MessageEntry,
+  type MetadataEntry,
+  type ModeChangeEntry,
+  type ModelChangeEntry,
+  type ResetBoundaryEntry,
+  type SessionInitEntry,
+  type ThinkingLevelChangeEntry,
+  type TitleChangeEntry,
+  type TombstoneEntry,
+  type TtsrInjectionEntry,
+  type UnknownEntry,
+  type UsageEntry,
 } from "./entry.ts"
-export type { KnownBlock, UnknownBlock } from "./message.ts"
-
-// Checks of parsed records.
-export { entryProblem, headerProblem, isEntry, isHeader, messageProblem } from "./guards.ts"
+export { FORMAT, headerProblem, isHeader, type Origin, VERSION } from "./header.ts"
+export { type KnownBlock, messageProblem, type UnknownBlock } from "./message.ts"
 
 // Lines: framing, parsing, encoding.
-export { encodeLines, readLines } from "./jsonl.ts"
-export type { LongLine, ReadLine, ReadLinesOptions, TextLine, UnreadableLine } from "./jsonl.ts"
-export { encodeEntry, encodeHeader, parseLine } from "./line.ts"
-export type { LogRecord, ParsedLine } from "./line.ts"
-export { identifyLog } from "./identify.ts"
-export type { LogIdentity, OlderFormat, OlderVersion } from "./identify.ts"
+export {
+  encodeLines,
+  type LongLine,
+  type ReadLine,
+  readLines,
+  type ReadLinesOptions,
+  type TextLine,
+  type UnreadableLine,
+} from "./jsonl.ts"
+export { encodeEntry, encodeHeader, type LogRecord, type ParsedLine, parseLine } from "./line.ts"
+export { identifyLog, type LogIdentity, type OlderFormat, type OlderVersion } from "./identify.ts"
 
 // New entries, as an append checks and completes them.
 export { createIds, isUlid, ulidAt } from "./ids.ts"
-export { normalizeNewEntry, placeEntry } from "./normalize.ts"
-export type { EntryPlace } from "./normalize.ts"
-export type {
-  EntryPayload,
-  NewContent,
-  NewContextEditEntry,
-  NewCustomMessageEntry,
-  NewEntryBase,
-  NewMessageEntry,
-  NewUnknownEntry,
+export {
+  type EntryPayload,
+  type EntryPlace,
+  type NewContent,
+  type NewContextEditEntry,
+  type NewCustomMessageEntry,
+  type NewEntryBase,
+  type NewMessageEntry,
+  type NewUnknownEntry,
+  normalizeNewEntry,
+  placeEntry,
 } from "./new-entry.ts"
 
 // Long strings and images: moved to the blob store and back, or cut.
-export { applyBlobs, blobRefs, planBlobs, restoreBlobs } from "./blobs.ts"
-export type { BlobEncoding, BlobRef, PlannedBlob, RefOptions, Restored } from "./blobs.ts"
-export { truncateOversize } from "./text.ts"
-export type { TruncateLimits } from "./text.ts"
+export {
+  applyBlobs,
+  type BlobEncoding,
+  type BlobRef,
+  blobRefs,
+  planBlobs,
+  type PlannedBlob,
+  type RefOptions,
+  restoreBlobs,
+  type Restored,
+} from "./blobs.ts"
+export { type TruncateLimits, truncateOversize } from "./text.ts"
 export {
   BLOB_IMAGE_CHARS,
   BLOB_TEXT_UNITS,
@@ -70,6 +83,5 @@ export {
 } from "./limits.ts"
 
 // The entries of a log in memory: the tree, a path and the state of a path.
-export { EntryLog } from "../log/entry-log.ts"
-export type { EntrySlot } from "../log/entry-log.ts"
+export { EntryLog, type EntrySlot } from "../log/entry-log.ts"
 export { foldState, initialState } from "../context/state.ts"

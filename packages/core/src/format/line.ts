@@ -3,7 +3,8 @@
  * payload in its own order. So `seq` can be filled in after the rest was encoded.
  */
 import { SessionError } from "./errors.ts"
-import type { Entry, Header } from "./entry.ts"
+import type { Entry } from "./entry.ts"
+import type { Header } from "./header.ts"
 import { type Fields, isObject } from "./shape.ts"
 
 /** Any record of a log, whatever its version: an object with a type. */

@@ -1,4 +1,21 @@
-/** Types of messages and of the content blocks they are made of: the part of the format that is sent to models. */
+/**
+ * Messages and the content blocks they are made of: the part of an entry that is sent to models. Types, and checks as in `entry.ts`.
+ * Unknown fields, roles and block types pass.
+ */
+import { MAX_ATTACHMENTS } from "./limits.ts"
+import {
+  all,
+  arrayOf,
+  type Check,
+  checksByName,
+  isBoolean,
+  isNumber,
+  isObject,
+  isString,
+  optional,
+  sentence,
+  shape,
+} from "./shape.ts"
 
 export interface TextBlock {
   readonly type: "text"
@@ -95,3 +112,63 @@ export interface CustomRoleMessage extends MessageBase {
 /** The messages of roles that models know. */
 export type ModelMessage = UserMessage | AssistantMessage | ToolResultMessage | SystemMessage
 export type Message = ModelMessage | CustomRoleMessage
+
+export function messageProblem(value: unknown): string | undefined {
+  return sentence("The message", messageShape(value))
+}
+
+export function blockProblem(value: unknown): string | undefined {
+  return sentence("The block", block(value))
+}
+
+const BLOCKS: ReadonlyMap<string, Check> = checksByName<KnownBlock["type"]>({
+  text: shape({ text: isString }),
+  thinking: shape({ thinking: isString, signature: optional(isString) }),
+  image: shape({ data: isString, mimeType: isString }),
+  file: shape({ path: isString, mimeType: isString, filename: optional(isString), size: optional(isNumber) }),
+  toolCall: shape({ id: isString, name: isString, arguments: shape({}) }),
+})
+
+const typedBlock: Check = shape({ type: isString })
+const block: Check = (value) => typedBlock(value) ?? BLOCKS.get((value as { type: string }).type)?.(value)
+export const contentShape: Check = arrayOf(block, "an array of blocks")
+
+export const usageShape: Check = shape({
+  input: optional(isNumber),
+  output: optional(isNumber),
+  cacheRead: optional(isNumber),
+  cacheWrite: optional(isNumber),
+  totalTokens: optional(isNumber),
+  cost: optional((value) => (isObject(value) ? cost(value) : isNumber(value))),
+})
+const cost: Check = shape({ total: optional(isNumber) })
+
+const attachments: Check = all(
+  arrayOf(shape({ path: isString, mimeType: isString, filename: optional(isString), size: optional(isNumber) })),
+  (value) =>
+    (value as readonly unknown[]).length > MAX_ATTACHMENTS
+      ? ` must hold at most ${MAX_ATTACHMENTS}, not ${(value as readonly unknown[]).length}.`
+      : undefined,
+)
+
+const ROLES: ReadonlyMap<string, Check> = checksByName<ModelMessage["role"]>({
+  user: shape({ content: contentShape }),
+  system: shape({ content: contentShape }),
+  assistant: shape({
+    content: contentShape,
+    provider: optional(isString),
+    model: optional(isString),
+    usage: optional(usageShape),
+    stopReason: optional(isString),
+  }),
+  toolResult: shape({ content: contentShape, toolCallId: isString, toolName: optional(isString), isError: isBoolean }),
+})
+const anyRole: Check = shape({
+  role: isString,
+  synthetic: optional(isBoolean),
+  summary: optional(isBoolean),
+  attachments: optional(attachments),
+})
+const customRole: Check = shape({ content: optional(contentShape) })
+export const messageShape: Check = (value) =>
+  anyRole(value) ?? (ROLES.get((value as { role: string }).role) ?? customRole)(value)

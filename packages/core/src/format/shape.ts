@@ -92,3 +92,7 @@ export function sentence(what: string, problem: string | undefined): string | un
 function below(key: string, problem: string): string {
   return problem.startsWith(" ") || problem.startsWith("[") ? key + problem : `${key}.${problem}`
 }
+
+export function checksByName<Name extends string>(checks: Readonly<Record<Name, Check>>): ReadonlyMap<string, Check> {
+  return new Map(Object.entries<Check>(checks))
+}

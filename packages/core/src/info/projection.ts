@@ -4,7 +4,8 @@
  */
 import type { Selection } from "../context/select.ts"
 import { storedState } from "../context/state.ts"
-import type { ContextState, Entry, Header, ModelRef, Origin, ParentSession } from "../format/entry.ts"
+import type { ContextState, Entry, ModelRef } from "../format/entry.ts"
+import type { Header, Origin, ParentSession } from "../format/header.ts"
 import { isObject } from "../format/shape.ts"
 import type { EntryLog } from "../log/entry-log.ts"
 import type { HeadInfo, PartInfo, Seq } from "../storage/contract.ts"

@@ -1,7 +1,7 @@
 /** Creates a session: writes its header as the first line of a new log, or keeps it in memory until the first write. */
 import { SessionError } from "../format/errors.ts"
 import { encodeHeader } from "../format/line.ts"
-import type { Header } from "../format/entry.ts"
+import type { Header } from "../format/header.ts"
 import { signalOf, utf8Length } from "../storage/checks.ts"
 import type { CallOptions, Head, SessionStorage } from "../storage/contract.ts"
 import { infoText } from "../info/store.ts"

@@ -4,7 +4,7 @@
  */
 import { SessionError } from "../format/errors.ts"
 import type { NewEntry } from "../format/new-entry.ts"
-import type { Header } from "../format/entry.ts"
+import type { Header } from "../format/header.ts"
 import type { Head } from "../storage/contract.ts"
 
 export interface Hooks {

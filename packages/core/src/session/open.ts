@@ -1,6 +1,7 @@
 /** Creates sessions, opens stored ones, and reloads a session whose log another writer has replaced. */
-import { FORMAT, VERSION } from "../format/entry.ts"
-import type { Entry, Header } from "../format/entry.ts"
+import { FORMAT, VERSION } from "../format/header.ts"
+import type { Entry } from "../format/entry.ts"
+import type { Header } from "../format/header.ts"
 import type { CallOptions, Head, HeadInfo, Seq, SessionStorage } from "../storage/contract.ts"
 import { EntryLog } from "../log/entry-log.ts"
 import { defaultLeaf } from "../log/path.ts"

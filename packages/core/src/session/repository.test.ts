@@ -4,7 +4,7 @@ import { createFaultyStorage } from "@sessions/conformance/faults"
 import { twoRepositories } from "../../test/repositories.ts"
 import { codeOf, contextTexts, storedLines, user } from "../../test/writers.ts"
 import { httpStatus } from "../format/errors.ts"
-import type { Header } from "../format/entry.ts"
+import type { Header } from "../format/header.ts"
 import type { SessionStorage } from "../storage/contract.ts"
 import { createSessions } from "./repository.ts"
 

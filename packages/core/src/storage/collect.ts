@@ -1,8 +1,7 @@
 /** Removes unreferenced blobs. Entries are not parsed: a hash anywhere in a log or a document counts as a reference. */
 import { checkSignal } from "./checks.ts"
 import type { CallOptions, Head, SessionStorage } from "./contract.ts"
-import { StorageError } from "./errors.ts"
-import { hasStorageCode } from "./errors.ts"
+import { StorageError, hasStorageCode } from "./errors.ts"
 
 export interface CollectOptions extends CallOptions {
   /** Milliseconds. Blobs whose last put is more recent are kept, referenced or not. Default: 24 hours. */

@@ -1,6 +1,6 @@
 /** The backup of a log before its migration: its bytes, stored as blobs. */
 import { SessionError } from "../format/errors.ts"
-import type { Origin } from "../format/entry.ts"
+import type { Origin } from "../format/header.ts"
 import type { CallOptions, SessionStorage } from "../storage/contract.ts"
 import { StorageError } from "../storage/errors.ts"
 

@@ -2,7 +2,7 @@
 import { blobRefs } from "../format/blobs.ts"
 import type { Diagnostic } from "../format/diagnostics.ts"
 import { parseLine } from "../format/line.ts"
-import { FORMAT, VERSION } from "../format/entry.ts"
+import { FORMAT, VERSION } from "../format/header.ts"
 import { identifyLog } from "../format/identify.ts"
 import { signalOf } from "../storage/checks.ts"
 import type { CallOptions, SessionStorage } from "../storage/contract.ts"

@@ -6,7 +6,7 @@ import type { LogIdentity } from "../format/identify.ts"
 import { withFields, withValueAt } from "../format/json-edit.ts"
 import { parseLine } from "../format/line.ts"
 import type { LogRecord } from "../format/line.ts"
-import { FORMAT, VERSION } from "../format/entry.ts"
+import { FORMAT, VERSION } from "../format/header.ts"
 import { isObject } from "../format/shape.ts"
 
 /** Throws `not_a_session` or `newer_version`; `subject` begins the message. */

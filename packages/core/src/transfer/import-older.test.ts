@@ -6,7 +6,8 @@ import { expect, test } from "vitest"
 import { damagedLines } from "../../test/older-logs.ts"
 import { holdsAsync } from "../../test/property.ts"
 import { bytesOf, linesIn, sessionsIn, smallBatches } from "../../test/transfer.ts"
-import { entryProblem, headerProblem } from "../format/guards.ts"
+import { headerProblem } from "../format/header.ts"
+import { entryProblem } from "../format/entry.ts"
 import { parseLine } from "../format/line.ts"
 
 const folder = fileURLToPath(new URL("../../../../../shared/fixtures/", import.meta.url))

@@ -2,7 +2,7 @@
 import { SessionError, hasCode } from "../format/errors.ts"
 import type { BlobLimits } from "../format/blobs.ts"
 import { toEncodedEntry, encodeHeader, lineOf, parseLine } from "../format/line.ts"
-import { FORMAT, VERSION } from "../format/entry.ts"
+import { FORMAT, VERSION } from "../format/header.ts"
 import type { Entry } from "../format/entry.ts"
 import { identifyLog } from "../format/identify.ts"
 import { migrateLines } from "./older/migrate.ts"

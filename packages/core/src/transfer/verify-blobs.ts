@@ -1,7 +1,8 @@
 /** Checks that the storage has the blobs that a log refers to. Looks each blob up once. */
 import { blobRefs } from "../format/blobs.ts"
 import type { Diagnostic } from "../format/diagnostics.ts"
-import type { Entry, Header } from "../format/entry.ts"
+import type { Entry } from "../format/entry.ts"
+import type { Header } from "../format/header.ts"
 import { isObject } from "../format/shape.ts"
 import type { CallOptions, Seq, SessionStorage } from "../storage/contract.ts"
 

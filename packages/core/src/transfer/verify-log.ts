@@ -1,8 +1,9 @@
 /** Checks the entries of a log, their references, and the states of its compactions and resets. Pure. */
 import { initialState, storedState, storesState } from "../context/state.ts"
 import type { Diagnostic } from "../format/diagnostics.ts"
-import { entryProblem } from "../format/guards.ts"
-import type { ContextState, Entry, Header } from "../format/entry.ts"
+import { entryProblem } from "../format/entry.ts"
+import type { ContextState, Entry } from "../format/entry.ts"
+import type { Header } from "../format/header.ts"
 import { isObject } from "../format/shape.ts"
 import { linkSlots } from "./older/links.ts"
 import type { Links } from "./older/links.ts"

@@ -1,7 +1,7 @@
 /** Verifies a session: reads its complete log and reports every defect and oddity as a diagnostic. */
 import type { Diagnostic, DiagnosticCode } from "../format/diagnostics.ts"
-import { headerProblem } from "../format/guards.ts"
-import type { Header } from "../format/entry.ts"
+import { headerProblem } from "../format/header.ts"
+import type { Header } from "../format/header.ts"
 import { identifyLog } from "../format/identify.ts"
 import { signalOf } from "../storage/checks.ts"
 import type { CallOptions, HeadInfo, SessionStorage } from "../storage/contract.ts"

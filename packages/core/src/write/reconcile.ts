@@ -9,8 +9,7 @@ import type { PendingAppend, PendingEntry } from "./pending.ts"
 import type { RemoteLines } from "./resolve-outcome.ts"
 import type { Seq } from "../storage/contract.ts"
 import type { SessionState } from "./session-state.ts"
-import { entriesOf, leafAfter, requeue } from "./pending.ts"
-import { isAnnotation, isConversation, withParent } from "./pending.ts"
+import { entriesOf, leafAfter, requeue, isAnnotation, isConversation, withParent } from "./pending.ts"
 import { parentOf } from "../log/path.ts"
 
 export interface RemoteChange {

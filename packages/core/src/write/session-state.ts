@@ -3,7 +3,8 @@
  * information as of each of them. No I/O.
  */
 import { selectContext } from "../context/select.ts"
-import type { Entry, Header } from "../format/entry.ts"
+import type { Entry } from "../format/entry.ts"
+import type { Header } from "../format/header.ts"
 import type { Head, Seq } from "../storage/contract.ts"
 import { LazyEntry } from "../log/entry-log.ts"
 import type { EntryLog, EntrySlot } from "../log/entry-log.ts"

@@ -1,6 +1,6 @@
 /** Converts one entry of version 3, of either dialect, to version 4. `v3-to-v4.ts` resolves references to other entries. */
 import { type LogRecord, withoutTransients } from "../../format/line.ts"
-import { textBlocks } from "../../format/normalize.ts"
+import { textBlocks } from "../../format/new-entry.ts"
 import type { Entry } from "../../format/entry.ts"
 import { type Fields, isObject } from "../../format/shape.ts"
 import { isoOf } from "./log.ts"

@@ -2,7 +2,7 @@
 import { ulidAt } from "../../format/ids.ts"
 import { isSessionId } from "../../storage/checks.ts"
 import type { LogRecord } from "../../format/line.ts"
-import { FORMAT, type Header, type ParentSession, VERSION } from "../../format/entry.ts"
+import { FORMAT, type Header, type ParentSession, VERSION } from "../../format/header.ts"
 import type { OlderFormat, OlderVersion } from "../../format/identify.ts"
 import { isoOf, timeOf } from "./log.ts"
 

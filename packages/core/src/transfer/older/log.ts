@@ -1,7 +1,8 @@
 /** The data that migration steps take and return, and the timestamps of older logs. */
 import type { Diagnostic } from "../../format/diagnostics.ts"
 import type { LogRecord } from "../../format/line.ts"
-import type { Entry, Header } from "../../format/entry.ts"
+import type { Entry } from "../../format/entry.ts"
+import type { Header } from "../../format/header.ts"
 
 /** A line that is not an entry (not JSON, a second header, an entry without an id), kept unchanged at its position. */
 export interface RawLine {

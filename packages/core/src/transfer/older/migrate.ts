@@ -1,9 +1,9 @@
 /** Migrates the lines of a log of any version to version 4 in memory: reads the records, then runs the steps in order. */
 import { SessionError } from "../../format/errors.ts"
 import type { Diagnostic } from "../../format/diagnostics.ts"
-import { isEntry } from "../../format/guards.ts"
+import { isEntry, type Entry } from "../../format/entry.ts"
 import { type LogRecord, parseLine } from "../../format/line.ts"
-import { type Entry, FORMAT, type Header, VERSION } from "../../format/entry.ts"
+import { FORMAT, type Header, VERSION } from "../../format/header.ts"
 import {
   formatOf,
   identifyStart,

@@ -1,7 +1,7 @@
 /** Loads a log that is not of this version: an older one is migrated in memory, a newer one is opened for reading only. */
 import { SessionError } from "../../format/errors.ts"
 import { parseLine } from "../../format/line.ts"
-import type { Header } from "../../format/entry.ts"
+import type { Header } from "../../format/header.ts"
 import { identifyLog, unknownVersion } from "../../format/identify.ts"
 import type { LogIdentity } from "../../format/identify.ts"
 import type { HeadInfo, SessionStorage } from "../../storage/contract.ts"

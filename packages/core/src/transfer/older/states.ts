@@ -1,6 +1,7 @@
 /** Computes the context states that the compactions and resets of a log store. */
 import { foldState, initialState, storesState } from "../../context/state.ts"
-import type { ContextState, Entry, Header } from "../../format/entry.ts"
+import type { ContextState, Entry } from "../../format/entry.ts"
+import type { Header } from "../../format/header.ts"
 import type { Seq } from "../../storage/contract.ts"
 import type { EntrySlot } from "../../log/entry-log.ts"
 import { ROOT } from "../../log/path.ts"

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest"
 import { AT, entry, header, lines, message } from "../../../test/older-logs.ts"
-import { entryProblem, headerProblem } from "../../format/guards.ts"
+import { headerProblem } from "../../format/header.ts"
+import { entryProblem } from "../../format/entry.ts"
 import { ulidAt } from "../../format/ids.ts"
 import type { LogRecord } from "../../format/line.ts"
 import type { Entry } from "../../format/entry.ts"
