@@ -8,7 +8,6 @@
 
 // The repository of a storage: creates, opens, lists, forks and deletes sessions.
 export { createSessions } from "./session/repository.ts"
-export type { SessionsOptions } from "./session/options.ts"
 export type { BlobLimits } from "./format/blobs.ts"
 export type { ReadWindow } from "./log/read-backwards.ts"
 export type { Hooks } from "./session/hooks.ts"
@@ -20,6 +19,7 @@ export type {
   Pointers,
   SessionPage,
   Sessions,
+  SessionsOptions,
 } from "./session/types.ts"
 export type { SessionMetrics } from "./info/metrics.ts"
 export type { SessionInfo } from "./info/projection.ts"

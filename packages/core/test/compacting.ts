@@ -4,8 +4,7 @@ import type { MemoryLocation } from "@sessions/memory"
 import { SUMMARY_HEADINGS } from "../src/compaction/summary/prompts.ts"
 import type { SessionEvents } from "../src/session/events.ts"
 import { createSessions } from "../src/session/repository.ts"
-import type { SessionsOptions } from "../src/session/options.ts"
-import type { Session, Sessions } from "../src/session/types.ts"
+import type { SessionsOptions, Session, Sessions } from "../src/session/types.ts"
 
 export const SUMMARY = SUMMARY_HEADINGS.join("\nwhat was done\n")
 /** A thousand tokens. */

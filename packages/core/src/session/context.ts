@@ -15,8 +15,7 @@ import { repairMessages } from "../context/repair.ts"
 import type { Diagnostic } from "../format/diagnostics.ts"
 import type { ModelMessage } from "../format/message.ts"
 import type { ContextState } from "../format/entry.ts"
-import { restoreSelected, restoreState } from "./restoring.ts"
-import { selectAt } from "./select-path.ts"
+import { restoreSelected, restoreState, selectAt } from "./read-path.ts"
 
 /**
  * The context at the leaf. `layers` are the compaction settings: they count tokens, and prune if the call does not set `prune`. Rejects

@@ -4,15 +4,18 @@
  */
 import type { BlobLimits } from "../format/blobs.ts"
 import type { Diagnostic } from "../format/diagnostics.ts"
-import { hasCode } from "../format/errors.ts"
+import { hasCode, SessionError } from "../format/errors.ts"
+import { unknownVersion } from "../format/identify.ts"
 import type { NewEntry } from "../format/new-entry.ts"
 import type { Entry } from "../format/entry.ts"
 import type { Head, Seq, SessionStorage } from "../storage/contract.ts"
 import type { Selection } from "../context/select.ts"
 import { Emitter } from "./events.ts"
+import { transferFeature } from "./features.ts"
 import { copyEntries, runAppendHooks, runHook } from "./hooks.ts"
 import type { Hooks } from "./hooks.ts"
 import { infoText } from "../info/store.ts"
+import type { LoadedLog } from "../log/loaded-log.ts"
 import type { LogStore } from "../log/log-store.ts"
 import { isOlder } from "../log/path.ts"
 import type { ReadWindow } from "../log/read-backwards.ts"
@@ -25,7 +28,7 @@ import { aborted, otherWriter } from "../write/errors.ts"
 import { checkSizes, checkDeferred, entriesBytes, headerBytes } from "../write/limits.ts"
 import type { CompactableSession, CompactionProgress, WriteGuard } from "./live.ts"
 import type { SessionState } from "../write/session-state.ts"
-import { TurnLock } from "./turn-lock.ts"
+import { TurnLock } from "./turn.ts"
 import type { RunningTurn, AppendOptions, AppendResult, ConflictPolicy, PersistAfter } from "../write/types.ts"
 import { WriteQueue } from "../write/write-queue.ts"
 import type { QueueContext } from "../write/write-queue.ts"
@@ -307,6 +310,42 @@ export class LiveSession implements QueueContext, CompactableSession {
   async reload(): Promise<boolean> {
     return this.#reload(this)
   }
+}
+
+/** Decides whether a log of another version can be written: never, after a migration, or freely. */
+export function writeGuardOf(
+  live: LiveSession,
+  { older, newer }: Pick<LoadedLog, "older" | "newer">,
+  { migrateOnWrite }: { readonly migrateOnWrite: boolean },
+): WriteGuard {
+  const { id, storage } = live
+  const about = { session: id, storage: storage.description }
+  if (newer !== undefined) {
+    const message = `The log of ${id} ${unknownVersion(newer.version)}. Use a newer program to write to it.`
+    return { kind: "refused", error: new SessionError("newer_version", message, about) }
+  }
+  if (older === undefined) return { kind: "open" }
+  if (migrateOnWrite && storage.capabilities.replace) {
+    let running: Promise<void> | undefined
+    const migrate = (): Promise<void> => (running ??= migrateInPlace(live).finally(() => (running = undefined)))
+    return { kind: "migrate", migrate }
+  }
+  const why = migrateOnWrite ? `${storage.description} cannot replace a log` : "migrateOnWrite is off"
+  const message = `The log of ${id} is of the older version ${older.version}, and ${why}: it is open for reading only. Fork the session to continue it.`
+  return { kind: "refused", error: new SessionError("read_only", message, about) }
+}
+
+/** Replaces the stored log by its migration, and loads that into the session. */
+async function migrateInPlace(live: LiveSession): Promise<void> {
+  const { migrateStored } = await transferFeature()
+  await migrateStored(live.storage, live.id, { blobs: live.options.blobs })
+  const head = await live.storage.head(live.id)
+  if (head === undefined || !(await live.reload())) {
+    throw new SessionError("conflict", `The log of ${live.id} changed while it was migrated. Open the session again.`, {
+      session: live.id,
+    })
+  }
+  live.writeGuard = { kind: "open" }
 }
 
 export { BRANCH_TARGET } from "../write/assign.ts"

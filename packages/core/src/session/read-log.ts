@@ -11,7 +11,7 @@ import { currentInfo } from "../info/refresh.ts"
 import { compactionOf, projectEntry, projectLog, startProjection, toSessionInfo, withPath } from "../info/projection.ts"
 import type { InfoProjection, SessionInfo } from "../info/projection.ts"
 import { parseEntry } from "../log/parse-entry.ts"
-import { findEntry, selectAt } from "./select-path.ts"
+import { findEntry, selectAt } from "./read-path.ts"
 import type { LiveSession } from "./live-session.ts"
 import type { SessionPart, SessionTree } from "./types.ts"
 

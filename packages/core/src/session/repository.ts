@@ -3,20 +3,20 @@ import { checkExclusive } from "../compaction/settings/layers.ts"
 import { checkSettings } from "../compaction/settings/settings.ts"
 import type { CompactionSettings } from "../compaction/types.ts"
 import { SessionError, hasCode } from "../format/errors.ts"
-import { isUlid } from "../format/ids.ts"
+import { createIds, isUlid } from "../format/ids.ts"
 import { headerProblem } from "../format/header.ts"
 import type { Header } from "../format/header.ts"
 import type { CallOptions, Deleted, SessionStorage } from "../storage/contract.ts"
+import { READ_WINDOW } from "../log/read-backwards.ts"
 import { isSessionId, signalOf } from "../storage/checks.ts"
 import { createSession } from "./create.ts"
 import { runHook } from "./hooks.ts"
+import type { Hooks } from "./hooks.ts"
 import type { SessionInfo } from "../info/projection.ts"
 import { listSessions, sessionInfo } from "./list.ts"
 import type { KnownSortKeys } from "./list.ts"
 import { OpenSessions } from "./open-sessions.ts"
 import type { OpenedSession } from "./open-sessions.ts"
-import { toOpeningOptions } from "./options.ts"
-import type { SessionsOptions } from "./options.ts"
 import { newHeader, openSession } from "./open.ts"
 import type { OpeningOptions } from "./open.ts"
 import { continueRecent } from "./continue-recent.ts"
@@ -34,6 +34,7 @@ import type {
   Session,
   SessionPage,
   Sessions,
+  SessionsOptions,
   VerifyReport,
 } from "./types.ts"
 
@@ -42,6 +43,23 @@ const MAX_RACES = 10
 
 export function createSessions(o: SessionsOptions): Sessions {
   return new SessionRepository(o)
+}
+
+/** The options with all defaults applied. */
+function toOpeningOptions(o: SessionsOptions): OpeningOptions {
+  const now = o.now ?? Date.now
+  return {
+    hooks: o.hooks === undefined ? [] : Array.isArray(o.hooks) ? (o.hooks as readonly Hooks[]) : [o.hooks as Hooks],
+    persistAfter: o.persistAfter ?? "create",
+    onConflict: o.onConflict ?? "branch",
+    migrateOnWrite: o.migrateOnWrite !== false,
+    maxSessionBytes: Math.min(o.maxSessionBytes ?? Number.POSITIVE_INFINITY, o.storage.capabilities.maxSessionBytes),
+    blobs: o.blobs ?? {},
+    oversize: o.oversize ?? "blobs",
+    readWindow: o.readWindow ?? READ_WINDOW,
+    newId: createIds(now),
+    now,
+  }
 }
 
 class SessionRepository implements Sessions {

@@ -24,14 +24,12 @@ import type { SessionEvents } from "./events.ts"
 import type { SessionInfo } from "../info/projection.ts"
 import { oneByOne } from "./one-by-one.ts"
 import { readContext } from "./context.ts"
-import { findEntry } from "./select-path.ts"
-import { readMessages } from "./read-messages.ts"
+import { findEntry, readMessages } from "./read-path.ts"
 import { readEntry, readEntryRuns, readInfo, readParts, readTree } from "./read-log.ts"
 import { compactionFeature } from "./features.ts"
 import { BRANCH_TARGET } from "./live-session.ts"
 import type { LiveSession } from "./live-session.ts"
-import { nestedTurn } from "./turn-lock.ts"
-import { runTurn } from "./turn.ts"
+import { nestedTurn, runTurn } from "./turn.ts"
 import type {
   ContextOptions,
   MessagesOptions,

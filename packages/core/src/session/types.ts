@@ -2,6 +2,7 @@
 import type { PruneOptions } from "../context/prune/settings.ts"
 import type { RepairMode, SessionContext } from "../context/types.ts"
 import type { SummaryStyle } from "../context/summary.ts"
+import type { BlobLimits } from "../format/blobs.ts"
 import type { Diagnostic } from "../format/diagnostics.ts"
 import type { NewEntry } from "../format/new-entry.ts"
 import type { ContentBlock, Message, Usage } from "../format/message.ts"
@@ -9,8 +10,10 @@ import type { Entry } from "../format/entry.ts"
 import type { Header, ParentSession } from "../format/header.ts"
 import type { CallOptions, Deleted, Head, PartInfo, Seq, SessionStorage } from "../storage/contract.ts"
 import type { TreeNode } from "../log/nodes.ts"
-import type { AppendOptions, AppendResult } from "../write/types.ts"
+import type { ReadWindow } from "../log/read-backwards.ts"
+import type { AppendOptions, AppendResult, ConflictPolicy, PersistAfter } from "../write/types.ts"
 import type { SessionEvents } from "./events.ts"
+import type { Hooks } from "./hooks.ts"
 import type { SessionInfo } from "../info/projection.ts"
 import type {
   CompactionSettings,
@@ -228,6 +231,37 @@ export interface Pointers {
   set(name: string, pointer: Pointer, o?: CallOptions): Promise<void>
   get(name: string, o?: CallOptions): Promise<Pointer | undefined>
   delete(name: string, o?: CallOptions): Promise<void>
+}
+
+export interface SessionsOptions {
+  readonly storage: SessionStorage
+  /** Several hooks run in this order. */
+  readonly hooks?: Hooks | readonly Hooks[]
+  /** When a new session is first written. Default `"create"`: before `create` resolves. */
+  readonly persistAfter?: PersistAfter
+  /** For appends outside of turns, and after the first append of a turn. Default `"branch"`. */
+  readonly onConflict?: ConflictPolicy
+  /** Whether the first write to a log of an older version migrates it. Default true. With false, such a write is `read_only`. */
+  readonly migrateOnWrite?: boolean
+  /** Whether session ids must be ULIDs. Default false. */
+  readonly ulidsOnly?: boolean
+  /** Largest log, in bytes. Default and maximum: the limit of the storage. */
+  readonly maxSessionBytes?: number
+  /** What moves to the blob store; see `docs/format.md`. */
+  readonly blobs?: BlobLimits
+  /**
+   * Strings that are too long for a line: `"blobs"` (default) moves them to the blob store; `"truncate"` shortens them, except for
+   * images and content that a provider has signed. See `docs/format.md`, "Outside the line".
+   */
+  readonly oversize?: "blobs" | "truncate"
+  /** Compaction settings; `create`, `open` and single calls override each of them. */
+  readonly compaction?: CompactionSettings
+  /** The windows in which a log is read from its end backwards, in UTF-8 bytes; default 98,304, doubling to 16,777,216. */
+  readonly readWindow?: ReadWindow
+  /** Milliseconds since the epoch; default `Date.now`. */
+  readonly now?: () => number
+  /** Called when a hook of the repository throws. */
+  readonly onHookFailed?: (hook: string, error: unknown) => void
 }
 
 /** The sessions of one storage. */

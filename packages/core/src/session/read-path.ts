@@ -1,19 +1,82 @@
-/** Reads the messages of a session's path in pages, newest page first, for display: compacted messages are included. */
+/** Reads the path of an open session: finds and selects entries, restores their blobs, and collects pages of messages. */
 import { blocksOf } from "../context/content.ts"
-import type { SelectedEntry } from "../context/select.ts"
-import type { NeedsOlder } from "../log/path.ts"
+import { selectContext } from "../context/select.ts"
+import type { SelectedEntry, Selection } from "../context/select.ts"
+import { inState } from "../context/state-blobs.ts"
 import { SessionError } from "../format/errors.ts"
 import { mayRefer } from "../format/blobs.ts"
+import type { Diagnostic } from "../format/diagnostics.ts"
 import type { Message } from "../format/message.ts"
-import type { Entry } from "../format/entry.ts"
+import type { ContextState, Entry } from "../format/entry.ts"
 import { isObject } from "../format/shape.ts"
-import type { Seq } from "../storage/contract.ts"
+import { restoreEntries } from "../log/blobs.ts"
 import type { EntryLog } from "../log/entry-log.ts"
 import { OLDER, parentOf } from "../log/path.ts"
-import { unknownEntry } from "./select-path.ts"
-import { restoreSelected } from "./restoring.ts"
+import type { NeedsOlder } from "../log/path.ts"
+import { signalOf } from "../storage/checks.ts"
+import type { CallOptions, Seq } from "../storage/contract.ts"
 import type { ReadableSession } from "./live.ts"
 import type { HistoryMessage, MessagesOptions, MessagesPage } from "./types.ts"
+
+/** The seq of the entry with this id, on any branch; undefined if the log has none. */
+export async function findEntry(live: ReadableSession, id: string, o: CallOptions = {}): Promise<Seq | undefined> {
+  const { state } = live
+  const answer = await live.store.untilKnown<{ seq: Seq | undefined }>(
+    () => state.log,
+    () => {
+      const seq = state.log.find(id)
+      return seq === undefined && !state.log.complete ? { older: true } : { seq }
+    },
+    o,
+  )
+  return answer.seq
+}
+
+/** The entries and the state of the context at an entry; null is the start of the session. Rejects with `not_found`. */
+export function selectAt(live: ReadableSession, leafId: string | null, o: CallOptions = {}): Promise<Selection> {
+  const { state } = live
+  const ask = (): Selection | NeedsOlder => {
+    const leaf = leafId === null ? null : state.log.find(leafId)
+    if (leaf !== undefined) return selectContext(state.log, leaf, state.header)
+    if (!state.log.complete) return { older: true }
+    throw unknownEntry(live, leafId)
+  }
+  return live.store.untilKnown(() => state.log, ask, o)
+}
+
+export function unknownEntry(live: ReadableSession, id: string | null): SessionError {
+  const message = `There is no entry ${JSON.stringify(id)} in session ${live.id}.`
+  return new SessionError("not_found", message, { session: live.id })
+}
+
+/** The entries and their edits with restored blobs. A missing blob leaves its reference and is reported in `diagnostics`. */
+export async function restoreSelected(
+  live: ReadableSession,
+  selected: readonly SelectedEntry[],
+  o: CallOptions,
+): Promise<{ entries: readonly SelectedEntry[]; diagnostics: readonly Diagnostic[] }> {
+  const foreign = live.writeGuard.kind !== "open"
+  const hasNone = ({ entry, edit }: SelectedEntry): boolean => entry.blobs === undefined && edit?.blobs === undefined
+  if (!foreign && selected.every(hasNone)) return { entries: selected, diagnostics: [] }
+  const flat = selected.flatMap(({ entry, edit }) => (edit === undefined ? [entry] : [entry, edit]))
+  const signal = signalOf(o)
+  const { entries, diagnostics } = await restoreEntries(live.storage, flat, { ...signal, foreign })
+  let at = 0
+  const restored = selected.map(({ seq, edit }) => {
+    const entry = entries[at++] as Entry
+    return edit === undefined ? { seq, entry } : { seq, entry, edit: entries[at++] as Entry }
+  })
+  return { entries: restored, diagnostics }
+}
+
+/** The context state with restored blobs. */
+export async function restoreState(live: ReadableSession, selection: Selection, o: CallOptions): Promise<ContextState> {
+  const { state, stateBlobs } = selection
+  if (stateBlobs === undefined) return state
+  const carrier = { type: "state", id: "", parentId: null, seq: 0, timestamp: "", state, blobs: inState(stateBlobs) }
+  const { entries } = await restoreEntries(live.storage, [carrier], signalOf(o))
+  return (entries[0] as typeof carrier).state
+}
 
 /**
  * One page, collected backwards from the leaf or from `before`, in the order of the path. Rejects with `invalid` for a wrong limit, and
