@@ -1,26 +1,11 @@
 /** Lists sessions in pages, newest message first. A log is opened only if its stored information is missing or out of date. */
 import { SessionError, hasCode } from "../format/errors.ts"
 import { signalOf } from "../storage/checks.ts"
-import type { CallOptions, HeadInfo, SessionStorage } from "../storage/contract.ts"
-import { isCurrent, storedInfo } from "../info/store.ts"
-import { toSessionInfo } from "../info/projection.ts"
-import type { InfoProjection, SessionInfo } from "../info/projection.ts"
-import { notFound } from "../log/loaded-log.ts"
+import type { CallOptions, SessionStorage } from "../storage/contract.ts"
+import type { SessionInfo } from "../info/projection.ts"
 import type { OpeningOptions } from "./open.ts"
 import { infoOfStored } from "./stored-info.ts"
 import type { ListOptions, SessionPage } from "./types.ts"
-
-/** Rejects with `not_found` if the session does not exist, and with `not_a_session` if its log is not a session log. */
-export async function sessionInfo(
-  storage: SessionStorage,
-  id: string,
-  options: OpeningOptions,
-  o: CallOptions = {},
-): Promise<SessionInfo> {
-  const head = await storage.head(id, o)
-  if (head === undefined) throw notFound(storage, id)
-  return infoOf(storage, id, head, options, o)
-}
 
 /** Bounds the memory of the cache, at more sessions than a caller pages through. A cleared cache only costs further reads. */
 const SORT_KEYS_KEPT = 10_000
@@ -56,7 +41,7 @@ export async function listSessions(
     const place = known.get(log)
     if (after !== undefined && place !== undefined && compare(place, after) <= 0) continue
     try {
-      const info = await infoOf(storage, id, head, options, signal)
+      const info = await infoOfStored(storage, id, head, options, signal)
       known.set(log, { id, lastMessageAt: info.lastMessageAt })
       if (known.size > SORT_KEYS_KEPT) known.clear()
       if (matches(info, o) && (after === undefined || compare(info, after) > 0)) insert(rows, info, limit)
@@ -81,42 +66,6 @@ async function isInReach(storage: SessionStorage, { newId }: OpeningOptions, o: 
     if (hasCode(error, "unavailable")) return false
     throw error
   }
-}
-
-/** Attempts to read a log that other writers replace meanwhile. */
-const TRIES = 3
-
-async function infoOf(
-  storage: SessionStorage,
-  id: string,
-  listed: HeadInfo,
-  options: OpeningOptions,
-  o: CallOptions,
-): Promise<SessionInfo> {
-  let head = listed
-  for (let attempt = 1; ; attempt++) {
-    try {
-      return toSessionInfo(id, await projectionOf(storage, id, head, options, o), head)
-    } catch (error) {
-      if (!hasCode(error, "conflict") || attempt === TRIES) throw error
-      const now = await storage.head(id, o)
-      if (now === undefined) throw notFound(storage, id)
-      head = now
-    }
-  }
-}
-
-/** The stored projection if it is current. */
-async function projectionOf(
-  storage: SessionStorage,
-  id: string,
-  head: HeadInfo,
-  options: OpeningOptions,
-  o: CallOptions,
-): Promise<InfoProjection> {
-  const kept = await storedInfo(storage, id, head, o)
-  if (kept !== undefined && isCurrent(kept, head)) return kept
-  return infoOfStored(storage, id, head, kept, options, o)
 }
 
 function matches(info: SessionInfo, o: ListOptions): boolean {

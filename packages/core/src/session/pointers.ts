@@ -2,67 +2,57 @@
 import { SessionError, hasCode } from "../format/errors.ts"
 import { checkSessionId } from "../storage/checks.ts"
 import type { CallOptions, Doc, SessionStorage } from "../storage/contract.ts"
-import type { Pointer } from "./types.ts"
-
-export async function setPointer(
-  storage: SessionStorage,
-  name: string,
-  pointer: Pointer,
-  o: CallOptions = {},
-): Promise<void> {
-  const { session, cwd } = pointer
-  checkSessionId(session)
-  if (cwd !== undefined && typeof cwd !== "string")
-    throw new SessionError("invalid", "The cwd of a pointer must be a string.")
-  const text = JSON.stringify({ session, ...(cwd === undefined ? {} : { cwd }) })
-  await untilWritten(storage, keyOf(name), o, (doc) =>
-    storage.docs.put(keyOf(name), text, { ...o, expect: doc?.version ?? null }),
-  )
-}
-
-export async function getPointer(
-  storage: SessionStorage,
-  name: string,
-  o: CallOptions = {},
-): Promise<Pointer | undefined> {
-  const doc = await storage.docs.get(keyOf(name), o)
-  return doc === undefined ? undefined : parsePointer(doc.text)
-}
-
-export async function deletePointer(storage: SessionStorage, name: string, o: CallOptions = {}): Promise<void> {
-  await untilWritten(storage, keyOf(name), o, async (doc) => {
-    if (doc !== undefined) await storage.docs.delete(keyOf(name), { ...o, expect: doc.version })
-  })
-}
+import type { Pointer, Pointers } from "./types.ts"
 
 /** Attempts; more conflicts in a row come from a faulty storage, not from other writers. */
 const TRIES = 20
 
-/** The last write wins: after a conflict, the new version of the document is read and replaced. */
-async function untilWritten(
-  storage: SessionStorage,
-  key: string,
-  o: CallOptions,
-  write: (doc: Doc | undefined) => Promise<unknown>,
-): Promise<void> {
-  for (let attempt = 1; ; attempt++) {
-    const doc = await storage.docs.get(key, o)
-    try {
-      await write(doc)
-      return
-    } catch (error) {
-      if (!hasCode(error, "conflict") || attempt === TRIES) throw error
+export function createPointers(storage: SessionStorage, checkOpen: () => void): Pointers {
+  /** The last write wins: after a conflict, the new version of the document is read and replaced. */
+  const untilWritten = async (
+    key: string,
+    o: CallOptions,
+    write: (doc: Doc | undefined) => Promise<unknown>,
+  ): Promise<void> => {
+    for (let attempt = 1; ; attempt++) {
+      const doc = await storage.docs.get(key, o)
+      try {
+        await write(doc)
+        return
+      } catch (error) {
+        if (!hasCode(error, "conflict") || attempt === TRIES) throw error
+      }
     }
+  }
+  return {
+    async set(name, { session, cwd }, o = {}) {
+      checkOpen()
+      checkSessionId(session)
+      if (cwd !== undefined && typeof cwd !== "string")
+        throw new SessionError("invalid", "The cwd of a pointer must be a string.")
+      const key = keyOf(name)
+      const text = JSON.stringify({ session, cwd })
+      await untilWritten(key, o, (doc) => storage.docs.put(key, text, { ...o, expect: doc?.version ?? null }))
+    },
+    async get(name, o = {}) {
+      checkOpen()
+      const doc = await storage.docs.get(keyOf(name), o)
+      return doc === undefined ? undefined : parsePointer(doc.text)
+    },
+    async delete(name, o = {}) {
+      checkOpen()
+      const key = keyOf(name)
+      await untilWritten(key, o, async (doc) => {
+        if (doc !== undefined) await storage.docs.delete(key, { ...o, expect: doc.version })
+      })
+    },
   }
 }
 
 function keyOf(name: unknown): string {
   if (typeof name === "string" && /^[A-Za-z0-9][A-Za-z0-9_-]{0,47}$/.test(name)) return `pointer.${name}`
-  throw new SessionError("invalid", `${shown(name)} is not a pointer's name: use 1 to 48 of A-Z a-z 0-9 _ -.`)
-}
-
-function shown(name: unknown): string {
-  return typeof name === "string" ? JSON.stringify(name.slice(0, 60)) : String(name)
+  const shown = typeof name === "string" ? JSON.stringify(name.slice(0, 60)) : String(name)
+  throw new SessionError("invalid", `${shown} is not a pointer's name: use 1 to 48 of A-Z a-z 0-9 _ -.`)
 }
 
 function parsePointer(text: string): Pointer | undefined {

@@ -4,7 +4,6 @@ import { selectContext } from "../context/select.ts"
 import type { SelectedEntry, Selection } from "../context/select.ts"
 import { inState } from "../context/state-blobs.ts"
 import { SessionError } from "../format/errors.ts"
-import { mayRefer } from "../format/blobs.ts"
 import type { Diagnostic } from "../format/diagnostics.ts"
 import type { Message } from "../format/message.ts"
 import type { ContextState, Entry } from "../format/entry.ts"
@@ -100,9 +99,8 @@ export async function readMessages(live: ReadableSession, o: MessagesOptions = {
     return { older: true }
   }
   const page = await live.store.untilKnown(() => state.log, ask, o)
-  const refers = page.entries.some(({ entry }) => mayRefer(entry))
-  const whole = refers ? await restoreSelected(live, page.entries, o) : page
-  const messages = whole.entries.map(({ seq, entry }): HistoryMessage => {
+  const { entries } = await restoreSelected(live, page.entries, o)
+  const messages = entries.map(({ seq, entry }): HistoryMessage => {
     const message = entry["message"] as Message
     const content = message.content === undefined ? undefined : blocksOf(message.content)
     const sound = content === undefined ? message : { ...message, content }

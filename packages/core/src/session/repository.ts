@@ -1,48 +1,197 @@
 /** `Sessions`: the repository of the sessions of one storage. Checks arguments and state, runs hooks, and calls the modules. */
 import { checkExclusive } from "../compaction/settings/layers.ts"
 import { checkSettings } from "../compaction/settings/settings.ts"
-import type { CompactionSettings } from "../compaction/types.ts"
 import { SessionError, hasCode } from "../format/errors.ts"
-import { createIds, isUlid } from "../format/ids.ts"
 import { headerProblem } from "../format/header.ts"
 import type { Header } from "../format/header.ts"
-import type { CallOptions, Deleted, SessionStorage } from "../storage/contract.ts"
+import { createIds, isUlid } from "../format/ids.ts"
 import { READ_WINDOW } from "../log/read-backwards.ts"
 import { isSessionId, signalOf } from "../storage/checks.ts"
 import { createSession } from "./create.ts"
+import { transferFeature } from "./features.ts"
 import { runHook } from "./hooks.ts"
 import type { Hooks } from "./hooks.ts"
-import type { SessionInfo } from "../info/projection.ts"
-import { listSessions, sessionInfo } from "./list.ts"
+import { listSessions } from "./list.ts"
 import type { KnownSortKeys } from "./list.ts"
 import { OpenSessions } from "./open-sessions.ts"
 import type { OpenedSession } from "./open-sessions.ts"
 import { newHeader, openSession } from "./open.ts"
 import type { OpeningOptions } from "./open.ts"
-import { continueRecent } from "./continue-recent.ts"
-import { transferFeature } from "./features.ts"
-import { deletePointer, getPointer, setPointer } from "./pointers.ts"
-import type {
-  ExportOptions,
-  ImportOptions,
-  ImportResult,
-  ImportSource,
-  CreateOptions,
-  ListOptions,
-  OpenOptions,
-  Pointers,
-  Session,
-  SessionPage,
-  Sessions,
-  SessionsOptions,
-  VerifyReport,
-} from "./types.ts"
+import { createPointers } from "./pointers.ts"
+import { infoOfStored } from "./stored-info.ts"
+import type { OpenOptions, Session, Sessions, SessionsOptions } from "./types.ts"
 
 /** Attempts of `openOrCreate`. A storage that answers `not_found` and `exists` more often than this contradicts itself. */
 const MAX_RACES = 10
 
 export function createSessions(o: SessionsOptions): Sessions {
-  return new SessionRepository(o)
+  const { storage, compaction, onHookFailed = (): void => undefined } = o
+  if (compaction !== undefined) checkExclusive(compaction)
+  const options = toOpeningOptions(o)
+  const { hooks, newId } = options
+  const open = new OpenSessions(storage, compaction)
+  const sortKeys: KnownSortKeys = new Map()
+
+  const checkOpen = (): void => {
+    if (open.closed) throw new SessionError("closed", "These sessions were closed. Call createSessions() again.")
+  }
+  const check = (id: string): void => {
+    checkOpen()
+    checkId(id, o.ulidsOnly === true)
+  }
+  const checkCompaction = (settings: OpenOptions): void => {
+    for (const layer of [compaction, settings.compaction]) if (layer !== undefined) checkSettings(layer)
+  }
+  const acquire = async (id: string, o: OpenOptions): Promise<OpenedSession> => {
+    check(id)
+    checkCompaction(o)
+    return open.open(id, (signal) => openSession(storage, id, options, signal), o)
+  }
+  /** Opens the session for one use of it. */
+  const use = async (id: string, o: OpenOptions, act: (opened: OpenedSession) => Promise<unknown>): Promise<void> => {
+    const opened = await acquire(id, o)
+    try {
+      await act(opened)
+    } finally {
+      await opened.handle.close()
+    }
+  }
+  /** Writes the pending appends of an open session before its stored log is read. */
+  const flush = async (id: string): Promise<void> => {
+    await (await open.find(id)?.catch(() => undefined))?.drain()
+  }
+  const runHooks = (name: "create" | "delete", run: (hook: Hooks) => unknown): void => {
+    for (const hook of hooks) runHook(name, () => run(hook), onHookFailed)
+  }
+  const runCreateHooks = (session: string, header: Header): void =>
+    runHooks("create", (hook) => hook.create?.({ session, header }))
+
+  const sessions: Sessions = {
+    storage,
+    pointers: createPointers(storage, checkOpen),
+
+    async create(o = {}) {
+      const id = o.id ?? newId()
+      check(id)
+      checkCompaction(o)
+      const header = newHeader(o, id, options.now())
+      const problem = headerProblem(header)
+      if (problem !== undefined) throw new SessionError("invalid", `The session was not created: ${problem}`)
+      const { handle } = await open.create(id, () => createSession(storage, header, options, o), o)
+      runCreateHooks(id, header)
+      return handle
+    },
+
+    async open(id, o = {}) {
+      return (await acquire(id, o)).handle
+    },
+
+    async openOrCreate(id, o = {}) {
+      for (let attempt = 1; ; attempt++) {
+        try {
+          return await sessions.open(id, o)
+        } catch (error) {
+          if (!hasCode(error, "not_found")) throw error
+        }
+        try {
+          return await sessions.create({ ...o, id })
+        } catch (error) {
+          // Another writer created it between the two calls, so it can be opened.
+          if (!hasCode(error, "exists") || attempt === MAX_RACES) throw error
+        }
+      }
+    },
+
+    async info(id, o) {
+      check(id)
+      return infoOfStored(storage, id, undefined, options, o)
+    },
+
+    async list(o = {}) {
+      checkOpen()
+      return listSessions(storage, options, sortKeys, o)
+    },
+
+    async rename(id, title, o = {}) {
+      await use(id, o, ({ handle }) => handle.title(title, signalOf(o)))
+    },
+
+    async move(id, o) {
+      if (typeof o.cwd !== "string" || o.cwd === "")
+        throw new SessionError("invalid", "The cwd of move() must be a non-empty string.", { session: id })
+      await use(id, o, ({ handle }) => handle.metadata("cwd", o.cwd, signalOf(o)))
+    },
+
+    async delete(id, o = {}) {
+      check(id)
+      // Pending appends are written before the delete, so that none fails on a deleted log.
+      await flush(id).catch(() => undefined)
+      const head = await storage.head(id, o)
+      const deleted = await storage.delete(id, o)
+      if (head === undefined)
+        throw new SessionError("not_found", `There is no session ${id} in ${storage.description}.`, { session: id })
+      open.remove(id)
+      runHooks("delete", (hook) => hook.delete?.({ session: id }))
+      return deleted
+    },
+
+    async fork(id, o = {}) {
+      const forkId = o.id ?? newId()
+      check(forkId)
+      await use(id, o, async ({ live, handle }) => {
+        const { forkSession } = await transferFeature()
+        await forkSession(live, handle, forkId, options, o)
+      })
+      const fork = await sessions.open(forkId, o)
+      runCreateHooks(forkId, fork.header)
+      return fork
+    },
+
+    async continueRecent(o) {
+      checkOpen()
+      return continueRecent(sessions, o)
+    },
+
+    async import(source, o = {}) {
+      const id = o.id ?? newId()
+      check(id)
+      const { importSession } = await transferFeature()
+      const { result, header } = await importSession(storage, source, id, options, o)
+      runCreateHooks(id, header)
+      return result
+    },
+
+    async *export(id, o = {}) {
+      check(id)
+      await flush(id)
+      const { exportSession } = await transferFeature()
+      yield* exportSession(sessions, id, o)
+    },
+
+    async copy(id, to, o = {}) {
+      check(id)
+      await flush(id)
+      const { copySession } = await transferFeature()
+      return copySession(storage, id, to, o)
+    },
+
+    async migrate(id, o = {}) {
+      check(id)
+      const { migrateStored } = await transferFeature()
+      return migrateStored(storage, id, { ...o, blobs: options.blobs })
+    },
+
+    async verify(id, o = {}) {
+      check(id)
+      await flush(id)
+      const { verifySession } = await transferFeature()
+      return verifySession(storage, id, o)
+    },
+
+    close: () => open.close(),
+    [Symbol.asyncDispose]: () => open.close(),
+  }
+  return sessions
 }
 
 /** The options with all defaults applied. */
@@ -62,219 +211,54 @@ function toOpeningOptions(o: SessionsOptions): OpeningOptions {
   }
 }
 
-class SessionRepository implements Sessions {
-  readonly storage: SessionStorage
-  readonly pointers: Pointers
-  readonly #options: OpeningOptions
-  readonly #sortKeys: KnownSortKeys = new Map()
-  readonly #ulidsOnly: boolean
-  readonly #hookFailed: (hook: string, error: unknown) => void
-  readonly #compaction: CompactionSettings | undefined
-  readonly #open: OpenSessions
+function checkId(id: unknown, ulidsOnly: boolean): void {
+  if (isSessionId(id) && (!ulidsOnly || isUlid(id))) return
+  const shown = typeof id === "string" ? JSON.stringify(id.slice(0, 40)) : String(id)
+  const rule = ulidsOnly
+    ? "a ULID: 26 of 0-9 A-H J K M N P-T V-Z"
+    : 'made of 1 to 128 of A-Z a-z 0-9 . _ -, with a letter or digit first and last and no ".."'
+  throw new SessionError("invalid", `${shown} is not a session id, which is ${rule}.`)
+}
 
-  constructor(o: SessionsOptions) {
-    this.storage = o.storage
-    if (o.compaction !== undefined) checkExclusive(o.compaction)
-    this.#compaction = o.compaction
-    this.#open = new OpenSessions(o.storage, o.compaction)
-    this.pointers = {
-      set: async (name, pointer, call) => {
-        this.#check()
-        return setPointer(o.storage, name, pointer, call)
-      },
-      get: async (name, call) => {
-        this.#check()
-        return getPointer(o.storage, name, call)
-      },
-      delete: async (name, call) => {
-        this.#check()
-        return deletePointer(o.storage, name, call)
-      },
+/** Resumes the session of a pointer, else the newest session of a directory, else creates one. */
+async function continueRecent(
+  sessions: Sessions,
+  { cwd, pointer, ...o }: Parameters<Sessions["continueRecent"]>[0],
+): Promise<Session> {
+  const target = pointer === undefined ? undefined : await sessions.pointers.get(pointer, o)
+  const pointed = target?.cwd === cwd ? await openIfThere(sessions, target.session, o) : undefined
+  const session = pointed ?? (await openNewest(sessions, cwd, o)) ?? (await sessions.create({ ...o, cwd }))
+  if (pointer === undefined) return session
+  try {
+    await sessions.pointers.set(pointer, { session: session.id, cwd }, o)
+    return session
+  } catch (error) {
+    await session.close()
+    throw error
+  }
+}
+
+async function openNewest(sessions: Sessions, cwd: string, o: OpenOptions): Promise<Session | undefined> {
+  for (let cursor: string | undefined; ; ) {
+    const page = await sessions.list({ ...o, cwd, limit: 10, ...(cursor === undefined ? {} : { cursor }) })
+    // It may be the newest one; resuming an older session instead would go unnoticed.
+    const away = page.unreadable.find(({ error }) => hasCode(error, "unavailable"))
+    if (away !== undefined) throw away.error
+    // An interrupted import, fork or copy is not a session that the user worked in.
+    for (const info of page.sessions) {
+      const session = info.incomplete === true ? undefined : await openIfThere(sessions, info.id, o)
+      if (session !== undefined) return session
     }
-    this.#ulidsOnly = o.ulidsOnly === true
-    this.#hookFailed = o.onHookFailed ?? ((): void => undefined)
-    this.#options = toOpeningOptions(o)
+    if (page.next === undefined) return undefined
+    cursor = page.next
   }
+}
 
-  async create(o: CreateOptions = {}): Promise<Session> {
-    this.#check()
-    const id = o.id ?? this.#options.newId()
-    this.#checkId(id)
-    this.#checkCompaction(o)
-    const { signal: _, id: __, compaction: ___, ...fields } = o
-    const header = newHeader(fields, id, this.#options.now())
-    const problem = headerProblem(header)
-    if (problem !== undefined) throw new SessionError("invalid", `The session was not created: ${problem}`)
-    const create = (): ReturnType<typeof createSession> => createSession(this.storage, header, this.#options, o)
-    const { handle } = await this.#open.create(id, create, o)
-    this.#runCreateHooks(id, header)
-    return handle
-  }
-
-  async open(id: string, o: OpenOptions = {}): Promise<Session> {
-    return (await this.#acquire(id, o)).handle
-  }
-
-  async openOrCreate(id: string, o: Omit<CreateOptions, "id"> = {}): Promise<Session> {
-    for (let attempt = 1; ; attempt++) {
-      try {
-        return await this.open(id, o)
-      } catch (error) {
-        if (!hasCode(error, "not_found")) throw error
-      }
-      try {
-        return await this.create({ ...o, id })
-      } catch (error) {
-        // Another writer created it between the two calls, so it can be opened.
-        if (!hasCode(error, "exists") || attempt === MAX_RACES) throw error
-      }
-    }
-  }
-
-  async info(id: string, o: CallOptions = {}): Promise<SessionInfo> {
-    this.#check()
-    this.#checkId(id)
-    return sessionInfo(this.storage, id, this.#options, o)
-  }
-
-  async list(o: ListOptions = {}): Promise<SessionPage> {
-    this.#check()
-    return listSessions(this.storage, this.#options, this.#sortKeys, o)
-  }
-
-  async rename(id: string, title: string | null, o: CallOptions = {}): Promise<void> {
-    await this.#with(id, o, ({ handle }) => handle.title(title, signalOf(o)))
-  }
-
-  async move(id: string, o: CallOptions & { readonly cwd: string }): Promise<void> {
-    if (typeof o.cwd !== "string" || o.cwd === "")
-      throw new SessionError("invalid", "The cwd of move() must be a non-empty string.", { session: id })
-    await this.#with(id, o, ({ handle }) => handle.metadata("cwd", o.cwd, signalOf(o)))
-  }
-
-  async delete(id: string, o: CallOptions = {}): Promise<Deleted> {
-    this.#check()
-    this.#checkId(id)
-    // Pending appends are written before the delete, so that none fails on a deleted log.
-    await this.#flush(id).catch(() => undefined)
-    const head = await this.storage.head(id, o)
-    const deleted = await this.storage.delete(id, o)
-    if (head === undefined)
-      throw new SessionError("not_found", `There is no session ${id} in ${this.storage.description}.`, { session: id })
-    this.#open.remove(id)
-    for (const hook of this.#options.hooks) runHook("delete", () => hook.delete?.({ session: id }), this.#hookFailed)
-    return deleted
-  }
-
-  async fork(id: string, o: OpenOptions & { readonly at?: string; readonly id?: string } = {}): Promise<Session> {
-    const forkId = o.id ?? this.#options.newId()
-    this.#checkId(forkId)
-    await this.#with(id, o, async ({ live, handle }) => {
-      const { forkSession } = await transferFeature()
-      await forkSession(live, handle, forkId, this.#options, o)
-    })
-    const fork = await this.open(forkId, o)
-    this.#runCreateHooks(forkId, fork.header)
-    return fork
-  }
-
-  async continueRecent(o: OpenOptions & { readonly cwd: string; readonly pointer?: string }): Promise<Session> {
-    this.#check()
-    return continueRecent(this, o)
-  }
-
-  async import(source: ImportSource, o: ImportOptions = {}): Promise<ImportResult> {
-    this.#check()
-    const id = o.id ?? this.#options.newId()
-    this.#checkId(id)
-    const { importSession } = await transferFeature()
-    const { result, header } = await importSession(this.storage, source, id, this.#options, o)
-    this.#runCreateHooks(id, header)
-    return result
-  }
-
-  async *export(id: string, o: ExportOptions = {}): AsyncIterable<string> {
-    this.#check()
-    this.#checkId(id)
-    await this.#flush(id)
-    const { exportSession } = await transferFeature()
-    yield* exportSession(this, id, o)
-  }
-
-  async copy(id: string, to: SessionStorage, o: CallOptions = {}): Promise<ImportResult> {
-    this.#check()
-    this.#checkId(id)
-    await this.#flush(id)
-    const { copySession } = await transferFeature()
-    return copySession(this.storage, id, to, o)
-  }
-
-  async migrate(
-    id: string,
-    o: CallOptions = {},
-  ): Promise<{ readonly migrated: boolean; readonly from: { format: string; version: number } }> {
-    this.#check()
-    this.#checkId(id)
-    const { migrateStored } = await transferFeature()
-    return migrateStored(this.storage, id, { ...o, blobs: this.#options.blobs })
-  }
-
-  async verify(id: string, o: CallOptions = {}): Promise<VerifyReport> {
-    this.#check()
-    this.#checkId(id)
-    await this.#flush(id)
-    const { verifySession } = await transferFeature()
-    return verifySession(this.storage, id, o)
-  }
-
-  close(): Promise<void> {
-    return this.#open.close()
-  }
-
-  [Symbol.asyncDispose](): Promise<void> {
-    return this.close()
-  }
-
-  async #acquire(id: string, o: OpenOptions): Promise<OpenedSession> {
-    this.#check()
-    this.#checkId(id)
-    this.#checkCompaction(o)
-    return this.#open.open(id, (signal) => openSession(this.storage, id, this.#options, signal), o)
-  }
-
-  async #with<T>(id: string, o: CallOptions, use: (opened: OpenedSession) => Promise<T>): Promise<T> {
-    const opened = await this.#acquire(id, o)
-    try {
-      return await use(opened)
-    } finally {
-      await opened.handle.close()
-    }
-  }
-
-  /** Writes the pending appends of an open session before its stored log is read. */
-  async #flush(id: string): Promise<void> {
-    await (await this.#open.find(id)?.catch(() => undefined))?.drain()
-  }
-
-  #runCreateHooks(session: string, header: Header): void {
-    for (const hook of this.#options.hooks)
-      runHook("create", () => hook.create?.({ session, header }), this.#hookFailed)
-  }
-
-  #check(): void {
-    if (this.#open.closed) throw new SessionError("closed", "These sessions were closed. Call createSessions() again.")
-  }
-
-  #checkCompaction({ compaction }: OpenOptions): void {
-    for (const level of [this.#compaction, compaction]) if (level !== undefined) checkSettings(level)
-  }
-
-  #checkId(id: unknown): asserts id is string {
-    if (isSessionId(id) && (!this.#ulidsOnly || isUlid(id))) return
-    const shown = typeof id === "string" ? JSON.stringify(id.slice(0, 40)) : String(id)
-    const rule = this.#ulidsOnly
-      ? "a ULID: 26 of 0-9 A-H J K M N P-T V-Z"
-      : 'made of 1 to 128 of A-Z a-z 0-9 . _ -, with a letter or digit first and last and no ".."'
-    throw new SessionError("invalid", `${shown} is not a session id, which is ${rule}.`)
+async function openIfThere(sessions: Sessions, id: string, o: OpenOptions): Promise<Session | undefined> {
+  try {
+    return await sessions.open(id, o)
+  } catch (error) {
+    if (hasCode(error, "not_found") || hasCode(error, "not_a_session") || hasCode(error, "invalid")) return undefined
+    throw error
   }
 }

@@ -1,66 +1,68 @@
 /**
- * Brings the stored information of a log up to date: continues it with the log's newest lines, and reads the whole log only if that is
- * not enough, or the log is of another version.
+ * The information of a stored session: the stored projection if it is current, else one that is brought up to date from the log. A log is
+ * opened only if the path of its leaf must be read, or if it is of another version and must be read completely.
  */
-import type { CallOptions, HeadInfo, SessionStorage } from "../storage/contract.ts"
-import type { InfoProjection } from "../info/projection.ts"
+import { hasCode } from "../format/errors.ts"
+import { toSessionInfo } from "../info/projection.ts"
+import type { InfoProjection, SessionInfo } from "../info/projection.ts"
 import { currentInfo } from "../info/refresh.ts"
-import { storeInfo } from "../info/store.ts"
-import { currentHeader, readLines } from "../log/loaded-log.ts"
+import { isCurrent, storedInfo, storeInfo } from "../info/store.ts"
+import { currentHeader, notFound, readLines } from "../log/loaded-log.ts"
+import type { CallOptions, HeadInfo, SessionStorage } from "../storage/contract.ts"
 import { openSession } from "./open.ts"
 import type { OpeningOptions } from "./open.ts"
 import { infoOfMemory, withPathOf } from "./read-log.ts"
 
-/** `kept`: the stored projection, which is not current. Rejects with `not_a_session`, and with the errors of the storage. */
+/** Attempts to read a log that other writers replace meanwhile. */
+const TRIES = 3
+
+/**
+ * `listed`: the head of the log, if a list has given it. Rejects with `not_found` if the session does not exist, with `not_a_session` if
+ * its log is not a session log, and with the errors of the storage.
+ */
 export async function infoOfStored(
   storage: SessionStorage,
   id: string,
+  listed: HeadInfo | undefined,
+  options: OpeningOptions,
+  o: CallOptions = {},
+): Promise<SessionInfo> {
+  let head = listed
+  for (let attempt = 1; ; attempt++) {
+    head ??= await storage.head(id, o)
+    if (head === undefined) throw notFound(storage, id)
+    try {
+      return toSessionInfo(id, await projectionOf(storage, id, head, options, o), head)
+    } catch (error) {
+      if (!hasCode(error, "conflict") || attempt === TRIES) throw error
+      head = undefined
+    }
+  }
+}
+
+async function projectionOf(
+  storage: SessionStorage,
+  id: string,
   head: HeadInfo,
-  kept: InfoProjection | undefined,
   options: OpeningOptions,
   o: CallOptions,
 ): Promise<InfoProjection> {
+  const kept = await storedInfo(storage, id, head, o)
+  if (kept !== undefined && isCurrent(kept, head)) return kept
   // A projection that can be continued was made from a log of this version, so only logs without one are checked.
-  if (kept === undefined && !(await isOurs(storage, id, o))) return infoOfOther(storage, id, head, options, o)
-  const projection = await currentInfo(storage, id, head, o)
-  return projection.stale === "path" ? withStoredPath(storage, id, head, projection, options, o) : projection
-}
-
-async function isOurs(storage: SessionStorage, id: string, o: CallOptions): Promise<boolean> {
-  const [first] = await readLines(storage, id, { from: 0, to: 1 }, o)
-  return currentHeader(first) !== undefined
-}
-
-/** The log of another version must be read completely. Its projection is stored, so that the next list does not read it again. */
-async function infoOfOther(
-  storage: SessionStorage,
-  id: string,
-  head: HeadInfo,
-  options: OpeningOptions,
-  o: CallOptions,
-): Promise<InfoProjection> {
-  const session = await openSession(storage, id, options, o)
-  const made = infoOfMemory(session)
-  const projection = made.stale === "path" ? await withPathOf(session, made, o) : made
-  const now = session.state.head
-  if (now?.next !== head.next || now.log !== head.log) return projection
-  const whole: InfoProjection = { ...projection, whole: true, to: { seq: head.next - 1, id: "" } }
-  await storeInfo(storage, id, whole, o)
-  return whole
-}
-
-/** Reads the path of the leaf, and stores the completed projection, so that the next list does not read it again. */
-async function withStoredPath(
-  storage: SessionStorage,
-  id: string,
-  head: HeadInfo,
-  projection: InfoProjection,
-  options: OpeningOptions,
-  o: CallOptions,
-): Promise<InfoProjection> {
-  const session = await openSession(storage, id, options, o)
-  const known = await withPathOf(session, projection, o)
-  const now = session.state.head
+  const isOurs = kept !== undefined || (await isOfThisVersion(storage, id, o))
+  const projection = isOurs ? await currentInfo(storage, id, head, o) : undefined
+  if (projection !== undefined && projection.stale !== "path") return projection
+  const live = await openSession(storage, id, options, o)
+  const made = projection ?? { ...infoOfMemory(live), whole: true, to: { seq: head.next - 1, id: "" } }
+  const known = made.stale === "path" ? await withPathOf(live, made, o) : made
+  const now = live.state.head
+  // Stored, so that the next list does not read the log again.
   if (now?.next === head.next && now.log === head.log) await storeInfo(storage, id, known, o)
   return known
+}
+
+async function isOfThisVersion(storage: SessionStorage, id: string, o: CallOptions): Promise<boolean> {
+  const [first] = await readLines(storage, id, { from: 0, to: 1 }, o)
+  return currentHeader(first) !== undefined
 }

@@ -21,10 +21,15 @@ interface AsyncLocal {
 }
 
 export class TurnLock {
+  readonly #session: string
   #tail: Promise<unknown> = Promise.resolve()
   /** Created for the first turn, because most sessions are only read. */
   #scopes: AsyncLocal | undefined
   running: RunningTurn | undefined
+
+  constructor(session: string) {
+    this.#session = session
+  }
 
   /** Whether the caller runs inside a turn of this lock. Known only in runtimes with async context. */
   get isInside(): boolean {
@@ -33,8 +38,8 @@ export class TurnLock {
   }
 
   /** Runs `fn` when all earlier turns have ended. */
-  async run<T>(fn: () => Promise<T>, session: string, signal?: AbortSignal): Promise<T> {
-    if (this.isInside) throw nestedTurn(session)
+  async run<T>(fn: () => Promise<T>, signal?: AbortSignal): Promise<T> {
+    if (this.isInside) throw nestedTurn(this.#session)
     const scopes = (this.#scopes ??= createScopes())
     const before = this.#tail
     let done = (): void => undefined
@@ -43,37 +48,13 @@ export class TurnLock {
     const scope: Scope = { ended: false }
     try {
       // An aborted turn keeps its position in the queue: the next one still waits for the turn before it.
-      const toError = (cause: unknown): StorageError =>
-        new StorageError("aborted", abortedMessage(session), { session, cause })
-      await rejectOnAbort(before, signal, toError)
+      await rejectOnAbort(before, signal, (reason) => turnAborted(this.#session, reason))
       return await (scopes === undefined ? fn() : scopes.run(scope, fn))
     } finally {
       scope.ended = true
       done()
     }
   }
-}
-
-export function nestedTurn(session: string): SessionError {
-  const message = `A turn was started inside a turn of ${session}. Append to the session that the turn's function receives, or await the first turn.`
-  return new SessionError("invalid", message, { session })
-}
-
-export function turnAborted(session: string, signal: AbortSignal): StorageError {
-  return new StorageError("aborted", abortedMessage(session), { session, cause: signal.reason })
-}
-
-function abortedMessage(session: string): string {
-  return `The turn on ${session} was aborted before it began.`
-}
-
-/** Async context exists in Node, Bun and Deno, not in browsers; there, only the handle of a turn rejects a nested turn. */
-function createScopes(): AsyncLocal | undefined {
-  const { process } = globalThis as { process?: { getBuiltinModule?: (name: string) => unknown } }
-  const hooks = process?.getBuiltinModule?.("node:async_hooks") as
-    | { AsyncLocalStorage?: new () => AsyncLocal }
-    | undefined
-  return hooks?.AsyncLocalStorage === undefined ? undefined : new hooks.AsyncLocalStorage()
 }
 
 /** How often a turn runs again before it rejects with `conflict`. */
@@ -83,42 +64,49 @@ const RETRIES = 3
 export function runTurn<T>(
   live: ReadableSession & { readonly turns: TurnLock },
   fn: (turn: TurnContext) => Promise<T> | T,
-  o: CallOptions,
+  { signal }: CallOptions,
   between?: () => Promise<void>,
 ): Promise<T> {
-  const { turns } = live
   const run = async (): Promise<T> => {
     for (let attempt = 0; ; attempt++) {
-      if (o.signal?.aborted !== true) await between?.()
-      if (o.signal?.aborted === true) throw turnAborted(live.id, o.signal)
+      if (signal?.aborted !== true) await between?.()
+      if (signal?.aborted === true) throw turnAborted(live.id, signal.reason)
       const running: RunningTurn = { phase: "unopened", stale: false, conflicted: false }
-      turns.running = running
-      const outcome = await settle(async () => fn({ attempt }))
-      turns.running = undefined
+      live.turns.running = running
+      const [outcome] = await Promise.allSettled([(async () => fn({ attempt }))()])
+      live.turns.running = undefined
       // An append that the turn did not await may still conflict.
       await live.drain().catch(() => undefined)
       if (!running.conflicted) {
-        if (outcome.failed) throw outcome.error
+        if (outcome.status === "rejected") throw outcome.reason
         await between?.()
         return outcome.value
       }
       if (attempt === RETRIES) throw tooManyConflicts(live.id)
     }
   }
-  return turns.run(run, live.id, o.signal)
+  return live.turns.run(run, signal)
 }
 
-type Outcome<T> = { readonly failed: false; readonly value: T } | { readonly failed: true; readonly error: unknown }
+export function nestedTurn(session: string): SessionError {
+  const message = `A turn was started inside a turn of ${session}. Append to the session that the turn's function receives, or await the first turn.`
+  return new SessionError("invalid", message, { session })
+}
 
-async function settle<T>(fn: () => Promise<T>): Promise<Outcome<T>> {
-  try {
-    return { failed: false, value: await fn() }
-  } catch (error) {
-    return { failed: true, error }
-  }
+function turnAborted(session: string, cause: unknown): StorageError {
+  return new StorageError("aborted", `The turn on ${session} was aborted before it began.`, { session, cause })
 }
 
 function tooManyConflicts(session: string): SessionError {
   const message = `Other writers appended to ${session} during each of ${RETRIES + 1} attempts of this turn; nothing of it was written.`
   return new SessionError("conflict", message, { session })
+}
+
+/** Async context exists in Node, Bun and Deno, not in browsers; there, only the handle of a turn rejects a nested turn. */
+function createScopes(): AsyncLocal | undefined {
+  const { process } = globalThis as { process?: { getBuiltinModule?: (name: string) => unknown } }
+  const hooks = process?.getBuiltinModule?.("node:async_hooks") as
+    | { AsyncLocalStorage?: new () => AsyncLocal }
+    | undefined
+  return hooks?.AsyncLocalStorage === undefined ? undefined : new hooks.AsyncLocalStorage()
 }
