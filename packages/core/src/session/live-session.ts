@@ -46,9 +46,6 @@ export interface LiveSessionOptions {
   readonly now: () => number
 }
 
-/** Loads the log that replaced the session's, if it is its own; returns whether it was. */
-export type Reload = (session: LiveSession) => Promise<boolean>
-
 export class LiveSession implements QueueContext, CompactableSession {
   readonly id: string
   readonly storage: SessionStorage
@@ -56,13 +53,13 @@ export class LiveSession implements QueueContext, CompactableSession {
   readonly store: LogStore
   readonly options: LiveSessionOptions
   readonly events: Emitter = new Emitter()
-  readonly turns: TurnLock = new TurnLock()
+  readonly turns: TurnLock
   readonly diagnostics: Diagnostic[]
   writeGuard: WriteGuard = { kind: "open" }
   readonly compaction: CompactionProgress = { running: false, failures: 0 }
-  /** Called where a handle is closed: each looks whether it was its own. */
   readonly closeListeners: Set<() => void> = new Set()
-  readonly #reload: Reload
+  /** Loads the log that replaced this session's, if it is its own; returns whether it was. */
+  readonly reload: () => Promise<boolean>
   readonly #queue: WriteQueue
   /** Appends that wait in memory for the message that creates their session. */
   #waiting: PendingAppend[] = []
@@ -71,14 +68,20 @@ export class LiveSession implements QueueContext, CompactableSession {
   #hooked: Promise<void> = Promise.resolve()
   #hookedCount = 0
 
-  constructor(o: { state: SessionState; store: LogStore; options: LiveSessionOptions; reload: Reload }) {
+  constructor(o: {
+    state: SessionState
+    store: LogStore
+    options: LiveSessionOptions
+    reload: (live: LiveSession) => Promise<boolean>
+  }) {
     this.id = o.store.id
     this.storage = o.store.storage
     this.state = o.state
     this.store = o.store
     this.options = o.options
     this.diagnostics = o.store.diagnostics
-    this.#reload = o.reload
+    this.turns = new TurnLock(this.id)
+    this.reload = () => o.reload(this)
     this.#queue = new WriteQueue(this)
   }
 
@@ -101,7 +104,6 @@ export class LiveSession implements QueueContext, CompactableSession {
     }
   }
 
-  /** Waits until the outcome of every append made so far is known. `indeterminate` if that cannot be found out. */
   async drain(): Promise<void> {
     await this.#hooked
     await this.#queue.flush()
@@ -119,7 +121,7 @@ export class LiveSession implements QueueContext, CompactableSession {
       const place = async (): Promise<void> => {
         if (o.signal?.aborted === true) throw aborted(this.id, o.signal, false)
         if (this.writeGuard.kind === "refused") throw this.writeGuard.error
-        if (this.writeGuard.kind === "migrate") await this.writeGuard.migrate()
+        if (this.writeGuard.kind === "migrate") await this.#migrate()
         const changed = await runAppendHooks(this.options.hooks, entries, this.id)
         let path = pathForState(this.state, changed)
         while (isOlder(path)) {
@@ -134,6 +136,18 @@ export class LiveSession implements QueueContext, CompactableSession {
       this.#hookedCount++
       this.#hooked = this.#hooked.then(place).catch(reject).finally(done)
     })
+  }
+
+  /** Replaces the stored log by its migration, and loads that into the session. */
+  async #migrate(): Promise<void> {
+    const { storage, id } = this
+    const { migrateStored } = await transferFeature()
+    await migrateStored(storage, id, { blobs: this.options.blobs })
+    if ((await storage.head(id)) === undefined || !(await this.reload())) {
+      const message = `The log of ${id} changed while it was migrated. Open the session again.`
+      throw new SessionError("conflict", message, { session: id })
+    }
+    this.writeGuard = { kind: "open" }
   }
 
   /**
@@ -305,47 +319,24 @@ export class LiveSession implements QueueContext, CompactableSession {
     const known = this.diagnostics.findIndex((diagnostic) => diagnostic.code === code)
     if (known >= 0) this.diagnostics.splice(known, 1)
   }
-
-  /** Loads the log that replaced this session's, if it is its own; returns whether it was. */
-  async reload(): Promise<boolean> {
-    return this.#reload(this)
-  }
 }
 
-/** Decides whether a log of another version can be written: never, after a migration, or freely. */
+/** Whether a log of another version can be written: never, after a migration, or freely. */
 export function writeGuardOf(
-  live: LiveSession,
+  { id, storage }: LiveSession,
   { older, newer }: Pick<LoadedLog, "older" | "newer">,
   { migrateOnWrite }: { readonly migrateOnWrite: boolean },
 ): WriteGuard {
-  const { id, storage } = live
   const about = { session: id, storage: storage.description }
   if (newer !== undefined) {
     const message = `The log of ${id} ${unknownVersion(newer.version)}. Use a newer program to write to it.`
     return { kind: "refused", error: new SessionError("newer_version", message, about) }
   }
   if (older === undefined) return { kind: "open" }
-  if (migrateOnWrite && storage.capabilities.replace) {
-    let running: Promise<void> | undefined
-    const migrate = (): Promise<void> => (running ??= migrateInPlace(live).finally(() => (running = undefined)))
-    return { kind: "migrate", migrate }
-  }
+  if (migrateOnWrite && storage.capabilities.replace) return { kind: "migrate" }
   const why = migrateOnWrite ? `${storage.description} cannot replace a log` : "migrateOnWrite is off"
   const message = `The log of ${id} is of the older version ${older.version}, and ${why}: it is open for reading only. Fork the session to continue it.`
   return { kind: "refused", error: new SessionError("read_only", message, about) }
-}
-
-/** Replaces the stored log by its migration, and loads that into the session. */
-async function migrateInPlace(live: LiveSession): Promise<void> {
-  const { migrateStored } = await transferFeature()
-  await migrateStored(live.storage, live.id, { blobs: live.options.blobs })
-  const head = await live.storage.head(live.id)
-  if (head === undefined || !(await live.reload())) {
-    throw new SessionError("conflict", `The log of ${live.id} changed while it was migrated. Open the session again.`, {
-      session: live.id,
-    })
-  }
-  live.writeGuard = { kind: "open" }
 }
 
 export { BRANCH_TARGET } from "../write/assign.ts"

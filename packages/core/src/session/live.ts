@@ -15,7 +15,7 @@ export type WriteGuard =
   | { readonly kind: "open" }
   | { readonly kind: "refused"; readonly error: SessionError }
   /** The stored log is of an older version: the first write migrates it. */
-  | { readonly kind: "migrate"; readonly migrate: () => Promise<void> }
+  | { readonly kind: "migrate" }
 
 export interface ReadableSession {
   readonly id: string

@@ -24,7 +24,7 @@ import type { SessionEvents } from "./events.ts"
 import type { SessionInfo } from "../info/projection.ts"
 import { oneByOne } from "./one-by-one.ts"
 import { readContext } from "./context.ts"
-import { findEntry, readMessages } from "./read-path.ts"
+import { findEntry, readMessages, unknownEntry } from "./read-path.ts"
 import { readEntry, readEntryRuns, readInfo, readParts, readTree } from "./read-log.ts"
 import { compactionFeature } from "./features.ts"
 import { BRANCH_TARGET } from "./live-session.ts"
@@ -207,7 +207,7 @@ export class SessionHandle implements Session {
     const { turns } = this.#open(o)
     if (this.#owner.inTurn === true || turns.isInside) throw notInTurn(this.id)
     const { compactIfDue } = await compactionFeature()
-    return turns.run(() => compactIfDue(this.#open(), this.#compacting(), o), this.id, o.signal)
+    return turns.run(() => compactIfDue(this.#open(), this.#compacting(), o), o.signal)
   }
 
   async info(o?: CallOptions): Promise<SessionInfo> {
@@ -288,9 +288,8 @@ export class SessionHandle implements Session {
   async #at<T>(id: string, o: CallOptions | undefined, then: (seq: Seq) => Promise<T>): Promise<T> {
     const live = this.#open(o)
     const seq = live.state.log.find(id) ?? (await findEntry(live, id, o))
-    if (seq !== undefined) return then(seq)
-    const message = `There is no entry ${JSON.stringify(id)} in session ${this.id}.`
-    throw new SessionError("not_found", message, { session: this.id })
+    if (seq === undefined) throw unknownEntry(live, id)
+    return then(seq)
   }
 
   #appendAt(
