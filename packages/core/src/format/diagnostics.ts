@@ -55,3 +55,6 @@ export interface Diagnostic {
   readonly leaf?: string
   readonly otherLeaf?: string
 }
+
+/** Receives the diagnostics of a reading, in the order in which they are found. */
+export type Report = (diagnostic: Diagnostic) => void

@@ -1,4 +1,5 @@
 /** Identifies a log by its first lines: its format, its version, and which program wrote an older one. */
+import { SessionError, type SessionErrorDetails } from "./errors.ts"
 import { type LogRecord, parseLine } from "./line.ts"
 import { FORMAT, type Header, VERSION } from "./header.ts"
 import { isObject } from "./shape.ts"
@@ -45,6 +46,27 @@ export function identifyStart(lines: readonly string[], start: LogStart): StartI
     return foreign(`its first record is of type ${shown(first.type)}, not a session header`)
   }
   return identifyHeader(first)
+}
+
+/** Throws `not_a_session` or `newer_version` for a log that this version cannot take over; `subject` begins the message. */
+export function checkIdentity<I extends StartIdentity>(
+  identity: I,
+  subject: string,
+  about: SessionErrorDetails = {},
+): asserts identity is Extract<I, { readonly kind: "sessions" | "older" }> {
+  switch (identity.kind) {
+    case "sessions":
+    case "older":
+      return
+    case "newer": {
+      const message = `${subject} ${unknownVersion(identity.version)}. Use a newer program.`
+      throw new SessionError("newer_version", message, about)
+    }
+    case "empty":
+      throw new SessionError("not_a_session", `${subject} is empty; there is no session in it.`, about)
+    case "foreign":
+      throw new SessionError("not_a_session", `${subject} is not a session: ${identity.reason}.`, about)
+  }
 }
 
 /** Why a log of a newer version cannot be read, as the end of a sentence. */

@@ -52,7 +52,7 @@ async function projectFurther(
     if (seq > from.to.seq) {
       const before = projection
       const project = (entry: Entry | undefined): InfoProjection => projectEntry(before, entry, seq)
-      ;({ projection } = await withBlobs(storage, parseEntry(line, seq, ignore), project, o))
+      ;({ projection } = await withBlobs(storage, parseEntry(line, seq), project, o))
     } else if (idAt(line, seq) !== from.to.id) return undefined
   }
   return projection
@@ -78,7 +78,7 @@ export async function projectAnew(
     }
     const before = projection
     const project = (entry: Entry | undefined): InfoProjection => projectFields(before, entry, seq)
-    const done = await withBlobs(storage, parseEntry(line, seq, ignore), project, o)
+    const done = await withBlobs(storage, parseEntry(line, seq), project, o)
     projection = done.projection
     if (done.entry !== undefined) prompts.add(done.entry)
   }
@@ -127,11 +127,7 @@ async function* linesOf(
 }
 
 function idAt(line: string, seq: Seq): string {
-  if (seq > 0) return parseEntry(line, seq, ignore)?.id ?? ""
+  if (seq > 0) return parseEntry(line, seq)?.id ?? ""
   const { id } = (parseLine(line).record ?? {}) as { id?: unknown }
   return typeof id === "string" ? id : ""
-}
-
-function ignore(): void {
-  // Opening and verify report damaged lines; the information is projected from the others.
 }

@@ -73,14 +73,16 @@ async function loadCurrent(
   header: Header,
   o: LoadOptions,
 ): Promise<LoadedLog> {
-  const diagnostics = tornTail(headInfo)
-  const imported = importedLines(header)
-  if (headInfo.next < imported) {
-    const message = `The log has ${headInfo.next} of ${imported} lines: the import, fork or copy that made it was cut off. Run it again to complete it.`
-    diagnostics.push({ code: "incomplete", message })
-  }
+  const diagnostics = [...tornTail(headInfo), ...incompleteLog(headInfo, header)]
   const reading = startBackwards(headInfo, o.readWindow, o.contextStart?.(headInfo))
-  const loaded = { header, headInfo, log: new EntryLog(headInfo.next), reading, imported, diagnostics }
+  const loaded = {
+    header,
+    headInfo,
+    log: new EntryLog(headInfo.next),
+    reading,
+    imported: importedLines(header),
+    diagnostics,
+  }
   await loadOlder(storage, id, loaded, undefined, o)
   return loaded
 }
@@ -180,4 +182,11 @@ export function tornTail({ torn = 0 }: HeadInfo): Diagnostic[] {
   if (torn === 0) return []
   const message = `The log ends in ${torn} bytes of a line that was never finished. They are ignored; the next append removes them and keeps a copy.`
   return [{ code: "torn_tail", bytes: torn, message }]
+}
+
+export function incompleteLog({ next }: HeadInfo, header: Header): Diagnostic[] {
+  const lines = importedLines(header)
+  if (next >= lines) return []
+  const message = `The log has ${next} of ${lines} lines: the import, fork or copy that created it was interrupted. Repeat it to complete the log.`
+  return [{ code: "incomplete", message }]
 }

@@ -1,12 +1,15 @@
 /** Parses stored lines to slots of an {@link EntryLog}. A line that is not an entry becomes an empty slot and is reported. */
-import type { Diagnostic } from "../format/diagnostics.ts"
+import type { Report } from "../format/diagnostics.ts"
 import { isEntry } from "../format/entry.ts"
 import { parseLine } from "../format/line.ts"
 import type { Seq } from "../storage/contract.ts"
 import type { EntrySlot } from "./entry-log.ts"
 
-/** The entry of a line, with its actual `seq`. Line 0 is the header and never an entry. */
-export function parseEntry(line: string, seq: Seq, report: (diagnostic: Diagnostic) => void): EntrySlot {
+/**
+ * The entry of a line, with its actual `seq`. Line 0 is the header and never an entry. Most readers give no `report`: opening and
+ * verifying report the damaged lines.
+ */
+export function parseEntry(line: string, seq: Seq, report: Report = ignore): EntrySlot {
   if (seq === 0) return undefined
   const { record, problem } = parseLine(line)
   if (problem !== undefined) {
@@ -28,3 +31,5 @@ export function parseEntry(line: string, seq: Seq, report: (diagnostic: Diagnost
   report({ code: "seq_mismatch", seq, entryId: record.id, message })
   return { ...record, seq }
 }
+
+function ignore(): void {}

@@ -28,7 +28,7 @@ export async function* readEntryRuns(
   const stored = live.writeGuard.kind === "open" && state.head !== undefined ? Math.min(state.acknowledged, to) : 0
   if (from < stored) {
     for await (const chunk of live.storage.read(live.id, { from, to: stored }, signal)) {
-      const slots = chunk.lines.map((line, index) => parseEntry(line, chunk.from + index, ignore))
+      const slots = chunk.lines.map((line, index) => parseEntry(line, chunk.from + index))
       yield* wholeRuns(live, slots, o)
     }
   }
@@ -150,8 +150,4 @@ async function wholeEntry(live: LiveSession, entry: Entry, o: CallOptions): Prom
   const { entries, diagnostics } = await restoreEntries(live.storage, [entry], { ...signal, foreign })
   for (const diagnostic of diagnostics) live.events.emit("diagnostic", diagnostic)
   return entries[0] as Entry
-}
-
-function ignore(): void {
-  // Opening and verifying report damaged lines. A reader of entries skips them.
 }

@@ -1,16 +1,16 @@
 /** Copies a session to another storage: its lines unchanged, and the blobs that they refer to. */
-import { blobRefs } from "../format/blobs.ts"
 import type { Diagnostic } from "../format/diagnostics.ts"
 import { parseLine } from "../format/line.ts"
-import { FORMAT, VERSION } from "../format/header.ts"
-import { identifyLog } from "../format/identify.ts"
+import { checkIdentity, identifyLog } from "../format/identify.ts"
 import { signalOf } from "../storage/checks.ts"
 import type { CallOptions, SessionStorage } from "../storage/contract.ts"
-import { notFound, readLines } from "../log/loaded-log.ts"
+import { readLines } from "../log/loaded-log.ts"
 import { writeLog } from "./write-log.ts"
 import type { LineToWrite } from "./write-log.ts"
-import { checkIdentity, withOriginLines } from "./headers.ts"
+import { readHeader, withOriginLines } from "./headers.ts"
 import type { CopyOptions, ImportResult } from "../session/types.ts"
+import { blobRefs } from "../format/blobs.ts"
+import { FORMAT, VERSION } from "../format/header.ts"
 
 /**
  * Lines are copied unchanged; only the header of a log of this format gets the expected number of lines if the log is written in
@@ -24,10 +24,8 @@ export async function copySession(
   o: CopyOptions = {},
 ): Promise<ImportResult> {
   const signal = signalOf(o)
-  const head = await from.head(id, signal)
-  if (head === undefined) throw notFound(from, id)
-  const [header = ""] = await readLines(from, id, { from: 0, to: 1 }, signal)
-  const ours = identifyLog([header]).kind === "sessions"
+  const { head, line: header, header: own } = await readHeader(from, id, signal)
+  const ours = own !== undefined
   const source = ours ? { format: FORMAT, version: VERSION } : await identifyOther(from, id, signal)
   const diagnostics: Diagnostic[] = []
   const blobs = new BlobCopier(from, to, signal, (diagnostic) => diagnostics.push(diagnostic))

@@ -3,12 +3,11 @@ import { SessionError } from "../format/errors.ts"
 import { blobRefs, restoreBlobs } from "../format/blobs.ts"
 import { withChanges } from "../format/json-edit.ts"
 import { parseLine } from "../format/line.ts"
-import { identifyLog } from "../format/identify.ts"
 import { signalOf } from "../storage/checks.ts"
 import type { CallOptions, SessionStorage } from "../storage/contract.ts"
-import { notFound, readLines } from "../log/loaded-log.ts"
 import type { Sessions, ExportOptions } from "../session/types.ts"
 import { readBackup } from "./backup.ts"
+import { readHeader } from "./headers.ts"
 import { toMarkdown } from "./markdown.ts"
 
 /**
@@ -31,11 +30,9 @@ export async function* exportSession(
       session: id,
     })
   if (format === "markdown") return yield* toMarkdown(storage, id, signal)
-  const head = await storage.head(id, signal)
-  if (head === undefined) throw notFound(storage, id)
-  const [header = ""] = await readLines(storage, id, { from: 0, to: 1 }, signal)
-  if (backup) return yield* readBackup(storage, id, parseLine(header).record?.["origin"], signal)
-  const foreign = identifyLog([header]).kind !== "sessions"
+  const { head, line: first, header } = await readHeader(storage, id, signal)
+  if (backup) return yield* readBackup(storage, id, parseLine(first).record?.["origin"], signal)
+  const foreign = header === undefined
   for await (const { lines } of storage.read(id, { from: 0, to: head.next }, signal)) {
     if (!selfContained) yield `${lines.join("\n")}\n`
     else for (const line of lines) yield `${await withBlobs(storage, line, foreign, signal)}\n`

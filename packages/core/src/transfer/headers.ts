@@ -1,33 +1,26 @@
-/** The header of a log: checks that this program can take the log over, and edits that keep the rest of the line unchanged. */
-import { SessionError } from "../format/errors.ts"
-import type { SessionErrorDetails } from "../format/errors.ts"
-import { unknownVersion } from "../format/identify.ts"
-import type { LogIdentity } from "../format/identify.ts"
+/** The header of a stored log, and edits of a header that keep the rest of its line unchanged. */
+import { type Header, FORMAT, VERSION } from "../format/header.ts"
 import { withFields, withValueAt } from "../format/json-edit.ts"
 import { parseLine } from "../format/line.ts"
 import type { LogRecord } from "../format/line.ts"
-import { FORMAT, VERSION } from "../format/header.ts"
 import { isObject } from "../format/shape.ts"
+import { currentHeader, notFound, readLines } from "../log/loaded-log.ts"
+import type { CallOptions, HeadInfo, SessionStorage } from "../storage/contract.ts"
 
-/** Throws `not_a_session` or `newer_version`; `subject` begins the message. */
-export function checkIdentity(
-  identity: LogIdentity,
-  subject: string,
-  about: SessionErrorDetails = {},
-): asserts identity is LogIdentity & { readonly kind: "sessions" | "older" } {
-  switch (identity.kind) {
-    case "sessions":
-    case "older":
-      return
-    case "newer": {
-      const message = `${subject} ${unknownVersion(identity.version)}. Use a newer program.`
-      throw new SessionError("newer_version", message, about)
-    }
-    case "empty":
-      throw new SessionError("not_a_session", `${subject} is empty; there is no session in it.`, about)
-    case "foreign":
-      throw new SessionError("not_a_session", `${subject} is not a session: ${identity.reason}.`, about)
-  }
+export interface StoredHeader {
+  readonly head: HeadInfo
+  /** Line 0 of the log. */
+  readonly line: string
+  /** Undefined if the line is not the header of a log of this version. */
+  readonly header: Header | undefined
+}
+
+/** Throws `not_found` if there is no session. */
+export async function readHeader(storage: SessionStorage, id: string, o: CallOptions): Promise<StoredHeader> {
+  const head = await storage.head(id, o)
+  if (head === undefined) throw notFound(storage, id)
+  const [line = ""] = await readLines(storage, id, { from: 0, to: 1 }, o)
+  return { head, line, header: currentHeader(line) }
 }
 
 /** The header of the same log under another id. */

@@ -87,7 +87,7 @@ async function runHooks(
   { hooks, blobs: limits }: ImportSettings,
   o: CallOptions,
 ): Promise<LineToWrite | undefined> {
-  const read = line.entry ?? parseEntry(line.line, seq, ignore)
+  const read = line.entry ?? parseEntry(line.line, seq)
   if (read === undefined) return undefined
   // Hooks see the content; only a blob that is missing stays a reference.
   const [entry] = (await restoreEntries(storage, [read], o)).entries as [Entry]
@@ -100,8 +100,4 @@ async function runHooks(
   const position = { id: entry.id, parentId, seq, timestamp: entry.timestamp }
   const result = placeEntry(normalizeNewEntry(payload as unknown as NewEntry), position)
   return toStoredForm(storage, blobs === undefined ? result : { ...result, blobs }, seq, limits)
-}
-
-function ignore(): void {
-  // The source of the lines reports a damaged line; it holds no entry for a hook.
 }

@@ -1,10 +1,7 @@
 /** Migrates a stored log of an older version: replaces it by a current log in one step, with a backup of the old lines. */
 import { SessionError, hasCode } from "../format/errors.ts"
-import type { BlobLimits } from "../format/blobs.ts"
 import { toEncodedEntry, encodeHeader, lineOf, parseLine } from "../format/line.ts"
-import { FORMAT, VERSION } from "../format/header.ts"
-import type { Entry } from "../format/entry.ts"
-import { identifyLog } from "../format/identify.ts"
+import { checkIdentity, identifyLog } from "../format/identify.ts"
 import { migrateLines } from "./older/migrate.ts"
 import type { MigratedLog } from "./older/migrate.ts"
 import { signalOf, utf8Length } from "../storage/checks.ts"
@@ -18,8 +15,10 @@ import { notFound, readLines } from "../log/loaded-log.ts"
 import { parseEntry } from "../log/parse-entry.ts"
 import { putBackup } from "./backup.ts"
 import type { LineToWrite } from "./write-log.ts"
-import { checkIdentity } from "./headers.ts"
 import { toStoredLines, withLines } from "./import-older.ts"
+import type { BlobLimits } from "../format/blobs.ts"
+import type { Entry } from "../format/entry.ts"
+import { FORMAT, VERSION } from "../format/header.ts"
 
 export interface Migration {
   readonly migrated: boolean
@@ -86,7 +85,7 @@ async function replaceLog(
   await verifyStored(storage, id, stored)
   const chunks = toChunks([encodeHeader(header), ...stored.map(({ line }) => line)])
   const next = await storage.replace?.(id, chunks, { ...o, expect: { next: head.next, log: head.log } })
-  const slots = stored.map(({ line, entry }, index) => entry ?? parseEntry(line, index + 1, () => undefined))
+  const slots = stored.map(({ line, entry }, index) => entry ?? parseEntry(line, index + 1))
   await storeInfo(storage, id, projectLog(startProjection(header, next?.log ?? ""), slots), o)
 }
 

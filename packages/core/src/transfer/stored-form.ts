@@ -34,7 +34,7 @@ export async function toStoredLine(
 ): Promise<LineToWrite | undefined> {
   if (!mayHoldBlobs({ before: "", after: line }, limits)) return undefined
   const { record } = parseLine(line)
-  const entry = parseEntry(line, seq, () => undefined)
+  const entry = parseEntry(line, seq)
   const planned = record === undefined || entry === undefined ? [] : planBlobs(record, limits)
   if (planned.length === 0) return undefined
   const stored = applyBlobs(record as object, await refsOf(planned))

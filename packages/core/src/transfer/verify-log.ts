@@ -1,31 +1,51 @@
 /** Checks the entries of a log, their references, and the states of its compactions and resets. Pure. */
 import { initialState, storedState, storesState } from "../context/state.ts"
-import type { Diagnostic } from "../format/diagnostics.ts"
-import { entryProblem } from "../format/entry.ts"
-import type { ContextState, Entry } from "../format/entry.ts"
+import { type RefOptions, blobRefs } from "../format/blobs.ts"
+import type { Report } from "../format/diagnostics.ts"
 import type { Header } from "../format/header.ts"
+import { type Entry, entryProblem, type ContextState } from "../format/entry.ts"
 import { isObject } from "../format/shape.ts"
-import { linkSlots } from "./older/links.ts"
-import type { Links } from "./older/links.ts"
-import { statesToStore } from "./older/states.ts"
-import type { Seq } from "../storage/contract.ts"
+import type { Fields } from "../format/shape.ts"
 import { divergenceOf } from "../log/divergence.ts"
 import type { EntryLog } from "../log/entry-log.ts"
 import { parentDiagnostic } from "../log/path.ts"
+import type { Seq } from "../storage/contract.ts"
+import { linkEntries, missingFirstKept } from "./older/links.ts"
+import { statesToStore } from "./older/states.ts"
 
-type Report = (diagnostic: Diagnostic) => unknown
-
-/** Checks one complete entry; `log` holds the entries before it. */
-export function checkEntry(log: EntryLog, entry: Entry, seq: Seq, report: Report): void {
+/** Checks one complete entry; `log` holds at least the entries before it. */
+export function checkEntry(log: EntryLog, entry: Entry, report: Report): void {
+  const { id, seq } = entry
   const problem = entryProblem(entry)
   if (problem !== undefined) {
-    const message = `Entry ${entry.id} (line ${seq}) is not valid for its type: ${problem}`
-    report({ code: "invalid_record", seq, entryId: entry.id, message })
+    const message = `Entry ${id} (line ${seq}) is not valid for its type: ${problem}`
+    report({ code: "invalid_record", seq, entryId: id, message })
   }
-  const earlier = log.find(entry.id)
+  const earlier = log.find(id, seq)
   if (earlier === undefined) return
-  const message = `Entry ${entry.id} (line ${seq}) has the same id as line ${earlier}; a reference resolves to the nearest earlier entry with that id.`
-  report({ code: "duplicate_id", seq, entryId: entry.id, message })
+  const message = `Entry ${id} (line ${seq}) has the same id as line ${earlier}; a reference resolves to the nearest earlier entry with that id.`
+  report({ code: "duplicate_id", seq, entryId: id, message })
+}
+
+/** The blobs that an entry refers to. `foreign`: see `RefOptions`. */
+export function hashesOf(entry: Entry, o: RefOptions = {}): readonly string[] {
+  const { type, files } = entry as Fields
+  const snapshots = type === "file_snapshot" && isObject(files) ? Object.values(files) : []
+  return [
+    ...blobRefs(entry, o).map(({ hash }) => hash),
+    ...snapshots.flatMap((file) => (isObject(file) ? hashIn(file["blob"]) : [])),
+  ]
+}
+
+/** The blobs of the backup of a migration. */
+export function backupHashes({ origin }: Header): readonly string[] {
+  const blobs: unknown = origin?.backup?.blobs
+  return Array.isArray(blobs) ? blobs.flatMap(hashIn) : []
+}
+
+function hashIn(ref: unknown): readonly string[] {
+  const hash = typeof ref === "string" ? /^(?:sha256:)?([0-9a-f]{64})$/.exec(ref)?.[1] : undefined
+  return hash === undefined ? [] : [hash]
 }
 
 /** Checks parents, targets, compactions and branches. Stubs are sufficient. */
@@ -35,7 +55,7 @@ export function checkLog(log: EntryLog, header: Header, imported: Seq, report: R
     if (entry === undefined) continue
     const parent = parentDiagnostic(log, seq)
     if (parent !== undefined) report(parent)
-    if (TARGETING.has(entry.type)) checkTarget(log, entry, seq, report)
+    if (TARGETING.has(entry.type)) checkTarget(log, entry, report)
   }
   checkStates(log, header, report)
   const diverged = divergenceOf(log, imported)
@@ -44,48 +64,26 @@ export function checkLog(log: EntryLog, header: Header, imported: Seq, report: R
 
 const TARGETING: ReadonlySet<string> = new Set(["tombstone", "context_edit", "label"])
 
-function checkTarget(log: EntryLog, entry: Entry, seq: Seq, report: Report): void {
-  const { targetId } = entry as Readonly<Record<string, unknown>>
+function checkTarget(log: EntryLog, { id, seq, type, targetId }: Entry, report: Report): void {
   if (typeof targetId !== "string" || log.find(targetId, seq) !== undefined) return
-  const subject = `Entry ${entry.id} (line ${seq}, ${entry.type}) refers to ${targetId}`
-  const later = log.find(targetId) !== undefined
-  report(
-    later
-      ? {
-          code: "forward_reference",
-          seq,
-          entryId: entry.id,
-          message: `${subject}, which comes later; it has no effect.`,
-        }
-      : {
-          code: "missing_target",
-          seq,
-          entryId: entry.id,
-          message: `${subject}, which is not in the log; it has no effect.`,
-        },
-  )
+  const comesLater = log.find(targetId) !== undefined
+  const why = comesLater ? "which comes later" : "which is not in the log"
+  const message = `Entry ${id} (line ${seq}, ${type}) refers to ${targetId}, ${why}; it has no effect.`
+  report({ code: comesLater ? "forward_reference" : "missing_target", seq, entryId: id, message })
 }
 
 function checkStates(log: EntryLog, header: Header, report: Report): void {
-  const slots = Array.from({ length: log.end }, (_, seq) => log.at(seq))
-  const links = linkSlots(slots)
-  for (const [seq, projected] of statesToStore(slots, links.parents, header)) {
+  const { parents, firstKept } = linkEntries(log)
+  for (const [seq, projected] of statesToStore(log, parents, header)) {
     const entry = log.at(seq)
     if (entry === undefined || !storesState(entry.type)) continue
-    if (entry.type === "compaction") checkFirstKept(entry, seq, links, report)
+    const keepsNothing = entry.type !== "compaction" || entry["firstKeptEntryId"] === entry.id
+    if (!keepsNothing && !firstKept.has(seq)) report(missingFirstKept(entry))
     const stored = storedState(entry)
     if (stored === undefined || isSameState(stored, projected, header)) continue
     const message = `Entry ${entry.id} (line ${seq}, ${entry.type}) stores a state that differs from the state of its path; a context that begins there uses the stored one.`
     report({ code: "state_mismatch", seq, entryId: entry.id, message })
   }
-}
-
-function checkFirstKept(entry: Entry, seq: Seq, links: Links, report: Report): void {
-  const kept = links.kept.get(seq)
-  const { firstKeptEntryId } = entry as Readonly<Record<string, unknown>>
-  if (firstKeptEntryId === entry.id || (kept !== undefined && links.isAncestor(kept, seq))) return
-  const message = `Compaction ${entry.id} (line ${seq}) keeps from ${String(firstKeptEntryId)} on, which is not on its path; nothing before it is kept.`
-  report({ code: "missing_first_kept", seq, entryId: entry.id, message })
 }
 
 /** The system prompt of the header overrides the copy in a stored state, so that field is not compared. */
@@ -95,13 +93,9 @@ function isSameState(stored: ContextState, projected: ContextState, header: Head
   return canonical({ ...stored, ...override }) === canonical({ ...projected, ...override })
 }
 
-/** JSON with sorted keys; ignores the keys of a state that this version does not know. */
+/** JSON with sorted keys. */
 function canonical(state: ContextState): string {
-  const { thinkingLevel, models, modelIsExplicit, mode, modeData, injectedTtsrRules, systemPromptOverride } = state
-  const defaults = { thinkingLevel, models, modelIsExplicit, mode, modeData, injectedTtsrRules, systemPromptOverride }
-  return JSON.stringify(defaults, (_, value: unknown) => (isObject(value) ? sorted(value) : value))
-}
-
-function sorted(object: Readonly<Record<string, unknown>>): unknown {
-  return Object.fromEntries(Object.entries(object).toSorted(([a], [b]) => (a < b ? -1 : 1)))
+  return JSON.stringify(state, (_, value: unknown) =>
+    isObject(value) ? Object.fromEntries(Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1))) : value,
+  )
 }

@@ -1,18 +1,15 @@
 /** Verifies a session: reads its complete log and reports every defect and oddity as a diagnostic. */
-import type { Diagnostic, DiagnosticCode } from "../format/diagnostics.ts"
-import { headerProblem } from "../format/header.ts"
-import type { Header } from "../format/header.ts"
-import { identifyLog } from "../format/identify.ts"
-import { signalOf } from "../storage/checks.ts"
-import type { CallOptions, HeadInfo, SessionStorage } from "../storage/contract.ts"
-import { EntryLog } from "../log/entry-log.ts"
-import { loadOther } from "./older/other-log.ts"
-import { loadLog, notFound, readLines } from "../log/loaded-log.ts"
-import { parseEntry } from "../log/parse-entry.ts"
-import { stubOf } from "./whole-log.ts"
-import { BlobCheck } from "./verify-blobs.ts"
-import { checkEntry, checkLog } from "./verify-log.ts"
+import type { Diagnostic, DiagnosticCode, Report } from "../format/diagnostics.ts"
+import { type Header, headerProblem } from "../format/header.ts"
+import type { Entry } from "../format/entry.ts"
+import { importedLines, incompleteLog, loadLog, tornTail } from "../log/loaded-log.ts"
 import type { VerifyReport } from "../session/types.ts"
+import { signalOf } from "../storage/checks.ts"
+import type { CallOptions, HeadInfo, Seq, SessionStorage } from "../storage/contract.ts"
+import { readHeader } from "./headers.ts"
+import { loadOther } from "./older/other-log.ts"
+import { backupHashes, checkEntry, checkLog, hashesOf } from "./verify-log.ts"
+import { readStubs } from "./whole-log.ts"
 
 /**
  * Reads every line, without keeping the content of messages in memory. A log of an older version is verified as its migration;
@@ -20,14 +17,11 @@ import type { VerifyReport } from "../session/types.ts"
  */
 export async function verifySession(storage: SessionStorage, id: string, o: CallOptions = {}): Promise<VerifyReport> {
   const signal = signalOf(o)
-  const head = await storage.head(id, signal)
-  if (head === undefined) throw notFound(storage, id)
-  const [first = ""] = await readLines(storage, id, { from: 0, to: 1 }, signal)
-  const identity = identifyLog([first])
+  const { head, header } = await readHeader(storage, id, signal)
   const diagnostics =
-    identity.kind === "sessions"
-      ? await verifyCurrent(storage, id, head, identity.header, signal)
-      : await verifyOther(storage, id, signal)
+    header === undefined
+      ? await verifyOther(storage, id, signal)
+      : await verifyCurrent(storage, id, head, header, signal)
   return {
     id,
     lines: head.next,
@@ -56,45 +50,21 @@ async function verifyCurrent(
   header: Header,
   o: CallOptions,
 ): Promise<Diagnostic[]> {
-  const diagnostics: Diagnostic[] = []
+  const diagnostics = tornTail(head)
   const report = (diagnostic: Diagnostic): unknown => diagnostics.push(diagnostic)
-  const blobs = new BlobCheck(storage, report, o)
-  const log = new EntryLog()
+  const checkBlobs = blobCheck(storage, report, o)
   const problem = headerProblem(header)
   if (problem !== undefined) report({ code: "invalid_record", seq: 0, message: `The header is invalid: ${problem}` })
-  await blobs.checkHeader(header)
-  for await (const { from, lines } of storage.read(id, { from: 0, to: head.next }, o)) {
-    for (const [index, line] of lines.entries()) {
-      const seq = from + index
-      const entry = parseEntry(line, seq, report)
-      if (entry !== undefined) {
-        checkEntry(log, entry, seq, report)
-        await blobs.check(entry, seq)
-      }
-      log.push(entry === undefined ? undefined : stubOf(entry, seq))
-    }
-  }
-  checkLog(log, header, header.origin?.lines ?? 0, report)
-  checkLength(head, log, header, report)
+  await checkBlobs(backupHashes(header), "The header, as a backup,", { seq: 0 })
+  const log = await readStubs(storage, id, head.next, o, report, async (entry, before) => {
+    checkEntry(before, entry, report)
+    await checkBlobs(hashesOf(entry), subjectOf(entry), { seq: entry.seq, entryId: entry.id })
+  })
+  checkLog(log, header, importedLines(header), report)
+  if (log.end < head.next) {
+    report({ code: "incomplete", message: `The storage reports ${head.next} lines, but returns ${log.end}.` })
+  } else diagnostics.push(...incompleteLog(head, header))
   return diagnostics
-}
-
-function checkLength(head: HeadInfo, log: EntryLog, header: Header, report: (diagnostic: Diagnostic) => unknown): void {
-  const { torn = 0, next } = head
-  if (torn > 0)
-    report({
-      code: "torn_tail",
-      bytes: torn,
-      message: `The log ends in ${torn} bytes of an incomplete line.`,
-    })
-  const expected = header.origin?.lines ?? 0
-  if (log.end < next) {
-    const message = `The storage reports ${next} lines, but returns ${log.end}.`
-    report({ code: "incomplete", message })
-  } else if (next < expected) {
-    const message = `The log has ${next} of ${expected} lines: the import, fork or copy that created it was interrupted. Repeat it to complete the log.`
-    report({ code: "incomplete", message })
-  }
 }
 
 /** The diagnostics of the migration, and those of the migrated entries. */
@@ -102,18 +72,37 @@ async function verifyOther(storage: SessionStorage, id: string, o: CallOptions):
   const { header, log, diagnostics, newer } = await loadLog(storage, id, loadOther, o)
   // Lines that this program cannot parse may be valid in the later version.
   if (newer !== undefined) return diagnostics.filter(({ code }) => code === "unknown_version" || code === "torn_tail")
-  const found = [...diagnostics]
-  const report = (diagnostic: Diagnostic): unknown => found.push(diagnostic)
-  const blobs = new BlobCheck(storage, report, { ...o, foreign: true })
-  const seen = new EntryLog()
+  const report = (diagnostic: Diagnostic): unknown => diagnostics.push(diagnostic)
+  const checkBlobs = blobCheck(storage, report, o)
   for (let seq = 0; seq < log.end; seq++) {
     const entry = log.at(seq)
-    if (entry !== undefined) {
-      checkEntry(seen, entry, seq, report)
-      await blobs.check(entry, seq)
-    }
-    seen.push(entry)
+    if (entry === undefined) continue
+    checkEntry(log, entry, report)
+    await checkBlobs(hashesOf(entry, { foreign: true }), subjectOf(entry), { seq, entryId: entry.id })
   }
-  checkLog(seen, header, Number.MAX_SAFE_INTEGER, report)
-  return found
+  checkLog(log, header, Number.MAX_SAFE_INTEGER, report)
+  return diagnostics
+}
+
+function subjectOf(entry: Entry): string {
+  return `Entry ${entry.id} (line ${entry.seq})`
+}
+
+type BlobCheck = (
+  hashes: readonly string[],
+  subject: string,
+  at: { readonly seq: Seq; readonly entryId?: string },
+) => Promise<void>
+
+/** Checks that the storage has the blobs that a record refers to. Looks each blob up once. */
+function blobCheck(storage: SessionStorage, report: Report, o: CallOptions): BlobCheck {
+  const known = new Map<string, boolean>()
+  return async (hashes, subject, at) => {
+    for (const hash of new Set(hashes)) {
+      const has = known.get(hash) ?? (await storage.blobs.has(hash, o))
+      known.set(hash, has)
+      const message = `${subject} refers to the blob ${hash}, which is not in ${storage.description}.`
+      if (!has) report({ code: "missing_blob", ...at, message })
+    }
+  }
 }

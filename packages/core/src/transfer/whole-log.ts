@@ -9,6 +9,8 @@ import { loadLog } from "../log/loaded-log.ts"
 import { parseEntry } from "../log/parse-entry.ts"
 import type { ReadableSession } from "../session/live.ts"
 import { isObject } from "../format/shape.ts"
+import type { Fields } from "../format/shape.ts"
+import type { Report } from "../format/diagnostics.ts"
 
 export interface WholeLog {
   readonly header: Header
@@ -63,39 +65,39 @@ async function readStored(
   to: Seq,
   o: CallOptions,
 ): Promise<WholeLog> {
-  const log = new EntryLog()
-  for await (const { from, lines } of storage.read(id, { from: 0, to }, o)) {
-    for (const [index, line] of lines.entries()) {
-      const seq = from + index
-      const entry = entryOf(line, seq)
-      log.push(entry === undefined ? undefined : stubOf(entry, seq))
-    }
-  }
   return {
     header,
-    log,
+    log: await readStubs(storage, id, to, o),
     inMemory: false,
-    entries: (wanted) => readEntries(storage, id, to, wanted, o),
+    async *entries(wanted) {
+      for await (const { from, lines } of storage.read(id, { from: 0, to }, o)) {
+        for (const [index, line] of lines.entries()) {
+          const seq = from + index
+          if (wanted.has(seq)) yield { seq, line, entry: () => parseEntry(line, seq) as Entry }
+        }
+      }
+    },
   }
 }
 
-async function* readEntries(
+/** Reads a stored log as stubs. `visit` is called with each complete entry, and with the stubs of those before it. */
+export async function readStubs(
   storage: SessionStorage,
   id: string,
   to: Seq,
-  wanted: ReadonlySet<Seq>,
   o: CallOptions,
-): AsyncGenerator<WholeEntry, void, undefined> {
+  report?: Report,
+  visit?: (entry: Entry, before: EntryLog) => Promise<void>,
+): Promise<EntryLog> {
+  const log = new EntryLog()
   for await (const { from, lines } of storage.read(id, { from: 0, to }, o)) {
     for (const [index, line] of lines.entries()) {
-      const seq = from + index
-      if (wanted.has(seq)) yield { seq, line, entry: () => ({ ...(entryOf(line, seq) as Entry), seq }) }
+      const entry = parseEntry(line, from + index, report)
+      if (entry !== undefined) await visit?.(entry, log)
+      log.push(entry === undefined ? undefined : stubOf(entry))
     }
   }
-}
-
-function entryOf(line: string, seq: Seq): Entry | undefined {
-  return parseEntry(line, seq, () => undefined)
+  return log
 }
 
 const KEPT: readonly string[] = [
@@ -118,23 +120,19 @@ const KEPT: readonly string[] = [
 const KEPT_OF_MESSAGE: readonly string[] = ["role", "provider", "model"]
 
 /** The entry without its content: the fields of the tree, the context state and the references. A stub of every entry fits in memory. */
-export function stubOf(entry: Entry, seq: Seq): Entry {
-  const { type, id, parentId, timestamp } = entry
-  const kept: Record<string, unknown> = { type, id, parentId, seq, timestamp }
-  copy(entry, KEPT, kept)
-  if (type === "mode_change") copy(entry, ["data"], kept)
+function stubOf(entry: Entry): Entry {
+  const { type, id, parentId, seq, timestamp } = entry
+  const stub: Record<string, unknown> = { type, id, parentId, seq, timestamp, ...pick(entry, KEPT) }
+  if (type === "mode_change") stub["data"] = entry["data"]
   // Values may be large; only `cwd` is needed, for the session information.
   if (type === "metadata" && entry["value"] !== undefined)
-    kept["value"] = entry["key"] === "cwd" ? entry["value"] : null
-  if (type === "message" && isObject(entry["message"])) kept["message"] = copy(entry["message"], KEPT_OF_MESSAGE, {})
-  return kept as unknown as Entry
+    stub["value"] = entry["key"] === "cwd" ? entry["value"] : null
+  if (type === "message" && isObject(entry["message"])) stub["message"] = pick(entry["message"], KEPT_OF_MESSAGE)
+  return stub as unknown as Entry
 }
 
-function copy(
-  from: Readonly<Record<string, unknown>>,
-  keys: readonly string[],
-  to: Record<string, unknown>,
-): Record<string, unknown> {
-  for (const key of keys) if (from[key] !== undefined) to[key] = from[key]
-  return to
+function pick(from: Fields, keys: readonly string[]): Fields {
+  const picked: Record<string, unknown> = {}
+  for (const key of keys) if (from[key] !== undefined) picked[key] = from[key]
+  return picked
 }

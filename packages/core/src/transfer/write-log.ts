@@ -144,7 +144,7 @@ async function* logLines(
     seq++
     const bytes = (known ?? utf8Length(line)) + 1
     total += bytes
-    if (projection !== undefined) projection = projectEntry(projection, entry ?? parseEntry(line, seq, ignore), seq)
+    if (projection !== undefined) projection = projectEntry(projection, entry ?? parseEntry(line, seq), seq)
     yield { seq, line, bytes, total, putBlobs, projection }
   }
 }

@@ -83,6 +83,6 @@ async function resolveReplaced(context: ResolveContext): Promise<Resolved> {
 }
 
 function toLines(lines: readonly string[], from: Seq, { head }: LogEnd): RemoteLines {
-  const slots = lines.map((line, index) => parseEntry(line, from + index, () => undefined))
+  const slots = lines.map((line, index) => parseEntry(line, from + index))
   return { kind: "lines", from, slots, head: { next: from + lines.length, log: head.log }, bytes: head.bytes }
 }

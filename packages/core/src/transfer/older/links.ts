@@ -1,37 +1,47 @@
 /** Resolves the references of a complete log to seqs, in time linear in its length. */
+import type { Diagnostic } from "../../format/diagnostics.ts"
+import { shown } from "../../format/identify.ts"
 import type { Seq } from "../../storage/contract.ts"
-import { EntryLog, type EntrySlot } from "../../log/entry-log.ts"
+import type { EntryLog } from "../../log/entry-log.ts"
 import { ROOT, parentOf } from "../../log/path.ts"
+import type { Entry } from "../../format/entry.ts"
 
 export interface Links {
   /** Seq of an entry's parent, or {@link ROOT}. */
   readonly parents: ArrayLike<Seq>
-  /** By seq of a compaction: its first kept entry, the nearest earlier entry with that id. */
-  readonly kept: ReadonlyMap<Seq, Seq>
+  /** By seq of a compaction: its first kept entry, which is the nearest earlier entry with that id, if it is on its path. */
+  readonly firstKept: ReadonlyMap<Seq, Seq>
   /** By seq of an entry: the last earlier entry that is not one of its ancestors, or {@link ROOT}. */
   readonly lastOutside: ArrayLike<Seq>
   isAncestor(ancestor: Seq, seq: Seq): boolean
 }
 
-export function linkSlots(slots: readonly EntrySlot[]): Links {
-  const parents = new Int32Array(slots.length).fill(ROOT)
-  const lastOutside = new Int32Array(slots.length).fill(ROOT)
-  const kept = new Map<Seq, Seq>()
-  const log = new EntryLog()
+export function linkEntries(log: EntryLog): Links {
+  const parents = new Int32Array(log.end).fill(ROOT)
+  const lastOutside = new Int32Array(log.end).fill(ROOT)
+  const named = new Map<Seq, Seq>()
   let before: Seq = ROOT
-  for (const [seq, slot] of slots.entries()) {
-    log.push(slot)
-    if (slot === undefined) continue
+  for (let seq = 0; seq < log.end; seq++) {
+    const entry = log.at(seq)
+    if (entry === undefined) continue
     const parent = parentOf(log, seq)
     parents[seq] = parent
     // A child of the previous entry has the same ancestors and that entry, so the same last entry outside.
     lastOutside[seq] = parent === before ? (lastOutside[before] ?? ROOT) : before
     before = seq
-    const keptId = slot.type === "compaction" ? slot["firstKeptEntryId"] : undefined
-    const found = typeof keptId === "string" ? log.find(keptId, seq) : undefined
-    if (found !== undefined) kept.set(seq, found)
+    const firstKeptId = entry.type === "compaction" ? entry["firstKeptEntryId"] : undefined
+    const found = typeof firstKeptId === "string" ? log.find(firstKeptId, seq) : undefined
+    if (found !== undefined) named.set(seq, found)
   }
-  return { parents, kept, lastOutside, isAncestor: ancestry(parents) }
+  const isAncestor = ancestry(parents)
+  const firstKept = new Map([...named].filter(([compaction, kept]) => isAncestor(kept, compaction)))
+  return { parents, firstKept, lastOutside, isAncestor }
+}
+
+/** The diagnostic for a compaction whose first kept entry is not on its path. */
+export function missingFirstKept({ id, seq, firstKeptEntryId }: Entry): Diagnostic {
+  const message = `Compaction ${id} (line ${seq}) keeps from ${shown(firstKeptEntryId)} on, which is not on its path; nothing before it is kept.`
+  return { code: "missing_first_kept", seq, entryId: id, message }
 }
 
 /**

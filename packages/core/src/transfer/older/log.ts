@@ -1,8 +1,8 @@
 /** The data that migration steps take and return, and the timestamps of older logs. */
-import type { Diagnostic } from "../../format/diagnostics.ts"
-import type { LogRecord } from "../../format/line.ts"
-import type { Entry } from "../../format/entry.ts"
 import type { Header } from "../../format/header.ts"
+import type { Entry } from "../../format/entry.ts"
+import type { LogRecord } from "../../format/line.ts"
+import { EntryLog } from "../../log/entry-log.ts"
 
 /** A line that is not an entry (not JSON, a second header, an entry without an id), kept unchanged at its position. */
 export interface RawLine {
@@ -11,7 +11,7 @@ export interface RawLine {
 
 export interface OlderLog {
   /** A line before the header with the current title, rewritten in place by oh-my-pi. Not counted as a record. */
-  readonly titleSlot?: LogRecord
+  readonly titleSlot?: LogRecord | undefined
   readonly header: LogRecord
   /** The records after the header, in log order. */
   readonly records: readonly (LogRecord | RawLine)[]
@@ -23,14 +23,13 @@ export interface CurrentLog {
   readonly records: readonly (Entry | RawLine)[]
 }
 
-/** The result of a step: the new log, and diagnostics about what could not be migrated unchanged. */
-export interface Migrated<Log> {
-  readonly log: Log
-  readonly diagnostics: readonly Diagnostic[]
-}
-
 export function isRawLine(record: object): record is RawLine {
   return !("type" in record)
+}
+
+/** The log with these records behind its header. */
+export function toEntryLog(records: readonly (Entry | RawLine)[]): EntryLog {
+  return EntryLog.of([undefined, ...records.map((record) => (isRawLine(record) ? undefined : record))])
 }
 
 const DATE_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d+)?)?(Z|[+-]\d\d:\d\d)?$/

@@ -1,16 +1,12 @@
 /** Migrates the lines of a log of any version to version 4 in memory: reads the records, then runs the steps in order. */
-import { SessionError } from "../../format/errors.ts"
-import type { Diagnostic } from "../../format/diagnostics.ts"
-import { isEntry, type Entry } from "../../format/entry.ts"
+import type { Diagnostic, Report } from "../../format/diagnostics.ts"
 import { type LogRecord, parseLine } from "../../format/line.ts"
-import { FORMAT, type Header, VERSION } from "../../format/header.ts"
 import {
+  checkIdentity,
   formatOf,
   identifyStart,
-  unknownVersion,
   type LogStart,
   type OlderFormat,
-  type OlderVersion,
   readStart,
   isBlank,
   shown,
@@ -18,6 +14,8 @@ import {
 import { type CurrentLog, type OlderLog, type RawLine, isRawLine } from "./log.ts"
 import { migrateV1ToV2, migrateV2ToV3 } from "./v1-to-v3.ts"
 import { migrateV3ToV4 } from "./v3-to-v4.ts"
+import { type Entry, isEntry } from "../../format/entry.ts"
+import { FORMAT, VERSION } from "../../format/header.ts"
 
 export interface MigrateOptions {
   /** Session id of the migrated log. Default: the older one if it is a valid session id, else made from the time of the header. */
@@ -40,54 +38,25 @@ export interface MigratedLog extends CurrentLog {
 export function migrateLines(lines: readonly string[], o: MigrateOptions = {}): MigratedLog {
   const start = readStart(lines)
   const identity = identifyStart(lines, start)
-  if (identity.kind === "sessions") return currentLog(lines, start, identity.header, o.id)
-  if (identity.kind === "older") return olderLog(lines, start, identity.version, o.id)
-  if (identity.kind === "newer") {
-    const message = `The log ${unknownVersion(identity.version)}.`
-    throw new SessionError("newer_version", message)
+  checkIdentity(identity, "The log")
+  const diagnostics: Diagnostic[] = []
+  const report = (diagnostic: Diagnostic): unknown => diagnostics.push(diagnostic)
+  if (identity.kind === "sessions") {
+    const records = readRecords(lines, start, currentProblem, report) as readonly (Entry | RawLine)[]
+    const header = o.id === undefined ? identity.header : { ...identity.header, id: o.id }
+    return { header, records, diagnostics, from: { format: FORMAT, version: VERSION } }
   }
-  const found = identity.kind === "empty" ? "it is empty" : identity.reason
-  throw new SessionError("not_a_session", `This is not a session log: ${found}.`)
-}
-
-function currentLog(lines: readonly string[], start: LogStart, header: Header, id: string | undefined): MigratedLog {
-  const { records, diagnostics } = readRecords(lines, start, currentProblem)
-  return {
-    header: id === undefined || id === header.id ? header : { ...header, id },
-    records: records as readonly (Entry | RawLine)[],
-    diagnostics,
-    from: { format: FORMAT, version: VERSION },
-  }
-}
-
-function olderLog(
-  lines: readonly string[],
-  start: LogStart,
-  version: OlderVersion,
-  id: string | undefined,
-): MigratedLog {
-  const { titleSlot, first } = start
-  const read = readRecords(lines, start, (record) => olderProblem(record, version > 1))
+  const { version } = identity
+  const records = readRecords(lines, start, (record) => olderProblem(record, version > 1), report)
   const format = formatOf(
     start,
-    read.records.filter((record): record is LogRecord => !isRawLine(record)),
+    records.filter((record): record is LogRecord => !isRawLine(record)),
   )
-  const from = { format, version }
-  const v1: OlderLog = {
-    ...(titleSlot === undefined ? {} : { titleSlot }),
-    header: first as LogRecord,
-    records: read.records,
-  }
-  const v2 = version < 2 ? migrateV1ToV2(v1) : { log: v1, diagnostics: [] }
-  const v3 = version < 3 ? migrateV2ToV3(v2.log) : { log: v2.log, diagnostics: [] }
-  const v4 = migrateV3ToV4(v3.log, from, id)
-  const diagnostics = [...read.diagnostics, ...v2.diagnostics, ...v4.diagnostics]
-  return { ...v4.log, diagnostics: diagnostics.sort((a, b) => (a.seq ?? 0) - (b.seq ?? 0)), from }
-}
-
-interface ReadRecords {
-  readonly records: readonly (LogRecord | RawLine)[]
-  readonly diagnostics: readonly Diagnostic[]
+  const v1: OlderLog = { titleSlot: start.titleSlot, header: start.first as LogRecord, records }
+  const v2 = version < 2 ? migrateV1ToV2(v1, report) : v1
+  const v3 = version < 3 ? migrateV2ToV3(v2) : v2
+  const v4 = migrateV3ToV4(v3, { format, version }, report, o.id)
+  return { ...v4, diagnostics: diagnostics.sort((a, b) => (a.seq ?? 0) - (b.seq ?? 0)), from: { format, version } }
 }
 
 /**
@@ -98,12 +67,12 @@ function readRecords(
   lines: readonly string[],
   start: LogStart,
   problemOf: (record: LogRecord) => string | undefined,
-): ReadRecords {
+  report: Report,
+): readonly (LogRecord | RawLine)[] {
   const records: (LogRecord | RawLine)[] = []
-  const diagnostics: Diagnostic[] = []
   const keepRaw = (raw: string, code: Diagnostic["code"], problem: string): void => {
     records.push({ raw })
-    diagnostics.push({ code, seq: records.length, message: `${problem} It is kept unchanged.` })
+    report({ code, seq: records.length, message: `${problem} It is kept unchanged.` })
   }
 
   for (const at of start.strays) {
@@ -120,7 +89,7 @@ function readRecords(
     if (why === undefined) records.push(record)
     else keepRaw(line, "invalid_record", `A record of type ${shown(record.type)} ${why}.`)
   }
-  return { records, diagnostics }
+  return records
 }
 
 function currentProblem(record: LogRecord): string | undefined {

@@ -1,18 +1,16 @@
 /** Loads a log that is not of this version: an older one is migrated in memory, a newer one is opened for reading only. */
-import { SessionError } from "../../format/errors.ts"
 import { parseLine } from "../../format/line.ts"
-import type { Header } from "../../format/header.ts"
-import { identifyLog, unknownVersion } from "../../format/identify.ts"
-import type { LogIdentity } from "../../format/identify.ts"
+import { checkIdentity, identifyLog, unknownVersion } from "../../format/identify.ts"
 import type { HeadInfo, SessionStorage } from "../../storage/contract.ts"
 import { EntryLog } from "../../log/entry-log.ts"
-import { isRawLine } from "./log.ts"
+import { toEntryLog } from "./log.ts"
 import { migrateLines } from "./migrate.ts"
 import { retryUnavailable } from "../../storage/retry.ts"
 import { importedLines, readLines, tornTail } from "../../log/loaded-log.ts"
 import type { LoadedLog, LoadOptions } from "../../log/loaded-log.ts"
 import { parseEntry } from "../../log/parse-entry.ts"
 import { startBackwards } from "../../log/read-backwards.ts"
+import type { Header } from "../../format/header.ts"
 
 /** Reads the complete log; also loads a log of this version whose header is not its first line. Throws `not_a_session`. */
 export async function loadOther(
@@ -23,14 +21,16 @@ export async function loadOther(
 ): Promise<LoadedLog> {
   const lines = await retryUnavailable(() => readLines(storage, id, {}, o))
   const identity = identifyLog(lines)
+  const { description } = storage
+  if (identity.kind !== "newer") {
+    checkIdentity(identity, `The log of ${id} in ${description}`, { session: id, storage: description })
+  }
   const whole = { headInfo, reading: startBackwards(headInfo, o.readWindow), imported: lines.length }
   const diagnostics = tornTail(headInfo)
   if (identity.kind === "older") {
     const { header, records, from, diagnostics: found } = migrateLines(lines, { id })
-    const log = EntryLog.of([undefined, ...records.map((record) => (isRawLine(record) ? undefined : record))])
-    return { ...whole, header, log, diagnostics: diagnostics.concat(found), older: from }
+    return { ...whole, header, log: toEntryLog(records), diagnostics: diagnostics.concat(found), older: from }
   }
-  if (identity.kind !== "newer" && identity.kind !== "sessions") throw notASession(storage, id, identity)
   const log = EntryLog.of(lines.map((line, seq) => parseEntry(line, seq, (found) => diagnostics.push(found))))
   if (identity.kind === "sessions") {
     return { ...whole, header: identity.header, log, diagnostics, imported: importedLines(identity.header) }
@@ -40,16 +40,4 @@ export async function loadOther(
   diagnostics.unshift({ code: "unknown_version", seq: 0, message })
   const header = (parseLine(lines[0] ?? "").record ?? { type: "session" }) as Header
   return { ...whole, header, log, diagnostics, newer: { version: identity.version } }
-}
-
-function notASession(storage: SessionStorage, id: string, identity: LogIdentity): SessionError {
-  const why = identity.kind === "foreign" ? identity.reason : "it has no header"
-  return new SessionError(
-    "not_a_session",
-    `${id} in ${storage.description} is not a session log: ${why}. It was not changed.`,
-    {
-      session: id,
-      storage: storage.description,
-    },
-  )
 }

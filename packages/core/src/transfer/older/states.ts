@@ -3,25 +3,21 @@ import { foldState, initialState, storesState } from "../../context/state.ts"
 import type { ContextState, Entry } from "../../format/entry.ts"
 import type { Header } from "../../format/header.ts"
 import type { Seq } from "../../storage/contract.ts"
-import type { EntrySlot } from "../../log/entry-log.ts"
+import type { EntryLog } from "../../log/entry-log.ts"
 import { ROOT } from "../../log/path.ts"
 
 /**
  * The state of the path of each compaction and each `reset_boundary`, by its seq. The paths begin with the same entries, so the map
  * also has the states of the entries where they diverge: each entry is applied once.
  */
-export function statesToStore(
-  slots: readonly EntrySlot[],
-  parents: ArrayLike<Seq>,
-  header: Header,
-): ReadonlyMap<Seq, ContextState> {
-  const wanted = slots.flatMap((slot) => (slot !== undefined && storesState(slot.type) ? [slot.seq] : []))
-  const stops = stopsOf(wanted, parents)
+export function statesToStore(log: EntryLog, parents: ArrayLike<Seq>, header: Header): ReadonlyMap<Seq, ContextState> {
+  const wanted: Seq[] = []
+  for (let seq = 0; seq < log.end; seq++) if (storesState(log.at(seq)?.type ?? "")) wanted.push(seq)
   const states = new Map<Seq, ContextState>()
-  for (const stop of stops) {
+  for (const stop of stopsOf(wanted, parents)) {
     const stretch: Entry[] = []
     let seq = stop
-    for (; seq !== ROOT && !states.has(seq); seq = parents[seq] ?? ROOT) stretch.push(slots[seq] as Entry)
+    for (; seq !== ROOT && !states.has(seq); seq = parents[seq] ?? ROOT) stretch.push(log.at(seq) as Entry)
     states.set(stop, foldState(stretch.reverse(), states.get(seq) ?? initialState(header)))
   }
   return states

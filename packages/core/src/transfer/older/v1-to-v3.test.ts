@@ -1,6 +1,7 @@
 import { expect, test, vi } from "vitest"
 import { AT, entry, header, message } from "../../../test/older-logs.ts"
 import { isUlid, ulidAt } from "../../format/ids.ts"
+import type { Diagnostic } from "../../format/diagnostics.ts"
 import type { LogRecord } from "../../format/line.ts"
 import type { OlderLog, RawLine } from "./log.ts"
 import { migrateV1ToV2, migrateV2ToV3 } from "./v1-to-v3.ts"
@@ -15,7 +16,10 @@ const compaction = (firstKeptEntryIndex: unknown): LogRecord => ({
   tokensBefore: 1,
 })
 const log = (...records: (LogRecord | RawLine)[]): OlderLog => ({ header: header(undefined) as LogRecord, records })
-const migrated = (...records: (LogRecord | RawLine)[]) => migrateV1ToV2(log(...records))
+function migrated(...records: (LogRecord | RawLine)[]): { readonly log: OlderLog; readonly diagnostics: Diagnostic[] } {
+  const diagnostics: Diagnostic[] = []
+  return { log: migrateV1ToV2(log(...records), (diagnostic) => diagnostics.push(diagnostic)), diagnostics }
+}
 
 test("ids are ULIDs of the entry's timestamp and its index in the log, so that every load gives the same ids", () => {
   const { records } = migrated(said("a"), said("b")).log
@@ -77,7 +81,7 @@ test.each([0, 2, 3, 99, -1, 1.5, "1", null, { toString: 1 }])(
 test("the header becomes version 2 and nothing else changes", () => {
   const input = log({ ...said("a"), x_unknown: { deep: [1] } })
   const before = structuredClone(input)
-  const { log: result } = migrateV1ToV2(input)
+  const result = migrateV1ToV2(input, () => undefined)
   expect(input).toEqual(before)
   expect(result.header).toEqual({ ...input.header, version: 2 })
   expect(result.records[0]).toEqual({ ...input.records[0], id: ulidAt(time, 1), parentId: null })
@@ -89,10 +93,9 @@ test("the role hookMessage is custom, and everything else of the message stays",
   const hook = { role: "hookMessage", content: "hi", customType: "n", display: true, x_unknown: 1 }
   const input = logV2(entry("message", "a", null, { message: hook }))
   const before = structuredClone(input)
-  const { log: result, diagnostics } = migrateV2ToV3(input)
+  const result = migrateV2ToV3(input)
   expect(result.records).toEqual([entry("message", "a", null, { message: { ...hook, role: "custom" } })])
   expect(result.header).toEqual(header(3))
-  expect(diagnostics).toEqual([])
   expect(input).toEqual(before)
 })
 
@@ -103,5 +106,5 @@ test("other roles, other types and invalid messages are left as they are", () =>
     entry("message", "c", "b", { message: "hookMessage" }),
     { raw: '{"role":"hookMessage"}' },
   ]
-  expect(migrateV2ToV3(logV2(...records)).log.records).toEqual(records)
+  expect(migrateV2ToV3(logV2(...records)).records).toEqual(records)
 })

@@ -5,7 +5,7 @@ import { holds } from "../../../test/property.ts"
 import type { Entry } from "../../format/entry.ts"
 import { EntryLog } from "../../log/entry-log.ts"
 import { pathTo } from "../../log/path.ts"
-import { linkSlots } from "./links.ts"
+import { linkEntries } from "./links.ts"
 import { migrateLines } from "./migrate.ts"
 
 const compaction = (id: string, parentId: string, firstKeptEntryId?: unknown) =>
@@ -96,8 +96,8 @@ test("isAncestor and lastOutside agree with the walk to the root, in every tree"
   holds(
     fc.property(olderLog, (log) => {
       const held = slots(migrateLines(lines(...log)))
-      const links = linkSlots(held)
       const tree = EntryLog.of(held)
+      const links = linkEntries(tree)
       for (const [seq, slot] of held.entries()) {
         if (slot === undefined) continue
         const path = new Set(pathTo(tree, seq).seqs)

@@ -255,6 +255,6 @@ test("the step does not change its input", () => {
     ],
   }
   const before = structuredClone(older)
-  migrateV3ToV4(older, { format: "pi", version: 3 })
+  migrateV3ToV4(older, { format: "pi", version: 3 }, () => undefined)
   expect(older).toEqual(before)
 })

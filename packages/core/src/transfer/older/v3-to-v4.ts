@@ -3,44 +3,78 @@
  * compactions and resets, and turns a title outside the entries into an entry.
  */
 import { storesState } from "../../context/state.ts"
-import type { Diagnostic } from "../../format/diagnostics.ts"
-import { shown } from "../../format/identify.ts"
+import type { Report } from "../../format/diagnostics.ts"
+import { type Header, FORMAT, VERSION, type ParentSession } from "../../format/header.ts"
+import type { Entry } from "../../format/entry.ts"
+import type { OlderFormat, OlderVersion } from "../../format/identify.ts"
 import { ulidAt } from "../../format/ids.ts"
 import type { LogRecord } from "../../format/line.ts"
-import type { Entry } from "../../format/entry.ts"
-import type { Header } from "../../format/header.ts"
-import type { EntrySlot } from "../../log/entry-log.ts"
+import type { EntryLog } from "../../log/entry-log.ts"
 import { ROOT } from "../../log/path.ts"
+import { isSessionId } from "../../storage/checks.ts"
 import { entryToV4, titleOf } from "./entry.ts"
-import { type Source, headerToV4 } from "./header.ts"
-import { type Links, linkSlots } from "./links.ts"
-import { type CurrentLog, type Migrated, type OlderLog, type RawLine, isRawLine, timeOf } from "./log.ts"
+import { type Links, linkEntries, missingFirstKept } from "./links.ts"
+import { type CurrentLog, type OlderLog, type RawLine, isRawLine, isoOf, timeOf, toEntryLog } from "./log.ts"
 import { statesToStore } from "./states.ts"
+
+/** Format and version of an older log, recorded in the `origin` of its migrated header. */
+export interface Source {
+  readonly format: OlderFormat
+  readonly version: OlderVersion
+}
 
 /**
  * Handles the dialects of version 3 entry by entry, by the fields of the entry, because both systems may have written to the same
  * log.
  */
-export function migrateV3ToV4(log: OlderLog, source: Source, id?: string): Migrated<CurrentLog> {
-  const header = headerToV4(log.header, source, id)
-  const entries = entriesToV4(log, header.timestamp)
-  const title = titleEntry(log.titleSlot, header, entries)
+export function migrateV3ToV4(older: OlderLog, source: Source, report: Report, id?: string): CurrentLog {
+  const header = headerToV4(older.header, source, id)
+  const entries = entriesToV4(older, header.timestamp)
+  const title = titleEntry(older.titleSlot, header, entries)
   const converted = title === undefined ? entries : [...entries, title]
 
-  const slots: readonly EntrySlot[] = [
-    undefined,
-    ...converted.map((record) => (isRawLine(record) ? undefined : record)),
-  ]
-  const links = linkSlots(slots)
-  const states = statesToStore(slots, links.parents, header)
-  const diagnostics: Diagnostic[] = []
+  const log = toEntryLog(converted)
+  const links = linkEntries(log)
+  const states = statesToStore(log, links.parents, header)
   const records = converted.map((record) => {
     if (isRawLine(record)) return record
-    const { entry, diagnostic } = withReferences(record, links, slots)
-    if (diagnostic !== undefined) diagnostics.push(diagnostic)
+    const entry = withReferences(record, links, log, report)
     return storesState(entry.type) ? { ...entry, state: states.get(entry.seq) } : entry
   })
-  return { log: { header, records }, diagnostics }
+  return { header, records }
+}
+
+/**
+ * The id is the given one, else that of the older header if it is a valid session id, else an id made from the time of the header.
+ * Unknown keys are kept. `provider`, `modelId` and `thinkingLevel` stay in the header as the initial context state.
+ */
+function headerToV4(older: LogRecord, source: Source, id?: string): Header {
+  const { type: _, format: __, version: ___, id: olderId, timestamp, parentSession, branchedFrom, ...rest } = older
+  const time = timeOf(timestamp)
+  const parent = parentOf(parentSession, branchedFrom)
+  return {
+    type: "session",
+    format: FORMAT,
+    version: VERSION,
+    id: id ?? (isSessionId(olderId) ? olderId : ulidAt(time ?? 0, 0)),
+    timestamp: typeof timestamp === "string" ? timestamp : isoOf(time ?? 0),
+    ...rest,
+    ...parent,
+    origin: { ...source, ...(typeof olderId === "string" ? { id: olderId } : {}) },
+  }
+}
+
+/** Older systems name the parent session by a path or other text, which is kept as `ref`. */
+function parentOf(
+  parentSession: unknown,
+  branchedFrom: unknown,
+): { parentSession?: ParentSession; branchedFrom?: unknown } {
+  const unused = branchedFrom === undefined ? {} : { branchedFrom }
+  if (typeof parentSession === "string") return { parentSession: { ref: parentSession }, ...unused }
+  if (parentSession !== undefined && parentSession !== null) {
+    return { parentSession: parentSession as ParentSession, ...unused }
+  }
+  return typeof branchedFrom === "string" ? { parentSession: { ref: branchedFrom } } : unused
 }
 
 function entriesToV4(log: OlderLog, start: string): readonly (Entry | RawLine)[] {
@@ -95,31 +129,23 @@ const KEEP_NOTHING = "compaction:keep-nothing"
  * The entry with the references of version 4: the first kept entry of a compaction, on its path and with its seq, and the leaf that
  * a branch summary abandoned.
  */
-function withReferences(
-  entry: Entry,
-  links: Links,
-  slots: readonly EntrySlot[],
-): { readonly entry: Entry; readonly diagnostic?: Diagnostic } {
-  if (entry.type === "compaction") return withFirstKept(entry, links)
-  if (entry.type === "branch_summary") return { entry: withAbandonedLeaf(entry, links, slots) }
-  return { entry }
+function withReferences(entry: Entry, links: Links, log: EntryLog, report: Report): Entry {
+  if (entry.type === "compaction") return withFirstKept(entry, links, report)
+  return entry.type === "branch_summary" ? withAbandonedLeaf(entry, links, log) : entry
 }
 
-function withFirstKept(entry: Entry, links: Links): { readonly entry: Entry; readonly diagnostic?: Diagnostic } {
-  const { seq, id } = entry
-  const firstKeptEntryId = entry["firstKeptEntryId"]
-  const firstKeptSeq = links.kept.get(seq)
-  if (firstKeptSeq !== undefined && links.isAncestor(firstKeptSeq, seq)) return { entry: { ...entry, firstKeptSeq } }
-  const nothing = { ...entry, firstKeptEntryId: id, firstKeptSeq: seq }
-  if (firstKeptEntryId === id || firstKeptEntryId === KEEP_NOTHING) return { entry: nothing }
-  const message = `Compaction ${id} (line ${seq}) keeps from ${shown(firstKeptEntryId)} on, which is not on its path; nothing before it is kept.`
-  return { entry: nothing, diagnostic: { code: "missing_first_kept", seq, entryId: id, message } }
+function withFirstKept(entry: Entry, links: Links, report: Report): Entry {
+  const { seq, id, firstKeptEntryId } = entry
+  const firstKeptSeq = links.firstKept.get(seq)
+  if (firstKeptSeq !== undefined) return { ...entry, firstKeptSeq }
+  if (firstKeptEntryId !== id && firstKeptEntryId !== KEEP_NOTHING) report(missingFirstKept(entry))
+  return { ...entry, firstKeptEntryId: id, firstKeptSeq: seq }
 }
 
 /** oh-my-pi, and pi before 0.87, wrote the target into `fromId`, which is the parent of the entry already. */
-function withAbandonedLeaf(entry: Entry, links: Links, slots: readonly EntrySlot[]): Entry {
+function withAbandonedLeaf(entry: Entry, links: Links, log: EntryLog): Entry {
   const target = entry.parentId ?? "root"
   if (entry["fromId"] !== target) return entry
   const abandoned = links.lastOutside[entry.seq] ?? ROOT
-  return { ...entry, fromId: slots[abandoned]?.id ?? "root" }
+  return { ...entry, fromId: log.at(abandoned)?.id ?? "root" }
 }
