@@ -52,14 +52,19 @@ export async function restoreEntries(
   return { entries: restored, diagnostics }
 }
 
-/** Maps the items, at most {@link AT_ONCE} at a time. Results are in the order of the items. */
-async function atOnce<T, R>(items: readonly T[], map: (item: T) => Promise<R>): Promise<R[]> {
+/** Maps the items, at most {@link AT_ONCE} at a time, and starts none after one has failed. Results are in the order of the items. */
+export async function atOnce<T, R>(items: readonly T[], map: (item: T) => Promise<R>): Promise<R[]> {
   const results: R[] = []
   let next = 0
   const worker = async (): Promise<void> => {
     while (next < items.length) {
       const at = next++
-      results[at] = await map(items[at] as T)
+      try {
+        results[at] = await map(items[at] as T)
+      } catch (error) {
+        next = items.length
+        throw error
+      }
     }
   }
   await Promise.all(Array.from({ length: Math.min(AT_ONCE, items.length) }, worker))

@@ -1,9 +1,9 @@
 /** Copies a session to another storage: its lines unchanged, and the blobs that they refer to. */
-import type { Diagnostic } from "../format/diagnostics.ts"
+import type { Diagnostic, Report } from "../format/diagnostics.ts"
 import { parseLine } from "../format/line.ts"
 import { checkIdentity, identifyLog } from "../format/identify.ts"
 import { signalOf } from "../storage/checks.ts"
-import type { CallOptions, SessionStorage } from "../storage/contract.ts"
+import type { CallOptions, Seq, SessionStorage } from "../storage/contract.ts"
 import { readLines } from "../log/loaded-log.ts"
 import { writeLog } from "./write-log.ts"
 import type { LineToWrite } from "./write-log.ts"
@@ -28,14 +28,14 @@ export async function copySession(
   const ours = own !== undefined
   const source = ours ? { format: FORMAT, version: VERSION } : await identifyOther(from, id, signal)
   const diagnostics: Diagnostic[] = []
-  const blobs = new BlobCopier(from, to, signal, (diagnostic) => diagnostics.push(diagnostic))
+  const blobsOf = blobCopier(from, to, (diagnostic) => diagnostics.push(diagnostic), signal)
   const written = await writeLog(
     to,
     {
       id,
       header: (lines) => (lines === undefined || !ours ? header : withOriginLines(header, lines, id)),
-      putBlobs: () => blobs.copy(header, 0),
-      lines: () => linesOf(from, id, head.next, blobs, signal),
+      ...blobsOf(header, 0),
+      lines: () => linesOf(from, id, head.next, blobsOf, signal),
     },
     // A log in another format cannot record the expected number of lines, so it is created by one append if the storage can.
     {
@@ -53,15 +53,12 @@ async function* linesOf(
   from: SessionStorage,
   id: string,
   to: number,
-  blobs: BlobCopier,
+  blobsOf: BlobsOf,
   o: CallOptions,
 ): AsyncGenerator<LineToWrite, void, undefined> {
   if (to === 1) return
   for await (const chunk of from.read(id, { from: 1, to }, o)) {
-    for (const [index, line] of chunk.lines.entries()) {
-      if (MAY_REFER.test(line)) yield { line, putBlobs: () => blobs.copy(line, chunk.from + index) }
-      else yield { line }
-    }
+    for (const [index, line] of chunk.lines.entries()) yield { line, ...blobsOf(line, chunk.from + index) }
   }
 }
 
@@ -73,6 +70,9 @@ async function identifyOther(from: SessionStorage, id: string, o: CallOptions): 
   return { format: identity.kind === "older" ? identity.format : FORMAT, version: identity.version }
 }
 
+/** `putBlobs` copies the blobs that a line refers to; missing if it refers to none. */
+type BlobsOf = (line: string, seq: Seq) => Pick<LineToWrite, "putBlobs">
+
 const MAY_REFER = /sha256:[0-9a-f]{64}/
 const REFERENCE = /sha256:([0-9a-f]{64})/g
 
@@ -80,45 +80,25 @@ const REFERENCE = /sha256:([0-9a-f]{64})/g
  * Copies each blob once. Hashes are found by searching the text of a line; a match that is not a reference is copied if there is
  * such a blob, and otherwise ignored.
  */
-class BlobCopier {
-  readonly #from: SessionStorage
-  readonly #to: SessionStorage
-  readonly #options: CallOptions
-  readonly #note: (diagnostic: Diagnostic) => void
-  readonly #done = new Map<string, Promise<boolean>>()
-
-  constructor(from: SessionStorage, to: SessionStorage, options: CallOptions, note: (diagnostic: Diagnostic) => void) {
-    this.#from = from
-    this.#to = to
-    this.#options = options
-    this.#note = note
+function blobCopier(from: SessionStorage, to: SessionStorage, report: Report, o: CallOptions): BlobsOf {
+  const copies = new Map<string, Promise<boolean>>()
+  const copy = async (hash: string): Promise<boolean> => {
+    const bytes = await from.blobs.get(hash, o)
+    if (bytes !== undefined) await to.blobs.put(bytes, o)
+    return bytes !== undefined
   }
-
-  /** The blobs that a line refers to. */
-  async copy(line: string, seq: number): Promise<void> {
-    const hashes = new Set(Array.from(line.matchAll(REFERENCE), ([, hash]) => hash as string))
+  const copyAll = async (line: string, seq: Seq): Promise<void> => {
     const missing = new Set<string>()
-    for (const hash of hashes) if (!(await this.#copyOnce(hash))) missing.add(hash)
+    for (const [, hash = ""] of line.matchAll(REFERENCE)) {
+      const copying = copies.get(hash) ?? copy(hash)
+      copies.set(hash, copying)
+      if (!(await copying)) missing.add(hash)
+    }
     if (missing.size === 0) return
     for (const { hash } of blobRefs(parseLine(line).record ?? {})) {
-      if (!missing.delete(hash)) continue
-      const message = `Line ${seq} refers to the blob ${hash}, which is not in ${this.#from.description}.`
-      this.#note({ code: "missing_blob", seq, message })
+      const message = `Line ${seq} refers to the blob ${hash}, which is not in ${from.description}.`
+      if (missing.delete(hash)) report({ code: "missing_blob", seq, message })
     }
   }
-
-  #copyOnce(hash: string): Promise<boolean> {
-    const known = this.#done.get(hash)
-    if (known !== undefined) return known
-    const copying = this.#copyBytes(hash)
-    this.#done.set(hash, copying)
-    return copying
-  }
-
-  async #copyBytes(hash: string): Promise<boolean> {
-    const bytes = await this.#from.blobs.get(hash, this.#options)
-    if (bytes === undefined) return false
-    await this.#to.blobs.put(bytes, this.#options)
-    return true
-  }
+  return (line, seq) => (MAY_REFER.test(line) ? { putBlobs: () => copyAll(line, seq) } : {})
 }

@@ -22,33 +22,33 @@ export function planFork(log: EntryLog, leaf: Seq | null): readonly ForkedEntry[
   const path = leaf === null ? [] : pathTo(log, leaf).seqs
   const onPath = new Set(path)
   const selected = [...path, ...annotationsOf(log, onPath)].sort((a, b) => a - b)
+  const keptWithoutTarget = firstKeptWithRepeatedIds(log, selected, onPath)
+  /** Seqs in the fork by seqs in the source. */
   const positions = new Map<Seq, Seq>()
-  const firstKept = firstKeptWithRepeatedIds(log, selected, onPath)
   const plan: ForkedEntry[] = []
   /** The last planned entry of the path; behind the leaf, the last planned entry. */
-  let parent: Parent = { id: null, seq: undefined }
+  let parent: { readonly id: string | null; readonly seq: Seq | undefined } = { id: null, seq: undefined }
   for (const from of selected) {
     const entry = log.at(from) as Entry
     const target = targetOf(log, entry, from)
-    const lostTarget = target !== undefined && !(onPath.has(target) && positions.has(target))
-    if (lostTarget && !firstKept.has(from)) continue
+    const targetSeq = target !== undefined && onPath.has(target) ? positions.get(target) : undefined
+    const lostTarget = target !== undefined && targetSeq === undefined
+    if (lostTarget && !keptWithoutTarget.has(from)) continue
     const seq = plan.length + 1
-    const moved = entry.parentId === parent.id ? {} : { parentId: parent.id }
-    const untargeted = lostTarget ? { targetId: undefined } : {}
-    const position = { from, seq, target: lostTarget ? undefined : target, parent }
-    const references = referenceChanges(log, entry, position, { path, onPath, positions })
-    const changes = { ...moved, ...untargeted, ...references }
-    plan.push({ from, seq, ...(Object.keys(changes).length === 0 ? {} : { changes }) })
     positions.set(from, seq)
+    const fields = {
+      parentId: parent.id,
+      ...(lostTarget ? { targetId: undefined } : {}),
+      ...(entry.type === "compaction"
+        ? firstKeptFields(log, entry, { path, onPath, positions })
+        : // The target of a `leaf` entry is its parent.
+          entry["targetSeq"] !== undefined && { targetSeq: entry.type === "leaf" ? parent.seq : targetSeq }),
+    }
+    const changes = Object.entries(fields).filter(([key, value]) => entry[key] !== value)
+    plan.push({ from, seq, ...(changes.length === 0 ? {} : { changes: Object.fromEntries(changes) }) })
     if (onPath.has(from) || from > (leaf ?? -1)) parent = { id: entry.id, seq }
   }
   return plan
-}
-
-interface Parent {
-  readonly id: string | null
-  /** In the fork. */
-  readonly seq: Seq | undefined
 }
 
 /**
@@ -97,13 +97,6 @@ function targetOf(log: EntryLog, entry: Entry, seq: Seq): Seq | undefined {
   return typeof targetId === "string" ? (log.find(targetId, seq) ?? MISSING) : MISSING
 }
 
-interface Position {
-  readonly from: Seq
-  readonly seq: Seq
-  readonly target: Seq | undefined
-  readonly parent: Parent
-}
-
 interface Selection {
   readonly path: readonly Seq[]
   readonly onPath: ReadonlySet<Seq>
@@ -111,39 +104,20 @@ interface Selection {
   readonly positions: ReadonlyMap<Seq, Seq>
 }
 
-/** Adjusts `targetSeq` and a compaction's first kept entry. The target of a `leaf` entry is its parent. */
-function referenceChanges(
-  log: EntryLog,
-  entry: Entry,
-  position: Position,
-  selection: Selection,
-): Readonly<Record<string, unknown>> {
-  if (entry.type === "compaction") return firstKeptChanges(log, entry, position, selection)
-  const { targetSeq } = entry as Readonly<Record<string, unknown>>
-  const target = entry.type === "leaf" ? position.parent.seq : selection.positions.get(position.target ?? MISSING)
-  return targetSeq === undefined || targetSeq === target ? {} : { targetSeq: target }
-}
-
 /** A compaction of which no kept entry is selected keeps nothing: it names itself. */
-function firstKeptChanges(
+function firstKeptFields(
   log: EntryLog,
   entry: Entry,
-  { from, seq }: Position,
   { path, onPath, positions }: Selection,
-): Record<string, unknown> {
-  const { firstKeptEntryId, firstKeptSeq } = entry as Readonly<Record<string, unknown>>
-  const source = firstKeptOf(log, entry, from)
+): Readonly<Record<string, unknown>> {
+  const source = firstKeptOf(log, entry, entry.seq)
   // If the first kept entry was left out, the next selected one takes its position.
-  const kept =
+  const next =
     source !== undefined && onPath.has(source)
-      ? path.find((at) => at >= source && at < from && positions.has(at))
+      ? path.find((at) => at >= source && at < entry.seq && positions.has(at))
       : undefined
-  const id = kept === undefined ? entry.id : (log.at(kept) as Entry).id
-  const at = kept === undefined ? seq : positions.get(kept)
-  return {
-    ...(id === firstKeptEntryId ? {} : { firstKeptEntryId: id }),
-    ...(at === firstKeptSeq ? {} : { firstKeptSeq: at }),
-  }
+  const kept = next ?? entry.seq
+  return { firstKeptEntryId: (log.at(kept) as Entry).id, firstKeptSeq: positions.get(kept) }
 }
 
 /** Undefined if it keeps nothing, or is not a compaction. */

@@ -4,7 +4,6 @@ import type { BlobLimits } from "../format/blobs.ts"
 import { withFields } from "../format/json-edit.ts"
 import { encodeHeader, withSeq } from "../format/line.ts"
 import { FORMAT, VERSION } from "../format/header.ts"
-import type { Header } from "../format/header.ts"
 import type { CallOptions, SessionStorage } from "../storage/contract.ts"
 import type { ReadableSession } from "../session/live.ts"
 import type { Session } from "../session/types.ts"
@@ -46,13 +45,20 @@ export async function forkSession(
     throw new SessionError("not_found", message, { session: id, storage: storage.description })
   }
   const plan = planFork(whole.log, leaf)
-  const header = forkHeader(whole.header, forkId, { id, ...(at === null ? {} : { entryId: at }) }, options.now())
+  // The other fields of the source's header are kept: among them is the initial state, which the forked compactions depend on.
+  const { parentSession: _, origin: __, ...kept } = whole.header
+  const header = {
+    ...kept,
+    id: forkId,
+    timestamp: new Date(options.now()).toISOString(),
+    parentSession: { id, ...(at === null ? {} : { entryId: at }) },
+  }
+  const origin = { format: FORMAT, version: VERSION, id }
   await writeLog(
     storage,
     {
       id: forkId,
-      header: (lines) =>
-        encodeHeader(lines === undefined ? header : { ...header, origin: { ...fromSession(id), lines } }),
+      header: (lines) => encodeHeader({ ...header, origin: { ...origin, ...(lines === undefined ? {} : { lines }) } }),
       lines: () => forkedLines(storage, whole, plan, options.blobs),
     },
     {
@@ -61,17 +67,6 @@ export async function forkSession(
       ...signalOf(o),
     },
   )
-}
-
-/** Keeps the other fields of the source's header: among them is the initial state, which the forked compactions depend on. */
-function forkHeader(source: Header, id: string, parentSession: { id: string; entryId?: string }, now: number): Header {
-  const { parentSession: _, origin: __, ...kept } = source
-  const own = { id, timestamp: new Date(now).toISOString() }
-  return { ...kept, ...own, parentSession, origin: fromSession(parentSession.id) }
-}
-
-function fromSession(id: string): { format: string; version: number; id: string } {
-  return { format: FORMAT, version: VERSION, id }
 }
 
 async function* forkedLines(

@@ -1,11 +1,13 @@
 /** The header of a stored log, and edits of a header that keep the rest of its line unchanged. */
-import { type Header, FORMAT, VERSION } from "../format/header.ts"
+import { FORMAT, VERSION } from "../format/header.ts"
+import type { Header, Origin } from "../format/header.ts"
 import { withFields, withValueAt } from "../format/json-edit.ts"
 import { parseLine } from "../format/line.ts"
 import type { LogRecord } from "../format/line.ts"
 import { isObject } from "../format/shape.ts"
 import { currentHeader, notFound, readLines } from "../log/loaded-log.ts"
 import type { CallOptions, HeadInfo, SessionStorage } from "../storage/contract.ts"
+import type { CurrentLog } from "./older/log.ts"
 
 export interface StoredHeader {
   readonly head: HeadInfo
@@ -35,4 +37,9 @@ export function withOriginLines(line: string, lines: number, id: string): string
   if (!isObject(origin)) return withFields(line, { origin: { format: FORMAT, version: VERSION, id, lines } })
   const before = typeof origin["lines"] === "number" ? origin["lines"] : 0
   return withValueAt(line, ["origin", "lines"], Math.max(before, lines))
+}
+
+/** The migrated header with the number of lines of its log, so that an interrupted import can be recognized. */
+export function withLines({ header, records }: CurrentLog, more: Partial<Origin> = {}): Header {
+  return { ...header, origin: { ...(header.origin as Origin), lines: records.length + 1, ...more } }
 }

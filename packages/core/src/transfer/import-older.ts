@@ -1,22 +1,18 @@
-/** Converts a log of an older version, from a file or a storage, to the lines of a current log. */
+/** Imports a log of an older version: converts it to the lines of a current log. */
 import type { BlobLimits } from "../format/blobs.ts"
 import type { Diagnostic } from "../format/diagnostics.ts"
 import { encodeHeader } from "../format/line.ts"
-import type { Entry } from "../format/entry.ts"
-import type { Header, Origin } from "../format/header.ts"
 import { isRawLine } from "./older/log.ts"
-import type { RawLine } from "./older/log.ts"
 import { migrateLines } from "./older/migrate.ts"
 import type { MigratedLog } from "./older/migrate.ts"
-import type { SessionStorage } from "../storage/contract.ts"
-import { textOf } from "./import-own.ts"
-import type { ImportedLog } from "./import-own.ts"
-import { UNREADABLE } from "./source.ts"
+import type { Seq, SessionStorage } from "../storage/contract.ts"
+import type { ImportedLog } from "./write-log.ts"
+import { textOf, UNREADABLE } from "./source.ts"
 import type { LineSource } from "./source.ts"
-import { toStoredForm } from "./stored-form.ts"
+import { toStoredLines } from "./stored-form.ts"
 import { blankDiagnostic, unreadableDiagnostic, unreadableEntry, unreadableOf } from "./unreadable.ts"
 import type { Unreadable } from "./unreadable.ts"
-import type { LineToWrite } from "./write-log.ts"
+import { withLines } from "./headers.ts"
 
 /** Holds the log in memory, because the migration of an entry depends on the entries before and after it. */
 export async function olderLogToWrite(
@@ -25,80 +21,65 @@ export async function olderLogToWrite(
   id: string,
   limits: BlobLimits,
 ): Promise<ImportedLog> {
-  const { lines, unreadable, diagnostics } = await readAll(source)
+  const { lines, unreadable, blanks } = await readAll(source)
   const migrated = migrateLines(lines, { id })
   const header = encodeHeader(withLines(migrated))
-  const stored = await toStoredLines(storage, migrated, limits, unreadable)
+  const kept = withUnreadable(migrated, unreadable)
+  const stored = await toStoredLines(storage, kept.records, limits)
   return {
     id,
     header: () => header,
-    lines: () => stored,
+    lines: (report) => {
+      for (const diagnostic of [...blanks, ...kept.diagnostics]) report?.(diagnostic)
+      return stored
+    },
     from: migrated.from,
-    diagnostics: [...diagnostics, ...diagnosticsOf(migrated, unreadable)],
   }
 }
 
-/** The migrated header with the number of lines of its log, so that an interrupted import can be recognized. */
-export function withLines({ header, records }: MigratedLog, more: Partial<Origin> = {}): Header {
-  return { ...header, origin: { ...(header.origin as Origin), lines: records.length + 1, ...more } }
-}
+/** By the placeholder that the migration gets in place of the line. */
+type UnreadableLines = ReadonlyMap<string, Unreadable>
 
-/** The lines after the header. Lines that are not entries stay unchanged. */
-export async function toStoredLines(
-  storage: SessionStorage,
-  { header, records }: MigratedLog,
-  limits: BlobLimits,
-  unreadable: ReadonlyMap<string, Unreadable> = new Map(),
-): Promise<readonly LineToWrite[]> {
-  const lines: LineToWrite[] = []
-  let parentId: string | null = null
-  let { timestamp } = header
-  for (const record of records) {
-    const seq = lines.length + 1
-    const found: Unreadable | undefined = isRawLine(record) ? unreadable.get(record.raw) : undefined
-    const kept: Entry | RawLine = found === undefined ? record : unreadableEntry(found, { seq, parentId, timestamp })
-    if (isRawLine(kept)) {
-      lines.push({ line: kept.raw })
-      continue
-    }
-    const entry: Entry = kept
-    lines.push(await toStoredForm(storage, entry, seq, limits))
-    parentId = entry.id
-    timestamp = entry.timestamp
-  }
-  return lines
-}
-
-interface ReadAll {
+async function readAll(source: LineSource): Promise<{
   readonly lines: readonly string[]
-  /** By the placeholder in `lines`. */
-  readonly unreadable: ReadonlyMap<string, Unreadable>
-  readonly diagnostics: readonly Diagnostic[]
-}
-
-async function readAll(source: LineSource): Promise<ReadAll> {
+  readonly unreadable: UnreadableLines
+  readonly blanks: readonly Diagnostic[]
+}> {
   const lines: string[] = []
   const unreadable = new Map<string, Unreadable>()
   const blanks: number[] = []
-  for await (const read of source.lines()) {
+  for await (const read of source()) {
     const found = unreadableOf(read)
     const line = found === undefined ? textOf(read, lines.length) : UNREADABLE + String(lines.length)
     if (found !== undefined) unreadable.set(line, found)
     if (line.trim() === "") blanks.push(read.at)
     lines.push(line)
   }
-  const diagnostics = blanks[0] === undefined ? [] : [blankDiagnostic(blanks.length, blanks[0])]
-  return { lines, unreadable, diagnostics }
+  return { lines, unreadable, blanks: blanks[0] === undefined ? [] : [blankDiagnostic(blanks.length, blanks[0])] }
 }
 
-/** Replaces diagnostics about placeholders by diagnostics about the unreadable lines. */
-function diagnosticsOf(
-  { records, diagnostics }: MigratedLog,
-  unreadable: ReadonlyMap<string, Unreadable>,
-): readonly Diagnostic[] {
-  return diagnostics.map((diagnostic) => {
-    const record = diagnostic.seq === undefined ? undefined : records[diagnostic.seq - 1]
-    const found = record !== undefined && isRawLine(record) ? unreadable.get(record.raw) : undefined
-    return found === undefined ? diagnostic : unreadableDiagnostic(found, diagnostic.seq as number)
-  })
+/** The migrated log with an entry in place of each placeholder, and with diagnostics about the unreadable lines. */
+function withUnreadable(
+  { header, records, diagnostics }: MigratedLog,
+  unreadable: UnreadableLines,
+): Pick<MigratedLog, "records" | "diagnostics"> {
+  const unreadableAt = (seq: Seq | undefined): Unreadable | undefined => {
+    const record = records[(seq ?? 0) - 1]
+    return record !== undefined && isRawLine(record) ? unreadable.get(record.raw) : undefined
+  }
+  let parentId: string | null = null
+  let { timestamp } = header
+  return {
+    records: records.map((record, index) => {
+      const seq = index + 1
+      const found = unreadableAt(seq)
+      const kept = found === undefined ? record : unreadableEntry(found, { seq, parentId, timestamp })
+      if (!isRawLine(kept)) ({ id: parentId, timestamp } = kept)
+      return kept
+    }),
+    diagnostics: diagnostics.map((diagnostic) => {
+      const found = unreadableAt(diagnostic.seq)
+      return found === undefined ? diagnostic : unreadableDiagnostic(found, diagnostic.seq as Seq)
+    }),
+  }
 }

@@ -1,6 +1,6 @@
 /** Imports a log of this format: its lines stay unchanged, except for what an append would store in another form. */
 import type { BlobLimits } from "../format/blobs.ts"
-import type { Diagnostic } from "../format/diagnostics.ts"
+import type { Report } from "../format/diagnostics.ts"
 import { SessionError } from "../format/errors.ts"
 import { isEntry } from "../format/entry.ts"
 import type { ReadLine } from "../format/jsonl.ts"
@@ -8,40 +8,33 @@ import { parseLine } from "../format/line.ts"
 import type { LogRecord } from "../format/line.ts"
 import { FORMAT, VERSION } from "../format/header.ts"
 import { parseEntry } from "../log/parse-entry.ts"
-import type { Seq, SessionStorage } from "../storage/contract.ts"
+import type { SessionStorage } from "../storage/contract.ts"
 import { withId, withOriginLines } from "./headers.ts"
+import { isHeader, textOf } from "./source.ts"
 import type { LineSource } from "./source.ts"
 import { toStoredForm, toStoredLine } from "./stored-form.ts"
 import { blankDiagnostic, unreadableDiagnostic, unreadableEntry, unreadableOf } from "./unreadable.ts"
-import type { LineToWrite, LogToWrite } from "./write-log.ts"
-
-/** A log that was found in a file. */
-export interface ImportedLog extends LogToWrite {
-  readonly from: { readonly format: string; readonly version: number }
-  readonly diagnostics: readonly Diagnostic[]
-}
+import type { ImportedLog, LineToWrite } from "./write-log.ts"
 
 /**
- * The header gets the new id and, if the log is written in several batches, the expected number of lines. Images and long strings
- * inside a line, as in a self-contained export, move to the blob store; the rest of that line stays unchanged.
+ * The header, which is the line `found`, gets the new id and, if the log is written in several batches, the expected number of lines.
+ * Images and long strings inside a line, as in a self-contained export, move to the blob store; the rest of that line stays unchanged.
  */
-export async function ownLogToWrite(
+export function ownLogToWrite(
   storage: SessionStorage,
   source: LineSource,
+  found: string,
   id: string,
   limits: BlobLimits,
-): Promise<ImportedLog> {
-  const line = await headerLine(source)
-  const header = withId(line, id)
-  const { id: sourceId, timestamp: headerTime } = parseLine(line).record as LogRecord
-  const timestamp = typeof headerTime === "string" ? headerTime : new Date(0).toISOString()
+): ImportedLog {
+  const header = withId(found, id)
+  const { id: sourceId } = parseLine(found).record as LogRecord
   return {
     id,
     header: (lines) =>
       lines === undefined ? header : withOriginLines(header, lines, typeof sourceId === "string" ? sourceId : id),
-    lines: (report) => linesOf(storage, source, { timestamp, limits }, report),
+    lines: (report) => linesOf(storage, source, found, limits, report),
     from: { format: FORMAT, version: VERSION },
-    diagnostics: [],
   }
 }
 
@@ -49,16 +42,20 @@ export async function ownLogToWrite(
 async function* linesOf(
   storage: SessionStorage,
   source: LineSource,
-  { timestamp, limits }: { readonly timestamp: string; readonly limits: BlobLimits },
-  report: ((diagnostic: Diagnostic) => void) | undefined,
+  header: string,
+  limits: BlobLimits,
+  report: Report | undefined,
 ): AsyncGenerator<LineToWrite, void, undefined> {
+  const { timestamp: headerTime } = parseLine(header).record as LogRecord
+  const timestamp = typeof headerTime === "string" ? headerTime : new Date(0).toISOString()
   let seq = 0
-  let lastId: string | null = null
+  let parentId: string | null = null
   let headerRead = false
   let blanks = 0
   let firstBlankAt = 0
-  for await (const read of source.lines()) {
+  for await (const read of source()) {
     if (!headerRead && isHeader(read)) {
+      if (read.line !== header) throw fileChanged()
       headerRead = true
     } else if (isBlank(read, headerRead)) {
       if (blanks++ === 0) firstBlankAt = read.at
@@ -67,12 +64,12 @@ async function* linesOf(
       const unreadable = unreadableOf(read)
       if (unreadable !== undefined) {
         report?.(unreadableDiagnostic(unreadable, seq))
-        const entry = unreadableEntry(unreadable, { seq, parentId: lastId, timestamp })
-        lastId = entry.id
+        const entry = unreadableEntry(unreadable, { seq, parentId, timestamp })
+        parentId = entry.id
         yield toStoredForm(storage, entry, seq, limits)
       } else {
         const line = textOf(read, seq)
-        lastId = idOf(line) ?? lastId
+        parentId = idOf(line) ?? parentId
         yield (await toStoredLine(storage, line, seq, limits)) ?? {
           line,
           bytes: read.bytes,
@@ -81,33 +78,18 @@ async function* linesOf(
       }
     }
   }
+  if (!headerRead) throw fileChanged()
   if (blanks > 0) report?.(blankDiagnostic(blanks, firstBlankAt))
 }
 
-async function headerLine(source: LineSource): Promise<string> {
-  for await (const read of source.lines()) if (isHeader(read)) return read.line as string
-  throw new SessionError(
-    "conflict",
-    "The file changed while it was read. Import it again when the file no longer changes.",
-  )
-}
-
-/** The first record that is not a title slot; `identifySource` has found that it is a header. */
-function isHeader({ line }: ReadLine): boolean {
-  const record = line === undefined ? undefined : parseLine(line).record
-  return record !== undefined && record.type !== "title"
+function fileChanged(): SessionError {
+  const message = "The file changed while it was read. Import it again when the file no longer changes."
+  return new SessionError("conflict", message)
 }
 
 /** Storages refuse empty lines. A line of white space is dropped only before the header. */
 function isBlank({ line }: ReadLine, headerRead: boolean): boolean {
   return line === "" || line === "\r" || (!headerRead && line?.trim() === "")
-}
-
-/** Throws `too_large` for a line that no string can hold. */
-export function textOf({ line, bytes, at }: ReadLine, seq: Seq): string {
-  if (line !== undefined) return line
-  const message = `Line ${seq} of the log, at byte ${at} of the file, has ${bytes} bytes: more than this runtime can hold. Nothing was written.`
-  throw new SessionError("too_large", message)
 }
 
 const OUR_ID = /^\{"type":"[^"\\]*","id":"([^"\\]+)","parentId":/

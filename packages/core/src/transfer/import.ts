@@ -1,5 +1,6 @@
 /** Imports a session from a file: a log of this format with its lines unchanged, an older log migrated. */
 import type { BlobLimits } from "../format/blobs.ts"
+import type { Diagnostic } from "../format/diagnostics.ts"
 import { parseLine } from "../format/line.ts"
 import type { NewEntry } from "../format/new-entry.ts"
 import { normalizeNewEntry, placeEntry } from "../format/new-entry.ts"
@@ -14,11 +15,10 @@ import { signalOf } from "../storage/checks.ts"
 import type { CallOptions, Seq, SessionStorage } from "../storage/contract.ts"
 import { olderLogToWrite } from "./import-older.ts"
 import { ownLogToWrite } from "./import-own.ts"
-import type { ImportedLog } from "./import-own.ts"
 import { checkFormat, identifySource, openSource } from "./source.ts"
 import { toStoredForm } from "./stored-form.ts"
 import { writeLog } from "./write-log.ts"
-import type { LineToWrite } from "./write-log.ts"
+import type { ImportedLog, LineToWrite } from "./write-log.ts"
 
 export interface ImportSettings {
   readonly maxSessionBytes: number
@@ -39,14 +39,14 @@ export async function importSession(
   o: ImportOptions = {},
 ): Promise<{ readonly result: ImportResult; readonly header: Header }> {
   const opened = await openSource(source, o.signal)
-  const kind = await identifySource(opened)
+  const ownHeader = await identifySource(opened)
   const found =
-    kind === "sessions"
-      ? await ownLogToWrite(storage, opened, id, settings.blobs)
-      : await olderLogToWrite(storage, opened, id, settings.blobs)
+    ownHeader === undefined
+      ? await olderLogToWrite(storage, opened, id, settings.blobs)
+      : ownLogToWrite(storage, opened, ownHeader, id, settings.blobs)
   checkFormat(o.from, found.from.format)
   const log = withHooks(storage, found, settings, signalOf(o))
-  const diagnostics = [...log.diagnostics]
+  const diagnostics: Diagnostic[] = []
   const written = await writeLog(storage, log, {
     maxSessionBytes: settings.maxSessionBytes,
     report: (diagnostic) => diagnostics.push(diagnostic),

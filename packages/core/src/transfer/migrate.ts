@@ -15,7 +15,8 @@ import { notFound, readLines } from "../log/loaded-log.ts"
 import { parseEntry } from "../log/parse-entry.ts"
 import { putBackup } from "./backup.ts"
 import type { LineToWrite } from "./write-log.ts"
-import { toStoredLines, withLines } from "./import-older.ts"
+import { withLines } from "./headers.ts"
+import { toStoredLines } from "./stored-form.ts"
 import type { BlobLimits } from "../format/blobs.ts"
 import type { Entry } from "../format/entry.ts"
 import { FORMAT, VERSION } from "../format/header.ts"
@@ -74,7 +75,7 @@ async function replaceLog(
   migrated: MigratedLog,
   { blobs = {}, ...o }: CallOptions & { readonly blobs?: BlobLimits },
 ): Promise<void> {
-  const stored = await toStoredLines(storage, migrated, blobs)
+  const stored = await toStoredLines(storage, migrated.records, blobs)
   for (const [index, { line }] of stored.entries()) {
     if (utf8Length(line) <= storage.capabilities.maxLineBytes) continue
     const message = `Line ${index + 1} of the migrated log of ${id} would be longer than ${storage.description} takes. The log was not changed.`

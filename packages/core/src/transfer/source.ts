@@ -7,34 +7,33 @@ import { parseLine } from "../format/line.ts"
 import { FORMAT } from "../format/header.ts"
 import type { ImportFormat, ImportSource } from "../session/types.ts"
 import { checkSignal } from "../storage/checks.ts"
+import type { Seq } from "../storage/contract.ts"
 
-export interface LineSource {
-  /** The lines from the beginning, at each call. */
-  lines(): AsyncIterable<ReadLine>
-}
+/** The lines from the beginning, at each call. */
+export type LineSource = () => AsyncIterable<ReadLine>
 
 type Chunk = Uint8Array | string
 
 /** Keeps a source that can be read only once in memory. */
 export async function openSource(source: ImportSource, signal?: AbortSignal): Promise<LineSource> {
-  if (typeof source === "function") return { lines: () => readLines(source()) }
-  if (typeof source === "string" || source instanceof Uint8Array) return { lines: () => readLines([source]) }
+  if (typeof source === "function") return () => readLines(source())
+  if (typeof source === "string" || source instanceof Uint8Array) return () => readLines([source])
   const chunks: Chunk[] = []
   for await (const chunk of source) {
     checkSignal(signal)
     // Copied because a source may reuse its buffer.
     chunks.push(typeof chunk === "string" ? chunk : chunk.slice())
   }
-  return { lines: () => readLines(chunks) }
+  return () => readLines(chunks)
 }
 
 /**
- * Reads only as many lines as identify the file. The migration finds out which system wrote an older log. Throws `not_a_session`
- * and `newer_version`.
+ * The header line of a log of this version; undefined for an older log. Reads only as many lines as identify the file; the migration
+ * finds out which system wrote an older log. Throws `not_a_session` and `newer_version`.
  */
-export async function identifySource(source: LineSource): Promise<"sessions" | "older"> {
+export async function identifySource(source: LineSource): Promise<string | undefined> {
   const first: string[] = []
-  for await (const { line, problem } of source.lines()) {
+  for await (const { line, problem } of source()) {
     // A line that is not text does not identify the file, but the file is not empty either.
     const text = line ?? UNREADABLE
     const { record } = parseLine(text)
@@ -45,7 +44,7 @@ export async function identifySource(source: LineSource): Promise<"sessions" | "
   }
   const identity = identifyLog(first)
   checkIdentity(identity, "The file")
-  return identity.kind
+  return identity.kind === "sessions" ? first.at(-1) : undefined
 }
 
 /** `not_a_session` if the caller named another format than the file has. */
@@ -56,6 +55,19 @@ export function checkFormat(expected: ImportFormat | undefined, format: string):
     "not_a_session",
     `The file is not in the format "${expected}", but in "${found}". Give that, or "auto".`,
   )
+}
+
+/** The first record that is not a title slot; `identifySource` has found that it is a header. */
+export function isHeader({ line }: ReadLine): boolean {
+  const record = line === undefined ? undefined : parseLine(line).record
+  return record !== undefined && record.type !== "title"
+}
+
+/** Throws `too_large` for a line that no string can hold. */
+export function textOf({ line, bytes, at }: ReadLine, seq: Seq): string {
+  if (line !== undefined) return line
+  const message = `Line ${seq} of the log, at byte ${at} of the file, has ${bytes} bytes: more than this runtime can hold. Nothing was written.`
+  throw new SessionError("too_large", message)
 }
 
 /** Prefix of the placeholder for a line that is not text. It contains a line feed, so that no line of a file can equal it. */

@@ -1,13 +1,16 @@
 /** Encodes an entry as the line that an append would store: large values move to the blob store. */
 import { applyBlobs, mayHoldBlobs, planBlobs } from "../format/blobs.ts"
-import type { BlobLimits, BlobRef, PlannedBlob } from "../format/blobs.ts"
+import type { BlobLimits } from "../format/blobs.ts"
 import { withChanges } from "../format/json-edit.ts"
 import { toEncodedEntry, lineOf, parseLine, withoutTransients } from "../format/line.ts"
+import type { LogRecord } from "../format/line.ts"
 import type { Entry } from "../format/entry.ts"
 import type { Seq, SessionStorage } from "../storage/contract.ts"
 import { sha256Hex } from "../storage/hash.ts"
 import { putBlobs } from "../log/blobs.ts"
 import { parseEntry } from "../log/parse-entry.ts"
+import { isRawLine } from "./older/log.ts"
+import type { RawLine } from "./older/log.ts"
 import type { LineToWrite } from "./write-log.ts"
 
 /** Computes the line without storing its blobs, so that a log can be measured and compared before anything is written. */
@@ -19,10 +22,9 @@ export async function toStoredForm(
 ): Promise<LineToWrite> {
   const whole = withoutTransients(entry)
   const full = toEncodedEntry(whole)
-  const planned = mayHoldBlobs(full, limits) ? planBlobs(whole, limits) : []
-  if (planned.length === 0) return { line: lineOf(full, seq), entry }
-  const stored = applyBlobs(whole, await refsOf(planned))
-  return { line: lineOf(toEncodedEntry(stored), seq), entry, putBlobs: putBlobsOf(storage, whole, limits) }
+  const moved = mayHoldBlobs(full, limits) ? await moveBlobs(storage, whole, limits) : undefined
+  if (moved === undefined) return { line: lineOf(full, seq), entry }
+  return { line: lineOf(toEncodedEntry(moved.record), seq), entry, putBlobs: moved.putBlobs }
 }
 
 /** The same for a stored line; the rest of the line stays unchanged. Undefined if nothing moves, or the line is not an entry. */
@@ -32,22 +34,38 @@ export async function toStoredLine(
   seq: Seq,
   limits: BlobLimits,
 ): Promise<LineToWrite | undefined> {
-  if (!mayHoldBlobs({ before: "", after: line }, limits)) return undefined
-  const { record } = parseLine(line)
-  const entry = parseEntry(line, seq)
-  const planned = record === undefined || entry === undefined ? [] : planBlobs(record, limits)
-  if (planned.length === 0) return undefined
-  const stored = applyBlobs(record as object, await refsOf(planned))
-  return { line: withChanges(line, record, stored), entry, putBlobs: putBlobsOf(storage, record as object, limits) }
+  const entry = mayHoldBlobs({ before: "", after: line }, limits) ? parseEntry(line, seq) : undefined
+  if (entry === undefined) return undefined
+  const record = parseLine(line).record as LogRecord
+  const moved = await moveBlobs(storage, record, limits)
+  return moved && { line: withChanges(line, record, moved.record), entry, putBlobs: moved.putBlobs }
 }
 
-function refsOf(planned: readonly PlannedBlob[]): Promise<BlobRef[]> {
-  return Promise.all(
+/** The records of the older log as lines. Lines that are not entries stay unchanged. */
+export async function toStoredLines(
+  storage: SessionStorage,
+  records: readonly (Entry | RawLine)[],
+  limits: BlobLimits,
+): Promise<readonly LineToWrite[]> {
+  const lines: LineToWrite[] = []
+  for (const record of records) {
+    lines.push(isRawLine(record) ? { line: record.raw } : await toStoredForm(storage, record, lines.length + 1, limits))
+  }
+  return lines
+}
+
+/** The record with references in place of its large values; undefined if it has none. */
+async function moveBlobs<R extends LogRecord>(
+  storage: SessionStorage,
+  record: R,
+  limits: BlobLimits,
+): Promise<{ readonly record: R; readonly putBlobs: () => Promise<void> } | undefined> {
+  const planned = planBlobs(record, limits)
+  if (planned.length === 0) return undefined
+  const refs = await Promise.all(
     planned.map(async ({ pointer, encoding, bytes }) => ({ pointer, encoding, hash: await sha256Hex(bytes) })),
   )
-}
-
-/** Plans the blobs again when they are stored, so that until then only the entry is held in memory. */
-function putBlobsOf(storage: SessionStorage, entry: object, limits: BlobLimits): () => Promise<void> {
-  return async () => void (await putBlobs(storage, planBlobs(entry, limits)))
+  // Planned again when they are stored, so that until then only the entry is held in memory.
+  const store = async (): Promise<void> => void (await putBlobs(storage, planBlobs(record, limits)))
+  return { record: applyBlobs(record, refs), putBlobs: store }
 }

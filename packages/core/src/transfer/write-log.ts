@@ -3,7 +3,7 @@
  * atomic in every storage. A longer log is written in several batches; its header then holds the expected number of lines, and
  * repeating the call continues after the last stored line.
  */
-import type { Diagnostic } from "../format/diagnostics.ts"
+import type { Report } from "../format/diagnostics.ts"
 import { SessionError } from "../format/errors.ts"
 import { FULL_SESSION_SLACK_BYTES } from "../format/limits.ts"
 import { parseLine } from "../format/line.ts"
@@ -11,7 +11,9 @@ import type { Entry } from "../format/entry.ts"
 import { projectEntry, startProjection } from "../info/projection.ts"
 import type { InfoProjection } from "../info/projection.ts"
 import { infoText, storeInfo } from "../info/store.ts"
+import { atOnce } from "../log/blobs.ts"
 import { parseEntry } from "../log/parse-entry.ts"
+import type { CopyOptions, ImportResult } from "../session/types.ts"
 import { signalOf, utf8Length } from "../storage/checks.ts"
 import type { CallOptions, Head, HeadInfo, Seq, SessionStorage } from "../storage/contract.ts"
 import { StorageError } from "../storage/errors.ts"
@@ -35,7 +37,12 @@ export interface LogToWrite {
   /** Stores the blobs that the header refers to. Awaited before the header is sent. */
   readonly putBlobs?: () => Promise<void>
   /** The lines after the header, the same at each call. Called twice: to measure the log, without `report`, and to write it. */
-  readonly lines: (report?: (diagnostic: Diagnostic) => void) => AsyncIterable<LineToWrite> | Iterable<LineToWrite>
+  readonly lines: (report?: Report) => AsyncIterable<LineToWrite> | Iterable<LineToWrite>
+}
+
+/** A log that was found in a file. */
+export interface ImportedLog extends LogToWrite {
+  readonly from: ImportResult["from"]
 }
 
 export interface WriteLogOptions extends CallOptions {
@@ -49,12 +56,11 @@ export interface WriteLogOptions extends CallOptions {
   readonly anyTimestamp?: boolean
   /** Stores session information beside the log. Default true; false for logs in another format. */
   readonly info?: boolean
-  readonly report?: (diagnostic: Diagnostic) => void
-  readonly onProgress?: ((progress: { readonly lines: number; readonly bytes: number }) => void) | undefined
+  readonly report?: Report
+  readonly onProgress?: CopyOptions["onProgress"] | undefined
 }
 
 export interface WrittenLog {
-  readonly head: Head
   /** Line 0. */
   readonly header: string
   /** Lines of the log, header included. */
@@ -70,17 +76,25 @@ const BATCH_BYTES = 8_000_000
  * readings. After any other error or an abort, the stored lines remain as an incomplete session; the same call completes it.
  */
 export async function writeLog(storage: SessionStorage, log: LogToWrite, o: WriteLogOptions = {}): Promise<WrittenLog> {
+  const { id } = log
   const batchBytes = Math.min(BATCH_BYTES, storage.capabilities.maxBatchBytes)
   const size = await measure(storage, log, o)
   const single = size.bytes <= Math.min(o.singleBatchBytes ?? batchBytes, storage.capabilities.maxBatchBytes)
   const header = log.header(single ? undefined : size.lines)
-  const lines = logLines(log, header, size.lines, o)
+  const lines = logLines(storage, log, header, size.lines, o)
   try {
-    const stored = await storage.head(log.id, signalOf(o))
-    const last = stored === undefined ? undefined : await skipStored(storage, log.id, stored, lines, size.lines, o)
-    const head = stored === undefined ? undefined : { next: stored.next, log: stored.log }
-    const rest = { lines, count: size.lines, batchBytes: single ? size.bytes : batchBytes, head, last }
-    return { ...(await writeRest(storage, log.id, rest, o)), header }
+    const stored = await storage.head(id, signalOf(o))
+    let last = stored === undefined ? undefined : await skipStored(storage, id, stored, lines, size.lines, o)
+    let head: Head | undefined = stored === undefined ? undefined : { next: stored.next, log: stored.log }
+    for await (const batch of batchesOf(lines, single ? size.bytes : batchBytes)) {
+      checkAborted(o.signal, id, head)
+      last = batch.at(-1) as LogLine
+      head = await writeBatch(storage, id, head, batch, o)
+      o.onProgress?.({ lines: last.seq + 1, bytes: last.total })
+    }
+    const projection = projectionAt(last, head)
+    if (projection !== undefined && infoText(projection) === undefined) await storeInfo(storage, id, projection)
+    return { header, lines: size.lines }
   } finally {
     await lines.return(undefined)
   }
@@ -128,8 +142,12 @@ interface LogLine {
   readonly projection: InfoProjection | undefined
 }
 
-/** From the header on, at most `count` lines: a file that grew since it was measured is written as it was. */
+/**
+ * `count` lines from the header on: a file that grew since it was measured is written as it was. Throws `conflict` for fewer, before the
+ * last batch is sent: the header of a log in a single batch holds no expected number of lines.
+ */
 async function* logLines(
+  storage: SessionStorage,
   log: LogToWrite,
   header: string,
   count: number,
@@ -147,6 +165,9 @@ async function* logLines(
     if (projection !== undefined) projection = projectEntry(projection, entry ?? parseEntry(line, seq), seq)
     yield { seq, line, bytes, total, putBlobs, projection }
   }
+  if (seq === count - 1) return
+  const message = `The source of ${log.id} changed while it was read: it had ${count} lines and has ${seq + 1} now. Repeat the call when the source no longer changes.`
+  throw new SessionError("conflict", message, { session: log.id, storage: storage.description })
 }
 
 function ignore(): void {
@@ -170,10 +191,9 @@ async function skipStored(
   for await (const chunk of storage.read(id, { from: 0, to: stored.next }, signalOf(o))) {
     for (const line of chunk.lines) {
       const next = await ours.next()
-      if (next.done === true) throw idTaken(storage, id)
-      last = next.value
-      const same = last.line === line || (last.seq === 0 && isSameHeader(last.line, line, o.anyTimestamp === true))
-      if (!same) throw idTaken(storage, id)
+      last = next.done === true ? undefined : next.value
+      const isSame = last?.line === line || (last?.seq === 0 && isSameHeader(last.line, line, o.anyTimestamp === true))
+      if (!isSame) throw idTaken(storage, id)
     }
   }
   return last
@@ -188,66 +208,47 @@ function isSameHeader(ours: string, stored: string, anyTimestamp: boolean): bool
   return comparable(ours) === comparable(stored)
 }
 
-interface Rest {
-  /** Begins with the first line that is not stored. */
-  readonly lines: AsyncIterator<LogLine>
-  /** Lines of the whole log. */
-  readonly count: number
-  readonly batchBytes: number
-  /** The end of the stored log. */
-  readonly head: Head | undefined
-  /** The last stored line. */
-  readonly last: LogLine | undefined
+/** As many lines as fit `maxBytes`, but at least one. */
+async function* batchesOf(
+  lines: AsyncIterable<LogLine>,
+  maxBytes: number,
+): AsyncGenerator<readonly LogLine[], void, undefined> {
+  let batch: LogLine[] = []
+  let bytes = 0
+  for await (const line of lines) {
+    if (batch.length > 0 && bytes + line.bytes > maxBytes) {
+      yield batch
+      batch = []
+      bytes = 0
+    }
+    batch.push(line)
+    bytes += line.bytes
+  }
+  if (batch.length > 0) yield batch
 }
 
-async function writeRest(
+async function writeBatch(
   storage: SessionStorage,
   id: string,
-  rest: Rest,
+  head: Head | undefined,
+  batch: readonly LogLine[],
   o: WriteLogOptions,
-): Promise<Omit<WrittenLog, "header">> {
-  let { head, last } = rest
-  for (let next = await rest.lines.next(); next.done !== true; ) {
-    checkAborted(o.signal, id, head)
-    const batch: LogLine[] = []
-    const puts: Promise<void>[] = []
-    for (let bytes = 0; next.done !== true; next = await rest.lines.next()) {
-      bytes += next.value.bytes
-      if (batch.length > 0 && bytes > rest.batchBytes) break
-      batch.push(next.value)
-      await startPut(puts, next.value)
-    }
-    await Promise.all(puts)
-    const from = head
-    last = batch.at(-1) as LogLine
-    // Checked before the batch is sent: the header of a log in a single batch holds no expected number of lines.
-    if (next.done === true && last.seq + 1 < rest.count) throw sourceChanged(storage, id, last.seq + 1, rest.count)
-    const projection = last.projection === undefined ? undefined : { ...last.projection, log: from?.log ?? "" }
-    const info = projection === undefined ? undefined : infoText(projection)
-    const lines = batch.map(({ line }) => line)
-    // A call that was aborted may still be writing this batch, and it is the same one.
-    const written = await writeLines(storage, id, lines, { ...signalOf(o), expect: from ?? 0, info, sameIsOwn: true })
-    if (written.kind === "conflict") throw from === undefined ? idTaken(storage, id) : otherWriter(storage, id)
-    if (written.kind !== "committed") throw written.error
-    head = written.head
-    o.onProgress?.({ lines: last.seq + 1, bytes: last.total })
-  }
-  if (head === undefined || last === undefined) throw sourceChanged(storage, id, 0, rest.count)
-  const projection = last.projection === undefined ? undefined : { ...last.projection, log: head.log }
-  if (projection !== undefined && infoText(projection) === undefined) await storeInfo(storage, id, projection)
-  return { head, lines: last.seq + 1 }
+): Promise<Head> {
+  const puts = batch.flatMap(({ putBlobs }) => putBlobs ?? [])
+  await atOnce(puts, (put) => put())
+  const projection = projectionAt(batch.at(-1), head)
+  const info = projection === undefined ? undefined : infoText(projection)
+  const lines = batch.map(({ line }) => line)
+  // A call that was aborted may still be writing this batch, and it is the same one.
+  const written = await writeLines(storage, id, lines, { ...signalOf(o), expect: head ?? 0, info, sameIsOwn: true })
+  if (written.kind === "conflict") throw head === undefined ? idTaken(storage, id) : otherWriter(storage, id)
+  if (written.kind !== "committed") throw written.error
+  return written.head
 }
 
-/** Enough to hide the latency of a blob store; few, because each may hold megabytes. */
-const PUTS_AT_ONCE = 8
-
-async function startPut(puts: Promise<void>[], { putBlobs }: LogLine): Promise<void> {
-  if (putBlobs === undefined) return
-  const put = putBlobs()
-  // The batch awaits it later; without a handler an earlier rejection would be unhandled.
-  put.catch(() => undefined)
-  puts.push(put)
-  if (puts.length >= PUTS_AT_ONCE) await Promise.all(puts.splice(0))
+/** Session information up to a line, for the log that ends there. */
+function projectionAt(line: LogLine | undefined, head: Head | undefined): InfoProjection | undefined {
+  return line?.projection && { ...line.projection, log: head?.log ?? "" }
 }
 
 function checkAborted(signal: AbortSignal | undefined, id: string, written: Head | undefined): void {
@@ -257,11 +258,6 @@ function checkAborted(signal: AbortSignal | undefined, id: string, written: Head
       ? "Nothing was stored."
       : `${written.next} lines are stored; repeat the call to write the remaining lines.`
   throw new StorageError("aborted", `Writing ${id} was aborted. ${state}`, { session: id, cause: signal.reason })
-}
-
-function sourceChanged(storage: SessionStorage, id: string, now: number, before: number): SessionError {
-  const message = `The source of ${id} changed while it was read: it had ${before} lines and has ${now} now. Repeat the call when the source no longer changes.`
-  return new SessionError("conflict", message, { session: id, storage: storage.description })
 }
 
 function idTaken(storage: SessionStorage, id: string): SessionError {
