@@ -7,16 +7,15 @@ import type { CallOptions, Head, SessionStorage } from "../storage/contract.ts"
 import { infoText } from "../info/store.ts"
 import { startProjection } from "../info/projection.ts"
 import { newSession } from "./open.ts"
-import type { OpeningOptions } from "./open.ts"
+import type { LiveSession, LiveSessionOptions } from "./live-session.ts"
 import { taken } from "../write/errors.ts"
-import type { LiveSession } from "./live-session.ts"
 import { writeLines } from "../write/writer.ts"
 
 /** `exists` if the id is taken; `too_large` if the header exceeds the storage's line limit. */
 export async function createSession(
   storage: SessionStorage,
   header: Header,
-  options: OpeningOptions,
+  options: LiveSessionOptions,
   o: CallOptions,
 ): Promise<LiveSession> {
   const { id } = header

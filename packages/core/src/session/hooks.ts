@@ -5,6 +5,7 @@
 import { SessionError } from "../format/errors.ts"
 import type { NewEntry } from "../format/new-entry.ts"
 import type { Header } from "../format/header.ts"
+import { isObject } from "../format/shape.ts"
 import type { Head } from "../storage/contract.ts"
 
 export interface Hooks {
@@ -55,28 +56,18 @@ export function runHook(name: string, run: () => unknown, failed: (hook: string,
 
 /** Copies entries, because their caller may change them while hooks are awaited. `invalid` for an entry that is not JSON. */
 export function copyEntries(entries: readonly NewEntry[]): NewEntry[] {
-  return entries.map((entry) => (isObject(entry) ? { ...copyOf(entry), ...symbolsOf(entry) } : entry))
-}
-
-function copyOf(entry: NewEntry): NewEntry {
-  try {
-    return JSON.parse(JSON.stringify(entry)) as NewEntry
-  } catch (cause) {
-    throw new SessionError("invalid", "The entry cannot be written as JSON.", { cause })
-  }
-}
-
-/** Methods of the session pass arguments to the queue as symbol keys, which JSON does not copy. */
-function symbolsOf(entry: object): object {
-  return Object.fromEntries(
-    Object.getOwnPropertySymbols(entry).map((key) => [key, (entry as Record<symbol, unknown>)[key]]),
-  )
-}
-
-function isObject(value: unknown): value is object {
-  return typeof value === "object" && value !== null
+  return entries.map((entry: Readonly<Record<PropertyKey, unknown>>) => {
+    if (!isObject(entry)) return entry
+    // Methods of the session pass arguments to the queue as symbol keys, which JSON does not copy.
+    const symbols = Object.getOwnPropertySymbols(entry).map((key) => [key, entry[key]])
+    try {
+      return { ...JSON.parse(JSON.stringify(entry)), ...Object.fromEntries(symbols) }
+    } catch (cause) {
+      throw new SessionError("invalid", "The entry cannot be written as JSON.", { cause })
+    }
+  }) as NewEntry[]
 }
 
 function isThenable(value: unknown): value is PromiseLike<unknown> {
-  return isObject(value) && typeof (value as { then?: unknown }).then === "function"
+  return isObject(value) && typeof value["then"] === "function"
 }

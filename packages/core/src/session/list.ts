@@ -3,7 +3,7 @@ import { SessionError, hasCode } from "../format/errors.ts"
 import { signalOf } from "../storage/checks.ts"
 import type { CallOptions, SessionStorage } from "../storage/contract.ts"
 import type { SessionInfo } from "../info/projection.ts"
-import type { OpeningOptions } from "./open.ts"
+import type { LiveSessionOptions } from "./live-session.ts"
 import { infoOfStored } from "./stored-info.ts"
 import type { ListOptions, SessionPage } from "./types.ts"
 
@@ -20,7 +20,7 @@ export type KnownSortKeys = Map<string, SortKey>
  */
 export async function listSessions(
   storage: SessionStorage,
-  options: OpeningOptions,
+  options: LiveSessionOptions,
   known: KnownSortKeys,
   o: ListOptions,
 ): Promise<SessionPage> {
@@ -58,7 +58,7 @@ export async function listSessions(
 }
 
 /** Whether the storage answers at all. The head of an id that does not exist costs one request and depends on no session's data. */
-async function isInReach(storage: SessionStorage, { newId }: OpeningOptions, o: CallOptions): Promise<boolean> {
+async function isInReach(storage: SessionStorage, { newId }: LiveSessionOptions, o: CallOptions): Promise<boolean> {
   try {
     await storage.head(newId(), o)
     return true

@@ -37,6 +37,7 @@ export interface LiveSessionOptions {
   readonly hooks: readonly Hooks[]
   readonly persistAfter: PersistAfter
   readonly onConflict: ConflictPolicy
+  readonly migrateOnWrite: boolean
   readonly maxSessionBytes: number
   readonly blobs: BlobLimits
   readonly oversize: "blobs" | "truncate"
@@ -63,10 +64,8 @@ export class LiveSession implements QueueContext, CompactableSession {
   readonly #queue: WriteQueue
   /** Appends that wait in memory for the message that creates their session. */
   #waiting: PendingAppend[] = []
-  #waitingBytes = 0
   /** Appends that wait for hooks, a migration or an older part of the log are queued one after the other. */
-  #hooked: Promise<void> = Promise.resolve()
-  #hookedCount = 0
+  #hooked: Promise<void> | undefined
 
   constructor(o: {
     state: SessionState
@@ -94,7 +93,7 @@ export class LiveSession implements QueueContext, CompactableSession {
     try {
       const direct = this.writeGuard.kind === "open" && this.options.hooks.every((hook) => hook.append === undefined)
       // An append must not overtake appends that wait for their hooks.
-      if (direct && this.#hookedCount === 0) {
+      if (direct && this.#hooked === undefined) {
         const path = pathForState(this.state, entries)
         if (!isOlder(path)) return this.#place(entries, o, turn, path)
       }
@@ -130,11 +129,11 @@ export class LiveSession implements QueueContext, CompactableSession {
         resolve(this.#place(changed, o, turn, path))
       }
       const done = (): void => {
-        this.#hookedCount--
+        if (this.#hooked === hooked) this.#hooked = undefined
         o.signal?.removeEventListener("abort", abort)
       }
-      this.#hookedCount++
-      this.#hooked = this.#hooked.then(place).catch(reject).finally(done)
+      const hooked = (this.#hooked ?? Promise.resolve()).then(place).catch(reject).finally(done)
+      this.#hooked = hooked
     })
   }
 
@@ -179,7 +178,7 @@ export class LiveSession implements QueueContext, CompactableSession {
     const besides = headerBytes(state)
     checkSizes(this.id, entries, this.storage.capabilities, besides)
     const wait = this.#mustWait(fresh)
-    if (wait) checkDeferred(this, entries, besides + this.#waitingBytes)
+    if (wait) checkDeferred(this, entries, besides + entriesBytes(entriesOf(this.#waiting)))
     const item = this.#toItem(fresh, entries, o, turn)
     for (const { pending, entry } of fresh) state.push(pending, entry)
     if (wait) {
@@ -197,7 +196,6 @@ export class LiveSession implements QueueContext, CompactableSession {
   #enqueue(item: PendingAppend, ids: readonly string[], signal: AbortSignal | undefined): Promise<AppendResult> {
     const queue = this.#queue
     for (const waiting of this.#waiting.splice(0)) queue.push(waiting)
-    this.#waitingBytes = 0
     queue.push(item)
     const settled = queue.waitFor(item, ids, signal)
     queue.wake()
@@ -290,7 +288,6 @@ export class LiveSession implements QueueContext, CompactableSession {
   /** New appends, and those of a creation that failed; no append has been queued behind them. */
   waitForCreation(items: readonly PendingAppend[]): void {
     this.#waiting.push(...items)
-    this.#waitingBytes += entriesBytes(entriesOf(items))
   }
 
   foreign(entries: readonly Entry[]): void {
@@ -323,10 +320,10 @@ export class LiveSession implements QueueContext, CompactableSession {
 
 /** Whether a log of another version can be written: never, after a migration, or freely. */
 export function writeGuardOf(
-  { id, storage }: LiveSession,
+  { id, storage, options }: LiveSession,
   { older, newer }: Pick<LoadedLog, "older" | "newer">,
-  { migrateOnWrite }: { readonly migrateOnWrite: boolean },
 ): WriteGuard {
+  const { migrateOnWrite } = options
   const about = { session: id, storage: storage.description }
   if (newer !== undefined) {
     const message = `The log of ${id} ${unknownVersion(newer.version)}. Use a newer program to write to it.`

@@ -19,10 +19,6 @@ import type { CreateOptions } from "./types.ts"
 import { encodeHeader } from "../format/line.ts"
 import { utf8Length } from "../storage/checks.ts"
 
-export interface OpeningOptions extends LiveSessionOptions {
-  readonly migrateOnWrite: boolean
-}
-
 export function newHeader(o: CreateOptions, id: string, now: number): Header {
   const { cwd, title, source, cronJobId, systemPromptOverride, parentSession } = o
   const given = { cwd, title, source, cronJobId, systemPromptOverride, parentSession }
@@ -35,7 +31,7 @@ export function newSession(
   storage: SessionStorage,
   header: Header,
   head: Head | undefined,
-  options: OpeningOptions,
+  options: LiveSessionOptions,
 ): LiveSession {
   const state = new SessionState({
     header,
@@ -56,7 +52,7 @@ export function newSession(
 export async function openSession(
   storage: SessionStorage,
   id: string,
-  options: OpeningOptions,
+  options: LiveSessionOptions,
   o: CallOptions = {},
 ): Promise<LiveSession> {
   const { loaded, beside } = await load(storage, id, options, o)
@@ -71,7 +67,7 @@ export async function openSession(
     bytes: loaded.headInfo.bytes,
   })
   const live = new LiveSession({ state, store, options, reload })
-  if (loaded.older !== undefined || loaded.newer !== undefined) live.writeGuard = writeGuardOf(live, loaded, options)
+  if (loaded.older !== undefined || loaded.newer !== undefined) live.writeGuard = writeGuardOf(live, loaded)
   return live
 }
 

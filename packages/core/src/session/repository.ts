@@ -16,7 +16,7 @@ import type { KnownSortKeys } from "./list.ts"
 import { OpenSessions } from "./open-sessions.ts"
 import type { OpenedSession } from "./open-sessions.ts"
 import { newHeader, openSession } from "./open.ts"
-import type { OpeningOptions } from "./open.ts"
+import type { LiveSessionOptions } from "./live-session.ts"
 import { createPointers } from "./pointers.ts"
 import { infoOfStored } from "./stored-info.ts"
 import type { OpenOptions, Session, Sessions, SessionsOptions } from "./types.ts"
@@ -27,7 +27,7 @@ const MAX_RACES = 10
 export function createSessions(o: SessionsOptions): Sessions {
   const { storage, compaction, onHookFailed = (): void => undefined } = o
   if (compaction !== undefined) checkExclusive(compaction)
-  const options = toOpeningOptions(o)
+  const options = withDefaults(o)
   const { hooks, newId } = options
   const open = new OpenSessions(storage, compaction)
   const sortKeys: KnownSortKeys = new Map()
@@ -195,7 +195,7 @@ export function createSessions(o: SessionsOptions): Sessions {
 }
 
 /** The options with all defaults applied. */
-function toOpeningOptions(o: SessionsOptions): OpeningOptions {
+function withDefaults(o: SessionsOptions): LiveSessionOptions {
   const now = o.now ?? Date.now
   return {
     hooks: o.hooks === undefined ? [] : Array.isArray(o.hooks) ? (o.hooks as readonly Hooks[]) : [o.hooks as Hooks],

@@ -12,7 +12,6 @@ import type {
 } from "../compaction/types.ts"
 import type { Diagnostic } from "../format/diagnostics.ts"
 import type { NewEntry } from "../format/new-entry.ts"
-import type { ContentBlock, Usage } from "../format/message.ts"
 import type { Entry } from "../format/entry.ts"
 import type { Header } from "../format/header.ts"
 import { checkSignal } from "../storage/checks.ts"
@@ -101,23 +100,19 @@ export class SessionHandle implements Session {
   }
 
   async messages(o?: MessagesOptions): Promise<MessagesPage> {
-    const live = this.#open(o)
-    return readMessages(live, o)
+    return readMessages(this.#open(o), o)
   }
 
   entries(range: { readonly from?: Seq; readonly to?: Seq } = {}, o: CallOptions = {}): AsyncIterable<Entry> {
-    const live = this.#open(o)
-    return oneByOne(readEntryRuns(live, range, o))
+    return oneByOne(readEntryRuns(this.#open(o), range, o))
   }
 
   async entry(id: string, o?: CallOptions): Promise<Entry | undefined> {
-    const live = this.#open(o)
-    return readEntry(live, id, o)
+    return readEntry(this.#open(o), id, o)
   }
 
   async tree(o: CallOptions = {}): Promise<SessionTree> {
-    const live = this.#open(o)
-    return readTree(live, o)
+    return readTree(this.#open(o), o)
   }
 
   branch(id: string, o?: AppendOptions): Promise<AppendResult> {
@@ -131,20 +126,17 @@ export class SessionHandle implements Session {
   async branchWithSummary(
     id: string | null,
     summary: string | BranchSummaryOptions,
-    o: AppendOptions & { readonly details?: unknown; readonly fromExtension?: boolean; readonly usage?: Usage } = {},
+    o: Parameters<Session["branchWithSummary"]>[2] = {},
   ): Promise<AppendResult> {
     if (typeof summary !== "string") {
       const { summarizeBranch } = await compactionFeature()
       return this.branchWithSummary(id, ...(await summarizeBranch(this.#open(o), id, this.#compacting(), summary, o)))
     }
     const { details, fromExtension, usage, ...rest } = o
-    const more = {
-      ...(usage === undefined ? {} : { usage }),
-      ...(details === undefined ? {} : { details }),
-      ...(fromExtension === undefined ? {} : { fromExtension }),
+    const append = (): Promise<AppendResult> => {
+      const fromId = this.leafId ?? "root"
+      return this.#appendAt("branch_summary", id, { fromId, summary, usage, details, fromExtension }, rest)
     }
-    const append = (): Promise<AppendResult> =>
-      this.#appendAt("branch_summary", id, { fromId: this.leafId ?? "root", summary, ...more }, rest)
     return id === null ? append() : this.#at(id, rest, append)
   }
 
@@ -157,11 +149,7 @@ export class SessionHandle implements Session {
     return this.#at(id, o, () => this.append({ type: "tombstone", targetId: id }, o))
   }
 
-  edit(
-    id: string,
-    replacement: null | { readonly content: string | readonly ContentBlock[] },
-    o?: AppendOptions,
-  ): Promise<AppendResult> {
+  edit(id: string, replacement: Parameters<Session["edit"]>[1], o?: AppendOptions): Promise<AppendResult> {
     return this.#at(id, o, (seq) => {
       if (this.#live.state.log.at(seq)?.type !== "compaction")
         return this.append({ type: "context_edit", targetId: id, replacement }, o)
@@ -170,10 +158,7 @@ export class SessionHandle implements Session {
     })
   }
 
-  async title(
-    title: string | null,
-    o: AppendOptions & { readonly source?: "user" | "auto" } = {},
-  ): Promise<AppendResult> {
+  async title(title: string | null, o: Parameters<Session["title"]>[1] = {}): Promise<AppendResult> {
     const { source = "user", ...rest } = o
     return this.append({ type: "title_change", title: title === "" ? null : title, source }, rest)
   }
@@ -211,13 +196,11 @@ export class SessionHandle implements Session {
   }
 
   async info(o?: CallOptions): Promise<SessionInfo> {
-    const live = this.#open(o)
-    return readInfo(live, o)
+    return readInfo(this.#open(o), o)
   }
 
   async parts(o?: CallOptions): Promise<{ readonly bytes: number; readonly parts: readonly SessionPart[] }> {
-    const live = this.#open(o)
-    return readParts(live, o)
+    return readParts(this.#open(o), o)
   }
 
   on<K extends keyof SessionEvents>(event: K, listener: (event: SessionEvents[K]) => void): () => void {

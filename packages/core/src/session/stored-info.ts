@@ -10,7 +10,7 @@ import { isCurrent, storedInfo, storeInfo } from "../info/store.ts"
 import { currentHeader, notFound, readLines } from "../log/loaded-log.ts"
 import type { CallOptions, HeadInfo, SessionStorage } from "../storage/contract.ts"
 import { openSession } from "./open.ts"
-import type { OpeningOptions } from "./open.ts"
+import type { LiveSessionOptions } from "./live-session.ts"
 import { infoOfMemory, withPathOf } from "./read-log.ts"
 
 /** Attempts to read a log that other writers replace meanwhile. */
@@ -24,7 +24,7 @@ export async function infoOfStored(
   storage: SessionStorage,
   id: string,
   listed: HeadInfo | undefined,
-  options: OpeningOptions,
+  options: LiveSessionOptions,
   o: CallOptions = {},
 ): Promise<SessionInfo> {
   let head = listed
@@ -44,7 +44,7 @@ async function projectionOf(
   storage: SessionStorage,
   id: string,
   head: HeadInfo,
-  options: OpeningOptions,
+  options: LiveSessionOptions,
   o: CallOptions,
 ): Promise<InfoProjection> {
   const kept = await storedInfo(storage, id, head, o)
