@@ -173,7 +173,7 @@ export class LiveSession implements QueueContext, CompactableSession {
     if (o.signal?.aborted === true) throw aborted(this.id, o.signal, false)
     const { state } = this
     const { ids, fresh } = assign(this.id, state, { inputs, path }, this.options)
-    if (fresh.length === 0) return this.#alreadyThere(ids, o)
+    if (fresh.length === 0) return this.#outcomeOf(ids, o)
     const entries = fresh.map(({ pending }) => pending)
     const besides = headerBytes(state)
     checkSizes(this.id, entries, this.storage.capabilities, besides)
@@ -186,34 +186,24 @@ export class LiveSession implements QueueContext, CompactableSession {
       this.waitForCreation([item])
       return Promise.resolve({ ids, head: undefined, durable: false })
     }
-    const settled = this.#enqueue(item, ids, o.signal)
-    if (fresh.length === ids.length) return settled
-    const repeated = ids.filter((id) => entries.every((entry) => entry.id !== id))
-    return this.#bothThere(settled, this.#alreadyThere(repeated, o))
-  }
-
-  /** Behind the appends that waited for this one to create the session. */
-  #enqueue(item: PendingAppend, ids: readonly string[], signal: AbortSignal | undefined): Promise<AppendResult> {
-    const queue = this.#queue
-    for (const waiting of this.#waiting.splice(0)) queue.push(waiting)
-    queue.push(item)
-    const settled = queue.waitFor(item, ids, signal)
-    queue.wake()
+    // Behind the appends that waited for this one to create the session.
+    for (const waiting of this.#waiting.splice(0)) this.#queue.push(waiting)
+    this.#queue.push(item)
+    if (fresh.length < ids.length) return this.#outcomeOf(ids, o)
+    const settled = this.#queue.waitFor(item, ids, o.signal)
+    this.#queue.wake()
     return settled
   }
 
-  /** Part of the request is a repetition: it is complete when the repeated appends are. */
-  async #bothThere(fresh: Promise<AppendResult>, repeated: Promise<AppendResult>): Promise<AppendResult> {
-    const [result] = await Promise.all([fresh, repeated])
-    return { ...result, head: this.state.head }
-  }
-
-  /** A repeated request has the outcome of the append that it repeats. */
-  async #alreadyThere(ids: readonly string[], o: AppendOptions): Promise<AppendResult> {
+  /**
+   * The outcome of a request that repeats entries: complete when every append that holds an entry of it is, with the divergence of the last
+   * one.
+   */
+  async #outcomeOf(ids: readonly string[], o: AppendOptions): Promise<AppendResult> {
     const pending = ids.filter((id) => (this.state.log.find(id) as Seq) >= this.state.acknowledged)
     const items = pending.length === 0 ? [] : this.#queue.holding(pending)
-    await Promise.all(items.map((item) => this.#queue.waitFor(item, ids, o.signal)))
-    return { ids, head: this.state.head, durable: this.state.head !== undefined }
+    const results = await Promise.all(items.map((item) => this.#queue.waitFor(item, ids, o.signal)))
+    return { ...results.at(-1), ids, head: this.state.head, durable: this.state.head !== undefined }
   }
 
   #toItem(
@@ -319,10 +309,7 @@ export class LiveSession implements QueueContext, CompactableSession {
 }
 
 /** Whether a log of another version can be written: never, after a migration, or freely. */
-export function writeGuardOf(
-  { id, storage, options }: LiveSession,
-  { older, newer }: Pick<LoadedLog, "older" | "newer">,
-): WriteGuard {
+export function writeGuardOf({ id, storage, options }: LiveSession, { older, newer }: LoadedLog): WriteGuard {
   const { migrateOnWrite } = options
   const about = { session: id, storage: storage.description }
   if (newer !== undefined) {

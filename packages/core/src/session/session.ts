@@ -14,7 +14,7 @@ import type { Diagnostic } from "../format/diagnostics.ts"
 import type { NewEntry } from "../format/new-entry.ts"
 import type { Entry } from "../format/entry.ts"
 import type { Header } from "../format/header.ts"
-import { checkSignal } from "../storage/checks.ts"
+import { checkSignal, signalOf } from "../storage/checks.ts"
 import type { CallOptions, Head, Seq } from "../storage/contract.ts"
 import { rejectOnAbort } from "../storage/aborting.ts"
 import { StorageError } from "../storage/errors.ts"
@@ -92,7 +92,12 @@ export class SessionHandle implements Session {
     const isClosed = (): boolean => this.#isClosed()
     const { compaction } = this.#owner
     const inner = new SessionHandle(live, { isClosed, release: async () => undefined, compaction, inTurn: true })
-    return runTurn(live, (turn) => fn(inner, turn), o, this.#compactBetween(o))
+    return runTurn(
+      live,
+      (turn) => fn(inner, turn),
+      o,
+      () => this.#compactBetween(o),
+    )
   }
 
   async context(o?: ContextOptions): Promise<SessionContext> {
@@ -232,17 +237,10 @@ export class SessionHandle implements Session {
     return { layers: this.#owner.compaction, checkOpen: () => this.#open() }
   }
 
-  /** The automatic compaction before and after a turn; undefined without a summarizer. */
-  #compactBetween(o: CallOptions): (() => Promise<void>) | undefined {
-    if (!isAutomatic(this.#owner.compaction)) return undefined
-    return async () => {
-      if (!this.#isClosed() && !this.compactionStatus.breakerOpen) await this.#compactOrReport(o)
-    }
-  }
-
-  /** Never rejects: a caller who sees the turn fail after it was written would repeat it. */
-  async #compactOrReport({ signal }: CallOptions): Promise<void> {
+  /** The automatic compaction before and after a turn. Never rejects: a caller who sees the turn fail after it was written would repeat it. */
+  async #compactBetween(o: CallOptions): Promise<void> {
     const live = this.#live
+    if (!isAutomatic(this.#owner.compaction) || this.#isClosed() || this.compactionStatus.breakerOpen) return
     const feature = await compactionFeature().catch((error: unknown) => {
       // Not counted for the breaker: no summary was attempted, and the next turn tries again.
       const { failures } = live.compaction
@@ -251,7 +249,7 @@ export class SessionHandle implements Session {
       return undefined
     })
     // Failures are reported already. Other rejections: an abort, which the turn reports itself, or a closed session.
-    await feature?.compactIfDue(live, this.#compacting(), signal === undefined ? {} : { signal }).catch(() => undefined)
+    await feature?.compactIfDue(live, this.#compacting(), signalOf(o)).catch(() => undefined)
   }
 
   #isClosed(): boolean {

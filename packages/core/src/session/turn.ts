@@ -65,11 +65,11 @@ export function runTurn<T>(
   live: ReadableSession & { readonly turns: TurnLock },
   fn: (turn: TurnContext) => Promise<T> | T,
   { signal }: CallOptions,
-  between?: () => Promise<void>,
+  between: () => Promise<void>,
 ): Promise<T> {
   const run = async (): Promise<T> => {
     for (let attempt = 0; ; attempt++) {
-      if (signal?.aborted !== true) await between?.()
+      if (signal?.aborted !== true) await between()
       if (signal?.aborted === true) throw turnAborted(live.id, signal.reason)
       const running: RunningTurn = { phase: "unopened", stale: false, conflicted: false }
       live.turns.running = running
@@ -79,7 +79,7 @@ export function runTurn<T>(
       await live.drain().catch(() => undefined)
       if (!running.conflicted) {
         if (outcome.status === "rejected") throw outcome.reason
-        await between?.()
+        await between()
         return outcome.value
       }
       if (attempt === RETRIES) throw tooManyConflicts(live.id)

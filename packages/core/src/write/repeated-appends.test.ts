@@ -1,6 +1,6 @@
 import { createMemoryLocation } from "@sessions/memory"
 import { expect, test } from "vitest"
-import { codeOf, createWriter, storedIds, user } from "../../test/writers.ts"
+import { codeOf, createWriter, storedIds, twoWriters, user } from "../../test/writers.ts"
 
 test("a repeated append with the same entry id is written once", async () => {
   const location = createMemoryLocation()
@@ -66,4 +66,24 @@ test("aborting a repeated append does not withdraw the original one", async () =
   release()
   await Promise.all([before, first])
   expect(await storedIds(location)).toEqual(["a", "b"])
+})
+
+test("an append that repeats a pending entry and adds another is complete when both are written", async () => {
+  const location = createMemoryLocation()
+  const { sessions, storage } = createWriter(location)
+  const session = await sessions.create({ id: "s" })
+  const release = storage.hold("append")
+  const first = session.append(user("a", "a"))
+  const both = session.append([user("a", "a"), user("b", "b")])
+  release()
+  expect(await both).toMatchObject({ ids: ["a", "b"], durable: true, head: { next: 3 } })
+  expect((await first).ids).toEqual(["a"])
+  expect(await storedIds(location)).toEqual(["a", "b"])
+})
+
+test("an append that repeats an entry and adds another reports that the session has diverged", async () => {
+  const { one, two } = await twoWriters({}, [user("start", "0")])
+  await two.append(user("two", "b"))
+  const result = await one.append([user("start", "0"), user("one", "a")])
+  expect(result).toMatchObject({ ids: ["0", "a"], diverged: { leaf: "a", otherLeaf: "b" } })
 })
