@@ -89,13 +89,13 @@ export async function readMessages(live: ReadableSession, o: MessagesOptions = {
     })
   }
   const { state } = live
-  const { leafId } = state
+  const name = before ?? state.leafId
   const ask = (): Page | NeedsOlder => {
     const { log } = state
-    if (before === undefined && leafId === null) return { entries: [] }
-    const start = before === undefined ? log.find(leafId ?? "") : placeOf(log, before)
+    if (name === null) return { entries: [] }
+    const start = before === undefined ? log.find(name) : placeOf(log, name)
     if (start !== undefined) return collectMessages(log, before === undefined ? start : parentOf(log, start), limit)
-    if (log.complete) throw unknownEntry(live, before ?? leafId)
+    if (log.complete) throw unknownEntry(live, name)
     return { older: true }
   }
   const page = await live.store.untilKnown(() => state.log, ask, o)
