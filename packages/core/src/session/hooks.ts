@@ -56,16 +56,21 @@ export function runHook(name: string, run: () => unknown, failed: (hook: string,
 
 /** Copies entries, because their caller may change them while hooks are awaited. `invalid` for an entry that is not JSON. */
 export function copyEntries(entries: readonly NewEntry[]): NewEntry[] {
-  return entries.map((entry: Readonly<Record<PropertyKey, unknown>>) => {
+  return entries.map((entry) => {
     if (!isObject(entry)) return entry
     // Methods of the session pass arguments to the queue as symbol keys, which JSON does not copy.
-    const symbols = Object.getOwnPropertySymbols(entry).map((key) => [key, entry[key]])
-    try {
-      return { ...JSON.parse(JSON.stringify(entry)), ...Object.fromEntries(symbols) }
-    } catch (cause) {
-      throw new SessionError("invalid", "The entry cannot be written as JSON.", { cause })
-    }
-  }) as NewEntry[]
+    const fields = entry as unknown as Readonly<Record<symbol, unknown>>
+    const symbols = Object.getOwnPropertySymbols(entry).map((key) => [key, fields[key]])
+    return { ...copyOf(entry), ...(Object.fromEntries(symbols) as object) }
+  })
+}
+
+function copyOf(entry: NewEntry): NewEntry {
+  try {
+    return JSON.parse(JSON.stringify(entry)) as NewEntry
+  } catch (cause) {
+    throw new SessionError("invalid", "The entry cannot be written as JSON.", { cause })
+  }
 }
 
 function isThenable(value: unknown): value is PromiseLike<unknown> {
