@@ -8,6 +8,7 @@ import type { EntryPayload, NewEntry } from "../format/new-entry.ts"
 import { normalizeNewEntry } from "../format/new-entry.ts"
 import { isObject } from "../format/shape.ts"
 import type { NeedsOlder } from "../log/path.ts"
+import { isoTime } from "../storage/clock.ts"
 import { encodeForAppend } from "./encode.ts"
 import type { PrepareOptions, EncodedAppendEntry } from "./encode.ts"
 import { isConversation } from "./pending.ts"
@@ -56,7 +57,7 @@ export function assign(
   if (inputs.length === 0) throw new SessionError("invalid", "There is no entry to append.", { session })
   const payloads = inputs.map(normalizeNewEntry)
   const ids = uniqueIds(session, payloads, o.newId)
-  const timestamp = new Date(o.now()).toISOString()
+  const timestamp = isoTime(o.now())
   const fresh: EncodedAppendEntry[] = []
   let leafId = state.leafId
   let end = isConversation(payloads[0] as EntryPayload) ? undefined : annotationParent(state)
