@@ -41,7 +41,7 @@ export function encodeForAppend(
   const bytes = bytesOf(blobs.length === 0 ? full : withBlobs(full, blobs.map(toZero)))
   const { type } = payload
   const { id, parentId } = place
-  return { entry, pending: { id, type, parentId, full, stored: full, bytes, hint, keepsLeaf }, blobs }
+  return { entry, pending: { id, type, parentId, full, stored: full, bytes, line: undefined, hint, keepsLeaf }, blobs }
 }
 
 /** Entries that carry the seq of another entry. The target of a leaf is its parent. */

@@ -67,11 +67,13 @@ export function checkDeferred(
 /** How many items go out in one batch, from the front: at least one, whole, and none whose blobs are still being put. */
 export function batchOf(items: readonly PendingAppend[], maxBytes: number): number {
   let bytes = 0
-  for (const [index, item] of items.entries()) {
+  let count = 0
+  for (const item of items) {
     bytes += entriesBytes(item.entries)
-    if (index > 0 && (item.ready !== undefined || bytes > maxBytes)) return index
+    if (count > 0 && (item.ready !== undefined || bytes > maxBytes)) break
+    count++
   }
-  return items.length
+  return count
 }
 
 export interface Refusal {
@@ -92,15 +94,16 @@ export function refusalOf(
 ): Refusal | undefined {
   let total = state.bytes + headerBytes(state)
   let seq = state.acknowledged
-  const find = (other: string): number | undefined => state.log.find(other)
-  for (const [index, item] of items.entries()) {
-    for (const entry of item.entries) total += storedBytes(entry, seq++, find)
+  let fits = -1
+  for (const item of items) {
+    fits++
+    for (const entry of item.entries) total += storedBytes(entry, seq++, state.log)
     if (total <= limit) continue
     // An append that is committed in part was accepted as a whole.
     const small = item.entries.every((entry) => SMALL_ENTRY_TYPES.has(entry.type))
     if (item.committed || (small && total <= limit + FULL_SESSION_SLACK_BYTES)) continue
     const message = `The session ${id} would have ${total} bytes; its limit is ${limit}. Go on in a fork, or raise maxSessionBytes.`
-    return { fits: index, error: new SessionError("too_large", message, { session: id }) }
+    return { fits, error: new SessionError("too_large", message, { session: id }) }
   }
   return undefined
 }

@@ -3,7 +3,7 @@ import { ANNOTATION_TYPES } from "../format/entry.ts"
 import { lineOf } from "../format/line.ts"
 import type { EncodedEntry } from "../format/line.ts"
 import { utf8Length } from "../storage/checks.ts"
-import type { Seq } from "../storage/contract.ts"
+import type { Head, Seq } from "../storage/contract.ts"
 import { hasCode } from "../format/errors.ts"
 import type { RunningTurn, AppendResult, ConflictPolicy, Divergence } from "./types.ts"
 
@@ -17,8 +17,8 @@ export interface PendingEntry {
   stored: EncodedEntry
   /** UTF-8 bytes of `stored` without its seq. */
   readonly bytes: number
-  /** The line as memory holds it, encoded for this seq. */
-  line?: { readonly seq: Seq; readonly text: string }
+  /** The line as memory holds it, encoded for this seq; undefined until the entry is in memory. */
+  line: { readonly seq: Seq; readonly text: string } | undefined
   /** A field with the seq of another entry, which is known only when the line is written. */
   readonly hint: SeqHint | undefined
   /** The entry follows the log's last entry even if that is on another branch, and does not become this session's leaf. */
@@ -69,36 +69,39 @@ export function isConversation(entry: { readonly type: string }): boolean {
   return !ANNOTATION_TYPES.has(entry.type)
 }
 
-type Find = (id: string) => Seq | undefined
+/** The seqs of entries by id, for hints. An `EntryLog` is one. */
+export interface Seqs {
+  find(id: string): Seq | undefined
+}
 
 /** The line for memory at a seq. */
-export function memoryLine(entry: PendingEntry, seq: Seq, find: Find): string {
-  const line = lineAt(entry, entry.full, seq, find)
+export function memoryLine(entry: PendingEntry, seq: Seq, seqs: Seqs): string {
+  const line = lineAt(entry, entry.full, seq, seqs)
   entry.line = { seq, text: line }
   return line
 }
 
 /** The line for the storage. If no value moved to a blob, memory and storage share one text. */
-export function storedLine(entry: PendingEntry, seq: Seq, find: Find): string {
+export function storedLine(entry: PendingEntry, seq: Seq, seqs: Seqs): string {
   if (entry.stored === entry.full && entry.line?.seq === seq) return entry.line.text
-  return lineAt(entry, entry.stored, seq, find)
+  return lineAt(entry, entry.stored, seq, seqs)
 }
 
 /** Exact UTF-8 bytes of {@link storedLine} and its LF. */
-export function storedBytes(entry: PendingEntry, seq: Seq, find: Find): number {
-  return entry.bytes + String(seq).length + hintAt(entry, seq, find).length + 1
+export function storedBytes(entry: PendingEntry, seq: Seq, seqs: Seqs): number {
+  return entry.bytes + String(seq).length + hintAt(entry, seq, seqs).length + 1
 }
 
-function lineAt(entry: PendingEntry, encoded: EncodedEntry, seq: Seq, find: Find): string {
+function lineAt(entry: PendingEntry, encoded: EncodedEntry, seq: Seq, seqs: Seqs): string {
   const line = lineOf(encoded, seq)
-  const hint = hintAt(entry, seq, find)
+  const hint = hintAt(entry, seq, seqs)
   return hint === "" ? line : `${line.slice(0, -1)}${hint}}`
 }
 
 /** The hint goes last: everything before it is encoded already. */
-function hintAt({ id, hint }: PendingEntry, seq: Seq, find: Find): string {
+function hintAt({ id, hint }: PendingEntry, seq: Seq, seqs: Seqs): string {
   if (hint === undefined) return ""
-  const target = hint.targetId === id ? seq : find(hint.targetId)
+  const target = hint.targetId === id ? seq : seqs.find(hint.targetId)
   return target === undefined ? "" : `,"${hint.field}":${target}`
 }
 
@@ -106,11 +109,10 @@ function hintAt({ id, hint }: PendingEntry, seq: Seq, find: Find): string {
 export function withParent(entry: PendingEntry, parentId: string | null, keepsLeaf: boolean): PendingEntry {
   const before = `{"type":${JSON.stringify(entry.type)},"id":${JSON.stringify(entry.id)},"parentId":${JSON.stringify(parentId)},"seq":`
   const moved = (encoded: EncodedEntry): EncodedEntry => ({ before, after: encoded.after })
-  const { line: _, ...rest } = entry
   const full = moved(entry.full)
   const stored = entry.stored === entry.full ? full : moved(entry.stored)
   const bytes = entry.bytes - utf8Length(entry.stored.before) + utf8Length(stored.before)
-  return { ...rest, parentId, keepsLeaf, full, stored, bytes }
+  return { ...entry, parentId, keepsLeaf, full, stored, bytes, line: undefined }
 }
 
 /** The leaf after these entries; undefined if they do not move it. */
@@ -129,10 +131,11 @@ export function requeue(item: PendingAppend): void {
 }
 
 /** The append is in the log. */
-export function acknowledge(item: PendingAppend, result: Omit<AppendResult, "ids">): void {
-  if (item.opens !== undefined) item.opens.phase = "written"
-  const diverged = item.diverged === undefined ? {} : { diverged: item.diverged }
-  for (const { ids, resolve } of item.callers) resolve({ ids, ...result, ...diverged })
+export function acknowledge({ opens, diverged, callers }: PendingAppend, head: Head): void {
+  if (opens !== undefined) opens.phase = "written"
+  for (const { ids, resolve } of callers) {
+    resolve(diverged === undefined ? { ids, head, durable: true } : { ids, head, durable: true, diverged })
+  }
 }
 
 /** The append is not in the log, and never will be. */

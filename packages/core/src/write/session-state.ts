@@ -151,7 +151,7 @@ export class SessionState {
 
   #push(pending: PendingEntry): Seq {
     const seq = this.log.end
-    const line = memoryLine(pending, seq, (id) => this.log.find(id))
+    const line = memoryLine(pending, seq, this.log)
     this.log.push(new LazyEntry(pending.id, pending.type, line))
     return seq
   }

@@ -5,13 +5,14 @@
 import { hasCode } from "../format/errors.ts"
 import { encodeHeader } from "../format/line.ts"
 import type { Entry } from "../format/entry.ts"
+import type { EntryLog } from "../log/entry-log.ts"
 import { tick } from "../storage/clock.ts"
 import type { Head, Seq } from "../storage/contract.ts"
 import { applyRemote } from "./reconcile.ts"
 import { aborted, behindUnknown, gone, otherWriter, taken, unknownOutcome } from "./errors.ts"
 import { batchOf, headerBytes, refusalOf } from "./limits.ts"
 import { acknowledge, entriesOf, leafAfter, refuse, requeue, storedBytes, storedLine } from "./pending.ts"
-import type { Caller, PendingAppend } from "./pending.ts"
+import type { Caller, PendingAppend, PendingEntry } from "./pending.ts"
 import { isHeldLine, resolveEnd } from "./resolve-outcome.ts"
 import type { ResolveContext } from "./resolve-outcome.ts"
 import type { AppendResult } from "./types.ts"
@@ -161,11 +162,10 @@ export class WriteQueue {
    */
   #step(): Promise<void> {
     const context = this.#context
-    const unknown = this.#items.filter(({ outcome }) => outcome === "unknown")
-    if (unknown.length > 0) return this.#write(unknown)
     const [first] = this.#items
     // Everything was withdrawn.
     if (first === undefined) return Promise.resolve()
+    if (first.outcome === "unknown") return this.#write(this.#items.filter(({ outcome }) => outcome === "unknown"))
     if (first.ready !== undefined) return this.#complete(first, first.ready)
     const most = context.storage.capabilities.maxBatchBytes - headerBytes(context.state)
     const group = this.#items.slice(0, batchOf(this.#items, most))
@@ -206,13 +206,11 @@ export class WriteQueue {
     const { id, storage, state } = context
     this.#wroteMany = group.length > 1
     const unknown = group[0]?.outcome === "unknown"
-    const find = (other: string): Seq | undefined => state.log.find(other)
     let seq = state.acknowledged
     const lines: string[] = state.head === undefined ? [encodeHeader(state.header)] : []
     for (const item of group) {
       if (item.outcome === "queued") item.outcome = "sent"
-      const from = seq
-      item.lines ??= item.entries.map((entry, index) => storedLine(entry, from + index, find))
+      item.lines ??= linesAt(item.entries, seq, state.log)
       for (const line of item.lines) lines.push(line)
       seq += item.entries.length
     }
@@ -241,13 +239,12 @@ export class WriteQueue {
 
   #commit(group: readonly PendingAppend[], head: Head): void {
     const { state } = this.#context
-    const find = (other: string): Seq | undefined => state.log.find(other)
     const seqs: Seq[] = []
     let bytes = headerBytes(state)
     let seq = state.acknowledged
     for (const { entries } of group) {
       for (const entry of entries) {
-        bytes += storedBytes(entry, seq, find)
+        bytes += storedBytes(entry, seq, state.log)
         seqs.push(seq++)
       }
       state.acknowledgedLeafId = leafAfter(entries) ?? state.acknowledgedLeafId
@@ -257,7 +254,7 @@ export class WriteQueue {
     state.acknowledge(seqs.length, head, bytes)
     for (const item of group) {
       next += item.entries.length
-      acknowledge(item, { head: { next, log: head.log }, durable: true })
+      acknowledge(item, { next, log: head.log })
     }
     this.#context.acknowledged(seqs, head)
   }
@@ -274,7 +271,7 @@ export class WriteQueue {
     const { committed, refused, ownSeqs, foreign, divergence } = change
     this.#items = [...change.pending]
     const head = context.state.head as Head
-    for (const item of committed) acknowledge(item, { head, durable: true })
+    for (const item of committed) acknowledge(item, head)
     if (ownSeqs.length > 0) context.acknowledged(ownSeqs, head)
     // Before the refusals: a turn whose own append is refused learns of the conflict from that.
     if (foreign.length > 0) context.foreign(foreign)
@@ -324,6 +321,11 @@ export class WriteQueue {
     const ids = entriesOf(items).map((entry) => entry.id)
     this.#context.rolledBack(ids, error)
   }
+}
+
+function linesAt(entries: readonly PendingEntry[], from: Seq, log: EntryLog): string[] {
+  let seq = from
+  return entries.map((entry) => storedLine(entry, seq++, log))
 }
 
 function isWhollyQueued(item: PendingAppend): boolean {

@@ -3,7 +3,7 @@
  * that may have arrived is looked for in one way.
  */
 import { backoff } from "../storage/clock.ts"
-import type { CallOptions, Head, HeadInfo, Seq, SessionStorage } from "../storage/contract.ts"
+import type { CallOptions, Head, HeadInfo, Seq, SessionStorage, StorageAppendOptions } from "../storage/contract.ts"
 import { StorageError } from "../storage/errors.ts"
 import { hasCode } from "../format/errors.ts"
 import { readLines } from "../log/loaded-log.ts"
@@ -113,9 +113,9 @@ async function writeAgain(
   }
 }
 
-function appendOptions({ info, signal }: WriteOptions, expect: 0 | Head): Parameters<SessionStorage["append"]>[2] {
-  if (info === undefined && signal === undefined) return { expect }
-  return { expect, ...(info === undefined ? {} : { info }), ...(signal === undefined ? {} : { signal }) }
+function appendOptions({ info, signal }: WriteOptions, expect: 0 | Head): StorageAppendOptions {
+  const o = info === undefined ? { expect } : { expect, info }
+  return signal === undefined ? o : { ...o, signal }
 }
 
 /**
