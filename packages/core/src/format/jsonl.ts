@@ -153,7 +153,7 @@ function wtf8(text: string): Uint8Array {
   return joinBytes(bytes)
 }
 
-function joinBytes(pieces: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
+export function joinBytes(pieces: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
   const joined = new Uint8Array(pieces.reduce((sum, piece) => sum + piece.length, 0))
   let at = 0
   for (const piece of pieces) {

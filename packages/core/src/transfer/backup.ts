@@ -1,5 +1,6 @@
 /** The backup of a log before its migration: its bytes, stored as blobs. */
 import { SessionError } from "../format/errors.ts"
+import { joinBytes } from "../format/jsonl.ts"
 import type { Origin } from "../format/header.ts"
 import type { CallOptions, SessionStorage } from "../storage/contract.ts"
 import { StorageError } from "../storage/errors.ts"
@@ -22,13 +23,7 @@ export async function putBackup(
   let parts: Uint8Array[] = []
   let size = 0
   const put = async (): Promise<void> => {
-    const joined = new Uint8Array(size)
-    let at = 0
-    for (const part of parts) {
-      joined.set(part, at)
-      at += part.length
-    }
-    blobs.push(PREFIX + (await storage.blobs.put(joined, o)))
+    blobs.push(PREFIX + (await storage.blobs.put(joinBytes(parts), o)))
     parts = []
     size = 0
   }

@@ -169,6 +169,18 @@ test("a given format must be the file's", async () => {
   expect((await sessions.import(HEADER, { from: "sessions" })).from).toEqual({ format: "@sessions", version: 4 })
 })
 
+test("a source that has another header when it is read again is a conflict, and nothing is written", async () => {
+  for (const later of [`${HEADER.replace("was", "other")}\n${entry(1)}\n`, `${entry(1)}\n`]) {
+    const storage = createMemoryStorage()
+    const readings = [`${HEADER}\n${entry(1)}\n`]
+    async function* source() {
+      yield readings.shift() ?? later
+    }
+    expect(await codeOf(sessionsIn(storage).import(source, { id: "new" }))).toBe("conflict")
+    expect(await storage.head("new")).toBeUndefined()
+  }
+})
+
 test("a taken id is `exists`; importing a file twice without an id makes two sessions", async () => {
   const sessions = sessionsIn()
   await sessions.import(HEADER, { id: "new" })

@@ -140,6 +140,20 @@ test("a failed put leaves the lines that need it unwritten", async () => {
   expect((await headOf(storage)).next).toBeLessThanOrEqual(16)
 })
 
+test("after a failed put, no further blob of the batch is started", async () => {
+  const storage = createMemoryStorage()
+  let started = 0
+  const putBlobs = async () => {
+    if (++started === 3) throw new Error("no room")
+  }
+  const lines = log(200)
+    .all.slice(1)
+    .map((line) => ({ line, putBlobs }))
+  await expect(writeLog(storage, log(0, { lines: () => lines }))).rejects.toThrow("no room")
+  expect(started).toBeLessThan(20)
+  expect(await storage.head("s")).toBeUndefined()
+})
+
 test("a line or a log that is too large is rejected before anything is written", async () => {
   const lines = [{ line: entry(1) }, { line: entry(2, "x".repeat(2_000)) }]
   const storage = smallBatches()
