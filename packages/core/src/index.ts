@@ -40,7 +40,14 @@ export type { AppendOptions, AppendResult, ConflictPolicy, Divergence, PersistAf
 
 // The context that a model gets, and its size in tokens.
 export type { ContextOptions } from "./session/types.ts"
-export type { ContextMessage, ContextMessageKind, PrunedResult, RepairMode, SessionContext } from "./context/types.ts"
+export type {
+  ContextMessage,
+  ContextMessageKind,
+  PrunedResult,
+  RepairMode,
+  SessionContext,
+  SummaryStyle,
+} from "./context/types.ts"
 export type { PruneOptions } from "./context/prune/settings.ts"
 export { estimateMessage, estimateMessages } from "./format/tokens.ts"
 export type { TokenCounter } from "./format/tokens.ts"
@@ -60,7 +67,6 @@ export type {
   SummaryAnswer,
 } from "./compaction/types.ts"
 export type { WindowTable } from "./compaction/settings/windows.ts"
-export type { SummaryStyle } from "./context/summary.ts"
 
 // Whole sessions: import, export, copy, verify, and the removal of blobs that no session refers to.
 export type {

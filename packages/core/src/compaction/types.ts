@@ -3,7 +3,7 @@ import type { ContentBlock, Usage } from "../format/message.ts"
 import type { TokenCounter } from "../format/tokens.ts"
 import type { CallOptions } from "../storage/contract.ts"
 import type { PruneOptions } from "../context/prune/settings.ts"
-import type { SummaryStyle } from "../context/summary.ts"
+import type { SummaryStyle } from "../context/types.ts"
 import type { WindowTable } from "./settings/windows.ts"
 
 export type CompactionPreset = "reserve" | "threshold-100k" | "share-80" | "share-90"

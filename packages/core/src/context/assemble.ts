@@ -5,7 +5,6 @@ import { SessionError } from "../format/errors.ts"
 import type { Diagnostic } from "../format/diagnostics.ts"
 import type { Message } from "../format/message.ts"
 import type { ContextState } from "../format/entry.ts"
-import type { PruneSizes } from "./prune/prune.ts"
 import { findRepeatedCall, repeatedCallDiagnostic } from "./repeated-call.ts"
 import type { Selection } from "./select.ts"
 import type { ContextMessage, PrunedResult, SessionContext } from "./types.ts"
@@ -25,18 +24,9 @@ export function promptTokens(
 
 /** How the tokens of a context are counted and compared. */
 export interface Measure {
-  readonly window?: number
+  readonly window?: number | undefined
   /** Default: an estimate. */
-  readonly count?: TokenCounter
-}
-
-/** The sizes that pruning needs in addition to the messages. */
-export function sizesOf(state: ContextState, { window, count }: Measure): PruneSizes {
-  return {
-    otherTokens: promptTokens(state, count),
-    ...(window === undefined ? {} : { window }),
-    ...(count === undefined ? {} : { count }),
-  }
+  readonly count?: TokenCounter | undefined
 }
 
 export interface ContextParts<M extends Message> {

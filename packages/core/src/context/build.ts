@@ -7,7 +7,7 @@ import type { Header } from "../format/header.ts"
 import { EntryLog } from "../log/entry-log.ts"
 import type { EntrySlot } from "../log/entry-log.ts"
 import { defaultLeaf } from "../log/path.ts"
-import { assembleContext, checkWindow, sizesOf } from "./assemble.ts"
+import { assembleContext, checkWindow, promptTokens } from "./assemble.ts"
 import { explainFit } from "./fit.ts"
 import { pruneMessages } from "./prune/prune.ts"
 import type { PruneOptions } from "./prune/settings.ts"
@@ -44,14 +44,14 @@ export function buildSessionContext(
   if ("older" in selection) {
     throw new SessionError("invalid", "The entries are not a whole log; pass all of them, or use Session.context().")
   }
-  checkWindow(o.window)
+  const { window, countTokens, prune = false } = o
+  checkWindow(window)
   const { messages, diagnostics } = renderMessages(selection.entries)
-  const { prune = false } = o
-  const { window, countTokens } = o
-  const measure = {
-    ...(window === undefined ? {} : { window }),
-    ...(countTokens === undefined ? {} : { count: checkedCounter(countTokens) }),
-  }
-  const shown = prune === false ? { messages } : pruneMessages(messages, prune, sizesOf(selection.state, measure))
+  const count = countTokens === undefined ? undefined : checkedCounter(countTokens)
+  const measure = { window, count }
+  const shown =
+    prune === false
+      ? { messages }
+      : pruneMessages(messages, prune, { ...measure, otherTokens: promptTokens(selection.state, count) })
   return explainFit(assembleContext(selection, { ...shown, diagnostics }, measure), measure)
 }

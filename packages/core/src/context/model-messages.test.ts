@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest"
 import { chain, compaction, edit, role, user } from "../../test/chain.ts"
 import { buildSessionContext } from "./build.ts"
 import { toModelMessages } from "./model-messages.ts"
-import type { SummaryStyle } from "./summary.ts"
+import type { SummaryStyle } from "./types.ts"
 
 type Fields = Readonly<Record<string, unknown>>
 

@@ -6,16 +6,17 @@ import type { Diagnostic } from "../format/diagnostics.ts"
 import type { ContentBlock, Message, ModelMessage } from "../format/message.ts"
 import { MODEL_ROLES } from "./content.ts"
 import { BRANCH_SUMMARY_ROLE, EXECUTION_ROLES } from "./render.ts"
-import { compactionMessages, framed, styleOf, text } from "./summary.ts"
-import type { SummaryStyle } from "./summary.ts"
-import type { ContextMessage } from "./types.ts"
+import type { ContextMessage, SummaryStyle } from "./types.ts"
 
 export interface ModelMessages {
   readonly messages: readonly ContextMessage<ModelMessage>[]
   readonly diagnostics: readonly Diagnostic[]
 }
 
-export const BRANCH_SUMMARY_INTRO = "The following is a summary of a branch that this conversation came back from:"
+const BRANCH_SUMMARY_INTRO = "The following is a summary of a branch that this conversation came back from:"
+
+const COMPACTION_INTRO = "The conversation history before this point was compacted into the following summary:"
+const PAIR_INTRO = "The conversation so far was long and has been summarized. Go on from the summary."
 
 /** `summaryAs` overrides the style that the compaction was stored with. */
 export function toModelMessages(messages: readonly ContextMessage[], summaryAs?: SummaryStyle): ModelMessages {
@@ -26,8 +27,7 @@ export function toModelMessages(messages: readonly ContextMessage[], summaryAs?:
     if (isModelMessage(message)) {
       out.push(item as ContextMessage<ModelMessage>)
     } else if (kind === "compaction") {
-      const style = summaryAs ?? styleOf(message["summaryAs"])
-      out.push(...compactionMessages(entryId, String(message["summaryText"]), style))
+      out.push(...compactionMessages(entryId, String(message["summaryText"]), summaryAs ?? message["summaryAs"]))
     } else {
       const content = contentOf(item)
       if (content === undefined) diagnostics.push(leftOut(entryId, message.role))
@@ -35,6 +35,23 @@ export function toModelMessages(messages: readonly ContextMessage[], summaryAs?:
     }
   }
   return { messages: out, diagnostics }
+}
+
+/** The summary of a compaction for a model. Any other style than `"pair"` is `"user"`. */
+export function compactionMessages(
+  entryId: string,
+  summary: string,
+  style: unknown,
+): readonly ContextMessage<ModelMessage>[] {
+  const flags = { synthetic: true, summary: true } as const
+  const messages: readonly ModelMessage[] =
+    style === "pair"
+      ? [
+          { role: "user", content: text(PAIR_INTRO), ...flags },
+          { role: "assistant", content: text(summary), ...flags },
+        ]
+      : [{ role: "user", content: text(`${COMPACTION_INTRO}\n\n${framed(summary)}`) }]
+  return messages.map((message) => ({ entryId, kind: "compaction", message }))
 }
 
 function isModelMessage(message: Message): message is ModelMessage {
@@ -54,6 +71,15 @@ function contentOf({ kind, message }: ContextMessage): readonly ContentBlock[] |
     return summary.trim() === "" ? [] : text(`${BRANCH_SUMMARY_INTRO}\n\n${framed(summary)}`)
   }
   return message.content
+}
+
+/** Escapes a closing tag in the summary: text after it, which a model wrote, would read as the user's words. */
+function framed(summary: string): string {
+  return `<summary>\n${summary.replace(/<(?=\s*\/\s*summary\b)/gi, "&lt;")}\n</summary>`
+}
+
+function text(content: string): readonly ContentBlock[] {
+  return [{ type: "text", text: content }]
 }
 
 /** A command or code that the user ran outside the conversation, as text. */

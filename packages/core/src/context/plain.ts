@@ -7,11 +7,10 @@ import { mayRefer } from "../format/blobs.ts"
 import type { ModelMessage } from "../format/message.ts"
 import { isObject } from "../format/shape.ts"
 import { blocksOf, MODEL_ROLES } from "./content.ts"
-import type { SelectedEntry } from "./select.ts"
+import { compactionMessages } from "./model-messages.ts"
 import { isSendable } from "./repair.ts"
-import { compactionMessages, styleOf } from "./summary.ts"
-import type { SummaryStyle } from "./summary.ts"
-import type { ContextMessage, RepairMode } from "./types.ts"
+import type { SelectedEntry } from "./select.ts"
+import type { ContextMessage, RepairMode, SummaryStyle } from "./types.ts"
 
 /** Entries of a context, other than messages and compactions, that must be converted to messages. */
 const CONVERTED: ReadonlySet<string> = new Set(["custom_message", "branch_summary"])
@@ -28,7 +27,7 @@ export function plainMessages(
     if (entry.type === "compaction") {
       const summary = entry["summary"]
       if (typeof summary !== "string") return undefined
-      messages.push(...compactionMessages(entry.id, summary, summaryAs ?? styleOf(entry["summaryAs"])))
+      messages.push(...compactionMessages(entry.id, summary, summaryAs ?? entry["summaryAs"]))
     }
     if (entry.type !== "message") continue
     const message = entry["message"]

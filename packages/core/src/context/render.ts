@@ -2,6 +2,7 @@
 import type { Diagnostic } from "../format/diagnostics.ts"
 import type { Message } from "../format/message.ts"
 import type { Entry } from "../format/entry.ts"
+import { type Fields, isObject } from "../format/shape.ts"
 import type { Seq } from "../storage/contract.ts"
 import { blocksOf, MODEL_ROLES, replacementOf } from "./content.ts"
 import { missingBlobs, withoutReferences } from "./missing-blobs.ts"
@@ -20,8 +21,8 @@ export interface RenderedWithSeqs extends Rendered {
 
 /** Roles of the messages that represent other entries. */
 export const BRANCH_SUMMARY_ROLE = "branchSummary"
-export const COMPACTION_ROLE = "compactionSummary"
-export const CUSTOM_ROLE = "custom"
+const COMPACTION_ROLE = "compactionSummary"
+const CUSTOM_ROLE = "custom"
 
 /** Roles of the messages that report a command run by the user. They have fields of their own in place of content. */
 export const EXECUTION_ROLES: ReadonlySet<string> = new Set(["bashExecution", "pythonExecution"])
@@ -58,52 +59,45 @@ function renderEntry(entry: Entry): ContextMessage | string | undefined {
     case "custom_message": {
       const content = blocksOf(entry["content"])
       if (content === undefined) return "its content is not a list of blocks"
-      const { customType, display, details } = entry as Readonly<Record<string, unknown>>
+      const { customType, display, details } = entry as Fields
       const kept = { customType, display, ...(details === undefined ? {} : { details }) }
       return { entryId: entry.id, kind: "custom", message: { role: CUSTOM_ROLE, content, ...kept } }
     }
     case "branch_summary": {
-      const { summary, fromId } = entry as Readonly<Record<string, unknown>>
+      const { summary, fromId } = entry as Fields
       if (typeof summary !== "string") return "it has no summary"
-      return {
-        entryId: entry.id,
-        kind: "branch_summary",
-        message: { role: BRANCH_SUMMARY_ROLE, summaryText: summary, fromId },
-      }
+      const message = { role: BRANCH_SUMMARY_ROLE, summaryText: summary, fromId }
+      return { entryId: entry.id, kind: "branch_summary", message }
     }
     case "compaction": {
-      const { summary, tokensBefore, summaryAs } = entry as Readonly<Record<string, unknown>>
+      const { summary, tokensBefore, summaryAs } = entry as Fields
       if (typeof summary !== "string") return "it has no summary"
-      const style = summaryAs === undefined ? {} : { summaryAs }
-      return {
-        entryId: entry.id,
-        kind: "compaction",
-        message: { role: COMPACTION_ROLE, summaryText: summary, tokensBefore, ...style },
-      }
+      return compactionMessage(entry.id, summary, { tokensBefore, ...(summaryAs === undefined ? {} : { summaryAs }) })
     }
     default:
       return undefined
   }
 }
 
-function renderMessage(entryId: string, message: unknown): ContextMessage | string {
-  if (typeof message !== "object" || message === null || typeof (message as Message).role !== "string") {
-    return "it holds no message"
+/** The summary of a compaction as a message. */
+export function compactionMessage(entryId: string, summaryText: string, fields: Fields): ContextMessage {
+  return { entryId, kind: "compaction", message: { role: COMPACTION_ROLE, summaryText, ...fields } }
+}
+
+function renderMessage(entryId: string, stored: unknown): ContextMessage | string {
+  if (!isObject(stored) || typeof stored["role"] !== "string") return "it holds no message"
+  const message = stored as unknown as Message
+  const kind = "message"
+  const { content } = message
+  if (content !== undefined && content !== null) {
+    const blocks = blocksOf(content)
+    if (blocks === undefined) return "its content is not a list of blocks"
+    return { entryId, kind, message: blocks === content ? message : { ...message, content: blocks } }
   }
-  const { content } = message as Message
-  if (content === undefined || content === null) {
-    if (MODEL_ROLES.has((message as Message).role)) return "its message has no content"
-    // Other programs write null for missing content.
-    const { content: _, ...rest } = message as Message
-    return { entryId, kind: "message", message: content === undefined ? (message as Message) : rest }
-  }
-  const blocks = blocksOf(content)
-  if (blocks === undefined) return "its content is not a list of blocks"
-  return {
-    entryId,
-    kind: "message",
-    message: blocks === content ? (message as Message) : { ...(message as Message), content: blocks },
-  }
+  if (MODEL_ROLES.has(message.role)) return "its message has no content"
+  // Other programs write null for missing content.
+  const { content: _, ...rest } = message
+  return { entryId, kind, message: content === undefined ? message : rest }
 }
 
 /** An edited branch summary or execution becomes a custom message, because their own text is not in `content`. */

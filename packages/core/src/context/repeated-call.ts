@@ -1,6 +1,7 @@
 /** Detects a model that repeats the same tool call. */
 import type { Diagnostic } from "../format/diagnostics.ts"
 import type { ModelMessage, ToolCallBlock } from "../format/message.ts"
+import type { Fields } from "../format/shape.ts"
 import { callsOf } from "./content.ts"
 import type { ContextMessage } from "./types.ts"
 
@@ -58,5 +59,3 @@ function isSameJson(a: unknown, b: unknown): boolean {
     keys.every((key) => Object.hasOwn(b, key) && isSameJson((a as Fields)[key], (b as Fields)[key]))
   )
 }
-
-type Fields = Readonly<Record<string, unknown>>

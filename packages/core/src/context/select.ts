@@ -4,6 +4,7 @@
  */
 import type { Diagnostic } from "../format/diagnostics.ts"
 import type { ContextState, Entry } from "../format/entry.ts"
+import type { Fields } from "../format/shape.ts"
 import type { Seq } from "../storage/contract.ts"
 import type { EntryLog } from "../log/entry-log.ts"
 import { OLDER, parentDiagnostic, parentOf } from "../log/path.ts"
@@ -17,7 +18,7 @@ export interface SelectedEntry {
   readonly seq: Seq
   readonly entry: Entry
   /** The latest valid edit of this entry on the path. */
-  readonly edit?: Entry
+  readonly edit?: Entry | undefined
 }
 
 export interface Selection {
@@ -25,83 +26,70 @@ export interface Selection {
   readonly entries: readonly SelectedEntry[]
   readonly state: ContextState
   /** JSON pointers of the blob references in the state. */
-  readonly stateBlobs?: BlobPointers
-  readonly compaction?: Seq
-  /** The entry whose stored state the fold began with. */
-  readonly stateFrom?: Seq
+  readonly stateBlobs?: BlobPointers | undefined
+  readonly compaction?: Seq | undefined
   readonly diagnostics: readonly Diagnostic[]
 }
 
 /** `leaf` null is the position before the first entry. The header may set the initial state. */
-export function selectContext(
-  log: EntryLog,
-  leaf: Seq | null,
-  header?: Readonly<Record<string, unknown>>,
-): Selection | NeedsOlder {
+export function selectContext(log: EntryLog, leaf: Seq | null, header?: Fields): Selection | NeedsOlder {
   if (leaf === null) return { entries: [], state: initialState(header), diagnostics: [] }
   const { deleted } = log
   const edits = new Map<Seq, Entry>()
   const diagnostics: Diagnostic[] = []
-  /** The walked path, newest first. */
-  const walked: Seq[] = []
-  /** Members of the context after and before the compaction, newest first. */
-  const after: Seq[] = []
-  const before: Seq[] = []
+  /** Entries of the context, newest first: those after the compaction, then those that it keeps. */
+  const members: Seq[] = []
   let compaction: Seq | undefined
   let firstKept: Seq | undefined
+  let afterCompaction = 0
   let open = true
-  let stateFrom: Seq | undefined
+  /** The entry whose stored state the fold begins with, and the entries after it, newest first. */
+  let carrier: Entry | undefined
+  const changes: Entry[] = []
+  const keepNone = (): void => {
+    diagnostics.push(missingFirstKept(log, compaction as Seq))
+    members.length = afterCompaction
+    open = false
+  }
 
   let seq: Seq = leaf
+  let last: Entry | undefined
   for (; seq >= 0; seq = parentOf(log, seq)) {
     const entry = log.at(seq) as Entry
     const bridged = parentDiagnostic(log, seq)
     if (bridged !== undefined) diagnostics.push(bridged)
-    if (open && firstKept !== undefined && seq < firstKept) {
-      // The walk has passed the seq of the first kept entry, which is therefore on another branch.
-      diagnostics.push(missingFirstKept(log, compaction as Seq))
-      before.length = 0
-      open = false
-    }
-    if (stateFrom === undefined && storedState(entry) !== undefined) stateFrom = seq
-    walked.push(seq)
+    // The walk has passed the seq of the first kept entry, which is therefore on another branch.
+    if (open && firstKept !== undefined && seq < firstKept) keepNone()
+    last = entry
+    if (carrier === undefined && storedState(entry) !== undefined) carrier = entry
+    if (carrier === undefined) changes.push(entry)
     if (open && !deleted.has(seq)) {
       if (entry.type === "reset_boundary" && compaction === undefined) open = false
       else if (entry.type === "context_edit") addEdit(log, seq, edits, diagnostics)
-      else if (!isCompaction(entry)) (compaction === undefined ? after : before).push(seq)
+      else if (!isCompaction(entry)) members.push(seq)
       else if (compaction === undefined) {
         compaction = seq
+        afterCompaction = members.length
         const first = firstKeptOf(log, seq)
         if (first === OLDER) return { older: true, ...firstKeptHint(log, entry) }
-        if (first === undefined) open = false
-        else firstKept = first
-        if (first === undefined && entry["firstKeptEntryId"] !== entry.id) diagnostics.push(missingFirstKept(log, seq))
+        if (first !== undefined) firstKept = first
+        else if (entry["firstKeptEntryId"] === entry.id) open = false
+        else keepNone()
       }
     }
     if (open && seq === firstKept) open = false
-    if (!open && stateFrom !== undefined) break
+    if (!open && carrier !== undefined) break
   }
-  if (seq === OLDER) return { older: true, ...leafHint(log.at(walked.at(-1) as Seq)) }
-  if (open && firstKept !== undefined) {
-    diagnostics.push(missingFirstKept(log, compaction as Seq))
-    before.length = 0
-  }
+  if (seq === OLDER) return { older: true, ...leafHint(last) }
+  if (open && firstKept !== undefined) keepNone()
 
-  const order = compaction === undefined ? [] : [compaction]
-  for (let i = before.length - 1; i >= 0; i--) order.push(before[i] as Seq)
-  for (let i = after.length - 1; i >= 0; i--) order.push(after[i] as Seq)
+  if (compaction !== undefined) members.push(compaction)
   return {
-    entries: order.map((seq) => selected(log, seq, edits.get(seq))),
-    ...stateOf(log, walked, stateFrom, header),
-    ...(compaction === undefined ? {} : { compaction }),
-    ...(stateFrom === undefined ? {} : { stateFrom }),
+    entries: members.reverse().map((seq) => ({ seq, entry: log.at(seq) as Entry, edit: edits.get(seq) })),
+    ...stateOf(changes.reverse(), carrier, header),
+    compaction,
     diagnostics: diagnostics.reverse(),
   }
-}
-
-function selected(log: EntryLog, seq: Seq, edit: Entry | undefined): SelectedEntry {
-  const entry = log.at(seq) as Entry
-  return edit === undefined ? { seq, entry } : { seq, entry, edit }
 }
 
 /** A compaction without a summary is ignored, so no history is lost. */
@@ -138,23 +126,16 @@ function addEdit(log: EntryLog, seq: Seq, edits: Map<Seq, Entry>, diagnostics: D
 
 /** The header's system prompt wins over a stored one: the header is always held, so compactions need no copy of it. */
 function stateOf(
-  log: EntryLog,
-  walked: readonly Seq[],
-  stateFrom: Seq | undefined,
-  header: Readonly<Record<string, unknown>> | undefined,
+  changes: readonly Entry[],
+  carrier: Entry | undefined,
+  header: Fields | undefined,
 ): Pick<Selection, "state" | "stateBlobs"> {
   const initial = initialState(header)
-  const carrier = stateFrom === undefined ? undefined : log.at(stateFrom)
-  const stored = carrier === undefined ? undefined : storedState(carrier)
-  const { systemPromptOverride = stored?.systemPromptOverride } = initial
-  const from = stored ?? initial
-  const start = systemPromptOverride === undefined ? from : { ...from, systemPromptOverride }
-  const path = walked
-    .slice(0, stateFrom === undefined ? walked.length : walked.indexOf(stateFrom))
-    .reverse()
-    .map((seq) => log.at(seq) as Entry)
-  const blobs = stateBlobs(path, carrier === undefined ? undefined : storedStateBlobs(carrier))
-  return { state: foldState(path, start), ...(blobs === undefined ? {} : { stateBlobs: blobs }) }
+  const { systemPromptOverride } = initial
+  const stored = carrier === undefined ? initial : (storedState(carrier) as ContextState)
+  const start = systemPromptOverride === undefined ? stored : { ...stored, systemPromptOverride }
+  const blobs = stateBlobs(changes, carrier === undefined ? undefined : storedStateBlobs(carrier))
+  return { state: foldState(changes, start), stateBlobs: blobs }
 }
 
 /** Only a `leaf` has the seq of its parent in `targetSeq`; in other entries it is the seq of another entry. */

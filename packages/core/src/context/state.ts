@@ -9,7 +9,7 @@ export const THINKING_DEFAULT = "off"
 export const MODE_DEFAULT = "none"
 
 /** The state before the first entry. Headers of older logs may set a model and a thinking level. */
-export function initialState(header?: Readonly<Record<string, unknown>>): ContextState {
+export function initialState(header?: Fields): ContextState {
   const { provider, modelId, thinkingLevel, systemPromptOverride } = header ?? {}
   const named = typeof provider === "string" && typeof modelId === "string"
   return {

@@ -4,6 +4,9 @@ import type { ModelRef } from "../format/entry.ts"
 
 export type ContextMessageKind = "message" | "custom" | "branch_summary" | "compaction" | "repair"
 
+/** How a compaction is sent: as one user message, or as a user message and an assistant's answer to it. */
+export type SummaryStyle = "user" | "pair"
+
 /** A message of the context with the entry it came from. */
 export interface ContextMessage<M extends Message = Message> {
   /** For a result that repair added (`"repair"`): the entry of the call. */

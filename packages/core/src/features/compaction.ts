@@ -1,6 +1,5 @@
 /** Compaction, pruning, fitting and branch summaries, loaded on first use by `session/features.ts`. */
 export { compactByHand, compactIfDue } from "../compaction/run/run.ts"
 export { summarizeBranch } from "../compaction/run/branch.ts"
-export { pruningOf } from "../compaction/run/fitting.ts"
 export { explainFit } from "../context/fit.ts"
 export { pruneMessages } from "../context/prune/prune.ts"

@@ -1,7 +1,8 @@
 /** Makes the context of an open session: selects, restores, renders, repairs and prunes. Reads no line before the context. */
-import { assembleContext, checkWindow, sizesOf } from "../context/assemble.ts"
-import { counterOf } from "../compaction/settings/layers.ts"
-import type { SettingsLayers } from "../compaction/settings/layers.ts"
+import { assembleContext, checkWindow, promptTokens } from "../context/assemble.ts"
+import type { ContextParts } from "../context/assemble.ts"
+import { counterOf, resolveSettings, settingsAt } from "../compaction/settings/settings.ts"
+import type { SettingsLayers } from "../compaction/settings/settings.ts"
 import type { PruneOptions } from "../context/prune/settings.ts"
 import { plainMessages } from "../context/plain.ts"
 import type { Selection } from "../context/select.ts"
@@ -26,41 +27,37 @@ export async function readContext(
   o: ContextOptions = {},
   layers: SettingsLayers = [],
 ): Promise<SessionContext> {
-  const { window } = o
+  const { window, repair = "synthesize", summaryAs } = o
   checkWindow(window)
   const selection = await selectAt(live, live.state.leafId, o)
-  const plain =
-    selection.stateBlobs === undefined
-      ? plainMessages(selection.entries, o.repair ?? "synthesize", o.summaryAs)
-      : undefined
-  const said =
+  const plain = selection.stateBlobs === undefined ? plainMessages(selection.entries, repair, summaryAs) : undefined
+  const read =
     plain === undefined
       ? await contextMessages(live, selection, o)
       : { messages: plain, state: selection.state, diagnostics: [] }
-  const { state, diagnostics } = said
+  const { state } = read
   const count = counterOf(layers)
-  const counting = count === undefined ? {} : { count }
-  const measure = { ...counting, ...(window === undefined ? {} : { window }) }
-  const asked = await pruningOf(o, layers, selection)
-  const prunedOrNot =
-    asked.prune === false
-      ? said
-      : (await compactionFeature()).pruneMessages(said.messages, asked.prune, sizesOf(state, { ...counting, ...asked }))
-  const context = assembleContext({ ...selection, state }, { ...prunedOrNot, diagnostics }, measure)
-  return context.fits === false ? (await compactionFeature()).explainFit(context, measure) : context
+  const pruning = pruningOf(o, layers, selection)
+  let parts: ContextParts<ModelMessage> = read
+  if (pruning.prune !== false) {
+    const { pruneMessages } = await compactionFeature()
+    const sizes = { window: pruning.window, otherTokens: promptTokens(state, count), count }
+    parts = { ...read, ...pruneMessages(read.messages, pruning.prune, sizes) }
+  }
+  const context = assembleContext({ ...selection, state }, parts, { window, count })
+  return context.fits === false ? (await compactionFeature()).explainFit(context, { window, count }) : context
 }
 
 /** The pruning of the call, else that of the settings; the window likewise. */
-async function pruningOf(
+function pruningOf(
   { prune, window }: ContextOptions,
   layers: SettingsLayers,
   selection: Selection,
-): Promise<{ readonly prune: boolean | PruneOptions; readonly window?: number }> {
-  const given = { prune: prune ?? false, ...(window === undefined ? {} : { window }) }
-  const asSet = prune === undefined || (prune !== false && window === undefined)
-  if (!asSet || layers.every((layer) => layer === undefined)) return given
-  const set = (await compactionFeature()).pruningOf(layers, selection, window)
-  return prune === undefined ? set : { ...set, prune }
+): { readonly prune: boolean | PruneOptions; readonly window: number | undefined } {
+  const isGiven = prune === false || (prune !== undefined && window !== undefined)
+  if (isGiven || layers.every((layer) => layer === undefined)) return { prune: prune ?? false, window }
+  const settings = settingsAt(selection, resolveSettings(...layers))
+  return { prune: prune ?? settings.prune, window: window ?? settings.window }
 }
 
 interface ContextMessages {

@@ -1,6 +1,5 @@
 /** `Sessions`: the repository of the sessions of one storage. Checks arguments and state, runs hooks, and calls the modules. */
-import { checkExclusive } from "../compaction/settings/layers.ts"
-import { checkSettings } from "../compaction/settings/settings.ts"
+import { checkExclusive, checkSettings } from "../compaction/settings/settings.ts"
 import { SessionError, hasCode } from "../format/errors.ts"
 import { headerProblem } from "../format/header.ts"
 import type { Header } from "../format/header.ts"

@@ -1,8 +1,8 @@
 /** `Session` as a caller gets it: checks that it is open, and implements the methods as appends to and reads of the live session. */
 import type { SessionContext } from "../context/types.ts"
 import { SessionError } from "../format/errors.ts"
-import { isAutomatic, resolveSetting, MAX_FAILURES } from "../compaction/settings/layers.ts"
-import type { SettingsLayers } from "../compaction/settings/layers.ts"
+import { DEFAULTS, isAutomatic, resolveSetting } from "../compaction/settings/settings.ts"
+import type { SettingsLayers } from "../compaction/settings/settings.ts"
 import type {
   AutoCompactOptions,
   BranchSummaryOptions,
@@ -177,7 +177,7 @@ export class SessionHandle implements Session {
     return {
       running,
       failures,
-      breakerOpen: failures >= (resolveSetting(this.#owner.compaction, "maxFailures") ?? MAX_FAILURES),
+      breakerOpen: failures >= (resolveSetting(this.#owner.compaction, "maxFailures") ?? DEFAULTS.maxFailures),
     }
   }
 

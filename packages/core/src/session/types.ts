@@ -1,7 +1,6 @@
 /** The public interface: `Sessions` (a repository) and `Session`, with their options and results. `docs/` has examples. */
 import type { PruneOptions } from "../context/prune/settings.ts"
-import type { RepairMode, SessionContext } from "../context/types.ts"
-import type { SummaryStyle } from "../context/summary.ts"
+import type { RepairMode, SessionContext, SummaryStyle } from "../context/types.ts"
 import type { BlobLimits } from "../format/blobs.ts"
 import type { Diagnostic } from "../format/diagnostics.ts"
 import type { NewEntry } from "../format/new-entry.ts"

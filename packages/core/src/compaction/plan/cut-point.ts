@@ -64,29 +64,27 @@ function wantedCut(messages: readonly Message[], keep: KeepRule, tokensAt: (inde
 
 /** For each index, the end included: whether a cut there separates no call from its result. */
 export function validCuts(messages: readonly Message[]): readonly boolean[] {
-  /** A difference array: the number of calls that a cut at each index would separate from their results. */
-  const separated = new Array<number>(messages.length + 2).fill(0)
+  /** For each message with calls: the index of their last result. A cut after the message and not after that result separates them. */
+  const lastResult = new Array<number>(messages.length).fill(0)
   const open = new Map<string, OpenCall>()
   let lastSpoken = 0
   for (let index = 0; index < messages.length; index++) {
     const message = messages[index] as Message
-    if (message.role === "user") lastSpoken = index
-    else if (message.role === "assistant") {
-      lastSpoken = index
-      openCalls(open, message, index)
-    } else if (message.role === "toolResult") {
-      const { toolCallId } = message as ToolResultMessage
-      const waiting = open.get(toolCallId)
-      if (waiting === undefined) continue
-      block(separated, waiting.call + 1, index)
-      if (--waiting.results === 0) open.delete(toolCallId)
-    }
+    if (message.role === "user" || message.role === "assistant") lastSpoken = index
+    if (message.role === "assistant") openCalls(open, message, index)
+    if (message.role !== "toolResult") continue
+    const { toolCallId } = message as ToolResultMessage
+    const waiting = open.get(toolCallId)
+    if (waiting === undefined) continue
+    lastResult[waiting.call] = index
+    if (--waiting.results === 0) open.delete(toolCallId)
   }
-  for (const { call } of open.values()) if (call >= lastSpoken) block(separated, call + 1, messages.length)
-  const valid = new Array<boolean>(messages.length + 1)
-  for (let index = 0, depth = 0; index <= messages.length; index++) {
-    depth += separated[index] as number
-    valid[index] = depth === 0 && messages[index]?.role !== "toolResult"
+  for (const { call } of open.values()) if (call >= lastSpoken) lastResult[call] = messages.length
+  const valid: boolean[] = []
+  let separated = -1
+  for (let index = 0; index <= messages.length; index++) {
+    valid.push(index > separated && messages[index]?.role !== "toolResult")
+    separated = Math.max(separated, lastResult[index] ?? 0)
   }
   return valid
 }
@@ -106,12 +104,6 @@ function openCalls(open: Map<string, OpenCall>, message: Message, index: number)
     if (before?.call === index) before.results++
     else open.set(id, { call: index, results: 1 })
   }
-}
-
-/** Marks the indexes `from` to `to`, both included, in a difference array. */
-function block(separated: number[], from: number, to: number): void {
-  separated[from] = (separated[from] as number) + 1
-  separated[to + 1] = (separated[to + 1] as number) - 1
 }
 
 function turnStartOf(messages: readonly Message[], first: number): number {

@@ -3,12 +3,12 @@
  * linear in messages; `Session.compact` asks the caller's model and appends the summary.
  */
 import { toModelMessages } from "../../context/model-messages.ts"
-import type { SummaryStyle } from "../../context/summary.ts"
-import { renderMessages, COMPACTION_ROLE } from "../../context/render.ts"
+import { compactionMessage, renderMessages } from "../../context/render.ts"
 import { repairMessages } from "../../context/repair.ts"
 import type { SelectedEntry } from "../../context/select.ts"
-import type { ContextMessage } from "../../context/types.ts"
-import type { Message } from "../../format/message.ts"
+import { storesState } from "../../context/state.ts"
+import type { ContextMessage, SummaryStyle } from "../../context/types.ts"
+import type { Message, ModelMessage } from "../../format/message.ts"
 import type { Entry } from "../../format/entry.ts"
 import type { Seq } from "../../storage/contract.ts"
 import type { EntryLog } from "../../log/entry-log.ts"
@@ -18,13 +18,14 @@ import type { CutOptions, CutPoint, KeepRule } from "./cut-point.ts"
 import { collectFiles, withoutFileLists } from "../summary/files.ts"
 import type { FileLists } from "../summary/files.ts"
 import { estimateMessage } from "../../format/tokens.ts"
+import type { TokenCounter } from "../../format/tokens.ts"
 
 export interface PrepareOptions {
   readonly keep: KeepRule
   /** If a minimum of turns or messages alone has more tokens than the window, `keepRecentTokens` applies in its place. */
   readonly giveWay?: { readonly window: number; readonly keepRecentTokens: number }
   /** Tokens of one message; default: {@link estimateMessage}. */
-  readonly count?: (message: Message) => number
+  readonly count?: TokenCounter | undefined
 }
 
 export interface PreparedCompaction {
@@ -63,15 +64,16 @@ export function prepareCompaction(
   o: PrepareOptions,
 ): PreparedCompaction | NothingToCut {
   const { messages: all, seqs: allSeqs } = renderMessages(entries)
-  const { weights, tokens: tokensBefore } = weigh(all, o)
+  const { weights, tokens: tokensBefore } = weigh(all, o.count)
   const previous = all[0]?.kind === "compaction" ? all[0] : undefined
   const from = previous === undefined ? 0 : firstOnPath(entries, allSeqs)
   const messages = from === 0 ? all : all.slice(from)
   const seqs = from === 0 ? allSeqs : allSeqs.slice(from)
   // The kept part is named by an id, which means the latest entry with it: an id that occurs again cannot name this one.
   const mayBegin = (index: number): boolean => log.find((messages[index] as ContextMessage).entryId) === seqs[index]
+  const tokensAt = (index: number): number => weights[from + index] as number
   const plain = messages.map(({ message }) => message)
-  const { cut, keep } = cutWithin(plain, o, { mayBegin, tokensAt: (index) => weights[from + index] as number })
+  const { cut, keep } = cutWithin(plain, o, { mayBegin, tokensAt })
   if (cut === undefined) return { cut, keep, tokensBefore }
   return {
     cut,
@@ -83,10 +85,10 @@ export function prepareCompaction(
     previousSummary: previous === undefined ? undefined : withoutFileLists(String(previous.message["summaryText"])),
     files: collectFiles(
       plain.slice(0, cut.first),
-      ...entries.slice(0, previous === undefined ? 0 : 1).map(({ entry }) => entry),
+      ...(previous === undefined ? [] : [(entries[0] as SelectedEntry).entry]),
     ),
     tokensBefore,
-    tokensSummarized: sumOf(weights, from, from + cut.first),
+    tokensSummarized: sumOf(tokensAt, 0, cut.first),
   }
 }
 
@@ -94,30 +96,27 @@ export function prepareCompaction(
 export function tokensWithSummary(
   summary: string,
   kept: readonly ContextMessage[],
-  o: Pick<PrepareOptions, "count"> & { readonly summaryAs?: SummaryStyle } = {},
+  { count, summaryAs }: Pick<PrepareOptions, "count"> & { readonly summaryAs?: SummaryStyle } = {},
 ): number {
-  const { summaryAs, ...rest } = o
-  const message = { role: COMPACTION_ROLE, summaryText: summary, ...(summaryAs === undefined ? {} : { summaryAs }) }
-  return contextTokens([{ entryId: "", kind: "compaction", message }, ...kept], rest)
+  return weigh([compactionMessage("", summary, { summaryAs }), ...kept], count).tokens
 }
 
-/** Tokens of the messages as a model would get them. */
-function contextTokens(messages: readonly ContextMessage[], o: Pick<PrepareOptions, "count">): number {
-  return weigh(messages, o).tokens
+/** The messages as a model would get them. */
+export function sendable(messages: readonly ContextMessage[]): readonly ContextMessage<ModelMessage>[] {
+  return repairMessages(toModelMessages(messages).messages, "synthesize").messages
 }
 
 /** Tokens of each message, and of all of them as a model would get them. A message that is sent unchanged is counted once. */
 function weigh(
   messages: readonly ContextMessage[],
-  { count = estimateMessage }: Pick<PrepareOptions, "count">,
+  count: TokenCounter = estimateMessage,
 ): { readonly weights: Float64Array; readonly tokens: number } {
   const weights = new Float64Array(messages.length)
   for (let index = 0; index < weights.length; index++)
     weights[index] = count((messages[index] as ContextMessage).message)
-  const { messages: sendable } = repairMessages(toModelMessages(messages).messages, "synthesize")
   let tokens = 0
   let at = 0
-  for (const item of sendable) {
+  for (const item of sendable(messages)) {
     // Almost always a model gets the same messages in the same order.
     while (at < messages.length && messages[at]?.entryId !== item.entryId) at++
     tokens += messages[at] === item ? (weights[at] as number) : count(item.message)
@@ -132,16 +131,14 @@ function cutWithin(
 ): { readonly cut: CutPoint | undefined; readonly keep: KeepRule } {
   const cut = findCutPoint(messages, keep, o)
   if (giveWay === undefined || keep.kind === "tokens") return { cut, keep }
-  let kept = 0
-  for (let index = cut?.first ?? 0; index < messages.length; index++) kept += o.tokensAt(index)
-  if (kept <= giveWay.window) return { cut, keep }
+  if (sumOf(o.tokensAt, cut?.first ?? 0, messages.length) <= giveWay.window) return { cut, keep }
   const instead: KeepRule = { kind: "tokens", count: giveWay.keepRecentTokens }
   return { cut: findCutPoint(messages, instead, o), keep: instead }
 }
 
-function sumOf(weights: Float64Array, from: number, to: number): number {
+function sumOf(tokensAt: (index: number) => number, from: number, to: number): number {
   let sum = 0
-  for (let index = from; index < to; index++) sum += weights[index] as number
+  for (let index = from; index < to; index++) sum += tokensAt(index)
   return sum
 }
 
@@ -163,8 +160,7 @@ function firstKept(log: EntryLog, seqs: readonly Seq[], first: number): string |
   const stop = seqs[first - 1]
   for (let parent = parentOf(log, seq); parent >= 0 && parent !== stop; parent = parentOf(log, parent)) {
     const entry = log.at(parent) as Entry
-    const ends = entry.type === "compaction" || entry.type === "reset_boundary" || entry.type === "message"
-    if (ends || log.find(entry.id) !== parent) break
+    if (entry.type === "message" || storesState(entry.type) || log.find(entry.id) !== parent) break
     seq = parent
   }
   return log.at(seq)?.id

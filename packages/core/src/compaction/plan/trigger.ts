@@ -3,9 +3,8 @@ import type { EntryLog } from "../../log/entry-log.ts"
 import { parentOf } from "../../log/path.ts"
 import type { SelectedEntry, Selection } from "../../context/select.ts"
 import type { Seq } from "../../storage/contract.ts"
-import { inWindow, timeAt } from "../settings/in-window.ts"
-import { resolveSettings } from "../settings/settings.ts"
-import type { TriggerRule } from "../settings/settings.ts"
+import { inWindow, resolveSettings } from "../settings/settings.ts"
+import type { SettingsInWindow } from "../settings/settings.ts"
 import type { CompactionSettings } from "../types.ts"
 import { reportedTokens } from "../../format/tokens.ts"
 
@@ -18,14 +17,13 @@ export function shouldCompact(
   contextWindow: number,
   settings: CompactionSettings = {},
 ): boolean {
-  const { enabled, trigger } = inWindow(resolveSettings(settings), contextWindow)
-  return enabled && isOver(trigger, contextTokens, contextWindow)
+  const inForce = inWindow(resolveSettings(settings), contextWindow)
+  return inForce.enabled && isOver(inForce, contextTokens)
 }
 
 /** A reserve is violated only above the limit; a threshold is reached at the limit. */
-export function isOver(trigger: TriggerRule, contextTokens: number, contextWindow: number): boolean {
-  const time = timeAt(trigger, contextWindow)
-  return trigger.kind === "reserve" ? contextTokens > time : contextTokens >= time
+export function isOver({ trigger, limit }: SettingsInWindow, contextTokens: number): boolean {
+  return trigger.kind === "reserve" ? contextTokens > limit : contextTokens >= limit
 }
 
 /**

@@ -1,23 +1,23 @@
 /** Asks the caller's model for a summary of the current branch before the session leaves it. `branchWithSummary` appends the summary. */
-import { branchPrompt, commonAncestor, prepareBranchSummary, storedBranchSummary } from "../summary/branch-summary.ts"
-import { inWindow } from "../settings/in-window.ts"
-import type { SettingsInWindow } from "../settings/in-window.ts"
-import { resolveSettings } from "../settings/settings.ts"
-import { estimateMessage } from "../../format/tokens.ts"
-import type { BranchSummaryOptions } from "../types.ts"
 import type { Selection } from "../../context/select.ts"
-import type { NeedsOlder } from "../../log/path.ts"
 import { SessionError } from "../../format/errors.ts"
 import type { Usage } from "../../format/message.ts"
 import { isObject } from "../../format/shape.ts"
-import type { CallOptions, Seq } from "../../storage/contract.ts"
 import { OLDER, ROOT } from "../../log/path.ts"
-import { findEntry, selectAt, unknownEntry, restoreSelected } from "../../session/read-path.ts"
+import type { NeedsOlder } from "../../log/path.ts"
 import type { CompactableSession, CompactionCaller } from "../../session/live.ts"
+import { findEntry, restoreSelected, selectAt, unknownEntry } from "../../session/read-path.ts"
+import { signalOf } from "../../storage/checks.ts"
+import type { CallOptions, Seq } from "../../storage/contract.ts"
 import type { AppendOptions } from "../../write/types.ts"
-import { windowAt } from "./fitting.ts"
+import { resolveSettings, settingsAt } from "../settings/settings.ts"
+import type { SettingsInWindow } from "../settings/settings.ts"
+import { branchPrompt, commonAncestor, prepareBranchSummary, storedBranchSummary } from "../summary/branch-summary.ts"
+import { tokensOfText } from "../summary/serialize.ts"
+import type { BranchSummaryOptions } from "../types.ts"
 import { whileOpen } from "./closing.ts"
-import { askSummarizer } from "./summarizer.ts"
+import { invalid } from "./failure.ts"
+import { askSummarizer, summarizeOf } from "./summarizer.ts"
 
 type BranchingOptions = AppendOptions & {
   readonly details?: unknown
@@ -40,28 +40,26 @@ export async function summarizeBranch(
   const { details = {}, signal } = o
   const { instructions, budget, ...layer } = request
   const resolved = resolveSettings(...by.layers, layer)
-  const { summarize, timeout, temperature } = resolved
-  if (summarize === undefined)
-    throw invalid(live, "There is no `summarize` function: pass one in the call, or in the settings of the sessions.")
-  if (budget !== undefined && !(budget > 0)) throw invalid(live, `budget must be above 0, not ${String(budget)}.`)
-  if (!isObject(details)) throw invalid(live, "details must be an object: the lists of files are added to it.")
-  const reading = signal === undefined ? {} : { signal }
+  const summarize = summarizeOf(live.id, resolved)
+  if (budget !== undefined && !(budget > 0)) throw invalid(live.id, `budget must be above 0, not ${String(budget)}.`)
+  if (!isObject(details)) throw invalid(live.id, "details must be an object: the lists of files are added to it.")
+  const reading = signalOf(o)
   const { leafId } = live.state
   const selection = await selectAt(live, leafId, reading)
-  const window = windowAt(selection, resolved)
-  const settings = inWindow(resolved, window)
+  const settings = settingsAt(selection, resolved)
+  const { timeout, temperature, maxSummaryTokens, countTokens: count } = settings
   const ancestor = await ancestorOf(live, leafId, target, reading)
   const { entries } = await restoreSelected(live, selection.entries, reading)
   const branch = prepareBranchSummary(entries, ancestor, {
-    budget: budget ?? roomFor(window, settings, instructions),
-    ...(settings.countTokens === undefined ? {} : { count: settings.countTokens }),
+    budget: budget ?? availableTokens(settings, instructions),
+    count,
   })
   if (branch.messages.length === 0) throw failed(live.id, nothingIn(branch.leftOut))
-  const { text, usage } = await whileOpen(live, by.checkOpen, reading, (stop) =>
+  const { text, usage } = await whileOpen(live, by.checkOpen, signal, (stop) =>
     askSummarizer(
       { session: live.id, summarize, timeout, temperature, signal: stop, fail: failed },
       branchPrompt(branch, instructions),
-      settings.maxSummaryTokens,
+      maxSummaryTokens,
     ),
   )
   by.checkOpen()
@@ -73,10 +71,9 @@ export async function summarizeBranch(
 }
 
 /** Tokens of the summarizer's window that are left for the conversation. */
-function roomFor(window: number, settings: SettingsInWindow, instructions: string | undefined): number {
-  const { summarizerWindow = window, maxSummaryTokens, countTokens = estimateMessage } = settings
-  const around = branchPrompt({ messages: [] }, instructions)
-  return summarizerWindow - maxSummaryTokens - countTokens({ role: "user", content: [{ type: "text", text: around }] })
+function availableTokens(settings: SettingsInWindow, instructions: string | undefined): number {
+  const { window, summarizerWindow = window, maxSummaryTokens, countTokens } = settings
+  return summarizerWindow - maxSummaryTokens - tokensOfText(branchPrompt({ messages: [] }, instructions), countTokens)
 }
 
 /** The last entry that both paths have in common. */
@@ -113,8 +110,4 @@ function nothingIn(leftOut: number): string {
 function failed(session: string, why: string, cause?: unknown): SessionError {
   const message = `The current branch of session ${session} was not summarized, and the session stays on it: ${why}. Nothing was written.`
   return new SessionError("compaction_failed", message, { session, cause })
-}
-
-function invalid({ id }: CompactableSession, message: string): SessionError {
-  return new SessionError("invalid", message, { session: id })
 }

@@ -1,5 +1,4 @@
 /** Cancels a running summarization when its session is closed. */
-import type { CallOptions } from "../../storage/contract.ts"
 import type { CompactableSession } from "../../session/live.ts"
 
 /**
@@ -9,7 +8,7 @@ import type { CompactableSession } from "../../session/live.ts"
 export async function whileOpen<T>(
   { closeListeners }: CompactableSession,
   checkOpen: () => unknown,
-  { signal }: CallOptions,
+  signal: AbortSignal | undefined,
   work: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
   const stop = new AbortController()
@@ -25,8 +24,7 @@ export async function whileOpen<T>(
   signal?.addEventListener("abort", giveUp, { once: true })
   if (signal?.aborted === true) giveUp()
   try {
-    const done = await work(stop.signal)
-    return done
+    return await work(stop.signal)
   } catch (error) {
     // Closing is not an abort of the caller's: reject with `closed`, not with the error of `work`.
     if (stop.signal.aborted && signal?.aborted !== true) throw stop.signal.reason

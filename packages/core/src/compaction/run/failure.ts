@@ -10,10 +10,8 @@ class CompactionFailure extends SessionError {
 
   constructor(session: string, kind: CompactionFailureKind, why: string, o: { cause?: unknown; rule?: string } = {}) {
     const { cause, rule } = o
-    super("compaction_failed", `The session ${session} was not compacted: ${why}. Nothing was written.`, {
-      session,
-      cause,
-    })
+    const message = `The session ${session} was not compacted: ${why}. Nothing was written.`
+    super("compaction_failed", message, { session, cause })
     this.kind = kind
     this.rule = rule
   }
@@ -33,19 +31,17 @@ export function keepRuleOf(error: unknown): string | undefined {
 }
 
 export function moved(session: string, cause?: unknown): SessionError {
-  return new CompactionFailure(
-    session,
-    "moved",
-    "moved: another branch, compaction, edit or deletion changed the session while the summary was made",
-    {
-      cause,
-    },
-  )
+  const why = "moved: another branch, compaction, edit or deletion changed the session while the summary was made"
+  return new CompactionFailure(session, "moved", why, { cause })
 }
 
 export function aborted(session: string, signal: AbortSignal): StorageError {
   const message = `The compaction of ${session} was aborted. Nothing was written.`
   return new StorageError("aborted", message, { session, cause: signal.reason })
+}
+
+export function invalid(session: string, message: string): SessionError {
+  return new SessionError("invalid", message, { session })
 }
 
 /** The kind of an error that was thrown by a compaction. */

@@ -2,14 +2,22 @@
  * Starts compactions and handles their failures: `compact()` rejects, automatic compaction reports an event and a diagnostic. A session
  * runs one compaction at a time.
  */
-import { resolveSettings } from "../settings/settings.ts"
-import type { AutoCompactOptions, CompactionResult, CompactOptions } from "../types.ts"
-import { SessionError } from "../../format/errors.ts"
+import { promptTokens } from "../../context/assemble.ts"
+import { toModelMessages } from "../../context/model-messages.ts"
+import { renderMessages } from "../../context/render.ts"
+import type { Selection } from "../../context/select.ts"
+import { estimateMessages } from "../../format/tokens.ts"
 import type { CompactableSession, CompactionCaller } from "../../session/live.ts"
-import { compactOnce, type CompactionRun } from "./compact.ts"
+import { restoreSelected, restoreState, selectAt } from "../../session/read-path.ts"
+import { isOver, usageAnchor } from "../plan/trigger.ts"
+import { resolveSettings, settingsAt } from "../settings/settings.ts"
+import type { SettingsInWindow } from "../settings/settings.ts"
+import type { AutoCompactOptions, CompactionResult, CompactOptions } from "../types.ts"
 import { whileOpen } from "./closing.ts"
-import { isDue } from "./due.ts"
-import { failed, kindOf, keepRuleOf } from "./failure.ts"
+import { compactOnce, type CompactionRun } from "./compact.ts"
+import { failed, invalid, kindOf, keepRuleOf } from "./failure.ts"
+import { tokensInView } from "./fitting.ts"
+import { summarizeOf } from "./summarizer.ts"
 
 /**
  * Rejects with `compaction_failed` if the summarizer fails, nothing can be cut, or the session moved meanwhile; `invalid`, `aborted`,
@@ -22,10 +30,10 @@ export async function compactByHand(
 ): Promise<CompactionResult> {
   const { reason = "manual" } = o
   if (reason !== "manual" && reason !== "overflow")
-    throw invalid(live, `reason must be "manual" or "overflow", not ${String(reason)}.`)
-  const run = toRun(live, by, o, reason)
+    throw invalid(live.id, `reason must be "manual" or "overflow", not ${String(reason)}.`)
+  const request = toRequest(live, by, o, reason)
   if (live.compaction.running) throw failed(live.id, "another compaction is running; wait for it to end")
-  return attempt(live, run, (signal) => compactOnce(live, { ...run, signal }))
+  return attempt(live, request, (run) => compactOnce(live, run))
 }
 
 /**
@@ -37,34 +45,36 @@ export async function compactIfDue(
   by: CompactionCaller,
   o: AutoCompactOptions,
 ): Promise<CompactionResult | undefined> {
-  const run = toRun(live, by, o, "threshold")
+  const request = toRequest(live, by, o, "threshold")
   const { running, failures } = live.compaction
-  if (!run.settings.enabled || running || failures >= run.settings.maxFailures) return undefined
+  const { enabled, maxFailures } = request.settings
+  if (!enabled || running || failures >= maxFailures) return undefined
   try {
-    return await attempt(live, run, async (signal) =>
-      (await isDue(live, { ...run, signal })) ? compactOnce(live, { ...run, signal }) : undefined,
-    )
+    return await attempt(live, request, async (run) => ((await isDue(live, run)) ? compactOnce(live, run) : undefined))
   } catch (error) {
     const kind = kindOf(error)
     if (kind === "stopped") throw error
-    const message = error instanceof Error ? error.message : String(error)
-    const rule = keepRuleOf(error)
-    const isNews = rule === undefined || rule !== live.compaction.stuck
-    live.compaction.stuck = rule
-    if (kind !== "moved" && isNews) live.report({ code: "compaction_failed", message })
+    const reports = kind !== "moved" && isNews(live, error)
+    live.compaction.stuck = keepRuleOf(error)
+    if (reports)
+      live.report({ code: "compaction_failed", message: error instanceof Error ? error.message : String(error) })
     return undefined
   }
 }
 
+/** A run before its signal is combined with the closing of the session. */
+type CompactionRequest = Omit<CompactionRun, "signal"> & { readonly signal: AbortSignal | undefined }
+
 async function attempt<T extends CompactionResult | undefined>(
   live: CompactableSession,
-  { settings, signal, checkOpen, reason }: CompactionRun,
-  act: (signal: AbortSignal) => Promise<T>,
+  request: CompactionRequest,
+  act: (run: CompactionRun) => Promise<T>,
 ): Promise<T> {
   const { compaction } = live
+  const { settings, signal, checkOpen, reason } = request
   compaction.running = true
   try {
-    const result = await whileOpen(live, checkOpen, signal === undefined ? {} : { signal }, act)
+    const result = await whileOpen(live, checkOpen, signal, (stop) => act({ ...request, signal: stop }))
     if (result !== undefined) {
       compaction.failures = 0
       compaction.stuck = undefined
@@ -74,33 +84,73 @@ async function attempt<T extends CompactionResult | undefined>(
   } catch (error) {
     const kind = kindOf(error)
     if (kind === "failed") compaction.failures++
-    const { failures, stuck } = compaction
-    // Automatic compaction would otherwise report the same rule at every turn.
-    const isNews = reason !== "threshold" || stuck === undefined || keepRuleOf(error) !== stuck
+    const { failures } = compaction
     const breakerOpen = failures >= settings.maxFailures
-    if (isNews) live.events.emit("compact_failed", { error, kind, failures, breakerOpen })
+    if (reason !== "threshold" || isNews(live, error))
+      live.events.emit("compact_failed", { error, kind, failures, breakerOpen })
     throw error
   } finally {
     compaction.running = false
   }
 }
 
-function toRun(
-  live: CompactableSession,
+/** Automatic compaction would otherwise report the same rule at every turn. */
+function isNews({ compaction }: CompactableSession, error: unknown): boolean {
+  const rule = keepRuleOf(error)
+  return rule === undefined || rule !== compaction.stuck
+}
+
+function toRequest(
+  { id }: CompactableSession,
   { layers, checkOpen }: CompactionCaller,
   o: AutoCompactOptions,
   reason: CompactionRun["reason"],
-): CompactionRun {
-  const settings = resolveSettings(...layers, o)
-  const { summarize } = settings
+): CompactionRequest {
   const { instructions, signal } = o
-  if (summarize === undefined)
-    throw invalid(live, "There is no `summarize` function: pass one in the call, or in the settings of the sessions.")
+  const settings = resolveSettings(...layers, o)
+  const summarize = summarizeOf(id, settings)
   if (instructions !== undefined && typeof instructions !== "string")
-    throw invalid(live, "instructions must be a string.")
+    throw invalid(id, "instructions must be a string.")
   return { settings, summarize, reason, instructions, signal, checkOpen }
 }
 
-function invalid({ id }: CompactableSession, message: string): SessionError {
-  return new SessionError("invalid", message, { session: id })
+/** Whether a session is due for automatic compaction. */
+async function isDue(live: CompactableSession, { settings, signal }: CompactionRun): Promise<boolean> {
+  const selection = await selectAt(live, live.state.leafId, { signal })
+  if (messagesSinceLast(selection) < Math.max(1, settings.minMessages)) return false
+  const inForce = settingsAt(selection, settings)
+  const { trigger, window } = inForce
+  // Otherwise the session would be due again after every compaction.
+  if (trigger.kind === "reserve" && trigger.tokens >= window) {
+    const why = `reserveTokens (${trigger.tokens}) is not below the window (${window}); use a smaller reserve, or a larger contextWindow`
+    throw failed(live.id, why)
+  }
+  return isOver(inForce, await contextTokens(live, inForce, selection, signal))
+}
+
+/**
+ * The tokens that the provider last reported and an estimate of the messages after it; only their blobs are read. Without a report the
+ * whole context is estimated, pruned if the settings prune; a report already counts what the model got.
+ */
+async function contextTokens(
+  live: CompactableSession,
+  settings: SettingsInWindow,
+  selection: Selection,
+  signal: AbortSignal,
+): Promise<number> {
+  const { countTokens: count } = settings
+  const anchor = usageAnchor(live.state.log, selection)
+  const from = anchor === undefined ? 0 : anchor.index + 1
+  const { entries } = await restoreSelected(live, selection.entries.slice(from), { signal })
+  const { messages } = renderMessages(entries)
+  if (anchor === undefined)
+    return tokensInView(messages, settings, promptTokens(await restoreState(live, selection, { signal }), count))
+  // Not repaired: the first results may belong to calls before the anchor.
+  const rest = toModelMessages(messages).messages.map(({ message }) => message)
+  return anchor.tokens + estimateMessages(rest, count)
+}
+
+/** The number of messages on the path after the compaction that the context begins with. */
+function messagesSinceLast({ entries, compaction = -1 }: Selection): number {
+  return entries.filter(({ seq, entry }) => seq > compaction && entry.type === "message").length
 }

@@ -1,10 +1,10 @@
 /** Asks the caller's model for a summary and rejects incomplete answers. */
-import { SUMMARY_SYSTEM_PROMPT } from "../summary/prompts.ts"
-import type { Summarize, SummarizeRequest } from "../types.ts"
 import type { Usage } from "../../format/message.ts"
 import { isObject } from "../../format/shape.ts"
 import { rejectOnAbort } from "../../storage/aborting.ts"
-import { aborted, failed } from "./failure.ts"
+import { SUMMARY_SYSTEM_PROMPT } from "../summary/prompts.ts"
+import type { Summarize, SummarizeRequest } from "../types.ts"
+import { aborted, failed, invalid } from "./failure.ts"
 import { usageOf } from "./usage.ts"
 
 export interface Summarizer {
@@ -12,14 +12,22 @@ export interface Summarizer {
   readonly summarize: Summarize
   /** Milliseconds. */
   readonly timeout: number
-  readonly temperature: number | undefined
+  readonly temperature?: number | undefined
   readonly signal: AbortSignal | undefined
   /** Makes the error of a failed request. Default: the error of a failed compaction. */
   readonly fail?: typeof failed
 }
 
+/** The function that the settings name; throws `invalid` if they name none. */
+export function summarizeOf(session: string, { summarize }: { readonly summarize?: Summarize }): Summarize {
+  if (summarize !== undefined) return summarize
+  throw invalid(session, "There is no `summarize` function: pass one in the call, or in the settings of the sessions.")
+}
+
 /** The longest delay of a timer; a longer one would fire at once. */
 const LONGEST_TIMEOUT = 2 ** 31 - 1
+
+const CALLED_A_TOOL = "the summarizer called a tool instead of answering; give it no tools"
 
 /** The providers' stop reasons of incomplete answers. Compared without case and separators. */
 const BAD_STOPS: readonly (readonly [why: string, names: readonly string[]])[] = [
@@ -27,10 +35,7 @@ const BAD_STOPS: readonly (readonly [why: string, names: readonly string[]])[] =
     "the summarizer's answer was cut off by its length; ask for a shorter one, or raise maxSummaryTokens",
     ["length", "maxtokens", "maxoutputtokens", "tokenlimit", "incomplete", "modelcontextwindowexceeded"],
   ],
-  [
-    "the summarizer called a tool instead of answering; give it no tools",
-    ["tooluse", "toolcall", "toolcalls", "functioncall", "malformedfunctioncall", "pauseturn"],
-  ],
+  [CALLED_A_TOOL, ["tooluse", "toolcall", "toolcalls", "functioncall", "malformedfunctioncall", "pauseturn"]],
   [
     "the summarizer refused to answer",
     ["refusal", "refused", "contentfilter", "safety", "recitation", "blocklist", "prohibitedcontent", "spii"],
@@ -66,7 +71,7 @@ export async function askSummarizer(to: Summarizer, prompt: string, maxTokens: n
   let answer: unknown
   try {
     // A summarizer may ignore its signal.
-    answer = await rejectOnAbort(callSummarizer(to.summarize, request), stop.signal, () => late)
+    answer = await rejectOnAbort(Promise.resolve(to.summarize(request)), stop.signal, () => late)
   } catch (cause) {
     throwIfAborted(session, signal)
     if (stop.signal.aborted) throw late
@@ -83,18 +88,12 @@ function throwIfAborted(session: string, signal: AbortSignal | undefined): void 
   if (signal?.aborted === true) throw aborted(session, signal)
 }
 
-/** The answer of the caller's function; a function that throws rejects. */
-async function callSummarizer(summarize: Summarize, request: SummarizeRequest): Promise<unknown> {
-  return summarize(request)
-}
-
 function wholeText(answer: unknown, fail: (why: string) => Error): string {
   const { text, content, stopReason } = typeof answer === "string" ? { text: answer } : isObject(answer) ? answer : {}
   const stop = typeof stopReason === "string" ? stopReason.toLowerCase().replace(/[^a-z]/g, "") : ""
   for (const [why, names] of BAD_STOPS) if (names.includes(stop)) throw fail(why)
   const blocks: readonly unknown[] = Array.isArray(content) ? content : []
-  if (blocks.some((block) => isObject(block) && CALLS.has(block["type"])))
-    throw fail("the summarizer called a tool instead of answering; give it no tools")
+  if (blocks.some((block) => isObject(block) && CALLS.has(block["type"]))) throw fail(CALLED_A_TOOL)
   const said = typeof text === "string" ? text : typeof content === "string" ? content : textOf(blocks)
   if (said.trim() === "") throw fail("the summarizer gave no text")
   return said.trim()

@@ -1,8 +1,7 @@
 import * as fc from "fast-check"
 import { expect, test } from "vitest"
 import { holds } from "../../../test/property.ts"
-import { inWindow, timeAt } from "./in-window.ts"
-import { resolveSettings } from "./settings.ts"
+import { inWindow, resolveSettings } from "./settings.ts"
 import type { CompactionSettings } from "../types.ts"
 
 const within = (window: number, ...layers: readonly CompactionSettings[]) =>
@@ -58,11 +57,10 @@ test("an answer has no more than a part of the summarizer's own window", () => {
 test("by default the kept part and a summary leave a fifth of the window before the next compaction is due", () => {
   holds(
     fc.property(fc.integer({ min: 1_000, max: 2_000_000 }), (window) => {
-      const { trigger, keepRecentTokens, maxSummaryTokens, maxTurnContextTokens } = within(window)
-      const time = timeAt(trigger, window)
-      expect(time).toBeGreaterThanOrEqual(0.75 * window)
-      expect(keepRecentTokens + maxSummaryTokens + maxTurnContextTokens).toBeLessThan(0.8 * time)
-      expect(keepRecentTokens + maxSummaryTokens).toBeLessThan(time - 0.2 * window)
+      const { limit, keepRecentTokens, maxSummaryTokens, maxTurnContextTokens } = within(window)
+      expect(limit).toBeGreaterThanOrEqual(0.75 * window)
+      expect(keepRecentTokens + maxSummaryTokens + maxTurnContextTokens).toBeLessThan(0.8 * limit)
+      expect(keepRecentTokens + maxSummaryTokens).toBeLessThan(limit - 0.2 * window)
     }),
     300,
   )

@@ -1,7 +1,6 @@
 import { expect, test } from "vitest"
 import { codeOf } from "../../../test/writers.ts"
-import { inWindow } from "./in-window.ts"
-import { resolveSettings } from "./settings.ts"
+import { inWindow, resolveSettings } from "./settings.ts"
 import type { CompactionSettings } from "../types.ts"
 
 const resolving = (...layers: readonly CompactionSettings[]) => codeOf((async () => resolveSettings(...layers))())
@@ -9,6 +8,8 @@ const resolving = (...layers: readonly CompactionSettings[]) => codeOf((async ()
 test("the defaults are a reserve of 16,384, 20,000 tokens kept, and three failures", () => {
   expect(inWindow(resolveSettings(), 200_000)).toEqual({
     enabled: true,
+    window: 200_000,
+    limit: 183_616,
     summarize: undefined,
     timeout: 300_000,
     contextWindow: undefined,

@@ -1,91 +1,173 @@
 /**
  * Resolves and checks the settings of compaction. They come in four layers, each of which overrides the one before it: the defaults,
- * `createSessions`, `create` or `open`, and the call.
+ * `createSessions`, `create` or `open`, and the call. For a model, the default numbers are scaled down to fit its window.
  */
-import type { SummaryStyle } from "../../context/summary.ts"
 import { pruneSettings } from "../../context/prune/settings.ts"
-import type { PruneOptions } from "../../context/prune/settings.ts"
+import type { Selection } from "../../context/select.ts"
 import { SessionError } from "../../format/errors.ts"
-import type { KeepRule } from "../plan/cut-point.ts"
-import { checkExclusive, counterOf, KEEPS, resolveSetting, MAX_FAILURES, TRIGGERS } from "./layers.ts"
-import type { SettingsLayers } from "./layers.ts"
-import { PRESETS } from "./presets.ts"
+import { checkedCounter } from "../../format/tokens.ts"
 import type { TokenCounter } from "../../format/tokens.ts"
-import type { CompactionSettings, Summarize } from "../types.ts"
-import { checkWindows } from "./windows.ts"
-import type { WindowTable } from "./windows.ts"
+import type { KeepRule } from "../plan/cut-point.ts"
+import type { CompactionSettings } from "../types.ts"
+import { PRESETS } from "./presets.ts"
+import { checkWindows, windowOf } from "./windows.ts"
+
+/** Lowest priority first. */
+export type SettingsLayers = readonly (CompactionSettings | undefined)[]
 
 export type TriggerRule =
-  | { readonly kind: "reserve"; readonly tokens: number }
-  | { readonly kind: "tokens"; readonly tokens: number }
+  | { readonly kind: "reserve" | "tokens"; readonly tokens: number }
   | { readonly kind: "share"; readonly share: number }
 
-/** The checked settings of all layers; undefined if no layer sets a value. `inWindow` adds the defaults. */
-export interface ResolvedSettings {
-  readonly enabled: boolean
-  readonly summarize: Summarize | undefined
-  readonly timeout: number
-  readonly contextWindow: number | undefined
-  readonly windows: WindowTable
-  readonly countTokens: TokenCounter | undefined
-  readonly trigger: TriggerRule | undefined
-  readonly reserveTokens: number | undefined
-  readonly keep: KeepRule | undefined
-  readonly keepRecentTokens: number | undefined
-  readonly minMessages: number
-  readonly maxSummaryTokens: number | undefined
-  readonly rounds: boolean
-  readonly summarizerWindow: number | undefined
-  readonly temperature: number | undefined
-  readonly summaryAs: SummaryStyle
-  readonly maxFailures: number
-  readonly prune: boolean | PruneOptions
+type Defaults = Required<
+  Pick<
+    CompactionSettings,
+    "enabled" | "timeout" | "windows" | "minMessages" | "rounds" | "summaryAs" | "maxFailures" | "prune"
+  >
+>
+
+export const DEFAULTS: Defaults = {
+  enabled: true,
+  /** Milliseconds. A long summary takes a large model minutes; a hanging connection would never end. */
+  timeout: 300_000,
+  windows: {},
+  minMessages: 0,
+  rounds: false,
+  summaryAs: "user",
+  maxFailures: 3,
+  prune: false,
 }
 
-/** Milliseconds. A long summary takes a large model minutes; a hanging connection would never end. */
-export const SUMMARIZER_TIMEOUT = 300_000
+/** Tokens kept free for the model's answer. */
+const RESERVE_TOKENS = 16_384
+const KEEP_RECENT_TOKENS = 20_000
+/** The default reserve takes at most a quarter of a small window. */
+const RESERVE_SHARE = 1 / 4
+/** Share of the trigger's limit: a third is kept, a third is left for the summary, a third for new messages. */
+const KEEP_SHARE = 1 / 3
+/** Share of the summarizer's window for its answer; the rest is for the messages to summarize. */
+const ANSWER_SHARE = 1 / 2
+/** Shares of the answer's tokens: a summary leaves space for the prompt around it; the beginning of one turn gets less. */
+const SUMMARY_SHARE = 0.8
+const TURN_CONTEXT_SHARE = 0.5
 
-/** Merges the layers, lowest priority first. Throws `invalid`. */
+/** Settings that `trigger`, `keep` and the settings of the preset replace. */
+const REPLACED = ["preset", "thresholdTokens", "thresholdShare", "keepTurns", "keepMessages"] as const
+
+/** The checked settings of all layers. {@link inWindow} adds the defaults that depend on the window. */
+export interface ResolvedSettings
+  extends Omit<CompactionSettings, keyof Defaults | (typeof REPLACED)[number]>,
+    Defaults {
+  readonly trigger?: TriggerRule
+  readonly keep?: KeepRule
+}
+
+/** Settings in which every number is set. */
+export interface SettingsInWindow extends ResolvedSettings {
+  /** The model's context window in tokens. */
+  readonly window: number
+  readonly trigger: TriggerRule
+  /** The number of tokens from which a context is due. With a reserve, it is due only above the limit. */
+  readonly limit: number
+  readonly keep: KeepRule
+  /** Replaces a minimum of turns or messages that alone is larger than the window. */
+  readonly keepRecentTokens: number
+  readonly maxSummaryTokens: number
+  readonly maxTurnContextTokens: number
+}
+
+/** Merges the layers. Throws `invalid`. */
 export function resolveSettings(...layers: SettingsLayers): ResolvedSettings {
   const given = layers.flatMap((layer) => (layer === undefined ? [] : expandPreset(checkSettings(layer))))
-  const last = <K extends keyof CompactionSettings>(key: K): CompactionSettings[K] | undefined =>
-    resolveSetting(given, key)
+  const countTokens = counterOf(given)
+  return Object.assign({ ...DEFAULTS }, ...given.map(fieldsOf), {
+    windows: Object.assign({}, ...given.map(({ windows }) => windows)),
+    ...(countTokens === undefined ? {} : { countTokens }),
+  }) as ResolvedSettings
+}
+
+/** The settings for a context: in their `contextWindow`, else in the window of its current model. */
+export function settingsAt({ state }: Selection, settings: ResolvedSettings): SettingsInWindow {
+  const { contextWindow, windows } = settings
+  return inWindow(settings, contextWindow ?? windowOf(state.models["default"]?.model, windows))
+}
+
+/** Numbers that the caller set are not scaled, even if they do not fit. */
+export function inWindow(settings: ResolvedSettings, window: number): SettingsInWindow {
+  const reserveTokens = settings.reserveTokens ?? shareOf(window, RESERVE_SHARE, RESERVE_TOKENS)
+  const trigger = settings.trigger ?? { kind: "reserve", tokens: reserveTokens }
+  const limit = limitOf(trigger, window)
+  const keepRecentTokens =
+    settings.keepRecentTokens ?? shareOf(limit > 0 ? limit : window, KEEP_SHARE, KEEP_RECENT_TOKENS)
+  // The summarizer's own window may be the smaller one.
+  const { summarizerWindow = window } = settings
+  const forAnswer = shareOf(summarizerWindow, ANSWER_SHARE, reserveTokens)
+  const maxSummaryTokens = settings.maxSummaryTokens ?? atLeastOne(SUMMARY_SHARE * forAnswer)
   return {
-    enabled: last("enabled") ?? true,
-    summarize: last("summarize"),
-    timeout: last("timeout") ?? SUMMARIZER_TIMEOUT,
-    contextWindow: last("contextWindow"),
-    windows: Object.assign({}, ...given.map(({ windows }) => windows)) as WindowTable,
-    countTokens: counterOf(given),
-    trigger: triggerOf(given),
-    reserveTokens: explicitValue(given, "reserveTokens"),
-    keep: keepOf(given),
-    keepRecentTokens: explicitValue(given, "keepRecentTokens"),
-    minMessages: last("minMessages") ?? 0,
-    maxSummaryTokens: last("maxSummaryTokens"),
-    rounds: last("rounds") ?? false,
-    summarizerWindow: last("summarizerWindow"),
-    temperature: last("temperature"),
-    summaryAs: last("summaryAs") ?? "user",
-    maxFailures: last("maxFailures") ?? MAX_FAILURES,
-    prune: last("prune") ?? false,
+    ...settings,
+    window,
+    trigger,
+    limit,
+    keep: settings.keep ?? { kind: "tokens", count: keepRecentTokens },
+    keepRecentTokens,
+    maxSummaryTokens,
+    maxTurnContextTokens: Math.min(maxSummaryTokens, atLeastOne(TURN_CONTEXT_SHARE * forAnswer)),
   }
+}
+
+/** The last defined value wins. */
+export function resolveSetting<K extends keyof CompactionSettings>(
+  layers: SettingsLayers,
+  key: K,
+): CompactionSettings[K] | undefined {
+  return layers.findLast((layer) => layer?.[key] !== undefined)?.[key]
+}
+
+/** The caller's `countTokens`, wrapped so that a wrong result throws. */
+export function counterOf(layers: SettingsLayers): TokenCounter | undefined {
+  const count = resolveSetting(layers, "countTokens")
+  return count === undefined ? undefined : checkedCounter(count)
+}
+
+/** Whether sessions with these settings are compacted automatically. No preset sets these two. */
+export function isAutomatic(layers: SettingsLayers): boolean {
+  return resolveSetting(layers, "enabled") !== false && resolveSetting(layers, "summarize") !== undefined
 }
 
 /** Throws `invalid` for a wrong value, or two exclusive settings in one layer. */
 export function checkSettings(layer: CompactionSettings): CompactionSettings {
   checkExclusive(layer)
-  for (const [key, [expected, holds]] of Object.entries(RULES)) {
-    const value = layer[key as keyof typeof RULES] as unknown
+  for (const key of KEYS) {
+    const [expected, holds] = RULES[key]
+    const value: unknown = layer[key]
     if (value === undefined || holds(value)) continue
-    throw new SessionError("invalid", `${key} must be ${expected}, not ${shown(value)}.`)
+    const shown = typeof value === "string" ? JSON.stringify(value) : String(value)
+    throw new SessionError("invalid", `${key} must be ${expected}, not ${shown}.`)
   }
   if (layer.windows !== undefined) checkWindows(layer.windows)
   if (typeof layer.prune === "object") pruneSettings(layer.prune)
   return layer
 }
 
+/** Exclusive settings: a layer sets at most one of each list. */
+const EXCLUSIVE = [
+  ["reserveTokens", "thresholdTokens", "thresholdShare"],
+  ["keepRecentTokens", "keepTurns", "keepMessages"],
+] as const
+
+/** Throws `invalid` for a layer that sets two exclusive settings. */
+export function checkExclusive(layer: CompactionSettings): void {
+  for (const exclusive of EXCLUSIVE) {
+    const both = exclusive.filter((key) => layer[key] !== undefined)
+    if (both.length < 2) continue
+    const message = `${both.join(" and ")} exclude each other: set only one of ${exclusive.join(", ")} in the same options.`
+    throw new SessionError("invalid", message)
+  }
+}
+
 type Rule = readonly [expected: string, holds: (value: unknown) => boolean]
+/** `windows` has a check of its own. */
+type Key = Exclude<keyof CompactionSettings, "windows">
 
 const isNumber = (value: unknown): value is number => typeof value === "number" && !Number.isNaN(value)
 const FROM_0: Rule = ["a number from 0", (value) => isNumber(value) && value >= 0]
@@ -93,13 +175,14 @@ const ABOVE_0: Rule = ["a number above 0", (value) => isNumber(value) && value >
 const WHOLE_FROM_0: Rule = ["a whole number from 0", (value) => Number.isSafeInteger(value) && (value as number) >= 0]
 const WHOLE_FROM_1: Rule = ["a whole number from 1", (value) => Number.isSafeInteger(value) && (value as number) >= 1]
 const FUNCTION: Rule = ["a function", (value) => typeof value === "function"]
+const BOOLEAN: Rule = ["true or false", (value) => typeof value === "boolean"]
 
-const RULES: Readonly<Record<Exclude<keyof CompactionSettings, "windows">, Rule>> = {
+const RULES: Readonly<Record<Key, Rule>> = {
   preset: [
     `one of ${Object.keys(PRESETS).join(", ")}`,
     (value) => typeof value === "string" && Object.hasOwn(PRESETS, value),
   ],
-  enabled: ["true or false", (value) => typeof value === "boolean"],
+  enabled: BOOLEAN,
   summarize: FUNCTION,
   timeout: ABOVE_0,
   contextWindow: ABOVE_0,
@@ -112,7 +195,7 @@ const RULES: Readonly<Record<Exclude<keyof CompactionSettings, "windows">, Rule>
   keepMessages: WHOLE_FROM_0,
   minMessages: WHOLE_FROM_0,
   maxSummaryTokens: WHOLE_FROM_1,
-  rounds: ["true or false", (value) => typeof value === "boolean"],
+  rounds: BOOLEAN,
   summarizerWindow: ABOVE_0,
   temperature: FROM_0,
   summaryAs: ['"user" or "pair"', (value) => value === "user" || value === "pair"],
@@ -123,41 +206,46 @@ const RULES: Readonly<Record<Exclude<keyof CompactionSettings, "windows">, Rule>
   ],
 }
 
+const KEYS = Object.keys(RULES) as readonly Key[]
+
 /** The settings of a layer override those of its preset. */
 function expandPreset(layer: CompactionSettings): CompactionSettings[] {
   return layer.preset === undefined ? [layer] : [PRESETS[layer.preset], layer]
 }
 
-/** Whether a layer's numbers were chosen by the caller. The preset `reserve` is the defaults, which `inWindow` scales down. */
-function isExplicit(layer: CompactionSettings | undefined): layer is CompactionSettings {
-  return layer !== undefined && layer !== PRESETS.reserve
+/** The settings of a layer that override those of the layers before it. The last layer that sets a trigger or a minimum decides. */
+function fieldsOf(layer: CompactionSettings): object {
+  // The preset `reserve` is the defaults, which `inWindow` scales down. Numbers of the caller are not scaled.
+  if (layer === PRESETS.reserve)
+    return { trigger: undefined, reserveTokens: undefined, keep: undefined, keepRecentTokens: undefined }
+  const fields = KEYS.filter((key) => layer[key] !== undefined && !REPLACED.some((replaced) => replaced === key)).map(
+    (key) => [key, layer[key]],
+  )
+  return { ...Object.fromEntries(fields), ...triggerOf(layer), ...keepOf(layer) }
 }
 
-function explicitValue(
-  layers: readonly CompactionSettings[],
-  key: "reserveTokens" | "keepRecentTokens",
-): number | undefined {
-  const layer = layers.findLast((one) => one[key] !== undefined)
-  return isExplicit(layer) ? layer[key] : undefined
+function triggerOf(layer: CompactionSettings): { readonly trigger?: TriggerRule } {
+  const { reserveTokens, thresholdTokens, thresholdShare } = layer
+  if (reserveTokens !== undefined) return { trigger: { kind: "reserve", tokens: reserveTokens } }
+  if (thresholdTokens !== undefined) return { trigger: { kind: "tokens", tokens: thresholdTokens } }
+  return thresholdShare === undefined ? {} : { trigger: { kind: "share", share: thresholdShare } }
 }
 
-/** The last layer that sets a trigger decides. */
-function triggerOf(layers: readonly CompactionSettings[]): TriggerRule | undefined {
-  const layer = layers.findLast((one) => TRIGGERS.some((key) => one[key] !== undefined))
-  if (!isExplicit(layer)) return undefined
-  if (layer.reserveTokens !== undefined) return { kind: "reserve", tokens: layer.reserveTokens }
-  if (layer.thresholdTokens !== undefined) return { kind: "tokens", tokens: layer.thresholdTokens }
-  return layer.thresholdShare === undefined ? undefined : { kind: "share", share: layer.thresholdShare }
+function keepOf({ keepRecentTokens, keepTurns, keepMessages }: CompactionSettings): { readonly keep?: KeepRule } {
+  if (keepRecentTokens !== undefined) return { keep: { kind: "tokens", count: keepRecentTokens } }
+  if (keepTurns !== undefined) return { keep: { kind: "turns", count: keepTurns } }
+  return keepMessages === undefined ? {} : { keep: { kind: "messages", count: keepMessages } }
 }
 
-function keepOf(layers: readonly CompactionSettings[]): KeepRule | undefined {
-  const layer = layers.findLast((one) => KEEPS.some((key) => one[key] !== undefined))
-  if (!isExplicit(layer)) return undefined
-  if (layer.keepRecentTokens !== undefined) return { kind: "tokens", count: layer.keepRecentTokens }
-  if (layer.keepTurns !== undefined) return { kind: "turns", count: layer.keepTurns }
-  return layer.keepMessages === undefined ? undefined : { kind: "messages", count: layer.keepMessages }
+function limitOf(trigger: TriggerRule, window: number): number {
+  if (trigger.kind === "share") return trigger.share * window
+  return trigger.kind === "reserve" ? window - trigger.tokens : trigger.tokens
 }
 
-function shown(value: unknown): string {
-  return typeof value === "string" ? JSON.stringify(value) : String(value)
+function shareOf(all: number, share: number, most: number): number {
+  return Math.min(most, Math.floor(all * share))
+}
+
+function atLeastOne(tokens: number): number {
+  return Math.max(1, Math.floor(tokens))
 }

@@ -2,7 +2,6 @@
 import { renderMessages, BRANCH_SUMMARY_ROLE } from "../../context/render.ts"
 import type { SelectedEntry } from "../../context/select.ts"
 import type { ContextMessage } from "../../context/types.ts"
-import type { Message } from "../../format/message.ts"
 import { isObject } from "../../format/shape.ts"
 import type { Seq } from "../../storage/contract.ts"
 import type { EntryLog } from "../../log/entry-log.ts"
@@ -10,9 +9,8 @@ import { parentOf, ROOT } from "../../log/path.ts"
 import { collectFiles, withFileLists, withoutFileLists } from "./files.ts"
 import type { FileLists, FileSource } from "./files.ts"
 import { branchSummaryPrompt } from "./prompts.ts"
-import { serializeConversation } from "./serialize.ts"
-import { estimateMessage } from "../../format/tokens.ts"
 import type { TokenCounter } from "../../format/tokens.ts"
+import { serializeConversation, tokensOfText } from "./serialize.ts"
 
 export interface AbandonedBranch {
   /** In the order of the path: summaries on the branch, and the newest messages that fit the budget. */
@@ -47,7 +45,7 @@ export function commonAncestor(log: EntryLog, one: Seq, other: Seq): Seq {
 export function prepareBranchSummary(
   entries: readonly SelectedEntry[],
   ancestor: Seq,
-  o: { readonly budget: number; readonly count?: TokenCounter },
+  { budget, count }: { readonly budget: number; readonly count?: TokenCounter | undefined },
 ): AbandonedBranch {
   const own = entries.filter(({ seq }) => ancestor === ROOT || seq > ancestor)
   const { messages } = renderMessages(own)
@@ -55,13 +53,13 @@ export function prepareBranchSummary(
     messages.map(({ message }) => message),
     ...own.flatMap(({ entry }) => nestedFiles(entry)),
   )
-  const chosen = withinBudget(messages, o)
+  const chosen = withinBudget(messages, budget, count)
   return { messages: chosen, files, leftOut: messages.length - chosen.length }
 }
 
 export function branchPrompt({ messages }: Pick<AbandonedBranch, "messages">, instructions?: string): string {
   const conversation = serializeConversation(messages)
-  return branchSummaryPrompt(instructions === undefined ? { conversation } : { conversation, instructions })
+  return branchSummaryPrompt({ conversation, instructions })
 }
 
 /** The answer to {@link branchPrompt} as the summary to store, with its file lists. */
@@ -79,12 +77,13 @@ function nestedFiles(entry: SelectedEntry["entry"]): FileSource[] {
 /** Takes summaries first, since each covers many messages, then the newest messages, without results whose call is left out. */
 function withinBudget(
   messages: readonly ContextMessage[],
-  { budget, count = estimateMessage }: { readonly budget: number; readonly count?: TokenCounter },
+  budget: number,
+  count: TokenCounter | undefined,
 ): readonly ContextMessage[] {
   const chosen = new Set<ContextMessage>()
   let left = budget
   const take = (item: ContextMessage): boolean => {
-    const tokens = count(asText(item))
+    const tokens = tokensOfText(serializeConversation([item]), count)
     if (tokens > left) return false
     left -= tokens
     chosen.add(item)
@@ -100,9 +99,4 @@ function withinBudget(
 
 function isSummary({ kind, message }: ContextMessage): boolean {
   return kind === "compaction" || (kind === "branch_summary" && message.role === BRANCH_SUMMARY_ROLE)
-}
-
-/** The message as the summarizer gets it, with tool results cut. */
-function asText(item: ContextMessage): Message {
-  return { role: "user", content: [{ type: "text", text: serializeConversation([item]) }] }
 }

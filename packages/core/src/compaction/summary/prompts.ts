@@ -94,37 +94,33 @@ export const TURN_CONTEXT_TITLE = "**Turn Context (split turn):**"
 
 export interface PromptParts {
   readonly conversation: string
-  readonly previousSummary?: string
-  readonly instructions?: string
+  readonly previousSummary?: string | undefined
+  /** The caller's, put last. */
+  readonly instructions?: string | undefined
 }
 
-export function summaryPrompt({ conversation, previousSummary, instructions }: PromptParts): string {
-  const previous = previousSummary === undefined ? [] : [previousTag(previousSummary)]
-  const prompt = previousSummary === undefined ? FIRST_SUMMARY_PROMPT : UPDATE_SUMMARY_PROMPT
-  return compose(conversation, [...previous, prompt], instructions)
+export function summaryPrompt(parts: PromptParts): string {
+  return compose(parts, parts.previousSummary === undefined ? FIRST_SUMMARY_PROMPT : UPDATE_SUMMARY_PROMPT)
 }
 
-/** `previousSummary` where the history has nothing new, so that no other prompt has it. */
-export function turnPrefixPrompt({ conversation, previousSummary, instructions }: PromptParts): string {
-  const previous = previousSummary === undefined ? [] : [previousTag(previousSummary), TURN_PREFIX_AFTER_SUMMARY]
-  return compose(conversation, [...previous, TURN_PREFIX_PROMPT], instructions)
+/** With a `previousSummary` only if the history has nothing new, so that no other prompt has it. */
+export function turnPrefixPrompt(parts: PromptParts): string {
+  if (parts.previousSummary === undefined) return compose(parts, TURN_PREFIX_PROMPT)
+  return compose(parts, `${TURN_PREFIX_AFTER_SUMMARY}\n\n${TURN_PREFIX_PROMPT}`)
 }
 
-export function branchSummaryPrompt({ conversation, instructions }: Omit<PromptParts, "previousSummary">): string {
-  return compose(conversation, [BRANCH_SUMMARY_PROMPT], instructions)
+export function branchSummaryPrompt(parts: Omit<PromptParts, "previousSummary">): string {
+  return compose(parts, BRANCH_SUMMARY_PROMPT)
+}
+
+function compose({ conversation, previousSummary: previous, instructions }: PromptParts, prompt: string): string {
+  const summary = previous === undefined ? [] : [`<previous-summary>\n${previous}\n</previous-summary>`]
+  const last = instructions === undefined ? [] : [instructions]
+  return [`<conversation>\n${conversation}\n</conversation>`, ...summary, prompt, ...last].join("\n\n")
 }
 
 /** Headings of the template that a summary does not have. */
 export function missingHeadings(summary: string): readonly string[] {
   const lines = new Set(summary.split("\n").map((line) => line.trimEnd()))
   return SUMMARY_HEADINGS.filter((heading) => !lines.has(heading))
-}
-
-function previousTag(summary: string): string {
-  return `<previous-summary>\n${summary}\n</previous-summary>`
-}
-
-function compose(conversation: string, parts: readonly string[], instructions: string | undefined): string {
-  const last = instructions === undefined ? [] : [instructions]
-  return [`<conversation>\n${conversation}\n</conversation>`, ...parts, ...last].join("\n\n")
 }

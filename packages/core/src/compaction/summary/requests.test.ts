@@ -141,7 +141,7 @@ test("a window too small for a conversation is reported before any request", asy
   const work = { history: turn("one", 4_000), turnPrefix: [], previousSummary: undefined }
   let asked = 0
   const answers = askForSummaries(work, async () => String(asked++), { window: 4_096, maxSummaryTokens: 4_000 })
-  await expect(answers).rejects.toThrow(/\(4096 tokens\) has no room .* answer may take 4000.* Lower maxSummaryTokens/)
+  await expect(answers).rejects.toThrow(/\(4096 tokens\) is too small .* answer may take 4000.* Lower maxSummaryTokens/)
   await expect(answers).rejects.toMatchObject({ code: "compaction_failed" })
   expect(asked).toBe(0)
 })

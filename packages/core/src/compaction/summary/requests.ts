@@ -11,11 +11,10 @@ import type { PreparedCompaction } from "../plan/prepare.ts"
 import { estimateMessage } from "../../format/tokens.ts"
 import type { TokenCounter } from "../../format/tokens.ts"
 import { withFileLists, withoutFileLists } from "./files.ts"
-import { joinGroups } from "./groups.ts"
-import { halvesOf, chunkOf, chunksWithin, SHORTEST_CHUNK, textWithin, tokensOfText } from "./chunks.ts"
-import type { Chunk } from "./chunks.ts"
+import { chunkOf, chunksWithin, halvesOf, joinGroups, SHORTEST_CHUNK, splitChunk } from "./groups.ts"
+import type { Chunk } from "./groups.ts"
 import { summaryPrompt, TURN_CONTEXT_TITLE, turnPrefixPrompt } from "./prompts.ts"
-import { escapeTags, serializeConversation } from "./serialize.ts"
+import { escapeTags, serializeConversation, tokensOfText } from "./serialize.ts"
 import { isTooLong } from "./too-long.ts"
 
 /** A prompt or an answer for each part: the history, and the beginning of a split turn. Undefined for a part without new messages. */
@@ -31,14 +30,14 @@ export type AskSummarizer = (part: SummaryPart, prompt: string) => Promise<strin
 
 export interface RequestOptions {
   /** Added at the end of every prompt. */
-  readonly instructions?: string
+  readonly instructions?: string | undefined
   /** The summarizer's window in tokens, including its answer. Default: no limit; a request that it rejects as too long is halved. */
   readonly window?: number
   /** Tokens of the window to reserve for the answer. Default 0. */
   readonly maxSummaryTokens?: number
   /** True: each request summarizes only its own messages, and its answer is put in a `<context_summary>` block. Default false. */
   readonly rounds?: boolean
-  readonly count?: TokenCounter
+  readonly count?: TokenCounter | undefined
   /** Whether an error means that the request was too long. Default: {@link isTooLong}. */
   readonly tooLong?: (error: unknown) => boolean
 }
@@ -47,15 +46,10 @@ type Summarized = Pick<PreparedCompaction, "history" | "turnPrefix" | "previousS
 
 /** The prompts for the parts, at least one of which is not empty. `instructions` are added at the end of each. */
 export function compactionPrompts(work: Summarized, instructions?: string): SummaryParts {
-  const promptOf = (part: SummaryPart): string | undefined =>
-    work[part].length === 0
-      ? undefined
-      : partPrompt(
-          part,
-          serializeConversation(work[part]),
-          takesPrevious(work) === part ? work.previousSummary : undefined,
-          instructions,
-        )
+  const promptOf = (part: SummaryPart): string | undefined => {
+    if (work[part].length === 0) return undefined
+    return partPrompt(part, serializeConversation(work[part]), previousFor(part, work), instructions)
+  }
   return { history: promptOf("history"), turnPrefix: promptOf("turnPrefix") }
 }
 
@@ -75,8 +69,11 @@ export async function askForSummaries(
   ask: AskSummarizer,
   o: RequestOptions = {},
 ): Promise<SummaryParts> {
+  const { window = Number.POSITIVE_INFINITY, maxSummaryTokens = 0, rounds = false } = o
+  const { count = estimateMessage, tooLong = isTooLong, instructions } = o
+  const settings: Settings = { window, maxSummaryTokens, rounds, count, tooLong, instructions }
   const answerOf = async (part: SummaryPart): Promise<string | undefined> =>
-    work[part].length === 0 ? undefined : askForPart(work, part, ask, o)
+    work[part].length === 0 ? undefined : askForPart(work, part, ask, settings)
   return { history: await answerOf("history"), turnPrefix: await answerOf("turnPrefix") }
 }
 
@@ -91,9 +88,9 @@ export function storedSummary(
   return withFileLists(withoutFileLists(parts.join("\n\n---\n\n")), files)
 }
 
-/** The part whose first request contains the previous summary. */
-function takesPrevious(work: Summarized): SummaryPart {
-  return work.history.length > 0 ? "history" : "turnPrefix"
+/** The previous summary, for the part whose first request contains it. */
+function previousFor(part: SummaryPart, { history, previousSummary }: Summarized): string | undefined {
+  return part === (history.length > 0 ? "history" : "turnPrefix") ? previousSummary : undefined
 }
 
 function partPrompt(
@@ -102,43 +99,48 @@ function partPrompt(
   previousSummary: string | undefined,
   instructions: string | undefined,
 ): string {
-  const parts = {
-    conversation,
-    ...(previousSummary === undefined ? {} : { previousSummary: escapeTags(previousSummary) }),
-    ...(instructions === undefined ? {} : { instructions }),
-  }
-  return part === "history" ? summaryPrompt(parts) : turnPrefixPrompt(parts)
+  const previous = previousSummary === undefined ? undefined : escapeTags(previousSummary)
+  const promptOf = part === "history" ? summaryPrompt : turnPrefixPrompt
+  return promptOf({ conversation, previousSummary: previous, instructions })
 }
 
-async function askForPart(work: Summarized, part: SummaryPart, ask: AskSummarizer, o: RequestOptions): Promise<string> {
-  const { rounds = false, count = estimateMessage } = o
-  const previous = takesPrevious(work) === part ? work.previousSummary : undefined
+/** The options with their defaults. */
+interface Settings extends Required<Omit<RequestOptions, "instructions" | "count">> {
+  readonly count: TokenCounter
+  readonly instructions: string | undefined
+}
+
+async function askForPart(work: Summarized, part: SummaryPart, ask: AskSummarizer, s: Settings): Promise<string> {
+  const { rounds, count, maxSummaryTokens } = s
+  const previous = previousFor(part, work)
   const whole = chunkOf(work[part])
-  const room = roomFor(part, o)
-  const taken = previous === undefined ? 0 : tokensOfText(escapeTags(previous), count)
-  const fits = tokensOfText(whole.conversation, count) + taken <= room
+  const available = availableTokens(part, s)
+  const taken = tokensOfPrevious(previous, count)
+  const fits = tokensOfText(whole.conversation, count) + taken <= available
   const merges = part === "history" && !rounds
-  const carried = fits || taken <= room / 2 ? previous : await condensed(previous ?? "", ask, o)
+  const carried = fits || taken <= available / 2 ? previous : await condensed(previous ?? "", ask, s)
   // Each request also contains the summary that it updates: the previous one, or the answer before it.
-  const beside = Math.max(
-    carried === undefined ? 0 : tokensOfText(escapeTags(carried), count),
-    merges ? Math.min(o.maxSummaryTokens ?? 0, room / 2) : 0,
-  )
-  const chunks = fits ? [whole] : chunksWithin(work[part], room - beside, count)
-  const answers = await askInTurn(part, chunks, carried, merges, ask, o)
+  const ofAnswer = merges ? Math.min(maxSummaryTokens, available / 2) : 0
+  const budget = available - Math.max(tokensOfPrevious(carried, count), ofAnswer)
+  const chunks = fits ? [whole] : chunksWithin(work[part], budget, count)
+  const answers = await askInTurn(part, chunks, carried, merges, ask, s)
   if (answers.length === 1 && !rounds) return answers[0] as string
   const joined = joinGroups(answers)
   // The next compaction could not send a longer summary together with new messages.
-  return tokensOfText(joined, count) <= room / 2 ? joined : joinGroups([await condensed(joined, ask, o)])
+  return tokensOfText(joined, count) <= available / 2 ? joined : joinGroups([await condensed(joined, ask, s)])
+}
+
+function tokensOfPrevious(summary: string | undefined, count: TokenCounter): number {
+  return summary === undefined ? 0 : tokensOfText(escapeTags(summary), count)
 }
 
 /** Tokens of the window that are left for a conversation, without the answer and the fixed parts of the prompt. */
-function roomFor(part: SummaryPart, o: RequestOptions): number {
-  const { window = Number.POSITIVE_INFINITY, maxSummaryTokens = 0, count = estimateMessage, instructions } = o
+function availableTokens(part: SummaryPart, s: Settings): number {
+  const { window, maxSummaryTokens, count, instructions } = s
   const prompt = tokensOfText(partPrompt(part, "", "", instructions), count)
-  const room = window - maxSummaryTokens - prompt
-  if (room >= tokensOfText("x".repeat(SHORTEST_CHUNK), count)) return room
-  const message = `The summarizer's window (${window} tokens) has no room for a conversation: its answer may take ${maxSummaryTokens}, and what it is asked takes about ${prompt}. Lower maxSummaryTokens, or give a larger summarizerWindow.`
+  const available = window - maxSummaryTokens - prompt
+  if (available >= tokensOfText("x".repeat(SHORTEST_CHUNK), count)) return available
+  const message = `The summarizer's window (${window} tokens) is too small for a conversation: its answer may take ${maxSummaryTokens}, and what it is asked takes about ${prompt}. Lower maxSummaryTokens, or give a larger summarizerWindow.`
   throw new SessionError("compaction_failed", message)
 }
 
@@ -149,22 +151,21 @@ async function askInTurn(
   previous: string | undefined,
   merges: boolean,
   ask: AskSummarizer,
-  o: RequestOptions,
+  s: Settings,
 ): Promise<readonly string[]> {
-  const { tooLong = isTooLong } = o
   const waiting = [...chunks]
   let carried = previous
   let answers: string[] = []
   for (let chunk = waiting.shift(); chunk !== undefined; chunk = waiting.shift()) {
     try {
-      const answer = await ask(part, partPrompt(part, chunk.conversation, carried, o.instructions))
+      const answer = await ask(part, partPrompt(part, chunk.conversation, carried, s.instructions))
       answers = merges ? [answer] : [...answers, answer]
       carried = merges ? answer : undefined
     } catch (error) {
-      if (!tooLong(error)) throw error
+      if (!s.tooLong(error)) throw error
       // The previous summary may be longer than the messages: shorten it before the messages are halved.
       if (carried !== undefined && carried === previous && carried.length > chunk.conversation.length) {
-        carried = await condensed(carried, ask, o)
+        carried = await condensed(carried, ask, s)
         waiting.unshift(chunk)
         continue
       }
@@ -177,11 +178,10 @@ async function askInTurn(
 }
 
 /** Summarizes a summary that leaves too little space for messages in the same request. */
-async function condensed(summary: string, ask: AskSummarizer, o: RequestOptions): Promise<string> {
-  const { count = estimateMessage, maxSummaryTokens = 0 } = o
-  const room = roomFor("history", o)
-  const budget = Math.max(room - Math.min(maxSummaryTokens, room / 2), 1)
-  const chunks = textWithin(`[Summary so far]: ${escapeTags(summary)}`, budget, count)
-  const [answer] = await askInTurn("history", chunks, undefined, true, ask, o)
+async function condensed(summary: string, ask: AskSummarizer, s: Settings): Promise<string> {
+  const available = availableTokens("history", s)
+  const budget = Math.max(available - Math.min(s.maxSummaryTokens, available / 2), 1)
+  const chunks = splitChunk({ conversation: `[Summary so far]: ${escapeTags(summary)}` }, budget, s.count)
+  const [answer] = await askInTurn("history", chunks, undefined, true, ask, s)
   return answer as string
 }

@@ -1,9 +1,11 @@
-/** Serializes a conversation as plain text for a summarizer. */
+/** Serializes a conversation as plain text for a summarizer, and counts the text's tokens. */
 import { callsOf } from "../../context/content.ts"
 import { toModelMessages } from "../../context/model-messages.ts"
 import type { ContextMessage } from "../../context/types.ts"
 import type { ContentBlock, ModelMessage } from "../../format/message.ts"
 import { isObject } from "../../format/shape.ts"
+import { estimateMessage } from "../../format/tokens.ts"
+import type { TokenCounter } from "../../format/tokens.ts"
 
 /** UTF-16 units that are kept of a tool result: its beginning is enough for a summary. */
 export const RESULT_UNITS = 2_000
@@ -12,6 +14,11 @@ export const RESULT_UNITS = 2_000
 export function serializeConversation(messages: readonly ContextMessage[]): string {
   const texts = toModelMessages(messages).messages.flatMap(({ message }) => serialize(message))
   return texts.join("\n\n")
+}
+
+/** Tokens of a text as the user message that a summarizer gets. */
+export function tokensOfText(text: string, count: TokenCounter = estimateMessage): number {
+  return count({ role: "user", content: [{ type: "text", text }] })
 }
 
 /**

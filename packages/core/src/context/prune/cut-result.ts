@@ -29,35 +29,25 @@ export function trimResult<M extends Message>(message: M, o: { readonly head: nu
   const total = trimmableUnits(message)
   const tailStart = total - o.tail
   let offset = 0
-  const blocks = (message.content ?? []).map((block): TrimmedText | ContentBlock => {
-    if (!isPlainText(block)) return block
+  const parts = (message.content ?? []).map((block) => {
+    if (!isPlainText(block)) return { block, head: "", tail: "", cut: 0 }
     const { text } = block
     const start = offset
     offset += text.length
-    return { block, head: textBefore(text, o.head - start), tail: textAfter(text, tailStart - start) }
+    const head = textBefore(text, o.head - start)
+    const tail = textAfter(text, tailStart - start)
+    return { block, head, tail, cut: text.length - head.length - tail.length }
   })
-  let kept = 0
-  for (const block of blocks) if (isTrimmed(block)) kept += block.head.length + block.tail.length
-  let notice = `\n[... ${total - kept} of ${total} characters cut ...]\n`
-  const content = blocks.flatMap((trimmed): readonly ContentBlock[] => {
-    if (!isTrimmed(trimmed)) return [trimmed]
-    const { block, head, tail } = trimmed
-    if (head.length + tail.length === block.text.length) return [block]
+  let all = 0
+  for (const { cut } of parts) all += cut
+  let notice = `\n[... ${all} of ${total} characters cut ...]\n`
+  const content = parts.flatMap(({ block, head, tail, cut }): readonly ContentBlock[] => {
+    if (cut === 0) return [block]
     const text = head + notice + tail
     notice = ""
     return text === "" ? [] : [{ ...block, text }]
   })
   return { ...message, content }
-}
-
-interface TrimmedText {
-  readonly block: TextBlock
-  readonly head: string
-  readonly tail: string
-}
-
-function isTrimmed(block: TrimmedText | ContentBlock): block is TrimmedText {
-  return "block" in block && "head" in block
 }
 
 function isPlainText(block: ContentBlock): block is TextBlock {

@@ -5,20 +5,20 @@
 import { contentUnits, estimateMessage, estimateMessages } from "../../format/tokens.ts"
 import type { TokenCounter } from "../../format/tokens.ts"
 import { SessionError } from "../../format/errors.ts"
-import type { Message, ToolResultMessage } from "../../format/message.ts"
+import type { AssistantMessage, Message, ToolResultMessage } from "../../format/message.ts"
+import { callsOf } from "../content.ts"
 import type { ContextMessage, PrunedResult } from "../types.ts"
 import { clearResult, isClearable, trimmableUnits, trimResult } from "./cut-result.ts"
-import { eligibleResults, exemptResults } from "./eligible.ts"
 import { pruneSettings } from "./settings.ts"
 import type { PruneOptions, PruneSettings } from "./settings.ts"
 
 export interface PruneSizes {
   /** Tokens. Required for pruning by shares (else `invalid`). */
-  readonly window?: number
+  readonly window?: number | undefined
   /** Tokens that the model gets in addition to the messages; default 0. */
   readonly otherTokens?: number
   /** Tokens of one message; default: an estimate. */
-  readonly count?: TokenCounter
+  readonly count?: TokenCounter | undefined
 }
 
 export interface Pruned<M extends Message = Message> {
@@ -39,11 +39,10 @@ export function pruneMessages<M extends Message>(
 ): Pruned<M> {
   const s = pruneSettings(o)
   const { window = needsWindow(s) ? undefined : 0, otherTokens = 0, count = estimateMessage } = sizes
-  if (window === undefined)
-    throw new SessionError(
-      "invalid",
-      "Pruning by shares needs the `window`: the number of tokens that the model takes.",
-    )
+  if (window === undefined) {
+    const message = "Pruning by shares needs the `window`: the number of tokens that the model takes."
+    throw new SessionError("invalid", message)
+  }
   const view = messages.map(({ message }) => message)
   const exempt = exemptResults(view, s.exemptTools)
   const eligible = eligibleResults(view, exempt, s)
@@ -74,12 +73,62 @@ export function pruneMessages<M extends Message>(
     }
   }
   if (how.size === 0) return { messages, pruned: [] }
-  const changed = messages.map((item, index) => (how.has(index) ? { ...item, message: view[index] as M } : item))
-  const pruned = changed.flatMap((item, index) => {
+  const pruned: PrunedResult[] = []
+  const changed = messages.map((item, index) => {
     const as = how.get(index)
-    return as === undefined ? [] : [reportOf(messages[index] as ContextMessage, item, as)]
+    if (as === undefined) return item
+    const message = view[index] as M
+    const { toolCallId } = message as unknown as ToolResultMessage
+    const [chars, charsLeft] = [contentUnits(item.message.content), contentUnits(message.content)]
+    pruned.push({ entryId: item.entryId, toolCallId, how: as, chars, charsLeft })
+    return { ...item, message }
   })
   return { messages: changed, pruned }
+}
+
+/**
+ * Indexes, oldest first, of the results after the first user message and before the newest assistant messages, of tools that are not
+ * exempt and of at least `minResultChars`.
+ */
+export function eligibleResults(messages: readonly Message[], exempt: readonly boolean[], s: PruneSettings): number[] {
+  const from = messages.findIndex(isSaidByUser)
+  const to = indexOfRecent(messages, s.keepAssistantMessages)
+  const indexes: number[] = []
+  if (from < 0) return indexes
+  for (let i = from + 1; i < to; i++) {
+    const message = messages[i] as Message
+    if (message.role !== "toolResult" || exempt[i] === true) continue
+    if (contentUnits(message.content) >= s.minResultChars) indexes.push(i)
+  }
+  return indexes
+}
+
+/** For each message, whether it is the result of an exempt tool. A result without a tool name has that of its call. */
+export function exemptResults(messages: readonly Message[], tools: readonly string[]): readonly boolean[] {
+  const names = new Map<string, string>()
+  return messages.map((message) => {
+    if (message.role === "assistant")
+      for (const { id, name } of callsOf(message as AssistantMessage)) names.set(id, name)
+    if (message.role !== "toolResult") return false
+    const { toolName, toolCallId } = message as ToolResultMessage
+    return tools.includes(toolName ?? names.get(toolCallId) ?? "")
+  })
+}
+
+/** Includes messages that are converted to user messages later: summaries and custom roles. */
+function isSaidByUser({ role }: Message): boolean {
+  return role !== "assistant" && role !== "toolResult" && role !== "system"
+}
+
+/** Index of the first of the `count` newest assistant messages; 0 if there are fewer. */
+function indexOfRecent(messages: readonly Message[], count: number): number {
+  let left = count
+  let index = messages.length
+  while (left > 0 && index > 0) {
+    index--
+    if (messages[index]?.role === "assistant") left--
+  }
+  return index
 }
 
 /** Clears results, oldest first, until their sum is within the budget. The newest messages and exempt tools count, but stay. */
@@ -103,10 +152,4 @@ function clearOverBudget(
 /** A share of 0 needs no window: every context reaches it. */
 function needsWindow({ softTrimShare, hardClearShare }: PruneSettings): boolean {
   return (softTrimShare !== false && softTrimShare > 0) || (hardClearShare !== false && hardClearShare > 0)
-}
-
-function reportOf(before: ContextMessage, after: ContextMessage, how: PrunedResult["how"]): PrunedResult {
-  const { entryId, message } = before
-  const { toolCallId, content } = message as ToolResultMessage
-  return { entryId, toolCallId, how, chars: contentUnits(content), charsLeft: contentUnits(after.message.content) }
 }

@@ -50,7 +50,7 @@ export const PRUNE_DEFAULTS: PruneSettings = {
 }
 
 /** Longer than any notice of a trimmed result, so that a trimmed result is never long enough to be trimmed again. */
-export const NOTICE_ROOM = 100
+export const NOTICE_UNITS = 100
 
 /** The options with their defaults. Throws `invalid` if one is out of its range, or two contradict each other. */
 export function pruneSettings(o: PruneOptions | true): PruneSettings {
@@ -68,9 +68,9 @@ export function pruneSettings(o: PruneOptions | true): PruneSettings {
   }
   if (!Array.isArray(s.exemptTools) || !s.exemptTools.every((name) => typeof name === "string"))
     throw invalid("exemptTools must be a list of tool names")
-  if (s.trimHeadChars + s.trimTailChars + NOTICE_ROOM > s.trimOverChars)
+  if (s.trimHeadChars + s.trimTailChars + NOTICE_UNITS > s.trimOverChars)
     throw invalid(
-      `trimOverChars (${s.trimOverChars}) must be at least ${NOTICE_ROOM} more than trimHeadChars and trimTailChars together, which leaves room for the notice`,
+      `trimOverChars (${s.trimOverChars}) must be at least ${NOTICE_UNITS} more than trimHeadChars and trimTailChars together, for the notice`,
     )
   if (s.softTrimShare !== false && s.hardClearShare !== false && s.hardClearShare < s.softTrimShare)
     throw invalid(`hardClearShare (${s.hardClearShare}) must not be below softTrimShare (${s.softTrimShare})`)
