@@ -2,7 +2,7 @@
  * Blob references: long strings and images of an entry are moved to the blob store and restored when the entry is loaded. The entry's
  * `blobs` names their locations; a string elsewhere that looks like a reference is ordinary text. `docs/format.md`, "Outside the line".
  */
-import { isWellFormed } from "../storage/checks.ts"
+import { isWellFormed } from "../storage/utf8.ts"
 import { fromBase64, toBase64 } from "./base64.ts"
 import type { EncodedEntry } from "./line.ts"
 import { BLOB_IMAGE_CHARS, BLOB_TEXT_UNITS } from "./limits.ts"

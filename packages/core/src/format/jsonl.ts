@@ -3,7 +3,7 @@
  * a CR or a BOM is part of its line. Damaged lines are reported with their bytes.
  */
 import { SessionError } from "./errors.ts"
-import { isWellFormed } from "../storage/checks.ts"
+import { isWellFormed } from "../storage/utf8.ts"
 
 interface LineLocation {
   /** Byte offset of the line's first byte. */

@@ -2,7 +2,7 @@
  * Where session information is stored: beside the head, written with each append, or as the document `sessions/<id>/info` if it is too
  * long for that or was projected from a whole log. Both are caches. The log wins over them; `refresh.ts` brings them up to date.
  */
-import { fits } from "../storage/checks.ts"
+import { fits } from "../storage/utf8.ts"
 import { MAX_INFO_BYTES } from "../storage/contract.ts"
 import type { CallOptions, HeadInfo, Seq, SessionStorage } from "../storage/contract.ts"
 import { hasCode } from "../format/errors.ts"

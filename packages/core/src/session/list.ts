@@ -1,6 +1,6 @@
 /** Lists sessions in pages, newest message first. A log is opened only if its stored information is missing or out of date. */
 import { SessionError, hasCode } from "../format/errors.ts"
-import { signalOf } from "../storage/checks.ts"
+import { signalOf } from "../storage/signals.ts"
 import type { CallOptions, SessionStorage } from "../storage/contract.ts"
 import type { SessionInfo } from "../info/projection.ts"
 import type { LiveSessionOptions } from "./live-session.ts"

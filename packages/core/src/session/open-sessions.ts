@@ -2,7 +2,7 @@
 import type { CompactionSettings } from "../compaction/types.ts"
 import { SessionError } from "../format/errors.ts"
 import type { CallOptions, Seq, SessionStorage } from "../storage/contract.ts"
-import { rejectOnAbort } from "../storage/aborting.ts"
+import { rejectOnAbort } from "../storage/signals.ts"
 import { StorageError } from "../storage/errors.ts"
 import { SessionHandle } from "./session.ts"
 import { infoText, storeInfo } from "../info/store.ts"

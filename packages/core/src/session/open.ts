@@ -17,7 +17,7 @@ import { LiveSession, writeGuardOf } from "./live-session.ts"
 import type { LiveSessionOptions } from "./live-session.ts"
 import type { CreateOptions } from "./types.ts"
 import { encodeHeader } from "../format/line.ts"
-import { utf8Length } from "../storage/checks.ts"
+import { utf8Length } from "../storage/utf8.ts"
 
 export function newHeader(o: CreateOptions, id: string, now: number): Header {
   const { cwd, title, source, cronJobId, systemPromptOverride, parentSession } = o

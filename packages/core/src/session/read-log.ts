@@ -1,7 +1,7 @@
 /** Reads of an open session that return the log itself: entries, the tree, the information and the parts. */
 import { SessionError } from "../format/errors.ts"
 import type { Entry } from "../format/entry.ts"
-import { signalOf } from "../storage/checks.ts"
+import { signalOf } from "../storage/signals.ts"
 import type { CallOptions, HeadInfo, Seq } from "../storage/contract.ts"
 import type { EntrySlot } from "../log/entry-log.ts"
 import { buildTree } from "../log/nodes.ts"

@@ -3,7 +3,7 @@
  * the new leaf if another writer appended first.
  */
 import { SessionError } from "../format/errors.ts"
-import { rejectOnAbort } from "../storage/aborting.ts"
+import { rejectOnAbort } from "../storage/signals.ts"
 import type { CallOptions } from "../storage/contract.ts"
 import { StorageError } from "../storage/errors.ts"
 import type { RunningTurn } from "../write/types.ts"

@@ -2,8 +2,7 @@
  * Tracks the calls of one storage object. A call after disposal is refused, disposal waits for pending calls, a signal rejects its call
  * with `aborted`, and errors get the storage, session and key they belong to.
  */
-import { rejectOnAbort } from "./aborting.ts"
-import { checkSignal } from "./checks.ts"
+import { rejectOnAbort, checkSignal } from "./signals.ts"
 import type { CallOptions } from "./contract.ts"
 import { StorageError } from "./errors.ts"
 

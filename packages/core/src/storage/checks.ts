@@ -12,6 +12,7 @@ import type {
   Seq,
 } from "./contract.ts"
 import { MAX_INFO_BYTES } from "./contract.ts"
+import { batchBytes, fits, isWellFormed, utf8Length } from "./utf8.ts"
 import { StorageError } from "./errors.ts"
 
 const SESSION_ID = /^[A-Za-z0-9](?:[A-Za-z0-9._-]{0,126}[A-Za-z0-9])?$/
@@ -30,60 +31,6 @@ export function checkSessionId(id: unknown): asserts id is string {
     "invalid",
     `${shown} is not a session id: use 1 to 128 of A-Z a-z 0-9 . _ - , with a letter or digit first and last, and no "..".`,
   )
-}
-
-const encoder = new TextEncoder()
-/** Texts are encoded into this buffer to measure them: the engine's encoder is a hundred times faster than a loop over characters. */
-let scratch: Uint8Array | undefined
-/** UTF-16 units. Up to here a loop over characters is faster than a call of the encoder. */
-const SHORT = 32
-/** UTF-16 units that one call encodes. Chromium copies the whole text at each call, even if only its start fits the buffer. */
-const SLICE = 16_384
-
-/** UTF-8 length in bytes. A lone surrogate counts as the three bytes of U+FFFD, which encoders write for it. */
-export function utf8Length(text: string): number {
-  if (text.length < SHORT) return countUnits(text)
-  scratch ??= new Uint8Array(3 * SLICE)
-  let bytes = 0
-  for (let at = 0; at < text.length; ) {
-    let end = Math.min(at + SLICE, text.length)
-    // Never split a surrogate pair.
-    if (end < text.length && (text.charCodeAt(end - 1) & 0xfc00) === 0xd800) end--
-    const slice = end - at === text.length ? text : text.slice(at, end)
-    bytes += encoder.encodeInto(slice, scratch).written
-    at = end
-  }
-  return bytes
-}
-
-function countUnits(text: string): number {
-  let bytes = text.length
-  for (let i = 0; i < text.length; i++) {
-    const unit = text.charCodeAt(i)
-    if (unit < 0x80) continue
-    if (unit < 0x800) bytes += 1
-    else {
-      bytes += 2
-      if (unit >= 0xd800 && unit < 0xdc00 && i + 1 < text.length) {
-        const low = text.charCodeAt(i + 1)
-        // A pair is four bytes for two units: 2 units + 2.
-        if (low >= 0xdc00 && low < 0xe000) i++
-      }
-    }
-  }
-  return bytes
-}
-
-/** Whether a text has at most `maxBytes` bytes. Counts them only if the number of UTF-16 units does not decide it. */
-export function fits(text: string, maxBytes: number): boolean {
-  return text.length * 3 <= maxBytes || (text.length <= maxBytes && utf8Length(text) <= maxBytes)
-}
-
-/** Bytes of a batch in the log: every line with its LF. */
-export function batchBytes(lines: readonly string[]): number {
-  let bytes = 0
-  for (const line of lines) bytes += utf8Length(line) + 1
-  return bytes
 }
 
 /**
@@ -127,14 +74,6 @@ export function checkLines(
     const bytes = batchBytes(lines)
     throw new StorageError("invalid", `The batch has ${bytes} bytes; this storage takes ${capabilities.maxBatchBytes}.`)
   }
-}
-
-const LONE_SURROGATE = /[\uD800-\uDBFF](?![\uDC00-\uDFFF])|(?<![\uD800-\uDBFF])[\uDC00-\uDFFF]/
-
-/** Whether a text has no lone surrogate, so that UTF-8 can encode it. */
-export function isWellFormed(text: string): boolean {
-  const native = (text as { isWellFormed?: () => boolean }).isWellFormed
-  return native === undefined ? !LONE_SURROGATE.test(text) : native.call(text)
 }
 
 export function checkAppendOptions(o: StorageAppendOptions): void {
@@ -229,16 +168,4 @@ export function parseDocKey(key: string): { readonly session?: string; readonly 
 export function checkHash(hash: unknown): asserts hash is string {
   if (typeof hash === "string" && HASH.test(hash)) return
   throw new StorageError("invalid", "The hash of a blob must be the 64 lower-case hex digits of its SHA-256.")
-}
-
-/** Only the signal of the options, to pass on. */
-export function signalOf({ signal }: CallOptions): CallOptions {
-  return signal === undefined ? {} : { signal }
-}
-
-/** Throws `aborted` if the signal has fired. Called before a write is sent, so nothing of it is stored. */
-export function checkSignal(signal: AbortSignal | undefined): void {
-  if (signal?.aborted === true) {
-    throw new StorageError("aborted", "The call was aborted before anything was sent.", { cause: signal.reason })
-  }
 }

@@ -1,5 +1,5 @@
 /** Removes unreferenced blobs. Entries are not parsed: a hash anywhere in a log or a document counts as a reference. */
-import { checkSignal } from "./checks.ts"
+import { checkSignal } from "./signals.ts"
 import type { CallOptions, Head, SessionStorage } from "./contract.ts"
 import { StorageError, hasStorageCode } from "./errors.ts"
 

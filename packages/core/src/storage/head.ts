@@ -1,5 +1,6 @@
 /** Compares and advances heads, with the same error texts for all adapters. */
-import { batchBytes, type CheckedRange } from "./checks.ts"
+import { type CheckedRange } from "./checks.ts"
+import { batchBytes } from "./utf8.ts"
 import type { StorageAppendOptions, Head, HeadInfo } from "./contract.ts"
 import { StorageError } from "./errors.ts"
 import { toHex } from "./hash.ts"

@@ -45,17 +45,10 @@ export { watchHeads, type WatchSource } from "./watch.ts"
 export { type Call, type Calls, type CallsOptions, createCalls, unlessAborted } from "./calls.ts"
 
 // Checks of arguments, for calls beyond the contract; `defineStorage` checks those of the contract.
-export {
-  checkListOptions,
-  checkRange,
-  type CheckedRange,
-  checkSessionId,
-  checkSignal,
-  isSessionId,
-  parseDocKey,
-} from "./checks.ts"
+export { checkListOptions, checkRange, type CheckedRange, checkSessionId, isSessionId, parseDocKey } from "./checks.ts"
+export { checkSignal } from "./signals.ts"
 
 // Text and bytes.
-export { batchBytes, utf8Length } from "./checks.ts"
+export { batchBytes, utf8Length } from "./utf8.ts"
 export { sha256Hex } from "./hash.ts"
-export { fromUtf8, toUtf8 } from "./texts.ts"
+export { fromUtf8, toUtf8 } from "./utf8.ts"

@@ -1,5 +1,5 @@
 /** Reads and lists in pages, for stores that return some rows at a time. No cursor or transaction is held between two pages. */
-import { utf8Length } from "./checks.ts"
+import { utf8Length } from "./utf8.ts"
 import { type Chunk, type Head, type ListedSession, MAX_CHUNK_BYTES, type Seq } from "./contract.ts"
 import { StorageError, hasStorageCode } from "./errors.ts"
 import { rangeIn } from "./head.ts"

@@ -2,7 +2,7 @@
 import type { Diagnostic, Report } from "../format/diagnostics.ts"
 import { parseLine } from "../format/line.ts"
 import { checkIdentity, identifyLog } from "../format/identify.ts"
-import { signalOf } from "../storage/checks.ts"
+import { signalOf } from "../storage/signals.ts"
 import type { CallOptions, Seq, SessionStorage } from "../storage/contract.ts"
 import { readLines } from "../log/loaded-log.ts"
 import { writeLog } from "./write-log.ts"

@@ -6,7 +6,7 @@ import type { ReadLine } from "../format/jsonl.ts"
 import { parseLine } from "../format/line.ts"
 import { FORMAT } from "../format/header.ts"
 import type { ImportFormat, ImportSource } from "../session/types.ts"
-import { checkSignal } from "../storage/checks.ts"
+import { checkSignal } from "../storage/signals.ts"
 import type { Seq } from "../storage/contract.ts"
 
 /** The lines from the beginning, at each call. */

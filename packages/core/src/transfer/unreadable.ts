@@ -4,7 +4,7 @@ import type { Diagnostic } from "../format/diagnostics.ts"
 import { ulidAt } from "../format/ids.ts"
 import type { ReadLine } from "../format/jsonl.ts"
 import type { Entry } from "../format/entry.ts"
-import { isWellFormed } from "../storage/checks.ts"
+import { isWellFormed } from "../storage/utf8.ts"
 import type { Seq } from "../storage/contract.ts"
 
 export const UNREADABLE_TYPE = "unreadable_line"

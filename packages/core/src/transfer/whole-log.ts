@@ -1,7 +1,7 @@
 /** Reads a complete log for export and fork: entries without content in memory, complete entries from the storage on demand. */
 import type { Entry } from "../format/entry.ts"
 import type { Header } from "../format/header.ts"
-import { signalOf } from "../storage/checks.ts"
+import { signalOf } from "../storage/signals.ts"
 import type { CallOptions, Seq, SessionStorage } from "../storage/contract.ts"
 import { EntryLog } from "../log/entry-log.ts"
 import { loadOther } from "./older/other-log.ts"

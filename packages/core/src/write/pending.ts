@@ -2,7 +2,7 @@
 import { ANNOTATION_TYPES } from "../format/entry.ts"
 import { lineOf } from "../format/line.ts"
 import type { EncodedEntry } from "../format/line.ts"
-import { utf8Length } from "../storage/checks.ts"
+import { utf8Length } from "../storage/utf8.ts"
 import type { Head, Seq } from "../storage/contract.ts"
 import { hasCode } from "../format/errors.ts"
 import type { RunningTurn, AppendResult, ConflictPolicy, Divergence } from "./types.ts"

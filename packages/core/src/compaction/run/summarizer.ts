@@ -1,7 +1,7 @@
 /** Asks the caller's model for a summary and rejects incomplete answers. */
 import type { Usage } from "../../format/message.ts"
 import { isObject } from "../../format/shape.ts"
-import { rejectOnAbort } from "../../storage/aborting.ts"
+import { rejectOnAbort } from "../../storage/signals.ts"
 import { SUMMARY_SYSTEM_PROMPT } from "../summary/prompts.ts"
 import type { Summarize, SummarizeRequest } from "../types.ts"
 import { aborted, failed, invalid } from "./failure.ts"

@@ -1,7 +1,7 @@
 import * as fc from "fast-check"
 import { expect, test } from "vitest"
 import { holds } from "../../test/property.ts"
-import { utf8Length } from "./checks.ts"
+import { utf8Length } from "./utf8.ts"
 
 const units = fc.array(fc.constantFrom("a", "é", "€", "😀", "\ud800", "\udc00", "\n"), { maxLength: 100 })
 
