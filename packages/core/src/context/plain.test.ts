@@ -52,7 +52,7 @@ test("a compaction and messages after it take the fast path in either style; wit
       expect(plain).toHaveLength((style ?? summaryAs) === "pair" ? 3 : 2)
     }
   }
-  for (const wrong of [{ summary: 7 }, { summary: "blob:sha256:00", blobs: { "/summary": "utf8" } }]) {
+  for (const wrong of [{ summary: 7 }, { summary: `blob:sha256:${"0".repeat(64)}`, blobs: { "/summary": "utf8" } }]) {
     expect(plainMessages([{ seq: 1, entry: entry({ type: "compaction", ...wrong }) }], "synthesize")).toBeUndefined()
   }
 })

@@ -7,9 +7,8 @@ import { fromBase64, toBase64 } from "./base64.ts"
 import type { EncodedEntry } from "./line.ts"
 import { BLOB_IMAGE_CHARS, BLOB_TEXT_UNITS } from "./limits.ts"
 import { getAt, pathOf, setAt } from "./pointer.ts"
-import type { Entry } from "./entry.ts"
 import { isObject } from "./shape.ts"
-import { BASE_FIELDS, contentImages, findStrings, type Place } from "./text.ts"
+import { BASE_FIELDS, findStrings, type Place } from "./text.ts"
 
 export type BlobEncoding = "utf8" | "base64"
 
@@ -72,19 +71,33 @@ export function applyBlobs<E extends object>(entry: E, moved: readonly BlobRef[]
 /** All references of an entry: the locations named in `blobs` that have one. A base field is never a reference. */
 export function blobRefs(entry: object, o: RefOptions = {}): readonly BlobRef[] {
   const named = blobsOf(entry) ?? NONE
-  const images = o.foreign === true ? contentImages(entry) : []
-  // True for almost every entry of a long context.
-  if (named === NONE && images.length === 0) return []
+  const images = o.foreign === true ? imageRefs(entry) : []
+  if (named === NONE) return images
   const refs: BlobRef[] = []
   for (const [pointer, encoding] of Object.entries(named)) {
     const hash = hashOf(getAt(entry, pointer))
     if (hash !== undefined && !BASE_FIELDS.has(pathOf(pointer)?.[0] ?? "")) refs.push({ pointer, encoding, hash })
   }
-  for (const { pointer, text } of images) {
-    const hash = Object.hasOwn(named, pointer) ? undefined : hashOf(text)
-    if (hash !== undefined) refs.push({ pointer, encoding: "base64", hash })
-  }
+  return [...refs, ...images.filter(({ pointer }) => !Object.hasOwn(named, pointer))]
+}
+
+/** The references in the image blocks of an entry's content. */
+function imageRefs(entry: object): readonly BlobRef[] {
+  const { message, replacement } = entry as { message?: unknown; replacement?: unknown }
+  const refs: BlobRef[] = []
+  addImageRefs(entry, "", refs)
+  addImageRefs(message, "/message", refs)
+  addImageRefs(replacement, "/replacement", refs)
   return refs
+}
+
+function addImageRefs(holder: unknown, path: string, refs: BlobRef[]): void {
+  const content = isObject(holder) ? holder["content"] : undefined
+  if (!Array.isArray(content)) return
+  for (const [index, block] of content.entries() as Iterable<[number, unknown]>) {
+    const hash = isObject(block) && block["type"] === "image" ? hashOf(block["data"]) : undefined
+    if (hash !== undefined) refs.push({ pointer: `${path}/content/${index}/data`, encoding: "base64", hash })
+  }
 }
 
 /** The entry with its strings back in place. */
@@ -108,6 +121,7 @@ export function restoreBlobs<E extends object>(
 }
 
 const NONE: Readonly<Record<string, BlobEncoding>> = {}
+const PREFIX = "blob:sha256:"
 const REFERENCE = /^blob:sha256:([0-9a-f]{64})$/
 
 function hashOf(value: unknown): string | undefined {
@@ -139,39 +153,10 @@ function toText(bytes: Uint8Array | undefined, encoding: BlobEncoding): string |
   }
 }
 
-export const PREFIX = "blob:sha256:"
-
 /** Whether `planBlobs` may find something in an encoded entry. Cheap, and false for almost every entry. */
 export function mayHoldBlobs(encoded: EncodedEntry, limits: BlobLimits = {}): boolean {
+  const { textUnits = BLOB_TEXT_UNITS, imageChars = BLOB_IMAGE_CHARS } = limits
   const units = encoded.before.length + encoded.after.length
-  if (units > (limits.textUnits ?? BLOB_TEXT_UNITS)) return true
-  // V8 looks for seven characters or more by a way that prepares itself first, and for these six in a third of the time.
-  return units >= (limits.imageChars ?? BLOB_IMAGE_CHARS) && encoded.after.includes('"image')
-}
-
-/** The same, more precise: our own encoder writes no spaces, and escapes the quotes inside a text. */
-export function doesHoldBlobs(encoded: EncodedEntry, limits: BlobLimits = {}): boolean {
-  if (!mayHoldBlobs(encoded, limits)) return false
-  const units = encoded.before.length + encoded.after.length
-  return units > (limits.textUnits ?? BLOB_TEXT_UNITS) || encoded.after.includes('"type":"image"')
-}
-
-/** Whether an entry may refer to blobs: it has `blobs`, or an image whose data looks like a reference, as other programs write it. */
-export function mayRefer(entry: Entry): boolean {
-  return (
-    entry.blobs !== undefined ||
-    hasReference(entry) ||
-    hasReference(entry["message"]) ||
-    hasReference(entry["replacement"])
-  )
-}
-
-function hasReference(holder: unknown): boolean {
-  const content = isObject(holder) ? holder["content"] : undefined
-  if (!Array.isArray(content)) return false
-  return content.some((block: unknown) => isObject(block) && isReference(block["data"]))
-}
-
-function isReference(value: unknown): boolean {
-  return typeof value === "string" && value.startsWith(PREFIX)
+  // Inside a text the second quote would be escaped.
+  return units > textUnits || (units >= imageChars && encoded.after.includes('"image"'))
 }

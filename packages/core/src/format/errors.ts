@@ -14,7 +14,7 @@
  * | `closed` | 409 | the session or the repository was closed |
  * | `compaction_failed` | 502 | the session was not compacted, and nothing was written; the message says why |
  */
-import type { StorageErrorCode } from "../storage/errors.ts"
+import { CodedError, codeOf, type ErrorDetails, type StorageErrorCode } from "../storage/errors.ts"
 
 export type SessionErrorCode =
   | "invalid"
@@ -50,37 +50,22 @@ const STATUS: Readonly<Record<ErrorCode, number>> = {
   aborted: 499,
 }
 
-export interface SessionErrorDetails {
-  readonly session?: string
-  /** The description of the storage: the adapter and its location. */
-  readonly storage?: string
-  readonly at?: string
-  readonly cause?: unknown
-}
+export type SessionErrorDetails = ErrorDetails
 
-export class SessionError extends Error {
-  readonly code: SessionErrorCode
-  readonly session?: string
-  readonly storage?: string
-  readonly at?: string
-
+export class SessionError extends CodedError<SessionErrorCode> {
   constructor(code: SessionErrorCode, message: string, details: SessionErrorDetails = {}) {
-    super(message, details.cause === undefined ? undefined : { cause: details.cause })
+    super(code, message, details)
     this.name = "SessionError"
-    this.code = code
-    if (details.session !== undefined) this.session = details.session
-    if (details.storage !== undefined) this.storage = details.storage
-    if (details.at !== undefined) this.at = details.at
   }
 }
 
 /** Whether a thrown value is an error of core or of a storage with this code. */
 export function hasCode<C extends ErrorCode>(error: unknown, code: C): error is Error & { readonly code: C } {
-  return error instanceof Error && (error as { code?: unknown }).code === code
+  return codeOf(error) === code
 }
 
 /** The HTTP status that fits an error of core or of a storage; 500 for anything else. */
 export function httpStatus(error: unknown): number {
-  const code = error instanceof Error ? (error as { code?: unknown }).code : undefined
+  const code = codeOf(error)
   return typeof code === "string" && Object.hasOwn(STATUS, code) ? STATUS[code as ErrorCode] : 500
 }

@@ -17,14 +17,6 @@ export type ParsedLine =
   | { readonly record: LogRecord; readonly problem?: undefined }
   | { readonly problem: string; readonly record?: undefined }
 
-/** What {@link toEncodedEntry} takes: an entry whose `seq` may still be unknown. */
-export interface EncodableEntry extends LogRecord {
-  readonly id: string
-  readonly parentId: string | null
-  readonly seq?: number
-  readonly timestamp: string
-}
-
 /** The line of an entry in two parts, between which its seq belongs. */
 export interface EncodedEntry {
   readonly before: string
@@ -42,11 +34,8 @@ export function parseLine(line: string): ParsedLine {
     // Not the engine's message: it quotes the line, which may contain secrets, and differs between runtimes.
     return { problem: line.trim() === "" ? "The line is blank." : "The line is not JSON." }
   }
-  if (typeof value !== "object" || value === null || Array.isArray(value)) {
-    return { problem: "The line is JSON, but not an object." }
-  }
-  if (typeof (value as { type?: unknown }).type !== "string")
-    return { problem: "The record has no text as its `type`." }
+  if (!isObject(value)) return { problem: "The line is JSON, but not an object." }
+  if (typeof value["type"] !== "string") return { problem: "The record has no text as its `type`." }
   return { record: value as LogRecord }
 }
 
@@ -54,13 +43,13 @@ export function parseLine(line: string): ParsedLine {
  * Encodes an entry whose seq may change. Costs one `JSON.stringify` if the keys are in our order. Throws `invalid` for values that cannot
  * be JSON (a cycle, a bigint, too deep nesting).
  */
-export function toEncodedEntry(entry: EncodableEntry): EncodedEntry {
+export function toEncodedEntry(entry: Entry): EncodedEntry {
   const clean = withoutTransients(entry)
   if (!isInOrder(clean)) return encodeInParts(clean)
   const text = stringify(clean)
   // The strings before it cannot contain this, because a quote inside a JSON string follows a backslash.
   const at = text.indexOf(',"seq":') + 7
-  const line = { seq: clean.seq as number, text }
+  const line = { seq: clean.seq, text }
   return { before: text.slice(0, at), after: text.slice(text.indexOf(",", at)), line }
 }
 
@@ -101,7 +90,7 @@ export function withSeq(line: string, seq: number): string | undefined {
 }
 
 /** Whether the first five keys are those of {@link ORDER}, and `seq` is a number. */
-function isInOrder(entry: EncodableEntry): boolean {
+function isInOrder(entry: Entry): boolean {
   if (typeof entry.seq !== "number" || typeof entry["toJSON"] === "function") return false
   let position = 0
   for (const key in entry) {
@@ -114,7 +103,7 @@ function isInOrder(entry: EncodableEntry): boolean {
 
 const ORDER: readonly string[] = ["type", "id", "parentId", "seq", "timestamp"]
 
-function encodeInParts(entry: EncodableEntry): EncodedEntry {
+function encodeInParts(entry: Entry): EncodedEntry {
   const { type, id, parentId, seq: _, timestamp, ...rest } = entry
   // `JSON.stringify` would call it and encode its result in place of the entry.
   if (typeof rest["toJSON"] === "function") delete (rest as { toJSON?: unknown })["toJSON"]

@@ -32,13 +32,8 @@ export interface ImageBlock {
   readonly data: string
   readonly mimeType: string
 }
-export interface FileBlock {
+export interface FileBlock extends Attachment {
   readonly type: "file"
-  readonly path: string
-  readonly mimeType: string
-  readonly filename?: string
-  /** Bytes. */
-  readonly size?: number
 }
 export interface ToolCallBlock {
   readonly type: "toolCall"
@@ -121,11 +116,18 @@ export function blockProblem(value: unknown): string | undefined {
   return sentence("The block", block(value))
 }
 
+const attachment: Check = shape({
+  path: isString,
+  mimeType: isString,
+  filename: optional(isString),
+  size: optional(isNumber),
+})
+
 const BLOCKS: ReadonlyMap<string, Check> = checksByName<KnownBlock["type"]>({
   text: shape({ text: isString }),
   thinking: shape({ thinking: isString, signature: optional(isString) }),
   image: shape({ data: isString, mimeType: isString }),
-  file: shape({ path: isString, mimeType: isString, filename: optional(isString), size: optional(isNumber) }),
+  file: attachment,
   toolCall: shape({ id: isString, name: isString, arguments: shape({}) }),
 })
 
@@ -143,13 +145,10 @@ export const usageShape: Check = shape({
 })
 const cost: Check = shape({ total: optional(isNumber) })
 
-const attachments: Check = all(
-  arrayOf(shape({ path: isString, mimeType: isString, filename: optional(isString), size: optional(isNumber) })),
-  (value) =>
-    (value as readonly unknown[]).length > MAX_ATTACHMENTS
-      ? ` must hold at most ${MAX_ATTACHMENTS}, not ${(value as readonly unknown[]).length}.`
-      : undefined,
-)
+const attachments: Check = all(arrayOf(attachment), (value) => {
+  const { length } = value as readonly unknown[]
+  return length > MAX_ATTACHMENTS ? ` must hold at most ${MAX_ATTACHMENTS}, not ${length}.` : undefined
+})
 
 const ROLES: ReadonlyMap<string, Check> = checksByName<ModelMessage["role"]>({
   user: shape({ content: contentShape }),

@@ -12,7 +12,7 @@ import {
   type UnknownEntry,
 } from "./entry.ts"
 import { SessionError } from "./errors.ts"
-import type { ContentBlock, Message, TextBlock } from "./message.ts"
+import type { ContentBlock, Message } from "./message.ts"
 import { type Fields, isObject } from "./shape.ts"
 
 /** A string is the same as one text block. */
@@ -29,7 +29,7 @@ export interface NewEntryBase {
   readonly blobs?: never
 }
 
-export type NewMessage = Message extends infer M ? (M extends Message ? WithNewContent<M> : never) : never
+export type NewMessage = WithNewContent<Message>
 
 export type NewMessageEntry = Payload<MessageEntry, "message"> & NewEntryBase & { readonly message: NewMessage }
 
@@ -41,8 +41,7 @@ export type NewContextEditEntry = Payload<ContextEditEntry, "replacement"> &
     readonly replacement: null | { readonly content: NewContent; readonly [key: string]: unknown }
   }
 
-type OtherEntry = Exclude<KnownEntry, MessageEntry | CustomMessageEntry | ContextEditEntry>
-type NewOtherEntry = OtherEntry extends infer E ? (E extends OtherEntry ? Payload<E> & NewEntryBase : never) : never
+type NewOtherEntry = Payload<Exclude<KnownEntry, MessageEntry | CustomMessageEntry | ContextEditEntry>> & NewEntryBase
 
 /** An entry of a type that this version does not know. */
 export type NewUnknownEntry = Payload<UnknownEntry> & NewEntryBase
@@ -50,13 +49,9 @@ export type NewUnknownEntry = Payload<UnknownEntry> & NewEntryBase
 export type NewEntry = NewMessageEntry | NewCustomMessageEntry | NewContextEditEntry | NewOtherEntry | NewUnknownEntry
 
 /** A new entry after its checks: its contents are blocks. The session still sets id, parentId, seq and timestamp. */
-export type EntryPayload = KnownEntry | UnknownEntry extends infer E
-  ? E extends KnownEntry | UnknownEntry
-    ? Payload<E> & NewEntryBase
-    : never
-  : never
+export type EntryPayload = Payload<KnownEntry | UnknownEntry> & NewEntryBase
 
-/** The fields of an entry's type. `Omit` would drop the named fields of types with an index signature. */
+/** The fields of an entry's type, for each type of a union. `Omit` would drop the named fields of types with an index signature. */
 type Payload<E, Also extends string = never> = {
   [K in keyof E as K extends "id" | "parentId" | "seq" | "timestamp" | "blobs" | Also ? never : K]: E[K]
 }
@@ -109,23 +104,19 @@ function isTimestamp(value: unknown): boolean {
 function withBlocks(entry: Fields): Fields {
   if (entry["type"] === "message") return withBlocksAt(entry, "message")
   if (entry["type"] === "context_edit") return withBlocksAt(entry, "replacement")
-  return entry["type"] === "custom_message" ? blocksOf(entry) : entry
+  return entry["type"] === "custom_message" ? withTextBlock(entry) : entry
 }
 
 function withBlocksAt(entry: Fields, key: string): Fields {
   const holder = entry[key]
   if (!isObject(holder) || typeof holder["content"] !== "string") return entry
-  return { ...entry, [key]: blocksOf(holder) }
+  return { ...entry, [key]: withTextBlock(holder) }
 }
 
-function blocksOf(holder: Fields): Fields {
+/** The holder with a text block as its content, if that is a string. */
+export function withTextBlock<T extends Fields>(holder: T): T {
   const { content } = holder
-  return typeof content === "string" ? { ...holder, content: textBlocks(content) } : holder
-}
-
-/** The blocks that a string content stands for. */
-export function textBlocks(text: string): readonly [TextBlock] {
-  return [{ type: "text", text }]
+  return typeof content === "string" ? { ...holder, content: [{ type: "text", text: content }] } : holder
 }
 
 function refused(problem: string): SessionError {

@@ -1,7 +1,6 @@
 /** Finds the strings of an entry that are too long for its line, and cuts them. `blobs.ts` moves them to the blob store instead. */
 import { BLOB_TEXT_UNITS, TRUNCATED_TEXT_UNITS, TRUNCATION_NOTICE } from "./limits.ts"
 import { getAt, pointerOf, setAt } from "./pointer.ts"
-import { isObject } from "./shape.ts"
 
 export interface Place {
   readonly pointer: string
@@ -39,26 +38,6 @@ export function findStrings(entry: object, filter: StringFilter): readonly Place
     }
   }
   return found
-}
-
-/** The `data` of the image blocks in an entry's content. */
-export function contentImages(entry: object): readonly Place[] {
-  const { message, replacement } = entry as { message?: unknown; replacement?: unknown }
-  const found: Place[] = []
-  findImages(entry, "", found)
-  findImages(message, "/message", found)
-  findImages(replacement, "/replacement", found)
-  return found
-}
-
-function findImages(holder: unknown, path: string, found: Place[]): void {
-  const content = isObject(holder) ? holder["content"] : undefined
-  if (!Array.isArray(content)) return
-  for (let index = 0; index < content.length; index++) {
-    const block: unknown = content[index]
-    if (!isObject(block) || block["type"] !== "image" || typeof block["data"] !== "string") continue
-    found.push({ pointer: `${path}/content/${index}/data`, text: block["data"], image: true })
-  }
 }
 
 /** The fields that the log itself is built on; they always stay in the line. */

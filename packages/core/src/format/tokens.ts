@@ -6,8 +6,8 @@ import { SessionError } from "./errors.ts"
 import type { AssistantMessage, ContentBlock, Message } from "./message.ts"
 import { isObject } from "./shape.ts"
 
-export const UNITS_PER_TOKEN = 4
-export const TOKENS_PER_IMAGE = 1_200
+const UNITS_PER_TOKEN = 4
+const TOKENS_PER_IMAGE = 1_200
 
 /** Returns the tokens of one message: a finite number from 0. */
 export type TokenCounter = (message: Message) => number
@@ -30,16 +30,10 @@ export function estimateMessages(messages: readonly Message[], count: TokenCount
 
 /** Counts text, thinking, names and arguments of tool calls, executed commands and their output, summaries, and images; nothing else. */
 export function estimateMessage(message: Message): number {
-  let units = 0
-  let images = 0
-  for (const block of message.content ?? []) {
-    if (block.type === "image") images++
-    else units += unitsOf(block)
-  }
   // `toModelMessages` makes the text of executions and summaries from these fields.
   const { command, code, output, summaryText } = message as Readonly<Record<string, unknown>>
-  units += lengthOf(command) + lengthOf(code) + lengthOf(output) + lengthOf(summaryText)
-  return Math.ceil(units / UNITS_PER_TOKEN) + images * TOKENS_PER_IMAGE
+  const others = lengthOf(command) + lengthOf(code) + lengthOf(output) + lengthOf(summaryText)
+  return Math.ceil((contentUnits(message.content) + others) / UNITS_PER_TOKEN)
 }
 
 /**
@@ -59,9 +53,10 @@ function numberOf(value: unknown): number {
 }
 
 /** The size of a message's content in UTF-16 units. An image counts as the units of its tokens. */
-export function contentUnits(content: readonly ContentBlock[] = []): number {
+export function contentUnits(content: readonly ContentBlock[] | undefined): number {
   let units = 0
-  for (const block of content) units += block.type === "image" ? TOKENS_PER_IMAGE * UNITS_PER_TOKEN : unitsOf(block)
+  for (const block of content ?? [])
+    units += block.type === "image" ? TOKENS_PER_IMAGE * UNITS_PER_TOKEN : unitsOf(block)
   return units
 }
 

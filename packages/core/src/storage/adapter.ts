@@ -1,5 +1,5 @@
 /** The interface that an adapter implements. {@link defineStorage} turns it into a `SessionStorage`. */
-import type { Call, Calls } from "./calls.ts"
+import type { Calls, CallsOptions } from "./calls.ts"
 import type { CheckedRange } from "./checks.ts"
 import type {
   StorageAppendOptions,
@@ -12,28 +12,16 @@ import type {
   HeadInfo,
   ListedSession,
 } from "./contract.ts"
-import type { StorageError } from "./errors.ts"
 
-type MaybePromise<T> = T | Promise<T>
+export type MaybePromise<T> = T | Promise<T>
 
 /**
  * The methods of a storage. They are called after all checks that do not depend on the store: the storage is open, the signal has
  * not fired, ids, keys, hashes, lines and options are valid, arrays are copies. They may throw or reject with any value.
  */
-export interface StorageAdapter {
-  /** A short name and location for error messages, e.g. `fs:/srv/agent/.sessions`. */
-  readonly description: string
+export interface StorageAdapter extends CallsOptions {
   /** `sync`, `watch` and `replace` are true if the adapter has the method. */
   readonly capabilities: Omit<Capabilities, "sync" | "watch" | "replace">
-  /**
-   * True: the methods check `signal` themselves until they send. Default false: a call rejects with `aborted` as soon as its signal
-   * fires, and a write counts as sent.
-   */
-  readonly aborts?: boolean
-  /**
-   * Converts an error that is not a {@link StorageError}. Default: `unavailable`. Missing `storage`, `session` and `at` are added.
-   */
-  readonly toError?: (error: unknown, call: Call) => StorageError
 
   append(session: string, lines: readonly string[], o: StorageAppendOptions): MaybePromise<Head>
   head(session: string, o: CallOptions): MaybePromise<HeadInfo | undefined>

@@ -34,8 +34,16 @@ export interface Calls {
 }
 
 export interface CallsOptions {
+  /** A short name and location for error messages, e.g. `fs:/srv/agent/.sessions`. */
   readonly description: string
+  /**
+   * True: the work of a call checks `signal` itself until it sends. Default false: a call rejects with `aborted` as soon as its signal
+   * fires, and a write counts as sent.
+   */
   readonly aborts?: boolean
+  /**
+   * Converts an error that is not a {@link StorageError}. Default: `unavailable`. Missing `storage`, `session` and `at` are added.
+   */
   readonly toError?: (error: unknown, call: Call) => StorageError
 }
 
@@ -62,10 +70,9 @@ export function createCalls({ description, aborts, toError = unavailable }: Call
       : known
   }
 
-  const track = async <T>(call: Call, work: () => T | Promise<T>, begin?: () => void): Promise<T> => {
+  const track = async <T>(call: Call, work: () => T | Promise<T>): Promise<T> => {
     pending++
     try {
-      begin?.()
       return await work()
     } catch (error) {
       throw explain(error, call)
@@ -75,7 +82,10 @@ export function createCalls({ description, aborts, toError = unavailable }: Call
   }
 
   const call: Calls["call"] = (call, o, work) => {
-    const running = track(call, work, () => enter(o))
+    const running = track(call, () => {
+      enter(o)
+      return work()
+    })
     // If the signal had fired before, `enter` has thrown and nothing runs.
     if (aborts === true || o?.signal === undefined || o.signal.aborted) return running
     return rejectOnAbort(running, o.signal, (cause) => explain(abortedCall(call.writes === true, cause), call))

@@ -1,19 +1,11 @@
 /**
  * The argument checks of all storages, so that every adapter rejects the same arguments with the same texts. Each throws a
- * {@link StorageError} with code `invalid` (or `aborted`).
+ * {@link StorageError} with code `invalid`, or `unsupported`.
  */
-import type {
-  StorageAppendOptions,
-  CallOptions,
-  Capabilities,
-  Head,
-  StorageListOptions,
-  ReadRange,
-  Seq,
-} from "./contract.ts"
+import type { StorageAppendOptions, Capabilities, Head, StorageListOptions, ReadRange, Seq } from "./contract.ts"
 import { MAX_INFO_BYTES } from "./contract.ts"
+import { invalid, StorageError } from "./errors.ts"
 import { batchBytes, fits, isWellFormed, utf8Length } from "./utf8.ts"
-import { StorageError } from "./errors.ts"
 
 const SESSION_ID = /^[A-Za-z0-9](?:[A-Za-z0-9._-]{0,126}[A-Za-z0-9])?$/
 const DOC_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/
@@ -27,8 +19,7 @@ export function isSessionId(id: unknown): id is string {
 export function checkSessionId(id: unknown): asserts id is string {
   if (isSessionId(id)) return
   const shown = typeof id === "string" ? JSON.stringify(id.length > 40 ? `${id.slice(0, 40)}…` : id) : String(id)
-  throw new StorageError(
-    "invalid",
+  throw invalid(
     `${shown} is not a session id: use 1 to 128 of A-Z a-z 0-9 . _ - , with a letter or digit first and last, and no "..".`,
   )
 }
@@ -41,47 +32,34 @@ export function checkLines(
   lines: readonly string[],
   capabilities: Pick<Capabilities, "maxLineBytes" | "maxBatchBytes">,
 ): void {
-  if (!Array.isArray(lines) || lines.length === 0) {
-    throw new StorageError("invalid", "An append needs at least one line.")
-  }
+  if (!Array.isArray(lines) || lines.length === 0) throw invalid("An append needs at least one line.")
   let units = 0
   for (const [index, line] of lines.entries()) {
     if (typeof line !== "string" || line === "") {
-      throw new StorageError("invalid", `Line ${index} of the batch is not a string, or is empty.`)
+      throw invalid(`Line ${index} of the batch is not a string, or is empty.`)
     }
     if (line.includes("\n")) {
-      throw new StorageError(
-        "invalid",
-        `Line ${index} of the batch contains a line feed, which separates lines; append two lines instead.`,
-      )
+      throw invalid(`Line ${index} of the batch contains a line feed, which separates lines; append two lines instead.`)
     }
     if (!isWellFormed(line)) {
-      throw new StorageError(
-        "invalid",
-        `Line ${index} of the batch has a lone surrogate, which UTF-8 cannot hold; escape it.`,
-      )
+      throw invalid(`Line ${index} of the batch has a lone surrogate, which UTF-8 cannot hold; escape it.`)
     }
     units += line.length + 1
-    if (line.length * 3 > capabilities.maxLineBytes && utf8Length(line) > capabilities.maxLineBytes) {
-      const bytes = utf8Length(line)
-      throw new StorageError(
-        "invalid",
-        `Line ${index} has ${bytes} bytes; this storage takes ${capabilities.maxLineBytes}.`,
-      )
+    if (!fits(line, capabilities.maxLineBytes)) {
+      throw invalid(`Line ${index} has ${utf8Length(line)} bytes; this storage takes ${capabilities.maxLineBytes}.`)
     }
   }
   if (units * 3 > capabilities.maxBatchBytes && batchBytes(lines) > capabilities.maxBatchBytes) {
-    const bytes = batchBytes(lines)
-    throw new StorageError("invalid", `The batch has ${bytes} bytes; this storage takes ${capabilities.maxBatchBytes}.`)
+    throw invalid(`The batch has ${batchBytes(lines)} bytes; this storage takes ${capabilities.maxBatchBytes}.`)
   }
 }
 
 export function checkAppendOptions(o: StorageAppendOptions): void {
   if (o === undefined || o === null || (o.expect !== 0 && !isHead(o.expect))) {
-    throw new StorageError("invalid", "An append needs `expect`: the head to append after, or 0 to create the session.")
+    throw invalid("An append needs `expect`: the head to append after, or 0 to create the session.")
   }
   if (o.info !== undefined && (typeof o.info !== "string" || !fits(o.info, MAX_INFO_BYTES))) {
-    throw new StorageError("invalid", `\`info\` must be a string of at most ${MAX_INFO_BYTES} bytes.`)
+    throw invalid(`\`info\` must be a string of at most ${MAX_INFO_BYTES} bytes.`)
   }
 }
 
@@ -107,21 +85,17 @@ export function checkRange(range: ReadRange = {}): CheckedRange {
   const number = (name: string, value: unknown, otherwise: number, least = 0): number => {
     if (value === undefined) return otherwise
     if (Number.isSafeInteger(value) && (value as number) >= least) return value as number
-    throw new StorageError(
-      "invalid",
-      `\`${name}\` of a range must be a whole number from ${least}, not ${String(value)}.`,
-    )
+    throw invalid(`\`${name}\` of a range must be a whole number from ${least}, not ${String(value)}.`)
   }
   if (log !== undefined && typeof log !== "string") {
-    throw new StorageError("invalid", "`log` of a range must be a string: the `log` of a head.")
+    throw invalid("`log` of a range must be a string: the `log` of a head.")
   }
   if (maxBytes === undefined) {
-    if (before !== undefined)
-      throw new StorageError("invalid", "`before` of a range needs `maxBytes`; use `to` without it.")
+    if (before !== undefined) throw invalid("`before` of a range needs `maxBytes`; use `to` without it.")
     return { from: number("from", from, 0), to: number("to", to, Number.MAX_SAFE_INTEGER), maxBytes, log }
   }
   if (from !== undefined || to !== undefined) {
-    throw new StorageError("invalid", "A range has either `from` and `to`, or `before` and `maxBytes`.")
+    throw invalid("A range has either `from` and `to`, or `before` and `maxBytes`.")
   }
   return {
     from: 0,
@@ -134,7 +108,7 @@ export function checkRange(range: ReadRange = {}): CheckedRange {
 /** `limit` must be a whole number from 0, `after` a session id. Throws `unsupported` for `after` if the list is not ordered by id. */
 export function checkListOptions(o: StorageListOptions, capabilities: Capabilities): void {
   if (o.limit !== undefined && !(Number.isSafeInteger(o.limit) && o.limit >= 0)) {
-    throw new StorageError("invalid", `\`limit\` of a list must be a whole number from 0, not ${String(o.limit)}.`)
+    throw invalid(`\`limit\` of a list must be a whole number from 0, not ${String(o.limit)}.`)
   }
   if (o.after === undefined) return
   if (capabilities.listOrder !== "id") {
@@ -145,10 +119,8 @@ export function checkListOptions(o: StorageListOptions, capabilities: Capabiliti
 
 /** A document must be a string without lone surrogates. */
 export function checkDocText(text: unknown): asserts text is string {
-  if (typeof text !== "string") throw new StorageError("invalid", `A document must be a string, not ${typeof text}.`)
-  if (!isWellFormed(text)) {
-    throw new StorageError("invalid", "The document has a lone surrogate, which UTF-8 cannot hold; escape it.")
-  }
+  if (typeof text !== "string") throw invalid(`A document must be a string, not ${typeof text}.`)
+  if (!isWellFormed(text)) throw invalid("The document has a lone surrogate, which UTF-8 cannot hold; escape it.")
 }
 
 /** Splits a document key, `<name>` or `sessions/<id>/<name>`; throws `invalid` for anything else. */
@@ -159,13 +131,12 @@ export function parseDocKey(key: string): { readonly session?: string; readonly 
   if (named && parts.length === 1) return { name }
   if (named && parts.length === 3 && parts[0] === "sessions" && isSessionId(parts[1]))
     return { session: parts[1], name }
-  throw new StorageError(
-    "invalid",
+  throw invalid(
     `${JSON.stringify(key)} is not a document key: use "<name>" or "sessions/<id>/<name>", with 1 to 64 of A-Z a-z 0-9 . _ - in the name.`,
   )
 }
 
 export function checkHash(hash: unknown): asserts hash is string {
   if (typeof hash === "string" && HASH.test(hash)) return
-  throw new StorageError("invalid", "The hash of a blob must be the 64 lower-case hex digits of its SHA-256.")
+  throw invalid("The hash of a blob must be the 64 lower-case hex digits of its SHA-256.")
 }

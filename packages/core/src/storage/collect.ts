@@ -1,7 +1,7 @@
 /** Removes unreferenced blobs. Entries are not parsed: a hash anywhere in a log or a document counts as a reference. */
-import { checkSignal } from "./signals.ts"
+import { checkSignal, signalOf } from "./signals.ts"
 import type { CallOptions, Head, SessionStorage } from "./contract.ts"
-import { StorageError, hasStorageCode } from "./errors.ts"
+import { StorageError, hasStorageCode, invalid } from "./errors.ts"
 
 export interface CollectOptions extends CallOptions {
   /** Milliseconds. Blobs whose last put is more recent are kept, referenced or not. Default: 24 hours. */
@@ -25,12 +25,9 @@ export interface CollectedBlobs {
 export async function collectBlobs(storage: SessionStorage, o: CollectOptions = {}): Promise<CollectedBlobs> {
   const { olderThan = DAY_MS } = o
   if (!Number.isFinite(olderThan) || olderThan < 0) {
-    throw new StorageError(
-      "invalid",
-      `\`olderThan\` must be a number of milliseconds from 0, not ${String(olderThan)}.`,
-    )
+    throw invalid(`\`olderThan\` must be a number of milliseconds from 0, not ${String(olderThan)}.`)
   }
-  const signal = o.signal === undefined ? {} : { signal: o.signal }
+  const signal = signalOf(o)
   const ifPutBefore = Date.now() - olderThan
   const unreferenced = new Map<string, number>()
   for await (const { hash, bytes, putAt } of storage.blobs.list(signal)) {

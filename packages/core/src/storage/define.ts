@@ -21,7 +21,7 @@ import type {
   ListedSession,
   SessionStorage,
 } from "./contract.ts"
-import { StorageError } from "./errors.ts"
+import { invalid, StorageError } from "./errors.ts"
 import { sha256Hex } from "./hash.ts"
 import type { BlobAdapter, DocumentAdapter, StorageAdapter } from "./adapter.ts"
 
@@ -228,8 +228,4 @@ async function* logOf(
   }
   enter()
   if (next === 0) throw invalid("A log must have at least one line; to remove a session, delete it.")
-}
-
-function invalid(message: string): StorageError {
-  return new StorageError("invalid", message)
 }

@@ -22,33 +22,48 @@ export type StorageErrorCode =
   | "unavailable"
   | "aborted"
 
-export interface StorageErrorDetails {
+export interface ErrorDetails {
   /** The adapter and its location, e.g. `fs:/srv/agent/.sessions`. */
   readonly storage?: string
   readonly session?: string
   /** The path, key or row. */
   readonly at?: string
-  /** With `aborted`: the write had already been sent. */
-  readonly sent?: boolean
   readonly cause?: unknown
 }
 
-export class StorageError extends Error {
-  readonly code: StorageErrorCode
+export interface StorageErrorDetails extends ErrorDetails {
+  /** With `aborted`: the write had already been sent. */
+  readonly sent?: boolean
+}
+
+/** The base of `StorageError` and of core's `SessionError`. */
+export abstract class CodedError<Code extends string> extends Error {
+  readonly code: Code
   readonly storage?: string
   readonly session?: string
   readonly at?: string
+
+  constructor(code: Code, message: string, { storage, session, at, cause }: ErrorDetails) {
+    super(message, cause === undefined ? undefined : { cause })
+    this.code = code
+    if (storage !== undefined) this.storage = storage
+    if (session !== undefined) this.session = session
+    if (at !== undefined) this.at = at
+  }
+}
+
+export class StorageError extends CodedError<StorageErrorCode> {
   readonly sent?: boolean
 
   constructor(code: StorageErrorCode, message: string, details: StorageErrorDetails = {}) {
-    super(message, details.cause === undefined ? undefined : { cause: details.cause })
+    super(code, message, details)
     this.name = "StorageError"
-    this.code = code
-    if (details.storage !== undefined) this.storage = details.storage
-    if (details.session !== undefined) this.session = details.session
-    if (details.at !== undefined) this.at = details.at
     if (details.sent !== undefined) this.sent = details.sent
   }
+}
+
+export function invalid(message: string): StorageError {
+  return new StorageError("invalid", message)
 }
 
 /** Whether a thrown value is an `Error` with this code. */
@@ -56,5 +71,10 @@ export function hasStorageCode<C extends StorageErrorCode>(
   error: unknown,
   code: C,
 ): error is Error & { readonly code: C } {
-  return error instanceof Error && (error as { code?: unknown }).code === code
+  return codeOf(error) === code
+}
+
+/** The code of an error of a storage or of core; undefined for other values. */
+export function codeOf(error: unknown): unknown {
+  return error instanceof Error ? (error as { code?: unknown }).code : undefined
 }

@@ -7,7 +7,8 @@ import { toHex } from "./hash.ts"
 
 /** Throws `conflict` if the log is not at the head that an append or a replace expects. `stored` is undefined if there is no log. */
 export function checkExpect(stored: Head | undefined, expect: 0 | Head): void {
-  if (!isAt(stored, expect)) throw new StorageError("conflict", `Nothing was written: ${whyNot(stored, expect)}.`)
+  const difference = differenceOf(stored, expect)
+  if (difference !== undefined) throw new StorageError("conflict", `Nothing was written: ${difference}.`)
 }
 
 /**
@@ -48,14 +49,10 @@ export function rangeIn(range: CheckedRange, stored: Head | undefined): { readon
   return { from: range.from, to: Math.min(range.to, stored?.next ?? 0) }
 }
 
-function isAt(stored: Head | undefined, expect: 0 | Head): boolean {
-  if (stored === undefined || expect === 0) return stored === undefined && expect === 0
-  return stored.log === expect.log && stored.next === expect.next
-}
-
-function whyNot(stored: Head | undefined, expect: 0 | Head): string {
-  if (stored === undefined) return "there is no such session; expect 0 creates it"
+function differenceOf(stored: Head | undefined, expect: 0 | Head): string | undefined {
+  if (stored === undefined) return expect === 0 ? undefined : "there is no such session; expect 0 creates it"
   if (expect === 0) return "the session exists already"
   if (stored.log !== expect.log) return "the log was deleted and created again, or replaced; read it again"
+  if (stored.next === expect.next) return undefined
   return `the log has ${stored.next} lines, not ${expect.next}; read the new lines and append after them`
 }

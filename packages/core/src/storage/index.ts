@@ -49,6 +49,5 @@ export { checkListOptions, checkRange, type CheckedRange, checkSessionId, isSess
 export { checkSignal } from "./signals.ts"
 
 // Text and bytes.
-export { batchBytes, utf8Length } from "./utf8.ts"
 export { sha256Hex } from "./hash.ts"
-export { fromUtf8, toUtf8 } from "./utf8.ts"
+export { batchBytes, fromUtf8, toUtf8, utf8Length } from "./utf8.ts"

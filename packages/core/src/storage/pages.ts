@@ -3,9 +3,7 @@ import { utf8Length } from "./utf8.ts"
 import { type Chunk, type Head, type ListedSession, MAX_CHUNK_BYTES, type Seq } from "./contract.ts"
 import { StorageError, hasStorageCode } from "./errors.ts"
 import { rangeIn } from "./head.ts"
-import type { StorageAdapter } from "./adapter.ts"
-
-type MaybePromise<T> = T | Promise<T>
+import type { MaybePromise, StorageAdapter } from "./adapter.ts"
 
 /** Returns lines from `from` to `to` (exclusive), at most one chunk of them; none if the session no longer has this log. */
 export type LinesPage = (session: string, log: string, from: number, to: number) => MaybePromise<readonly string[]>

@@ -1,5 +1,5 @@
 /** From an entry that a caller appends to its line; values too large for a line move to the blob store. */
-import { applyBlobs, doesHoldBlobs, planBlobs } from "../format/blobs.ts"
+import { applyBlobs, mayHoldBlobs, planBlobs } from "../format/blobs.ts"
 import type { BlobLimits, BlobRef, PlannedBlob } from "../format/blobs.ts"
 import { toEncodedEntry } from "../format/line.ts"
 import type { EncodedEntry } from "../format/line.ts"
@@ -36,7 +36,7 @@ export function encodeForAppend(
   const hint = hintFor(payload, place.parentId)
   const entry = placeEntry(hint === undefined ? payload : without(payload, hint.field), place)
   const full = toEncodedEntry(entry)
-  const blobs = doesHoldBlobs(full, limits) ? planBlobs(decodeEntry(full), limits) : NO_BLOBS
+  const blobs = mayHoldBlobs(full, limits) ? planBlobs(decodeEntry(full), limits) : NO_BLOBS
   // References are of one length, so the line's size is known before its blobs are put.
   const bytes = bytesOf(blobs.length === 0 ? full : withBlobs(full, blobs.map(toZero)))
   const { type } = payload

@@ -1,6 +1,6 @@
 /** Converts one entry of version 3, of either dialect, to version 4. `v3-to-v4.ts` resolves references to other entries. */
 import { type LogRecord, withoutTransients } from "../../format/line.ts"
-import { textBlocks } from "../../format/new-entry.ts"
+import { withTextBlock } from "../../format/new-entry.ts"
 import type { Entry } from "../../format/entry.ts"
 import { type Fields, isObject } from "../../format/shape.ts"
 import { isoOf } from "./log.ts"
@@ -40,11 +40,11 @@ function timestampOf(timestamp: unknown): string | undefined {
 function payloadToV4(entry: LogRecord): LogRecord {
   switch (entry.type) {
     case "message":
-      return isObject(entry["message"]) ? { ...entry, message: withUsage(withBlocks(entry["message"])) } : entry
+      return isObject(entry["message"]) ? { ...entry, message: withUsage(withTextBlock(entry["message"])) } : entry
     case "context_edit":
-      return isObject(entry["replacement"]) ? { ...entry, replacement: withBlocks(entry["replacement"]) } : entry
+      return isObject(entry["replacement"]) ? { ...entry, replacement: withTextBlock(entry["replacement"]) } : entry
     case "custom_message":
-      return withBlocks(entry)
+      return withTextBlock(entry)
     case "model_change":
       return modelChange(entry)
     case "thinking_level_change":
@@ -66,11 +66,6 @@ function payloadToV4(entry: LogRecord): LogRecord {
     default:
       return entry
   }
-}
-
-function withBlocks<T extends Fields>(holder: T): T {
-  const content = holder["content"]
-  return typeof content === "string" ? { ...holder, content: textBlocks(content) } : holder
 }
 
 function withUsage<T extends Fields>(holder: T): T {
