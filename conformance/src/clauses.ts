@@ -48,8 +48,11 @@ export const clauses = {
   "list.all": "`list` returns every session once, with the values of `head`.",
   "list.order": "`list` has the order that the capabilities state; only a list ordered by id continues `after` an id.",
   "list.limit": "`list` returns at most `limit` sessions.",
+  "list.unreadable": "A session whose head cannot be read is listed with its error, and hides no other.",
   "delete.gone":
     "One step removes the session and its documents for everyone; `delete` returns what it removed, and is idempotent.",
+  "delete.purged":
+    "`purged` says whether the store holds nothing of the session any more; a repeated delete removes what is left.",
   "delete.stays": "After a delete, an append with an old head is `conflict`; nothing restores a deleted log.",
   "delete.only": "A delete removes that session alone; blobs are left to collection.",
   "tails.torn":

@@ -34,6 +34,18 @@ export interface Subject<L = unknown> {
   corruptLine?(location: L, session: string, seq: number): void | Promise<void>
 
   /**
+   * Damages what `head` needs of a session, as a failing disk or another program might, so that `head` rejects. No storage is open on
+   * the location at that time. Omit it if nothing outside of the storage objects can damage it (memory).
+   */
+  corruptHead?(location: L, session: string): void | Promise<void>
+
+  /**
+   * Whether anything in the location contains an ASCII text: any file, row or object, whether the storage still returns it or not.
+   * Omit it if the store cannot be searched.
+   */
+  contains?(location: L, text: string): boolean | Promise<boolean>
+
+  /**
    * Ends a storage as a crash of its process would: nothing is flushed, released or completed, locks stay held, and pending calls
    * may never settle. `storage` is the object that {@link open} returned.
    */
@@ -63,7 +75,12 @@ export interface Faults<L> {
    * than one append retries, because the next append must succeed.
    */
   readonly busy?: (location: L) => void | Promise<void>
+  /**
+   * Deletes take effect, but the bytes of the sessions cannot be removed until the returned function is called. Omit it if the two are
+   * one step of the store.
+   */
+  readonly removal?: (location: L) => Deliver | Promise<Deliver>
 }
 
-/** Delivers a late write, if there is one. */
+/** Delivers a late write, if there is one, or ends the fault of removals. */
 export type Deliver = () => void | Promise<void>

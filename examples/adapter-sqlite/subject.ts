@@ -1,5 +1,5 @@
 /** The SQLite storage as a subject of the conformance suite, with its faults. */
-import { mkdtempSync, rmSync } from "node:fs"
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import type { Subject } from "@sessions/conformance"
@@ -37,6 +37,12 @@ const subject: Subject<Location> = {
     driver.prepare(`UPDATE lines SET line = x'ff' WHERE log = ${log} AND seq = ?`).run(session, seq)
     driver.close()
   },
+  async corruptHead({ folder }, session) {
+    const driver = await openDriver(join(folder, "sessions.db"))
+    driver.prepare("UPDATE sessions SET head = substr(head, 2) WHERE id = ?").run(session)
+    driver.close()
+  },
+  contains: ({ folder }, text) => readdirSync(folder).some((name) => readFileSync(join(folder, name)).includes(text)),
   crash(storage) {
     const process = processes.get(storage)
     if (process) process.dead = true

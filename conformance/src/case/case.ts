@@ -46,7 +46,10 @@ export interface Need {
 }
 
 /** The optional features of a subject. */
-export type SubjectFeatures = Pick<Subject<never>, "tearTail" | "corruptLine" | "crash" | "faults" | "across">
+export type SubjectFeatures = Pick<
+  Subject<never>,
+  "tearTail" | "corruptLine" | "corruptHead" | "contains" | "crash" | "faults" | "across"
+>
 
 /** Derives each id from its group, so that the two cannot disagree. */
 export function casesOf(group: Group, cases: readonly (Omit<Case, "id" | "group"> & { n: number })[]): readonly Case[] {

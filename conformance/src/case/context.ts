@@ -51,11 +51,15 @@ export interface Context {
   readonly tearTail: (session: string, bytes: Uint8Array) => Promise<SessionStorage>
   /** Closes all storages, turns one stored line into invalid UTF-8, and opens again. */
   readonly corruptLine: (session: string, seq: number) => Promise<SessionStorage>
+  /** Closes all storages, damages the head of a session, and opens again. */
+  readonly corruptHead: (session: string) => Promise<SessionStorage>
+  /** Whether anything in the location contains the text; undefined if the subject cannot search it. */
+  readonly contains: (text: string) => Promise<boolean | undefined>
   /** Crashes all open storages, and opens again. */
   readonly crash: () => Promise<SessionStorage>
   /** Opens a storage of each adapter in the subject's `across`, on the same location. */
   readonly across: () => Promise<readonly SessionStorage[]>
-  /** Arms a fault for the next append. The returned function delivers a late write. */
+  /** Arms a fault. The returned function delivers a late write, or lets removals succeed again. */
   readonly arm: (fault: keyof Faults<unknown>) => Promise<Deliver>
   /** Ends the case as skipped, with this reason. */
   readonly skip: (reason: string) => never
@@ -135,6 +139,12 @@ export async function openContext<L>(subject: Subject<L>, sizes: Sizes): Promise
         await subject.corruptLine?.(location, session, seq)
         return open(location)
       },
+      async corruptHead(session) {
+        await close()
+        await subject.corruptHead?.(location, session)
+        return open(location)
+      },
+      contains: async (text) => subject.contains?.(location, text),
       async crash() {
         const crashing = opened
         opened = []

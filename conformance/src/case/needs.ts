@@ -14,12 +14,15 @@ type NeedName =
   | "orderedById"
   | "tearTail"
   | "corruptLine"
+  | "corruptHead"
+  | "contains"
   | "crash"
   | "quota"
   | "requestLost"
   | "responseLost"
   | "late"
   | "busy"
+  | "removal"
   | "across"
 
 /** An optional method has two needs, with it and without it, because a storage must refuse what it does not support. */
@@ -42,6 +45,8 @@ export const needs: Readonly<Record<NeedName, Need>> = {
   orderedById: { text: 'listOrder "id"', met: (capabilities) => capabilities.listOrder === "id" },
   tearTail: { text: "the subject's tearTail()", met: (_, features) => features.tearTail !== undefined },
   corruptLine: { text: "the subject's corruptLine()", met: (_, features) => features.corruptLine !== undefined },
+  corruptHead: { text: "the subject's corruptHead()", met: (_, features) => features.corruptHead !== undefined },
+  contains: { text: "the subject's contains()", met: (_, features) => features.contains !== undefined },
   crash: {
     text: 'the subject\'s crash() and durability beyond "none"',
     met: (capabilities, features) => features.crash !== undefined && capabilities.durability !== "none",
@@ -57,6 +62,7 @@ export const needs: Readonly<Record<NeedName, Need>> = {
   },
   late: { text: "the subject's faults.late()", met: (_, features) => features.faults?.late !== undefined },
   busy: { text: "the subject's faults.busy()", met: (_, features) => features.faults?.busy !== undefined },
+  removal: { text: "the subject's faults.removal()", met: (_, features) => features.faults?.removal !== undefined },
   across: {
     text: "another adapter on the same locations, the subject's `across`",
     met: (_, features) => (features.across?.length ?? 0) > 0,

@@ -5,6 +5,9 @@ import { casesOf } from "../case/case.ts"
 import { bigLines, create, expectGone, expectLog, line, linesTo } from "../helpers/lines.ts"
 import { needs } from "../case/needs.ts"
 
+const NOTHING = { bytes: 0, parts: 0, purged: true }
+const SECRET = "SECRET-OF-THE-SESSION"
+
 export const deletes: readonly Case[] = casesOf("delete", [
   {
     n: 1,
@@ -42,11 +45,11 @@ export const deletes: readonly Case[] = casesOf("delete", [
       const head = await storage.head("a")
       equal(
         await storage.delete("a"),
-        { bytes: head?.bytes, parts: head?.parts?.length ?? 1 },
+        { bytes: head?.bytes, parts: head?.parts?.length ?? 1, purged: true },
         "the result of delete()",
       )
-      equal(await storage.delete("a"), { bytes: 0, parts: 0 }, "the result of a second delete()")
-      equal(await storage.delete("missing"), { bytes: 0, parts: 0 }, "the result of delete() for a missing session")
+      equal(await storage.delete("a"), NOTHING, "the result of a second delete()")
+      equal(await storage.delete("missing"), NOTHING, "the result of delete() for a missing session")
     },
   },
   {
@@ -205,6 +208,62 @@ export const deletes: readonly Case[] = casesOf("delete", [
       await create(storage, "a")
       await rejects("aborted", "delete()", () => storage.delete("a", { signal: AbortSignal.abort() }))
       await expectLog(storage, "a", linesTo(2), "after the aborted delete")
+    },
+  },
+  {
+    n: 13,
+    clause: "delete.purged",
+    title: "after a delete that is `purged`, nothing in the store contains a line, info or document of the session",
+    needs: needs.contains,
+    async run({ storage, contains, close, sizes }) {
+      const secrets = ["FIRST", "LATER", "INFO", "DOCUMENT"].map((name) => `${name}-SECRET-OF-THE-SESSION`)
+      const [first, later, info, document] = secrets as [string, string, string, string]
+      const head = await create(storage, "a", [line(first), ...bigLines(sizes.logBytes)])
+      await storage.append("a", [line(later)], { expect: head, info })
+      await storage.docs.put("sessions/a/x", `"${document}"`, { expect: null })
+      equal(await contains(later), true, "whether the store contains a line of the session before the delete")
+      equal((await storage.delete("a")).purged, true, "`purged` of the delete")
+      await close()
+      for (const secret of secrets) equal(await contains(secret), false, `whether the store still contains ${secret}`)
+    },
+  },
+  {
+    n: 14,
+    clause: "delete.purged",
+    title: "a delete that cannot remove the bytes is not `purged`, and a repeated one removes them",
+    needs: needs.removal,
+    async run({ storage, arm, contains }) {
+      await create(storage, "a", [line(SECRET), line(1)])
+      await storage.docs.put("sessions/a/x", `"${SECRET}"`, { expect: null })
+      const head = await storage.head("a")
+      const repair = await arm("removal")
+      const deleted = { bytes: head?.bytes, parts: head?.parts?.length ?? 1, purged: false }
+      equal(await storage.delete("a"), deleted, "the result of the delete")
+      await expectGone(storage, "a", "after the delete")
+      await create(storage, "b", [line("b")])
+      await repair()
+      equal(await storage.delete("a"), NOTHING, "the result of the repeated delete")
+      equal((await contains(SECRET)) ?? false, false, "whether the store still contains text of the session")
+      await expectLog(storage, "b", [line("b")], "of another session, after the deletes")
+    },
+  },
+  {
+    n: 15,
+    clause: "delete.purged",
+    title: "the bytes that a delete left are not in a session that is created again, and go with its delete",
+    needs: needs.removal,
+    async run({ storage, arm, contains }) {
+      await create(storage, "a", [line(SECRET), line(1)])
+      await storage.docs.put("sessions/a/x", `"${SECRET}"`, { expect: null })
+      const repair = await arm("removal")
+      await storage.delete("a")
+      await repair()
+      await create(storage, "a", [line("new")])
+      await expectLog(storage, "a", [line("new")], "of the session that was created again")
+      const head = await storage.head("a")
+      const deleted = { bytes: head?.bytes, parts: head?.parts?.length ?? 1, purged: true }
+      equal(await storage.delete("a"), deleted, "the result of the second delete")
+      equal((await contains(SECRET)) ?? false, false, "whether the store still contains text of the first session")
     },
   },
 ])

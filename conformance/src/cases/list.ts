@@ -1,10 +1,10 @@
 /** Cases of `list`: completeness, order, paging and limits. */
-import type { ListedSession, SessionStorage } from "@sessions/core/storage"
+import type { ListRow, SessionStorage } from "@sessions/core/storage"
 import { check, equal, equalLines, rejects, until } from "../helpers/assert.ts"
 import type { Case } from "../case/case.ts"
 import { casesOf } from "../case/case.ts"
 import { invalidIds } from "../helpers/session-ids.ts"
-import { collect, create, line, linesTo } from "../helpers/lines.ts"
+import { collect, create, expectLog, line, linesTo } from "../helpers/lines.ts"
 import { needs } from "../case/needs.ts"
 
 export const list: readonly Case[] = casesOf("list", [
@@ -167,13 +167,42 @@ export const list: readonly Case[] = casesOf("list", [
       await rejects("aborted", "list()", () => collect(storage.list({ signal: AbortSignal.abort() })))
     },
   },
+  {
+    n: 11,
+    clause: "list.unreadable",
+    title: "a session whose head cannot be read is listed with the error of `head`, and hides no other",
+    needs: needs.corruptHead,
+    async run({ storage, corruptHead, capabilities }) {
+      for (const id of ["a", "b", "c"]) await create(storage, id, [line(id)])
+      const next = await corruptHead("b")
+      const rows = await collect(next.list())
+      equalLines(rows.map(({ id }) => id).toSorted(), ["a", "b", "c"], "the ids, sorted")
+      if (capabilities.listOrder === "id")
+        equalLines(
+          rows.map(({ id }) => id),
+          ["a", "b", "c"],
+          "the ids",
+        )
+      for (const { id, ...row } of rows) {
+        if (id !== "b") equal(row, await next.head(id), `the row of ${id}, compared with its head()`)
+        else {
+          check(row.error instanceof Error, "the row of the session that cannot be read", "one with an `error`", row)
+          await rejects(row.error?.code ?? "corrupt", "head() of that session", () => next.head(id))
+          equal(Object.keys(row), ["error"], "the fields of its row besides `id`")
+        }
+      }
+      await expectLog(next, "c", [line("c")], "of another session")
+      await create(next, "d")
+      equal((await collect(next.list())).length, 4, "the number of rows after another creation")
+    },
+  },
 ])
 
-function checkOrder(rows: readonly ListedSession[], order: "updatedAt" | "id"): void {
+function checkOrder(rows: readonly ListRow[], order: "updatedAt" | "id"): void {
   for (const [n, row] of rows.entries()) {
     const before = rows[n - 1]
     if (before === undefined) continue
-    const holds = order === "id" ? before.id < row.id : before.updatedAt >= row.updatedAt
+    const holds = order === "id" ? before.id < row.id : (before.updatedAt ?? 0) >= (row.updatedAt ?? 0)
     check(
       holds,
       `the row ${n} of a list ordered by ${order}`,
@@ -186,7 +215,7 @@ function checkOrder(rows: readonly ListedSession[], order: "updatedAt" | "id"): 
 /** Appends until the clock has advanced and the session is newer than all others. */
 async function makeNewest(storage: SessionStorage, session: string, waitMs: number): Promise<void> {
   const others = (await collect(storage.list())).filter(({ id }) => id !== session)
-  const newest = Math.max(...others.map(({ updatedAt }) => updatedAt))
+  const newest = Math.max(...others.map(({ updatedAt }) => updatedAt ?? 0))
   await until(waitMs, `an updatedAt of ${session} after ${newest}`, async () => {
     const head = await storage.head(session)
     if (head === undefined) return false

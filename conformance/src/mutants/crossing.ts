@@ -34,7 +34,7 @@ export const crossingMutants: readonly Mutant[] = [
     return {
       async delete(session) {
         deleted.add(session)
-        return { bytes: 0, parts: 0 }
+        return { bytes: 0, parts: 0, purged: true }
       },
       head: async (session, o) => (deleted.has(session) ? undefined : real.head(session, o)),
     }

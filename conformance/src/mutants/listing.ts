@@ -1,11 +1,11 @@
 /** Mutants of `head` and `list`. */
-import type { ListedSession } from "@sessions/core/storage"
+import type { ListedSession, ListRow, UnreadableSession } from "@sessions/core/storage"
 import { collect } from "./sound-subjects.ts"
-import { perLocation, plain } from "./sound-subjects.ts"
+import { corruptHeads, perLocation, plain } from "./sound-subjects.ts"
 import type { Mutant } from "./mutant.ts"
 import { ids, mutant } from "./mutant.ts"
 
-const cached = perLocation(() => new Map<string, ListedSession>())
+const cached = perLocation(() => new Map<string, ListRow>())
 
 export const listingMutants: readonly Mutant[] = [
   mutant(
@@ -82,4 +82,19 @@ export const listingMutants: readonly Mutant[] = [
     docs: { ...real.docs, get: (key) => real.docs.get(key), list: (prefix) => real.docs.list(prefix) },
     blobs: { ...real.blobs, get: (hash) => real.blobs.get(hash), list: () => real.blobs.list() },
   })),
+  unreadable("ends a list with the error of a session that cannot be read", ["LIST-11"], ({ error }) => {
+    throw error
+  }),
+  unreadable("leaves a session that cannot be read out of the list", ["LIST-11"], () => []),
+  unreadable("lists a session that cannot be read with an empty head", ["LIST-11"], ({ id }) => [
+    { id, next: 0, log: "", bytes: 0, updatedAt: 0 },
+  ]),
 ]
+
+function unreadable(
+  name: string,
+  fails: readonly string[],
+  toRows: (row: UnreadableSession) => readonly ListRow[],
+): Mutant {
+  return { subject: corruptHeads(name, toRows), fails }
+}

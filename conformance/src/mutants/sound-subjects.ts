@@ -3,7 +3,15 @@
  * feature run, and so that a mutant can break it.
  */
 import type { Faults, Subject } from "../subject.ts"
-import type { StorageAppendOptions, Chunk, Head, ReadRange, SessionStorage } from "@sessions/core/storage"
+import type {
+  Chunk,
+  Head,
+  ListRow,
+  ReadRange,
+  SessionStorage,
+  StorageAppendOptions,
+  UnreadableSession,
+} from "@sessions/core/storage"
 import { checkListOptions, hasStorageCode, StorageError } from "@sessions/core/storage"
 import type { MemoryLocation, MemoryStorageOptions } from "@sessions/memory"
 import { createMemoryLocation, createMemoryStorage } from "@sessions/memory"
@@ -115,6 +123,90 @@ export function corrupting(
     },
   }))
   return { ...subject, corruptLine: (location, session, seq) => void corruptedIn(location).set(session, seq) }
+}
+
+/** Marks heads as damaged. `toRows` makes the rows of such a session. */
+export function corruptHeads(
+  name: string,
+  toRows: (row: UnreadableSession) => readonly ListRow[] = (row) => [row],
+): Subject<MemoryLocation> {
+  const corruptedIn = perLocation(() => new Set<string>())
+  const subject = changed(name, (real, location) => {
+    const check = (session: string): void => {
+      if (!corruptedIn(location).has(session)) return
+      throw new StorageError("corrupt", "The head is damaged; it is not changed.", { session })
+    }
+    return {
+      async head(session, o) {
+        check(session)
+        return real.head(session, o)
+      },
+      async *list(o) {
+        for await (const row of real.list(o)) {
+          try {
+            check(row.id)
+            yield row
+          } catch (error) {
+            yield* toRows({ id: row.id, error: error as StorageError })
+          }
+        }
+      },
+    }
+  })
+  return { ...subject, corruptHead: (location, session) => void corruptedIn(location).add(session) }
+}
+
+/** What a delete moved to the trash. */
+export interface Trashed {
+  /** Lines and documents. */
+  readonly texts: readonly string[]
+  readonly info: string
+}
+
+/** How a storage that removes the bytes of a session in a second step handles that step. */
+export interface Purging {
+  /** What stays of the session's trash, oldest first. `isRepeat`: there was no session any more. */
+  readonly keep?: (trash: readonly Trashed[], isRepeat: boolean) => readonly Trashed[]
+  /** The value of `purged`. `failed`: the bytes could not be removed. */
+  readonly toPurged?: (failed: boolean) => boolean
+}
+
+/** Moves a deleted session to a trash, which the same call or a repeated one empties. */
+export function purging(
+  name: string,
+  { keep = () => [], toPurged = (failed) => !failed }: Purging = {},
+): Subject<MemoryLocation> {
+  const trashOf = perLocation(() => new Map<string, readonly Trashed[]>())
+  const failing = perLocation<{ armed: boolean }>(() => ({ armed: false }))
+  const subject = changed(name, (real, location) => ({
+    async delete(session, o) {
+      const log = location.logs.get(session)
+      const docs = [...location.docs].flatMap(([key, text]) => (key.startsWith(`sessions/${session}/`) ? [text] : []))
+      const deleted = await real.delete(session, o)
+      const before = trashOf(location).get(session) ?? []
+      const info = log?.info?.text ?? ""
+      const trash = log === undefined ? before : [...before, { texts: [...log.lines, ...docs], info }]
+      const failed = failing(location).armed
+      trashOf(location).set(session, failed ? trash : keep(trash, log === undefined))
+      return { ...deleted, purged: toPurged(failed) }
+    },
+  }))
+  return {
+    ...subject,
+    contains(location, text) {
+      const logs = [...location.logs.values()].flatMap(({ lines, info }) => [...lines, info?.text ?? ""])
+      const trash = [...trashOf(location).values()].flat().flatMap(({ texts, info }) => [...texts, info])
+      return [...logs, ...location.docs.values(), ...trash].some((one) => one.includes(text))
+    },
+    faults: {
+      removal(location) {
+        failing(location).armed = true
+        return () => {
+          failing(location).armed = false
+        }
+      },
+    },
+  }
 }
 
 export function isWindow(range: ReadRange | undefined): range is Extract<ReadRange, { readonly maxBytes: number }> {
@@ -289,6 +381,8 @@ export const soundSubjects: readonly Subject<MemoryLocation>[] = [
   small,
   tearing("tearing", (_, lines) => lines),
   corrupting("corrupting"),
+  corruptHeads("corrupt heads"),
+  purging("purging"),
   crashing("crashing", false),
   faulty("faulty"),
   secondAdapter("second adapter", () => ({})),

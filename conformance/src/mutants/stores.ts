@@ -1,7 +1,7 @@
 /** Mutants of documents and blobs. */
 import type { BlobStore, Doc } from "@sessions/core/storage"
 import { isSessionId } from "@sessions/core/storage"
-import { collect, perLocation } from "./sound-subjects.ts"
+import { collect, perLocation, purging } from "./sound-subjects.ts"
 import type { Mutant } from "./mutant.ts"
 import { ids, mutant } from "./mutant.ts"
 
@@ -109,6 +109,26 @@ export const storesMutants: readonly Mutant[] = [
     has: async (hash, o) => HASH.test(hash) && real.has(hash, o),
     get: async (hash, o) => (HASH.test(hash) ? real.get(hash, o) : undefined),
   })),
+  {
+    subject: purging("keeps the `info` of a deleted session in its trash", {
+      keep: (trash) => trash.map(({ info }) => ({ texts: [], info })),
+    }),
+    fails: ["DELETE-13"],
+  },
+  {
+    subject: purging("reports a session as purged although its bytes could not be removed", { toPurged: () => true }),
+    fails: ["DELETE-14"],
+  },
+  {
+    subject: purging("does not remove what an earlier delete left when it is repeated", {
+      keep: (trash, isRepeat) => (isRepeat ? trash : []),
+    }),
+    fails: ["DELETE-14"],
+  },
+  {
+    subject: purging("removes only the last log that was deleted under an id", { keep: (trash) => trash.slice(0, -1) }),
+    fails: ["DELETE-15"],
+  },
   mutant("deletes blobs with a session", ["DELETE-08", "BLOBS-12"], (real, location) => ({
     async delete(session, o) {
       const deleted = await real.delete(session, o)

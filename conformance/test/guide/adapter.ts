@@ -76,7 +76,7 @@ export function createMyStorage(disk: Disk): SessionStorage {
         if (head) for (const [key] of tx.rows("lines", lineKey(head.log, 0), after(head.log))) tx.delete("lines", key)
         const docs = `sessions/${session}/`
         for (const [key] of tx.rows("docs", docs, after(docs))) tx.delete("docs", key)
-        return { bytes: head?.bytes ?? 0, parts: head ? 1 : 0 }
+        return { bytes: head?.bytes ?? 0, parts: head ? 1 : 0, purged: true }
       }),
 
     docs: {

@@ -10,6 +10,8 @@ const SETUP = [
   // With NORMAL, SQLite acknowledges a WAL commit before it is on disk. fullfsync flushes the cache of the disk on macOS.
   "PRAGMA synchronous = FULL",
   "PRAGMA fullfsync = ON",
+  // Overwrites what is deleted, also in pages that are not used again.
+  "PRAGMA secure_delete = ON",
   "CREATE TABLE IF NOT EXISTS sessions (id TEXT PRIMARY KEY, head TEXT NOT NULL)",
   "CREATE TABLE IF NOT EXISTS lines (log TEXT, seq INTEGER, line BLOB NOT NULL, PRIMARY KEY (log, seq))",
   "CREATE TABLE IF NOT EXISTS docs (key TEXT PRIMARY KEY, text BLOB NOT NULL)",
@@ -22,6 +24,8 @@ const CODES: { [result: number]: StorageErrorCode } = { 5: "unavailable", 11: "c
 export interface Database {
   read<T>(work: (driver: Driver) => T): Promise<T>
   write<T>(work: (driver: Driver) => T): Promise<T>
+  /** Removes from the WAL what was deleted. Returns false if a reader needs the old pages. */
+  checkpoint(): Promise<boolean>
   readonly close: () => Promise<void>
 }
 
@@ -36,6 +40,10 @@ export function createDatabase(open: () => Promise<Driver>): Database {
   return {
     read: async (work) => work(await connection.get()),
     write: async (work) => inTransaction(await connection.get(), work),
+    async checkpoint() {
+      const [row] = (await connection.get()).prepare<{ busy: number }>("PRAGMA wal_checkpoint(TRUNCATE)").all()
+      return row?.busy === 0
+    },
     close: connection.close,
   }
 }

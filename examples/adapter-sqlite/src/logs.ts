@@ -1,6 +1,15 @@
 /** The logs of the storage: one row per session with its head, one row per line. */
 import type { HeadInfo, StorageAdapter } from "@sessions/core/storage"
-import { fromUtf8, headAfter, listPages, readPages, takeChunk, toUtf8, windowStart } from "@sessions/core/storage"
+import {
+  fromUtf8,
+  headAfter,
+  listPages,
+  readPages,
+  takeChunk,
+  toListRow,
+  toUtf8,
+  windowStart,
+} from "@sessions/core/storage"
 import type { Database } from "./database.ts"
 import { deleteDocsOf } from "./docs.ts"
 import type { Driver } from "./driver.ts"
@@ -39,18 +48,20 @@ export function createLogs(db: Database): Pick<StorageAdapter, "append" | "head"
     list: listPages((after, limit) =>
       db.read((driver) => {
         const rows = driver.prepare<Row>(LIST).all(after, limit)
-        return rows.map(({ id, head }) => ({ id, ...toHead(head) }))
+        return rows.map(({ id, head }) => toListRow(id, () => toHead(head)))
       }),
     ),
 
-    delete: (session) =>
-      db.write((driver) => {
+    async delete(session) {
+      const deleted = await db.write((driver) => {
         const head = headOf(driver, session)
         driver.prepare("DELETE FROM lines WHERE log = ?").run(head?.log ?? null)
         driver.prepare("DELETE FROM sessions WHERE id = ?").run(session)
         deleteDocsOf(driver, session)
         return { bytes: head?.bytes ?? 0, parts: head ? 1 : 0 }
-      }),
+      })
+      return { ...deleted, purged: await db.checkpoint() }
+    },
   }
 }
 

@@ -1,5 +1,5 @@
 /** A storage that counts its calls. */
-import type { Capabilities, ListedSession, SessionStorage } from "../src/storage/contract.ts"
+import type { Capabilities, ListRow, SessionStorage } from "../src/storage/contract.ts"
 
 export interface Counted {
   /** Lines returned by reads, and their characters. */
@@ -82,12 +82,9 @@ export function createCountingStorage(inner: SessionStorage, pretend: Partial<Ca
   }
 }
 
-async function* inOrder(
-  rows: AsyncIterable<ListedSession>,
-  order: Capabilities["listOrder"],
-): AsyncIterable<ListedSession> {
+async function* inOrder(rows: AsyncIterable<ListRow>, order: Capabilities["listOrder"]): AsyncIterable<ListRow> {
   if (order === "updatedAt") return yield* rows
-  const all: ListedSession[] = []
+  const all: ListRow[] = []
   for await (const row of rows) all.push(row)
   yield* all.sort((a, b) => (a.id < b.id ? -1 : 1))
 }

@@ -9,7 +9,7 @@ test("reading, listing and deleting in a root that is not there yields nothing a
   const { storage } = openAt(root)
   expect(await linesOf(storage, "a")).toEqual([])
   expect(await storage.head("a")).toBeUndefined()
-  expect(await storage.delete("a")).toEqual({ bytes: 0, parts: 0 })
+  expect(await storage.delete("a")).toEqual({ bytes: 0, parts: 0, purged: true })
   for await (const row of storage.list()) expect.unreachable(row.id)
   for await (const key of storage.docs.list()) expect.unreachable(key)
   for await (const blob of storage.blobs.list()) expect.unreachable(blob.hash)
@@ -116,7 +116,7 @@ test("what is no session is not listed, and links are not followed", async () =>
   await expect(storage.docs.put("sessions/link/d", "x", { expect: null })).rejects.toMatchObject({
     code: "unavailable",
   })
-  expect(await storage.delete("link")).toEqual({ bytes: 0, parts: 0 })
+  expect(await storage.delete("link")).toEqual({ bytes: 0, parts: 0, purged: true })
   expect(filesBelow(outside)).toEqual(["session.jsonl"])
   expect(fs.readFileSync(join(outside, "session.jsonl"), "utf8")).toBe("secret\n")
   expect(fs.readFileSync(join(root, "notes", "readme.txt"), "utf8")).toBe("mine")

@@ -10,15 +10,16 @@ import {
 } from "@sessions/core/storage"
 import { createBlobStore } from "./stores/blobs.ts"
 import { createDocStore } from "./stores/docs.ts"
-import { createDeps } from "./deps.ts"
+import { createDeps, type Deps } from "./deps.ts"
 import { type Files, nodeFiles } from "./disk/files.ts"
 import { POLL_MS } from "./notifier.ts"
 import { toLayout, toSessionPaths } from "./disk/layout.ts"
+import { sweepLeftovers } from "./disk/sweep.ts"
 import { type DecodeLines, decodeLines as decodeOnNode } from "./log/decode.ts"
 import { listSessions } from "./read/list.ts"
 import { infoIn, readMetadata, type StoredInfo } from "./log/metadata.ts"
 import { readLines } from "./read/reader.ts"
-import { sessionExists, removeSession } from "./write/remove.ts"
+import { isAnythingLeft, removeSession } from "./write/remove.ts"
 import { replaceLog } from "./write/replace.ts"
 import { rewriteFailed, syncSession } from "./write/sync.ts"
 import { toHeadInfo } from "./log/view.ts"
@@ -52,6 +53,7 @@ export function createFileStorage(o: FileStorageOptions): SessionStorage {
   const { files = nodeFiles, decodeLines = decodeOnNode } = o
   const deps = createDeps({ files, decodeLines, layout, durability, maxPartBytes, lockTimeout })
   const writers = createWriters(deps)
+  const sweep = createFirstUseSweep(deps)
   const pendingInfo = (session: string, log: string, next: Seq): StoredInfo | undefined =>
     writers.find(session)?.infoOf(log, next)
 
@@ -71,9 +73,13 @@ export function createFileStorage(o: FileStorageOptions): SessionStorage {
     docs: createDocStore(deps),
     blobs: createBlobStore(deps),
 
-    append: (session, lines, options) => writers.get(session).append(lines, options),
+    append(session, lines, options) {
+      sweep.start()
+      return writers.get(session).append(lines, options)
+    },
 
     head(session) {
+      sweep.start()
       const view = deps.view(session)
       if (view === undefined) return undefined
       const info =
@@ -84,11 +90,15 @@ export function createFileStorage(o: FileStorageOptions): SessionStorage {
 
     read: (session, range, { signal }) => readLines(deps, session, range, signal),
 
-    list: (options) => listSessions(deps, options, pendingInfo),
+    list(options) {
+      sweep.start()
+      return listSessions(deps, options, pendingInfo)
+    },
 
     delete(session, { signal }) {
+      sweep.start()
       const paths = toSessionPaths(layout, session)
-      if (!sessionExists(deps, paths)) return { bytes: 0, parts: 0 }
+      if (!isAnythingLeft(deps, paths)) return { bytes: 0, parts: 0, purged: true }
       return writers.get(session).exclusively(() => removeSession(deps, paths, signal), signal)
     },
 
@@ -110,8 +120,34 @@ export function createFileStorage(o: FileStorageOptions): SessionStorage {
       interval: () => POLL_MS,
     }),
 
-    close: () => writers.close(),
+    async close() {
+      await Promise.all([writers.close(), sweep.end()])
+    },
   })
+}
+
+interface FirstUseSweep {
+  start(): void
+  /** Resolves when the sweep has ended, if it was started. */
+  end(): Promise<void>
+}
+
+/** Removes what earlier processes left, once, after the first call: it must not make that call wait. */
+function createFirstUseSweep({ files, layout }: Deps): FirstUseSweep {
+  let timer: ReturnType<typeof setImmediate> | undefined
+  let running: Promise<void> | undefined
+  // A failure leaves everything to the next opening, and concerns no call.
+  const run = (): Promise<void> => (running ??= sweepLeftovers(files, layout).catch(() => undefined))
+  return {
+    start() {
+      timer ??= setImmediate(() => void run())
+    },
+    async end() {
+      if (timer === undefined) return
+      clearImmediate(timer)
+      await run()
+    },
+  }
 }
 
 function checkStorageOptions(root: unknown, numbers: Readonly<Record<string, number>>, durability: string): void {

@@ -5,7 +5,7 @@ import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { promisify } from "node:util"
 import { createSessions } from "@sessions/core"
-import type { Head, ListedSession } from "@sessions/core/storage"
+import type { Head, ListRow } from "@sessions/core/storage"
 import { expect, test } from "vitest"
 import { createFileStorage } from "../src/index.ts"
 import { lineAt, makeRoot, openAt } from "./helpers.ts"
@@ -26,7 +26,7 @@ test("of 10,000 sessions the 50 newest come first, and only the logs of those ar
     if (op === "open") opened.add(path.slice(root.length + 1).split("/", 1)[0] ?? "")
     return proceed()
   }
-  const page: ListedSession[] = []
+  const page: ListRow[] = []
   for await (const row of storage.list({ limit: 50 })) page.push(row)
   files.fault = undefined
   expect(page.map(({ id }) => id)).toEqual(Array.from({ length: 50 }, (_, i) => idOf(SESSIONS - 1 - i)))

@@ -1,8 +1,8 @@
 /** What listing again costs in operations on files, and that no change is missed by it. */
 import * as fs from "node:fs"
 import { join } from "node:path"
-import type { ListedSession, SessionStorage } from "@sessions/core/storage"
-import { expect, test } from "vitest"
+import type { ListRow, SessionStorage } from "@sessions/core/storage"
+import { expect, onTestFinished, test, vi } from "vitest"
 import { fill, makeRoot, openAt } from "./helpers.ts"
 
 test("what was listed before is not read again, as long as its files are the same", async () => {
@@ -27,7 +27,7 @@ test("a session that was appended to meanwhile, by whomever, is read again; the 
 test("what was written just before it was listed is read again: it may change within one step of the clock", async () => {
   const { root, storage, reads } = await listed()
   const path = join(root, "a", "metadata.json")
-  fs.utimesSync(path, new Date(), new Date())
+  fs.utimesSync(path, Date.now() / 1000, Date.now() / 1000)
   await all(storage)
   reads.length = 0
   await all(storage)
@@ -53,7 +53,7 @@ test("a row is what its session is when the row comes, however long the listing 
     for (const name of fs.readdirSync(join(root, id))) fs.utimesSync(join(root, id, name), at, at)
   }
   const own = openAt(root).storage
-  const rows: ListedSession[] = []
+  const rows: ListRow[] = []
   for await (const row of own.list()) {
     rows.push(row)
     if (rows.length > 1) continue
@@ -72,10 +72,10 @@ async function listed(): Promise<{ root: string; storage: SessionStorage; reads:
   const writer = openAt(root).storage
   for (const id of ["a", "b", "c"]) await fill(writer, id, 3, 100)
   await writer[Symbol.asyncDispose]()
-  const before = new Date(Date.now() - 3_600_000)
-  for (const id of ["a", "b", "c"]) {
-    for (const name of fs.readdirSync(join(root, id))) fs.utimesSync(join(root, id, name), before, before)
-  }
+  // Setting the times of the files would be a change to them.
+  const now = Date.now
+  vi.spyOn(Date, "now").mockImplementation(() => now() + 3_600_000)
+  onTestFinished(() => void vi.restoreAllMocks())
   const { storage, files } = openAt(root)
   const reads: string[] = []
   files.fault = ({ op, path }, proceed) => {
@@ -86,8 +86,8 @@ async function listed(): Promise<{ root: string; storage: SessionStorage; reads:
   return { root, storage, reads }
 }
 
-async function all(storage: SessionStorage): Promise<ListedSession[]> {
-  const found: ListedSession[] = []
+async function all(storage: SessionStorage): Promise<ListRow[]> {
+  const found: ListRow[] = []
   for await (const session of storage.list()) found.push(session)
   return found
 }

@@ -1,7 +1,7 @@
 /** A storage that stays open remembers parts, ends and rows. Whatever others do meanwhile, it answers as one that was just made. */
 import * as fs from "node:fs"
 import { join } from "node:path"
-import type { Head, HeadInfo, ListedSession, SessionStorage } from "@sessions/core/storage"
+import type { Head, HeadInfo, ListRow, SessionStorage } from "@sessions/core/storage"
 import * as fc from "fast-check"
 import { expect, test } from "vitest"
 import { chunked, linesOf, makeRoot, openAt } from "./helpers.ts"
@@ -48,9 +48,7 @@ const others: Readonly<Record<string, Action>> = {
   },
   "put back what follows the log": ({ folder, aside }) => {
     const [from, to] = [join(aside, "metadata.json"), join(folder, "metadata.json")]
-    // A row of another log is known by the size of its last part alone, which these short logs may share.
-    if (!fs.existsSync(from) || identityIn(aside) !== identityIn(folder)) return
-    fs.cpSync(from, to, { preserveTimestamps: true })
+    if (fs.existsSync(from) && fs.existsSync(folder)) fs.cpSync(from, to, { preserveTimestamps: true })
   },
   "remove what follows the log": ({ folder }) => fs.rmSync(join(folder, "metadata.json"), { force: true }),
   "make the folder look old": ({ folder }) => {
@@ -91,15 +89,10 @@ async function answers(storage: SessionStorage): Promise<unknown> {
   return { rows, head, lines: await Promise.all(ranges.map((range) => linesOf(storage, "a", range))) }
 }
 
-function withoutInfo(head: HeadInfo | ListedSession | undefined): HeadInfo | undefined {
+function withoutInfo(head: HeadInfo | ListRow | undefined): object | undefined {
   if (head === undefined) return undefined
   const { info: _, ...rest } = head
   return rest
-}
-
-function identityIn(folder: string): string | undefined {
-  const path = join(folder, "log.id")
-  return fs.existsSync(path) ? fs.readFileSync(path, "utf8") : undefined
 }
 
 async function headOf(storage: SessionStorage): Promise<Head | 0> {

@@ -1,7 +1,7 @@
 /** What somebody put back, copied or moved while a storage was open: nothing appended after it is lost, nothing told is old. */
 import * as fs from "node:fs"
 import { join } from "node:path"
-import type { Head, HeadInfo, ListedSession, SessionStorage } from "@sessions/core/storage"
+import type { Head, HeadInfo, ListRow, SessionStorage } from "@sessions/core/storage"
 import { expect, test } from "vitest"
 import { chunked, filesBelow, fill, lineAt, linesOf, linesTo, makeRoot, openAt } from "./helpers.ts"
 
@@ -69,6 +69,34 @@ test("a listing does not go by metadata.json where the log went on in a part tha
   expect(await rowOf(openAt(root).storage)).toMatchObject({ next: 22 })
 })
 
+test("a listing does not go by the metadata.json of another log, though its last part has the same size", async () => {
+  const root = makeRoot()
+  const { storage } = openAt(root)
+  await storage.append("a", ["1", "2", "3", "4"], { expect: 0, info: "old" })
+  await quiet(root)
+  const old = fs.readFileSync(join(root, "a", "metadata.json"))
+  await storage.delete("a")
+  await storage.append("a", ["one", "two"], { expect: 0 })
+  await storage[Symbol.asyncDispose]()
+  fs.writeFileSync(join(root, "a", "metadata.json"), old)
+  const again = openAt(root).storage
+  expect(await rowOf(again)).toEqual({ id: "a", ...(await again.head("a")) })
+})
+
+test("a listing does not go by the metadata.json of a log whose `log.id` or last part was put back", async () => {
+  for (const name of ["log.id", "session.jsonl"]) {
+    const root = makeRoot()
+    const { storage } = openAt(root)
+    await storage.append("a", ["1", "2", "3", "4"], { expect: 0 })
+    await storage[Symbol.asyncDispose]()
+    const changed = name === "log.id" ? "another\n" : "one\ntwo\n"
+    fs.writeFileSync(join(root, ".changed"), changed)
+    fs.renameSync(join(root, ".changed"), join(root, "a", name))
+    const again = openAt(root).storage
+    expect(await rowOf(again)).toEqual({ id: "a", ...(await again.head("a")) })
+  }
+})
+
 test("information of lines that a log which was put back does not have is given by no listing", async () => {
   const root = makeRoot()
   const { storage } = openAt(root)
@@ -106,7 +134,7 @@ function copy(from: string, to: string): void {
   fs.cpSync(from, to, { recursive: true, preserveTimestamps: true })
 }
 
-async function rowOf(storage: SessionStorage): Promise<ListedSession | HeadInfo | undefined> {
+async function rowOf(storage: SessionStorage): Promise<ListRow | HeadInfo | undefined> {
   for await (const row of storage.list()) return row
   return undefined
 }

@@ -87,7 +87,7 @@ test("a session in many parts is one session, counted to its last message, and d
     const lines = fs.readFileSync(part.at ?? "", "utf8").split("\n").length - 1
     expect(part).toEqual({ ...listed[0]?.parts[index], number: index + 1, count: lines })
   }
-  expect(await sessions.delete(id)).toEqual({ bytes: listed[0]?.bytes, parts: parts.length })
+  expect(await sessions.delete(id)).toEqual({ bytes: listed[0]?.bytes, parts: parts.length, purged: true })
   expect(fs.existsSync(join(root, id))).toBe(false)
 })
 

@@ -47,6 +47,14 @@ export function createSubject(
       bytes[at] = 0xff
       fs.writeFileSync(part?.path ?? "", bytes)
     },
+    corruptHead({ root }, session) {
+      const [first] = partsOf(root, session)
+      fs.renameSync(first?.path ?? "", join(root, session, "session_part2.1.jsonl"))
+    },
+    contains: ({ root }, text) =>
+      fs
+        .readdirSync(root, { recursive: true, withFileTypes: true })
+        .some((entry) => entry.isFile() && fs.readFileSync(join(entry.parentPath, entry.name)).includes(text)),
     crash(storage, { root, open }) {
       const files = open.get(storage)
       if (files !== undefined) files.fault = dead()
@@ -72,6 +80,17 @@ export function createSubject(
           }
           throw systemError("EIO")
         }),
+      removal({ open }) {
+        for (const files of open.values()) {
+          files.fault = ({ op }, proceed) => {
+            if (op !== "remove") return proceed()
+            throw systemError("EACCES")
+          }
+        }
+        return () => {
+          for (const files of open.values()) files.fault = undefined
+        }
+      },
     },
   }
 }

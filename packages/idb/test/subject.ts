@@ -1,7 +1,7 @@
 /** IndexedDB storages as subjects of the conformance suite. */
 import type { Subject } from "@sessions/conformance"
 import { createIndexedDbStorage, type IndexedDbStorageOptions } from "@sessions/idb"
-import { deleteDB } from "idb"
+import { deleteDB, openDB } from "idb"
 import { inject } from "./faults.ts"
 
 export const indexedDb: Subject<string> = createSubject("idb", {})
@@ -19,6 +19,18 @@ function createSubject(name: string, options: IndexedDbStorageOptions): Subject<
     makeLocation: () => `test-${Date.now().toString(36)}-${made++}`,
     open: (database) => createIndexedDbStorage({ ...options, database }),
     removeLocation: (database) => deleteDB(database),
+    async corruptHead(database, session) {
+      const db = await openDB(database)
+      const head = (await db.get("heads", session)) as object
+      await db.put("heads", { ...head, next: "damaged", updatedAt: null })
+      db.close()
+    },
+    async contains(database, text) {
+      const db = await openDB(database)
+      const stored = await Promise.all([...db.objectStoreNames].map((name) => db.getAll(name)))
+      db.close()
+      return JSON.stringify(stored).includes(text)
+    },
     faults: {
       quota: (database) => inject(database, "quota"),
       requestLost: (database) => inject(database, "requestLost"),

@@ -88,7 +88,7 @@ export function createMemoryStorage(options: MemoryStorageOptions = {}): Session
       location.logs.delete(session)
       deleteDocumentsOf(location, session)
       notify(location, session, "deleted")
-      return { bytes: log?.bytes ?? 0, parts: log === undefined ? 0 : 1 }
+      return { bytes: log?.bytes ?? 0, parts: log === undefined ? 0 : 1, purged: true }
     },
 
     sync() {

@@ -164,10 +164,12 @@ export function createObjectStorage(options: ObjectStorageOptions): S3Storage {
       calls.call({ doing: "collect garbage", ...(session !== undefined && { session }) }, o, async () => {
         if (session !== undefined) checkSessionId(session)
         const sessions = session === undefined ? await sessionsWithObjects(deps, o?.signal) : [session]
-        let sum: Collected = { objects: 0, bytes: 0 }
+        let sum: Collected = { objects: 0, bytes: 0, left: 0 }
         for (const one of sessions) {
-          const { objects, bytes } = await locks.run(one, o?.signal, (lock) => collectSession(writeDeps, one, lock))
-          sum = { objects: sum.objects + objects, bytes: sum.bytes + bytes }
+          const { objects, bytes, left } = await locks.run(one, o?.signal, (lock) =>
+            collectSession(writeDeps, one, lock),
+          )
+          sum = { objects: sum.objects + objects, bytes: sum.bytes + bytes, left: sum.left + left }
         }
         return sum
       }),

@@ -19,7 +19,7 @@ test("a collector stops a writer that is about to name the segments it removes, 
     })
     await storage.append("a", linesOf(20, from), { expect: follows })
     expect(await readLines(openStorage(bucket, SMALL_SIZES).storage, "a")).toEqual(linesOf(20 + from))
-    expect(await collector.collect("a")).toEqual({ objects: 0, bytes: 0 })
+    expect(await collector.collect("a")).toEqual({ objects: 0, bytes: 0, left: 0 })
   }
 })
 

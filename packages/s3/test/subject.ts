@@ -45,6 +45,7 @@ export function createFakeSubject(
       for (; line < seq; line++) at = (bytes?.indexOf(10, at) ?? 0) + 1
       bytes?.set([0xff], at)
     },
+    contains: ({ bucket }, text) => [...bucket.objects.values()].some(({ bytes }) => Buffer.from(bytes).includes(text)),
     crash(storage, { open }) {
       const store = open.get(storage)
       if (store !== undefined) store.fault = () => new Promise(() => undefined)
@@ -57,6 +58,14 @@ export function createFakeSubject(
           proceed()
           return fail("network", false)
         }),
+      removal: ({ open }) => {
+        for (const store of open.values()) {
+          store.fault = ({ method }, proceed) => (method === "delete" ? fail("refused", true) : proceed())
+        }
+        return () => {
+          for (const store of open.values()) store.fault = undefined
+        }
+      },
     },
   }
 }
@@ -67,7 +76,7 @@ function lastOf(segments: readonly Segment[]): number {
   return last === undefined ? 0 : last.from + linesOfSegment(last)
 }
 
-function fail(failure: "quota" | "network", certain: boolean): never {
+function fail(failure: "quota" | "network" | "refused", certain: boolean): never {
   throw new ObjectStoreError(failure, "injected", { certain })
 }
 

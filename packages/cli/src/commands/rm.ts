@@ -14,8 +14,10 @@ export const rm: Command = defineCommand({
   async run({ sessions, resolveSession, args: [ref = ""], values: { entry } }) {
     const id = await resolveSession(ref)
     if (entry === undefined) {
-      const { parts, bytes } = await sessions.delete(id)
-      return { json: { id, parts, bytes }, text: () => [`deleted ${id} (${formatSize(parts, bytes)})`] }
+      const { parts, bytes, purged } = await sessions.delete(id)
+      const deleted = `deleted ${id} (${formatSize(parts, bytes)})`
+      const left = "Some of its bytes could not be removed; the next command on this storage tries again."
+      return { json: { id, parts, bytes, purged }, text: () => (purged ? [deleted] : [deleted, left]) }
     }
     const session = await sessions.open(id)
     try {

@@ -33,7 +33,19 @@ export async function listSessions(
   const newestFirst = storage.capabilities.listOrder === "updatedAt"
   const rows: SessionInfo[] = []
   const unreadable: { id: string; error: unknown }[] = []
-  for await (const { id, ...head } of storage.list(signal)) {
+  const addUnreadable = async (id: string, error: unknown): Promise<void> => {
+    if (hasCode(error, "aborted") || hasCode(error, "closed")) throw error
+    if (hasCode(error, "unavailable") && !(await isInReach(storage, options, signal))) throw error
+    // `not_found`: deleted since it was listed. Other errors are returned, so that one damaged session does not hide the rest.
+    if (!hasCode(error, "not_found")) unreadable.push({ id, error })
+  }
+  for await (const row of storage.list(signal)) {
+    const { id } = row
+    if (row.error !== undefined) {
+      await addUnreadable(id, row.error)
+      continue
+    }
+    const { id: _, ...head } = row
     // The page is full, and this and all later sessions were updated before its last message. A session's lastMessageAt is never later
     // than its updatedAt, so none of them can be on the page.
     if (newestFirst && rows.length > limit && head.updatedAt < timeOf(rows[limit] as SessionInfo)) break
@@ -46,10 +58,7 @@ export async function listSessions(
       if (known.size > SORT_KEYS_KEPT) known.clear()
       if (matches(info, o) && (after === undefined || compare(info, after) > 0)) insert(rows, info, limit)
     } catch (error) {
-      if (hasCode(error, "aborted") || hasCode(error, "closed")) throw error
-      if (hasCode(error, "unavailable") && !(await isInReach(storage, options, signal))) throw error
-      // `not_found`: deleted since it was listed. Other errors are returned, so that one damaged session does not hide the rest.
-      if (!hasCode(error, "not_found")) unreadable.push({ id, error })
+      await addUnreadable(id, error)
     }
   }
   const sessions = rows.slice(0, limit)

@@ -84,7 +84,7 @@ test("delete removes the log and its documents, returns the freed size, and free
   await storage.docs.put("sessions/a/notes", "{}", { expect: null })
   await sessions.list()
   const { bytes } = (await storage.head("a")) as { bytes: number }
-  expect(await sessions.delete("a")).toEqual({ bytes, parts: 1 })
+  expect(await sessions.delete("a")).toEqual({ bytes, parts: 1, purged: true })
   expect(await keys(storage)).toEqual([])
   expect(await codeOf(session.append(user("late")))).toBe("not_found")
   expect(await codeOf(session.info())).toBe("not_found")

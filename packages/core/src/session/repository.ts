@@ -6,6 +6,7 @@ import type { Header } from "../format/header.ts"
 import { createIds, isUlid } from "../format/ids.ts"
 import { READ_WINDOW } from "../log/read-backwards.ts"
 import { isSessionId } from "../storage/checks.ts"
+import type { CallOptions, SessionStorage } from "../storage/contract.ts"
 import { signalOf } from "../storage/signals.ts"
 import { createSession } from "./create.ts"
 import { transferFeature } from "./features.ts"
@@ -126,9 +127,9 @@ export function createSessions(o: SessionsOptions): Sessions {
       check(id)
       // Pending appends are written before the delete, so that none fails on a deleted log.
       await flush(id).catch(() => undefined)
-      const head = await storage.head(id, o)
+      const existed = await exists(storage, id, o)
       const deleted = await storage.delete(id, o)
-      if (head === undefined)
+      if (!existed && deleted.purged)
         throw new SessionError("not_found", `There is no session ${id} in ${storage.description}.`, { session: id })
       open.remove(id)
       runHooks("delete", (hook) => hook.delete?.({ session: id }))
@@ -259,6 +260,16 @@ async function openIfThere(sessions: Sessions, id: string, o: OpenOptions): Prom
     return await sessions.open(id, o)
   } catch (error) {
     if (hasCode(error, "not_found") || hasCode(error, "not_a_session") || hasCode(error, "invalid")) return undefined
+    throw error
+  }
+}
+
+/** A session whose head cannot be read exists, so that a damaged one can be deleted. */
+async function exists(storage: SessionStorage, id: string, o: CallOptions): Promise<boolean> {
+  try {
+    return (await storage.head(id, o)) !== undefined
+  } catch (error) {
+    if (hasCode(error, "corrupt") || hasCode(error, "unsupported")) return true
     throw error
   }
 }

@@ -280,7 +280,11 @@ export interface Sessions extends AsyncDisposable {
   rename(id: string, title: string | null, o?: CallOptions): Promise<void>
   /** Changes the `cwd` by a metadata entry, which overrides the header. */
   move(id: string, o: CallOptions & { readonly cwd: string }): Promise<void>
-  /** Deletes the log and everything else that belongs to the session. `not_found` if there is no such session. */
+  /**
+   * Deletes the log and everything else that belongs to the session, damaged or not; blobs are left to `collectBlobs`. `purged: false`
+   * means that bytes are left although the session is deleted: call it again. `not_found` if there is no such session and nothing is left
+   * of an earlier one; a call that finishes an interrupted deletion may answer so.
+   */
   delete(id: string, o?: CallOptions): Promise<Deleted>
   /** Creates a session with the path to `at` (default: the leaf) and its annotations, across compactions. `not_found`, `exists`. */
   fork(id: string, o?: OpenOptions & { readonly at?: string; readonly id?: string }): Promise<Session>

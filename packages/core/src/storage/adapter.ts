@@ -11,6 +11,7 @@ import type {
   Head,
   HeadInfo,
   ListedSession,
+  UnreadableSession,
 } from "./contract.ts"
 
 export type MaybePromise<T> = T | Promise<T>
@@ -30,8 +31,11 @@ export interface StorageAdapter extends CallsOptions {
    * is called when the reader stops or the storage is closed: release resources in a `finally`.
    */
   read(session: string, range: CheckedRange, o: CallOptions): AsyncIterable<Chunk>
-  /** Rows in pages of any size; rows past `limit` are dropped. A missing `after` is passed as "", which sorts before every id. */
-  list(o: ListRange): AsyncIterable<readonly ListedSession[]>
+  /**
+   * Rows in pages of any size; rows past `limit` are dropped. A missing `after` is passed as "", which sorts before every id. A session
+   * that cannot be read is a row with its error (see {@link toListRow}), so that it hides no other.
+   */
+  list(o: ListRange): AsyncIterable<readonly AdapterListRow[]>
   delete(session: string, o: CallOptions): MaybePromise<Deleted>
   sync?(session: string, o: CallOptions): MaybePromise<void>
   /** `chunks` is contiguous from seq 0, has valid lines and at least one of them; otherwise iterating it throws. */
@@ -47,6 +51,9 @@ export interface StorageAdapter extends CallsOptions {
   /** Called once, after the last call and the last reader have ended. */
   close?(): MaybePromise<void>
 }
+
+/** A row of `list`. An error that is no {@link StorageError} is converted like one that `head` throws. */
+export type AdapterListRow = ListedSession | (Omit<UnreadableSession, "error"> & { readonly error: Error })
 
 export interface ListRange extends CallOptions {
   readonly after: string

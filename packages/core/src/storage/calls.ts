@@ -29,6 +29,8 @@ export interface Calls {
     o: CallOptions | undefined,
     open: () => AsyncIterable<T>,
   ) => AsyncGenerator<T, void, undefined>
+  /** The error as a {@link StorageError}, with the storage, session and key it belongs to. */
+  readonly explain: (error: unknown, call: Call) => StorageError
   /** Refuses further calls, waits for pending ones, then closes the store. Idempotent. */
   readonly close: (store: () => void | Promise<void>) => Promise<void>
 }
@@ -61,7 +63,7 @@ export function createCalls({ description, aborts, toError = unavailable }: Call
     checkSignal(o?.signal)
   }
 
-  const explain = (error: unknown, call: Call): StorageError => {
+  const explain: Calls["explain"] = (error, call) => {
     const known = error instanceof StorageError ? error : toError(error, call)
     const { session = call.session, at = call.at } = known
     // An error that names a storage may come from another one, whose log is copied to this one.
@@ -95,6 +97,7 @@ export function createCalls({ description, aborts, toError = unavailable }: Call
     closing: closed,
     enter,
     call,
+    explain,
 
     async *each<T>(what: Call, o: CallOptions | undefined, open: () => AsyncIterable<T>) {
       let steps: AsyncIterator<T> | undefined

@@ -6,6 +6,10 @@ import { StorageError, hasStorageCode, invalid } from "./errors.ts"
 export interface CollectOptions extends CallOptions {
   /** Milliseconds. Blobs whose last put is more recent are kept, referenced or not. Default: 24 hours. */
   readonly olderThan?: number
+  /**
+   * Ids of sessions whose blobs may be removed if the session cannot be read. Default: none; one unreadable session ends the collection.
+   */
+  readonly unreadable?: readonly string[]
 }
 
 export interface CollectedBlobs {
@@ -18,9 +22,10 @@ export interface CollectedBlobs {
  * Removes the blobs that no log and no document of the storage mentions and whose last put is older than `olderThan`. Safe beside
  * writers: a writer puts a blob before it appends the line that refers to it, and the put renews the blob.
  *
- * Every session is read, chunk by chunk. If one cannot be read (`corrupt`, `unavailable`), the collection rejects before anything is
- * removed, since that session's references are unknown. Also `unavailable` if sessions were created and deleted so fast that no pass
- * read them all.
+ * Every session is read, chunk by chunk. If some cannot be read (`corrupt`, `unsupported`, `unavailable`), the collection rejects
+ * before anything is removed, since their references are unknown. The error names them, has the code of the first, and an
+ * `AggregateError` of all as its cause; `unreadable` excepts them. Also `unavailable` if sessions were created and deleted so fast that
+ * no pass read them all.
  */
 export async function collectBlobs(storage: SessionStorage, o: CollectOptions = {}): Promise<CollectedBlobs> {
   const { olderThan = DAY_MS } = o
@@ -33,7 +38,7 @@ export async function collectBlobs(storage: SessionStorage, o: CollectOptions = 
   for await (const { hash, bytes, putAt } of storage.blobs.list(signal)) {
     if (putAt < ifPutBefore) unreferenced.set(hash, bytes)
   }
-  if (unreferenced.size > 0) await dropReferenced(storage, unreferenced, signal)
+  if (unreferenced.size > 0) await dropReferenced(storage, unreferenced, new Set(o.unreadable), signal)
   let [removed, freed] = [0, 0]
   for (const [hash, bytes] of unreferenced) {
     if (!(await storage.blobs.delete(hash, { ...signal, ifPutBefore }))) continue
@@ -46,15 +51,24 @@ export async function collectBlobs(storage: SessionStorage, o: CollectOptions = 
 const DAY_MS = 24 * 60 * 60 * 1000
 /** More passes than any race of forks and deletions lasts. */
 const MAX_PASSES = 10
+/** Ids in an error message; all of them are in its cause. */
+const MAX_NAMED = 20
 
 /**
  * Removes the mentioned hashes from `hashes`. A session created meanwhile can refer to an old blob only if it is a fork, and its source
  * may be deleted before it was read. So one pass is not enough: in the last one no session may have disappeared.
  */
-async function dropReferenced(storage: SessionStorage, hashes: Map<string, number>, o: CallOptions): Promise<void> {
+async function dropReferenced(
+  storage: SessionStorage,
+  hashes: Map<string, number>,
+  excepted: ReadonlySet<string>,
+  o: CallOptions,
+): Promise<void> {
   const read = new Map<string, Head>()
   for (let pass = 1; pass <= MAX_PASSES; pass++) {
-    const gone = await dropInSessions(storage, hashes, read, o)
+    const { gone, failures } = await dropInSessions(storage, hashes, read, o)
+    for (const id of excepted) failures.delete(id)
+    if (failures.size > 0) throw unreadableError(storage, failures)
     for await (const key of storage.docs.list("", o)) drop(hashes, (await storage.docs.get(key, o))?.text ?? "")
     if (pass > 1 && !gone) return
   }
@@ -65,27 +79,57 @@ async function dropReferenced(storage: SessionStorage, hashes: Map<string, numbe
   )
 }
 
-/** Reads the unread lines of each session. Returns whether one was deleted or replaced before all of it was read. */
+/**
+ * Reads the unread lines of each session. `gone`: one was deleted or replaced before all of it was read. `failures`: those that cannot
+ * be read, with their errors.
+ */
 async function dropInSessions(
   storage: SessionStorage,
   hashes: Map<string, number>,
   read: Map<string, Head>,
   o: CallOptions,
-): Promise<boolean> {
+): Promise<{ readonly gone: boolean; readonly failures: Map<string, unknown> }> {
+  const failures = new Map<string, unknown>()
   const rows: (Head & { readonly id: string })[] = []
-  for await (const { id, next, log } of storage.list(o)) rows.push({ id, next, log })
+  for await (const row of storage.list(o)) {
+    if (row.error === undefined) rows.push({ id: row.id, next: row.next, log: row.log })
+    else failures.set(row.id, row.error)
+  }
   let gone = false
   for (const { id, next, log } of rows) {
     checkSignal(o.signal)
     const known = read.get(id)
     const from = known?.log === log ? known.next : 0
     if (known?.log === log && from >= next) continue
-    const end = await dropInLog(storage, id, from, hashes, o)
-    const whole = end !== undefined && end >= next
-    if (whole) read.set(id, { next: end, log })
-    gone ||= !whole
+    try {
+      const end = await dropInLog(storage, id, from, hashes, o)
+      const whole = end !== undefined && end >= next
+      if (whole) read.set(id, { next: end, log })
+      gone ||= !whole
+    } catch (error) {
+      if (hasStorageCode(error, "aborted") || hasStorageCode(error, "closed")) throw error
+      failures.set(id, error)
+    }
   }
-  return gone
+  return { gone, failures }
+}
+
+function unreadableError(storage: SessionStorage, failures: ReadonlyMap<string, unknown>): StorageError {
+  const [first] = failures.values()
+  const code = first instanceof StorageError ? first.code : "unavailable"
+  const ids = [...failures.keys()]
+  const named =
+    ids.length > MAX_NAMED ? `${ids.slice(0, MAX_NAMED).join(", ")} and ${ids.length - MAX_NAMED} more` : ids.join(", ")
+  const reason = first instanceof Error ? first.message : String(first)
+  return new StorageError(
+    code,
+    `No blob was removed, because the references of unreadable sessions are unknown: ${named} (${reason}). Repair or delete them, or name them in \`unreadable\`.`,
+    {
+      storage: storage.description,
+      ...(ids[0] !== undefined && { session: ids[0] }),
+      cause: new AggregateError(failures.values()),
+    },
+  )
 }
 
 /** Returns the seq after the last line that was read; undefined if the log was deleted or replaced meanwhile. */

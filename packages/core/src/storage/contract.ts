@@ -6,6 +6,8 @@
  * byte-exact, and parsing happens once. `docs/contract.md` states every clause; the conformance suite checks each of them.
  */
 
+import type { StorageError } from "./errors.ts"
+
 /** The index of a line in its session's log, from 0. */
 export type Seq = number
 
@@ -87,14 +89,30 @@ export interface StorageListOptions extends CallOptions {
   readonly limit?: number
 }
 
+/** The row of a session in `list`: what its `head` answers. */
 export interface ListedSession extends HeadInfo {
   readonly id: string
+  readonly error?: undefined
 }
 
-/** What a call of `delete` removed: the size of the log as `head` reported it, and its number of parts. Zeros if there was no session. */
+/** The row of a session whose `head` rejects, because it is damaged or of a newer version. It has no field of a head. */
+export type UnreadableSession = { readonly [Field in keyof HeadInfo]?: undefined } & {
+  readonly id: string
+  /** What `head` rejects with. */
+  readonly error: StorageError
+}
+
+export type ListRow = ListedSession | UnreadableSession
+
+/** The result of `delete`. Sizes are those of the log as `head` reported it, and zeros if there was no session. */
 export interface Deleted {
   readonly bytes: number
   readonly parts: number
+  /**
+   * Whether the store holds nothing of the session any more: no line, no document, no copy that the storage made. False: the session
+   * is deleted, but removing its bytes failed or the store keeps old versions; another `delete` tries again.
+   */
+  readonly purged: boolean
 }
 
 /** What a storage supports and guarantees. Constant for the life of a storage object. */
@@ -186,10 +204,16 @@ export interface SessionStorage extends AsyncDisposable {
    */
   read(session: string, range?: ReadRange, o?: CallOptions): AsyncIterable<Chunk>
 
-  /** Reads no log. For the order see `capabilities.listOrder`. */
-  list(o?: StorageListOptions): AsyncIterable<ListedSession>
+  /**
+   * Reads no log. For the order see `capabilities.listOrder`; with `updatedAt`, an unreadable row may come anywhere. Rejects only if the
+   * store as a whole does not answer.
+   */
+  list(o?: StorageListOptions): AsyncIterable<ListRow>
 
-  /** Removes the session and its documents atomically, for all readers and writers. Idempotent. Blobs stay until they are collected. */
+  /**
+   * Removes the session and its documents atomically, for all readers and writers. Idempotent; a repeat also removes the bytes that an
+   * earlier call left (`purged: false`, or a crash). Blobs stay until they are collected.
+   */
   delete(session: string, o?: CallOptions): Promise<Deleted>
 
   /** Resolves when every acknowledged append is on stable storage. */

@@ -18,12 +18,12 @@ import type {
   Chunk,
   DocStore,
   Head,
-  ListedSession,
+  ListRow,
   SessionStorage,
 } from "./contract.ts"
 import { invalid, StorageError } from "./errors.ts"
 import { sha256Hex } from "./hash.ts"
-import type { BlobAdapter, DocumentAdapter, StorageAdapter } from "./adapter.ts"
+import type { AdapterListRow, BlobAdapter, DocumentAdapter, StorageAdapter } from "./adapter.ts"
 
 type Optional = "sync" | "watch" | "replace"
 /** The storage of an adapter. It has the optional methods that the adapter has. */
@@ -76,11 +76,11 @@ export function defineStorage<P extends StorageAdapter>(adapter: P, calls: Calls
 
     list(o = {}) {
       const { after = "", limit = Number.POSITIVE_INFINITY } = o
-      const open = (): AsyncIterable<readonly ListedSession[]> => {
+      const open = (): AsyncIterable<readonly AdapterListRow[]> => {
         checkListOptions(o, capabilities)
         return adapter.list({ ...o, after, limit })
       }
-      return rowsOf(calls, "list the sessions", o, open, limit)
+      return rowsOf(calls, "list the sessions", o, () => explained(calls, open()), limit)
     },
 
     delete: (session, o = {}) =>
@@ -191,6 +191,20 @@ function blobsOf(adapter: BlobAdapter, calls: Calls): BlobStore {
         return adapter.delete(hash, { ...o, ifPutBefore: o.ifPutBefore ?? Number.POSITIVE_INFINITY })
       }),
     list: (o = {}) => rowsOf(calls, "list the blobs", o, () => adapter.list(o)),
+  }
+}
+
+/** Converts the errors of unreadable rows. */
+async function* explained(
+  { explain }: Calls,
+  pages: AsyncIterable<readonly AdapterListRow[]>,
+): AsyncGenerator<readonly ListRow[], void, undefined> {
+  for await (const page of pages) {
+    yield page.map((row) => {
+      if (row.error === undefined) return row
+      const error = explain(row.error, { doing: "read the head of the log", session: row.id })
+      return { id: row.id, error }
+    })
   }
 }
 

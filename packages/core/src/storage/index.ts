@@ -14,18 +14,20 @@ export type {
   Head,
   HeadInfo,
   ListedSession,
+  ListRow,
   PartInfo,
   ReadRange,
   Seq,
   SessionStorage,
   StorageAppendOptions,
   StorageListOptions,
+  UnreadableSession,
 } from "./contract.ts"
 export { hasStorageCode, StorageError } from "./errors.ts"
 export type { StorageErrorCode, StorageErrorDetails } from "./errors.ts"
 
 // What an adapter implements, and the storage made of it.
-export type { BlobAdapter, DocumentAdapter, ListRange, StorageAdapter, Watch } from "./adapter.ts"
+export type { AdapterListRow, BlobAdapter, DocumentAdapter, ListRange, StorageAdapter, Watch } from "./adapter.ts"
 export { type Defined, defineStorage } from "./define.ts"
 
 // Parts of adapters: connecting, heads, pages of lines, watching, and calls beyond the contract.
@@ -38,6 +40,7 @@ export {
   listPages,
   readPages,
   takeChunk,
+  toListRow,
   type WindowStep,
   windowStart,
 } from "./pages.ts"

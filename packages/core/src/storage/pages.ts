@@ -1,9 +1,9 @@
 /** Reads and lists in pages, for stores that return some rows at a time. No cursor or transaction is held between two pages. */
 import { utf8Length } from "./utf8.ts"
-import { type Chunk, type Head, type ListedSession, MAX_CHUNK_BYTES, type Seq } from "./contract.ts"
+import { type Chunk, type Head, type HeadInfo, MAX_CHUNK_BYTES, type Seq } from "./contract.ts"
 import { StorageError, hasStorageCode } from "./errors.ts"
 import { rangeIn } from "./head.ts"
-import type { MaybePromise, StorageAdapter } from "./adapter.ts"
+import type { AdapterListRow, MaybePromise, StorageAdapter } from "./adapter.ts"
 
 /** Returns lines from `from` to `to` (exclusive), at most one chunk of them; none if the session no longer has this log. */
 export type LinesPage = (session: string, log: string, from: number, to: number) => MaybePromise<readonly string[]>
@@ -103,9 +103,18 @@ export function takeChunk(lines: Iterable<string>): string[] {
   return taken
 }
 
+/** The row of a session in a listing. If its head cannot be read, that is in its row, so that the session hides no other. */
+export function toListRow(id: string, head: () => HeadInfo): AdapterListRow {
+  try {
+    return { id, ...head() }
+  } catch (error) {
+    return { id, error: error instanceof Error ? error : new Error(String(error)) }
+  }
+}
+
 /** The `list` of a store that keeps its sessions by id. `page` returns at most `limit` sessions after `after`, in ascending order. */
 export function listPages(
-  page: (after: string, limit: number) => MaybePromise<readonly ListedSession[]>,
+  page: (after: string, limit: number) => MaybePromise<readonly AdapterListRow[]>,
 ): StorageAdapter["list"] {
   return async function* list({ after, limit }) {
     for (let last: string | undefined = after; last !== undefined; ) {

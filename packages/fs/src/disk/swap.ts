@@ -18,7 +18,7 @@ export async function recoverSwap(files: Files, layout: Layout, paths: SessionPa
   if (files.lstat(paths.swap)?.isDirectory() !== true) return
   checkInnerFolder(files, paths.folder)
   if (files.lstat(join(paths.folder, FIRST_PART)) !== undefined) {
-    return removeQuietly(files, await moveToTrash(files, layout, paths.swap))
+    return removeQuietly(files, await moveToTrash(files, layout, paths.swap, paths.name))
   }
   if (files.lstat(paths.folder) !== undefined) await moveDocs(files, layout, paths)
   await renameRetrying(files, paths.swap, paths.folder)
@@ -37,7 +37,7 @@ export async function swapIn(
 ): Promise<void> {
   await renameRetrying(files, fresh, paths.swap)
   const undoSwap = (): void => files.rename(paths.swap, fresh)
-  const old = await orUndo(() => moveToTrash(files, layout, paths.folder, check), undoSwap, unknown(paths))
+  const old = await orUndo(() => moveToTrash(files, layout, paths.folder, paths.name, check), undoSwap, unknown(paths))
   const undo = (): void => {
     files.rename(old, paths.folder)
     undoSwap()
@@ -57,7 +57,7 @@ async function moveDocs(files: Files, layout: Layout, paths: SessionPaths): Prom
   for (const folder of [from, to]) checkInnerFolder(files, folder)
   ensureFolder(files, to)
   for (const entry of entriesOf(files, from)) await renameRetrying(files, join(from, entry.name), join(to, entry.name))
-  await removeQuietly(files, await moveToTrash(files, layout, paths.folder))
+  await removeQuietly(files, await moveToTrash(files, layout, paths.folder, paths.name))
 }
 
 function unknown({ session }: SessionPaths): string {

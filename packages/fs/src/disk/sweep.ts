@@ -4,16 +4,18 @@ import type { Files } from "./files.ts"
 import type { Layout } from "./layout.ts"
 import { discard, isFolderOrNothing, isTemporary, removeQuietly } from "./small-files.ts"
 import { interruptedSwaps } from "./swap.ts"
+import { emptyTrash } from "./trash.ts"
 
 /** Nothing takes this long to build or to remove, and clocks may be wrong by hours. */
 const LEFT_MS = 24 * 60 * 60 * 1000
 
 /**
- * Removes what is older than a day, except logs of an interrupted swap: those are whole, and the session's next writer completes
- * them. What cannot be read or removed is left for the next sweep.
+ * Empties the trash, and removes new files older than a day, except logs of an interrupted swap: those are whole, and the session's next
+ * writer completes them. What cannot be read or removed is left for the next sweep.
  */
 export async function sweepLeftovers(files: Files, layout: Layout): Promise<void> {
-  for (const folder of [layout.trash, layout.fresh, layout.docs]) {
+  await emptyTrash(files, layout)
+  for (const folder of [layout.fresh, layout.docs]) {
     const names = namesIn(files, folder)
     const kept = new Set(interruptedSwaps(names).map((name) => `${name}.swap`))
     for (const name of names) {

@@ -1,21 +1,43 @@
-/** Moves folders out of use in one step, so that they can be removed later. */
+/**
+ * Removes folders in two steps: one rename moves a folder out of use, then its files are removed. What a crash or a failure leaves of
+ * the second step is found by the name of its session, and is removed by the next deletion of it or when the root is opened next.
+ */
 import { randomUUID } from "node:crypto"
-import { join } from "node:path"
+import { basename, join } from "node:path"
 import { errnoOf, isMissing } from "./errors.ts"
 import type { Files } from "./files.ts"
 import type { Layout } from "./layout.ts"
-import { checkInnerFolder, ensureFolder, retryBusy } from "./small-files.ts"
+import {
+  checkInnerFolder,
+  ensureFolder,
+  isFolderOrNothing,
+  notAFolder,
+  removeQuietly,
+  retryBusy,
+} from "./small-files.ts"
 
-/** Returns the folder's new path. `check` is called right before each rename; what it throws is passed on. */
+/** Between the file name of a session, in which it cannot occur, and a random part. */
+const SEPARATOR = "~"
+
+/** A name in `.new` or `.trash` for a folder with content of the session with this file name. */
+export function toLeftoverName(name: string): string {
+  return `${name}${SEPARATOR}${randomUUID()}`
+}
+
+/**
+ * Returns the folder's new path. `name` is the file name of its session. `check` is called right before each rename; what it throws is
+ * passed on.
+ */
 export async function moveToTrash(
   files: Files,
   layout: Layout,
   path: string,
+  name: string,
   check: () => void = () => undefined,
 ): Promise<string> {
   const move = async (folder: string): Promise<string> => {
     checkInnerFolder(files, folder)
-    const trashed = join(folder, randomUUID())
+    const trashed = join(folder, toLeftoverName(name))
     await retryBusy(() => {
       check()
       files.rename(path, trashed)
@@ -30,9 +52,69 @@ export async function moveToTrash(
   try {
     ensureFolder(files, layout.trash)
   } catch (error) {
-    // Deleting must work on a full disk. The folder for new files exists nearly always, and is swept like this one.
+    // Deleting must work on a full disk. The folder for new files exists nearly always, and is searched like this one.
     if (errnoOf(error) === "ENOSPC" || errnoOf(error) === "EDQUOT") return await move(layout.fresh)
     throw error
   }
   return move(layout.trash)
+}
+
+/**
+ * The paths of everything out of use that has content of a session: what was moved to the trash, or never put in place. Call under the
+ * session's lock, since its creations and replacements build such a folder. Throws if the folders cannot be read.
+ */
+export function leftoversOf(files: Files, layout: Layout, name: string): string[] {
+  const isOfSession = (entry: string): boolean => entry.startsWith(`${name}${SEPARATOR}`)
+  // A name without a separator is of version 0.1, and may be of any session.
+  const isTrash = (entry: string): boolean => isOfSession(entry) || !entry.includes(SEPARATOR)
+  return [...pathsIn(files, layout.trash, isTrash), ...pathsIn(files, layout.fresh, isOfSession)]
+}
+
+/** Removes what {@link leftoversOf} finds. Returns whether nothing is left. */
+export async function purge(files: Files, layout: Layout, name: string): Promise<boolean> {
+  // A sweep of another process may have given a folder another name meanwhile, and is removing it.
+  for (let attempt = 0; attempt < PURGE_ATTEMPTS; attempt++) {
+    try {
+      const left = leftoversOf(files, layout, name)
+      if (left.length === 0) return true
+      for (const path of left) await removeQuietly(files, path)
+    } catch {
+      return false
+    }
+  }
+  return false
+}
+
+const PURGE_ATTEMPTS = 3
+
+/** Removes everything in the trash. What cannot be removed is left for the next sweep. */
+export async function emptyTrash(files: Files, layout: Layout): Promise<void> {
+  let paths: string[]
+  try {
+    paths = pathsIn(files, layout.trash, () => true)
+  } catch {
+    return
+  }
+  for (const path of paths) {
+    const entry = basename(path)
+    const at = entry.indexOf(SEPARATOR)
+    const own = join(layout.trash, at < 0 ? randomUUID() : toLeftoverName(entry.slice(0, at)))
+    try {
+      // A replacement that fails moves its old log back from here: it must find all of it or nothing.
+      files.rename(path, own)
+    } catch {
+      continue
+    }
+    await removeQuietly(files, own)
+  }
+}
+
+function pathsIn(files: Files, folder: string, isWanted: (name: string) => boolean): string[] {
+  if (!isFolderOrNothing(files, folder)) throw notAFolder(folder)
+  try {
+    return files.readdir(folder).flatMap(({ name }) => (isWanted(name) ? [join(folder, name)] : []))
+  } catch (error) {
+    if (isMissing(error)) return []
+    throw error
+  }
 }

@@ -1,12 +1,13 @@
 /**
  * `metadata.json`: what a listing shows of a session without opening its log. Derived, written behind, and never required. A row is
- * used only if the last part has the stored size, `info` only if the identity is the log's, and the end of an earlier part only if
- * its file has the stored size.
+ * used only while the files of the log are those that it was written for ({@link Metadata.of}), `info` only if the identity is the
+ * log's, and the end of an earlier part only if its file has the stored size.
  */
 import type { Seq } from "@sessions/core/storage"
 import type { FileStat, Files } from "../disk/files.ts"
-import { below, METADATA_FILE, parsePartName } from "../disk/layout.ts"
+import { below, IDENTITY_FILE, METADATA_FILE, parsePartName } from "../disk/layout.ts"
 import { readDerived, replaceFile } from "../disk/small-files.ts"
+import { readIdentity } from "./identity.ts"
 import { isOldEnough, isSameFile } from "./stat-cache.ts"
 
 export interface StoredInfo {
@@ -22,6 +23,16 @@ export interface Metadata {
   /** 32 bits over the bytes before the end of the last part, as in the sparse index. */
   readonly check?: number
   readonly info?: StoredInfo
+  /**
+   * The files of the identity and of the last part, as {@link toFileTag} describes them. Missing if they were not certain, or in files of
+   * version 0.1; a listing then reads the log.
+   */
+  readonly of?: readonly [identity: string, last: string]
+}
+
+/** Changes whenever a file is written to, replaced or put back: inode, times in milliseconds, and size. */
+export function toFileTag({ ino, ctimeMs, mtimeMs, size }: FileStat): string {
+  return `${ino} ${Math.floor(ctimeMs)} ${Math.floor(mtimeMs)} ${size}`
 }
 
 /** Undefined if there is none, or it has another format. */
@@ -74,8 +85,19 @@ export function createMetadataCache(files: Files): MetadataCache {
   }
 }
 
-export function writeMetadata(files: Files, folder: string, metadata: Metadata): void {
-  replaceFile(files, below(folder, METADATA_FILE), `${JSON.stringify(metadata)}\n`)
+/** `last` is the file of the last part as the caller knows it to be; without it, the row is not used by listings. */
+export function writeMetadata(files: Files, folder: string, metadata: Metadata, last?: FileStat): void {
+  const of = last === undefined ? undefined : tagsOf(files, folder, metadata.log, last)
+  const row = of === undefined ? metadata : { ...metadata, of }
+  replaceFile(files, below(folder, METADATA_FILE), `${JSON.stringify(row)}\n`)
+}
+
+/** Undefined if the folder has another log by now, such as a copy that was put back. */
+function tagsOf(files: Files, folder: string, log: string, last: FileStat): Metadata["of"] {
+  const identity = files.lstat(below(folder, IDENTITY_FILE))
+  const stored = readIdentity(files, folder)
+  if (identity === undefined || stored?.stored !== true || stored.log !== log) return undefined
+  return [toFileTag(identity), toFileTag(last)]
 }
 
 function isMetadata(value: Metadata | null): value is Metadata {
@@ -90,6 +112,7 @@ function isMetadata(value: Metadata | null): value is Metadata {
       (part) => typeof part?.name === "string" && isCount(part.bytes) && parsePartName(part.name)?.from === part.from,
     ) &&
     (value.check === undefined || isCount(value.check)) &&
+    (value.of === undefined || (Array.isArray(value.of) && value.of.length === 2)) &&
     (value.info === undefined || (typeof value.info?.text === "string" && isCount(value.info.next)))
   )
 }

@@ -1,13 +1,13 @@
 /** Listing sessions, newest first, without opening a log whose row is up to date. */
-import { checkSignal, type ListedSession, type ListRange, type Seq } from "@sessions/core/storage"
+import { type AdapterListRow, checkSignal, type ListedSession, type ListRange, type Seq } from "@sessions/core/storage"
 import type { Deps } from "../deps.ts"
 import { errnoOf } from "../disk/errors.ts"
+import type { FileStat } from "../disk/files.ts"
 import { toSessionId } from "../disk/file-names.ts"
-import { below, FIRST_PART, parsePartName, toPartName, toSessionPaths } from "../disk/layout.ts"
+import { below, FIRST_PART, IDENTITY_FILE, parsePartName, toPartName, toSessionPaths } from "../disk/layout.ts"
 import { isFolderOrNothing } from "../disk/small-files.ts"
-import { infoIn, type Metadata, type StoredInfo } from "../log/metadata.ts"
+import { infoIn, type Metadata, type StoredInfo, toFileTag } from "../log/metadata.ts"
 import { interruptedSwaps } from "../disk/swap.ts"
-import { damagedHead } from "../log/damaged.ts"
 import { toHeadInfo } from "../log/view.ts"
 
 /** What this storage object knows of a session beyond its files: an `info` that is not written yet. */
@@ -20,9 +20,9 @@ export async function* listSessions(
   deps: Deps,
   { limit, signal }: ListRange,
   pending: PendingInfo,
-): AsyncGenerator<readonly ListedSession[], void, undefined> {
+): AsyncGenerator<readonly AdapterListRow[], void, undefined> {
   let left = limit
-  let page: ListedSession[] = []
+  let page: AdapterListRow[] = []
   for (const { row, session } of left > 0 ? await newestFirst(deps, signal, pending) : []) {
     const found = row ?? toRow(deps, session, pending)
     if (found !== undefined) page.push(found)
@@ -41,7 +41,8 @@ const SLICE = 500
 interface Candidate {
   readonly session: string
   readonly updatedAt: number
-  readonly row: ListedSession | undefined
+  /** Made already if the time of the session is not that of its first part. */
+  readonly row: AdapterListRow | undefined
 }
 
 async function newestFirst(deps: Deps, signal: AbortSignal | undefined, pending: PendingInfo): Promise<Candidate[]> {
@@ -55,9 +56,12 @@ async function newestFirst(deps: Deps, signal: AbortSignal | undefined, pending:
   for (const name of new Set([...namesIn(deps, deps.layout.root, true), ...aside])) {
     const session = toSessionId(name)
     if (session === undefined) continue
-    const row = rolled.has(name) ? toRow(deps, session, pending) : undefined
-    const updatedAt = row?.updatedAt ?? touchedAt(deps, name)
-    if (updatedAt !== undefined) found.push({ session, updatedAt, row })
+    const firstAt = rolled.has(name) ? undefined : firstPartAt(deps, name)
+    if (firstAt !== undefined) found.push({ session, updatedAt: firstAt, row: undefined })
+    else {
+      const row = toRow(deps, session, pending)
+      if (row !== undefined) found.push({ session, updatedAt: row.updatedAt ?? folderAt(deps, name), row })
+    }
     if (++looked % SLICE > 0) continue
     await new Promise((resolve) => setImmediate(resolve))
     checkSignal(signal)
@@ -65,23 +69,30 @@ async function newestFirst(deps: Deps, signal: AbortSignal | undefined, pending:
   return found.sort((a, b) => b.updatedAt - a.updatedAt || (a.session < b.session ? 1 : -1))
 }
 
-function touchedAt(deps: Deps, name: string): number | undefined {
-  const folder = below(deps.layout.root, name)
+/** Undefined if there is no first part, or the folder cannot be read. */
+function firstPartAt(deps: Deps, name: string): number | undefined {
   try {
-    const stat = deps.files.lstat(below(folder, FIRST_PART))
-    return stat?.isFile() === true ? Math.floor(stat.mtimeMs) : damagedHead(deps.files, folder)?.updatedAt
+    const stat = deps.files.lstat(below(below(deps.layout.root, name), FIRST_PART))
+    return stat?.isFile() === true ? Math.floor(stat.mtimeMs) : undefined
   } catch {
-    return damagedHead(deps.files, folder)?.updatedAt
+    return undefined
   }
 }
 
-/** One log that is damaged, or cannot be looked at, must not hide the others, nor be hidden: `head` and `read` say what it is. */
-function toRow(deps: Deps, session: string, pending: PendingInfo): ListedSession | undefined {
+function folderAt(deps: Deps, name: string): number {
+  try {
+    return Math.floor(deps.files.lstat(below(deps.layout.root, name))?.mtimeMs ?? 0)
+  } catch {
+    return 0
+  }
+}
+
+/** Undefined if there is no log. What `head` rejects with is in the row: one damaged log must neither hide others nor be hidden. */
+function toRow(deps: Deps, session: string, pending: PendingInfo): AdapterListRow | undefined {
   try {
     return wholeRow(deps, session, pending)
-  } catch {
-    const head = damagedHead(deps.files, toSessionPaths(deps.layout, session).folder)
-    return head === undefined ? undefined : { id: session, ...head }
+  } catch (error) {
+    return { id: session, error: error instanceof Error ? error : new Error(String(error)) }
   }
 }
 
@@ -101,16 +112,19 @@ function viewRow(deps: Deps, session: string): Omit<ListedSession, "id" | "info"
 }
 
 /**
- * The row as `metadata.json` has it, where the last part has just the size that it had then and no other follows it: a file that was
- * put back, copied while the log went on, or written late by a process that stood still, may be older than the part that does.
+ * The row as `metadata.json` has it, if the files of the log are those that it was written for and no part follows the last one.
+ * Otherwise the file, or the log, was put back, copied while the log went on, or written late by a process that stood still.
  */
 function storedRow(deps: Deps, folder: string, metadata: Metadata): Omit<ListedSession, "id" | "info"> | undefined {
-  const { log, next, bytes, parts } = metadata
+  const { log, next, bytes, parts, of } = metadata
   const last = parts[parts.length - 1]
-  const stat = last === undefined ? undefined : deps.files.lstat(below(folder, last.name))
-  if (stat === undefined || stat.size !== last?.bytes || next === 0) return undefined
-  const following = toPartName((parsePartName(last.name)?.number ?? 1) + 1, next).name
-  if (deps.files.lstat(below(folder, following)) !== undefined) return undefined
+  if (last === undefined || of === undefined || next === 0) return undefined
+  const statOf = (name: string): FileStat | undefined => deps.files.lstat(below(folder, name))
+  const [identity, stat] = [statOf(IDENTITY_FILE), statOf(last.name)]
+  if (identity === undefined || stat === undefined || stat.size !== last.bytes) return undefined
+  if (toFileTag(identity) !== of[0] || toFileTag(stat) !== of[1]) return undefined
+  if (statOf(toPartName((parsePartName(last.name)?.number ?? 1) + 1, next).name) !== undefined) return undefined
+  if (parts.slice(0, -1).some((part) => statOf(part.name)?.size !== part.bytes)) return undefined
   return {
     next,
     log,

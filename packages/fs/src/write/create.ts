@@ -1,5 +1,4 @@
 /** Creates a session: whole or not at all, with exactly one winner. */
-import { randomUUID } from "node:crypto"
 import { join } from "node:path"
 import type { Files } from "../disk/files.ts"
 import {
@@ -21,6 +20,7 @@ import {
   syncFolder,
   toTemporary,
 } from "../disk/small-files.ts"
+import { toLeftoverName } from "../disk/trash.ts"
 import { orUndo } from "../disk/undo.ts"
 import { errnoOf, isMissing } from "../disk/errors.ts"
 import { createLogIdentity, storeIdentity } from "../log/identity.ts"
@@ -53,7 +53,7 @@ export async function createLog(creation: Creation): Promise<string> {
 
 /** False if something else, such as a document, has taken the folder's place meanwhile. */
 async function createFolder({ files, layout, paths, bytes, durable }: Creation, log: string): Promise<boolean> {
-  const fresh = join(layout.fresh, randomUUID())
+  const fresh = join(layout.fresh, toLeftoverName(paths.name))
   makeFolder(files, layout.fresh, fresh)
   try {
     createFile(files, join(fresh, FIRST_PART), bytes)

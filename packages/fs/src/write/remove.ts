@@ -1,33 +1,32 @@
-/** Deletes a session: one rename moves its folder, documents included, out of use. */
+/** Deletes a session: one rename moves its folder, documents included, out of use, then its files are removed. */
 import { type Deleted, StorageError } from "@sessions/core/storage"
 import { join } from "node:path"
 import type { Deps } from "../deps.ts"
 import type { SessionPaths } from "../disk/layout.ts"
 import { withLock } from "../lock/with-lock.ts"
-import { discard, removeQuietly, syncFolder } from "../disk/small-files.ts"
-import { sweepLeftovers } from "../disk/sweep.ts"
-import { moveToTrash } from "../disk/trash.ts"
+import { discard, syncFolder } from "../disk/small-files.ts"
+import { leftoversOf, moveToTrash, purge } from "../disk/trash.ts"
 import { listParts } from "../log/parts.ts"
 
 /** Whether there is anything to delete, so that deleting nothing creates no files. */
-export function sessionExists(deps: Deps, paths: SessionPaths): boolean {
-  const isFolder = (path: string): boolean => deps.files.lstat(path)?.isDirectory() === true
-  return isFolder(paths.folder) || isFolder(paths.swap)
+export function isAnythingLeft({ files, layout }: Deps, paths: SessionPaths): boolean {
+  const isFolder = (path: string): boolean => files.lstat(path)?.isDirectory() === true
+  return isFolder(paths.folder) || isFolder(paths.swap) || leftoversOf(files, layout, paths.name).length > 0
 }
 
-/** Call under the session's lock. Returns what the log had, damaged or not. */
+/** Call under the session's lock. Returns the size of the log, damaged or not. */
 export function removeSession(deps: Deps, paths: SessionPaths, signal: AbortSignal | undefined): Promise<Deleted> {
   const { files, layout, lockTimeout } = deps
   return withLock(files, paths.docsLock, { timeout: lockTimeout, signal }, async () => {
-    if (files.lstat(paths.folder)?.isDirectory() !== true) return { bytes: 0, parts: 0 }
-    const deleted = measure(deps, paths)
-    const trashed = await moveToTrash(files, layout, paths.folder)
-    discard(files, paths.rolled)
-    deps.notifier.emit(paths.session)
-    if (deps.durability === "disk") await syncRemoval(deps, paths)
-    await removeQuietly(files, trashed)
-    await sweepLeftovers(files, layout)
-    return deleted
+    let size = { bytes: 0, parts: 0 }
+    if (files.lstat(paths.folder)?.isDirectory() === true) {
+      size = measure(deps, paths)
+      await moveToTrash(files, layout, paths.folder, paths.name)
+      discard(files, paths.rolled)
+      deps.notifier.emit(paths.session)
+      if (deps.durability === "disk") await syncRemoval(deps, paths)
+    }
+    return { ...size, purged: await purge(files, layout, paths.name) }
   })
 }
 
@@ -41,7 +40,7 @@ async function syncRemoval({ files, layout }: Deps, { session }: SessionPaths): 
   }
 }
 
-function measure(deps: Deps, paths: SessionPaths): Deleted {
+function measure(deps: Deps, paths: SessionPaths): Omit<Deleted, "purged"> {
   try {
     const view = deps.view(paths.session)
     return view === undefined ? { bytes: 0, parts: 0 } : { bytes: view.bytes, parts: view.parts.length }

@@ -1,5 +1,4 @@
 /** Replaces the whole log of a session and keeps its documents. */
-import { randomUUID } from "node:crypto"
 import { join } from "node:path"
 import { batchBytes, type CallOptions, type Chunk, checkSignal, type Head, StorageError } from "@sessions/core/storage"
 import type { Deps } from "../deps.ts"
@@ -21,6 +20,7 @@ import {
   syncFolder,
 } from "../disk/small-files.ts"
 import { swapIn } from "../disk/swap.ts"
+import { toLeftoverName } from "../disk/trash.ts"
 import { loadView, type LogView } from "../log/view.ts"
 
 /**
@@ -36,7 +36,7 @@ export async function replaceLog(
   const { files, layout, lockTimeout } = deps
   const { signal } = o
   const { updatedAt } = checkExpect(deps, paths.session, o.expect)
-  const fresh = join(layout.fresh, randomUUID())
+  const fresh = join(layout.fresh, toLeftoverName(paths.name))
   checkInnerFolder(files, layout.fresh)
   ensureFolder(files, fresh)
   try {
@@ -112,7 +112,7 @@ async function build(deps: Deps, fresh: string, chunks: AsyncIterable<Chunk>, up
   }
   storeIdentity(files, fresh, identity)
   await syncFile(files, join(fresh, IDENTITY_FILE))
-  writeMetadata(files, fresh, toMetadata(log, undefined))
+  writeMetadata(files, fresh, toMetadata(log, undefined), files.lstat(join(fresh, log.part.name)))
   return { next: log.next, log: identity }
 }
 

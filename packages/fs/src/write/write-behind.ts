@@ -35,7 +35,8 @@ export class WriteBehind {
         this.#savedOffsets = log.offsets.length
       }
       if (this.#dirty) {
-        writeMetadata(files, log.folder, toMetadata(log, this.info, checkBefore(files, log.fd, log.size)))
+        const metadata = toMetadata(log, this.info, checkBefore(files, log.fd, log.size))
+        writeMetadata(files, log.folder, metadata, files.fstat(log.fd))
       }
       this.#dirty = false
     } catch {

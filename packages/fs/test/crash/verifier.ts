@@ -25,7 +25,7 @@ async function look(request: LookRequest): Promise<Answer> {
 async function findAll(storage: SessionStorage, { sessions, line }: LookRequest): Promise<Found> {
   const contradictions: string[] = []
   const listed = new Map<string, number>()
-  for await (const { id, next } of storage.list()) listed.set(id, next)
+  for await (const { id, next } of storage.list()) listed.set(id, next ?? -1)
   const logs: Record<string, readonly string[]> = {}
   for (const id of sessions) {
     const head = await storage.head(id)

@@ -18,7 +18,7 @@ export async function deleteSession(tx: WriteTransaction, session: string): Prom
     tx.objectStore("docs").delete(IDBKeyRange.bound(`sessions/${session}/`, `sessions/${session}0`, false, true)),
   )
   await deleteStaged(tx, session)
-  return { bytes: typeof row?.bytes === "number" ? row.bytes : 0, parts: row === undefined ? 0 : 1 }
+  return { bytes: typeof row?.bytes === "number" ? row.bytes : 0, parts: row === undefined ? 0 : 1, purged: true }
 }
 
 /** Drops the staged logs of the session, and those of any session that were abandoned. */

@@ -1,5 +1,5 @@
 /** The head row of a session: reads and checks it, converts it for callers, and lists all heads. */
-import type { HeadInfo, ListedSession } from "@sessions/core/storage"
+import { type AdapterListRow, type HeadInfo, toListRow } from "@sessions/core/storage"
 import { corrupt } from "../database/errors.ts"
 import type { HeadRow, ReadTransaction, WriteTransaction } from "../database/schema.ts"
 
@@ -28,11 +28,15 @@ const PAGE = 128
 export async function* listHeads(
   limit: number,
   transaction: <T>(work: (tx: ReadTransaction) => Promise<T>) => Promise<T>,
-): AsyncGenerator<readonly ListedSession[], void, undefined> {
+): AsyncGenerator<readonly AdapterListRow[], void, undefined> {
   let { ids, page } = await transaction(async (tx) => {
-    const keys = await tx.objectStore("heads").index("updatedAt").getAllKeys()
+    const heads = tx.objectStore("heads")
+    const [keys, count] = await Promise.all([heads.index("updatedAt").getAllKeys(), heads.count()])
+    // A damaged row without a time is not in the index.
+    const damaged = keys.length < count ? new Set(await heads.getAllKeys()) : new Set<string>()
+    for (const id of keys) damaged.delete(id)
     // `getAll` cannot read backwards, and a cursor takes an event for each row.
-    const ids = keys.toReversed().slice(0, limit)
+    const ids = [...keys.toReversed(), ...damaged].slice(0, limit)
     return { ids, page: await loadHeads(tx, ids.slice(0, PAGE)) }
   })
   for (;;) {
@@ -43,9 +47,13 @@ export async function* listHeads(
   }
 }
 
-async function loadHeads(tx: ReadTransaction, ids: readonly string[]): Promise<ListedSession[]> {
-  const heads = await Promise.all(ids.map((id) => getHead(tx, id)))
-  return heads.flatMap((head, index) => (head === undefined ? [] : [{ id: ids[index] as string, ...toHeadInfo(head) }]))
+async function loadHeads(tx: ReadTransaction, ids: readonly string[]): Promise<AdapterListRow[]> {
+  const store = tx.objectStore("heads")
+  const rows: unknown[] = await Promise.all(ids.map((id) => store.get(id)))
+  return rows.flatMap((row, index) => {
+    const id = ids[index] as string
+    return row === undefined ? [] : [toListRow(id, () => toHeadInfo(checkHeadRow(row, id)))]
+  })
 }
 
 /** Checked by hand because each append waits for it. */

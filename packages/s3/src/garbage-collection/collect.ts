@@ -22,6 +22,8 @@ import type { WriteLock } from "../tail/write-lock.ts"
 export interface Collected {
   readonly objects: number
   readonly bytes: number
+  /** Objects that the store did not remove; collect again. */
+  readonly left: number
 }
 
 /** Ids of the sessions, deleted ones included, that have segments or documents. */
@@ -55,11 +57,12 @@ export async function collectSession(deps: TailDeps, session: string, lock: Writ
     // A lost answer makes it raise the fence twice, which does no harm.
     () => false,
   )
-  await removeObjects(
+  const left = await removeObjects(
     deps,
     orphans.map(({ key }) => key),
   )
-  return { objects: orphans.length, bytes: orphans.reduce((sum, { size }) => sum + size, 0) }
+  const removed = orphans.filter(({ key }) => !left.has(key))
+  return { objects: removed.length, bytes: removed.reduce((sum, { size }) => sum + size, 0), left: left.size }
 }
 
 function orphansAmong(deps: Deps, session: string, tail: Tail, candidates: readonly ListedObject[]): ListedObject[] {

@@ -31,13 +31,20 @@ export async function listObjects(
   return objects
 }
 
-/** Tries each key once and ignores failures: garbage collection removes what is left. */
-export async function removeObjects(deps: Deps, keys: readonly string[]): Promise<void> {
-  const remove = async (key: string): Promise<void> =>
-    sendOnce(deps, undefined, (signal) => deps.store.delete(key, { signal }))
-  for (let at = 0; at < keys.length; at += PARALLEL_DELETES) {
-    await Promise.allSettled(keys.slice(at, at + PARALLEL_DELETES).map(remove))
+/** Tries each key once. Returns the keys that could not be removed: another delete or garbage collection tries them again. */
+export async function removeObjects(deps: Deps, keys: readonly string[]): Promise<ReadonlySet<string>> {
+  const left = new Set<string>()
+  const remove = async (key: string): Promise<void> => {
+    try {
+      await sendOnce(deps, undefined, (signal) => deps.store.delete(key, { signal }))
+    } catch {
+      left.add(key)
+    }
   }
+  for (let at = 0; at < keys.length; at += PARALLEL_DELETES) {
+    await Promise.all(keys.slice(at, at + PARALLEL_DELETES).map(remove))
+  }
+  return left
 }
 
 async function listPage(

@@ -3,6 +3,7 @@
  * from then on, are removed afterwards.
  */
 import type { Deleted } from "@sessions/core/storage"
+import type { Deps } from "../base/deps.ts"
 import { createToken } from "../base/time.ts"
 import { creationTokenOf, tailBytesOf } from "../format/manifest.ts"
 import { generationOf } from "../format/tail.ts"
@@ -12,8 +13,6 @@ import { listObjects, removeObjects } from "../requests/objects.ts"
 import { replaceTail } from "../tail/replace-tail.ts"
 import type { TailDeps } from "../tail/tail-deps.ts"
 import type { WriteLock } from "../tail/write-lock.ts"
-
-const NOTHING: Deleted = { bytes: 0, parts: 0 }
 
 export async function deleteSession(deps: TailDeps, session: string, lock: WriteLock): Promise<Deleted> {
   // Names the next generation, so this deletion is recognized by it.
@@ -33,28 +32,37 @@ export async function deleteSession(deps: TailDeps, session: string, lock: Write
     // Also true for a session created since then: this deletion is done and must not delete it.
     (tail) => generationOf(tail) === generation,
   )
-  if (!done) {
-    // An earlier deletion may have been interrupted before it removed everything.
-    if (before.kind === "deleted") await collectSession(deps, session, lock).catch(ignore)
-    return NOTHING
+  if (!done || before.kind !== "live") {
+    // An earlier deletion, or a creation, may have been interrupted before it removed everything.
+    return { bytes: 0, parts: 0, purged: await isEmptied(collectLeft(deps, session, lock)) }
   }
-  if (before.kind !== "live") return NOTHING
   const { manifest } = before
-  await removeGeneration(deps, session, manifest.generation).catch(ignore)
   const parts = manifest.segments.length + (tailBytesOf(manifest) > 0 ? 1 : 0)
-  return { bytes: manifest.bytes, parts }
+  return { bytes: manifest.bytes, parts, purged: await isEmptied(removeOthers(deps, session, generation)) }
 }
 
-async function removeGeneration(deps: TailDeps, session: string, generation: string): Promise<void> {
-  for (const prefix of [deps.keys.segmentsOf(session, generation), deps.keys.docsOf(session, generation)]) {
+async function collectLeft(deps: TailDeps, session: string, lock: WriteLock): Promise<number> {
+  return (await collectSession(deps, session, lock)).left
+}
+
+/** Removes the objects of all generations but the next one, also those that earlier deletions left. Returns how many are left. */
+async function removeOthers(deps: Deps, session: string, generation: string): Promise<number> {
+  let left = 0
+  for (const prefix of [deps.keys.segmentsOf(session), deps.keys.docsOf(session)]) {
     const objects = await listObjects(deps, prefix, undefined)
-    await removeObjects(
-      deps,
-      objects.map(({ key }) => key),
-    )
+    const keys = objects.flatMap(({ key }) => {
+      const parts = deps.keys.partsOf(key)
+      return parts?.session === session && parts.generation !== generation ? [key] : []
+    })
+    left += (await removeObjects(deps, keys)).size
   }
+  return left
 }
 
-function ignore(): void {
-  // The session is deleted. Garbage collection removes the objects that are left.
+/** The session is deleted, so a failure only means that objects are left: for another `delete`, or for garbage collection. */
+async function isEmptied(left: Promise<number>): Promise<boolean> {
+  return left.then(
+    (count) => count === 0,
+    () => false,
+  )
 }

@@ -127,7 +127,7 @@ function createKeysBySeq(store: ObjectStore, time: Time): Simulated {
       const lines = (await readAll()).slice(from)
       if (lines.length > 0) yield { from, lines }
     },
-    delete: async () => ({ bytes: 0, parts: 0 }),
+    delete: async () => ({ bytes: 0, parts: 0, purged: true }),
     replace: async () => ({ next: 0, log: "" }),
     collect: async () => undefined,
   }
