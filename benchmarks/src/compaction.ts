@@ -5,8 +5,7 @@
 import { EntryLog } from "@sessions/core/format"
 import type { Entry } from "@sessions/core"
 import { prepareCompaction } from "@sessions/core/compaction"
-import { timed } from "./report.ts"
-import type { Result, Scenario } from "./report.ts"
+import { type Result, type Scenario, timed } from "./report.ts"
 import { inTurns, milliseconds, verify } from "./rounds.ts"
 
 /** Enough for the median to be of compiled code. */

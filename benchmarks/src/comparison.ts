@@ -1,6 +1,5 @@
 /** Compares the runs of a row on two builds: medians, spreads, and whether the medians differ by more than noise. */
-import { aligned, median, show } from "./report.ts"
-import type { Result } from "./report.ts"
+import { aligned, median, type Result, show } from "./report.ts"
 
 /** Smaller differences do not count, however narrow the spread. */
 const SHARE = 0.05

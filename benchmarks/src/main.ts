@@ -5,10 +5,8 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs"
 import { parseArgs } from "node:util"
 import type { Engine } from "../../.config/browsers/page.ts"
-import { isOfSameMachine, merge, toJson } from "./merge.ts"
-import type { Report } from "./merge.ts"
-import { machine, table } from "./report.ts"
-import type { Result, Scenario } from "./report.ts"
+import { isOfSameMachine, merge, type Report, toJson } from "./merge.ts"
+import { machine, type Result, type Scenario, table } from "./report.ts"
 
 type Group = (quick: boolean) => Promise<readonly Scenario[]>
 

@@ -1,8 +1,7 @@
 /** Appends prepared lines of 200 bytes through the `append` of the memory storage, 64 in flight. */
 import type { Head } from "@sessions/core/storage"
 import { createMemoryStorage } from "@sessions/memory"
-import type { Result, Scenario } from "./report.ts"
-import { timed } from "./report.ts"
+import { type Result, type Scenario, timed } from "./report.ts"
 import { milliseconds, ROUNDS, verify } from "./rounds.ts"
 
 const IN_FLIGHT = 64

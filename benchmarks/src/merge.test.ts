@@ -1,8 +1,6 @@
 import { expect, test } from "vitest"
-import { merge, toJson } from "./merge.ts"
-import type { Report } from "./merge.ts"
-import { machine, timed } from "./report.ts"
-import type { Result } from "./report.ts"
+import { merge, type Report, toJson } from "./merge.ts"
+import { machine, type Result, timed } from "./report.ts"
 
 const result = (id: string, runtime: string, value: number): Result => ({
   id,

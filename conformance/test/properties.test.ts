@@ -1,6 +1,5 @@
 import { checkProperty, registerProperties } from "@sessions/conformance/properties"
-import { mutants, soundSubjects } from "@sessions/conformance/mutants"
-import type { Mutant } from "@sessions/conformance/mutants"
+import { type Mutant, mutants, soundSubjects } from "@sessions/conformance/mutants"
 import { describe, expect, test } from "vitest"
 
 const seed = Number(process.env["SEED"] ?? Date.now() % 2 ** 31)

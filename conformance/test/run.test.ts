@@ -1,5 +1,4 @@
-import type { CaseResult, Subject } from "@sessions/conformance"
-import { cases, register, run } from "@sessions/conformance"
+import { type CaseResult, cases, register, run, type Subject } from "@sessions/conformance"
 import type { SessionStorage } from "@sessions/core/storage"
 import { createMemoryLocation, createMemoryStorage, type MemoryLocation } from "@sessions/memory"
 import { describe, expect, test } from "vitest"

@@ -1,6 +1,5 @@
 /** A SQLite driver that injects faults, for the conformance suite. */
-import type { Driver } from "./src/driver.ts"
-import { openDriver } from "./src/driver.ts"
+import { type Driver, openDriver } from "./src/driver.ts"
 
 /** How many of the next write transactions fail, by fault. */
 export interface Faults {

@@ -1,7 +1,6 @@
 /** Imports the session file of another agent, adds a turn and compacts. The file itself is only read. */
 import { createReadStream } from "node:fs"
-import { hasCode } from "@sessions/core"
-import type { Session, Sessions } from "@sessions/core"
+import { hasCode, type Session, type Sessions } from "@sessions/core"
 import { runTurn } from "./agent.ts"
 import * as print from "./print.ts"
 import { RESUMED_PROMPT, standInModel } from "./stand-in-model.ts"

@@ -1,6 +1,5 @@
 /** A stand-in for a model, so the example needs no network. It has scripted answers to three questions. */
-import { estimateMessages } from "@sessions/core"
-import type { AssistantMessage, ModelMessage } from "@sessions/core"
+import { type AssistantMessage, estimateMessages, type ModelMessage } from "@sessions/core"
 import type { Model } from "./agent.ts"
 import { textOf } from "./text.ts"
 

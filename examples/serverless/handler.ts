@@ -1,9 +1,7 @@
 /** A `Request -> Response` handler, the form that Deno, Bun, Workers and most Node servers accept. */
-import type { ErrorCode, Sessions } from "@sessions/core"
-import { httpStatus, SessionError } from "@sessions/core"
+import { type ErrorCode, httpStatus, SessionError, type Sessions } from "@sessions/core"
 import { isUlid } from "@sessions/core/format"
-import type { Ask } from "./answer.ts"
-import { answer } from "./answer.ts"
+import { answer, type Ask } from "./answer.ts"
 
 export interface HandlerOptions {
   /** Created with `ulidsOnly`. */

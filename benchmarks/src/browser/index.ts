@@ -2,11 +2,9 @@
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { bundle } from "../../../.config/browsers/bundle.ts"
-import { openBrowser, serve } from "../../../.config/browsers/page.ts"
-import type { Engine } from "../../../.config/browsers/page.ts"
+import { type Engine, openBrowser, serve } from "../../../.config/browsers/page.ts"
 import { withFolder } from "../folder.ts"
-import { timed } from "../report.ts"
-import type { Result, Scenario } from "../report.ts"
+import { type Result, type Scenario, timed } from "../report.ts"
 import { ROUNDS } from "../rounds.ts"
 import type { PageBenchmarks, PageFigures } from "./page.ts"
 

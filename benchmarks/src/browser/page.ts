@@ -3,8 +3,7 @@ import { createSessions } from "@sessions/core"
 import type { SessionStorage } from "@sessions/core/storage"
 import { createIndexedDbStorage } from "@sessions/idb"
 import { lineOf, message } from "../data.ts"
-import { inTurns, milliseconds, verify } from "../rounds.ts"
-import type { Pair } from "../rounds.ts"
+import { inTurns, milliseconds, type Pair, verify } from "../rounds.ts"
 import { createByHand, replayByHand } from "./by-hand.ts"
 
 export interface PageFigures {

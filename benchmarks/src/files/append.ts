@@ -5,13 +5,11 @@
 import { closeSync, fdatasync, fstatSync, openSync, writeSync } from "node:fs"
 import { join } from "node:path"
 import { promisify } from "node:util"
-import { createSessions } from "@sessions/core"
-import type { Session } from "@sessions/core"
+import { createSessions, type Session } from "@sessions/core"
 import { createStorage } from "./storage.ts"
 import { lineOf, message } from "../data.ts"
 import { withFolder } from "../folder.ts"
-import { timed } from "../report.ts"
-import type { Result, Scenario } from "../report.ts"
+import { type Result, type Scenario, timed } from "../report.ts"
 import { inTurns, milliseconds, verify } from "../rounds.ts"
 
 export function appendScenarios(quick: boolean): readonly Scenario[] {

@@ -1,8 +1,7 @@
 /** Session logs on files, written once in a run and shared by its scenarios. */
-import { existsSync, mkdirSync } from "node:fs"
+import { existsSync, mkdirSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { rmSync } from "node:fs"
 import { createSessions } from "@sessions/core"
 import { createStorage } from "./storage.ts"
 import { turn } from "../data.ts"

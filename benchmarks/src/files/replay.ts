@@ -1,7 +1,6 @@
 /** Reads every entry of a session of 200 MB in several parts: as a stream, and as a tree with its context. */
 import { inNewProcess } from "../child.ts"
-import { timed } from "../report.ts"
-import type { Result, Scenario } from "../report.ts"
+import { type Result, type Scenario, timed } from "../report.ts"
 import { ROUNDS } from "../rounds.ts"
 import type { ReplayTimes } from "../children/replay.ts"
 import { storedLog } from "./logs.ts"

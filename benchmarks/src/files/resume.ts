@@ -4,8 +4,7 @@
  */
 import { inNewProcess } from "../child.ts"
 import type { ResumeTimes } from "../children/resume.ts"
-import { median, timed } from "../report.ts"
-import type { Result, Scenario } from "../report.ts"
+import { median, type Result, type Scenario, timed } from "../report.ts"
 import { storedLog } from "./logs.ts"
 
 const PROCESSES = 20

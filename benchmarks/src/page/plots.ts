@@ -1,7 +1,6 @@
 /** Builds the plots of a report from its results. */
 import type { Result } from "../report.ts"
-import { bars, lines } from "./draw.ts"
-import type { Bar, Row } from "./draw.ts"
+import { type Bar, bars, lines, type Row } from "./draw.ts"
 import { show } from "./text.ts"
 
 export interface Figure {

@@ -1,7 +1,6 @@
 /** The tables of the report: each figure with its raw loop and its target. */
 import type { Result } from "../report.ts"
-import { outcomesOf, targets } from "../targets.ts"
-import type { Target } from "../targets.ts"
+import { outcomesOf, type Target, targets } from "../targets.ts"
 import { escaped, show } from "./text.ts"
 
 export function tables(results: readonly Result[]): string {

@@ -4,8 +4,7 @@ import { join } from "node:path"
 import type { Message } from "@sessions/core"
 import { listedSession } from "./conversation.ts"
 import { importPeer } from "./install.ts"
-import type { Peer } from "./peer.ts"
-import { SUMMARY } from "./peer.ts"
+import { type Peer, SUMMARY } from "./peer.ts"
 
 interface Claude {
   readonly getSessionMessages: (id: string, o: { dir: string }) => Promise<readonly unknown[]>

@@ -1,8 +1,7 @@
 /** Compares ours with other programs, on the same conversation and in one run: files with files, memory with memory. */
 import { join } from "node:path"
 import { withFolder } from "../folder.ts"
-import { median, timed } from "../report.ts"
-import type { Result, Scenario } from "../report.ts"
+import { median, type Result, type Scenario, timed } from "../report.ts"
 import { verify } from "../rounds.ts"
 import { claude } from "./claude.ts"
 import { conversation, LISTED_MESSAGES, messagesOf } from "./conversation.ts"

@@ -1,10 +1,8 @@
-import { createSessions } from "@sessions/core"
-import type { SessionInfo, Sessions } from "@sessions/core"
+import { createSessions, type SessionInfo, type Sessions } from "@sessions/core"
 import { createMemoryLocation, createMemoryStorage } from "@sessions/memory"
 import { createStorage } from "../files/storage.ts"
 import { listedSession } from "./conversation.ts"
-import type { Conversation, Peer } from "./peer.ts"
-import { SUMMARY } from "./peer.ts"
+import { type Conversation, type Peer, SUMMARY } from "./peer.ts"
 
 export const ours: Peer = peerOn("ours", "files", (root) => createStorage({ root, maxSessionBytes: 4e9 }))
 

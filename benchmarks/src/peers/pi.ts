@@ -3,8 +3,7 @@ import { join } from "node:path"
 import type { Message } from "@sessions/core"
 import { listedSession } from "./conversation.ts"
 import { importPeer } from "./install.ts"
-import type { Peer } from "./peer.ts"
-import { SUMMARY } from "./peer.ts"
+import { type Peer, SUMMARY } from "./peer.ts"
 
 interface Pi {
   readonly SessionManager: {

@@ -2,8 +2,7 @@ import { mkdirSync } from "node:fs"
 import { join } from "node:path"
 import type { Message } from "@sessions/core"
 import { listedSession } from "./conversation.ts"
-import type { Peer } from "./peer.ts"
-import { SUMMARY } from "./peer.ts"
+import { type Peer, SUMMARY } from "./peer.ts"
 
 /**
  * A table of messages and one of sessions in SQLite, WAL, `synchronous = NORMAL`: a transaction survives the process, not a power failure.

@@ -3,11 +3,9 @@ import { PutObjectCommand } from "@aws-sdk/client-s3"
 import { createSessions } from "@sessions/core"
 import { createS3Storage } from "@sessions/s3"
 import { message } from "../data.ts"
-import { timed } from "../report.ts"
-import type { Result } from "../report.ts"
+import { type Result, timed } from "../report.ts"
 import { inTurns, milliseconds, verify } from "../rounds.ts"
-import { makeBucket } from "./bucket.ts"
-import type { Request } from "./bucket.ts"
+import { makeBucket, type Request } from "./bucket.ts"
 
 export async function s3Append(count: number, rounds: number): Promise<Result> {
   const { client, name: bucket, requests } = await makeBucket()

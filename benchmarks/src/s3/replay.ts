@@ -3,11 +3,9 @@ import { GetObjectCommand } from "@aws-sdk/client-s3"
 import { createSessions } from "@sessions/core"
 import { createS3Storage } from "@sessions/s3"
 import { turn } from "../data.ts"
-import { timed } from "../report.ts"
-import type { Result } from "../report.ts"
+import { type Result, timed } from "../report.ts"
 import { inTurns, milliseconds, verify } from "../rounds.ts"
-import { countByKind, makeBucket } from "./bucket.ts"
-import type { Bucket, Request } from "./bucket.ts"
+import { type Bucket, countByKind, makeBucket, type Request } from "./bucket.ts"
 
 /** The fastest of 1, 2, 4 and 8. */
 const AT_ONCE = 4

@@ -3,8 +3,7 @@ import type { Capabilities, SessionStorage } from "@sessions/core/storage"
 import { check, Mismatch } from "../helpers/assert.ts"
 import { show } from "../helpers/show.ts"
 import type { Deliver, Faults, Subject } from "../subject.ts"
-import type { Trace } from "./trace.ts"
-import { traced } from "./trace.ts"
+import { type Trace, traced } from "./trace.ts"
 
 /** How much work the cases do. The defaults suit storages that answer within milliseconds; lower them for slow ones. */
 export interface Sizes {

@@ -1,8 +1,7 @@
 /** Cases of `append`: the position and exact bytes of lines, invalid input, refusals and signals. */
 import type { StorageAppendOptions } from "@sessions/core/storage"
 import { check, equal, equalLines, rejects } from "../helpers/assert.ts"
-import type { Case } from "../case/case.ts"
-import { casesOf } from "../case/case.ts"
+import { type Case, casesOf } from "../case/case.ts"
 import { create, exactLines, expectGone, expectLog, line, linesTo, readLines } from "../helpers/lines.ts"
 import { needs } from "../case/needs.ts"
 

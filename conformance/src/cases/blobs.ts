@@ -1,8 +1,7 @@
 /** Cases of blobs. */
 import type { BlobStore } from "@sessions/core/storage"
 import { check, equal, equalBytes, rejects, until } from "../helpers/assert.ts"
-import type { Case } from "../case/case.ts"
-import { casesOf } from "../case/case.ts"
+import { type Case, casesOf } from "../case/case.ts"
 import { collect, create } from "../helpers/lines.ts"
 
 export const blobs: readonly Case[] = casesOf("blobs", [

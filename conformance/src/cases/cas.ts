@@ -1,8 +1,7 @@
 /** Cases of compare-and-set: the comparison of `expect` with the stored head. */
 import type { Head, SessionStorage } from "@sessions/core/storage"
 import { check, equal, equalLines, rejects } from "../helpers/assert.ts"
-import type { Case } from "../case/case.ts"
-import { casesOf } from "../case/case.ts"
+import { type Case, casesOf } from "../case/case.ts"
 import { create, expectGone, expectLog, line, linesTo, readLines } from "../helpers/lines.ts"
 import { needs } from "../case/needs.ts"
 

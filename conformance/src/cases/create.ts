@@ -1,7 +1,6 @@
 /** Cases of creation and of session ids. */
 import { check, equal, equalLines, rejects } from "../helpers/assert.ts"
-import type { Case } from "../case/case.ts"
-import { casesOf } from "../case/case.ts"
+import { type Case, casesOf } from "../case/case.ts"
 import { callsWith, invalidIds, unusualIds, caseVariants } from "../helpers/session-ids.ts"
 import { collect, create as make, expectGone, expectLog, line, linesTo, readLines } from "../helpers/lines.ts"
 

@@ -1,8 +1,7 @@
 /** Cases of adapters that share locations: one reads and continues what the other wrote. */
 import type { SessionStorage } from "@sessions/core/storage"
 import { check, equal, equalBytes, rejects } from "../helpers/assert.ts"
-import type { Case } from "../case/case.ts"
-import { casesOf } from "../case/case.ts"
+import { type Case, casesOf } from "../case/case.ts"
 import type { Context } from "../case/context.ts"
 import { collect, create, exactLines, expectGone, expectLog, line, linesTo } from "../helpers/lines.ts"
 import { both, needs } from "../case/needs.ts"

@@ -1,7 +1,6 @@
 /** Cases of `delete`. */
 import { check, equal, equalLines, rejects } from "../helpers/assert.ts"
-import type { Case } from "../case/case.ts"
-import { casesOf } from "../case/case.ts"
+import { type Case, casesOf } from "../case/case.ts"
 import { bigLines, create, expectGone, expectLog, line, linesTo } from "../helpers/lines.ts"
 import { needs } from "../case/needs.ts"
 

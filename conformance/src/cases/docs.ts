@@ -1,8 +1,7 @@
 /** Cases of documents. */
 import type { SessionStorage } from "@sessions/core/storage"
 import { check, equal, equalLines, rejects } from "../helpers/assert.ts"
-import type { Case } from "../case/case.ts"
-import { casesOf } from "../case/case.ts"
+import { type Case, casesOf } from "../case/case.ts"
 import { collect, create } from "../helpers/lines.ts"
 
 export const docs: readonly Case[] = casesOf("docs", [

@@ -1,8 +1,7 @@
 /** Cases of stores that respond late, wrongly, or ask to retry. A lost request and a lost response of an append are in `recover.ts`. */
 import type { Head, SessionStorage } from "@sessions/core/storage"
 import { equal, rejects } from "../helpers/assert.ts"
-import type { Case } from "../case/case.ts"
-import { casesOf } from "../case/case.ts"
+import { type Case, casesOf } from "../case/case.ts"
 import { create, expectLog, line, linesTo } from "../helpers/lines.ts"
 import { both, needs } from "../case/needs.ts"
 import { showError } from "../helpers/show.ts"

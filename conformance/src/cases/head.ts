@@ -1,9 +1,7 @@
 /** Cases of `head`: next, bytes, parts, times and info. */
-import { MAX_INFO_BYTES, utf8Length } from "@sessions/core/storage"
-import type { SessionStorage } from "@sessions/core/storage"
+import { MAX_INFO_BYTES, type SessionStorage, utf8Length } from "@sessions/core/storage"
 import { check, equal, rejects, until } from "../helpers/assert.ts"
-import type { Case } from "../case/case.ts"
-import { casesOf } from "../case/case.ts"
+import { type Case, casesOf } from "../case/case.ts"
 import { bigLines, collect, create, exactLines, expectLog, line, linesTo } from "../helpers/lines.ts"
 
 export const head: readonly Case[] = casesOf("head", [

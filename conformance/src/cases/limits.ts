@@ -1,7 +1,6 @@
 /** Cases of the limits in the capabilities. A subject with small limits is tested faster and as thoroughly. */
 import { equal, rejects } from "../helpers/assert.ts"
-import type { Case } from "../case/case.ts"
-import { casesOf } from "../case/case.ts"
+import { type Case, casesOf } from "../case/case.ts"
 import type { Context } from "../case/context.ts"
 import { create, expectGone, expectLog, linesTo, readLines } from "../helpers/lines.ts"
 

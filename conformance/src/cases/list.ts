@@ -1,8 +1,7 @@
 /** Cases of `list`: completeness, order, paging and limits. */
 import type { ListRow, SessionStorage } from "@sessions/core/storage"
 import { check, equal, equalLines, rejects, until } from "../helpers/assert.ts"
-import type { Case } from "../case/case.ts"
-import { casesOf } from "../case/case.ts"
+import { type Case, casesOf } from "../case/case.ts"
 import { invalidIds } from "../helpers/session-ids.ts"
 import { collect, create, expectLog, line, linesTo } from "../helpers/lines.ts"
 import { needs } from "../case/needs.ts"

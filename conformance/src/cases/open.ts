@@ -1,8 +1,7 @@
 /** Cases of opening and closing: methods, capabilities, persistence and cleanup. */
 import type { Capabilities, SessionStorage } from "@sessions/core/storage"
 import { check, equal, equalLines, rejects } from "../helpers/assert.ts"
-import type { Case } from "../case/case.ts"
-import { casesOf } from "../case/case.ts"
+import { type Case, casesOf } from "../case/case.ts"
 import { openHandles } from "../helpers/open-handles.ts"
 import { callsWith } from "../helpers/session-ids.ts"
 import { collect, create, expectGone, line, linesTo, readLines } from "../helpers/lines.ts"

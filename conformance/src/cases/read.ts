@@ -1,7 +1,6 @@
 import type { ReadRange, SessionStorage } from "@sessions/core/storage"
 import { check, equal, equalLines, rejects } from "../helpers/assert.ts"
-import type { Case } from "../case/case.ts"
-import { casesOf } from "../case/case.ts"
+import { type Case, casesOf } from "../case/case.ts"
 import {
   bigLines,
   checkChunk,

@@ -1,8 +1,7 @@
 /** Cases of crashes, and of stores that are full or lose a request or a response. */
 import type { Head } from "@sessions/core/storage"
 import { check, equal, equalLines, rejects } from "../helpers/assert.ts"
-import type { Case } from "../case/case.ts"
-import { casesOf } from "../case/case.ts"
+import { type Case, casesOf } from "../case/case.ts"
 import { create, expectLog, line, linesTo, readLines } from "../helpers/lines.ts"
 import { needs } from "../case/needs.ts"
 

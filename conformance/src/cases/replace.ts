@@ -1,9 +1,7 @@
 /** Cases of `replace`. */
-import type { Chunk, Head, SessionStorage } from "@sessions/core/storage"
-import { MAX_CHUNK_BYTES, utf8Length } from "@sessions/core/storage"
+import { type Chunk, type Head, MAX_CHUNK_BYTES, type SessionStorage, utf8Length } from "@sessions/core/storage"
 import { check, equal, equalLines, Mismatch, rejects } from "../helpers/assert.ts"
-import type { Case } from "../case/case.ts"
-import { casesOf } from "../case/case.ts"
+import { type Case, casesOf } from "../case/case.ts"
 import { bigLines, collect, create, expectGone, expectLog, line, linesTo } from "../helpers/lines.ts"
 import { both, needs } from "../case/needs.ts"
 

@@ -1,7 +1,6 @@
 import type { Head } from "@sessions/core/storage"
 import { check, equal, equalLines, rejects } from "../helpers/assert.ts"
-import type { Case } from "../case/case.ts"
-import { casesOf } from "../case/case.ts"
+import { type Case, casesOf } from "../case/case.ts"
 import { collect, create, expectGone, expectLog, line, linesTo, readFrom, readLines } from "../helpers/lines.ts"
 import { needs } from "../case/needs.ts"
 

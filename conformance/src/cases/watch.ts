@@ -1,8 +1,7 @@
 /** Cases of `watch`. */
 import type { Head, SessionStorage } from "@sessions/core/storage"
 import { check, equal, Mismatch, rejects } from "../helpers/assert.ts"
-import type { Case } from "../case/case.ts"
-import { casesOf } from "../case/case.ts"
+import { type Case, casesOf } from "../case/case.ts"
 import { showError } from "../helpers/show.ts"
 import { create, expectLog, line, linesTo } from "../helpers/lines.ts"
 import { needs } from "../case/needs.ts"

@@ -1,7 +1,6 @@
 /** Parses the arguments of the command. */
 import { parseArgs } from "node:util"
-import type { RunOptions } from "../runner/run.ts"
-import { selectCases } from "../runner/run.ts"
+import { type RunOptions, selectCases } from "../runner/run.ts"
 
 export interface Arguments {
   /** The path of the subject's module, as given. */

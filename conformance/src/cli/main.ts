@@ -2,12 +2,10 @@
 /** The command `sessions-conformance`: runs the suite and the properties against the subjects of a module. */
 import process from "node:process"
 import { run } from "../runner/run.ts"
-import type { Arguments } from "./arguments.ts"
-import { HELP, readArguments, UsageError } from "./arguments.ts"
+import { type Arguments, HELP, readArguments, UsageError } from "./arguments.ts"
 import { loadSubjects } from "./load-subjects.ts"
 import { checkProperties } from "./properties.ts"
-import type { FullReport } from "./report.ts"
-import { asLine, asTap, asText, totalsOf } from "./report.ts"
+import { asLine, asTap, asText, type FullReport, totalsOf } from "./report.ts"
 
 process.exitCode = await main(process.argv.slice(2))
 // The exit is explicit, because a subject may have left timers, sockets or child processes open. The output is flushed before.

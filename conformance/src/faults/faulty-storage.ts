@@ -1,6 +1,11 @@
 /** Wraps a storage so that calls fail as a test plans it, or as a simulation decides at random. */
-import type { BlobStore, Capabilities, SessionStorage, StorageErrorCode } from "@sessions/core/storage"
-import { StorageError } from "@sessions/core/storage"
+import {
+  type BlobStore,
+  type Capabilities,
+  type SessionStorage,
+  StorageError,
+  type StorageErrorCode,
+} from "@sessions/core/storage"
 
 export type Operation = "append" | "head" | "read" | "put"
 

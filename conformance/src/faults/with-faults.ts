@@ -1,8 +1,7 @@
 /** Adds the suite's faults to a subject, by wrapping its storages. */
 import type { SessionStorage } from "@sessions/core/storage"
 import type { Subject } from "../subject.ts"
-import type { Fault, FaultyStorage } from "./faulty-storage.ts"
-import { createFaultyStorage } from "./faulty-storage.ts"
+import { createFaultyStorage, type Fault, type FaultyStorage } from "./faulty-storage.ts"
 
 /**
  * The subject with every fault that can be injected above the adapter. It tests code that uses the storage. How the adapter itself

@@ -1,6 +1,12 @@
 /** Log lines for the cases to write, and checks of what a storage returns. */
-import type { Chunk, Head, ReadRange, SessionStorage } from "@sessions/core/storage"
-import { MAX_CHUNK_BYTES, utf8Length } from "@sessions/core/storage"
+import {
+  type Chunk,
+  type Head,
+  MAX_CHUNK_BYTES,
+  type ReadRange,
+  type SessionStorage,
+  utf8Length,
+} from "@sessions/core/storage"
 import { check, equal, equalLines } from "./assert.ts"
 
 /** Lines that careless code changes, such as by parsing or trimming. Each is one line of a log and must come back unchanged. */

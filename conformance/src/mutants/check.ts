@@ -1,8 +1,7 @@
 /** Checks that the suite can fail: each mutant must fail the cases that it names, and no others. */
 import type { MemoryLocation } from "@sessions/memory"
 import type { Failure } from "../runner/result.ts"
-import type { RunOptions } from "../runner/run.ts"
-import { run } from "../runner/run.ts"
+import { run, type RunOptions } from "../runner/run.ts"
 import type { Subject } from "../subject.ts"
 import type { Mutant } from "./mutant.ts"
 

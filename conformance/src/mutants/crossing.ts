@@ -1,8 +1,6 @@
 /** Mutants that are correct on their own, but incompatible with another adapter on the same locations. */
-import type { Mutant } from "./mutant.ts"
-import { current } from "./mutant.ts"
-import type { Changes } from "./sound-subjects.ts"
-import { secondAdapter } from "./sound-subjects.ts"
+import { current, type Mutant } from "./mutant.ts"
+import { type Changes, secondAdapter } from "./sound-subjects.ts"
 
 export const crossingMutants: readonly Mutant[] = [
   wrong("shares locations with an adapter that trims lines", ["CROSS-01"], (real) => ({

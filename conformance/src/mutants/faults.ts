@@ -1,13 +1,9 @@
 /** Mutants of closing, signals, torn lines, crashes, faults, watch and replace. */
 import type { Subject } from "../subject.ts"
-import type { CallOptions, Chunk, Head, SessionStorage } from "@sessions/core/storage"
-import { StorageError } from "@sessions/core/storage"
-import type { MemoryLocation } from "@sessions/memory"
-import { createMemoryStorage } from "@sessions/memory"
-import type { FaultHandling } from "./sound-subjects.ts"
-import { crashing, faulty, perLocation, plain, tearing } from "./sound-subjects.ts"
-import type { Mutant } from "./mutant.ts"
-import { current, ids, linesOf, mutant } from "./mutant.ts"
+import { type CallOptions, type Chunk, type Head, type SessionStorage, StorageError } from "@sessions/core/storage"
+import { createMemoryStorage, type MemoryLocation } from "@sessions/memory"
+import { crashing, type FaultHandling, faulty, perLocation, plain, tearing } from "./sound-subjects.ts"
+import { current, ids, linesOf, type Mutant, mutant } from "./mutant.ts"
 
 export const faultsMutants: readonly Mutant[] = [
   mutant("keeps working after its disposal", ["OPEN-06", "WATCH-06"], () => ({ async [Symbol.asyncDispose]() {} })),

@@ -1,9 +1,7 @@
 /** Mutants of `head` and `list`. */
 import type { ListedSession, ListRow, UnreadableSession } from "@sessions/core/storage"
-import { collect } from "./sound-subjects.ts"
-import { corruptHeads, perLocation, plain } from "./sound-subjects.ts"
-import type { Mutant } from "./mutant.ts"
-import { ids, mutant } from "./mutant.ts"
+import { collect, corruptHeads, perLocation, plain } from "./sound-subjects.ts"
+import { ids, type Mutant, mutant } from "./mutant.ts"
 
 const cached = perLocation(() => new Map<string, ListRow>())
 

@@ -2,8 +2,7 @@
 import type { Subject } from "../subject.ts"
 import type { Head, SessionStorage } from "@sessions/core/storage"
 import type { MemoryLocation } from "@sessions/memory"
-import type { Changes } from "./sound-subjects.ts"
-import { changed, collect } from "./sound-subjects.ts"
+import { changed, type Changes, collect } from "./sound-subjects.ts"
 
 /** A storage with one defect, and the ids of the cases that fail for it: these, and no others. */
 export interface Mutant {

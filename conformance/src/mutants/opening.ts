@@ -1,8 +1,7 @@
 /** Mutants of opening, closing, capabilities and limits. */
 import type { Capabilities } from "@sessions/core/storage"
 import { createMemoryStorage } from "@sessions/memory"
-import type { Mutant } from "./mutant.ts"
-import { ids, mutant } from "./mutant.ts"
+import { ids, type Mutant, mutant } from "./mutant.ts"
 import { perLocation, plain } from "./sound-subjects.ts"
 
 const disposed = perLocation(() => ({ times: 0 }))

@@ -1,9 +1,7 @@
-import type { Chunk, ReadRange } from "@sessions/core/storage"
-import { isSessionId, StorageError, utf8Length } from "@sessions/core/storage"
+import { type Chunk, isSessionId, type ReadRange, StorageError, utf8Length } from "@sessions/core/storage"
 import { createMemoryStorage } from "@sessions/memory"
 import { collect, isWindow, plain, corrupting } from "./sound-subjects.ts"
-import type { Mutant } from "./mutant.ts"
-import { ids, linesOf, mutant } from "./mutant.ts"
+import { ids, linesOf, type Mutant, mutant } from "./mutant.ts"
 
 /** Wrong in what they give back of a log. */
 export const readingMutants: readonly Mutant[] = [

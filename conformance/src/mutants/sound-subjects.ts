@@ -3,18 +3,24 @@
  * feature run, and so that a mutant can break it.
  */
 import type { Faults, Subject } from "../subject.ts"
-import type {
-  Chunk,
-  Head,
-  ListRow,
-  ReadRange,
-  SessionStorage,
-  StorageAppendOptions,
-  UnreadableSession,
+import {
+  checkListOptions,
+  type Chunk,
+  hasStorageCode,
+  type Head,
+  type ListRow,
+  type ReadRange,
+  type SessionStorage,
+  type StorageAppendOptions,
+  StorageError,
+  type UnreadableSession,
 } from "@sessions/core/storage"
-import { checkListOptions, hasStorageCode, StorageError } from "@sessions/core/storage"
-import type { MemoryLocation, MemoryStorageOptions } from "@sessions/memory"
-import { createMemoryLocation, createMemoryStorage } from "@sessions/memory"
+import {
+  createMemoryLocation,
+  createMemoryStorage,
+  type MemoryLocation,
+  type MemoryStorageOptions,
+} from "@sessions/memory"
 
 export type Changes = (real: SessionStorage, location: MemoryLocation) => Partial<SessionStorage>
 

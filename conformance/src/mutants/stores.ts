@@ -1,9 +1,7 @@
 /** Mutants of documents and blobs. */
-import type { BlobStore, Doc } from "@sessions/core/storage"
-import { isSessionId } from "@sessions/core/storage"
+import { type BlobStore, type Doc, isSessionId } from "@sessions/core/storage"
 import { collect, perLocation, purging } from "./sound-subjects.ts"
-import type { Mutant } from "./mutant.ts"
-import { ids, mutant } from "./mutant.ts"
+import { ids, type Mutant, mutant } from "./mutant.ts"
 
 export const storesMutants: readonly Mutant[] = [
   mutant("keeps the documents of a deleted session", ["DELETE-02", "DELETE-06", "DELETE-07"], (real) => ({

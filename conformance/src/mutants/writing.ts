@@ -1,8 +1,7 @@
 /** Mutants of `append`, `delete`, `replace` and the checks of ids. */
 import { hasStorageCode } from "@sessions/core/storage"
 import { perLocation } from "./sound-subjects.ts"
-import type { Mutant } from "./mutant.ts"
-import { current, ids, linesOf, mutant } from "./mutant.ts"
+import { current, ids, linesOf, type Mutant, mutant } from "./mutant.ts"
 
 const deletedOf = perLocation(() => new Map<string, string[]>())
 

@@ -3,8 +3,7 @@
  * identities and versions are numbered in the order of their first appearance, lists without a defined order are sorted, and times
  * are left out.
  */
-import type { Chunk, Head, SessionStorage } from "@sessions/core/storage"
-import { sha256Hex } from "@sessions/core/storage"
+import { type Chunk, type Head, type SessionStorage, sha256Hex } from "@sessions/core/storage"
 import { collect, readFrom } from "../helpers/lines.ts"
 import type { Command, Expect } from "./commands.ts"
 

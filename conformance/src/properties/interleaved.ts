@@ -1,6 +1,5 @@
 /** The interleaved property: several writers and readers on one session, in orders that fast-check chooses. */
-import type { Head, SessionStorage } from "@sessions/core/storage"
-import { hasStorageCode } from "@sessions/core/storage"
+import { hasStorageCode, type Head, type SessionStorage } from "@sessions/core/storage"
 import * as fc from "fast-check"
 import { check, equalLines } from "../helpers/assert.ts"
 import { create, readLines } from "../helpers/lines.ts"

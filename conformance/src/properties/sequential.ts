@@ -7,10 +7,8 @@ import { needs } from "../case/needs.ts"
 import { show, showError } from "../helpers/show.ts"
 import type { Subject } from "../subject.ts"
 import { withTimeout } from "../helpers/timeout.ts"
-import type { Command } from "./commands.ts"
-import { commandLists, commandText } from "./commands.ts"
-import type { Outcome } from "./command-runner.ts"
-import { CommandRunner } from "./command-runner.ts"
+import { type Command, commandLists, commandText } from "./commands.ts"
+import { CommandRunner, type Outcome } from "./command-runner.ts"
 
 export function sequential<L>(
   subject: Subject<L>,

@@ -1,7 +1,6 @@
 /** Registers the cases with a test runner, one test per case. */
 import type { Capabilities } from "@sessions/core/storage"
-import type { RunOptions } from "./run.ts"
-import { reasonToSkip, runCase, selectCases } from "./run.ts"
+import { reasonToSkip, runCase, type RunOptions, selectCases } from "./run.ts"
 import type { Subject } from "../subject.ts"
 
 /** `test` of vitest, bun:test or node:test, `Deno.test`, or any other function that takes a name and a function. */

@@ -1,10 +1,12 @@
-import type { BlobInfo, HeadInfo, SessionStorage } from "@sessions/core/storage"
 import {
+  type BlobInfo,
   connectOnce,
   defineStorage,
   headAfter,
+  type HeadInfo,
   listPages,
   readPages,
+  type SessionStorage,
   StorageError,
   takeChunk,
   windowStart,

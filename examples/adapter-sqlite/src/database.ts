@@ -1,8 +1,6 @@
 /** The SQLite connection: its settings, tables, transactions and errors. */
-import type { Call, StorageErrorCode } from "@sessions/core/storage"
-import { connectOnce, StorageError } from "@sessions/core/storage"
-import type { Driver } from "./driver.ts"
-import { resultCode } from "./driver.ts"
+import { type Call, connectOnce, StorageError, type StorageErrorCode } from "@sessions/core/storage"
+import { type Driver, resultCode } from "./driver.ts"
 
 const SETUP = [
   "PRAGMA busy_timeout = 2000",

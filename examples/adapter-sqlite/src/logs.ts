@@ -1,10 +1,11 @@
 /** The logs of the storage: one row per session with its head, one row per line. */
-import type { HeadInfo, StorageAdapter } from "@sessions/core/storage"
 import {
   fromUtf8,
   headAfter,
+  type HeadInfo,
   listPages,
   readPages,
+  type StorageAdapter,
   takeChunk,
   toListRow,
   toUtf8,

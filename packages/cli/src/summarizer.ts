@@ -1,6 +1,5 @@
 /** Runs a shell command as the summarizer: the prompt goes to its standard input, its standard output is the summary. */
-import { spawn } from "node:child_process"
-import type { ChildProcess } from "node:child_process"
+import { type ChildProcess, spawn } from "node:child_process"
 import type { Summarize } from "@sessions/core"
 import { CommandError } from "./errors.ts"
 import type { Io } from "./io.ts"

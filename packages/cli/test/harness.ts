@@ -1,11 +1,8 @@
 /** Runs the command on stores in memory and captures its output. */
-import { createSessions } from "@sessions/core"
-import type { Sessions } from "@sessions/core"
+import { createSessions, type Sessions } from "@sessions/core"
 import type { SessionStorage } from "@sessions/core/storage"
-import { createMemoryLocation, createMemoryStorage } from "@sessions/memory"
-import type { MemoryLocation } from "@sessions/memory"
-import type { Io, Sink, StoreFactory } from "../src/index.ts"
-import { run } from "../src/index.ts"
+import { createMemoryLocation, createMemoryStorage, type MemoryLocation } from "@sessions/memory"
+import { type Io, run, type Sink, type StoreFactory } from "../src/index.ts"
 
 export interface Result {
   readonly exit: number

@@ -1,6 +1,5 @@
 /** Sessions that are compacted, and the events they emit. */
-import { createMemoryLocation, createMemoryStorage } from "@sessions/memory"
-import type { MemoryLocation } from "@sessions/memory"
+import { createMemoryLocation, createMemoryStorage, type MemoryLocation } from "@sessions/memory"
 import { SUMMARY_HEADINGS } from "../src/compaction/summary/prompts.ts"
 import type { SessionEvents } from "../src/session/events.ts"
 import { createSessions } from "../src/session/repository.ts"

@@ -1,10 +1,8 @@
 /** Logs with stored session information, up to date or not, in storages with a fixed clock. */
 import { createMemoryLocation, createMemoryStorage } from "@sessions/memory"
-import { projectEntry, startProjection } from "../src/info/projection.ts"
-import type { InfoProjection } from "../src/info/projection.ts"
+import { type InfoProjection, projectEntry, startProjection } from "../src/info/projection.ts"
 import type { SessionStorage } from "../src/storage/contract.ts"
-import { createCountingStorage } from "./counting-storage.ts"
-import type { CountingStorage } from "./counting-storage.ts"
+import { type CountingStorage, createCountingStorage } from "./counting-storage.ts"
 import { headerOf, slotsOf } from "./logs.ts"
 import { STORED_ID } from "./stored.ts"
 

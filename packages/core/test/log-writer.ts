@@ -2,8 +2,7 @@
 import type { Entry } from "../src/format/entry.ts"
 import type { EntrySlot } from "../src/log/entry-log.ts"
 import type { Step } from "./logs.ts"
-import type { Expected } from "./replay.ts"
-import { expectContext, pathOf } from "./replay.ts"
+import { expectContext, type Expected, pathOf } from "./replay.ts"
 
 type Fields = Record<string, unknown>
 

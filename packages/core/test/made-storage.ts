@@ -1,8 +1,7 @@
 /** A log of any size that is not in memory: its lines are generated when they are read, and reads are counted. */
 import { createMemoryStorage } from "@sessions/memory"
 import { checkRange } from "../src/storage/checks.ts"
-import { MAX_CHUNK_BYTES } from "../src/storage/contract.ts"
-import type { Chunk, SessionStorage } from "../src/storage/contract.ts"
+import { type Chunk, MAX_CHUNK_BYTES, type SessionStorage } from "../src/storage/contract.ts"
 import { windowStart } from "../src/storage/pages.ts"
 
 /** A run of lines of one length. */

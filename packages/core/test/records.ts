@@ -2,8 +2,7 @@
 import * as fc from "fast-check"
 import type { KnownBlock, ModelMessage } from "../src/format/message.ts"
 import type { EntryType } from "../src/format/entry.ts"
-import type { Header } from "../src/format/header.ts"
-import { FORMAT, VERSION } from "../src/format/header.ts"
+import { FORMAT, type Header, VERSION } from "../src/format/header.ts"
 
 type Fields = Record<string, unknown>
 

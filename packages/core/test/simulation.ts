@@ -2,19 +2,15 @@
  * Writers on one session, a failing storage, and a scheduler that randomly chooses which pending call continues. Nothing in it
  * depends on time, so that a seed always gives the same run.
  */
-import { createMemoryLocation } from "@sessions/memory"
-import type { MemoryLocation } from "@sessions/memory"
+import { createMemoryLocation, type MemoryLocation } from "@sessions/memory"
 import type { Session } from "../src/session/types.ts"
 import type { AppendResult, ConflictPolicy, PersistAfter } from "../src/write/types.ts"
 import type { BlobStore } from "../src/storage/contract.ts"
 import { createActions, outcomeOf } from "./actions.ts"
 import type { Call, Fault } from "@sessions/conformance/faults"
-import { createDice } from "./dice.ts"
-import type { Dice } from "./dice.ts"
-import { createScheduler } from "./scheduler.ts"
-import type { Scheduler } from "./scheduler.ts"
-import { assistant, createWriter } from "./writers.ts"
-import type { Writer } from "./writers.ts"
+import { createDice, type Dice } from "./dice.ts"
+import { createScheduler, type Scheduler } from "./scheduler.ts"
+import { assistant, createWriter, type Writer } from "./writers.ts"
 
 /** One call of `append`, alone or in a turn. */
 export interface MadeAppend {

@@ -1,13 +1,11 @@
 /** Sessions with several writers, and short helpers to append and to read their logs. */
-import { createMemoryLocation, createMemoryStorage } from "@sessions/memory"
-import type { MemoryLocation } from "@sessions/memory"
+import { createMemoryLocation, createMemoryStorage, type MemoryLocation } from "@sessions/memory"
 import type { NewEntry } from "../src/format/new-entry.ts"
 import type { Entry } from "../src/format/entry.ts"
 import { createSessions } from "../src/session/repository.ts"
 import type { SessionsOptions, Session, Sessions } from "../src/session/types.ts"
 import type { SessionStorage } from "../src/storage/contract.ts"
-import { createFaultyStorage } from "@sessions/conformance/faults"
-import type { FaultyOptions, FaultyStorage } from "@sessions/conformance/faults"
+import { createFaultyStorage, type FaultyOptions, type FaultyStorage } from "@sessions/conformance/faults"
 
 export interface Writer {
   readonly storage: FaultyStorage

@@ -1,8 +1,7 @@
 /** What an agent may rely on, one scenario each, through the public face and on files. The numbers are the scenarios' names. */
 import * as fs from "node:fs"
 import { join } from "node:path"
-import { createSessions, httpStatus } from "@sessions/core"
-import type { NewEntry, Session, Sessions } from "@sessions/core"
+import { createSessions, httpStatus, type NewEntry, type Session, type Sessions } from "@sessions/core"
 import { expect, onTestFinished, test } from "vitest"
 import { createFileStorage } from "../src/index.ts"
 import { makeRoot } from "./helpers.ts"

@@ -1,24 +1,30 @@
 /** The memory storage, the reference implementation of the storage contract. */
-import type {
-  BlobAdapter,
-  DocumentAdapter,
-  HeadInfo,
-  ListedSession,
-  SessionStorage,
-  StorageAdapter,
-} from "@sessions/core/storage"
 import {
   batchBytes,
+  type BlobAdapter,
   checkExpect,
   defineStorage,
+  type DocumentAdapter,
+  type HeadInfo,
+  type ListedSession,
   parseDocKey,
   readPages,
+  type SessionStorage,
+  type StorageAdapter,
   takeChunk,
   watchHeads,
   windowStart,
 } from "@sessions/core/storage"
-import type { MemoryLocation, MemoryLog } from "./location.ts"
-import { createLog, createMemoryLocation, headOf, notify, subscribe, timestamp } from "./location.ts"
+import {
+  createLog,
+  createMemoryLocation,
+  headOf,
+  type MemoryLocation,
+  type MemoryLog,
+  notify,
+  subscribe,
+  timestamp,
+} from "./location.ts"
 
 export interface MemoryLimits {
   /** The longest line in UTF-8 bytes, without its LF. Default 49,999,999: one line fills the default batch. */

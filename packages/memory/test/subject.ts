@@ -1,7 +1,6 @@
 import type { Subject } from "@sessions/conformance"
 import type { Capabilities } from "@sessions/core/storage"
-import type { MemoryLocation } from "@sessions/memory"
-import { createMemoryLocation, createMemoryStorage } from "@sessions/memory"
+import { createMemoryLocation, createMemoryStorage, type MemoryLocation } from "@sessions/memory"
 
 export const memory: Subject<MemoryLocation> = {
   name: "memory",

@@ -1,31 +1,33 @@
 import type { S3Client } from "@aws-sdk/client-s3"
-import type { Call, CallOptions, SessionStorage } from "@sessions/core/storage"
-import { checkRange, checkSessionId, createCalls, defineStorage, StorageError } from "@sessions/core/storage"
-import type { AppendDeps } from "./append/append.ts"
-import { append } from "./append/append.ts"
+import {
+  type Call,
+  type CallOptions,
+  checkRange,
+  checkSessionId,
+  createCalls,
+  defineStorage,
+  type SessionStorage,
+  StorageError,
+} from "@sessions/core/storage"
+import { append, type AppendDeps } from "./append/append.ts"
 import { toBatch } from "./append/batch.ts"
 import { createUnknownAppends } from "./append/unknown-appends.ts"
 import type { Deps } from "./base/deps.ts"
 import { createKeys } from "./base/keys.ts"
 import { createLruCache } from "./base/lru-cache.ts"
-import type { S3Tuning } from "./base/settings.ts"
-import { toSettings } from "./base/settings.ts"
-import type { Time } from "./base/time.ts"
-import { realTime } from "./base/time.ts"
+import { type S3Tuning, toSettings } from "./base/settings.ts"
+import { realTime, type Time } from "./base/time.ts"
 import { createBlobs } from "./documents/blobs.ts"
 import { createDocs } from "./documents/documents.ts"
-import type { Collected } from "./garbage-collection/collect.ts"
-import { collectSession, sessionsWithObjects } from "./garbage-collection/collect.ts"
+import { type Collected, collectSession, sessionsWithObjects } from "./garbage-collection/collect.ts"
 import type { EtagForm, ObjectStore } from "./object-store/object-store.ts"
 import { createS3ObjectStore } from "./object-store/s3-object-store.ts"
-import type { ReadDeps } from "./read/read.ts"
-import { readLog } from "./read/read.ts"
+import { type ReadDeps, readLog } from "./read/read.ts"
 import { toStorageError } from "./requests/errors.ts"
 import { deleteSession } from "./sessions/delete.ts"
 import { headInfoOf, listSessions } from "./sessions/list.ts"
 import { replaceLog } from "./sessions/replace.ts"
-import type { S3Probe } from "./tail/conditional-writes.ts"
-import { createConditionalWrites } from "./tail/conditional-writes.ts"
+import { createConditionalWrites, type S3Probe } from "./tail/conditional-writes.ts"
 import { createTailCache } from "./tail/tail-cache.ts"
 import { createWriteLocks } from "./tail/write-lock.ts"
 

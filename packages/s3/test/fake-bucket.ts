@@ -1,6 +1,12 @@
 /** A synchronous bucket in memory with the guarantees of S3: atomic objects, conditional writes, listings ordered by key. */
-import type { EtagForm, ListedObject, ObjectInfo, PutCondition, PutResult } from "../src/index.ts"
-import { ObjectStoreError } from "../src/index.ts"
+import {
+  type EtagForm,
+  type ListedObject,
+  type ObjectInfo,
+  ObjectStoreError,
+  type PutCondition,
+  type PutResult,
+} from "../src/index.ts"
 
 export interface BucketOptions {
   readonly now?: () => number

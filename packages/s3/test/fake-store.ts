@@ -1,6 +1,5 @@
 /** An object store over a bucket in memory, into which tests inject faults. */
-import type { GetOptions, ObjectStore, StoredObject } from "../src/index.ts"
-import { ObjectStoreError } from "../src/index.ts"
+import { type GetOptions, type ObjectStore, ObjectStoreError, type StoredObject } from "../src/index.ts"
 import type { FakeBucket } from "./fake-bucket.ts"
 
 export interface StoreCall {

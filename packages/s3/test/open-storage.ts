@@ -1,9 +1,7 @@
 /** Opens storages over a bucket in memory, counts their requests and reads their logs. */
-import type { ObjectStorageOptions, S3Storage } from "../src/index.ts"
-import { createObjectStorage } from "../src/index.ts"
+import { createObjectStorage, type ObjectStorageOptions, type S3Storage } from "../src/index.ts"
 import { FakeBucket } from "./fake-bucket.ts"
-import type { FakeStore } from "./fake-store.ts"
-import { createFakeStore } from "./fake-store.ts"
+import { createFakeStore, type FakeStore } from "./fake-store.ts"
 
 export interface OpenedStorage {
   readonly bucket: FakeBucket

@@ -1,11 +1,9 @@
 import type { Head, StorageError } from "@sessions/core/storage"
 import { expect, test } from "vitest"
-import type { S3Storage, StoreFailure } from "../src/index.ts"
-import { createS3Storage, ObjectStoreError } from "../src/index.ts"
+import { createS3Storage, ObjectStoreError, type S3Storage, type StoreFailure } from "../src/index.ts"
 import { FakeBucket } from "./fake-bucket.ts"
-import type { Options } from "./open-storage.ts"
+import { openStorage, type Options, readLines } from "./open-storage.ts"
 import { linesOf } from "./lines.ts"
-import { openStorage, readLines } from "./open-storage.ts"
 
 const PROBING: Options = { etags: undefined as never }
 

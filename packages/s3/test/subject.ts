@@ -1,12 +1,9 @@
 import type { Subject } from "@sessions/conformance"
 import type { SessionStorage } from "@sessions/core/storage"
-import type { Manifest, Segment } from "../src/format/manifest.ts"
-import { linesOfSegment, parseManifest } from "../src/format/manifest.ts"
-import type { EtagForm, ObjectStorageOptions } from "../src/index.ts"
-import { createObjectStorage, ObjectStoreError } from "../src/index.ts"
+import { linesOfSegment, type Manifest, parseManifest, type Segment } from "../src/format/manifest.ts"
+import { createObjectStorage, type EtagForm, type ObjectStorageOptions, ObjectStoreError } from "../src/index.ts"
 import { FakeBucket } from "./fake-bucket.ts"
-import type { FakeStore, StoreFault } from "./fake-store.ts"
-import { createFakeStore } from "./fake-store.ts"
+import { createFakeStore, type FakeStore, type StoreFault } from "./fake-store.ts"
 
 export interface FakeLocation {
   readonly bucket: FakeBucket

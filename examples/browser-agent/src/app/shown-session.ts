@@ -1,6 +1,5 @@
 /** Opens the shown session, selects its branch, and follows changes by other tabs. */
-import type { CompactionSettings, Session } from "@sessions/core"
-import { hasCode } from "@sessions/core"
+import { type CompactionSettings, hasCode, type Session } from "@sessions/core"
 import { openFollowed, type Opened } from "../sessions/open.ts"
 import { readConversation } from "../sessions/conversation.ts"
 import type { Context } from "./context.ts"

@@ -1,9 +1,7 @@
 /** Commands that change a session: each reports the change, and the library sees it. */
 import { expect, test } from "vitest"
-import { createCli } from "../../test/harness.ts"
-import type { Cli } from "../../test/harness.ts"
-import { makeSample } from "../../test/sample.ts"
-import type { Sample } from "../../test/sample.ts"
+import { type Cli, createCli } from "../../test/harness.ts"
+import { makeSample, type Sample } from "../../test/sample.ts"
 
 async function withSample(): Promise<{ cli: Cli } & Sample> {
   const cli = createCli()

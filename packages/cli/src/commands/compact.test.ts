@@ -1,6 +1,5 @@
 import { expect, test } from "vitest"
-import { createCli } from "../../test/harness.ts"
-import type { Cli } from "../../test/harness.ts"
+import { type Cli, createCli } from "../../test/harness.ts"
 
 const LONG = "a long message ".repeat(400)
 

@@ -1,12 +1,10 @@
 import type { CompactionPreset, CompactionResult, CompactOptions } from "@sessions/core"
 import { PRESETS } from "@sessions/core/compaction"
 import { choiceOption, integerOption } from "../option-values.ts"
-import type { Command } from "../command.ts"
-import { defineCommand } from "../command.ts"
+import { type Command, defineCommand } from "../command.ts"
 import { UsageError } from "../errors.ts"
 import { formatNumber } from "../output/format.ts"
-import { styled } from "../output/lines.ts"
-import type { Line } from "../output/lines.ts"
+import { type Line, styled } from "../output/lines.ts"
 import { commandSummarizer } from "../summarizer.ts"
 
 const PRESET_NAMES = Object.keys(PRESETS) as CompactionPreset[]

@@ -1,16 +1,14 @@
 import type { RepairMode, SessionContext } from "@sessions/core"
 import { PRESETS } from "@sessions/core/compaction"
 import { choiceOption, integerOption } from "../option-values.ts"
-import type { Command } from "../command.ts"
-import { defineCommand } from "../command.ts"
+import { type Command, defineCommand } from "../command.ts"
 import { diagnosticLines } from "../output/diagnostics.ts"
 import { UsageError } from "../errors.ts"
 import { windowUsageLines } from "../output/window-bar.ts"
 import { windowUsage } from "../output/window-usage.ts"
 import { fit, formatCount, formatNumber } from "../output/format.ts"
 import { body, messageText, preview, roleSpan } from "../output/messages.ts"
-import type { Line, View } from "../output/lines.ts"
-import { styled } from "../output/lines.ts"
+import { type Line, styled, type View } from "../output/lines.ts"
 
 const REPAIR_MODES: readonly RepairMode[] = ["synthesize", "drop", "none"]
 

@@ -1,12 +1,10 @@
 import type { ListOptions, SessionInfo, SessionPage, Sessions } from "@sessions/core"
 import { integerOption } from "../option-values.ts"
-import type { Command } from "../command.ts"
-import { defineCommand } from "../command.ts"
+import { type Command, defineCommand } from "../command.ts"
 import { UsageError } from "../errors.ts"
 import { fit, formatAge, formatBytes, formatNumber, table } from "../output/format.ts"
 import { preview } from "../output/messages.ts"
-import type { Line, Span, View } from "../output/lines.ts"
-import { styled } from "../output/lines.ts"
+import { type Line, type Span, styled, type View } from "../output/lines.ts"
 import { absoluteFolder } from "../store/resolve.ts"
 
 export const list: Command = defineCommand({

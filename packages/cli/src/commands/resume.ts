@@ -1,5 +1,4 @@
-import type { Command } from "../command.ts"
-import { defineCommand } from "../command.ts"
+import { type Command, defineCommand } from "../command.ts"
 import { UsageError } from "../errors.ts"
 import { absoluteFolder } from "../store/resolve.ts"
 

@@ -1,5 +1,4 @@
-import type { Command } from "../command.ts"
-import { defineCommand } from "../command.ts"
+import { type Command, defineCommand } from "../command.ts"
 import { formatSize } from "../output/format.ts"
 
 export const rm: Command = defineCommand({

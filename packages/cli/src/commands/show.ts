@@ -1,12 +1,10 @@
 import type { HistoryMessage, Session, SessionInfo } from "@sessions/core"
 import type { PartInfo } from "@sessions/core/storage"
 import { integerOption } from "../option-values.ts"
-import type { Command } from "../command.ts"
-import { defineCommand } from "../command.ts"
+import { type Command, defineCommand } from "../command.ts"
 import { formatBytes, formatNumber, formatSize, formatTime, table } from "../output/format.ts"
 import { body, preview, roleSpan } from "../output/messages.ts"
-import type { Line, Span } from "../output/lines.ts"
-import { styled } from "../output/lines.ts"
+import { type Line, type Span, styled } from "../output/lines.ts"
 
 export const show: Command = defineCommand({
   name: "show",

@@ -1,12 +1,9 @@
-import type { Command } from "../command.ts"
-import { defineCommand } from "../command.ts"
+import { type Command, defineCommand } from "../command.ts"
 import { diagnosticLines } from "../output/diagnostics.ts"
 import { fit, formatNumber } from "../output/format.ts"
 import { entrySummary, preview, roleSpan } from "../output/messages.ts"
-import type { Line, Span } from "../output/lines.ts"
-import { styled } from "../output/lines.ts"
-import { shorten, treeRows } from "../output/tree-rows.ts"
-import type { ShortRow, TreeRow } from "../output/tree-rows.ts"
+import { type Line, type Span, styled } from "../output/lines.ts"
+import { shorten, type ShortRow, type TreeRow, treeRows } from "../output/tree-rows.ts"
 
 export const tree: Command = defineCommand({
   name: "tree",

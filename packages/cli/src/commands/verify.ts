@@ -1,13 +1,10 @@
-import { hasCode } from "@sessions/core"
-import type { Sessions, VerifyReport } from "@sessions/core"
+import { hasCode, type Sessions, type VerifyReport } from "@sessions/core"
 import type { CallOptions } from "@sessions/core/storage"
-import type { Command } from "../command.ts"
-import { defineCommand } from "../command.ts"
+import { type Command, defineCommand } from "../command.ts"
 import { diagnosticLines } from "../output/diagnostics.ts"
 import { EXIT_FAILED, UsageError } from "../errors.ts"
 import { formatBytes, formatCount } from "../output/format.ts"
-import type { Line } from "../output/lines.ts"
-import { styled } from "../output/lines.ts"
+import { type Line, styled } from "../output/lines.ts"
 import { checkRecords } from "../store/check-records.ts"
 
 export const verify: Command = defineCommand({

@@ -1,7 +1,6 @@
 /** Diagnostics of a log as lines. */
 import type { Diagnostic } from "@sessions/core"
-import type { Line } from "./lines.ts"
-import { styled } from "./lines.ts"
+import { type Line, styled } from "./lines.ts"
 
 /** One line for each of the first `limit` diagnostics. */
 export function diagnosticLines(diagnostics: readonly Diagnostic[], limit: number = Number.POSITIVE_INFINITY): Line[] {

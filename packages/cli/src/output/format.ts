@@ -1,6 +1,5 @@
 /** Formats numbers, sizes, times and tables for the text output. */
-import type { Line, Span } from "./lines.ts"
-import { spansOf } from "./lines.ts"
+import { type Line, type Span, spansOf } from "./lines.ts"
 import { sanitizeLine } from "./sanitize.ts"
 
 const UNITS = ["B", "kB", "MB", "GB", "TB"] as const

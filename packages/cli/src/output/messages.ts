@@ -1,8 +1,7 @@
 /** Messages and entries as text for people to read. */
 import type { Entry, Message } from "@sessions/core"
 import { cut, formatCount } from "./format.ts"
-import type { Line, Span, Style } from "./lines.ts"
-import { styled } from "./lines.ts"
+import { type Line, type Span, type Style, styled } from "./lines.ts"
 import { sanitizeLine, sanitizeLines } from "./sanitize.ts"
 
 const ROLE_STYLES: Readonly<Record<string, Style>> = {

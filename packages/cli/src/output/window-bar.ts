@@ -1,8 +1,7 @@
 /** Shows the usage of a context window as a bar and a few lines. Each part has its own character, so the bar needs no colours. */
 import type { WindowPart, WindowUsage } from "./window-usage.ts"
 import { fit, formatCount, formatNumber, table } from "./format.ts"
-import { styled } from "./lines.ts"
-import type { Line, Span, Style, View } from "./lines.ts"
+import { type Line, type Span, type Style, styled, type View } from "./lines.ts"
 
 const PARTS: readonly {
   readonly part: WindowPart

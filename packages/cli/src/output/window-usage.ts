@@ -1,6 +1,5 @@
 /** Computes how a session's context fills a model's context window, and what compaction and pruning would remove. Pure. */
-import { estimateMessages } from "@sessions/core"
-import type { SessionContext } from "@sessions/core"
+import { estimateMessages, type SessionContext } from "@sessions/core"
 import { findCutPoint, shouldCompact } from "@sessions/core/compaction"
 
 /** All values in tokens. */

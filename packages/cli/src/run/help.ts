@@ -2,8 +2,7 @@
 import { COMMON_OPTIONS } from "./args.ts"
 import type { Command, OptionSpecs } from "../command.ts"
 import { table } from "../output/format.ts"
-import type { Line } from "../output/lines.ts"
-import { styled } from "../output/lines.ts"
+import { type Line, styled } from "../output/lines.ts"
 
 export function overview(commands: readonly Command[]): Line[] {
   return [

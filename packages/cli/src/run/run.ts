@@ -1,9 +1,7 @@
 /** Runs one command line: parses it, opens the store, runs the command and prints its result. */
-import { createSessions } from "@sessions/core"
-import type { Sessions } from "@sessions/core"
+import { createSessions, type Sessions } from "@sessions/core"
 import type { SessionStorage } from "@sessions/core/storage"
-import { parseCommand, splitCommand } from "./args.ts"
-import type { ParsedArguments } from "./args.ts"
+import { parseCommand, type ParsedArguments, splitCommand } from "./args.ts"
 import type { Command, CommandResult } from "../command.ts"
 import { COMMANDS } from "../commands/table.ts"
 import { EXIT_USAGE, toFailure, trace, UsageError } from "../errors.ts"
@@ -12,8 +10,7 @@ import type { Io } from "../io.ts"
 import { viewOf, writeJson, writeLines } from "../output/lines.ts"
 import { createProgress } from "../output/progress.ts"
 import { resolveSession } from "../store/resolve.ts"
-import type { StoreFactory } from "../store/open.ts"
-import { DEFAULT_STORE, openStore, STORES } from "../store/open.ts"
+import { DEFAULT_STORE, openStore, type StoreFactory, STORES } from "../store/open.ts"
 import { suggest } from "./suggest.ts"
 
 /** The version in `package.json`; a test compares the two. */

@@ -1,6 +1,5 @@
 import { expect, test } from "vitest"
-import { openStore } from "./open.ts"
-import type { StoreFactory } from "./open.ts"
+import { openStore, type StoreFactory } from "./open.ts"
 
 function opened(url: string): string {
   const seen: string[] = []

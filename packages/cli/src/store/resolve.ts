@@ -1,7 +1,6 @@
 /** Resolves session references and folders from the command line. */
 import { isAbsolute, posix, resolve, win32 } from "node:path"
-import type { Sessions } from "@sessions/core"
-import { hasCode } from "@sessions/core"
+import { hasCode, type Sessions } from "@sessions/core"
 import { checkSessionId, isSessionId } from "@sessions/core/storage"
 import { CommandError, UsageError } from "../errors.ts"
 

@@ -5,8 +5,7 @@ import { expect, test } from "vitest"
 import { runProcess } from "../cli-process.ts"
 import { FLAGS } from "./child-process.ts"
 import { header, jsonl, log, message } from "./logs.ts"
-import type { Workspace } from "./workspace.ts"
-import { createWorkspace, refusal } from "./workspace.ts"
+import { createWorkspace, refusal, type Workspace } from "./workspace.ts"
 
 const COMMANDS = [
   "import",

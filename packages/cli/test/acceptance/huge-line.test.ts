@@ -1,8 +1,7 @@
 /** Lines of 100 MB: more than a part may hold, but within the maximum string length of every runtime. */
 import { expect, test } from "vitest"
 import { header, jsonl, log, message } from "./logs.ts"
-import type { Workspace } from "./workspace.ts"
-import { createWorkspace, refusal } from "./workspace.ts"
+import { createWorkspace, refusal, type Workspace } from "./workspace.ts"
 
 const HUGE = 100_000_000
 

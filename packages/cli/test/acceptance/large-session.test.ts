@@ -4,8 +4,7 @@ import { fileURLToPath } from "node:url"
 import { expect, test } from "vitest"
 import { FLAGS } from "./child-process.ts"
 import { TIME, header, message } from "./logs.ts"
-import type { Workspace } from "./workspace.ts"
-import { createWorkspace } from "./workspace.ts"
+import { createWorkspace, type Workspace } from "./workspace.ts"
 
 const COUNT_READS = fileURLToPath(new URL("./count-reads.ts", import.meta.url))
 const COUNT = 19_500

@@ -3,8 +3,7 @@ import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { expect, test } from "vitest"
 import { TIME, chain, header, jsonl, message, textsOf } from "./logs.ts"
-import type { Workspace } from "./workspace.ts"
-import { createWorkspace } from "./workspace.ts"
+import { createWorkspace, type Workspace } from "./workspace.ts"
 
 const raw = (id: string, parentId: string | null, seq: number, rest: string): string =>
   `{"type":"custom","id":"${id}","parentId":${parentId === null ? "null" : `"${parentId}"`},"seq":${seq},"timestamp":"${TIME}",${rest}}`

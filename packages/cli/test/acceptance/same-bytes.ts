@@ -1,7 +1,6 @@
 /** Writes the same log to memory and to files, and prints the hashes of their exports. Runs on every runtime. */
 import { createHash } from "node:crypto"
-import type { NewEntry } from "@sessions/core"
-import { createSessions } from "@sessions/core"
+import { createSessions, type NewEntry } from "@sessions/core"
 import type { SessionStorage } from "@sessions/core/storage"
 import { createFileStorage } from "@sessions/fs"
 import { createMemoryStorage } from "@sessions/memory"

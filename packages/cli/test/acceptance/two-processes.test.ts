@@ -1,10 +1,8 @@
 import { expect, test } from "vitest"
 import { runProcess } from "../cli-process.ts"
-import type { Child } from "./child-process.ts"
-import { startChild } from "./child-process.ts"
+import { type Child, startChild } from "./child-process.ts"
 import { log, textsOf } from "./logs.ts"
-import type { Workspace } from "./workspace.ts"
-import { createWorkspace } from "./workspace.ts"
+import { createWorkspace, type Workspace } from "./workspace.ts"
 
 const WRITER = new URL("./writer-process.ts", import.meta.url)
 

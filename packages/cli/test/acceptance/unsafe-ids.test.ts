@@ -5,8 +5,7 @@ import { createFileStorage } from "@sessions/fs"
 import { expect, test } from "vitest"
 import { runProcess } from "../cli-process.ts"
 import { header, jsonl, log } from "./logs.ts"
-import type { Workspace } from "./workspace.ts"
-import { contentsOf, createWorkspace, refusal } from "./workspace.ts"
+import { contentsOf, createWorkspace, refusal, type Workspace } from "./workspace.ts"
 
 /** Text that must never be accepted as a session id. */
 const UNSAFE_IDS = [

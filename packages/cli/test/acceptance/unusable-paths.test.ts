@@ -3,8 +3,7 @@ import { join } from "node:path"
 import { expect, test } from "vitest"
 import { runProcess } from "../cli-process.ts"
 import { log } from "./logs.ts"
-import type { Workspace } from "./workspace.ts"
-import { contentsOf, createWorkspace, refusal, refusalOrSuccess } from "./workspace.ts"
+import { contentsOf, createWorkspace, refusal, refusalOrSuccess, type Workspace } from "./workspace.ts"
 
 const WRITING = (store: string): string[][] => [
   ["import", "in.jsonl", "--store", store],

@@ -4,8 +4,7 @@ import { expect, onTestFinished, test } from "vitest"
 import type { Result } from "../harness.ts"
 import { runProcess } from "../cli-process.ts"
 import { log } from "./logs.ts"
-import type { Workspace } from "./workspace.ts"
-import { contentsOf, createWorkspace, refusal } from "./workspace.ts"
+import { contentsOf, createWorkspace, refusal, type Workspace } from "./workspace.ts"
 
 /** Root may write everywhere, so as root the command runs as user 65534 (nobody). */
 const user = process.getuid?.() === 0 ? 65_534 : undefined

@@ -3,14 +3,11 @@ import { createHash } from "node:crypto"
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import type { SessionsOptions, Sessions } from "@sessions/core"
-import { createSessions } from "@sessions/core"
-import type { FileStorageOptions } from "@sessions/fs"
-import { createFileStorage } from "@sessions/fs"
+import { createSessions, type Sessions, type SessionsOptions } from "@sessions/core"
+import { createFileStorage, type FileStorageOptions } from "@sessions/fs"
 import { onTestFinished } from "vitest"
 import { run } from "../../src/index.ts"
-import type { Result, RunOptions } from "../harness.ts"
-import { captured } from "../harness.ts"
+import { captured, type Result, type RunOptions } from "../harness.ts"
 
 export interface Workspace {
   /** Contains all files of the test. */

@@ -5,8 +5,7 @@
  */
 import { writeSync } from "node:fs"
 import { createInterface } from "node:readline"
-import type { NewEntry } from "@sessions/core"
-import { createSessions } from "@sessions/core"
+import { createSessions, type NewEntry } from "@sessions/core"
 import { createFileStorage } from "@sessions/fs"
 
 const [root = "", id = "", mode = "", name = "", count = "0"] = process.argv.slice(2)

@@ -1,6 +1,5 @@
 /** Assembles a `SessionContext` from the selection of entries and the messages made of them: state, tokens, diagnostics. */
-import { estimateMessage } from "../format/tokens.ts"
-import type { TokenCounter } from "../format/tokens.ts"
+import { estimateMessage, type TokenCounter } from "../format/tokens.ts"
 import { SessionError } from "../format/errors.ts"
 import type { Diagnostic } from "../format/diagnostics.ts"
 import type { Message } from "../format/message.ts"

@@ -1,7 +1,6 @@
 import { describe, expect, test } from "vitest"
 import { assistant, chain, compaction, edit, role, textsOf, tombstone, user } from "../../test/chain.ts"
-import { EntryLog } from "../log/entry-log.ts"
-import type { EntrySlot } from "../log/entry-log.ts"
+import { EntryLog, type EntrySlot } from "../log/entry-log.ts"
 import { buildSessionContext } from "./build.ts"
 import { selectContext } from "./select.ts"
 

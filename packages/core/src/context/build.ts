@@ -1,11 +1,9 @@
 /** Builds the context of a leaf from entries in memory. Pure; `Session.context()` does the same for a stored log. */
-import { checkedCounter } from "../format/tokens.ts"
-import type { TokenCounter } from "../format/tokens.ts"
+import { checkedCounter, type TokenCounter } from "../format/tokens.ts"
 import { SessionError } from "../format/errors.ts"
 import type { Message } from "../format/message.ts"
 import type { Header } from "../format/header.ts"
-import { EntryLog } from "../log/entry-log.ts"
-import type { EntrySlot } from "../log/entry-log.ts"
+import { EntryLog, type EntrySlot } from "../log/entry-log.ts"
 import { defaultLeaf } from "../log/path.ts"
 import { assembleContext, checkWindow, promptTokens } from "./assemble.ts"
 import { explainFit } from "./fit.ts"

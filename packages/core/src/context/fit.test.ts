@@ -1,8 +1,7 @@
 import { expect, test } from "vitest"
 import { assistant, chain, compaction, role, user } from "../../test/chain.ts"
 import type { EntrySlot } from "../log/entry-log.ts"
-import { buildSessionContext } from "./build.ts"
-import type { BuildOptions } from "./build.ts"
+import { type BuildOptions, buildSessionContext } from "./build.ts"
 
 /** A thousand tokens. */
 const FILLER = "-".repeat(4_000)

@@ -1,10 +1,8 @@
 /** Explains why a context does not fit its window, and what a person can do about it. */
-import { estimateMessage } from "../format/tokens.ts"
-import type { TokenCounter } from "../format/tokens.ts"
+import { estimateMessage, type TokenCounter } from "../format/tokens.ts"
 import type { Diagnostic } from "../format/diagnostics.ts"
 import type { Message } from "../format/message.ts"
-import { promptTokens } from "./assemble.ts"
-import type { Measure } from "./assemble.ts"
+import { type Measure, promptTokens } from "./assemble.ts"
 import type { ContextMessage, SessionContext } from "./types.ts"
 
 /** Adds a `does_not_fit` with the reason to a context that is larger than its window. */

@@ -3,8 +3,7 @@
  * of a call the sentence replaces the string; anywhere else in a block a text block replaces the block.
  */
 import type { Diagnostic } from "../format/diagnostics.ts"
-import { blobRefs } from "../format/blobs.ts"
-import type { BlobRef } from "../format/blobs.ts"
+import { type BlobRef, blobRefs } from "../format/blobs.ts"
 import { getAt, pathOf, pointerOf, setAt } from "../format/pointer.ts"
 import type { Entry } from "../format/entry.ts"
 import { isObject } from "../format/shape.ts"

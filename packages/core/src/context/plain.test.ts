@@ -8,8 +8,7 @@ import { toModelMessages } from "./model-messages.ts"
 import { plainMessages } from "./plain.ts"
 import { renderMessages } from "./render.ts"
 import { repairMessages } from "./repair.ts"
-import { selectContext } from "./select.ts"
-import type { SelectedEntry } from "./select.ts"
+import { selectContext, type SelectedEntry } from "./select.ts"
 import type { RepairMode } from "./types.ts"
 
 const MODES: readonly RepairMode[] = ["synthesize", "drop", "none"]

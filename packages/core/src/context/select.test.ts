@@ -4,10 +4,8 @@ import { chain, compaction, user } from "../../test/chain.ts"
 import { anyLog, headerOf, slotsOf, soundLog } from "../../test/logs.ts"
 import { holds } from "../../test/property.ts"
 import { expectContext } from "../../test/replay.ts"
-import { EntryLog } from "../log/entry-log.ts"
-import type { EntrySlot } from "../log/entry-log.ts"
-import { selectContext } from "./select.ts"
-import type { Selection } from "./select.ts"
+import { EntryLog, type EntrySlot } from "../log/entry-log.ts"
+import { selectContext, type Selection } from "./select.ts"
 import type { NeedsOlder } from "../log/path.ts"
 
 /** The part of a selection that does not depend on how much of the log was in memory. */

@@ -7,11 +7,9 @@ import type { ContextState, Entry } from "../format/entry.ts"
 import type { Fields } from "../format/shape.ts"
 import type { Seq } from "../storage/contract.ts"
 import type { EntryLog } from "../log/entry-log.ts"
-import { OLDER, parentDiagnostic, parentOf } from "../log/path.ts"
-import type { NeedsOlder } from "../log/path.ts"
+import { type NeedsOlder, OLDER, parentDiagnostic, parentOf } from "../log/path.ts"
 import { replacementOf } from "./content.ts"
-import { stateBlobs, storedStateBlobs } from "./state-blobs.ts"
-import type { BlobPointers } from "./state-blobs.ts"
+import { type BlobPointers, stateBlobs, storedStateBlobs } from "./state-blobs.ts"
 import { foldState, initialState, storedState } from "./state.ts"
 
 export interface SelectedEntry {

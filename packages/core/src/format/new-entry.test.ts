@@ -3,8 +3,7 @@ import { expect, test } from "vitest"
 import { holds } from "../../test/property.ts"
 import * as any from "../../test/records.ts"
 import { entryProblem } from "./entry.ts"
-import type { NewEntry } from "./new-entry.ts"
-import { normalizeNewEntry, placeEntry } from "./new-entry.ts"
+import { type NewEntry, normalizeNewEntry, placeEntry } from "./new-entry.ts"
 
 const place = { id: "a", parentId: null, seq: 1, timestamp: "2026-01-31T09:30:00.000Z" }
 const blocks = [{ type: "text", text: "hi" }]

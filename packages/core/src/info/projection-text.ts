@@ -8,6 +8,7 @@
 import {
   all,
   arrayOf,
+  type Check,
   isBoolean,
   isCount,
   isNumber,
@@ -19,7 +20,6 @@ import {
   optional,
   shape,
 } from "../format/shape.ts"
-import type { Check } from "../format/shape.ts"
 import type { InfoProjection } from "./projection.ts"
 
 /** Fields of older programs. */

@@ -7,8 +7,14 @@ import { holds } from "../../test/property.ts"
 import type { Entry } from "../format/entry.ts"
 import type { HeadInfo } from "../storage/contract.ts"
 import { encodeProjection, parseProjection } from "./projection-text.ts"
-import { projectEntry, projectLog, startProjection, toSessionInfo } from "./projection.ts"
-import type { InfoProjection, SessionInfo } from "./projection.ts"
+import {
+  type InfoProjection,
+  projectEntry,
+  projectLog,
+  type SessionInfo,
+  startProjection,
+  toSessionInfo,
+} from "./projection.ts"
 
 const NOW = Date.UTC(2026, 5, 1)
 const head: HeadInfo = { next: 2, log: "l", bytes: 10, updatedAt: NOW }

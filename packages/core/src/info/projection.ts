@@ -9,11 +9,9 @@ import type { Header, Origin, ParentSession } from "../format/header.ts"
 import { isObject } from "../format/shape.ts"
 import type { EntryLog } from "../log/entry-log.ts"
 import type { HeadInfo, PartInfo, Seq } from "../storage/contract.ts"
-import { concernsPrompts, firstPromptOf, PromptList } from "./first-prompt.ts"
-import type { PromptProjection } from "./first-prompt.ts"
+import { concernsPrompts, firstPromptOf, PromptList, type PromptProjection } from "./first-prompt.ts"
 import { toTime } from "../storage/clock.ts"
-import { addUsage, NO_METRICS } from "./metrics.ts"
-import type { SessionMetrics } from "./metrics.ts"
+import { addUsage, NO_METRICS, type SessionMetrics } from "./metrics.ts"
 
 export interface SessionInfo {
   readonly id: string

@@ -1,8 +1,7 @@
 /** Brings session information up to date from the log if the stored one is not. */
 import type { CallOptions, HeadInfo, Seq, SessionStorage } from "../storage/contract.ts"
 import { infoText, storedInfo, storeInfo } from "./store.ts"
-import type { InfoProjection } from "./projection.ts"
-import { projectEntry, projectFields, startProjection, withPrompts } from "./projection.ts"
+import { type InfoProjection, projectEntry, projectFields, startProjection, withPrompts } from "./projection.ts"
 import { withoutReferences } from "../context/missing-blobs.ts"
 import { readStart } from "../format/identify.ts"
 import { parseLine } from "../format/line.ts"

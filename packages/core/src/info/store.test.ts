@@ -10,8 +10,7 @@ import { assistant, user } from "../../test/writers.ts"
 import type { SessionStorage } from "../storage/contract.ts"
 import { encodeProjection } from "./projection-text.ts"
 import { infoText } from "./store.ts"
-import { startProjection } from "./projection.ts"
-import type { InfoProjection, SessionInfo } from "./projection.ts"
+import { type InfoProjection, type SessionInfo, startProjection } from "./projection.ts"
 import { createSessions } from "../session/repository.ts"
 
 test("information describes the whole log, whatever part of it was stored before", async () => {

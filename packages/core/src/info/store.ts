@@ -3,8 +3,7 @@
  * long for that or was projected from a whole log. Both are caches. The log wins over them; `refresh.ts` brings them up to date.
  */
 import { fits } from "../storage/utf8.ts"
-import { MAX_INFO_BYTES } from "../storage/contract.ts"
-import type { CallOptions, HeadInfo, Seq, SessionStorage } from "../storage/contract.ts"
+import { type CallOptions, type HeadInfo, MAX_INFO_BYTES, type Seq, type SessionStorage } from "../storage/contract.ts"
 import { hasCode } from "../format/errors.ts"
 import type { InfoProjection } from "./projection.ts"
 import { encodeProjection, parseProjection } from "./projection-text.ts"

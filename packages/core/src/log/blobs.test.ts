@@ -1,5 +1,4 @@
-import { createMemoryLocation, createMemoryStorage } from "@sessions/memory"
-import type { MemoryLocation } from "@sessions/memory"
+import { createMemoryLocation, createMemoryStorage, type MemoryLocation } from "@sessions/memory"
 import { expect, test } from "vitest"
 import { assistant, storedEntries, storedLines, user } from "../../test/writers.ts"
 import type { Diagnostic } from "../format/diagnostics.ts"

@@ -1,6 +1,5 @@
 /** Moves large strings and images of entries to the blob store and back. */
-import { blobRefs, restoreBlobs } from "../format/blobs.ts"
-import type { BlobRef, PlannedBlob } from "../format/blobs.ts"
+import { type BlobRef, blobRefs, type PlannedBlob, restoreBlobs } from "../format/blobs.ts"
 import type { Diagnostic } from "../format/diagnostics.ts"
 import type { Entry } from "../format/entry.ts"
 import type { CallOptions, SessionStorage } from "../storage/contract.ts"

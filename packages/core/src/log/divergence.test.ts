@@ -4,8 +4,7 @@ import { assistant, chain, role, user } from "../../test/chain.ts"
 import { anyLog, slotsOf } from "../../test/logs.ts"
 import { holds } from "../../test/property.ts"
 import { divergenceOf } from "./divergence.ts"
-import { EntryLog } from "./entry-log.ts"
-import type { EntrySlot } from "./entry-log.ts"
+import { EntryLog, type EntrySlot } from "./entry-log.ts"
 
 function tips(slots: readonly EntrySlot[], imported = 0) {
   const found = divergenceOf(EntryLog.of(slots), imported)

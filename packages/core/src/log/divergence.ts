@@ -3,8 +3,7 @@
  * the leaf's path without such an entry after them come from a concurrent writer, and must not be lost because the last line is the leaf.
  */
 import type { Diagnostic } from "../format/diagnostics.ts"
-import { ANNOTATION_TYPES } from "../format/entry.ts"
-import type { Entry } from "../format/entry.ts"
+import { ANNOTATION_TYPES, type Entry } from "../format/entry.ts"
 import type { Seq } from "../storage/contract.ts"
 import type { EntryLog } from "./entry-log.ts"
 import { OLDER, defaultLeaf, parentOf } from "./path.ts"

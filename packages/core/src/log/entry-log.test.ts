@@ -4,8 +4,7 @@ import { chain, tombstone, user } from "../../test/chain.ts"
 import { anyLog, slotsOf } from "../../test/logs.ts"
 import { holds } from "../../test/property.ts"
 import { deletedOf, nearestBefore } from "../../test/replay.ts"
-import { EntryLog, LazyEntry } from "./entry-log.ts"
-import type { EntrySlot } from "./entry-log.ts"
+import { EntryLog, type EntrySlot, LazyEntry } from "./entry-log.ts"
 
 type Operation = { readonly kind: "push" | "prepend" | "truncate" | "look"; readonly n: number }
 

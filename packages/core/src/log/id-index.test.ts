@@ -1,8 +1,7 @@
 import * as fc from "fast-check"
 import { expect, test } from "vitest"
 import { holds } from "../../test/property.ts"
-import { EntryLog } from "./entry-log.ts"
-import type { EntrySlot } from "./entry-log.ts"
+import { EntryLog, type EntrySlot } from "./entry-log.ts"
 
 const IDS = ["a", "b", "c", "d", "e", "f", "g", "h"]
 

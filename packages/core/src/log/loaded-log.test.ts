@@ -8,8 +8,7 @@ import { sessionsReading, STORED_ID, storeLines } from "../../test/stored.ts"
 import type { SessionContext } from "../context/types.ts"
 import type { SessionStorage } from "../storage/contract.ts"
 import { loadOther } from "../transfer/older/other-log.ts"
-import { loadLog, loadOlder } from "./loaded-log.ts"
-import type { LoadedLog } from "./loaded-log.ts"
+import { type LoadedLog, loadLog, loadOlder } from "./loaded-log.ts"
 import { createSessions } from "../session/repository.ts"
 
 const ONE_LINE = { first: 1, largest: 1 }

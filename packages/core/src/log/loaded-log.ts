@@ -5,15 +5,12 @@
 import { SessionError, hasCode } from "../format/errors.ts"
 import type { Diagnostic } from "../format/diagnostics.ts"
 import { parseLine } from "../format/line.ts"
-import { FORMAT, VERSION } from "../format/header.ts"
+import { FORMAT, type Header, VERSION } from "../format/header.ts"
 import type { Entry } from "../format/entry.ts"
-import type { Header } from "../format/header.ts"
 import type { CallOptions, HeadInfo, ReadRange, SessionStorage, Seq } from "../storage/contract.ts"
-import { EntryLog } from "./entry-log.ts"
-import type { EntrySlot } from "./entry-log.ts"
+import { EntryLog, type EntrySlot } from "./entry-log.ts"
 import { parseEntry } from "./parse-entry.ts"
-import { readBackwards, startBackwards } from "./read-backwards.ts"
-import type { BackwardReading, Hint, ReadWindow } from "./read-backwards.ts"
+import { type BackwardReading, type Hint, readBackwards, type ReadWindow, startBackwards } from "./read-backwards.ts"
 import { retryUnavailable } from "../storage/retry.ts"
 
 export interface LoadOptions extends CallOptions {

@@ -3,8 +3,7 @@
  * lines show it.
  */
 import { SessionError } from "../format/errors.ts"
-import { isOlder } from "./path.ts"
-import type { NeedsOlder } from "./path.ts"
+import { isOlder, type NeedsOlder } from "./path.ts"
 import type { Diagnostic } from "../format/diagnostics.ts"
 import type { CallOptions, Seq, SessionStorage } from "../storage/contract.ts"
 import { StorageError } from "../storage/errors.ts"

@@ -2,8 +2,7 @@ import { describe, expect, test } from "vitest"
 import { assistant, chain, user } from "../../test/chain.ts"
 import { buildSessionContext } from "../context/build.ts"
 import { EntryLog } from "./entry-log.ts"
-import { buildTree } from "./nodes.ts"
-import type { TreeNode } from "./nodes.ts"
+import { buildTree, type TreeNode } from "./nodes.ts"
 import { defaultLeaf, OLDER, parentDiagnostic, parentOf, pathTo, ROOT } from "./path.ts"
 
 const MANY = 100_000

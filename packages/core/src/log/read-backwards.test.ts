@@ -1,9 +1,7 @@
 import { expect, test } from "vitest"
-import type { ReadRange } from "../storage/contract.ts"
-import { MAX_CHUNK_BYTES } from "../storage/contract.ts"
+import { MAX_CHUNK_BYTES, type ReadRange } from "../storage/contract.ts"
 import { StorageError } from "../storage/errors.ts"
-import { readBackwards, startBackwards } from "./read-backwards.ts"
-import type { BackwardReading, Hint } from "./read-backwards.ts"
+import { type BackwardReading, type Hint, readBackwards, startBackwards } from "./read-backwards.ts"
 
 /** Lines of 100 bytes on average. */
 const HEAD = { next: 10_000, log: "l", bytes: 1_000_000, updatedAt: 0 }

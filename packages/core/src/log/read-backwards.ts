@@ -2,8 +2,7 @@
  * Reading a log backwards: in windows whose size doubles, or back to a line that is known to be needed. Decides what is read next; the
  * caller parses the lines.
  */
-import type { HeadInfo, ReadRange, Seq } from "../storage/contract.ts"
-import { MAX_CHUNK_BYTES } from "../storage/contract.ts"
+import { type HeadInfo, MAX_CHUNK_BYTES, type ReadRange, type Seq } from "../storage/contract.ts"
 import { hasCode } from "../format/errors.ts"
 import { retryUnavailable } from "../storage/retry.ts"
 

@@ -1,8 +1,6 @@
 /** Makes the context of an open session: selects, restores, renders, repairs and prunes. Reads no line before the context. */
-import { assembleContext, checkWindow, promptTokens } from "../context/assemble.ts"
-import type { ContextParts } from "../context/assemble.ts"
-import { counterOf, resolveSettings, settingsAt } from "../compaction/settings/settings.ts"
-import type { SettingsLayers } from "../compaction/settings/settings.ts"
+import { assembleContext, checkWindow, type ContextParts, promptTokens } from "../context/assemble.ts"
+import { counterOf, resolveSettings, settingsAt, type SettingsLayers } from "../compaction/settings/settings.ts"
 import type { PruneOptions } from "../context/prune/settings.ts"
 import { plainMessages } from "../context/plain.ts"
 import type { Selection } from "../context/select.ts"

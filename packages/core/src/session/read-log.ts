@@ -8,8 +8,16 @@ import { buildTree } from "../log/nodes.ts"
 import { pathTo } from "../log/path.ts"
 import { restoreEntries } from "../log/blobs.ts"
 import { currentInfo } from "../info/refresh.ts"
-import { compactionOf, projectEntry, projectLog, startProjection, toSessionInfo, withPath } from "../info/projection.ts"
-import type { InfoProjection, SessionInfo } from "../info/projection.ts"
+import {
+  compactionOf,
+  type InfoProjection,
+  projectEntry,
+  projectLog,
+  type SessionInfo,
+  startProjection,
+  toSessionInfo,
+  withPath,
+} from "../info/projection.ts"
 import { parseEntry } from "../log/parse-entry.ts"
 import { findEntry, selectAt } from "./read-path.ts"
 import type { LiveSession } from "./live-session.ts"

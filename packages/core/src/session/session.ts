@@ -1,8 +1,7 @@
 /** `Session` as a caller gets it: checks that it is open, and implements the methods as appends to and reads of the live session. */
 import type { SessionContext } from "../context/types.ts"
 import { SessionError } from "../format/errors.ts"
-import { DEFAULTS, isAutomatic, resolveSetting } from "../compaction/settings/settings.ts"
-import type { SettingsLayers } from "../compaction/settings/settings.ts"
+import { DEFAULTS, isAutomatic, resolveSetting, type SettingsLayers } from "../compaction/settings/settings.ts"
 import type {
   AutoCompactOptions,
   BranchSummaryOptions,
@@ -25,8 +24,7 @@ import { readContext } from "./context.ts"
 import { findEntry, readMessages, unknownEntry } from "./read-path.ts"
 import { readEntry, readEntryRuns, readInfo, readParts, readTree } from "./read-log.ts"
 import { compactionFeature } from "./features.ts"
-import { BRANCH_TARGET } from "./live-session.ts"
-import type { LiveSession } from "./live-session.ts"
+import { BRANCH_TARGET, type LiveSession } from "./live-session.ts"
 import { nestedTurn, runTurn } from "./turn.ts"
 import type {
   ContextOptions,

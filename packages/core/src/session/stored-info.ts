@@ -3,8 +3,7 @@
  * opened only if the path of its leaf must be read, or if it is of another version and must be read completely.
  */
 import { hasCode } from "../format/errors.ts"
-import { toSessionInfo } from "../info/projection.ts"
-import type { InfoProjection, SessionInfo } from "../info/projection.ts"
+import { type InfoProjection, type SessionInfo, toSessionInfo } from "../info/projection.ts"
 import { currentInfo } from "../info/refresh.ts"
 import { isCurrent, storedInfo, storeInfo } from "../info/store.ts"
 import { currentHeader, notFound, readLines } from "../log/loaded-log.ts"

@@ -9,8 +9,7 @@ import { toModelMessages } from "../context/model-messages.ts"
 import { repairMessages } from "../context/repair.ts"
 import type { RepairMode, SessionContext } from "../context/types.ts"
 import type { Header } from "../format/header.ts"
-import { EntryLog } from "../log/entry-log.ts"
-import type { EntrySlot } from "../log/entry-log.ts"
+import { EntryLog, type EntrySlot } from "../log/entry-log.ts"
 import type { Session } from "./types.ts"
 
 /** Window sizes from one line to all of a small log. */

@@ -2,8 +2,15 @@
  * The argument checks of all storages, so that every adapter rejects the same arguments with the same texts. Each throws a
  * {@link StorageError} with code `invalid`, or `unsupported`.
  */
-import type { StorageAppendOptions, Capabilities, Head, StorageListOptions, ReadRange, Seq } from "./contract.ts"
-import { MAX_INFO_BYTES } from "./contract.ts"
+import {
+  type Capabilities,
+  type Head,
+  MAX_INFO_BYTES,
+  type ReadRange,
+  type Seq,
+  type StorageAppendOptions,
+  type StorageListOptions,
+} from "./contract.ts"
 import { invalid, StorageError } from "./errors.ts"
 import { batchBytes, fits, isWellFormed, utf8Length } from "./utf8.ts"
 

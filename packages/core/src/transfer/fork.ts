@@ -8,13 +8,10 @@ import type { CallOptions, SessionStorage } from "../storage/contract.ts"
 import type { ReadableSession } from "../session/live.ts"
 import type { Session } from "../session/types.ts"
 import { signalOf } from "../storage/signals.ts"
-import { planFork } from "./fork-plan.ts"
-import type { ForkedEntry } from "./fork-plan.ts"
+import { type ForkedEntry, planFork } from "./fork-plan.ts"
 import { toStoredForm } from "./stored-form.ts"
-import { wholeLogOf } from "./whole-log.ts"
-import type { WholeEntry, WholeLog } from "./whole-log.ts"
-import { writeLog } from "./write-log.ts"
-import type { LineToWrite } from "./write-log.ts"
+import { type WholeEntry, type WholeLog, wholeLogOf } from "./whole-log.ts"
+import { type LineToWrite, writeLog } from "./write-log.ts"
 
 export interface ForkOptions {
   readonly maxSessionBytes: number

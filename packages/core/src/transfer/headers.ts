@@ -1,9 +1,7 @@
 /** The header of a stored log, and edits of a header that keep the rest of its line unchanged. */
-import { FORMAT, VERSION } from "../format/header.ts"
-import type { Header, Origin } from "../format/header.ts"
+import { FORMAT, type Header, type Origin, VERSION } from "../format/header.ts"
 import { withFields, withValueAt } from "../format/json-edit.ts"
-import { parseLine } from "../format/line.ts"
-import type { LogRecord } from "../format/line.ts"
+import { type LogRecord, parseLine } from "../format/line.ts"
 import { isObject } from "../format/shape.ts"
 import { currentHeader, notFound, readLines } from "../log/loaded-log.ts"
 import type { CallOptions, HeadInfo, SessionStorage } from "../storage/contract.ts"

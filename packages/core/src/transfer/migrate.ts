@@ -2,12 +2,16 @@
 import { SessionError, hasCode } from "../format/errors.ts"
 import { toEncodedEntry, encodeHeader, lineOf, parseLine } from "../format/line.ts"
 import { checkIdentity, identifyLog } from "../format/identify.ts"
-import { migrateLines } from "./older/migrate.ts"
-import type { MigratedLog } from "./older/migrate.ts"
+import { type MigratedLog, migrateLines } from "./older/migrate.ts"
 import { signalOf } from "../storage/signals.ts"
 import { utf8Length } from "../storage/utf8.ts"
-import { MAX_CHUNK_BYTES } from "../storage/contract.ts"
-import type { CallOptions, Chunk, HeadInfo, SessionStorage } from "../storage/contract.ts"
+import {
+  type CallOptions,
+  type Chunk,
+  type HeadInfo,
+  MAX_CHUNK_BYTES,
+  type SessionStorage,
+} from "../storage/contract.ts"
 import { StorageError } from "../storage/errors.ts"
 import { restoreEntries } from "../log/blobs.ts"
 import { storeInfo } from "../info/store.ts"

@@ -1,8 +1,7 @@
 /** The file of an import: opened as lines that can be read repeatedly, and identified by its first lines. */
 import { SessionError } from "../format/errors.ts"
 import { checkIdentity, identifyLog } from "../format/identify.ts"
-import { readLines } from "../format/jsonl.ts"
-import type { ReadLine } from "../format/jsonl.ts"
+import { type ReadLine, readLines } from "../format/jsonl.ts"
 import { parseLine } from "../format/line.ts"
 import { FORMAT } from "../format/header.ts"
 import type { ImportFormat, ImportSource } from "../session/types.ts"

@@ -1,16 +1,13 @@
 /** Encodes an entry as the line that an append would store: large values move to the blob store. */
-import { applyBlobs, mayHoldBlobs, planBlobs } from "../format/blobs.ts"
-import type { BlobLimits } from "../format/blobs.ts"
+import { applyBlobs, type BlobLimits, mayHoldBlobs, planBlobs } from "../format/blobs.ts"
 import { withChanges } from "../format/json-edit.ts"
-import { toEncodedEntry, lineOf, parseLine, withoutTransients } from "../format/line.ts"
-import type { LogRecord } from "../format/line.ts"
+import { lineOf, type LogRecord, parseLine, toEncodedEntry, withoutTransients } from "../format/line.ts"
 import type { Entry } from "../format/entry.ts"
 import type { Seq, SessionStorage } from "../storage/contract.ts"
 import { sha256Hex } from "../storage/hash.ts"
 import { putBlobs } from "../log/blobs.ts"
 import { parseEntry } from "../log/parse-entry.ts"
-import { isRawLine } from "./older/log.ts"
-import type { RawLine } from "./older/log.ts"
+import { isRawLine, type RawLine } from "./older/log.ts"
 import type { LineToWrite } from "./write-log.ts"
 
 /** Computes the line without storing its blobs, so that a log can be measured and compared before anything is written. */

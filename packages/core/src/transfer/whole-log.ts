@@ -8,8 +8,7 @@ import { loadOther } from "./older/other-log.ts"
 import { loadLog } from "../log/loaded-log.ts"
 import { parseEntry } from "../log/parse-entry.ts"
 import type { ReadableSession } from "../session/live.ts"
-import { isObject } from "../format/shape.ts"
-import type { Fields } from "../format/shape.ts"
+import { type Fields, isObject } from "../format/shape.ts"
 import type { Report } from "../format/diagnostics.ts"
 
 export interface WholeLog {

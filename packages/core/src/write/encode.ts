@@ -1,10 +1,14 @@
 /** From an entry that a caller appends to its line; values too large for a line move to the blob store. */
-import { applyBlobs, mayHoldBlobs, planBlobs } from "../format/blobs.ts"
-import type { BlobLimits, BlobRef, PlannedBlob } from "../format/blobs.ts"
-import { toEncodedEntry } from "../format/line.ts"
-import type { EncodedEntry } from "../format/line.ts"
-import type { EntryPayload, EntryPlace } from "../format/new-entry.ts"
-import { placeEntry } from "../format/new-entry.ts"
+import {
+  applyBlobs,
+  type BlobLimits,
+  type BlobRef,
+  mayHoldBlobs,
+  planBlobs,
+  type PlannedBlob,
+} from "../format/blobs.ts"
+import { type EncodedEntry, toEncodedEntry } from "../format/line.ts"
+import { type EntryPayload, type EntryPlace, placeEntry } from "../format/new-entry.ts"
 import type { Entry } from "../format/entry.ts"
 import { truncateOversize } from "../format/text.ts"
 import { putBlobs } from "../log/blobs.ts"

@@ -1,7 +1,6 @@
 import { createMemoryLocation, createMemoryStorage } from "@sessions/memory"
 import { expect, test } from "vitest"
-import { codeOf, createWriter, note, storedIds, user } from "../../test/writers.ts"
-import type { Writer } from "../../test/writers.ts"
+import { codeOf, createWriter, note, storedIds, user, type Writer } from "../../test/writers.ts"
 import type { NewEntry } from "../format/new-entry.ts"
 import { createSessions } from "../session/repository.ts"
 

@@ -5,8 +5,7 @@ import { FULL_SESSION_SLACK_BYTES } from "../format/limits.ts"
 import { ANNOTATION_TYPES } from "../format/entry.ts"
 import { utf8Length } from "../storage/utf8.ts"
 import type { Capabilities, SessionStorage } from "../storage/contract.ts"
-import { storedBytes } from "./pending.ts"
-import type { PendingAppend, PendingEntry } from "./pending.ts"
+import { type PendingAppend, type PendingEntry, storedBytes } from "./pending.ts"
 import type { SessionState } from "./session-state.ts"
 
 /** What a full session still takes, so that it can be compacted, branched and named. */

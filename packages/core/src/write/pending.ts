@@ -1,7 +1,6 @@
 /** Pending appends: their entries are at the end of the log in memory, and their lines wait to be acknowledged. */
 import { ANNOTATION_TYPES } from "../format/entry.ts"
-import { lineOf } from "../format/line.ts"
-import type { EncodedEntry } from "../format/line.ts"
+import { type EncodedEntry, lineOf } from "../format/line.ts"
 import { utf8Length } from "../storage/utf8.ts"
 import type { Head, Seq } from "../storage/contract.ts"
 import { hasCode } from "../format/errors.ts"

@@ -11,8 +11,8 @@ import {
   storedIds,
   storedLines,
   user,
+  type Writer,
 } from "../../test/writers.ts"
-import type { Writer } from "../../test/writers.ts"
 import type { Session } from "../session/types.ts"
 import type { PersistAfter } from "./types.ts"
 

@@ -5,11 +5,19 @@
 import type { Divergence } from "./types.ts"
 import type { Entry } from "../format/entry.ts"
 import type { EntryLog, EntrySlot } from "../log/entry-log.ts"
-import type { PendingAppend, PendingEntry } from "./pending.ts"
+import {
+  entriesOf,
+  isAnnotation,
+  isConversation,
+  leafAfter,
+  type PendingAppend,
+  type PendingEntry,
+  requeue,
+  withParent,
+} from "./pending.ts"
 import type { RemoteLines } from "./resolve-outcome.ts"
 import type { Seq } from "../storage/contract.ts"
 import type { SessionState } from "./session-state.ts"
-import { entriesOf, leafAfter, requeue, isAnnotation, isConversation, withParent } from "./pending.ts"
 import { parentOf } from "../log/path.ts"
 
 export interface RemoteChange {

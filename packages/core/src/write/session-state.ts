@@ -6,13 +6,10 @@ import { selectContext } from "../context/select.ts"
 import type { Entry } from "../format/entry.ts"
 import type { Header } from "../format/header.ts"
 import type { Head, Seq } from "../storage/contract.ts"
-import { LazyEntry } from "../log/entry-log.ts"
-import type { EntryLog, EntrySlot } from "../log/entry-log.ts"
+import { type EntryLog, type EntrySlot, LazyEntry } from "../log/entry-log.ts"
 import { parentOf } from "../log/path.ts"
-import { compactionOf, projectEntry, withPath } from "../info/projection.ts"
-import type { InfoProjection } from "../info/projection.ts"
-import { leafAfter, memoryLine } from "./pending.ts"
-import type { PendingEntry } from "./pending.ts"
+import { compactionOf, type InfoProjection, projectEntry, withPath } from "../info/projection.ts"
+import { leafAfter, memoryLine, type PendingEntry } from "./pending.ts"
 
 export class SessionState {
   header: Header

@@ -11,13 +11,21 @@ import type { Head, Seq } from "../storage/contract.ts"
 import { applyRemote } from "./reconcile.ts"
 import { aborted, behindUnknown, gone, otherWriter, taken, unknownOutcome } from "./errors.ts"
 import { batchOf, headerBytes, refusalOf } from "./limits.ts"
-import { acknowledge, entriesOf, leafAfter, refuse, requeue, storedBytes, storedLine } from "./pending.ts"
-import type { Caller, PendingAppend, PendingEntry } from "./pending.ts"
-import { isHeldLine, resolveEnd } from "./resolve-outcome.ts"
-import type { ResolveContext } from "./resolve-outcome.ts"
+import {
+  acknowledge,
+  type Caller,
+  entriesOf,
+  leafAfter,
+  type PendingAppend,
+  type PendingEntry,
+  refuse,
+  requeue,
+  storedBytes,
+  storedLine,
+} from "./pending.ts"
+import { isHeldLine, type ResolveContext, resolveEnd } from "./resolve-outcome.ts"
 import type { AppendResult } from "./types.ts"
-import { readEnd, writeLines } from "./writer.ts"
-import type { LogEnd } from "./writer.ts"
+import { type LogEnd, readEnd, writeLines } from "./writer.ts"
 
 /** The session that a queue writes for. None of the notifications may throw. */
 export interface QueueContext extends ResolveContext {

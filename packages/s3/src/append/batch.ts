@@ -1,8 +1,6 @@
 /** The batch of an append, and the manifest after it. Pure. */
-import type { StorageAppendOptions } from "@sessions/core/storage"
-import { batchBytes } from "@sessions/core/storage"
-import type { Manifest, Segment } from "../format/manifest.ts"
-import { KEPT_WRITES, linesOfSegment, MAX_FIRST_LINE_BYTES } from "../format/manifest.ts"
+import { batchBytes, type StorageAppendOptions } from "@sessions/core/storage"
+import { KEPT_WRITES, linesOfSegment, type Manifest, MAX_FIRST_LINE_BYTES, type Segment } from "../format/manifest.ts"
 
 export interface Batch {
   readonly lines: readonly string[]

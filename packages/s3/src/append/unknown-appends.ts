@@ -2,10 +2,8 @@
  * Remembers appends with an unknown outcome. If the same lines are appended again after the same head, they reuse the token, so
  * that a late arrival of the first attempt is recognized as the same append.
  */
-import type { StorageAppendOptions } from "@sessions/core/storage"
-import { hasStorageCode } from "@sessions/core/storage"
-import type { Time } from "../base/time.ts"
-import { createToken } from "../base/time.ts"
+import { hasStorageCode, type StorageAppendOptions } from "@sessions/core/storage"
+import { createToken, type Time } from "../base/time.ts"
 
 export interface UnknownAppends {
   /** Runs `write` with the append's token. `sentBefore`: the same append was sent earlier, with an unknown outcome. */

@@ -2,14 +2,12 @@
  * Blobs: one object each, in an envelope whose token gives every put an ETag of its own. Otherwise a put of the same bytes would
  * not change the ETag, and a collector that looked at the blob before that put would delete it.
  */
-import type { BlobAdapter, CallOptions } from "@sessions/core/storage"
-import { sha256Hex } from "@sessions/core/storage"
+import { type BlobAdapter, type CallOptions, sha256Hex } from "@sessions/core/storage"
 import type { Deps } from "../base/deps.ts"
 import { createToken } from "../base/time.ts"
 import { decodeEnvelope, encodeEnvelope, ENVELOPE_SIZE } from "../format/envelope.ts"
 import { createTombstone, isTombstone } from "../format/tombstone.ts"
-import type { ObjectInfo } from "../object-store/object-store.ts"
-import { ObjectStoreError } from "../object-store/object-store.ts"
+import { type ObjectInfo, ObjectStoreError } from "../object-store/object-store.ts"
 import { storageError, toStorageError } from "../requests/errors.ts"
 import { iterateObjects } from "../requests/objects.ts"
 import { ObjectChangedError, openObject } from "../requests/open-object.ts"

@@ -2,8 +2,14 @@
  * Documents: one object each, replaced by compare-and-set on its ETag. Stores have no conditional delete, so deleting a document
  * writes a tombstone. A session's documents are keyed by its generation, so they disappear with the session.
  */
-import type { CallOptions, DocumentAdapter, StorageError } from "@sessions/core/storage"
-import { checkSignal, parseDocKey, toUtf8 } from "@sessions/core/storage"
+import {
+  type CallOptions,
+  checkSignal,
+  type DocumentAdapter,
+  parseDocKey,
+  type StorageError,
+  toUtf8,
+} from "@sessions/core/storage"
 import type { Deps } from "../base/deps.ts"
 import { createToken } from "../base/time.ts"
 import { decodeUtf8 } from "../base/utf8.ts"

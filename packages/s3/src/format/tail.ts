@@ -1,8 +1,7 @@
 /** The tail, the one mutable object of a session: a manifest and the newest lines, or a tombstone once it is deleted. */
 import { TOKEN_LENGTH } from "../base/time.ts"
 import { decodeUtf8 } from "../base/utf8.ts"
-import type { Manifest } from "./manifest.ts"
-import { encodeManifest, parseManifest, tailBytesOf } from "./manifest.ts"
+import { encodeManifest, type Manifest, parseManifest, tailBytesOf } from "./manifest.ts"
 import { isTombstone, parseTombstone } from "./tombstone.ts"
 
 export interface LiveTail {

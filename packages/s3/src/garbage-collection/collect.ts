@@ -7,14 +7,12 @@
  */
 import type { Deps } from "../base/deps.ts"
 import { createToken } from "../base/time.ts"
-import type { Tail } from "../format/tail.ts"
-import { encodeTail, generationOf, updatedAtOf } from "../format/tail.ts"
+import { encodeTail, generationOf, type Tail, updatedAtOf } from "../format/tail.ts"
 import { createTombstone } from "../format/tombstone.ts"
 import type { ListedObject } from "../object-store/object-store.ts"
 import { storageError } from "../requests/errors.ts"
 import { iterateObjects, listObjects, removeObjects } from "../requests/objects.ts"
-import type { Replacement } from "../tail/replace-tail.ts"
-import { replaceTail } from "../tail/replace-tail.ts"
+import { type Replacement, replaceTail } from "../tail/replace-tail.ts"
 import type { TailDeps } from "../tail/tail-deps.ts"
 import type { WriteLock } from "../tail/write-lock.ts"
 

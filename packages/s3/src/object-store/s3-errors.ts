@@ -1,6 +1,5 @@
 /** Translates errors of the AWS SDK to {@link ObjectStoreError}. */
-import type { StoreFailure } from "./object-store.ts"
-import { ObjectStoreError } from "./object-store.ts"
+import { ObjectStoreError, type StoreFailure } from "./object-store.ts"
 
 interface SdkError {
   readonly name?: string

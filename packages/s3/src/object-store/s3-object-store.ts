@@ -5,8 +5,8 @@ import {
   HeadObjectCommand,
   ListObjectsV2Command,
   PutObjectCommand,
+  type S3Client,
 } from "@aws-sdk/client-s3"
-import type { S3Client } from "@aws-sdk/client-s3"
 import type { ObjectStore, PutCondition, RequestOptions } from "./object-store.ts"
 import { isMissingObject, statusOf, toObjectStoreError } from "./s3-errors.ts"
 

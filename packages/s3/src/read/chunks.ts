@@ -1,6 +1,5 @@
 /** Decodes the bytes of a segment into lines, and groups lines into the chunks that a read yields. */
-import type { Chunk, Seq } from "@sessions/core/storage"
-import { MAX_CHUNK_BYTES, utf8Length } from "@sessions/core/storage"
+import { type Chunk, MAX_CHUNK_BYTES, type Seq, utf8Length } from "@sessions/core/storage"
 import { decodeUtf8 } from "../base/utf8.ts"
 
 export interface DecodedLines {

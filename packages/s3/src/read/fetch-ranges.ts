@@ -6,8 +6,7 @@ import type { Deps } from "../base/deps.ts"
 import type { LruCache } from "../base/lru-cache.ts"
 import { segmentKey } from "../segments/segments.ts"
 import { startDownload } from "./download.ts"
-import type { SegmentRange } from "./segment-ranges.ts"
-import { blocksOf } from "./segment-ranges.ts"
+import { blocksOf, type SegmentRange } from "./segment-ranges.ts"
 
 /** What is read of one state of a log. */
 export interface SegmentReader {

@@ -2,21 +2,18 @@
  * Reads a range or a window of a log: sealed lines from its segments, several of them in parallel but in order, then the lines in the tail.
  * If segments are merged or the tail moves on during the read, it continues by seq with the newest manifest.
  */
-import type { CheckedRange, Chunk, Seq } from "@sessions/core/storage"
-import { checkSignal, rangeIn } from "@sessions/core/storage"
+import { type CheckedRange, checkSignal, type Chunk, rangeIn, type Seq } from "@sessions/core/storage"
 import type { Deps } from "../base/deps.ts"
 import type { LruCache } from "../base/lru-cache.ts"
 import type { LiveTail } from "../format/tail.ts"
 import { storageError, toStorageError } from "../requests/errors.ts"
 import { ObjectChangedError } from "../requests/open-object.ts"
-import type { Backoff } from "../requests/retry.ts"
-import { startBackoff } from "../requests/retry.ts"
+import { type Backoff, startBackoff } from "../requests/retry.ts"
 import type { TailCache } from "../tail/tail-cache.ts"
 import { sliceLines, toChunks } from "./chunks.ts"
 import { SegmentMissingError } from "./download.ts"
 import type { SegmentReader } from "./fetch-ranges.ts"
-import type { ReadChunk } from "./segment-lines.ts"
-import { segmentLines } from "./segment-lines.ts"
+import { type ReadChunk, segmentLines } from "./segment-lines.ts"
 import { planRanges } from "./segment-ranges.ts"
 import { windowOf } from "./window.ts"
 

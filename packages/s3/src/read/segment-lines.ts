@@ -7,10 +7,8 @@ import type { Deps } from "../base/deps.ts"
 import { storageError } from "../requests/errors.ts"
 import { segmentKey } from "../segments/segments.ts"
 import { decodeLines, sliceLines } from "./chunks.ts"
-import type { Download } from "./download.ts"
-import { startDownload } from "./download.ts"
-import type { SegmentReader } from "./fetch-ranges.ts"
-import { fetchRanges } from "./fetch-ranges.ts"
+import { type Download, startDownload } from "./download.ts"
+import { fetchRanges, type SegmentReader } from "./fetch-ranges.ts"
 import type { SegmentRange } from "./segment-ranges.ts"
 
 export interface ReadChunk {

@@ -2,16 +2,12 @@
  * Reads a window of a log: the last lines before a seq that come to some bytes. The manifest has the sizes of the blocks in the segments,
  * so only the lines of the first block have to be counted, and those of the last one if the window ends within it.
  */
-import type { Seq } from "@sessions/core/storage"
-import { afterDamage, utf8Length } from "@sessions/core/storage"
+import { afterDamage, type Seq, utf8Length } from "@sessions/core/storage"
 import type { LiveTail } from "../format/tail.ts"
 import { toChunks } from "./chunks.ts"
-import type { SegmentReader } from "./fetch-ranges.ts"
-import { cacheBlock, cachedBlock, fetchRanges } from "./fetch-ranges.ts"
-import type { ReadChunk } from "./segment-lines.ts"
-import { isSnapshotRead, segmentLines } from "./segment-lines.ts"
-import type { SegmentRange } from "./segment-ranges.ts"
-import { blocksOf, planRanges } from "./segment-ranges.ts"
+import { cacheBlock, cachedBlock, fetchRanges, type SegmentReader } from "./fetch-ranges.ts"
+import { isSnapshotRead, type ReadChunk, segmentLines } from "./segment-lines.ts"
+import { blocksOf, planRanges, type SegmentRange } from "./segment-ranges.ts"
 
 export function windowOf(
   reader: SegmentReader,

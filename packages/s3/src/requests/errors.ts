@@ -1,9 +1,7 @@
 /** Translates failures of the store to errors of the storage contract, with a sentence that says what to do. */
-import { StorageError } from "@sessions/core/storage"
-import type { StorageErrorCode } from "@sessions/core/storage"
+import { StorageError, type StorageErrorCode } from "@sessions/core/storage"
 import type { Deps } from "../base/deps.ts"
-import type { StoreFailure } from "../object-store/object-store.ts"
-import { ObjectStoreError } from "../object-store/object-store.ts"
+import { ObjectStoreError, type StoreFailure } from "../object-store/object-store.ts"
 import { ObjectChangedError } from "./open-object.ts"
 
 export interface ErrorLocation {

@@ -1,11 +1,8 @@
 /** Opens an object, or a range of it. A body that breaks off is continued with a ranged GET. */
 import type { Deps } from "../base/deps.ts"
-import type { GetOptions, ObjectInfo, StoredObject } from "../object-store/object-store.ts"
-import { ObjectStoreError } from "../object-store/object-store.ts"
-import type { TimedRequest } from "./request.ts"
-import { startRequest } from "./request.ts"
-import type { Backoff } from "./retry.ts"
-import { isTransient, startBackoff } from "./retry.ts"
+import { type GetOptions, type ObjectInfo, ObjectStoreError, type StoredObject } from "../object-store/object-store.ts"
+import { startRequest, type TimedRequest } from "./request.ts"
+import { type Backoff, isTransient, startBackoff } from "./retry.ts"
 
 export interface OpenObject extends ObjectInfo {
   /** Can be read once. Throws {@link ObjectChangedError} if the rest of the body would come from another object. */

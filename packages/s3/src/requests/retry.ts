@@ -1,8 +1,7 @@
 /** Retries failed requests with exponential backoff and full jitter, so that writers refused together do not return together. */
 import { checkSignal } from "@sessions/core/storage"
 import type { Deps } from "../base/deps.ts"
-import type { StoreFailure } from "../object-store/object-store.ts"
-import { ObjectStoreError } from "../object-store/object-store.ts"
+import { ObjectStoreError, type StoreFailure } from "../object-store/object-store.ts"
 import { sendOnce } from "./request.ts"
 
 /** Upper bound of the first pause, in milliseconds. A store that throttles needs more time. */

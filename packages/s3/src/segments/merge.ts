@@ -1,8 +1,7 @@
 /** Merging: combines many small segments into one large one, so that a long log has few objects. */
 import type { Deps } from "../base/deps.ts"
 import type { Settings } from "../base/settings.ts"
-import type { Manifest, Segment } from "../format/manifest.ts"
-import { linesOfSegment } from "../format/manifest.ts"
+import { linesOfSegment, type Manifest, type Segment } from "../format/manifest.ts"
 import { openObject } from "../requests/open-object.ts"
 import { segmentKey, writeSegment } from "./segments.ts"
 

@@ -1,6 +1,5 @@
 /** Sealing: moves the oldest lines of a tail that has grown too large into segments. */
-import type { Seq } from "@sessions/core/storage"
-import { utf8Length } from "@sessions/core/storage"
+import { type Seq, utf8Length } from "@sessions/core/storage"
 import type { Deps } from "../base/deps.ts"
 import type { Settings } from "../base/settings.ts"
 import type { Segment } from "../format/manifest.ts"

@@ -1,8 +1,7 @@
 /** Lists sessions, newest first: their order from a listing of the tails, each row from the manifest of its tail. */
 import type { HeadInfo, ListedSession } from "@sessions/core/storage"
 import type { Deps } from "../base/deps.ts"
-import type { Manifest } from "../format/manifest.ts"
-import { tailBytesOf } from "../format/manifest.ts"
+import { type Manifest, tailBytesOf } from "../format/manifest.ts"
 import { decodeManifest, isUnreadable, updatedAtOf } from "../format/tail.ts"
 import { isTombstone } from "../format/tombstone.ts"
 import type { ListedObject } from "../object-store/object-store.ts"

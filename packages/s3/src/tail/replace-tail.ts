@@ -1,8 +1,7 @@
 /** Conditional writes of a tail for any purpose but an append: deletion, replacing the log, raising the fence. */
 import type { Deps } from "../base/deps.ts"
 import type { Manifest } from "../format/manifest.ts"
-import type { Tail } from "../format/tail.ts"
-import { etagOf } from "../format/tail.ts"
+import { etagOf, type Tail } from "../format/tail.ts"
 import { ObjectStoreError } from "../object-store/object-store.ts"
 import { storageError, toStorageError } from "../requests/errors.ts"
 import { sendOnce } from "../requests/request.ts"

@@ -3,11 +3,9 @@
  * writer has replaced that tail.
  */
 import type { Deps } from "../base/deps.ts"
-import type { LruCache } from "../base/lru-cache.ts"
-import { createLruCache } from "../base/lru-cache.ts"
+import { createLruCache, type LruCache } from "../base/lru-cache.ts"
 import { tailBytesOf } from "../format/manifest.ts"
-import type { LiveTail, Tail, Unreadable } from "../format/tail.ts"
-import { ABSENT, decodeTail, isUnreadable } from "../format/tail.ts"
+import { ABSENT, decodeTail, isUnreadable, type LiveTail, type Tail, type Unreadable } from "../format/tail.ts"
 import type { EtagForm } from "../object-store/object-store.ts"
 import { storageError, toStorageError } from "../requests/errors.ts"
 import { ObjectChangedError, openObject } from "../requests/open-object.ts"

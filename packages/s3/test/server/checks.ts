@@ -2,8 +2,14 @@
 import assert from "node:assert/strict"
 import { CreateBucketCommand, PutBucketVersioningCommand, PutObjectCommand } from "@aws-sdk/client-s3"
 import type { StorageError } from "@sessions/core/storage"
-import type { ObjectStore, S3Storage } from "@sessions/s3"
-import { createObjectStorage, createS3ObjectStore, createS3Storage, ObjectStoreError } from "@sessions/s3"
+import {
+  createObjectStorage,
+  createS3ObjectStore,
+  createS3Storage,
+  type ObjectStore,
+  ObjectStoreError,
+  type S3Storage,
+} from "@sessions/s3"
 import { linesOf } from "../lines.ts"
 import { BUCKET, client, createClient, makeBucket, newPrefix, openAt, server } from "./test-server.ts"
 

@@ -1,6 +1,5 @@
 /** An HTTP proxy on loopback that loses, delays, repeats and cuts off requests and answers between a client and the server. */
-import type { IncomingMessage, ServerResponse } from "node:http"
-import { createServer, request } from "node:http"
+import { createServer, type IncomingMessage, request, type ServerResponse } from "node:http"
 import type { AddressInfo } from "node:net"
 
 export interface FaultProxy {

@@ -1,7 +1,6 @@
 import assert from "node:assert/strict"
 import { test } from "node:test"
-import { createSessions } from "@sessions/core"
-import type { Session } from "@sessions/core"
+import { createSessions, type Session } from "@sessions/core"
 import { createDice } from "../../../core/test/dice.ts"
 import { startFaultProxy } from "./fault-proxy.ts"
 import { createClient, makeBucket, newPrefix, openAt, server } from "./test-server.ts"

@@ -1,7 +1,12 @@
 import type { Sizes, Subject } from "@sessions/conformance"
 import type { Capabilities, SessionStorage } from "@sessions/core/storage"
-import type { EtagForm, ObjectStore } from "@sessions/s3"
-import { createObjectStorage, createS3ObjectStore, ObjectStoreError } from "@sessions/s3"
+import {
+  createObjectStorage,
+  createS3ObjectStore,
+  type EtagForm,
+  type ObjectStore,
+  ObjectStoreError,
+} from "@sessions/s3"
 import { BUCKET, client, makeBucket, newPrefix, openAt } from "./test-server.ts"
 
 /** Small limits, so that the cases that exceed them are fast; all other options have their defaults. */

@@ -1,7 +1,6 @@
 /** Clients and storages for the S3 server of the test run, whose address is in the environment variable S3_TEST_SERVER. */
 import { CreateBucketCommand, S3Client } from "@aws-sdk/client-s3"
-import type { S3Storage, S3StorageOptions } from "@sessions/s3"
-import { createS3Storage } from "@sessions/s3"
+import { createS3Storage, type S3Storage, type S3StorageOptions } from "@sessions/s3"
 
 export interface Server {
   readonly endpoint: string

@@ -1,9 +1,7 @@
 /** The simulated processes, each on a machine of its own: writers (which also delete and replace), a reader and a collector. */
-import type { Head, StorageErrorCode } from "@sessions/core/storage"
-import { hasStorageCode } from "@sessions/core/storage"
+import { hasStorageCode, type Head, type StorageErrorCode } from "@sessions/core/storage"
 import type { Clock } from "./clock.ts"
-import { SESSION } from "./designs.ts"
-import type { Simulated } from "./designs.ts"
+import { SESSION, type Simulated } from "./designs.ts"
 import type { Dice } from "../../../core/test/dice.ts"
 
 /** One append, and its outcome for the caller. */

@@ -1,8 +1,6 @@
 /** The designs that are simulated: the adapter, and plausible designs whose faults the simulation must find. */
-import type { Head, SessionStorage } from "@sessions/core/storage"
-import { StorageError } from "@sessions/core/storage"
-import type { ObjectStore, Time } from "../../src/index.ts"
-import { createObjectStorage, ObjectStoreError } from "../../src/index.ts"
+import { type Head, type SessionStorage, StorageError } from "@sessions/core/storage"
+import { createObjectStorage, type ObjectStore, ObjectStoreError, type Time } from "../../src/index.ts"
 
 export type Simulated = Pick<SessionStorage, "append" | "head" | "read" | "delete" | "replace"> & {
   collect(session: string): Promise<unknown>

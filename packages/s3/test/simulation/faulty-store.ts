@@ -1,9 +1,7 @@
 /** A store behind an unreliable network: requests and answers are lost, late or repeated, bodies stall, the store throttles. */
-import type { ObjectStore, StoreFailure } from "../../src/index.ts"
-import { ObjectStoreError } from "../../src/index.ts"
+import { type ObjectStore, ObjectStoreError, type StoreFailure } from "../../src/index.ts"
 import type { FakeBucket } from "../fake-bucket.ts"
-import type { StoreFault } from "../fake-store.ts"
-import { createFakeStore, inParts } from "../fake-store.ts"
+import { createFakeStore, inParts, type StoreFault } from "../fake-store.ts"
 import type { Clock } from "./clock.ts"
 import type { Dice } from "../../../core/test/dice.ts"
 

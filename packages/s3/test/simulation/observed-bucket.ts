@@ -1,7 +1,6 @@
 /** A bucket that records the session's log after every write, independently of the adapter, and checks that logs only grow. */
 import type { PutCondition, PutResult } from "../../src/index.ts"
-import type { BucketOptions } from "../fake-bucket.ts"
-import { FakeBucket } from "../fake-bucket.ts"
+import { type BucketOptions, FakeBucket } from "../fake-bucket.ts"
 
 /** Lines of each log by its identity, as of its last write. */
 export type Logs = ReadonlyMap<string, readonly string[]>

@@ -1,7 +1,6 @@
 /** Checks the records of a run against the logs that the observed bucket has seen. */
 import type { RecordedAppend, Records } from "./actors.ts"
-import type { Simulated } from "./designs.ts"
-import { SESSION } from "./designs.ts"
+import { SESSION, type Simulated } from "./designs.ts"
 import type { Logs, ObservedBucket } from "./observed-bucket.ts"
 
 export async function findViolations(

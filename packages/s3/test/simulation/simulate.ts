@@ -1,16 +1,18 @@
 /** One simulated run: several processes use one session over a faulty store, then without faults; then the oracle checks it. */
-import type { Dice } from "../../../core/test/dice.ts"
-import { createDice } from "../../../core/test/dice.ts"
+import { createDice, type Dice } from "../../../core/test/dice.ts"
 import { FakeBucket } from "../fake-bucket.ts"
 import { createFakeStore } from "../fake-store.ts"
-import type { BucketView, RecordedAppend, Records } from "./actors.ts"
-import { createCollector, createReader, createWriter } from "./actors.ts"
-import type { Clock } from "./clock.ts"
-import { createClock } from "./clock.ts"
-import type { Design } from "./designs.ts"
-import { SESSION } from "./designs.ts"
-import type { Network } from "./faulty-store.ts"
-import { createFaultyStore } from "./faulty-store.ts"
+import {
+  type BucketView,
+  createCollector,
+  createReader,
+  createWriter,
+  type RecordedAppend,
+  type Records,
+} from "./actors.ts"
+import { type Clock, createClock } from "./clock.ts"
+import { type Design, SESSION } from "./designs.ts"
+import { createFaultyStore, type Network } from "./faulty-store.ts"
 import { ObservedBucket } from "./observed-bucket.ts"
 import { findViolations } from "./oracle.ts"
 

@@ -1,6 +1,5 @@
 import { expect, test } from "vitest"
-import type { Design } from "./designs.ts"
-import { adapter, earlyAcknowledgement, keysBySeq, unfencedCollector } from "./designs.ts"
+import { adapter, type Design, earlyAcknowledgement, keysBySeq, unfencedCollector } from "./designs.ts"
 import { simulate } from "./simulate.ts"
 
 const SEED = Number(process.env["SEED"] ?? Date.now() % 1_000_000)

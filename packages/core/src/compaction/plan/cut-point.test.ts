@@ -4,8 +4,7 @@ import { expectedCut, pairsOf, waitingCalls } from "../../../test/cut-oracle.ts"
 import { keepRules } from "../../../test/histories.ts"
 import { holds } from "../../../test/property.ts"
 import type { Message } from "../../format/message.ts"
-import { findCutPoint, startsTurn } from "./cut-point.ts"
-import type { KeepRule } from "./cut-point.ts"
+import { findCutPoint, type KeepRule, startsTurn } from "./cut-point.ts"
 
 test("in any history the cut is the first valid place within the kept tokens, else the last one before them", () => {
   const rules = fc.nat({ max: 400 }).map(tokens)

@@ -2,10 +2,8 @@ import { expect, test } from "vitest"
 import { assistant, chain, compaction, edit, role, textsOf, tombstone, user } from "../../../test/chain.ts"
 import { selectContext } from "../../context/select.ts"
 import type { ContextMessage } from "../../context/types.ts"
-import { EntryLog } from "../../log/entry-log.ts"
-import type { EntrySlot } from "../../log/entry-log.ts"
-import { prepareCompaction, tokensWithSummary } from "./prepare.ts"
-import type { PreparedCompaction, PrepareOptions } from "./prepare.ts"
+import { EntryLog, type EntrySlot } from "../../log/entry-log.ts"
+import { prepareCompaction, type PreparedCompaction, type PrepareOptions, tokensWithSummary } from "./prepare.ts"
 
 const NOTHING = { kind: "tokens", count: 0 } as const
 const LONG = "-".repeat(400)

@@ -13,12 +13,9 @@ import type { Entry } from "../../format/entry.ts"
 import type { Seq } from "../../storage/contract.ts"
 import type { EntryLog } from "../../log/entry-log.ts"
 import { parentOf } from "../../log/path.ts"
-import { findCutPoint } from "./cut-point.ts"
-import type { CutOptions, CutPoint, KeepRule } from "./cut-point.ts"
-import { collectFiles, withoutFileLists } from "../summary/files.ts"
-import type { FileLists } from "../summary/files.ts"
-import { estimateMessage } from "../../format/tokens.ts"
-import type { TokenCounter } from "../../format/tokens.ts"
+import { type CutOptions, type CutPoint, findCutPoint, type KeepRule } from "./cut-point.ts"
+import { collectFiles, type FileLists, withoutFileLists } from "../summary/files.ts"
+import { estimateMessage, type TokenCounter } from "../../format/tokens.ts"
 
 export interface PrepareOptions {
   readonly keep: KeepRule

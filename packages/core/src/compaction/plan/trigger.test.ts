@@ -1,7 +1,6 @@
 import { expect, test } from "vitest"
 import { renderMessages } from "../../context/render.ts"
-import { selectContext } from "../../context/select.ts"
-import type { Selection } from "../../context/select.ts"
+import { selectContext, type Selection } from "../../context/select.ts"
 import type { Entry } from "../../format/entry.ts"
 import { EntryLog } from "../../log/entry-log.ts"
 import { shouldCompact, usageAnchor } from "./trigger.ts"

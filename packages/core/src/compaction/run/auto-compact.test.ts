@@ -1,6 +1,5 @@
 import { expect, test, vi } from "vitest"
-import { FILLER, startCompacting, SUMMARY } from "../../../test/compacting.ts"
-import type { Told } from "../../../test/compacting.ts"
+import { FILLER, startCompacting, SUMMARY, type Told } from "../../../test/compacting.ts"
 import { assistant, codeOf, contextTexts, storedEntries, user } from "../../../test/writers.ts"
 import type { CompactionSettings } from "../types.ts"
 import { StorageError } from "../../storage/errors.ts"

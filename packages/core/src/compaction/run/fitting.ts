@@ -4,8 +4,7 @@ import { pruneMessages } from "../../context/prune/prune.ts"
 import type { ContextMessage } from "../../context/types.ts"
 import { estimateMessage, estimateMessages } from "../../format/tokens.ts"
 import type { KeepRule } from "../plan/cut-point.ts"
-import { sendable } from "../plan/prepare.ts"
-import type { PreparedCompaction } from "../plan/prepare.ts"
+import { type PreparedCompaction, sendable } from "../plan/prepare.ts"
 import type { SettingsInWindow } from "../settings/settings.ts"
 
 /**

@@ -4,17 +4,16 @@ import { assistant, chain, compaction, textsOf, user } from "../../../test/chain
 import { slotsOf, steps, writeLog } from "../../../test/logs.ts"
 import { holds } from "../../../test/property.ts"
 import { selectContext } from "../../context/select.ts"
-import { EntryLog } from "../../log/entry-log.ts"
-import type { EntrySlot } from "../../log/entry-log.ts"
+import { EntryLog, type EntrySlot } from "../../log/entry-log.ts"
 import { pathTo, ROOT } from "../../log/path.ts"
 import {
+  type AbandonedBranch,
   BRANCH_PREAMBLE,
   branchPrompt,
   commonAncestor,
   prepareBranchSummary,
   storedBranchSummary,
 } from "./branch-summary.ts"
-import type { AbandonedBranch } from "./branch-summary.ts"
 import { BRANCH_SUMMARY_PROMPT } from "./prompts.ts"
 
 const ALL = 1_000_000

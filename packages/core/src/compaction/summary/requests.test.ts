@@ -1,7 +1,6 @@
 import { expect, test } from "vitest"
 import type { ContextMessage } from "../../context/types.ts"
-import { askForSummaries, compactionPrompts, storedSummary } from "./requests.ts"
-import type { SummaryPart } from "./requests.ts"
+import { askForSummaries, compactionPrompts, storedSummary, type SummaryPart } from "./requests.ts"
 
 const NO_FILES = { readFiles: [], modifiedFiles: [] }
 

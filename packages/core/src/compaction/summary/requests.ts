@@ -8,11 +8,9 @@
  */
 import { SessionError } from "../../format/errors.ts"
 import type { PreparedCompaction } from "../plan/prepare.ts"
-import { estimateMessage } from "../../format/tokens.ts"
-import type { TokenCounter } from "../../format/tokens.ts"
+import { estimateMessage, type TokenCounter } from "../../format/tokens.ts"
 import { withFileLists, withoutFileLists } from "./files.ts"
-import { chunkOf, chunksWithin, halvesOf, joinGroups, SHORTEST_CHUNK, splitChunk } from "./groups.ts"
-import type { Chunk } from "./groups.ts"
+import { type Chunk, chunkOf, chunksWithin, halvesOf, joinGroups, SHORTEST_CHUNK, splitChunk } from "./groups.ts"
 import { summaryPrompt, TURN_CONTEXT_TITLE, turnPrefixPrompt } from "./prompts.ts"
 import { escapeTags, serializeConversation, tokensOfText } from "./serialize.ts"
 import { isTooLong } from "./too-long.ts"

@@ -4,8 +4,7 @@ import { toModelMessages } from "../../context/model-messages.ts"
 import type { ContextMessage } from "../../context/types.ts"
 import type { ContentBlock, ModelMessage } from "../../format/message.ts"
 import { isObject } from "../../format/shape.ts"
-import { estimateMessage } from "../../format/tokens.ts"
-import type { TokenCounter } from "../../format/tokens.ts"
+import { estimateMessage, type TokenCounter } from "../../format/tokens.ts"
 
 /** UTF-16 units that are kept of a tool result: its beginning is enough for a summary. */
 export const RESULT_UNITS = 2_000

@@ -9,8 +9,7 @@ import { repairMessages } from "../repair.ts"
 import type { ContextMessage } from "../types.ts"
 import { CLEARED_TEXT } from "./cut-result.ts"
 import { eligibleResults, exemptResults, pruneMessages } from "./prune.ts"
-import { pruneSettings } from "./settings.ts"
-import type { PruneOptions, PruneSettings } from "./settings.ts"
+import { type PruneOptions, pruneSettings, type PruneSettings } from "./settings.ts"
 
 interface Case {
   readonly before: readonly ContextMessage<ModelMessage>[]

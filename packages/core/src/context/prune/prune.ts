@@ -2,15 +2,13 @@
  * Shortens old tool results, so that a context needs compaction later. Only the context changes: the log keeps the results whole, and
  * the next context is made from the log again. Pure and linear.
  */
-import { contentUnits, estimateMessage, estimateMessages } from "../../format/tokens.ts"
-import type { TokenCounter } from "../../format/tokens.ts"
+import { contentUnits, estimateMessage, estimateMessages, type TokenCounter } from "../../format/tokens.ts"
 import { SessionError } from "../../format/errors.ts"
 import type { AssistantMessage, Message, ToolResultMessage } from "../../format/message.ts"
 import { callsOf } from "../content.ts"
 import type { ContextMessage, PrunedResult } from "../types.ts"
 import { clearResult, isClearable, trimmableUnits, trimResult } from "./cut-result.ts"
-import { pruneSettings } from "./settings.ts"
-import type { PruneOptions, PruneSettings } from "./settings.ts"
+import { type PruneOptions, pruneSettings, type PruneSettings } from "./settings.ts"
 
 export interface PruneSizes {
   /** Tokens. Required for pruning by shares (else `invalid`). */

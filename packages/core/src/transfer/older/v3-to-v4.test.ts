@@ -1,10 +1,9 @@
 import { expect, test } from "vitest"
 import { AT, entry, header, lines, message } from "../../../test/older-logs.ts"
 import { headerProblem } from "../../format/header.ts"
-import { entryProblem } from "../../format/entry.ts"
+import { type Entry, entryProblem } from "../../format/entry.ts"
 import { ulidAt } from "../../format/ids.ts"
 import type { LogRecord } from "../../format/line.ts"
-import type { Entry } from "../../format/entry.ts"
 import { migrateLines } from "./migrate.ts"
 import { migrateV3ToV4 } from "./v3-to-v4.ts"
 
