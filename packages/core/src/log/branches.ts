@@ -1,0 +1,61 @@
+/** The branches of a log: one for each tip, see `tips.ts`. */
+import type { Entry } from "../format/entry.ts"
+import type { Seq } from "../storage/contract.ts"
+import type { EntryLog } from "./entry-log.ts"
+import { defaultLeaf, parentOf } from "./path.ts"
+import { wholeTips } from "./whole-tips.ts"
+
+export interface Branch {
+  /** Of the tip: the last entry of the branch that is content. */
+  readonly id: string
+  readonly seq: Seq
+  /** Of the tip. ISO 8601, as it is stored. */
+  readonly timestamp: string
+  /** The nearest entry on the current path; the tip itself if that is on it. Null if the branch has a root of its own. */
+  readonly fork: string | null
+  /** The number of messages after `fork` that are not deleted. */
+  readonly messages: number
+  /** A writer has left it knowingly. */
+  readonly settled: boolean
+  /** The log's last entry is on it. */
+  readonly current: boolean
+}
+
+/** Newest first. The log must be whole. `settled`: see `settledLines`. */
+export function branchesOf(log: EntryLog, settled: number): readonly Branch[] {
+  const { tips, current } = wholeTips(log, settled)
+  const { forks, messages } = measure(log)
+  const branches = tips.map((tip): Branch => {
+    const { id, timestamp } = log.at(tip.seq) as Entry
+    const fork = log.at(forks[tip.seq] as Seq)?.id ?? null
+    return {
+      id,
+      seq: tip.seq,
+      timestamp,
+      fork,
+      messages: messages[tip.seq] as number,
+      settled: tip.settled,
+      current: tip.seq === current,
+    }
+  })
+  return branches.reverse()
+}
+
+/** For each entry, the nearest entry on the current path, and the number of messages after that. In one pass: parents come first. */
+function measure(log: EntryLog): { readonly forks: Int32Array; readonly messages: Int32Array } {
+  const forks = new Int32Array(log.end).fill(-1)
+  const messages = new Int32Array(log.end)
+  for (let seq = defaultLeaf(log) ?? -1; seq >= 0; seq = parentOf(log, seq)) forks[seq] = seq
+  const { deleted } = log
+  for (let seq = 0; seq < log.end; seq++) {
+    const entry = log.at(seq)
+    if (entry === undefined || forks[seq] === seq) continue
+    const parent = parentOf(log, seq)
+    if (parent >= 0) {
+      forks[seq] = forks[parent] as Seq
+      messages[seq] = messages[parent] as number
+    }
+    if (entry.type === "message" && !deleted.has(seq)) messages[seq] = (messages[seq] as number) + 1
+  }
+  return { forks, messages }
+}

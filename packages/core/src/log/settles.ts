@@ -1,0 +1,73 @@
+/**
+ * Which tips a new `leaf` or `branch_summary` settles: those that its writer leaves knowingly. Decided once, when the entry gets its place
+ * at the end of the log in memory. If it is sent again behind another writer's lines, those were not known, and stay open.
+ */
+import type { Entry } from "../format/entry.ts"
+import type { Seq } from "../storage/contract.ts"
+import type { EntryLog } from "./entry-log.ts"
+import { parentOf, ROOT } from "./path.ts"
+import { isContent, tipNear } from "./tips.ts"
+import type { Tip, Tips } from "./tips.ts"
+
+export interface Leaving {
+  /** The writer's leaf so far. */
+  readonly leaf: Seq | null
+  /** The parent of the new entry. Must be held. */
+  readonly target: Seq | null
+  /** The open tips that the session has reported to its caller. */
+  readonly reported: Iterable<Pick<Tip, "seq" | "id">>
+  /** Ids of tips that the caller names. */
+  readonly named: readonly string[]
+}
+
+/** `log` ends where the new entry will be; `tips` are those of that end, if they are known. */
+export function settlesOf(log: EntryLog, tips: Tips | undefined, o: Leaving): readonly string[] {
+  const own = tipAt(log, tips, o.leaf)
+  const target = tipAt(log, tips, o.target)
+  const ids = new Set<string>()
+  // The id would settle the later entry with that id too, which may be another writer's.
+  if (own !== undefined && own.repeated === undefined) ids.add(own.id)
+  // The caller chooses between the tips. A step back to an inner entry chooses nothing.
+  if (target !== undefined) for (const tip of o.reported) if (mayBeOpen(log, tips, tip.seq)) ids.add(tip.id)
+  for (const id of o.named) ids.add(id)
+  if (target !== undefined) ids.delete(target.id)
+  return [...ids]
+}
+
+/**
+ * The tip that an entry is anchored at. Undefined if its anchor is an inner entry, or is not held and no kept tip. What follows
+ * an entry is always held.
+ */
+function tipAt(log: EntryLog, tips: Tips | undefined, seq: Seq | null): Pick<Tip, "id" | "repeated"> | undefined {
+  let at = seq ?? ROOT
+  let parentId: string | null = null
+  for (; at >= 0; at = parentOf(log, at)) {
+    const entry = log.at(at) as Entry
+    if (isContent(entry.type)) {
+      if (!isTip(log, at)) return undefined
+      return log.find(entry.id) === at ? { id: entry.id } : { id: entry.id, repeated: true }
+    }
+    parentId = entry.parentId
+  }
+  return at === ROOT || parentId === null ? undefined : tipNear(tips?.tips ?? [], parentId)
+}
+
+/** Whether no later content continues this entry. */
+function isTip(log: EntryLog, seq: Seq): boolean {
+  /** The entry, and those anchored at it that are not content. */
+  const near = new Set([seq])
+  for (let at = seq + 1; at < log.end; at++) {
+    const entry = log.at(at)
+    if (entry === undefined || !near.has(parentOf(log, at))) continue
+    if (isContent(entry.type)) return false
+    near.add(at)
+  }
+  return true
+}
+
+/** A reported tip may be continued or settled since. */
+function mayBeOpen(log: EntryLog, tips: Tips | undefined, seq: Seq): boolean {
+  if (tips?.tips.some((tip) => tip.seq === seq) === true) return true
+  const isKnown = tips !== undefined && tips.more === undefined
+  return !isKnown && (seq < log.from || isTip(log, seq))
+}
