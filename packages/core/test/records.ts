@@ -161,7 +161,7 @@ const payloads: Record<
     { provider: text, model: text },
   ],
   file_snapshot: [{ messageId: ulid, files: mapTo(fields({ blob: fc.option(text), version: number })) }],
-  leaf: [{}, { targetSeq: count }],
+  leaf: [{}, { targetSeq: count, settles: strings }],
   custom: [{ customType: text }, { data: json }],
 }
 
@@ -203,7 +203,7 @@ export const header: fc.Arbitrary<Fields> = fields(
     systemPromptOverride: text,
     origin: fields(
       { format: text, version: number },
-      { id: text, lines: count, backup: fields({ blobs: strings, bytes: count }) },
+      { id: text, lines: count, settled: count, backup: fields({ blobs: strings, bytes: count }) },
     ),
   },
 ).chain((own) =>

@@ -14,6 +14,10 @@ const base = {
 }
 
 const targetSeq = count.meta({ description: "Seq of the target; a hint, checked by the id." }).exactOptional()
+const settles = z
+  .array(z.string())
+  .meta({ description: "Ids of the ends of branches that its writer left knowingly." })
+  .exactOptional()
 const anything = z.unknown().exactOptional()
 
 export const state = z.looseObject({
@@ -63,6 +67,7 @@ export const entries = {
     details: anything,
     fromExtension: z.boolean().exactOptional(),
     usage: usage.exactOptional(),
+    settles,
   }),
   context_edit: z.looseObject({
     type: z.literal("context_edit"),
@@ -138,7 +143,7 @@ export const entries = {
     files: mapOf(z.looseObject({ blob: z.string().nullable(), version: z.number() })),
   }),
   leaf: z
-    .looseObject({ type: z.literal("leaf"), ...base, targetSeq })
+    .looseObject({ type: z.literal("leaf"), ...base, targetSeq, settles })
     .meta({ description: "`parentId` is the branch that becomes the active one; null after a reset." }),
   custom: z.looseObject({ type: z.literal("custom"), ...base, customType: z.string(), data: anything }),
 }

@@ -10,6 +10,9 @@ export const origin = z.looseObject({
   version: z.number(),
   id: z.string().exactOptional(),
   lines: count.meta({ description: "How many lines there must be, header included." }).exactOptional(),
+  settled: count
+    .meta({ description: "How many lines, header included, came from a system whose branches leave no `leaf` entry." })
+    .exactOptional(),
   backup: z.looseObject({ blobs: z.array(z.string()), bytes: count }).exactOptional(),
 })
 

@@ -100,6 +100,8 @@ export interface BranchSummaryEntry extends EntryBase {
   readonly details?: unknown
   readonly fromExtension?: boolean
   readonly usage?: Usage
+  /** As that of a leaf. */
+  readonly settles?: readonly string[]
 }
 export interface ContextEditEntry extends EntryBase {
   readonly type: "context_edit"
@@ -182,6 +184,8 @@ export interface LeafEntry extends EntryBase {
   readonly type: "leaf"
   /** Seq of the target; a hint, checked by the id. */
   readonly targetSeq?: number
+  /** Ids of the ends of branches that its writer left knowingly. Missing in older logs. */
+  readonly settles?: readonly string[]
 }
 export interface CustomEntry extends EntryBase {
   readonly type: "custom"
@@ -287,6 +291,7 @@ const PAYLOADS: ReadonlyMap<string, Check> = checksByName<EntryType>({
     summary: isString,
     fromExtension: optional(isBoolean),
     usage: optional(usageShape),
+    settles: optional(arrayOf(isString)),
   }),
   context_edit: shape({
     targetId: isString,
@@ -305,7 +310,7 @@ const PAYLOADS: ReadonlyMap<string, Check> = checksByName<EntryType>({
   metadata: shape({ key: isString, value: isPresent }),
   usage: shape({ kind: isString, provider: optional(isString), model: optional(isString), usage: usageShape }),
   file_snapshot: shape({ messageId: isString, files: mapOf(shape({ blob: nullable(isString), version: isNumber })) }),
-  leaf: shape({ targetSeq: optional(isCount) }),
+  leaf: shape({ targetSeq: optional(isCount), settles: optional(arrayOf(isString)) }),
   custom: shape({ customType: isString }),
 })
 

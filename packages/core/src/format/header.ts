@@ -20,6 +20,8 @@ export interface Origin {
   readonly id?: string
   /** The expected number of lines, header included, if the log was written in several batches. */
   readonly lines?: number
+  /** The number of lines, header included, that came from a system whose branches leave no `leaf` entry. */
+  readonly settled?: number
   /** The log before its migration: blobs whose bytes, joined, are the old file. */
   readonly backup?: { readonly blobs: readonly string[]; readonly bytes: number }
 }
@@ -75,6 +77,7 @@ const header: Check = shape({
       version: isNumber,
       id: optional(isString),
       lines: optional(isCount),
+      settled: optional(isCount),
       backup: optional(shape({ blobs: arrayOf(isString), bytes: isCount })),
     }),
   ),
