@@ -161,13 +161,17 @@ test("reading a damaged row is `corrupt`, with the row, and changes nothing", as
   }
 })
 
-test("a damaged head is `corrupt` for append and list, too, and its session can be deleted", async () => {
+test("a damaged head is `corrupt` for append and in the list, with or without a time, and its session can be deleted", async () => {
   const database = newDatabase()
   const storage = open(database)
   const head = await storage.append("a", ["1"], { expect: 0 })
-  await raw(database, ["heads"], (tx) => tx.objectStore("heads").put({ id: "a", updatedAt: 1, log: head.log }))
-  expect(await rejection(storage.append("a", ["2"], { expect: head }))).toMatchObject({ code: "corrupt" })
-  expect(await rejection(listed(storage))).toMatchObject({ code: "corrupt" })
+  for (const updatedAt of [1, undefined]) {
+    await raw(database, ["heads"], (tx) => tx.objectStore("heads").put({ id: "a", updatedAt, log: head.log }))
+    expect(await rejection(storage.append("a", ["2"], { expect: head }))).toMatchObject({ code: "corrupt" })
+    const rows = []
+    for await (const row of storage.list()) rows.push(row)
+    expect(rows).toMatchObject([{ id: "a", error: { code: "corrupt", session: "a" } }])
+  }
   await storage.delete("a")
   expect(await listed(storage)).toEqual([])
 })
