@@ -3,20 +3,14 @@
  * compactions, edits, tombstones, annotations, repeated ids, damaged lines, and lines that came from another system. After its lines the
  * tips that core finds are compared with the whole tree and with what each writer knew when it left a branch.
  */
-import type { Entry } from "../src/format/entry.ts"
-import { ANNOTATION_TYPES } from "../src/format/entry.ts"
-import { EntryLog } from "../src/log/entry-log.ts"
-import type { EntrySlot } from "../src/log/entry-log.ts"
-import { settlesOf } from "../src/log/settles.ts"
-import type { Leaving } from "../src/log/settles.ts"
-import { NO_TIPS, openTips, projectTips, TIP_LIMITS } from "../src/log/tips.ts"
-import type { TipLimits, Tips } from "../src/log/tips.ts"
+import { type Entry, ANNOTATION_TYPES } from "../src/format/entry.ts"
+import { EntryLog, type EntrySlot } from "../src/log/entry-log.ts"
+import { settlesOf, type Leaving } from "../src/log/settles.ts"
+import { NO_TIPS, openTips, projectTips, TIP_LIMITS, type TipLimits, type Tips } from "../src/log/tips.ts"
 import { tipsOfLog } from "../src/log/whole-tips.ts"
 import type { Seq } from "../src/storage/contract.ts"
-import { createDice } from "./dice.ts"
-import type { Dice } from "./dice.ts"
-import { ancestorsOf, trueTips } from "./tips-oracle.ts"
-import type { TrueTips } from "./tips-oracle.ts"
+import { createDice, type Dice } from "./dice.ts"
+import { ancestorsOf, trueTips, type TrueTips } from "./tips-oracle.ts"
 
 /** The code under test. The tests replace a part of it by one that is wrong. */
 export interface TipsCode {

@@ -1,9 +1,7 @@
 import { expect, test } from "vitest"
 import { chain, user } from "../../test/chain.ts"
-import { EntryLog } from "./entry-log.ts"
-import type { EntrySlot } from "./entry-log.ts"
-import { settlesOf } from "./settles.ts"
-import type { Leaving } from "./settles.ts"
+import { EntryLog, type EntrySlot } from "./entry-log.ts"
+import { settlesOf, type Leaving } from "./settles.ts"
 import { tipsOfLog } from "./whole-tips.ts"
 
 const at = (parentId: string | null) => ({ parentId })

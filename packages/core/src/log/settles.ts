@@ -6,8 +6,7 @@ import type { Entry } from "../format/entry.ts"
 import type { Seq } from "../storage/contract.ts"
 import type { EntryLog } from "./entry-log.ts"
 import { parentOf, ROOT } from "./path.ts"
-import { isContent, tipNear } from "./tips.ts"
-import type { Tip, Tips } from "./tips.ts"
+import { isContent, tipNear, type Tip, type Tips } from "./tips.ts"
 
 export interface Leaving {
   /** The writer's leaf so far. */

@@ -1,13 +1,11 @@
 import { describe, expect, test } from "vitest"
 import { chain, user } from "../../test/chain.ts"
 import { seed } from "../../test/property.ts"
-import { CODE, tipsProblem } from "../../test/tips-simulation.ts"
-import type { TipsCode, TipsCounts } from "../../test/tips-simulation.ts"
+import { CODE, tipsProblem, type TipsCode, type TipsCounts } from "../../test/tips-simulation.ts"
 import type { Entry } from "../format/entry.ts"
 import type { Header } from "../format/header.ts"
 import type { EntrySlot } from "./entry-log.ts"
-import { isContent, NO_TIPS, openTips, projectTips, settledLines, TIP_LIMITS } from "./tips.ts"
-import type { Tips } from "./tips.ts"
+import { isContent, NO_TIPS, openTips, projectTips, settledLines, TIP_LIMITS, type Tips } from "./tips.ts"
 
 /** More of them: `FC_RUNS=100000`. */
 const RUNS = Number(process.env["FC_RUNS"] ?? 500)

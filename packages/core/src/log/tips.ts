@@ -11,8 +11,7 @@
  * `projectTips` follows a log line by line in constant memory, so that the session information can carry the tips. Pure.
  */
 import type { Entry, EntryType } from "../format/entry.ts"
-import { FORMAT } from "../format/header.ts"
-import type { Header } from "../format/header.ts"
+import { FORMAT, type Header } from "../format/header.ts"
 import { isCount } from "../format/shape.ts"
 import { fits } from "../storage/utf8.ts"
 import type { Seq } from "../storage/contract.ts"

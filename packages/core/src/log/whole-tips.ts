@@ -6,8 +6,7 @@ import type { Entry } from "../format/entry.ts"
 import type { Seq } from "../storage/contract.ts"
 import type { EntryLog } from "./entry-log.ts"
 import { parentOf } from "./path.ts"
-import { capped, isContent, isLeaving, settledIds, TIP_LIMITS } from "./tips.ts"
-import type { Tip, TipLimits, Tips } from "./tips.ts"
+import { capped, isContent, isLeaving, settledIds, TIP_LIMITS, type Tip, type TipLimits, type Tips } from "./tips.ts"
 
 export interface WholeTips {
   /** Every tip, oldest first. */
