@@ -12,7 +12,10 @@ import { head } from "./head.ts"
 import { limits } from "./limits.ts"
 import { list } from "./list.ts"
 import { open } from "./open.ts"
-import { read } from "./read.ts"
+import { readChanges } from "./read-changes.ts"
+import { readDamage } from "./read-damage.ts"
+import { readRanges } from "./read-ranges.ts"
+import { readWindows } from "./read-windows.ts"
 import { recover } from "./recover.ts"
 import { replace } from "./replace.ts"
 import { sync } from "./sync.ts"
@@ -26,7 +29,10 @@ export const cases: readonly Case[] = [
   ...append,
   ...cas,
   ...head,
-  ...read,
+  ...readRanges,
+  ...readWindows,
+  ...readChanges,
+  ...readDamage,
   ...list,
   ...deletes,
   ...docs,

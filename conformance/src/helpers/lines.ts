@@ -102,3 +102,17 @@ export async function expectGone(storage: SessionStorage, session: string, when:
   const ids = (await collect(storage.list())).map(({ id }) => id)
   check(!ids.includes(session), `list() ${when}`, `no ${session}`, ids)
 }
+
+/** Reads a log of 10 lines, from two appends: each range has the lines from the first seq up to the second. */
+export async function expectRanges(
+  storage: SessionStorage,
+  ranges: readonly (readonly [ReadRange, number, number])[],
+): Promise<void> {
+  const lines = linesTo(10)
+  const head = await create(storage, "a", lines.slice(0, 4))
+  await storage.append("a", lines.slice(4), { expect: head })
+  for (const [range, from, to] of ranges) {
+    const expected = from === to ? { lines: [] } : { from, lines: lines.slice(from, to) }
+    equal(await readFrom(storage, "a", range), expected, `read() of 10 lines with ${JSON.stringify(range)}`)
+  }
+}
