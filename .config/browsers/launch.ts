@@ -6,8 +6,10 @@
 import { existsSync, readdirSync } from "node:fs"
 import { join } from "node:path"
 import type { LaunchOptions } from "playwright"
+import { HANG_MS } from "../limits.ts"
 
 export const chromiumOptions: LaunchOptions = {
+  timeout: HANG_MS,
   executablePath: process.env["CHROMIUM"] ?? "/usr/bin/chromium",
   args: [
     // Chromium's sandbox refuses to run as root, and test machines often run as root.
@@ -23,6 +25,7 @@ export const chromiumOptions: LaunchOptions = {
 }
 
 export const firefoxOptions: LaunchOptions = {
+  timeout: HANG_MS,
   // An unpatched Firefox instead of playwright's build.
   channel: "moz-firefox",
   executablePath: process.env["FIREFOX"] ?? "/usr/bin/firefox-esr",

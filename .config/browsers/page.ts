@@ -1,6 +1,7 @@
 /** Drives a page in a browser without a test runner, and serves it on loopback. */
 import { createServer } from "node:http"
 import { chromium, firefox, type LaunchOptions, type Page as PlaywrightPage } from "playwright"
+import { HANG_MS } from "../limits.ts"
 import { chromiumOptions, firefoxOptions } from "./launch.ts"
 import { startWebKit } from "./webkit.ts"
 
@@ -47,6 +48,7 @@ function firefoxOptionsFor(o: BrowserOptions): LaunchOptions {
 }
 
 async function toPage(engine: Engine, page: PlaywrightPage, close: () => Promise<void>): Promise<Page> {
+  page.setDefaultTimeout(HANG_MS)
   const tools = engine === "chromium" ? await page.context().newCDPSession(page) : undefined
   return {
     open: async (url) => void (await page.goto(url)),

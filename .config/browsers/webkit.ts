@@ -2,6 +2,7 @@
 import { type ChildProcess, spawn } from "node:child_process"
 import { createServer } from "node:net"
 import type { Readable } from "node:stream"
+import { HANG_MS } from "../limits.ts"
 import { miniBrowser } from "./launch.ts"
 
 export interface WebKit {
@@ -18,20 +19,24 @@ export async function startWebKit(): Promise<WebKit> {
   }
   try {
     const display = await startDisplay(children)
-    const base = await startDriver(children, display)
+    const driver = await startDriver(children, display)
+    const { base } = driver
     const options = { binary: miniBrowser(), args: ["--automation"] }
     const { sessionId } = (await call(base, "POST", "/session", {
       capabilities: { alwaysMatch: { "webkitgtk:browserOptions": options } },
     })) as { sessionId: string }
     const session = `${base}/session/${sessionId}`
-    await call(session, "POST", "/timeouts", { script: 600_000 })
+    await call(session, "POST", "/timeouts", { script: HANG_MS, pageLoad: HANG_MS })
+    const execute = async <T>(script: string, ...args: unknown[]): Promise<T> => {
+      try {
+        return (await call(session, "POST", "/execute/sync", { script, args })) as T
+      } catch (error) {
+        throw new PageLost(`${String(error)}\n${driver.output()}`)
+      }
+    }
     return {
       open: async (url) => void (await call(session, "POST", "/url", { url })),
-      evaluate: (body) =>
-        call(session, "POST", "/execute/async", {
-          script: `const done = arguments[0]; (async () => { ${body} })().then((value) => done({ value }), (error) => done({ error: String(error) }))`,
-          args: [],
-        }).then((answer) => valueOf(answer as { value?: unknown; error?: string })),
+      evaluate: (body) => evaluate(execute, body),
       async close() {
         await call(session, "DELETE", "").catch(() => undefined)
         stop()
@@ -43,7 +48,43 @@ export async function startWebKit(): Promise<WebKit> {
   }
 }
 
-function valueOf({ value, error }: { value?: unknown; error?: string }): unknown {
+/** The page's process crashed, or the driver failed: neither a result nor an error of the script. */
+class PageLost extends Error {
+  constructor(details: string) {
+    super(
+      `The page was lost while it ran a script. If its process crashed, the browser reports that below.\n${details}`,
+    )
+    this.name = "PageLost"
+  }
+}
+
+/**
+ * Starts the function and polls for its result with short scripts. If the page's process crashes, the driver answers a script that
+ * is still running with "Could not parse script result", which looks like an error of the script.
+ */
+async function evaluate(
+  execute: <T>(script: string, ...args: unknown[]) => Promise<T>,
+  body: string,
+): Promise<unknown> {
+  const index = await execute<number>(
+    `const call = {}; (async () => { ${body} })().then((value) => { call.answer = { value } }, (error) => { call.answer = { error: String(error) } }); return (window.calls ??= []).push(call) - 1`,
+  )
+  for (;;) {
+    const call = await execute<{ answer?: Answer } | null>("return window.calls?.[arguments[0]] ?? null", index)
+    if (call === null) throw new PageLost("Its document is another one than that in which the script started.")
+    if (call.answer !== undefined) return valueOf(call.answer)
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS))
+  }
+}
+
+const POLL_MS = 20
+
+interface Answer {
+  readonly value?: unknown
+  readonly error?: string
+}
+
+function valueOf({ value, error }: Answer): unknown {
   if (error !== undefined) throw new Error(error)
   return value
 }
@@ -58,22 +99,31 @@ async function startDisplay(children: ChildProcess[]): Promise<string> {
   })
 }
 
-async function startDriver(children: ChildProcess[], display: string): Promise<string> {
+interface Driver {
+  readonly base: string
+  /** What the driver and the browser have printed. */
+  output(): string
+}
+
+async function startDriver(children: ChildProcess[], display: string): Promise<Driver> {
   const port = await freePort()
   const quiet = { WEBKIT_DISABLE_COMPOSITING_MODE: "1", LIBGL_ALWAYS_SOFTWARE: "1", NO_AT_BRIDGE: "1" }
   const env = { ...process.env, ...quiet, DISPLAY: display, GSETTINGS_BACKEND: "memory" }
-  const child = spawn("WebKitWebDriver", ["--host=127.0.0.1", `--port=${port}`], { env, stdio: "ignore" })
+  const stdio = ["ignore", "ignore", "pipe"] as const
+  const child = spawn("WebKitWebDriver", ["--host=127.0.0.1", `--port=${port}`], { env, stdio: [...stdio] })
   children.push(child)
+  let output = ""
+  child.stderr?.setEncoding("utf8").on("data", (text: string) => {
+    output += text
+  })
   const failed = new Promise<never>((_, reject) => child.once("error", reject))
   const base = `http://127.0.0.1:${port}`
   await Promise.race([answering(base), failed])
-  return base
+  return { base, output: () => output }
 }
 
-const STARTS_WITHIN_MS = 20_000
-
 async function answering(base: string): Promise<void> {
-  const end = Date.now() + STARTS_WITHIN_MS
+  const end = Date.now() + HANG_MS
   for (;;) {
     try {
       await call(base, "GET", "/status")

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, rmSync } from "node:fs"
+import { existsSync, mkdirSync, readFileSync, rmSync } from "node:fs"
 import { join } from "node:path"
 import { absentFromSystem, system } from "../lib/debian.mjs"
 import { newestNode } from "../lib/runtimes.mjs"
@@ -18,23 +18,19 @@ export function browser(engine) {
       rmSync(file, { force: true })
       // The profile of an earlier run must not influence this one.
       rmSync(join(root, ".reports", "chromium-profile"), { recursive: true, force: true })
-      const result = await run(
-        newestNode(),
-        [
-          program,
-          "run",
-          "--config",
-          ".config/vitest.browser.ts",
-          "--project",
-          engine,
-          "--reporter=default",
-          "--reporter=json",
-          `--outputFile.json=${file}`,
-          ...(filters.length > 0 ? ["--passWithNoTests"] : []),
-          ...filters,
-        ],
-        { timeout: 5 * 60_000 },
-      )
+      const result = await run(newestNode(), [
+        program,
+        "run",
+        "--config",
+        ".config/vitest.browser.ts",
+        "--project",
+        engine,
+        "--reporter=default",
+        "--reporter=json",
+        `--outputFile.json=${file}`,
+        ...(filters.length > 0 ? ["--passWithNoTests"] : []),
+        ...filters,
+      ])
       return outcomeOf(countsOf(file), result)
     },
   }
@@ -47,6 +43,7 @@ export function page(engine) {
     absent: () => absentFromSystem(system[engine]),
     async run() {
       const file = join(root, ".reports", `page-${engine}.xml`)
+      mkdirSync(join(root, ".reports"), { recursive: true })
       rmSync(file, { force: true })
       const result = await run(
         newestNode(),
@@ -61,7 +58,7 @@ export function page(engine) {
           `--test-reporter-destination=${file}`,
           "packages/*/test/page/*.page.ts",
         ],
-        { env: { ENGINE: engine }, timeout: 5 * 60_000 },
+        { env: { ENGINE: engine } },
       )
       return outcomeOf(existsSync(file) ? junitCounts(readFileSync(file, "utf8")) : undefined, result)
     },

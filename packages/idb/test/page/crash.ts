@@ -12,6 +12,7 @@ import { fileURLToPath } from "node:url"
 import { parseArgs } from "node:util"
 import { type Browser, chromium, type Page } from "playwright"
 import { bundle } from "../../../../.config/browsers/bundle.ts"
+import { HANG_MS } from "../../../../.config/limits.ts"
 import { chromiumOptions } from "../../../../.config/browsers/launch.ts"
 import { serve } from "../../../../.config/browsers/page.ts"
 import type { Durability } from "./crash-page.ts"
@@ -96,8 +97,9 @@ async function start(): Promise<Started> {
     stdio: ["ignore", "ignore", "pipe"],
   })
   const exited = new Promise<void>((resolve) => child.once("exit", () => resolve()))
-  const browser: Browser = await chromium.connectOverCDP(await endpointOf(child))
+  const browser: Browser = await chromium.connectOverCDP(await endpointOf(child), { timeout: HANG_MS })
   const context = browser.contexts()[0] ?? (await browser.newContext())
+  context.setDefaultTimeout(HANG_MS)
   return {
     page: context.pages()[0] ?? (await context.newPage()),
     async kill() {

@@ -94,6 +94,8 @@ const tests: PageTests = {
     }
     const found: string[] = []
     for await (const chunk of storage.read("a")) found.push(...chunk.lines)
+    // WebKit's page process sometimes aborts if a worker is terminated while its storage is open.
+    await Promise.all(workers.map((worker) => call(worker, "close")))
     for (const worker of workers) worker.terminate()
     await storage[Symbol.asyncDispose]()
     await deleteDB(database)

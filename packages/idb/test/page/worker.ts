@@ -16,6 +16,10 @@ answerCalls({
     return storage.head(session)
   },
 
+  async close() {
+    await storage?.[Symbol.asyncDispose]()
+  },
+
   /** The new head, or the code of the error. */
   async append(session: string, line: string, expect: Head) {
     try {
