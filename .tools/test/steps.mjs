@@ -8,7 +8,7 @@ import { browserAgent } from "./examples.mjs"
 import { matrix } from "./matrix.mjs"
 import { mutants } from "./mutants.mjs"
 import { onServer, simulation } from "./s3.mjs"
-import { vitest } from "./vitest.mjs"
+import { vitest, writeSimulation } from "./vitest.mjs"
 
 /**
  * The steps of a test run, in order. A step has
@@ -32,6 +32,7 @@ export const steps = [
   vitest("node", absent.node),
   vitest("bun", absent.bun),
   vitest("deno", absent.deno),
+  writeSimulation(absent.node),
   browser("chromium"),
   browser("firefox"),
   browser("webkit"),

@@ -13,8 +13,8 @@ export interface Scheduler {
   free(): void
 }
 
-/** Hashing and a first `import()` take real time, however few ticks pass; nothing takes this long. */
-const STUCK_MS = 5000
+/** Hashing and a first `import()` take real time, however few ticks pass; even on a busy machine nothing takes this long. */
+const STUCK_MS = 60_000
 
 export function createScheduler(dice: Dice): Scheduler {
   const paused: (() => void)[] = []
