@@ -4,6 +4,7 @@ import { readFile } from "node:fs/promises"
 import { after, before, test } from "node:test"
 import { type Browser, type BrowserContext, chromium, type Page } from "playwright"
 import { chromiumOptions } from "../../../.config/browsers/launch.ts"
+import { HANG_MS } from "../../../.config/limits.ts"
 import { openSite, type Site } from "./site.ts"
 
 let site: Site
@@ -32,7 +33,7 @@ export function check(
   void test(name, async () => {
     const problems: string[] = []
     const context = await browser.newContext({ viewport: { width: 1280, height: 800 } })
-    context.setDefaultTimeout(15_000)
+    context.setDefaultTimeout(HANG_MS)
     context.on("request", (request) => {
       const { protocol, hostname } = new URL(request.url())
       const here = protocol === "data:" || protocol === "blob:" || (protocol === "http:" && hostname === "127.0.0.1")
@@ -76,29 +77,26 @@ export function answered(page: Page, text: string | RegExp): Promise<void> {
   return page.locator(".line.assistant:not(.live):not(:has(.call))", { hasText: text }).waitFor()
 }
 
-/** Acts within the page when the text first appears, so that the timing does not depend on the driver. */
-export function onAppearance(
+/**
+ * Sends a message, lets the page's time pass in steps until the text appears, and stops it there: on a busy machine, too, the agent is
+ * then in the middle of its turn, until `page.clock.resume()`.
+ */
+export async function sendAndStopAt(
   page: Page,
+  text: string,
   wanted: { selector: string; text: string },
-  action: "reload" | "stop",
 ): Promise<void> {
-  return page.evaluate(
-    ({ wanted, action }) => {
-      const observer = new MutationObserver(() => {
-        const found = Array.from(document.querySelectorAll(wanted.selector))
-        if (!found.some((element) => element.textContent.includes(wanted.text))) return
-        observer.disconnect()
-        if (action === "reload") location.reload()
-        else
-          document
-            .querySelector<HTMLElement>("main textarea")
-            ?.dispatchEvent(new KeyboardEvent("keydown", { key: "Escape" }))
-      })
-      observer.observe(document.body, { subtree: true, childList: true, characterData: true })
-    },
-    { wanted, action },
-  )
+  const now = Date.now()
+  await page.clock.install({ time: now })
+  // Later than any time that the page can have reached by then.
+  await page.clock.pauseAt(now + 3_600_000)
+  await send(page, text)
+  const found = page.locator(wanted.selector, { hasText: wanted.text })
+  while ((await found.count()) === 0) await page.clock.runFor(STEP_MS)
 }
+
+/** Less than the agent needs for a word, so that no word is missed. */
+const STEP_MS = 20
 
 /** Waits until the text that could not be stored is in the field again. */
 export async function keptInField(page: Page, text: string): Promise<void> {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict"
 import { describe } from "node:test"
-import { answered, ask, asked, onAppearance, check, exported, ready, send, sessionId } from "./harness.ts"
+import { answered, ask, asked, check, exported, ready, send, sendAndStopAt, sessionId } from "./harness.ts"
 
 // Concurrent, because the tests mostly wait for the agent; each has a browser context of its own.
 void describe("turns", { concurrency: 4 }, () => {
@@ -9,8 +9,9 @@ void describe("turns", { concurrency: 4 }, () => {
     async (open) => {
       const page = await open()
       // The first tool has returned, and the next answer is being streamed.
-      await onAppearance(page, { selector: ".live", text: "One note" }, "reload")
-      await send(page, "How do branches work?")
+      await sendAndStopAt(page, "How do branches work?", { selector: ".live", text: "One note" })
+      await page.reload()
+      await page.clock.resume()
       await page.getByText("This turn was cut off").waitFor()
       await asked(page, ["How do branches work?"])
       assert.equal(await page.locator(".call", { hasText: "search_notes" }).count(), 1)
@@ -25,8 +26,9 @@ void describe("turns", { concurrency: 4 }, () => {
 
   check("a reload during a tool call: the turn continues with the call, which gets one result", async (open) => {
     const page = await open()
-    await onAppearance(page, { selector: ".call .state", text: "running" }, "reload")
-    await send(page, "How do branches work?")
+    await sendAndStopAt(page, "How do branches work?", { selector: ".call .state", text: "running" })
+    await page.reload()
+    await page.clock.resume()
     await page.getByText("This turn was cut off while it waited for a tool.").waitFor()
     await page.locator(".call .state", { hasText: "no result" }).waitFor()
     await page.getByRole("button", { name: "Continue" }).click()
@@ -39,8 +41,9 @@ void describe("turns", { concurrency: 4 }, () => {
 
   check("a stopped answer is kept, and a new answer becomes its sibling", async (open) => {
     const page = await open()
-    await onAppearance(page, { selector: ".live", text: "I am a stand-in" }, "stop")
-    await send(page, "Tell me a joke")
+    await sendAndStopAt(page, "Tell me a joke", { selector: ".live", text: "I am a stand-in" })
+    await page.keyboard.press("Escape")
+    await page.clock.resume()
     await page.getByText("You stopped this answer.").waitFor()
     const kept = await page.locator(".line.assistant:not(.live) .body").last().innerText()
     assert.match(kept, /^I am a stand-in.*Cut off here\.$/s)
