@@ -1,5 +1,6 @@
 import * as fc from "fast-check"
 import { describe, expect, test } from "vitest"
+import { cpuTime } from "../../test/cpu-time.ts"
 import { anyLog, headerOf, slotsOf } from "../../test/logs.ts"
 import { holds } from "../../test/property.ts"
 import { whyRefused } from "../../test/sendable.ts"
@@ -201,8 +202,8 @@ test("a call without an id, as damage leaves it, is left out, and so is a result
 test("many calls whose results all come at the end are paired in linear time", () => {
   const ids = Array.from({ length: 20_000 }, (_, index) => `c${index}`)
   const log = items(...ids.flatMap((id) => [`A:${id}`, "u"]), ...ids.map((id) => `r:${id}`))
-  const start = performance.now()
+  const start = cpuTime()
   const { messages } = repairMessages(log, "synthesize")
-  expect(performance.now() - start).toBeLessThan(2_000)
+  expect(cpuTime() - start).toBeLessThan(2_000)
   expect(told(messages).slice(0, 3)).toEqual(["a:c0", "r:c0", "u"])
 })

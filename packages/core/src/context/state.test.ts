@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest"
+import { cpuTime } from "../../test/cpu-time.ts"
 import { assistant, chain, user } from "../../test/chain.ts"
 import type { ContextState, Entry } from "../format/entry.ts"
 import type { EntrySlot } from "../log/entry-log.ts"
@@ -123,9 +124,9 @@ test("projecting is linear in the path, however many roles and rules there are",
   const path = Array.from({ length: 100_000 }, (_, n) =>
     n % 2 === 0 ? model("p", "m", `role ${n}`) : { type: "ttsr_injection", injectedRules: [`rule ${n}`] },
   ) as unknown as Entry[]
-  const start = performance.now()
+  const start = cpuTime()
   expect(foldState(path).injectedTtsrRules).toHaveLength(50_000)
-  expect(performance.now() - start).toBeLessThan(2_000)
+  expect(cpuTime() - start).toBeLessThan(2_000)
 })
 
 describe("a stored state", () => {

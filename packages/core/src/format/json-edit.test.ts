@@ -1,5 +1,6 @@
 import * as fc from "fast-check"
 import { expect, test } from "vitest"
+import { cpuTime } from "../../test/cpu-time.ts"
 import { holds } from "../../test/property.ts"
 import { withChanges, withFields, withValueAt } from "./json-edit.ts"
 
@@ -134,7 +135,7 @@ test("a changed record is edited only at its differences", () => {
 
 test("long strings full of quotes and backslashes take linear time", () => {
   const nasty = JSON.stringify({ a: '\\"'.repeat(500_000), b: "\\".repeat(1_000_000), c: 1 })
-  const started = performance.now()
+  const started = cpuTime()
   expect(withFields(nasty, { c: 2 })).toBe(nasty.replace(/1\}$/, "2}"))
-  expect(performance.now() - started).toBeLessThan(2_000)
+  expect(cpuTime() - started).toBeLessThan(2_000)
 })
