@@ -6,6 +6,7 @@ import { defineConfig, type TestProjectInlineConfiguration } from "vitest/config
 import type { BrowserProviderOption } from "vitest/node"
 import { chromiumOptions, firefoxOptions } from "./browsers/launch.ts"
 import { webkit } from "./browsers/webkit-provider.ts"
+import { HANG_MS } from "./limits.ts"
 
 const root = fileURLToPath(new URL("..", import.meta.url))
 
@@ -15,6 +16,7 @@ const profile = join(root, ".reports", "chromium-profile")
 export default defineConfig({
   root,
   test: {
+    teardownTimeout: HANG_MS,
     projects: [
       project("chromium", playwright({ launchOptions: chromiumOptions, persistentContext: profile })),
       project("firefox", playwright({ launchOptions: firefoxOptions })),
@@ -36,14 +38,16 @@ function project(
     test: {
       name: browser,
       include: ["packages/*/test/**/*.browser.test.ts"],
-      testTimeout: 60_000,
-      hookTimeout: 60_000,
+      testTimeout: HANG_MS,
+      hookTimeout: HANG_MS,
+      expect: { poll: { timeout: HANG_MS } },
       browser: {
         enabled: true,
         provider,
         headless,
         ui: false,
         screenshotFailures: false,
+        connectTimeout: HANG_MS,
         instances: [{ browser }],
       },
     },

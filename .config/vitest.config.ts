@@ -1,5 +1,6 @@
 import { fileURLToPath } from "node:url"
 import { defineConfig } from "vitest/config"
+import { HANG_MS } from "./limits.ts"
 
 const conditions = ["source", "import", "module", "default"]
 
@@ -17,7 +18,9 @@ export default defineConfig({
       ".tools/**/*.test.mjs",
     ],
     exclude: ["**/node_modules/**", "**/dist/**", "**/*.browser.test.ts"],
-    testTimeout: 30_000,
-    hookTimeout: 30_000,
+    testTimeout: HANG_MS,
+    hookTimeout: HANG_MS,
+    teardownTimeout: HANG_MS,
+    expect: { poll: { timeout: HANG_MS } },
   },
 })

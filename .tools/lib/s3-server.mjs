@@ -32,7 +32,7 @@ async function start() {
   const env = { CEPH_CONF: configuration }
 
   const command = async (name, args) => {
-    const { code, output } = await run(name, args, { env, timeout: 60_000 })
+    const { code, output } = await run(name, args, { env })
     if (code !== 0) throw new Error(`${name} ${args.join(" ")} failed:\n${output}`)
   }
   const daemon = (name, args) => {
@@ -70,9 +70,9 @@ async function createUser(command, name) {
   return keys
 }
 
-/** Retries for 30 seconds, since each daemon takes some hundred milliseconds to start. */
+/** Retries, since each daemon takes some hundred milliseconds to start. The limit only ends a hang. */
 async function until(act) {
-  for (const end = Date.now() + 30_000; ; await sleep(50)) {
+  for (const end = Date.now() + 600_000; ; await sleep(50)) {
     try {
       return await act()
     } catch (error) {

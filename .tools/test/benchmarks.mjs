@@ -19,7 +19,7 @@ export const benchmarks = {
     rmSync(file, { force: true })
     const main = join("benchmarks", "src", "main.ts")
     const args = [main, "list", "compaction", "--quick", "--json", file]
-    const { code, output } = await run(newestNode(), args, { timeout: 60_000 })
+    const { code, output } = await run(newestNode(), args)
     const wrong = code === 0 && existsSync(file) ? wrongIn(JSON.parse(readFileSync(file, "utf8"))) : "it failed"
     if (wrong === undefined) return { passed: 1, failed: 0, skipped: 0, output }
     return { passed: 0, failed: 1, skipped: 0, output: `${output}\nThe benchmarks' JSON: ${wrong}` }

@@ -10,9 +10,7 @@ export const crash = {
   name: "crash:fs",
   absent: async () => (await absent.node()) ?? (await absent.bun()) ?? (await absent.deno()),
   async run() {
-    const { code, output } = await runScript(`${manifest.scripts["test:crash"]} --rounds ${ROUNDS}`, {
-      timeout: 5 * 60_000,
-    })
+    const { code, output } = await runScript(`${manifest.scripts["test:crash"]} --rounds ${ROUNDS}`)
     const whole = code === 0 && /^acknowledged [1-9]\d*, lost 0, corrupt 0$/m.test(output)
     return { passed: whole ? ROUNDS : 0, failed: whole ? 0 : 1, skipped: 0, output }
   },

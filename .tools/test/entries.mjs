@@ -7,10 +7,17 @@ import { build } from "./build.mjs"
 import { junitCounts } from "./junit.mjs"
 import { outcomeOf } from "./report.mjs"
 
+/** Ends a hang in Bun; the runners of Node and Deno have no limit. */
+const HANG_MS = 10 * 60_000
+
 /** The command of each runtime's test runner for given files and report. */
 export const commands = {
   node: (files, report) => [newestNode(), ["--test", ...nodeReporters(report), ...files]],
-  bun: (files, report) => ["bun", ["test", "--reporter=junit", `--reporter-outfile=${report}`, ...files]],
+  // Without the option a test ends after five seconds.
+  bun: (files, report) => [
+    "bun",
+    ["test", `--timeout=${HANG_MS}`, "--reporter=junit", `--reporter-outfile=${report}`, ...files],
+  ],
   deno: (files, report) => [
     "deno",
     ["test", "-A", "--no-check", "--no-lock", "--cached-only", `--junit-path=${report}`, ...files],

@@ -25,7 +25,7 @@ export const browserAgent = {
       ...nodeReporters(report),
       ...files.map((name) => join(folder, name)),
     ]
-    const result = await run(newestNode(), args, { timeout: 3 * 60_000 })
+    const result = await run(newestNode(), args)
     return outcomeOf(existsSync(report) ? junitCounts(readFileSync(report, "utf8")) : undefined, result)
   },
 }

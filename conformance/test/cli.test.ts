@@ -20,7 +20,7 @@ describe("arguments", () => {
       file: "./s.ts",
       format: "text",
       only: undefined,
-      timeLimit: 10_000,
+      timeLimit: 120_000,
       properties: { runs: 100, seed: 42 },
     })
   })

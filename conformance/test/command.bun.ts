@@ -1,4 +1,4 @@
 import { test } from "bun:test"
 import { checkCommand } from "./command.ts"
 
-test("the command reports on a subject in TypeScript", () => checkCommand(), 120_000)
+test("the command reports on a subject in TypeScript", () => checkCommand())

@@ -34,13 +34,16 @@ describe("a verdict", () => {
   })
 
   test("has the failures that the mutant does not name", async () => {
-    const headless = {
+    const blobless = {
       ...sound,
-      open: (location: Location) => ({ ...createOn(location), head: async () => undefined }),
+      open: (location: Location) => {
+        const storage = createOn(location)
+        return { ...storage, blobs: { ...storage.blobs, has: async () => false } }
+      },
     }
-    const verdict = await checkMutant({ subject: headless, fails: ["HEAD-02"] })
+    const verdict = await checkMutant({ subject: blobless, fails: ["HEAD-02"] })
     expect(verdict.killed).toBe(false)
-    expect(verdict.unexpected.map(({ message }) => message.slice(0, 9))).toContain("CREATE-01")
+    expect(verdict.unexpected.map(({ message }) => message.slice(0, 5))).toContain("BLOBS")
   })
 })
 

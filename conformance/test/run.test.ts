@@ -5,7 +5,7 @@ import { describe, expect, test } from "vitest"
 import { changed } from "../src/mutants/sound-subjects.ts"
 
 const memory = changed("memory", () => ({}))
-const quick = { timeLimit: 200 }
+const quick = { timeLimit: 1_000 }
 
 describe("a report", () => {
   test("has the version, the runtime, the capabilities, the counts, and each case with its clause", async () => {
@@ -76,7 +76,7 @@ describe("a failure", () => {
     }))
     const { results } = await run(hanging, { ...quick, only: ["CREATE-01", "CREATE-07"] })
     expect(results.map(({ status }) => status)).toEqual(["failed", "passed"])
-    expect(results[0]?.failure?.actual).toBe("it did not end within 200 ms")
+    expect(results[0]?.failure?.actual).toBe("it did not end within 1000 ms")
     expect(results[0]?.failure?.message).toContain('waits for append("a", ["{\\"n\\":0}","{\\"n\\":1}"], {"expect":0})')
   })
 
@@ -88,7 +88,7 @@ describe("a failure", () => {
         for (;;) yield { id: `s${rows++}`, next: 1, log: "x", bytes: 3, updatedAt: 0 }
       },
     }))
-    expect((await failureOf(endless, "LIST-01"))?.actual).toBe("it did not end within 200 ms")
+    expect((await failureOf(endless, "LIST-01"))?.actual).toBe("it did not end within 1000 ms")
     const after = rows
     await new Promise((resolve) => setTimeout(resolve, 20))
     expect(rows).toBe(after)
@@ -134,7 +134,7 @@ describe("a broken subject fails its cases one by one, and does not end the run"
   const broken: readonly (readonly [string, Partial<Subject<MemoryLocation>>, string])[] = [
     ["makes no location", { makeLocation: () => Promise.reject(new Error("no room")) }, "Error: no room"],
     ["opens nothing", { open: () => undefined as unknown as SessionStorage }, "undefined"],
-    ["never finishes opening", { open: () => new Promise<never>(() => {}) }, "it did not end within 200 ms"],
+    ["never finishes opening", { open: () => new Promise<never>(() => {}) }, "it did not end within 1000 ms"],
     ["has no capabilities", { open: () => ({}) as SessionStorage }, "undefined"],
     [
       "does not close",
@@ -144,7 +144,7 @@ describe("a broken subject fails its cases one by one, and does not end the run"
           [Symbol.asyncDispose]: () => new Promise(() => {}),
         }),
       },
-      "it did not end within 200 ms",
+      "it did not end within 1000 ms",
     ],
     ["cannot remove its location", { removeLocation: () => Promise.reject(new Error("busy")) }, "Error: busy"],
   ]

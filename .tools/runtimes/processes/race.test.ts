@@ -6,9 +6,7 @@ import { startWorkers } from "./workers.ts"
 const ROUNDS = 100
 const EACH = 8
 
-void test("of 32 appends after one head, from four processes of three runtimes, exactly one is taken, a hundred times", {
-  timeout: 240_000,
-}, async (t) => {
+void test("of 32 appends after one head, from four processes of three runtimes, exactly one is taken, a hundred times", async (t) => {
   const { workers } = startWorkers(t, ["node", "node", "bun", "deno"], 10_000)
   const first = await workers[0]?.send("append", { session: "a", lines: ["{}"] })
   assert.ok(first !== undefined && "head" in first)

@@ -17,7 +17,7 @@ export interface Sizes {
   readonly logBytes: number
   /** Limits of lines and batches up to this many bytes are tested; larger ones are skipped. Default 64,000,000. */
   readonly limitBytes: number
-  /** Milliseconds to wait for something that the storage does by itself, such as a later clock tick. Default 5,000. */
+  /** Milliseconds to wait for something that the storage does by itself, such as a later clock tick. Default 60,000. */
   readonly waitMs: number
 }
 
@@ -27,7 +27,7 @@ export const defaultSizes: Sizes = {
   lines: 2_000,
   logBytes: 1_500_000,
   limitBytes: 64_000_000,
-  waitMs: 5_000,
+  waitMs: 60_000,
 }
 
 /** Every storage that is opened here is closed, and every location removed, when the case ends. */

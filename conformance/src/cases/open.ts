@@ -175,8 +175,8 @@ export const open: readonly Case[] = casesOf("open", [
 
 /** More handles than a program opens or closes by itself during the case. */
 const STORAGES = 8
-/** The system closes a socket asynchronously after a disposal, in far less than this. */
-const RELEASED_MS = 1_000
+/** The system closes a socket asynchronously after a disposal, on a busy machine too in less than this. */
+const RELEASED_MS = 10_000
 
 /** Ignores the results of the calls; other cases test them. */
 async function useAll(storage: SessionStorage, capabilities: Capabilities): Promise<void> {

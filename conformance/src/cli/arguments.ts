@@ -1,5 +1,6 @@
 /** Parses the arguments of the command. */
 import { parseArgs } from "node:util"
+import { TIME_LIMIT_MS } from "../helpers/timeout.ts"
 import { type RunOptions, selectCases } from "../runner/run.ts"
 
 export interface Arguments {
@@ -18,7 +19,7 @@ export class UsageError extends Error {
   override readonly name = "UsageError"
 }
 
-export const HELP = `sessions-conformance SUBJECT [options]
+export const HELP: string = `sessions-conformance SUBJECT [options]
 
 Tests a storage against the contract of @sessions. SUBJECT is a module whose default export (or export \`subject\`) is
 a Subject, which creates a location, opens a storage on it and removes it. The subjects of an array run in turn.
@@ -28,7 +29,7 @@ a Subject, which creates a location, opens a storage on it and removes it. The s
   --seed N         seed of the properties; the report prints the one used
   --path PATH      with --seed: run only the failing input with this path
   --runs N         number of inputs per property (default 100; 0 for none)
-  --time-limit MS  time limit of each case (default 10000)
+  --time-limit MS  time limit of each case (default ${TIME_LIMIT_MS})
   --json           print the report as JSON
   --tap            print the report as TAP 14
   --help           print this text
@@ -57,7 +58,7 @@ export function readArguments(args: readonly string[], now: () => number): Argum
     file,
     format: values.json === true ? "json" : values.tap === true ? "tap" : "text",
     only: named.length === 0 ? undefined : only,
-    timeLimit: whole("--time-limit", values["time-limit"] ?? "10000"),
+    timeLimit: whole("--time-limit", values["time-limit"] ?? String(TIME_LIMIT_MS)),
     properties: wanted ? { runs, seed, ...(values.path !== undefined && { path: values.path }) } : undefined,
   }
 }

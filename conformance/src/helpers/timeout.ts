@@ -1,5 +1,8 @@
 /** A time limit for asynchronous work. */
 
+/** The default limit of a case, or of one input of a property. It only ends a hang: a busy machine needs many times what an idle one does. */
+export const TIME_LIMIT_MS = 120_000
+
 /** Thrown by {@link withTimeout} only. */
 export class TimeoutError extends Error {
   constructor(limit: number) {

@@ -5,6 +5,7 @@
 import * as fc from "fast-check"
 import { showError } from "../helpers/show.ts"
 import { Mismatch } from "../helpers/assert.ts"
+import { TIME_LIMIT_MS } from "../helpers/timeout.ts"
 import type { TestFunction } from "../runner/register.ts"
 import type { Subject } from "../subject.ts"
 import { interleaved } from "./interleaved.ts"
@@ -21,7 +22,7 @@ export interface PropertyOptions {
   readonly runs?: number
   /** Largest number of commands in one input of the sequential property. Default 40. */
   readonly commands?: number
-  /** Milliseconds for one input. Default 10,000. */
+  /** Milliseconds for one input. Default 120,000. */
   readonly timeLimit?: number
 }
 
@@ -34,7 +35,7 @@ export async function checkProperty<L>(
   subject: Subject<L>,
   options: PropertyOptions = {},
 ): Promise<void> {
-  const { commands = 40, timeLimit = 10_000 } = options
+  const { commands = 40, timeLimit = TIME_LIMIT_MS } = options
   if (name === "sequential") await checkInputs(name, subject, sequential(subject, { commands, timeLimit }), options)
   else await checkInputs(name, subject, interleaved(subject, { timeLimit }), options)
 }

@@ -8,7 +8,7 @@ import { defaultSizes, type OpenContext, openContext, type Sizes, Skipped } from
 import { type CaseResult, failureOf } from "./result.ts"
 import type { Subject } from "../subject.ts"
 
-import { withTimeout } from "../helpers/timeout.ts"
+import { TIME_LIMIT_MS, withTimeout } from "../helpers/timeout.ts"
 
 /** The version of the suite in reports; equals the version of the package. */
 export const SUITE_VERSION = "0.1.0"
@@ -16,7 +16,7 @@ export const SUITE_VERSION = "0.1.0"
 export interface RunOptions {
   /** Ids of cases or names of groups, not case-sensitive; default all. */
   readonly only?: readonly string[]
-  /** Milliseconds for each case, and again for its cleanup. Default 10,000. */
+  /** Milliseconds for each case, and again for its cleanup. Default 120,000. */
   readonly timeLimit?: number
   /** How much work the cases do; see {@link Sizes}. */
   readonly sizes?: Partial<Sizes>
@@ -85,7 +85,7 @@ export function reasonToSkip(
 const CLEANUP = "closing the storages and removing the location, after the case had passed"
 
 export async function runCase<L>(subject: Subject<L>, one: Case, options: RunOptions = {}): Promise<CaseResult> {
-  const limit = options.timeLimit ?? 10_000
+  const limit = options.timeLimit ?? TIME_LIMIT_MS
   const started = performance.now()
   let opened: OpenContext | undefined
   let status: Pick<CaseResult, "status" | "reason" | "failure">

@@ -2,6 +2,5 @@ import { register } from "@sessions/conformance"
 import { test } from "bun:test"
 import { capabilities, fileSystem, inParts } from "./subject.ts"
 
-// Bun's own limit of five seconds a test is below that of a case.
-register((name, fn) => test(name, fn, 30_000), fileSystem, { skip: { with: test.skip, capabilities } })
-register((name, fn) => test(name, fn, 30_000), inParts, { skip: { with: test.skip, capabilities } })
+register(test, fileSystem, { skip: { with: test.skip, capabilities } })
+register(test, inParts, { skip: { with: test.skip, capabilities } })

@@ -4,5 +4,5 @@ import { fileSystem, inParts, onDisk } from "./subject.ts"
 
 register(test, fileSystem)
 // Each of its creations waits for the disk several times.
-register(test, onDisk, { sizes: { sessions: 50, race: 8 }, timeLimit: 25_000 })
+register(test, onDisk, { sizes: { sessions: 50, race: 8 } })
 register(test, inParts)

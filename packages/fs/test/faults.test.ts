@@ -1,7 +1,7 @@
 import * as fs from "node:fs"
 import { join } from "node:path"
 import type { Head, SessionStorage } from "@sessions/core/storage"
-import { expect, test, vi } from "vitest"
+import { expect, test } from "vitest"
 import { type FileCall, type FaultyFiles, isLogWrite, systemError } from "./faulty-files.ts"
 import { fill, filesBelow, lineAt, linesOf, linesTo, makeRoot, openAt } from "./helpers.ts"
 
@@ -140,7 +140,7 @@ test("durability disk: who stops waiting for a sync hears `aborted` with `sent`,
   )
   const controller = new AbortController()
   const first = storage.append("a", [lineAt(1)], { expect: head, signal: controller.signal })
-  await vi.waitFor(() => expect(files.fault).toBeUndefined())
+  await expect.poll(() => files.fault).toBeUndefined()
   controller.abort()
   await expect(first).rejects.toMatchObject({ code: "aborted", sent: true })
   const second = storage.append("a", [lineAt(2)], { expect: { next: 2, log: head.log } })

@@ -146,12 +146,11 @@ test("a folder in the place of a lock is told of each time, and leaves nothing t
   const head = await fill(storage, "a", 2)
   await storage[Symbol.asyncDispose]()
   fs.mkdirSync(join(root, ".locks", "a.lock", "full"), { recursive: true })
-  const again = openAt(root, { lockTimeout: 5_000 }).storage
-  const before = performance.now()
+  // It must not wait for the lock: that would take an hour.
+  const again = openAt(root, { lockTimeout: 3_600_000 }).storage
   for (let i = 0; i < 2; i++) {
     await expect(again.append("a", ["x"], { expect: head })).rejects.toMatchObject({ code: "unavailable" })
   }
-  expect(performance.now() - before).toBeLessThan(4_500)
   expect(fs.readdirSync(join(root, ".locks")).filter((name) => name.endsWith(".take"))).toEqual([])
 })
 

@@ -6,7 +6,7 @@ import { join } from "node:path"
 import { createInterface } from "node:readline"
 import { setTimeout as pause } from "node:timers/promises"
 import { fileURLToPath } from "node:url"
-import { expect, onTestFinished, test, vi } from "vitest"
+import { expect, onTestFinished, test } from "vitest"
 import { linesOf, makeRoot, openAt } from "./helpers.ts"
 
 const PROGRAM = fileURLToPath(new URL("frozen-process.ts", import.meta.url))
@@ -30,7 +30,7 @@ for (const [when, outcome] of [
       onTestFinished(() => void child.kill("SIGKILL"))
       const said = createInterface({ input: child.stdout })[Symbol.asyncIterator]()
       expect((await said.next()).value).toBe("stopping")
-      await vi.waitFor(() => expect(stateOf(child.pid ?? 0)).toBe("T"), { timeout: 5_000 })
+      await expect.poll(() => stateOf(child.pid ?? 0)).toBe("T")
       const stopped = performance.now()
       const lock = join(root, ".locks", "a.lock")
       const long = Date.now() / 1000 - 20

@@ -14,10 +14,8 @@ const hasProc = fs.existsSync("/proc/self/fd")
 if (!hasProc) console.log("Tests of descriptors and peak memory are left out: this system has no /proc to see them in.")
 
 const SESSIONS = 10_000
-/** Seconds on a machine of its own; several times that beside other work. */
-const LONG = { timeout: 90_000 }
 
-test("of 10,000 sessions the 50 newest come first, and only the logs of those are looked into", LONG, async () => {
+test("of 10,000 sessions the 50 newest come first, and only the logs of those are looked into", async () => {
   const root = makeRoot()
   for (let i = 0; i < SESSIONS; i++) makeSession(root, i)
   const { storage, files } = openAt(root)
@@ -45,7 +43,7 @@ test("of 10,000 sessions the 50 newest come first, and only the logs of those ar
   expect(read).toBeLessThan(2_000)
 })
 
-test.skipIf(!hasProc)("100,000 appends leave memory and descriptors as they were", LONG, async () => {
+test.skipIf(!hasProc)("100,000 appends leave memory and descriptors as they were", async () => {
   const storage = createFileStorage({ root: makeRoot(), maxPartBytes: 5_000_000 })
   const line = lineAt(1, 150)
   let head: Head | 0 = 0
@@ -61,7 +59,7 @@ test.skipIf(!hasProc)("100,000 appends leave memory and descriptors as they were
   await storage[Symbol.asyncDispose]()
 })
 
-test.skipIf(!hasProc)("1,000 opens leave memory and descriptors as they were", LONG, async () => {
+test.skipIf(!hasProc)("1,000 opens leave memory and descriptors as they were", async () => {
   const root = makeRoot()
   const use = async (count: number): Promise<void> => {
     for (let i = 0; i < count; i++) {
@@ -80,7 +78,7 @@ test.skipIf(!hasProc)("1,000 opens leave memory and descriptors as they were", L
   expect(process.memoryUsage().rss - before.rss).toBeLessThan(64_000_000)
 })
 
-test.skipIf(!hasProc)("a process that replays 200 MB in five parts never has more than 150 MB", LONG, async () => {
+test.skipIf(!hasProc)("a process that replays 200 MB in five parts never has more than 150 MB", async () => {
   const root = makeRoot()
   const line = JSON.stringify({ type: "message", text: "x".repeat(1_400) + "ü".repeat(250) })
   const lines = await makeLog(root, line, { parts: 5, bytesPerPart: 40_000_000 })

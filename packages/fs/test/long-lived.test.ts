@@ -77,7 +77,7 @@ test("a storage that stays open answers as one that was just made, whatever is w
     await Promise.all([reader, ...writers].map((storage) => storage[Symbol.asyncDispose]()))
   })
   await fc.assert(property, withSeed(15))
-}, 30_000)
+})
 
 /** Everything that a reader can ask, where a listing says what `head` says; `info` aside, which follows the log, and may come between two readers. */
 async function answers(storage: SessionStorage): Promise<unknown> {

@@ -1,16 +1,14 @@
-/** A writer of its own process: `writer-process.ts ROOT SESSION NAME COUNT`. Appends its lines, after whoever else writes, and says each head. */
+/** A writer of its own process: `writer-process.ts ROOT SESSION NAME COUNT`. Appends its lines, after whoever else writes. */
 import type { Head } from "@sessions/core/storage"
 import { createFileStorage } from "../src/index.ts"
 
 const [root = "", session = "", name = "", count = "0"] = process.argv.slice(2)
 const storage = createFileStorage({ root, maxPartBytes: 4_000 })
 
-let longest = 0
 let done = 0
 while (done < Number(count)) {
   const info = await storage.head(session)
   const expect: 0 | Head = info === undefined ? 0 : { next: info.next, log: info.log }
-  const started = performance.now()
   try {
     let head = await storage.append(session, [JSON.stringify({ name, n: done++ })], { expect })
     // A burst, as long as nobody else comes between.
@@ -20,7 +18,5 @@ while (done < Number(count)) {
     if ((error as { code?: string }).code !== "conflict") throw error
     done--
   }
-  longest = Math.max(longest, performance.now() - started)
 }
 await storage[Symbol.asyncDispose]()
-process.stdout.write(JSON.stringify({ name, done, longest }))

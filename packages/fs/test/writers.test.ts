@@ -46,13 +46,12 @@ test("of many creations exactly one stands", async () => {
 
 test("two processes that append as fast as they can lose nothing, keep their order, and neither starves", async () => {
   const root = makeRoot()
-  const run = async (name: string): Promise<{ done: number; longest: number }> => {
+  const run = async (name: string): Promise<void> => {
     const args = ["--conditions=source", WRITER, root, "a", name, "800"]
-    const { stdout } = await promisify(execFile)(process.execPath, args)
-    return JSON.parse(stdout) as { done: number; longest: number }
+    // A writer that starves fails at its `lockTimeout`.
+    await promisify(execFile)(process.execPath, args)
   }
-  const reports = await Promise.all([run("x"), run("y")])
-  for (const { longest } of reports) expect(longest).toBeLessThan(5_000)
+  await Promise.all([run("x"), run("y")])
   const { storage } = openAt(root)
   const lines = (await linesOf(storage, "a")).map((line) => JSON.parse(line) as { name: string; n: number })
   expect(lines).toHaveLength(1600)
@@ -73,7 +72,7 @@ test("the lock is held for a burst, and given back when the writer pauses", asyn
   await fill(storage, "a", 50)
   expect(locks).toBe(1)
   expect(fs.existsSync(lockOf(root))).toBe(true)
-  await vi.waitFor(() => expect(fs.existsSync(lockOf(root))).toBe(false))
+  await expect.poll(() => fs.existsSync(lockOf(root))).toBe(false)
   files.fault = undefined
 })
 
@@ -96,7 +95,7 @@ test("a writer that never pauses gives way to one that waits", async () => {
       if (++rounds % 10 === 0) await new Promise((resolve) => setImmediate(resolve))
     }
   })()
-  const started = performance.now()
+  // If it does not give way, the other one fails at its `lockTimeout`.
   for (let n = 0; n < 3; ) {
     const now = await other.head("a")
     try {
@@ -105,17 +104,21 @@ test("a writer that never pauses gives way to one that waits", async () => {
     } catch (error) {
       if ((error as { code?: string }).code !== "conflict") throw error
     }
-    expect(performance.now() - started).toBeLessThan(8_000)
   }
   stop = true
   await running
+  expect((await linesOf(other, "a")).filter((line) => line.startsWith("other"))).toEqual([
+    "other 0",
+    "other 1",
+    "other 2",
+  ])
 })
 
 test("a lock that is held is waited for no longer than lockTimeout, and named", async () => {
   const root = makeRoot()
   const first = openAt(root)
   const head = await fill(first.storage, "a", 1)
-  await vi.waitFor(() => expect(fs.existsSync(lockOf(root))).toBe(false))
+  await expect.poll(() => fs.existsSync(lockOf(root))).toBe(false)
   fs.writeFileSync(lockOf(root), JSON.stringify({ token: "t", pid: 1, host: "elsewhere", boot: "", space: "" }))
   const { storage } = openAt(root, { lockTimeout: 100 })
   await expect(storage.append("a", ["x"], { expect: head })).rejects.toMatchObject({
@@ -149,7 +152,7 @@ test("a lock whose owner is dead is taken over at once", async () => {
     throw new Error("dead")
   }
   killOwners(join(root, ".locks"))
-  const { storage } = openAt(root, { lockTimeout: 1_000 })
+  const { storage } = openAt(root, { lockTimeout: 5_000 })
   await storage.append("a", [lineAt(2)], { expect: head })
   expect(await storage.head("a")).toMatchObject({ next: 3, parts: [{ from: 0 }] })
 })
@@ -271,7 +274,7 @@ test("a replace whose lock was taken over while it was built leaves the log alon
 
 /** Who holds the lock ends his work and gives it back, once somebody waits for it. */
 async function otherGivesBack(root: string, work: () => void = () => undefined): Promise<void> {
-  await vi.waitFor(() => expect(fs.existsSync(`${lockOf(root)}.wait`)).toBe(true))
+  await expect.poll(() => fs.existsSync(`${lockOf(root)}.wait`)).toBe(true)
   vi.restoreAllMocks()
   work()
   fs.unlinkSync(lockOf(root))

@@ -1,4 +1,4 @@
-import { expect, test, vi } from "vitest"
+import { expect, test } from "vitest"
 import { createMemoryLocation, createMemoryStorage } from "./index.ts"
 
 test("times never decrease, even if the clock goes back", async () => {
@@ -50,7 +50,7 @@ test("an ended watcher leaves no subscription", async () => {
   const controller = new AbortController()
   const aborted = start(controller.signal)
   const returned = start()
-  await vi.waitFor(() => expect(location.watchers.get("a")?.size).toBe(2))
+  await expect.poll(() => location.watchers.get("a")?.size).toBe(2)
   controller.abort()
   await returned.heads.return?.()
   await Promise.all([aborted.first, returned.first])
@@ -64,7 +64,7 @@ test("an ended watcher leaves no subscription", async () => {
   await storage.append("a", ["{}"], { expect: 0 })
   const disposed = start()
   createWatch(storage)
-  await vi.waitFor(() => expect(location.watchers.get("a")?.size).toBe(1))
+  await expect.poll(() => location.watchers.get("a")?.size).toBe(1)
   await storage[Symbol.asyncDispose]()
   expect(await disposed.first).toEqual({ done: true, value: undefined })
   expect(location.watchers.size).toBe(0)

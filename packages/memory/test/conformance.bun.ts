@@ -3,4 +3,4 @@ import { test } from "bun:test"
 import { capabilities, memory } from "./subject.ts"
 
 // A case may take longer than Bun's default limit of five seconds per test.
-register((name, fn) => test(name, fn, 30_000), memory, { skip: { with: test.skip, capabilities } })
+register(test, memory, { skip: { with: test.skip, capabilities } })

@@ -30,9 +30,7 @@ interface Answer {
   readonly body: { readonly id?: string; readonly repeated?: boolean; readonly messages?: readonly { id: string }[] }
 }
 
-void test("fetch and Lambda functions share a session, and a repeated request is idempotent", {
-  timeout: 60_000,
-}, async () => {
+void test("fetch and Lambda functions share a session, and a repeated request is idempotent", async () => {
   const { endpoint, region, accessKeyId = "", secretAccessKey = "" } = server
   const credentials = { accessKeyId, secretAccessKey }
   const client = new S3Client({ endpoint: endpoint ?? "", region: region ?? "", forcePathStyle: true, credentials })

@@ -69,15 +69,15 @@ test("compact --json prints the result", async () => {
 
 test("a summarizer that fails, prints nothing, takes too long or is missing is an error, and nothing is written", async () => {
   const { cli, count } = await withConversation()
-  const failures: readonly (readonly [command: string, error: RegExp])[] = [
+  const failures: readonly (readonly [command: string, error: RegExp, ...options: string[]])[] = [
     ["echo overloaded >&2; exit 3", /the summarizer failed: it exited with status 3: overloaded/],
     ["true", /gave no text/],
-    ["echo half an answer; sleep 60", /no answer within 1000 ms/],
+    ["echo half an answer; sleep 600", /no answer within 1000 ms/, "--timeout", "1"],
     ["there-is-no-such-program-here", /exited with status 127/],
     ["yes", /printed more than 4000000 characters/],
     ["kill -9 $$", /was killed by SIGKILL/],
   ]
-  for (const [command, error] of failures) {
+  for (const [command, error, ...options] of failures) {
     const { exit, stdout, stderr } = await cli(
       "compact",
       "conversation",
@@ -85,8 +85,7 @@ test("a summarizer that fails, prints nothing, takes too long or is missing is a
       command,
       "--keep-recent-tokens",
       "1",
-      "--timeout",
-      "1",
+      ...options,
     )
     expect({ exit, stdout }, command).toEqual({ exit: 1, stdout: "" })
     expect(stderr).toMatch(error)

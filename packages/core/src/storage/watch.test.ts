@@ -1,4 +1,4 @@
-import { expect, test, vi } from "vitest"
+import { expect, test } from "vitest"
 import { createCalls } from "./calls.ts"
 import type { Head } from "./contract.ts"
 import { watchHeads } from "./watch.ts"
@@ -80,7 +80,7 @@ test("without notifications the head is read at every interval", async () => {
   const log = createLog()
   const heads = log.watch(undefined, () => 1)
   const next = heads.next()
-  await vi.waitFor(() => expect(log.listeners.size).toBe(1))
+  await expect.poll(() => log.listeners.size).toBe(1)
   log.head = headAt(5)
   expect(await next).toEqual({ done: false, value: headAt(5) })
   await heads.return?.()
@@ -91,17 +91,17 @@ test("a waiting watch ends with return(), its signal, the session and the storag
   const controller = new AbortController()
   const returned = log.watch()
   const waiting = [returned, log.watch(controller.signal)].map((heads) => heads.next())
-  await vi.waitFor(() => expect(log.listeners.size).toBe(2))
+  await expect.poll(() => log.listeners.size).toBe(2)
   controller.abort()
   await returned.return?.()
   expect(await Promise.all(waiting)).toEqual([DONE, DONE])
   const gone = log.watch().next()
-  await vi.waitFor(() => expect(log.listeners.size).toBe(1))
+  await expect.poll(() => log.listeners.size).toBe(1)
   log.end()
   expect(await gone).toEqual(DONE)
   const closed = log.watch()
   const last = closed.next()
-  await vi.waitFor(() => expect(log.listeners.size).toBe(1))
+  await expect.poll(() => log.listeners.size).toBe(1)
   await log.calls.close(() => undefined)
   expect(await last).toEqual(DONE)
   expect(await closed.next()).toEqual(DONE)
@@ -124,7 +124,7 @@ test("a failed read of the head rejects and ends the watch", async () => {
   const log = createLog()
   const heads = log.watch()
   const next = heads.next()
-  await vi.waitFor(() => expect(log.listeners.size).toBe(1))
+  await expect.poll(() => log.listeners.size).toBe(1)
   log.readHead = () => {
     throw new Error("no disk")
   }

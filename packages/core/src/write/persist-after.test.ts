@@ -1,5 +1,5 @@
 import { createMemoryLocation, createMemoryStorage } from "@sessions/memory"
-import { expect, test, vi } from "vitest"
+import { expect, test } from "vitest"
 import {
   assistant,
   codeOf,
@@ -171,7 +171,7 @@ test("a first message withdrawn during the write of the deferred entries leaves 
   controller.abort()
   expect(await withdrawn).toBe("aborted")
   release()
-  await vi.waitFor(() => expect(session.head).toBeDefined())
+  await expect.poll(() => session.head).toBeDefined()
   await session.append(user("hello", "u2"))
   expect(await storedIds(location)).toEqual(["n", "u2"])
 })

@@ -151,7 +151,7 @@ test("a delayed write that arrives during its retry counts once", async () => {
   expect(await codeOf(session.append(user("a", "a")))).toBe("indeterminate")
   const release = storage.hold("append")
   const behind = session.append(user("b", "b"))
-  await new Promise((resolve) => setTimeout(resolve, 60))
+  await expect.poll(() => storage.calls.filter(({ operation }) => operation === "append").length).toBe(2)
   expect(await storage.deliver()).toBe(true)
   release()
   await behind

@@ -14,6 +14,7 @@ import {
   type Report,
 } from "./protocol.ts"
 import type { Random } from "./random.ts"
+import { HANG_MS } from "../../../../.config/limits.ts"
 
 export interface Outcome {
   readonly acknowledged: number
@@ -62,7 +63,6 @@ export async function runRound(o: RoundOptions): Promise<Outcome> {
 const MOST_STEPS = 30
 const KINDS: readonly OpKind[] = ["append", "replace", "delete", "put", "append", "drop", "replace"]
 const LONGEST_MS = 40
-const PATIENCE_MS = 30_000
 
 function makePlan({ root, round, random }: RoundOptions, repair: string | undefined): Plan {
   const phase = random.pick(["before", "after", "half"] as const)
@@ -105,7 +105,7 @@ async function watchChild(child: Worker, plan: Plan, before: Model, random: Rand
   const corrupt: string[] = []
   const rebuilt = new Set<string>()
   child.send(plan)
-  const limit = setTimeout(() => child.process.kill("SIGKILL"), PATIENCE_MS)
+  const limit = setTimeout(() => child.process.kill("SIGKILL"), HANG_MS)
   for await (const said of child.said as AsyncIterable<Report>) {
     if ("ready" in said && plan.kill === undefined) void killLater(child, random.next() * LONGEST_MS)
     if ("start" in said) {
@@ -141,7 +141,7 @@ async function ask(
 ): Promise<{ found?: Extract<Answer, { found: unknown }>["found"]; error?: string }> {
   const { root, sessions, maxPartBytes } = plan
   verifier.send({ root, sessions, maxPartBytes, line: verifyingLine(plan) } satisfies LookRequest)
-  const limit = setTimeout(() => verifier.process.kill("SIGKILL"), PATIENCE_MS)
+  const limit = setTimeout(() => verifier.process.kill("SIGKILL"), HANG_MS)
   const { value, done } = await verifier.said.next()
   clearTimeout(limit)
   if (done === true) return { error: `it ended, or took too long: ${verifier.complaints()}` }

@@ -1,4 +1,4 @@
 import { test } from "bun:test"
 import { checks } from "./checks.ts"
 
-for (const { name, run } of checks) test(name, run, 30_000)
+for (const { name, run } of checks) test(name, run)

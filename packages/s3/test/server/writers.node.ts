@@ -8,9 +8,7 @@ import { BUCKET, makeBucket, newPrefix, openAt } from "./test-server.ts"
 
 const WRITER = fileURLToPath(new URL("writer-process.ts", import.meta.url))
 
-void test("8 processes append 500 entries each to one session, and each of the 4,000 entries is in the log once", {
-  timeout: 120_000,
-}, async () => {
+void test("8 processes append 500 entries each to one session, and each of the 4,000 entries is in the log once", async () => {
   await makeBucket()
   const prefix = newPrefix()
   const sessions = createSessions({ storage: openAt(prefix) })
