@@ -60,6 +60,8 @@ export class LiveSession implements QueueContext, CompactableSession {
   readonly #queue: WriteQueue
   /** Appends that wait in memory for the message that creates their session. */
   #waiting: PendingAppend[] = []
+  /** Bytes of their entries, counted as they come: summing all of them for each append is quadratic. */
+  #waitingBytes = 0
   /** Appends that wait for hooks, a migration or an older part of the log are queued one after the other. */
   #hooked: Promise<void> | undefined
 
@@ -174,7 +176,7 @@ export class LiveSession implements QueueContext, CompactableSession {
     const besides = headerBytes(state)
     checkSizes(this.id, entries, this.storage.capabilities, besides)
     const wait = this.#mustWait(fresh)
-    if (wait) checkDeferred(this, entries, besides + entriesBytes(entriesOf(this.#waiting)))
+    if (wait) checkDeferred(this, entries, besides + this.#waitingBytes)
     const item = this.#toItem(fresh, entries, o, turn)
     for (const { pending, entry } of fresh) state.push(pending, entry)
     if (wait) {
@@ -184,6 +186,7 @@ export class LiveSession implements QueueContext, CompactableSession {
     }
     // Behind the appends that waited for this one to create the session.
     for (const waiting of this.#waiting.splice(0)) this.#queue.push(waiting)
+    this.#waitingBytes = 0
     this.#queue.push(item)
     if (fresh.length < ids.length) return this.#outcomeOf(ids, o)
     const settled = this.#queue.waitFor(item, ids, o.signal)
@@ -198,8 +201,11 @@ export class LiveSession implements QueueContext, CompactableSession {
   async #outcomeOf(ids: readonly string[], o: AppendOptions): Promise<AppendResult> {
     const pending = ids.filter((id) => (this.state.log.find(id) as Seq) >= this.state.acknowledged)
     const items = pending.length === 0 ? [] : this.#queue.holding(pending)
-    const results = await Promise.all(items.map((item) => this.#queue.waitFor(item, ids, o.signal)))
-    return { ...results.at(-1), ids, head: this.state.head, durable: this.state.head !== undefined }
+    const results = items.map((item) => this.#queue.waitFor(item, ids, o.signal))
+    // After the callers are known: the queue may refuse an append at once.
+    if (items.length > 0) this.#queue.wake()
+    const last = (await Promise.all(results)).at(-1)
+    return { ...last, ids, head: this.state.head, durable: this.state.head !== undefined }
   }
 
   #toItem(
@@ -274,6 +280,7 @@ export class LiveSession implements QueueContext, CompactableSession {
   /** New appends, and those of a creation that failed; no append has been queued behind them. */
   waitForCreation(items: readonly PendingAppend[]): void {
     this.#waiting.push(...items)
+    this.#waitingBytes += entriesBytes(entriesOf(items))
   }
 
   foreign(entries: readonly Entry[]): void {

@@ -231,3 +231,11 @@ test("a repeated append of deferred entries gets the same acknowledgement", asyn
   await session.append(user("hello", "u"))
   expect(await storedIds(location)).toEqual(["n", "u"])
 })
+
+test("an append that waits costs the same, however many wait before it", async () => {
+  const { session } = await open("user")
+  const start = performance.now()
+  for (let n = 0; n < 16_000; n++) await session.append(note("n"))
+  // Quadratic work would take half a minute here; this is not a benchmark.
+  expect(performance.now() - start).toBeLessThan(10_000)
+})

@@ -1,6 +1,6 @@
 import { createMemoryLocation } from "@sessions/memory"
 import { expect, test } from "vitest"
-import { codeOf, createWriter, storedIds, twoWriters, user } from "../../test/writers.ts"
+import { codeOf, createWriter, note, storedIds, twoWriters, user } from "../../test/writers.ts"
 
 test("a repeated append with the same entry id is written once", async () => {
   const location = createMemoryLocation()
@@ -86,4 +86,14 @@ test("an append that repeats an entry and adds another reports that the session 
   await two.append(user("two", "b"))
   const result = await one.append([user("start", "0"), user("one", "a")])
   expect(result).toMatchObject({ ids: ["0", "a"], diverged: { leaf: "a", otherLeaf: "b" } })
+})
+
+test("an append that repeats an entry and adds one that the queue refuses at once is rejected, and the session goes on", async () => {
+  const location = createMemoryLocation()
+  const { sessions } = createWriter(location, { persistAfter: "user", maxSessionBytes: 1_000 })
+  const session = await sessions.create({ id: "s" })
+  await session.append(note("n", "n"))
+  expect(await codeOf(session.append([note("n", "n"), user("x".repeat(2_000), "u")]))).toBe("too_large")
+  expect(await session.append([note("n", "n"), user("y", "v")])).toMatchObject({ ids: ["n", "v"], durable: true })
+  expect(await storedIds(location)).toEqual(["n", "v"])
 })

@@ -62,7 +62,7 @@ export class WriteQueue {
     return this.#items.length
   }
 
-  /** Queues appends whose entries are in the state already, and starts writing. */
+  /** Queues an append whose entries are in the state already, and starts putting its blobs. {@link wake} starts writing. */
   push(item: PendingAppend): void {
     if (item.putBlobs !== undefined) {
       item.ready ??= item.putBlobs()
@@ -81,9 +81,7 @@ export class WriteQueue {
   /** The pending appends that hold these entries. */
   holding(ids: readonly string[]): PendingAppend[] {
     const wanted = new Set(ids)
-    const found = this.#items.filter((item) => item.entries.some((entry) => wanted.has(entry.id)))
-    if (found.length > 0) this.wake()
-    return found
+    return this.#items.filter((item) => item.entries.some((entry) => wanted.has(entry.id)))
   }
 
   /** Waits for a pending append. Before it is sent, the signal withdraws it; afterwards the signal only ends the waiting. */
