@@ -87,13 +87,13 @@ export async function readMessages(live: ReadableSession, o: MessagesOptions = {
     })
   }
   const { state } = live
-  const name = before ?? state.leafId
+  const { leafId } = state
   const ask = (): Page | NeedsOlder => {
     const { log } = state
-    if (name === null) return { entries: [] }
-    const start = before === undefined ? log.find(name) : placeOf(log, name)
+    if (before === undefined && leafId === null) return { entries: [] }
+    const start = before === undefined ? log.find(leafId ?? "") : placeOf(log, before)
     if (start !== undefined) return collectMessages(log, before === undefined ? start : parentOf(log, start), limit)
-    if (log.complete) throw unknownEntry(live, name)
+    if (log.complete) throw unknownEntry(live, before ?? leafId)
     return { older: true }
   }
   const page = await live.store.untilKnown(() => state.log, ask, o)

@@ -54,6 +54,8 @@ test("an entry that is not in memory is looked up in the log; an unknown one is 
     () => opened.label("nobody", "x"),
     () => opened.tombstone("nobody"),
     () => opened.edit("nobody", null),
+    () => opened.messages({ before: "nobody" }),
+    () => opened.messages({ before: null as never }),
   ])
     expect(await codeOf(call())).toBe("not_found")
   expect(await opened.entry("nobody")).toBeUndefined()
