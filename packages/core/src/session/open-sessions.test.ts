@@ -6,7 +6,7 @@ import { twoRepositories } from "../../test/repositories.ts"
 import { assistant, codeOf, contextTexts, user } from "../../test/writers.ts"
 import type { SessionStorage } from "../storage/contract.ts"
 import { createSessions } from "./repository.ts"
-import type { Session } from "./types.ts"
+import type { Session, Sessions } from "./types.ts"
 
 test("opening an id does not fail because a concurrent create of it fails", async () => {
   const { sessions, elsewhere } = twoRepositories()
@@ -96,22 +96,16 @@ test("closing the repository closes every session with its queued appends; later
   expect([(await check.head("a"))?.next, (await check.head("b"))?.next]).toEqual([2, 2])
   await expectClosed(one)
   await one.close()
-  const calls = [
-    () => sessions.create(),
-    () => sessions.open("a"),
-    () => sessions.openOrCreate("a"),
-    () => sessions.info("a"),
-    () => sessions.list(),
-    () => sessions.rename("a", "x"),
-    () => sessions.move("a", { cwd: "/x" }),
-    () => sessions.delete("a"),
-    () => sessions.fork("a"),
-    () => sessions.continueRecent({ cwd: "/x" }),
-    () => sessions.pointers.set("p", { session: "a" }),
-    () => sessions.pointers.get("p"),
-    () => sessions.pointers.delete("p"),
-  ]
-  for (const call of calls) expect(await codeOf(call())).toBe("closed")
+  for (const call of callsOf(sessions)) expect(await codeOf(call())).toBe("closed")
+})
+
+test("after close no call of the repository reaches the storage", async () => {
+  const storage = { ...createMemoryStorage(), [Symbol.asyncDispose]: async () => undefined }
+  const sessions = createSessions({ storage })
+  await (await sessions.create({ id: "a" })).append(user("hello"))
+  await sessions.pointers.set("p", { session: "a" })
+  await sessions.close()
+  for (const call of callsOf(sessions)) expect(await codeOf(call())).toBe("closed")
 })
 
 test("a failing flush fails the close, which still closes every session", async () => {
@@ -167,6 +161,32 @@ test("when the last wait is cancelled, the opening is aborted and the next call 
   hold = false
   expect((await sessions.open("a")).id).toBe("a")
 })
+
+/** Every method of a repository but `close`, called. */
+function callsOf(sessions: Sessions): (() => Promise<unknown>)[] {
+  return [
+    () => sessions.create(),
+    () => sessions.open("a"),
+    () => sessions.openOrCreate("a"),
+    () => sessions.info("a"),
+    () => sessions.list(),
+    () => sessions.rename("a", "x"),
+    () => sessions.move("a", { cwd: "/x" }),
+    () => sessions.delete("a"),
+    () => sessions.fork("a"),
+    () => sessions.continueRecent({ cwd: "/x" }),
+    () => sessions.import("{}"),
+    async () => {
+      for await (const _ of sessions.export("a")) break
+    },
+    () => sessions.copy("a", createMemoryStorage()),
+    () => sessions.migrate("a"),
+    () => sessions.verify("a"),
+    () => sessions.pointers.set("p", { session: "a" }),
+    () => sessions.pointers.get("p"),
+    () => sessions.pointers.delete("p"),
+  ]
+}
 
 async function expectClosed(session: Session): Promise<void> {
   const calls = [

@@ -10,9 +10,12 @@ import {
   storeKept,
 } from "../../test/kept-info.ts"
 import { STORED_ID, storeLines } from "../../test/stored.ts"
-import { user } from "../../test/writers.ts"
+import { codeOf, user } from "../../test/writers.ts"
 import { encodeProjection } from "../info/projection-text.ts"
+import type { SessionStorage } from "../storage/contract.ts"
+import { StorageError } from "../storage/errors.ts"
 import { createSessions } from "./repository.ts"
+import type { Sessions } from "./types.ts"
 
 test("after a branch the list knows the model without opening the log", async () => {
   const storage = counting()
@@ -88,6 +91,39 @@ test("a reader that continues from stored information sees prompts deleted at th
   expect((await createSessions({ storage }).info(STORED_ID)).firstPrompt).toMatch(/^say 4 /)
 })
 
+test("after a conflict the head is read again: the information is that of the new log", async () => {
+  for (const read of [
+    async (sessions: Sessions) => sessions.info(STORED_ID),
+    async (sessions: Sessions) => (await sessions.list()).sessions[0],
+  ]) {
+    const storage = await storeLines([headerLine()], memory())
+    const disturbed = conflictOnce(storage, async () => {
+      await storage.delete(STORED_ID)
+      await storeLines([headerLine(), saidLine(1), saidLine(2)], storage)
+    })
+    const info = await read(createSessions({ storage: disturbed }))
+    expect(info).toMatchObject({ messageCount: 2, bytes: (await storage.head(STORED_ID))?.bytes })
+  }
+})
+
+test("a log that is deleted while it is read is `not_found`", async () => {
+  const storage = await storeLines([headerLine()], memory())
+  const disturbed = conflictOnce(storage, () => storage.delete(STORED_ID))
+  expect(await codeOf(createSessions({ storage: disturbed }).info(STORED_ID))).toBe("not_found")
+})
+
+test("a log that is replaced at every reading is a conflict", async () => {
+  const storage = memory()
+  await storeLines([headerLine()], storage)
+  let readings = 0
+  const read = (): never => {
+    readings++
+    throw new StorageError("conflict", "The log was replaced.")
+  }
+  expect(await codeOf(createSessions({ storage: { ...storage, read } }).info(STORED_ID))).toBe("conflict")
+  expect(readings).toBeLessThan(10)
+})
+
 test("a prompt that is too long for a line shows its start, never a reference", async () => {
   const storage = counting()
   const long = `It begins ${"here ".repeat(200)}`
@@ -138,3 +174,17 @@ test("only the blobs of prompts that the information needs are read, and the lis
   for (const id of ids) await session.tombstone(id)
   await check(/^fourth -/, 3)
 })
+
+/** The storage, whose log changes during the first reading, which then rejects with `conflict`. */
+function conflictOnce(storage: SessionStorage, change: () => Promise<unknown>): SessionStorage {
+  let isFirst = true
+  return {
+    ...storage,
+    async *read(id, range, o) {
+      if (!isFirst) return yield* storage.read(id, range, o)
+      isFirst = false
+      await change()
+      throw new StorageError("conflict", "The log was replaced.")
+    },
+  }
+}

@@ -86,6 +86,19 @@ test("the first write to an older log migrates it, and is appended behind its en
   expect(again.header.version).toBe(4)
 })
 
+test("appends that are made at once to an older log migrate it once, and keep their order", async () => {
+  const storage = await stored()
+  let replaced = 0
+  const replace: SessionStorage["replace"] = (...call) => {
+    replaced++
+    return (storage.replace as NonNullable<typeof storage.replace>)(...call)
+  }
+  const session = await sessionsIn({ ...storage, replace }).open("o")
+  await Promise.all(["c", "d", "e"].map((id) => session.append(user(id, id))))
+  expect((await session.context()).messages.map(({ entryId }) => entryId)).toEqual(["a", "b", "c", "d", "e"])
+  expect(replaced).toBe(1)
+})
+
 test("images move from the line to the blob store", async () => {
   const image = { type: "image", mimeType: "image/png", data: btoa("x".repeat(3_000)) }
   const storage = await stored([HEADER, entry("a", null, [image])])
