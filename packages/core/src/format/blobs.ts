@@ -154,9 +154,11 @@ function toText(bytes: Uint8Array | undefined, encoding: BlobEncoding): string |
 }
 
 /** Whether `planBlobs` may find something in an encoded entry. Cheap, and false for almost every entry. */
-export function mayHoldBlobs(encoded: EncodedEntry, limits: BlobLimits = {}): boolean {
+export function mayHoldBlobs({ before, after }: EncodedEntry, limits: BlobLimits = {}): boolean {
   const { textUnits = BLOB_TEXT_UNITS, imageChars = BLOB_IMAGE_CHARS } = limits
-  const units = encoded.before.length + encoded.after.length
-  // Inside a text the second quote would be escaped.
-  return units > textUnits || (units >= imageChars && encoded.after.includes('"image"'))
+  const units = before.length + after.length
+  if (units > textUnits) return true
+  // V8 prepares a search for seven characters or more, which costs 5 % of an append of 2 KB; it looks for six at once. Inside a text the
+  // second quote would be escaped.
+  return units >= imageChars && after.includes('"image') && after.includes('"image"')
 }
