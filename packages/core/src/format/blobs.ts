@@ -94,7 +94,8 @@ function imageRefs(entry: object): readonly BlobRef[] {
 function addImageRefs(holder: unknown, path: string, refs: BlobRef[]): void {
   const content = isObject(holder) ? holder["content"] : undefined
   if (!Array.isArray(content)) return
-  for (const [index, block] of content.entries() as Iterable<[number, unknown]>) {
+  for (let index = 0; index < content.length; index++) {
+    const block: unknown = content[index]
     const hash = isObject(block) && block["type"] === "image" ? hashOf(block["data"]) : undefined
     if (hash !== undefined) refs.push({ pointer: `${path}/content/${index}/data`, encoding: "base64", hash })
   }
