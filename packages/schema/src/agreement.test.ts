@@ -1,6 +1,6 @@
 /**
- * The guards of core, the zod schemas and the JSON Schemas accept the same records. Every field of every record, also nested ones,
- * takes each wrong value once; the fields are those that the zod schemas have and those that the guards read.
+ * The checks of core, the zod schemas and the JSON Schemas accept the same records. Every field of every record, also nested ones,
+ * takes each wrong value once; the fields are those that the zod schemas have and those that the checks read.
  */
 import { MAX_ATTACHMENTS } from "@sessions/core/format"
 import { Ajv2020 } from "ajv/dist/2020.js"
@@ -20,26 +20,26 @@ import { jsonSchemas } from "./index.ts"
 const jsonFiles = jsonSchemas()
 const ajv = new Ajv2020({ strict: false, schemas: Object.values(jsonFiles) })
 
-type Guard = (record: unknown) => string | undefined
+type Check = (record: unknown) => string | undefined
 interface Kind {
   readonly name: string
   readonly schema: z.ZodType
-  readonly guard?: Guard
+  readonly check?: Check
 }
 
-const ENTRY: Kind = { name: "entry", schema: entry, guard: entryProblem }
+const ENTRY: Kind = { name: "entry", schema: entry, check: entryProblem }
 const KINDS: readonly Kind[] = [
-  { name: "header", schema: header, guard: headerProblem },
+  { name: "header", schema: header, check: headerProblem },
   ENTRY,
-  { name: "message", schema: message, guard: messageProblem },
-  { name: "block", schema: block, guard: blockProblem },
-  // A stored state that this guard refuses is projected again from the path.
+  { name: "message", schema: message, check: messageProblem },
+  { name: "block", schema: block, check: blockProblem },
+  // A stored state that this check refuses is projected again from the path.
   {
     name: "state",
     schema: state,
-    guard: (record) => (usableState(record) === undefined ? "It is refused." : undefined),
+    check: (record) => (usableState(record) === undefined ? "It is refused." : undefined),
   },
-  // Core makes session information and reads none from outside, so it has no guard.
+  // Core makes session information and reads none from outside, so it has no check.
   { name: "session-info", schema: sessionInfo },
 ]
 
@@ -63,10 +63,10 @@ interface Case {
 }
 
 /** Every record with one field changed, removed or added. */
-function* casesOf({ name, schema, guard }: Kind): Generator<Case> {
+function* casesOf({ name, schema, check }: Kind): Generator<Case> {
   const done = new Set<string>()
   for (const sample of samplesOf(schema)) {
-    for (const path of allPaths(sample, guard)) {
+    for (const path of allPaths(sample, check)) {
       const field = [nameOf(name, sample), ...path].join(".")
       const old = valueAt(sample, path)
       // Samples of the same type differ in one field, so most of their fields are done.
@@ -84,8 +84,8 @@ function* casesOf({ name, schema, guard }: Kind): Generator<Case> {
   }
 }
 
-function allPaths(sample: unknown, guard?: Guard): readonly Path[] {
-  const paths = [...pathsIn(sample), ...(guard === undefined ? [] : pathsReadBy(guard, sample))]
+function allPaths(sample: unknown, check?: Check): readonly Path[] {
+  const paths = [...pathsIn(sample), ...(check === undefined ? [] : pathsReadBy(check, sample))]
   return [...new Map(paths.map((path) => [JSON.stringify(path), path])).values()]
 }
 
@@ -104,13 +104,13 @@ function nameOf(kind: string, sample: unknown): string {
   return (kind === "message" ? role : type) ?? kind
 }
 
-test.each(KINDS)("guards, zod and JSON Schema agree on every value in every field: $name", (kind) => {
-  const { name, schema, guard } = kind
+test.each(KINDS)("checks, zod and JSON Schema agree on every value in every field: $name", (kind) => {
+  const { name, schema, check } = kind
   const found: unknown[] = []
   for (const { field, path, record, isJson } of casesOf(kind)) {
     const verdicts = {
       zod: schema.safeParse(record).success,
-      ...(guard !== undefined && { guard: guard(record) === undefined }),
+      ...(check !== undefined && { check: check(record) === undefined }),
       ...(isJson && `${name}.json` in jsonFiles && { jsonSchema: ajv.validate(`${name}.json`, record) }),
     }
     if (new Set(Object.values(verdicts)).size > 1) found.push({ field, ...verdicts, value: valueAt(record, path) })
@@ -154,18 +154,18 @@ test("only open fields take any value", () => {
   expect(open).toEqual([...OPEN, "session-info.metadata.a b", "session-info.metadata.__proto__"])
 })
 
-test("the guards read every field of the schemas but the open ones, and no other field", () => {
-  for (const { name, schema, guard } of KINDS) {
-    if (guard === undefined) continue
+test("the checks read every field of the schemas but the open ones, and no other field", () => {
+  for (const { name, schema, check } of KINDS) {
+    if (check === undefined) continue
     const inSchema = new Set<string>()
-    const inGuard = new Set<string>()
+    const inCheck = new Set<string>()
     for (const sample of samplesOf(schema)) {
       const fieldsAt = (paths: readonly Path[]) => paths.map((path) => [nameOf(name, sample), ...path].join("."))
       for (const field of fieldsAt(pathsIn(sample).slice(1))) inSchema.add(field)
-      for (const field of fieldsAt(pathsReadBy(guard, sample))) inGuard.add(field)
+      for (const field of fieldsAt(pathsReadBy(check, sample))) inCheck.add(field)
     }
-    for (const field of OPEN) [inSchema, inGuard].forEach((fields) => fields.delete(field))
-    expect([...inGuard].sort()).toEqual([...inSchema].sort())
+    for (const field of OPEN) [inSchema, inCheck].forEach((fields) => fields.delete(field))
+    expect([...inCheck].sort()).toEqual([...inSchema].sort())
   }
 })
 

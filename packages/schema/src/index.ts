@@ -1,6 +1,6 @@
 /**
  * zod schemas and JSON Schemas of every record of a session log, for programs that receive records from elsewhere. They accept the
- * same records as the guards of `@sessions/core`, which are faster and describe the first problem in a sentence.
+ * same records as the checks of `@sessions/core`, which are faster and describe the first problem in a sentence.
  */
 import type { ContentBlock, Entry, EntryType, Header, KnownEntry, Message, SessionInfo } from "@sessions/core"
 import type * as z from "zod"

@@ -34,7 +34,7 @@ const KINDS: readonly Kind[] = [
   ["block", any.block, blockProblem, blockSchema],
 ]
 
-test.each(KINDS)("guards, zod and JSON Schema agree on records with up to two random changes: %s", (...kind) => {
+test.each(KINDS)("checks, zod and JSON Schema agree on records with up to two random changes: %s", (...kind) => {
   const [, records, problem] = kind
   let accepted = 0
   holds(

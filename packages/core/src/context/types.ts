@@ -1,3 +1,4 @@
+/** The types of a context and of its messages, as `context()` returns them and the steps before it pass them on. */
 import type { Diagnostic } from "../format/diagnostics.ts"
 import type { Message, ModelMessage } from "../format/message.ts"
 import type { ModelRef } from "../format/entry.ts"

@@ -1,3 +1,4 @@
+/** SHA-256 by Web Crypto, and bytes as hex digits. */
 import { StorageError } from "./errors.ts"
 
 /** SHA-256 as 64 lower-case hex digits, by Web Crypto. Throws `unsupported` in insecure pages, which have no Web Crypto. */

@@ -1,4 +1,4 @@
-/** Abort signals of calls. */
+/** Abort signals of calls: passed on, checked before a write is sent, and raced against running work. */
 import type { CallOptions } from "./contract.ts"
 import { StorageError } from "./errors.ts"
 
