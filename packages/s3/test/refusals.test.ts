@@ -1,4 +1,5 @@
-import type { Head, StorageError } from "@sessions/core/storage"
+import { collectBlobs, createSessions } from "@sessions/core"
+import type { Head, ListRow, StorageError } from "@sessions/core/storage"
 import { expect, test } from "vitest"
 import { createS3Storage, ObjectStoreError, type S3Storage, type StoreFailure } from "../src/index.ts"
 import { FakeBucket } from "./fake-bucket.ts"
@@ -7,11 +8,19 @@ import { linesOf } from "./lines.ts"
 
 const PROBING: Options = { etags: undefined as never }
 
+const message = (content: string) => ({ type: "message", message: { role: "user", content } }) as const
+
 async function refusal(call: Promise<unknown>): Promise<StorageError> {
   return call.then(
     () => expect.fail("the call was not refused"),
     (error: StorageError) => error,
   )
+}
+
+async function rowsOf(storage: S3Storage): Promise<ListRow[]> {
+  const rows: ListRow[] = []
+  for await (const row of storage.list()) rows.push(row)
+  return rows
 }
 
 function contents(bucket: FakeBucket): string[] {
@@ -166,6 +175,51 @@ test.each([
   }
   await expectCachedWriterRefused(storage, head, /left as it is; put back/)
   expect(contents(bucket)).toEqual(before)
+})
+
+test.each([
+  ["of a newer version", (text: string) => text.replace('"v":1', '"v":2'), "unsupported"],
+  ["not JSON", () => "hello\n", "corrupt"],
+  ["empty", () => "", "corrupt"],
+  ["without a line break", () => "x".repeat(100_000), "corrupt"],
+  ["cut off in the middle", (text: string) => text.slice(0, -100), "corrupt"],
+])("a tail that is %s is listed with the error of `head` and hides no other session", async (_, change, code) => {
+  // In the past, so that every blob is old enough to be collected.
+  let time = 1e12
+  const { storage, bucket } = openStorage(new FakeBucket({ now: () => (time += 1_000) }))
+  const sessions = createSessions({ storage })
+  for (const id of ["a", "b", "c"]) await (await sessions.create({ id, cwd: "/x" })).append(message(id))
+  await sessions.close()
+  edit(bucket, "tails/b", change)
+
+  const { storage: fresh } = openStorage(bucket)
+  const rows = new Map((await rowsOf(fresh)).map((row) => [row.id, row]))
+  expect([...rows.keys()].toSorted()).toEqual(["a", "b", "c"])
+  expect(rows.get("b")?.error).toMatchObject({ code, session: "b", at: "tails/b" })
+  expect((await refusal(fresh.head("b"))).message).toBe(rows.get("b")?.error?.message)
+  const again = createSessions({ storage: fresh })
+  expect(await again.list()).toMatchObject({ sessions: [{ id: "c" }, { id: "a" }], unreadable: [{ id: "b" }] })
+  expect((await again.continueRecent({ cwd: "/x" })).id).toBe("c")
+  await fresh.blobs.put(new Uint8Array(3))
+  expect(await collectBlobs(fresh, { olderThan: 0, unreadable: ["b"] })).toMatchObject({ removed: 1 })
+  await again.close()
+})
+
+test("a tail that the store denies is a row with that error; a store that does not answer ends the list", async () => {
+  const { storage, store } = openStorage(undefined, { patience: 50 })
+  for (const id of ["a", "b"]) await storage.append(id, linesOf(1), { expect: 0 })
+  let failure: StoreFailure = "denied"
+  store.fault = ({ key }, proceed) => {
+    if (key !== "tails/a") return proceed()
+    throw new ObjectStoreError(failure, "403 InvalidObjectState", { certain: true })
+  }
+  const rows = await rowsOf(storage)
+  expect(rows.map(({ id, error }) => [id, error?.code])).toEqual([
+    ["b", undefined],
+    ["a", "unavailable"],
+  ])
+  failure = "server"
+  await expect(rowsOf(storage)).rejects.toMatchObject({ code: "unavailable" })
 })
 
 test.each([

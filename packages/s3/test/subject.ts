@@ -42,6 +42,10 @@ export function createFakeSubject(
       for (; line < seq; line++) at = (bytes?.indexOf(10, at) ?? 0) + 1
       bytes?.set([0xff], at)
     },
+    corruptHead({ bucket }, session) {
+      const [key] = [...bucket.objects.keys()].filter((name) => name.includes("tails/") && name.endsWith(`/${session}`))
+      bucket.put(key ?? "", new TextEncoder().encode('{"format":"damaged"\n'))
+    },
     contains: ({ bucket }, text) => [...bucket.objects.values()].some(({ bytes }) => Buffer.from(bytes).includes(text)),
     crash(storage, { open }) {
       const store = open.get(storage)

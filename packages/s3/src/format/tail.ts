@@ -47,8 +47,8 @@ export function decodeTail(
   if (manifest === undefined) return broken("it has no manifest")
   if ("kind" in manifest) return manifest
   const rest = bytes.subarray(end + 1)
-  if (rest.length !== tailBytesOf(manifest))
-    return broken(`it has ${rest.length} bytes of lines, not ${tailBytesOf(manifest)}`)
+  const wrongSize = checkTailBytes(manifest, rest.length)
+  if (wrongSize !== undefined) return wrongSize
   const text = decodeUtf8(rest)
   if (text === undefined) return broken("its lines are not UTF-8")
   const lines = text.split("\n")
@@ -87,6 +87,12 @@ export function updatedAtOf(manifest: Manifest, lastModified: number): number {
   return manifest.at ?? Math.floor(lastModified / 1000) * 1000
 }
 
-function broken(why: string): Unreadable {
+/** `bytes`: of the lines after the manifest. */
+export function checkTailBytes(manifest: Manifest, bytes: number): Unreadable | undefined {
+  const expected = tailBytesOf(manifest)
+  return bytes === expected ? undefined : broken(`it has ${bytes} bytes of lines, not ${expected}`)
+}
+
+export function broken(why: string): Unreadable {
   return { kind: "broken", why }
 }

@@ -1,10 +1,10 @@
 /** Lists sessions, newest first: their order from a listing of the tails, each row from the manifest of its tail. */
-import type { HeadInfo, ListedSession } from "@sessions/core/storage"
+import { type AdapterListRow, type HeadInfo, type ListedSession, StorageError } from "@sessions/core/storage"
 import type { Deps } from "../base/deps.ts"
 import { type Manifest, tailBytesOf } from "../format/manifest.ts"
-import { decodeManifest, isUnreadable, updatedAtOf } from "../format/tail.ts"
+import { broken, checkTailBytes, decodeManifest, isUnreadable, updatedAtOf } from "../format/tail.ts"
 import { isTombstone } from "../format/tombstone.ts"
-import type { ListedObject } from "../object-store/object-store.ts"
+import { type ListedObject, ObjectStoreError } from "../object-store/object-store.ts"
 import { toStorageError } from "../requests/errors.ts"
 import { listObjects } from "../requests/objects.ts"
 import { ObjectChangedError, openObject } from "../requests/open-object.ts"
@@ -19,7 +19,7 @@ export async function* listSessions(
   deps: Deps,
   limit: number,
   signal: AbortSignal | undefined,
-): AsyncGenerator<readonly ListedSession[], void, undefined> {
+): AsyncGenerator<readonly AdapterListRow[], void, undefined> {
   const tails = (await listObjects(deps, deps.keys.tails, signal)).filter(
     ({ key, size }) => !isTombstone(size) && deps.keys.sessionOfTail(key) !== undefined,
   )
@@ -32,11 +32,16 @@ export async function* listSessions(
     const width = Math.min(PARALLEL_READS, Math.max(1, listed), limit - listed)
     const rows = await Promise.all(tails.slice(at, at + width).map((tail) => readRow(deps, tail, signal)))
     at += width
-    for (const row of rows) if (row !== undefined) deferred.push(row)
+    const unreadable: AdapterListRow[] = []
+    for (const row of rows) {
+      if (row?.error !== undefined) unreadable.push(row)
+      else if (row !== undefined) deferred.push(row)
+    }
     deferred.sort((a, b) => b.updatedAt - a.updatedAt)
     const newest = tails[at] === undefined ? Number.NEGATIVE_INFINITY : secondOf(tails[at] as ListedObject)
     const older = deferred.findIndex(({ updatedAt }) => updatedAt < newest)
-    const page = deferred.splice(0, older === -1 ? deferred.length : older)
+    // An unreadable tail has no time of its last append, so its row is not deferred.
+    const page = [...unreadable, ...deferred.splice(0, older === -1 ? deferred.length : older)]
     listed += page.length
     yield page
   }
@@ -60,29 +65,43 @@ export function headInfoOf(deps: Deps, session: string, manifest: Manifest, last
   }
 }
 
-/** Undefined if the session was deleted after the listing. */
+/** Undefined if the session was deleted after the listing. Rejects only if the store does not answer. */
 async function readRow(
   deps: Deps,
-  { key }: ListedObject,
+  { key, size }: ListedObject,
   signal: AbortSignal | undefined,
-): Promise<ListedSession | undefined> {
+): Promise<AdapterListRow | undefined> {
   const session = deps.keys.sessionOfTail(key) as string
-  const found = await readManifest(deps, session, signal)
-  return found === undefined
-    ? undefined
-    : { id: session, ...headInfoOf(deps, session, found.manifest, found.lastModified) }
+  try {
+    const found = await readManifest(deps, session, size, signal)
+    return found === undefined
+      ? undefined
+      : { id: session, ...headInfoOf(deps, session, found.manifest, found.lastModified) }
+  } catch (error) {
+    if (error instanceof StorageError && isOfOneTail(error)) return { id: session, error }
+    throw error
+  }
 }
 
-/** Reads the manifest without the lines that follow it. */
+/** Not an error of the store as a whole. A store denies or refuses a single object that it archived, or encrypted with another key. */
+function isOfOneTail({ code, cause }: StorageError): boolean {
+  if (code === "corrupt" || code === "unsupported") return true
+  return cause instanceof ObjectStoreError && (cause.failure === "denied" || cause.failure === "refused")
+}
+
+/** Reads the manifest without the lines that follow it; `corrupt` if their bytes are not as many as it says. */
 async function readManifest(
   deps: Deps,
   session: string,
+  size: number,
   signal: AbortSignal | undefined,
 ): Promise<{ readonly manifest: Manifest; readonly lastModified: number } | undefined> {
   const key = deps.keys.tail(session)
   for (let bytes = MANIFEST_BYTES; ; bytes *= 8) {
     try {
-      const object = await openObject(deps, key, { range: { from: 0, to: bytes } }, signal)
+      // S3 answers a range of an empty object with 416.
+      const range = size === 0 ? {} : { range: { from: 0, to: bytes } }
+      const object = await openObject(deps, key, range, signal)
       if (object === undefined || object === "unchanged") return undefined
       if (isTombstone(object.size)) {
         object.cancel()
@@ -91,8 +110,10 @@ async function readManifest(
       const content = await object.readAll()
       const end = content.indexOf(10)
       if (end === -1 && object.size > content.length) continue
-      const manifest = decodeManifest(end === -1 ? content : content.subarray(0, end))
+      const manifest = end === -1 ? broken("it has no manifest") : decodeManifest(content.subarray(0, end))
       if (isUnreadable(manifest)) throw unreadableError(deps, session, key, manifest)
+      const lines = checkTailBytes(manifest, object.size - end - 1)
+      if (lines !== undefined) throw unreadableError(deps, session, key, lines)
       return { manifest, lastModified: object.lastModified }
     } catch (error) {
       // The tail was replaced: read the manifest of the new one.

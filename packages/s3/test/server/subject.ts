@@ -43,6 +43,9 @@ export const server: Subject<ServerLocation> = {
     open.set(storage, connection)
     return storage
   },
+  async corruptHead({ prefix }, session) {
+    await createS3ObjectStore(client, BUCKET).put(`${prefix}/tails/${session}`, Buffer.from("damaged\n"))
+  },
   crash(storage, { open }) {
     const connection = open.get(storage)
     if (connection !== undefined) connection.dead = true
