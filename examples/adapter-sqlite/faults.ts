@@ -30,6 +30,11 @@ export function withFaults(faults: Faults, process: { readonly dead: boolean }):
       if (sql === "COMMIT") fail("lostAfter", 10, "disk I/O error")
     }
     return {
+      exec(sql) {
+        before(sql)
+        driver.exec(sql)
+        after(sql)
+      },
       prepare<Row>(sql: string) {
         const statement = driver.prepare<Row>(sql)
         return {
@@ -43,9 +48,7 @@ export function withFaults(faults: Faults, process: { readonly dead: boolean }):
           },
           run(...values) {
             before(sql)
-            const result = statement.run(...values)
-            after(sql)
-            return result
+            return statement.run(...values)
           },
         }
       },

@@ -2,19 +2,18 @@
 import { type Call, connectOnce, StorageError, type StorageErrorCode } from "@sessions/core/storage"
 import { type Driver, resultCode } from "./driver.ts"
 
-const SETUP = [
-  "PRAGMA busy_timeout = 2000",
-  "PRAGMA journal_mode = WAL",
-  // With NORMAL, SQLite acknowledges a WAL commit before it is on disk. fullfsync flushes the cache of the disk on macOS.
-  "PRAGMA synchronous = FULL",
-  "PRAGMA fullfsync = ON",
-  // Overwrites what is deleted, also in pages that are not used again.
-  "PRAGMA secure_delete = ON",
-  "CREATE TABLE IF NOT EXISTS sessions (id TEXT PRIMARY KEY, head TEXT NOT NULL)",
-  "CREATE TABLE IF NOT EXISTS lines (log TEXT, seq INTEGER, line BLOB NOT NULL, PRIMARY KEY (log, seq))",
-  "CREATE TABLE IF NOT EXISTS docs (key TEXT PRIMARY KEY, text BLOB NOT NULL)",
-  "CREATE TABLE IF NOT EXISTS blobs (hash TEXT PRIMARY KEY, bytes BLOB NOT NULL, putAt INTEGER NOT NULL)",
-]
+const SETUP = `
+  PRAGMA busy_timeout = 2000;
+  PRAGMA journal_mode = WAL;
+  -- With NORMAL, SQLite acknowledges a WAL commit before it is on disk. fullfsync flushes the cache of the disk on macOS.
+  PRAGMA synchronous = FULL;
+  PRAGMA fullfsync = ON;
+  -- Overwrites what is deleted, also in pages that are not used again.
+  PRAGMA secure_delete = ON;
+  CREATE TABLE IF NOT EXISTS sessions (id TEXT PRIMARY KEY, head TEXT NOT NULL);
+  CREATE TABLE IF NOT EXISTS lines (log TEXT, seq INTEGER, line BLOB NOT NULL, PRIMARY KEY (log, seq));
+  CREATE TABLE IF NOT EXISTS docs (key TEXT PRIMARY KEY, text BLOB NOT NULL);
+  CREATE TABLE IF NOT EXISTS blobs (hash TEXT PRIMARY KEY, bytes BLOB NOT NULL, putAt INTEGER NOT NULL)`
 /** Busy, corrupt, full, not a database. These errors wrote nothing; after any other error of a commit the outcome is unknown. */
 const CODES: { [result: number]: StorageErrorCode } = { 5: "unavailable", 11: "corrupt", 13: "quota", 26: "corrupt" }
 
@@ -22,26 +21,14 @@ const CODES: { [result: number]: StorageErrorCode } = { 5: "unavailable", 11: "c
 export interface Database {
   read<T>(work: (driver: Driver) => T): Promise<T>
   write<T>(work: (driver: Driver) => T): Promise<T>
-  /** Removes from the WAL what was deleted. Returns false if a reader needs the old pages. */
-  checkpoint(): Promise<boolean>
   readonly close: () => Promise<void>
 }
 
 export function createDatabase(open: () => Promise<Driver>): Database {
-  const connection = connectOnce({
-    open,
-    setUp(driver) {
-      for (const sql of SETUP) driver.prepare(sql).all()
-    },
-    close: (driver) => driver.close(),
-  })
+  const connection = connectOnce({ open, setUp: (driver) => driver.exec(SETUP), close: (driver) => driver.close() })
   return {
     read: async (work) => work(await connection.get()),
     write: async (work) => inTransaction(await connection.get(), work),
-    async checkpoint() {
-      const [row] = (await connection.get()).prepare<{ busy: number }>("PRAGMA wal_checkpoint(TRUNCATE)").all()
-      return row?.busy === 0
-    },
     close: connection.close,
   }
 }
@@ -53,15 +40,15 @@ export function toError(cause: unknown, { doing }: Call): StorageError {
 
 function inTransaction<T>(driver: Driver, work: (driver: Driver) => T): T {
   let committing = false
-  driver.prepare("BEGIN IMMEDIATE").run()
+  driver.exec("BEGIN IMMEDIATE")
   try {
     const result = work(driver)
     committing = true
-    driver.prepare("COMMIT").run()
+    driver.exec("COMMIT")
     return result
   } catch (cause) {
     try {
-      driver.prepare("ROLLBACK").run()
+      driver.exec("ROLLBACK")
     } catch {
       // After some errors SQLite has already rolled back.
     }

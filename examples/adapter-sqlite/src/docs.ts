@@ -3,6 +3,8 @@ import { type DocumentAdapter, fromUtf8, toUtf8 } from "@sessions/core/storage"
 import type { Database } from "./database.ts"
 import type { Driver } from "./driver.ts"
 
+const LIST = "SELECT key FROM docs WHERE key BETWEEN ? AND ? ORDER BY key"
+
 export function createDocs(db: Database): DocumentAdapter {
   return {
     get: (key) => db.read((driver) => textOf(driver, key)),
@@ -16,8 +18,7 @@ export function createDocs(db: Database): DocumentAdapter {
       }),
 
     async *list(prefix) {
-      const sql = "SELECT key FROM docs WHERE key BETWEEN ? AND ? ORDER BY key"
-      const rows = await db.read((driver) => driver.prepare<{ key: string }>(sql).all(...keyRange(prefix)))
+      const rows = await db.read((driver) => driver.prepare<{ key: string }>(LIST).all(...keyRange(prefix)))
       yield rows.map(({ key }) => key)
     },
   }

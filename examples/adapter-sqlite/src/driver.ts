@@ -5,15 +5,14 @@ type Value = string | number | Uint8Array | null
 
 /** The methods that the classes of Node, Deno and Bun share. */
 export interface Driver {
-  prepare<Row>(sql: string): Statement<Row>
+  exec(sql: string): void
+  prepare<Row>(sql: string): {
+    all(...values: readonly Value[]): Row[]
+    /** Reads row by row, for results that may be too large for memory. */
+    iterate(...values: readonly Value[]): Iterable<Row>
+    run(...values: readonly Value[]): { readonly changes: number | bigint }
+  }
   close(): void
-}
-
-interface Statement<Row> {
-  all(...values: readonly Value[]): Row[]
-  /** Reads row by row, for results that may be too large for memory. */
-  iterate(...values: readonly Value[]): Iterable<Row>
-  run(...values: readonly Value[]): { readonly changes: number | bigint }
 }
 
 export async function openDriver(path: string): Promise<Driver> {

@@ -15,18 +15,19 @@ import type { Database } from "./database.ts"
 import { deleteDocsOf } from "./docs.ts"
 import type { Driver } from "./driver.ts"
 
-interface Row {
-  readonly id: string
-  readonly head: string
-}
+type Row = { readonly id: string; readonly head: string }
+const toHead = (json: string): HeadInfo => JSON.parse(json) as HeadInfo
 
 const LIST = "SELECT id, head FROM sessions WHERE id > ? ORDER BY id LIMIT ?"
 const READ = "SELECT seq, line FROM lines WHERE log = ? AND seq >= ? AND seq < ? ORDER BY seq"
-const READ_BACK = `${READ} DESC`
+/** Removes from the WAL what was deleted. Busy: a reader needs the old pages. */
+const CHECKPOINT = "PRAGMA wal_checkpoint(TRUNCATE)"
 
 export function createLogs(db: Database): Pick<StorageAdapter, "append" | "head" | "read" | "list" | "delete"> {
   const head = (session: string) => db.read((driver) => headOf(driver, session))
   return {
+    head,
+
     append: (session, lines, o) =>
       db.write((driver) => {
         const after = headAfter(headOf(driver, session), lines, o)
@@ -37,21 +38,17 @@ export function createLogs(db: Database): Pick<StorageAdapter, "append" | "head"
         return { next, log }
       }),
 
-    head,
-
     // A log is deleted with all its lines at once, and its name is never used again.
     read: readPages(
       head,
       (_, log, from, to) => db.read((driver) => takeChunk(linesOf(driver, READ, log, from, to))),
-      (_, log, to, max) => db.read((driver) => windowStart(linesOf(driver, READ_BACK, log, 0, to), to, max)),
+      (_, log, to, max) => db.read((driver) => windowStart(linesOf(driver, `${READ} DESC`, log, 0, to), to, max)),
     ),
 
-    list: listPages((after, limit) =>
-      db.read((driver) => {
-        const rows = driver.prepare<Row>(LIST).all(after, limit)
-        return rows.map(({ id, head }) => toListRow(id, () => toHead(head)))
-      }),
-    ),
+    list: listPages(async (after, limit) => {
+      const rows = await db.read((driver) => driver.prepare<Row>(LIST).all(after, limit))
+      return rows.map(({ id, head }) => toListRow(id, () => toHead(head)))
+    }),
 
     async delete(session) {
       const deleted = await db.write((driver) => {
@@ -61,7 +58,8 @@ export function createLogs(db: Database): Pick<StorageAdapter, "append" | "head"
         deleteDocsOf(driver, session)
         return { bytes: head?.bytes ?? 0, parts: head ? 1 : 0 }
       })
-      return { ...deleted, purged: await db.checkpoint() }
+      const [row] = await db.read((driver) => driver.prepare<{ busy: number }>(CHECKPOINT).all())
+      return { ...deleted, purged: row?.busy === 0 }
     },
   }
 }
@@ -69,10 +67,6 @@ export function createLogs(db: Database): Pick<StorageAdapter, "append" | "head"
 function headOf(driver: Driver, session: string): HeadInfo | undefined {
   const [row] = driver.prepare<Row>("SELECT id, head FROM sessions WHERE id = ?").all(session)
   return row && toHead(row.head)
-}
-
-function toHead(json: string): HeadInfo {
-  return JSON.parse(json) as HeadInfo
 }
 
 function* linesOf(driver: Driver, sql: string, log: string, from: number, to: number): Iterable<string> {
