@@ -1,6 +1,6 @@
 /**
- * Where session information is stored: beside the head, written with each append, or as the document `sessions/<id>/info` if it is too
- * long for that or was projected from a whole log. Both are caches. The log wins over them; `refresh.ts` brings them up to date.
+ * Stores session information: beside the head, written with each append, or as the document `sessions/<id>/info` if it is too long for
+ * that or was projected from a whole log. Both are caches. The log wins over them; `refresh.ts` brings them up to date.
  */
 import { fits } from "../storage/utf8.ts"
 import { type CallOptions, type HeadInfo, MAX_INFO_BYTES, type Seq, type SessionStorage } from "../storage/contract.ts"

@@ -1,4 +1,4 @@
-/** From an entry that a caller appends to its line; values too large for a line move to the blob store. */
+/** Encodes the entry of an append as its line; values that are too large for a line move to the blob store. */
 import {
   applyBlobs,
   type BlobLimits,

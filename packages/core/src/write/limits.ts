@@ -1,4 +1,4 @@
-/** Whether appends fit the limits of their storage and of their session. Refused before anything is written. */
+/** Checks appends against the limits of their storage and their session, before anything is written. */
 import { SessionError } from "../format/errors.ts"
 import { encodeHeader } from "../format/line.ts"
 import { FULL_SESSION_SLACK_BYTES } from "../format/limits.ts"

@@ -1,4 +1,4 @@
-/** What the end of a stored log, read because an append did not succeed, means for the session in memory. */
+/** Reads the end of a stored log after an append that did not succeed, and compares it with the session in memory. */
 import { encodeHeader, parseLine } from "../format/line.ts"
 import type { Head, Seq, SessionStorage } from "../storage/contract.ts"
 import type { EntryLog, EntrySlot } from "../log/entry-log.ts"

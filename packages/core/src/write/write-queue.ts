@@ -1,6 +1,6 @@
 /**
- * The append queue of one session: one batch is in flight, and what arrives meanwhile goes out together in the next. It decides what
- * becomes of a batch that failed, whose outcome is unknown, or that met another writer's. Rules: `docs/contract.md`, "The append queue".
+ * The append queue of one session: one batch is in flight, and the appends that arrive meanwhile form the next. It handles batches that
+ * fail, that have an unknown outcome, or that conflict with another writer's. Rules: `docs/contract.md`, "The append queue".
  */
 import { hasCode } from "../format/errors.ts"
 import { encodeHeader } from "../format/line.ts"

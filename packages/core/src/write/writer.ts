@@ -1,6 +1,6 @@
 /**
- * Appends lines to one log until the outcome is known. Creation, the append queue and transfers write through this, so that a try
- * that may have arrived is looked for in one way.
+ * Appends lines to one log until the outcome is known. Creation, the append queue and transfers write through this, so that all of them
+ * find out in the same way whether an attempt without an answer was written.
  */
 import { backoff } from "../storage/clock.ts"
 import type { CallOptions, Head, HeadInfo, Seq, SessionStorage, StorageAppendOptions } from "../storage/contract.ts"

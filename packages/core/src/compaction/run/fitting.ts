@@ -1,4 +1,4 @@
-/** The tokens of a context as a model gets it, and why a compacted context still does not fit. */
+/** Counts the tokens of a context as a model gets it, and explains why a compacted context still does not fit its window. */
 import { compactionMessage } from "../../context/render.ts"
 import { pruneMessages } from "../../context/prune/prune.ts"
 import type { ContextMessage } from "../../context/types.ts"
