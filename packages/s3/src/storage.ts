@@ -21,6 +21,7 @@ import { createBlobs } from "./documents/blobs.ts"
 import { createDocs } from "./documents/documents.ts"
 import { type Collected, collectSession, sessionsWithObjects } from "./garbage-collection/collect.ts"
 import type { EtagForm, ObjectStore } from "./object-store/object-store.ts"
+import { refuseVersions } from "./object-store/refuse-versions.ts"
 import { createS3ObjectStore } from "./object-store/s3-object-store.ts"
 import { type ReadDeps, readLog } from "./read/read.ts"
 import { toStorageError } from "./requests/errors.ts"
@@ -45,8 +46,9 @@ export interface S3StorageOptions extends S3Tuning {
    */
   readonly unsafeSingleWriter?: boolean
   /**
-   * Allows a versioned bucket, which needs a lifecycle rule that expires noncurrent versions. Default false: such a bucket is
-   * refused with `unsupported`.
+   * Allows a versioned bucket, which needs a lifecycle rule that expires noncurrent versions; `delete` then never answers `purged`.
+   * Default false: writes to such a bucket are refused with `unsupported`. If `etags` is given, the first answer that shows the
+   * versions counts: that to the first write, or to reading an object that was written with versions.
    */
   readonly allowVersions?: boolean
 }
@@ -84,19 +86,26 @@ export function createS3Storage(options: S3StorageOptions): S3Storage {
 
 /** The same over any object store that implements {@link ObjectStore}. */
 export function createObjectStorage(options: ObjectStorageOptions): S3Storage {
-  const { prefix = "", unsafeSingleWriter = false } = options
+  const { prefix = "", unsafeSingleWriter = false, allowVersions = false } = options
   const settings = toSettings(options)
   const time = options.time ?? realTime
   const keys = createKeys(prefix, settings.shard)
   const description = keys.prefix === "" ? options.name : `${options.name}/${keys.prefix}`
-  const deps: Deps = { store: options.store, keys, settings, time, description }
+  const { store, isVersioned } = allowVersions
+    ? { store: options.store, isVersioned: () => true }
+    : refuseVersions(options.store)
+  const deps: Deps = { store, keys, settings, time, description, mayKeepVersions: isVersioned }
   const tails = createTailCache(deps)
-  const conditionalWrites = createConditionalWrites(deps, {
-    etags: options.etags,
-    unsafeSingleWriter,
-    allowVersions: options.allowVersions ?? false,
-    formInTails: () => tails.etagForm,
-  })
+  // The probe writes to any bucket, and reports versions itself.
+  const conditionalWrites = createConditionalWrites(
+    { ...deps, store: options.store },
+    {
+      etags: options.etags,
+      unsafeSingleWriter,
+      allowVersions,
+      formInTails: () => tails.etagForm,
+    },
+  )
   const readDeps: ReadDeps = { ...deps, tails, blocks: createLruCache(settings.cacheBytes) }
   const writeDeps: AppendDeps = { ...deps, tails, conditionalWrites, readLines }
   const locks = createWriteLocks()

@@ -22,15 +22,15 @@ interface Stored extends ObjectInfo {
 
 export class FakeBucket {
   readonly objects: Map<string, Stored> = new Map()
+  versioned: boolean
   readonly #now: () => number
   readonly #etags: EtagForm | "none" | "ignored"
-  readonly #versioned: boolean
   readonly #pageSize: number
 
   constructor(options: BucketOptions = {}) {
     this.#now = options.now ?? ticking()
     this.#etags = options.etags ?? "quoted"
-    this.#versioned = options.versioned ?? false
+    this.versioned = options.versioned ?? false
     this.#pageSize = options.pageSize ?? 1_000
   }
 
@@ -41,8 +41,9 @@ export class FakeBucket {
     }
     // Like S3's, derived from the content: equal bytes have equal ETags.
     const etag = hashOf(bytes)
-    this.objects.set(key, { bytes: bytes.slice(), etag, size: bytes.length, lastModified: this.#now() })
-    return { etag, versioned: this.#versioned }
+    const versioned = this.versioned
+    this.objects.set(key, { bytes: bytes.slice(), etag, size: bytes.length, lastModified: this.#now(), versioned })
+    return { etag, versioned }
   }
 
   list(prefix: string, after = ""): { readonly objects: ListedObject[]; readonly next?: string } {

@@ -1,5 +1,11 @@
 /** An object store over a bucket in memory, into which tests inject faults. */
-import { type GetOptions, type ObjectStore, ObjectStoreError, type StoredObject } from "../src/index.ts"
+import {
+  type GetOptions,
+  type ObjectInfo,
+  type ObjectStore,
+  ObjectStoreError,
+  type StoredObject,
+} from "../src/index.ts"
 import type { FakeBucket } from "./fake-bucket.ts"
 
 export interface StoreCall {
@@ -42,7 +48,7 @@ export function createFakeStore(bucket: FakeBucket): FakeStore {
         const found = bucket.objects.get(key)
         return found === undefined
           ? undefined
-          : { etag: found.etag, size: found.size, lastModified: seconds(found.lastModified) }
+          : { etag: found.etag, size: found.size, lastModified: seconds(found.lastModified), ...versionsOf(found) }
       }),
     list: (prefix, o = {}) => through("list", prefix, o.signal, () => bucket.list(prefix, o.after)),
     delete: (key, o) => through("delete", key, o?.signal, () => void bucket.objects.delete(key)),
@@ -77,6 +83,7 @@ function getObject(
     etag: found.etag,
     size: found.size,
     lastModified: seconds(found.lastModified),
+    ...versionsOf(found),
     length: bytes.length,
     body: body === undefined ? inParts(bytes) : body(bytes),
   }
@@ -84,6 +91,10 @@ function getObject(
 
 export async function* inParts(bytes: Uint8Array, size = 65_536): AsyncGenerator<Uint8Array, void, undefined> {
   for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size)
+}
+
+function versionsOf({ versioned }: ObjectInfo): Pick<ObjectInfo, "versioned"> {
+  return versioned === undefined ? {} : { versioned }
 }
 
 /** The Last-Modified header has whole seconds, a listing has milliseconds. */

@@ -1,7 +1,13 @@
 import { collectBlobs, createSessions } from "@sessions/core"
 import type { Head, ListRow, StorageError } from "@sessions/core/storage"
 import { expect, test } from "vitest"
-import { createS3Storage, ObjectStoreError, type S3Storage, type StoreFailure } from "../src/index.ts"
+import {
+  createS3ObjectStore,
+  createS3Storage,
+  ObjectStoreError,
+  type S3Storage,
+  type StoreFailure,
+} from "../src/index.ts"
 import { FakeBucket } from "./fake-bucket.ts"
 import { openStorage, type Options, readLines } from "./open-storage.ts"
 import { linesOf } from "./lines.ts"
@@ -127,6 +133,59 @@ test("a versioned bucket is refused, unless `allowVersions` is set", async () =>
   expect(bucket.objects.size).toBe(0)
   const { storage: allowed } = openStorage(bucket, { ...PROBING, allowVersions: true })
   await expect(allowed.append("a", ["{}"], { expect: 0 })).resolves.toMatchObject({ next: 1 })
+})
+
+test("with `etags` given, a versioned bucket is refused from the first answer that shows it", async () => {
+  const bucket = new FakeBucket({ versioned: true })
+  const { storage } = openStorage(bucket)
+  const head = await storage.append("a", linesOf(2), { expect: 0 })
+  const before = contents(bucket)
+  const { storage: deleting } = openStorage(bucket)
+  const { storage: reading } = openStorage(bucket)
+  await reading.head("a")
+  for (const call of [
+    // After the answer to its own write.
+    () => storage.append("a", ["{}"], { expect: head }),
+    () => storage.docs.put("x", "{}", { expect: null }),
+    () => storage.blobs.put(new Uint8Array(3)),
+    // After the answer to reading the tail, which a deletion and an append by another process do first.
+    () => deleting.delete("a"),
+    () => openStorage(bucket).storage.append("a", ["{}"], { expect: head }),
+    () => reading.append("b", ["{}"], { expect: 0 }),
+  ]) {
+    const error = await refusal(call())
+    expect(error).toMatchObject({ code: "unsupported", message: expect.stringContaining("allowVersions") })
+  }
+  expect(contents(bucket)).toEqual(before)
+  expect(await readLines(reading, "a")).toEqual(linesOf(2))
+  expect(await reading.probe()).toMatchObject({ safe: false, versioned: true })
+})
+
+test("a delete is not `purged` if the answer to its own write shows versions, or if they are allowed", async () => {
+  const bucket = new FakeBucket()
+  const { storage } = openStorage(bucket)
+  for (const id of ["a", "b"]) await storage.append(id, linesOf(2), { expect: 0 })
+  bucket.versioned = true
+  expect(await storage.delete("a")).toMatchObject({ parts: 1, purged: false })
+  const { storage: allowed } = openStorage(bucket, { allowVersions: true })
+  expect(await allowed.delete("b")).toMatchObject({ parts: 1, purged: false })
+  expect(await allowed.delete("b")).toEqual({ bytes: 0, parts: 0, purged: false })
+})
+
+test("the S3 client's answers to GET, HEAD and PUT show whether the bucket is versioned", async () => {
+  for (const [VersionId, versioned] of [
+    ["3sL4kqtJlcpXroDTDmJ", true],
+    ["null", false],
+    [undefined, false],
+  ] as const) {
+    const client = {
+      send: async () => ({ ETag: '"e"', ContentLength: 0, ...(VersionId !== undefined && { VersionId }) }),
+    }
+    const store = createS3ObjectStore(client as never, "b")
+    for (const answer of [store.get("k"), store.head("k"), store.put("k", new Uint8Array(0))]) {
+      expect(await answer).toMatchObject({ versioned })
+    }
+  }
 })
 
 test("a tail of a newer version is neither read nor overwritten", async () => {

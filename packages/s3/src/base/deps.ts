@@ -11,4 +11,6 @@ export interface Deps {
   readonly time: Time
   /** E.g. `s3:bucket/prefix/`. */
   readonly description: string
+  /** Whether the bucket may keep what is replaced or deleted in it. */
+  readonly mayKeepVersions: () => boolean
 }

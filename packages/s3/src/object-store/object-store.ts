@@ -49,6 +49,8 @@ export interface ObjectInfo {
   readonly size: number
   /** Milliseconds since the epoch. */
   readonly lastModified: number
+  /** The answer shows that the bucket is versioned (`x-amz-version-id`). Missing in a listing, which does not show it. */
+  readonly versioned?: boolean
 }
 
 export interface StoredObject extends ObjectInfo {
@@ -76,6 +78,7 @@ export interface ObjectPage {
  * - `server`: an internal error of the store (5xx).
  * - `denied`: the credentials lack a permission. `credentials`: they are wrong or expired.
  * - `bucket`: no such bucket. `clock`: this machine's clock is too far off. `quota`: the store is full.
+ * - `versioned`: the bucket is versioned, which the storage does not allow; the storage itself refuses its writes.
  * - `refused`: anything else.
  */
 export type StoreFailure =
@@ -89,6 +92,7 @@ export type StoreFailure =
   | "bucket"
   | "clock"
   | "quota"
+  | "versioned"
   | "refused"
 
 /** The only error that an {@link ObjectStore} rejects with. */

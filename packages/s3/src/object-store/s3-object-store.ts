@@ -44,10 +44,20 @@ export function createS3ObjectStore(client: S3Client, bucket: string): ObjectSto
         (options) =>
           unlessMissing(async () => {
             try {
-              const { Body, ETag, LastModified, ContentLength, ContentRange } = await client.send(command, options)
+              const { Body, ETag, LastModified, ContentLength, ContentRange, VersionId } = await client.send(
+                command,
+                options,
+              )
               const length = ContentLength ?? 0
               const size = Number(ContentRange?.split("/")[1] ?? length)
-              return { etag: bare(ETag), size, lastModified: timeOf(LastModified), length, body: bytesOf(Body) }
+              return {
+                etag: bare(ETag),
+                size,
+                lastModified: timeOf(LastModified),
+                versioned: isVersion(VersionId),
+                length,
+                body: bytesOf(Body),
+              }
             } catch (error) {
               if (statusOf(error) === 304) return "unchanged"
               throw error
@@ -67,7 +77,7 @@ export function createS3ObjectStore(client: S3Client, bucket: string): ObjectSto
       })
       return send(async (options) => {
         const { ETag, VersionId } = await client.send(command, options)
-        return { etag: bare(ETag), versioned: VersionId !== undefined && VersionId !== "null" }
+        return { etag: bare(ETag), versioned: isVersion(VersionId) }
       }, o)
     },
 
@@ -76,8 +86,9 @@ export function createS3ObjectStore(client: S3Client, bucket: string): ObjectSto
       return send(
         (options) =>
           unlessMissing(async () => {
-            const { ETag, ContentLength, LastModified } = await client.send(command, options)
-            return { etag: bare(ETag), size: ContentLength ?? 0, lastModified: timeOf(LastModified) }
+            const { ETag, ContentLength, LastModified, VersionId } = await client.send(command, options)
+            const lastModified = timeOf(LastModified)
+            return { etag: bare(ETag), size: ContentLength ?? 0, lastModified, versioned: isVersion(VersionId) }
           }),
         o,
       )
@@ -114,6 +125,11 @@ function conditionOf(condition: PutCondition | undefined): { IfNoneMatch?: strin
   if (condition === undefined) return {}
   if (condition.kind === "absent") return { IfNoneMatch: "*" }
   return { IfMatch: condition.form === "quoted" ? `"${condition.etag}"` : condition.etag }
+}
+
+/** An object that was written without versioning has the version `null`. */
+function isVersion(id: string | undefined): boolean {
+  return id !== undefined && id !== "null"
 }
 
 function bare(etag: string | undefined): string {

@@ -64,5 +64,10 @@ const MEANINGS: Readonly<Record<StoreFailure, Meaning>> = {
   },
   clock: { code: "unavailable", advice: "this machine's clock is too far from the store's; set it" },
   quota: { code: "quota", advice: "the store is full; make room or raise the quota, and repeat the call" },
+  versioned: {
+    code: "unsupported",
+    advice:
+      "the bucket is versioned, so it would keep what is replaced and deleted; use a bucket without versioning, or give it a lifecycle rule that expires noncurrent versions and set `allowVersions`",
+  },
   refused: { code: "unavailable", advice: "the store refused the request; its message says why" },
 }

@@ -24,7 +24,7 @@ export function isRetryable(error: unknown): boolean {
  * sends a write twice is refused because its first attempt succeeded.
  */
 export function provesNotWritten({ certain, failure }: ObjectStoreError): boolean {
-  return certain && ["denied", "credentials", "bucket", "clock", "quota"].includes(failure)
+  return certain && ["denied", "credentials", "bucket", "clock", "quota", "versioned"].includes(failure)
 }
 
 export interface Backoff {

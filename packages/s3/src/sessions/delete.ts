@@ -34,11 +34,11 @@ export async function deleteSession(deps: TailDeps, session: string, lock: Write
   )
   if (!done || before.kind !== "live") {
     // An earlier deletion, or a creation, may have been interrupted before it removed everything.
-    return { bytes: 0, parts: 0, purged: await isEmptied(collectLeft(deps, session, lock)) }
+    return { bytes: 0, parts: 0, purged: await isPurged(deps, collectLeft(deps, session, lock)) }
   }
   const { manifest } = before
   const parts = manifest.segments.length + (tailBytesOf(manifest) > 0 ? 1 : 0)
-  return { bytes: manifest.bytes, parts, purged: await isEmptied(removeOthers(deps, session, generation)) }
+  return { bytes: manifest.bytes, parts, purged: await isPurged(deps, removeOthers(deps, session, generation)) }
 }
 
 async function collectLeft(deps: TailDeps, session: string, lock: WriteLock): Promise<number> {
@@ -60,9 +60,9 @@ async function removeOthers(deps: Deps, session: string, generation: string): Pr
 }
 
 /** The session is deleted, so a failure only means that objects are left: for another `delete`, or for garbage collection. */
-async function isEmptied(left: Promise<number>): Promise<boolean> {
+async function isPurged(deps: Deps, left: Promise<number>): Promise<boolean> {
   return left.then(
-    (count) => count === 0,
+    (count) => count === 0 && !deps.mayKeepVersions(),
     () => false,
   )
 }
