@@ -201,10 +201,11 @@ export class LiveSession implements QueueContext, CompactableSession {
   async #outcomeOf(ids: readonly string[], o: AppendOptions): Promise<AppendResult> {
     const pending = ids.filter((id) => (this.state.log.find(id) as Seq) >= this.state.acknowledged)
     const items = pending.length === 0 ? [] : this.#queue.holding(pending)
-    const results = items.map((item) => this.#queue.waitFor(item, ids, o.signal))
+    // The newest first: an abort withdraws it, if it is this request's own, and its error must say so.
+    const results = items.toReversed().map((item) => this.#queue.waitFor(item, ids, o.signal))
     // After the callers are known: the queue may refuse an append at once.
     if (items.length > 0) this.#queue.wake()
-    const last = (await Promise.all(results)).at(-1)
+    const [last] = await Promise.all(results)
     return { ...last, ids, head: this.state.head, durable: this.state.head !== undefined }
   }
 

@@ -97,3 +97,18 @@ test("an append that repeats an entry and adds one that the queue refuses at onc
   expect(await session.append([note("n", "n"), user("y", "v")])).toMatchObject({ ids: ["n", "v"], durable: true })
   expect(await storedIds(location)).toEqual(["n", "v"])
 })
+
+test("aborting an append that repeats an entry and adds another withdraws the new one, and says that it was not sent", async () => {
+  const location = createMemoryLocation()
+  const { sessions, storage } = createWriter(location)
+  const session = await sessions.create({ id: "s" })
+  const release = storage.hold("append")
+  const controller = new AbortController()
+  const first = session.append(user("a", "a"))
+  const both = session.append([user("a", "a"), user("b", "b")], { signal: controller.signal })
+  controller.abort()
+  await expect(both).rejects.toMatchObject({ code: "aborted", sent: false })
+  release()
+  await first
+  expect(await storedIds(location)).toEqual(["a"])
+})
