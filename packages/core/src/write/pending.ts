@@ -137,6 +137,12 @@ export function acknowledge({ opens, diverged, callers }: PendingAppend, head: H
   }
 }
 
+/** The append waits in memory again: the creation of its session failed. */
+export function acknowledgeDeferred(item: PendingAppend): void {
+  for (const { ids, resolve } of item.callers) resolve({ ids, head: undefined, durable: false })
+  item.callers = []
+}
+
 /** The append is not in the log, and never will be. */
 export function refuse(item: PendingAppend, error: unknown): void {
   if (item.opens !== undefined) {

@@ -232,6 +232,20 @@ test("a repeated append of deferred entries gets the same acknowledgement", asyn
   expect(await storedIds(location)).toEqual(["n", "u"])
 })
 
+test("if the creation fails, a flush and a repeated append do not wait for the next one", async () => {
+  const { session, storage, location } = await open("assistant")
+  await session.append(note("n", "n"))
+  storage.fail("append", "quota")
+  const first = codeOf(session.append(assistant("a", "a")))
+  const flushed = session.flush()
+  const repeated = session.append(note("n", "n"))
+  expect(await first).toBe("quota")
+  await flushed
+  expect(await repeated).toEqual({ ids: ["n"], head: undefined, durable: false })
+  await session.append(assistant("b", "b"))
+  expect(await storedIds(location)).toEqual(["n", "b"])
+})
+
 test("an append that waits costs the same, however many wait before it", async () => {
   const { session } = await open("user")
   const start = performance.now()

@@ -13,6 +13,7 @@ import { aborted, behindUnknown, gone, otherWriter, taken, unknownOutcome } from
 import { batchOf, headerBytes, refusalOf } from "./limits.ts"
 import {
   acknowledge,
+  acknowledgeDeferred,
   type Caller,
   entriesOf,
   leafAfter,
@@ -316,7 +317,11 @@ export class WriteQueue {
     state.keepPending(entriesOf(kept))
     const waiting = wait && kept.every((item) => item.deferred && item.outcome === "queued")
     this.#items = waiting ? [] : kept
-    if (waiting) this.#context.waitForCreation(kept)
+    if (waiting) {
+      this.#context.waitForCreation(kept)
+      // No caller may wait for a creation that may never come.
+      for (const item of kept) acknowledgeDeferred(item)
+    }
     this.#leave(failed, error)
   }
 
