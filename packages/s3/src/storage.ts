@@ -63,7 +63,10 @@ export type ObjectStorageOptions = Omit<S3StorageOptions, "client" | "bucket"> &
 }
 
 export interface S3Storage extends SessionStorage {
-  /** Finds out, with an object of its own, whether several writers are safe in this bucket. For deployments. */
+  /**
+   * Finds out, with an object of its own, whether several writers are safe in this bucket. For deployments. `unavailable` if the
+   * store cannot be used, within three seconds.
+   */
   probe(o?: CallOptions): Promise<S3Probe>
   /**
    * Removes the objects of one session, or of all, that nothing refers to: segments of writers that died or lost a race, and what

@@ -10,7 +10,7 @@ import { ABSENT, encodeTail, etagOf, type LiveTail, type Tail } from "../format/
 import { ObjectStoreError } from "../object-store/object-store.ts"
 import { storageError, toStorageError } from "../requests/errors.ts"
 import { sendOnce } from "../requests/request.ts"
-import { isRetryable, provesNotWritten, startBackoff } from "../requests/retry.ts"
+import { type Backoff, isRetryable, provesNotWritten, startBackoff } from "../requests/retry.ts"
 import { type Merged, mergeSegments, withMerged } from "../segments/merge.ts"
 import { planSeal, writeSealed } from "../segments/seal.ts"
 import { removeSegments } from "../segments/segments.ts"
@@ -46,10 +46,10 @@ export async function append(
   lock: WriteLock,
   sentBefore: boolean,
 ): Promise<Head> {
-  const backoff = startBackoff(deps)
+  let backoff = startBackoff(deps)
   let attempts: Attempts = { any: sentBefore, uncertain: sentBefore, base: undefined }
   let pending: PendingSegments | undefined
-  let tail = await firstTail(deps, session, batch, lock.signal)
+  let tail = await firstTail(deps, session, batch, lock.signal, backoff)
   for (;;) {
     const outcome = await findOutcome(deps, session, tail, batch, attempts)
     if (outcome.kind !== "send") {
@@ -63,6 +63,8 @@ export async function append(
     if (pending === undefined || pending.generation !== base.generation || pending.fence !== fenceOf(tail)) {
       await removeUnnamed(deps, session, pending, manifestOf(tail))
       pending = await writePendingSegments(deps, session, base, tail, batch, lock.signal)
+      // A written segment is progress, which may have taken longer than the patience with failures.
+      if (pending.sealed.length > 0) backoff = startBackoff(deps)
     }
     const next = nextTail(base, tail, batch, pending)
     lock.send()
@@ -72,7 +74,7 @@ export async function append(
       return { next: next.manifest.next, log: next.manifest.log }
     }
     attempts = { any: true, uncertain: attempts.uncertain || !failure.certain, base: tail }
-    const now = await fetchAfterFailure(deps, session, failure, attempts)
+    const now = await fetchAfterFailure(deps, session, failure, attempts, backoff)
     const untouched = etagOf(now) === etagOf(tail)
     if (untouched && failure.failure === "precondition") await probeAgain(deps, session, failure, attempts)
     if (untouched && !(isRetryable(failure) && (await backoff.pause(failure)))) {
@@ -84,16 +86,22 @@ export async function append(
 }
 
 /** The cached tail if it can be the expected one; otherwise the store is asked. */
-async function firstTail(deps: AppendDeps, session: string, { expect }: Batch, signal: AbortSignal): Promise<Tail> {
+async function firstTail(
+  deps: AppendDeps,
+  session: string,
+  { expect }: Batch,
+  signal: AbortSignal,
+  backoff: Backoff,
+): Promise<Tail> {
   const { tails, conditionalWrites } = deps
   const cached = tails.cached(session)
   if (expect !== 0) {
     const usable = cached?.kind === "live" && cached.manifest.log === expect.log && cached.manifest.next >= expect.next
-    return usable ? cached : tails.fetch(session, signal)
+    return usable ? cached : tails.fetch(session, signal, backoff)
   }
   if (cached?.kind === "deleted") return cached
   // A creation needs no read: with conditional writes the store refuses it if the session exists.
-  return cached === undefined && !conditionalWrites.unsafeSingleWriter ? ABSENT : tails.fetch(session, signal)
+  return cached === undefined && !conditionalWrites.unsafeSingleWriter ? ABSENT : tails.fetch(session, signal, backoff)
 }
 
 async function findOutcome(
@@ -192,9 +200,10 @@ async function fetchAfterFailure(
   session: string,
   failure: ObjectStoreError,
   { uncertain }: Attempts,
+  backoff: Backoff,
 ): Promise<Tail> {
   try {
-    return await deps.tails.fetch(session)
+    return await deps.tails.fetch(session, undefined, backoff)
   } catch (error) {
     const location = { session, at: deps.keys.tail(session) }
     if (!uncertain && provesNotWritten(failure)) throw toStorageError(deps, failure, `append to ${session}`, location)

@@ -22,7 +22,7 @@ export interface S3Tuning {
   readonly readAheadBytes?: number
   /** Longest time that a request may take without receiving a byte; default 10,000. */
   readonly requestTimeout?: number
-  /** Longest time that a failing request is retried; default 20,000. */
+  /** Longest time that the failing requests of a call are retried, all together; default 20,000. Progress starts it anew. */
   readonly patience?: number
   /**
    * For this long, a read below the end that `head` returned is answered from what `head` fetched; default 2,000. Within it a read

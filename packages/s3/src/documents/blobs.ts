@@ -12,14 +12,14 @@ import { storageError, toStorageError } from "../requests/errors.ts"
 import { iterateObjects } from "../requests/objects.ts"
 import { ObjectChangedError, openObject } from "../requests/open-object.ts"
 import { sendOnce } from "../requests/request.ts"
-import { isRetryable, startBackoff, withRetries } from "../requests/retry.ts"
+import { type Backoff, isRetryable, startBackoff, withRetries } from "../requests/retry.ts"
 import type { TailDeps } from "../tail/tail-deps.ts"
 
 export function createBlobs(deps: TailDeps): BlobAdapter {
   const { store, keys, time, conditionalWrites } = deps
 
-  async function headOf(hash: string, o: CallOptions): Promise<ObjectInfo | undefined> {
-    const found = await withRetries(deps, o.signal, (signal) => store.head(keys.blob(hash), { signal }))
+  async function headOf(hash: string, o: CallOptions, backoff?: Backoff): Promise<ObjectInfo | undefined> {
+    const found = await withRetries(deps, o.signal, (signal) => store.head(keys.blob(hash), { signal }), backoff)
     return found === undefined || isTombstone(found.size) ? undefined : found
   }
 
@@ -52,7 +52,7 @@ export function createBlobs(deps: TailDeps): BlobAdapter {
         const backoff = startBackoff(deps)
         let failed: { readonly etag: string; readonly error: unknown } | undefined
         for (;;) {
-          const found = await headOf(hash, o)
+          const found = await headOf(hash, o, backoff)
           // After a failed attempt the blob is gone: by this deletion, whose answer was lost, or by another one.
           if (found === undefined) return failed !== undefined
           if (!isOlder(found, o.ifPutBefore)) return false
@@ -89,7 +89,7 @@ async function readBlob(deps: Deps, hash: string, o: CallOptions): Promise<Uint8
   const backoff = startBackoff(deps)
   for (;;) {
     try {
-      const object = await openObject(deps, at, {}, o.signal)
+      const object = await openObject(deps, at, {}, o.signal, backoff)
       if (object === undefined || object === "unchanged") return undefined
       if (isTombstone(object.size)) {
         object.cancel()

@@ -21,7 +21,7 @@ import { storageError, toStorageError } from "../requests/errors.ts"
 import { listObjects } from "../requests/objects.ts"
 import { ObjectChangedError, openObject } from "../requests/open-object.ts"
 import { sendOnce } from "../requests/request.ts"
-import { isRetryable, provesNotWritten, startBackoff } from "../requests/retry.ts"
+import { type Backoff, isRetryable, provesNotWritten, startBackoff } from "../requests/retry.ts"
 import type { TailDeps } from "../tail/tail-deps.ts"
 
 /** The object at a document's key: a document, a tombstone, or none. */
@@ -40,7 +40,10 @@ const ABSENT: StoredDoc = { etag: undefined, text: undefined, token: undefined, 
 
 export function createDocs(deps: TailDeps): DocumentAdapter {
   return {
-    get: async (key, o) => (await readDoc(deps, key, await objectKeyOf(deps, key, o), o)).text,
+    async get(key, o) {
+      const backoff = startBackoff(deps)
+      return (await readDoc(deps, key, await objectKeyOf(deps, key, o, backoff), o, backoff)).text
+    },
 
     compareAndSet(key, from, to, o) {
       if (to === null) {
@@ -58,19 +61,18 @@ export function createDocs(deps: TailDeps): DocumentAdapter {
   }
 }
 
-async function objectKeyOf(deps: TailDeps, key: string, o: CallOptions): Promise<string> {
+async function objectKeyOf(deps: TailDeps, key: string, o: CallOptions, backoff: Backoff): Promise<string> {
   const { session, name } = parseDocKey(key)
   if (session === undefined) return `${deps.keys.docs}${name}`
   // Never from the cache: a document written to a generation that has ended would be acknowledged and never found.
-  const tail = await deps.tails.fetch(session, o.signal)
+  const tail = await deps.tails.fetch(session, o.signal, backoff)
   return `${deps.keys.docsOf(session, generationOf(tail))}${name}`
 }
 
-async function readDoc(deps: Deps, key: string, at: string, o: CallOptions): Promise<StoredDoc> {
-  const backoff = startBackoff(deps)
+async function readDoc(deps: Deps, key: string, at: string, o: CallOptions, backoff: Backoff): Promise<StoredDoc> {
   for (;;) {
     try {
-      const object = await openObject(deps, at, {}, o.signal)
+      const object = await openObject(deps, at, {}, o.signal, backoff)
       if (object === undefined || object === "unchanged") return ABSENT
       const bytes = await object.readAll()
       const { etag } = object
@@ -106,15 +108,15 @@ async function compareAndSet(
 ): Promise<boolean> {
   const { conditionalWrites } = deps
   let etags = await conditionalWrites.etagForm()
-  const at = await objectKeyOf(deps, key, o)
-  const token = createToken(deps.time)
   const backoff = startBackoff(deps)
+  const at = await objectKeyOf(deps, key, o, backoff)
+  const token = createToken(deps.time)
   let sent = false
   let uncertain = false
   let failure: ObjectStoreError | undefined
   let base: StoredDoc | undefined
   for (;;) {
-    const stored = await readDoc(deps, key, at, sent ? {} : o).catch((error: unknown) => {
+    const stored = await readDoc(deps, key, at, sent ? {} : o, backoff).catch((error: unknown) => {
       const mayBeWritten = failure !== undefined && (uncertain || !provesNotWritten(failure))
       throw mayBeWritten ? unknownOutcome(deps, key, at, failure as ObjectStoreError) : error
     })

@@ -78,6 +78,7 @@ export interface ObjectPage {
  * - `server`: an internal error of the store (5xx).
  * - `denied`: the credentials lack a permission. `credentials`: they are wrong or expired.
  * - `bucket`: no such bucket. `clock`: this machine's clock is too far off. `quota`: the store is full.
+ * - `unreachable`: no store accepts connections at the endpoint. `configuration`: the client lacks a region, or has an invalid endpoint.
  * - `versioned`: the bucket is versioned, which the storage does not allow; the storage itself refuses its writes.
  * - `refused`: anything else.
  */
@@ -92,6 +93,8 @@ export type StoreFailure =
   | "bucket"
   | "clock"
   | "quota"
+  | "unreachable"
+  | "configuration"
   | "versioned"
   | "refused"
 

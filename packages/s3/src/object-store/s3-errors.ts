@@ -4,14 +4,16 @@ import { ObjectStoreError, type StoreFailure } from "./object-store.ts"
 interface SdkError {
   readonly name?: string
   readonly message?: string
+  /** Of the system or the runtime, e.g. `ECONNREFUSED`. */
+  readonly code?: unknown
   readonly $metadata?: { readonly httpStatusCode?: number; readonly attempts?: number }
 }
 
 export function toObjectStoreError(error: unknown): ObjectStoreError {
   if (error instanceof ObjectStoreError) return error
-  const { name = "", message = "", $metadata } = (error ?? {}) as SdkError
+  const { name = "", message = "", code, $metadata } = (error ?? {}) as SdkError
   const status = statusOf(error)
-  const failure = failureOf(name, status)
+  const failure = failureOf(name, status) ?? failureWithoutAnswer(message, code)
   // The SDK retries by itself. After a retry an earlier attempt may still arrive.
   const certain = !UNCERTAIN.has(failure) && ($metadata?.attempts ?? 1) === 1
   const parts = [status, name === "Unknown" ? "" : name, message].filter((part) => part !== undefined && part !== "")
@@ -49,10 +51,31 @@ const BY_NAME: Readonly<Record<string, StoreFailure>> = {
   ThrottlingException: "slow",
 }
 
-function failureOf(name: string, status: number | undefined): StoreFailure {
+/** Errors of Node and of Bun at a wrong endpoint. The SDK has tried three times by then. */
+const UNREACHABLE: ReadonlySet<unknown> = new Set([
+  "ECONNREFUSED",
+  "ConnectionRefused",
+  "ENOTFOUND",
+  "EPROTO",
+  "ERR_TLS_CERT_ALTNAME_INVALID",
+  "DEPTH_ZERO_SELF_SIGNED_CERT",
+  "SELF_SIGNED_CERT_IN_CHAIN",
+  "UNABLE_TO_VERIFY_LEAF_SIGNATURE",
+  "CERT_HAS_EXPIRED",
+])
+
+function failureWithoutAnswer(message: string, code: unknown): StoreFailure {
+  if (UNREACHABLE.has(code)) return "unreachable"
+  // The SDK throws these before it sends anything, as plain errors.
+  if (code === "ERR_INVALID_URL" || /^(Region is missing|Region not accepted|Invalid URL)/.test(message))
+    return "configuration"
+  return "network"
+}
+
+/** Undefined without an answer of the store. */
+function failureOf(name: string, status: number | undefined): StoreFailure | undefined {
   const known = BY_NAME[name]
-  if (known !== undefined) return known
-  if (status === undefined) return "network"
+  if (known !== undefined || status === undefined) return known
   if (status === 412 || status === 404) return "precondition"
   if (status === 409) return "busy"
   if (status === 429) return "slow"

@@ -64,6 +64,15 @@ const MEANINGS: Readonly<Record<StoreFailure, Meaning>> = {
   },
   clock: { code: "unavailable", advice: "this machine's clock is too far from the store's; set it" },
   quota: { code: "quota", advice: "the store is full; make room or raise the quota, and repeat the call" },
+  unreachable: {
+    code: "unavailable",
+    advice: "nothing accepts this connection; correct the client's `endpoint`, or start the store",
+  },
+  configuration: {
+    code: "unavailable",
+    advice:
+      "nothing was sent; give the client a `region` and, for a store other than S3, its `endpoint` with https:// or http://",
+  },
   versioned: {
     code: "unsupported",
     advice:

@@ -24,14 +24,16 @@ export async function openObject(
   key: string,
   o: Pick<GetOptions, "range" | "unless">,
   signal: AbortSignal | undefined,
+  callBackoff: Backoff = startBackoff(deps),
 ): Promise<OpenObject | "unchanged" | undefined> {
-  const first = await get(deps, key, o, signal)
+  const first = await get(deps, key, o, signal, callBackoff)
   if (first === undefined || first === "unchanged") return first
   const { etag, size, lastModified, length } = first.object
   const from = o.range?.from ?? 0
 
   async function* bytes(): AsyncGenerator<Uint8Array, void, undefined> {
-    let backoff: Backoff | undefined
+    let backoff: Backoff = callBackoff
+    let progressed = false
     let current = first as Answer
     let received = 0
     for (;;) {
@@ -41,19 +43,20 @@ export async function openObject(
           const step = await current.request.receive(iterator.next())
           if (step.done === true) break
           received += step.value.length
-          backoff = undefined
+          progressed = true
           yield step.value
         }
         if (received >= length) return
         const message = `the body ended after ${received} of ${length} bytes`
         throw new ObjectStoreError("network", message, { certain: false })
       } catch (error) {
-        backoff ??= startBackoff(deps)
+        if (progressed) backoff = startBackoff(deps)
+        progressed = false
         if (!isTransient(error) || !(await backoff.pause(error, signal))) throw error
       } finally {
         current.request.cancel()
       }
-      const next = await get(deps, key, { range: { from: from + received, to: from + length } }, signal)
+      const next = await get(deps, key, { range: { from: from + received, to: from + length } }, signal, backoff)
       if (next === undefined || next === "unchanged" || next.object.etag !== etag) {
         if (typeof next === "object") next.request.cancel()
         throw new ObjectChangedError(key)
@@ -90,8 +93,8 @@ async function get(
   key: string,
   o: Pick<GetOptions, "range" | "unless">,
   signal: AbortSignal | undefined,
+  backoff: Backoff,
 ): Promise<Answer | "unchanged" | undefined> {
-  const backoff = startBackoff(deps)
   for (;;) {
     const request = startRequest(deps, signal)
     try {

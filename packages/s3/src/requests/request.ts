@@ -6,20 +6,24 @@ import { ObjectStoreError } from "../object-store/object-store.ts"
 export interface TimedRequest {
   /** Fires when the request is cancelled; to be passed to the store. */
   readonly signal: AbortSignal
-  /** Awaits the answer or the next part of its body. Cancels the request after `requestTimeout` or when the caller aborts. */
+  /** Awaits the answer or the next part of its body. Cancels the request after the timeout or when the caller aborts. */
   receive<T>(promise: Promise<T>): Promise<T>
   cancel(): void
 }
 
-export function startRequest({ settings, time }: Deps, signal: AbortSignal | undefined): TimedRequest {
+export function startRequest(
+  { settings, time }: Deps,
+  signal: AbortSignal | undefined,
+  timeoutMs: number = settings.requestTimeout,
+): TimedRequest {
   const controller = new AbortController()
   return {
     signal: controller.signal,
     async receive(promise) {
       const done = new AbortController()
-      const timeout = time.sleep(settings.requestTimeout, done.signal).then(() => {
+      const timeout = time.sleep(timeoutMs, done.signal).then(() => {
         if (done.signal.aborted) return new Promise<never>(() => undefined)
-        throw new ObjectStoreError("network", `no answer within ${settings.requestTimeout} ms`, { certain: false })
+        throw new ObjectStoreError("network", `no answer within ${Math.round(timeoutMs)} ms`, { certain: false })
       })
       const aborted = new Promise<never>((_, reject) => {
         const abort = (): void => reject(abortedError(signal))
@@ -44,8 +48,9 @@ export async function sendOnce<T>(
   deps: Deps,
   signal: AbortSignal | undefined,
   send: (signal: AbortSignal) => Promise<T>,
+  timeoutMs?: number,
 ): Promise<T> {
-  const request = startRequest(deps, signal)
+  const request = startRequest(deps, signal, timeoutMs)
   return request.receive(send(request.signal))
 }
 

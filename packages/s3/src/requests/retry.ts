@@ -24,9 +24,13 @@ export function isRetryable(error: unknown): boolean {
  * sends a write twice is refused because its first attempt succeeded.
  */
 export function provesNotWritten({ certain, failure }: ObjectStoreError): boolean {
-  return certain && ["denied", "credentials", "bucket", "clock", "quota", "versioned"].includes(failure)
+  return (
+    certain &&
+    ["denied", "credentials", "bucket", "clock", "quota", "unreachable", "configuration", "versioned"].includes(failure)
+  )
 }
 
+/** The retries of one call. The requests of a call share it, so that `patience` limits all of them together. */
 export interface Backoff {
   /** Pauses before the next attempt. Resolves to false at once if `patience` would be over by then. */
   pause(error: unknown, signal?: AbortSignal): Promise<boolean>
@@ -53,8 +57,8 @@ export async function withRetries<T>(
   deps: Deps,
   signal: AbortSignal | undefined,
   send: (signal: AbortSignal) => Promise<T>,
+  backoff: Backoff = startBackoff(deps),
 ): Promise<T> {
-  const backoff = startBackoff(deps)
   for (;;) {
     try {
       return await sendOnce(deps, signal, send)

@@ -10,7 +10,6 @@ import { createTombstone } from "../format/tombstone.ts"
 import { type EtagForm, ObjectStoreError, type PutCondition, type PutResult } from "../object-store/object-store.ts"
 import { storageError, toStorageError } from "../requests/errors.ts"
 import { sendOnce } from "../requests/request.ts"
-import { withRetries } from "../requests/retry.ts"
 
 export interface S3Probe {
   /** Whether several writers are safe in this bucket, with the storage's options. */
@@ -36,6 +35,7 @@ export interface ConditionalWrites {
   probeAgain(): Promise<void>
   /** The form for a manifest that has `etags`: that of the last {@link probeAgain}, if there was one. */
   currentForm(etags: Manifest["etags"]): Manifest["etags"]
+  /** Rejects with `unavailable` if the store has not answered within three seconds. */
   probe(o?: CallOptions): Promise<S3Probe>
   /** The error for writing to a session that was created without conditional writes. */
   unsafeSessionError(session: string): StorageError
@@ -54,7 +54,7 @@ export function createConditionalWrites(deps: Deps, options: ConditionalWriteOpt
   let corrected: EtagForm | undefined
 
   async function probedForm(): Promise<Manifest["etags"]> {
-    const { safe, etags, problem } = await probe(deps, options)
+    const { safe, etags, problem } = await probe(deps, options, deps.settings.patience)
     if (safe || (options.unsafeSingleWriter && etags === "none")) return etags
     throw storageError(deps, "unsupported", problem ?? "", { at: deps.keys.probes })
   }
@@ -80,7 +80,7 @@ export function createConditionalWrites(deps: Deps, options: ConditionalWriteOpt
       if (etags !== "none") corrected = etags
     },
     currentForm: (etags) => (etags === "none" ? etags : (corrected ?? etags)),
-    probe: (o) => probe(deps, options, o?.signal),
+    probe: (o) => probe(deps, options, PROBE_MS, o?.signal),
     unsafeSessionError(session) {
       const message = `The session ${session} was created without conditional writes, which several writers need. Set \`unsafeSingleWriter\` if only one process ever writes, or move the bucket to a store that has them.`
       return storageError(deps, "unsupported", message, { session, at: deps.keys.tail(session) })
@@ -88,10 +88,19 @@ export function createConditionalWrites(deps: Deps, options: ConditionalWriteOpt
   }
 }
 
-async function probe(deps: Deps, { allowVersions }: ConditionalWriteOptions, signal?: AbortSignal): Promise<S3Probe> {
+/** A deployment waits for this probe. Six round trips of 300 ms, across continents, fit. */
+const PROBE_MS = 3_000
+
+/** `longestMs` limits all requests together. */
+async function probe(
+  deps: Deps,
+  { allowVersions }: ConditionalWriteOptions,
+  longestMs: number,
+  signal?: AbortSignal,
+): Promise<S3Probe> {
   const key = `${deps.keys.probes}${createToken(deps.time)}`
   try {
-    const { etags, versioned } = await tryConditions(deps, key, signal)
+    const { etags, versioned } = await tryConditions(deps, key, longestMs, signal)
     if (etags === "none") {
       const problem = `${deps.description} ignores the conditions of a write (If-None-Match: * and If-Match), so two writers would lose each other's lines. Use a store that honours them, or set \`unsafeSingleWriter\` if only one process ever writes.`
       return { safe: false, etags, versioned, problem }
@@ -110,8 +119,11 @@ async function probe(deps: Deps, { allowVersions }: ConditionalWriteOptions, sig
 async function tryConditions(
   deps: Deps,
   key: string,
+  longestMs: number,
   signal: AbortSignal | undefined,
 ): Promise<{ readonly etags: EtagForm | "none"; readonly versioned: boolean }> {
+  const end = deps.time.now() + longestMs
+  const timeoutMs = (): number => Math.max(1, Math.min(deps.settings.requestTimeout, end - deps.time.now()))
   const put = async (condition: PutCondition): Promise<PutResult | undefined> => {
     const bytes = createTombstone({
       generation: createToken(deps.time),
@@ -119,8 +131,11 @@ async function tryConditions(
       createdBy: key.slice(-TOKEN_LENGTH),
     })
     try {
-      return await sendOnce(deps, signal, (requestSignal) =>
-        deps.store.put(key, bytes, { condition, signal: requestSignal }),
+      return await sendOnce(
+        deps,
+        signal,
+        (requestSignal) => deps.store.put(key, bytes, { condition, signal: requestSignal }),
+        timeoutMs(),
       )
     } catch (error) {
       if (error instanceof ObjectStoreError && REFUSALS.has(error.failure)) return undefined
@@ -140,7 +155,13 @@ async function tryConditions(
     }
     return { etags: "none", versioned }
   } finally {
-    const remove = withRetries(deps, undefined, (requestSignal) => deps.store.delete(key, { signal: requestSignal }))
+    // Without a retry: an object of 64 bytes may stay, and a probe that failed has to say so soon.
+    const remove = sendOnce(
+      deps,
+      undefined,
+      (requestSignal) => deps.store.delete(key, { signal: requestSignal }),
+      timeoutMs(),
+    )
     await remove.catch(() => undefined)
   }
 }

@@ -5,7 +5,7 @@ import { etagOf, type Tail } from "../format/tail.ts"
 import { ObjectStoreError } from "../object-store/object-store.ts"
 import { storageError, toStorageError } from "../requests/errors.ts"
 import { sendOnce } from "../requests/request.ts"
-import { isRetryable, provesNotWritten, startBackoff } from "../requests/retry.ts"
+import { type Backoff, isRetryable, provesNotWritten, startBackoff } from "../requests/retry.ts"
 import type { TailDeps } from "./tail-deps.ts"
 import type { WriteLock } from "./write-lock.ts"
 
@@ -39,7 +39,7 @@ export async function replaceTail(
   const backoff = startBackoff(deps)
   let uncertain = false
   let base: Tail | undefined
-  let tail = await tails.fetch(session, lock.signal)
+  let tail = await tails.fetch(session, lock.signal, backoff)
   for (;;) {
     if (base !== undefined && isOwn(tail)) return { before: base, done: true }
     const replacement = await plan(tail)
@@ -59,7 +59,7 @@ export async function replaceTail(
           : new ObjectStoreError("refused", String(error), { certain: false, cause: error })
       uncertain ||= !failure.certain
       base = tail
-      tail = await fetchAfterFailure(deps, session, action, failure, uncertain)
+      tail = await fetchAfterFailure(deps, session, action, failure, uncertain, backoff)
       const moved = etagOf(tail) !== etagOf(base)
       // The condition was refused although the tail is unchanged: the store may want another form of ETag.
       if (!moved && failure.failure === "precondition") await conditionalWrites.probeAgain().catch(() => undefined)
@@ -76,9 +76,10 @@ async function fetchAfterFailure(
   action: string,
   failure: ObjectStoreError,
   uncertain: boolean,
+  backoff: Backoff,
 ): Promise<Tail> {
   try {
-    return await deps.tails.fetch(session)
+    return await deps.tails.fetch(session, undefined, backoff)
   } catch (error) {
     throw uncertain || !provesNotWritten(failure) ? unknownOutcome(deps, session, action, failure) : error
   }

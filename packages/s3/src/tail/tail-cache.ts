@@ -9,11 +9,11 @@ import { ABSENT, decodeTail, isUnreadable, type LiveTail, type Tail, type Unread
 import type { EtagForm } from "../object-store/object-store.ts"
 import { storageError, toStorageError } from "../requests/errors.ts"
 import { ObjectChangedError, openObject } from "../requests/open-object.ts"
-import { startBackoff } from "../requests/retry.ts"
+import { type Backoff, startBackoff } from "../requests/retry.ts"
 
 export interface TailCache {
   /** The tail as the store has it now. `corrupt` or `unsupported` if it cannot be decoded. */
-  fetch(session: string, signal?: AbortSignal): Promise<Tail>
+  fetch(session: string, signal?: AbortSignal, backoff?: Backoff): Promise<Tail>
   /** Like {@link fetch}, for `head`: lets {@link fresh} answer the reads that follow. */
   fetchForHead(session: string, signal?: AbortSignal): Promise<Tail>
   /** The tail as it was last seen, of any age: good enough for a conditional write. */
@@ -42,8 +42,8 @@ export function createTailCache(deps: Deps): TailCache {
     entries.set(session, { tail, headAt }, tail.kind === "live" ? 2_000 + 2 * tailBytesOf(tail.manifest) : 1_000)
   }
 
-  async function fetch(session: string, signal?: AbortSignal): Promise<Tail> {
-    const tail = await readTail(deps, session, entries.get(session)?.tail, signal)
+  async function fetch(session: string, signal?: AbortSignal, backoff?: Backoff): Promise<Tail> {
+    const tail = await readTail(deps, session, entries.get(session)?.tail, signal, backoff)
     remember(session, tail)
     return tail
   }
@@ -85,13 +85,13 @@ async function readTail(
   session: string,
   cached: Tail | undefined,
   signal: AbortSignal | undefined,
+  backoff: Backoff = startBackoff(deps),
 ): Promise<Tail> {
   const key = deps.keys.tail(session)
   const known = cached?.kind === "live" && cached.lastModified !== undefined ? cached : undefined
-  const backoff = startBackoff(deps)
   for (;;) {
     try {
-      const object = await openObject(deps, key, known === undefined ? {} : { unless: known.etag }, signal)
+      const object = await openObject(deps, key, known === undefined ? {} : { unless: known.etag }, signal, backoff)
       if (object === undefined) return ABSENT
       if (object === "unchanged") return known as LiveTail
       const tail = decodeTail(await object.readAll(), object)
