@@ -62,7 +62,7 @@ void test("a log that one runtime deleted, made again or replaced is `conflict` 
     assert.deepEqual(await send("read", { session }), digest(["new"]))
     const grown = headOf(await third.send("appendAt", { session, lines: ["more"], expect: replaced }))
 
-    assert.deepEqual(await send("delete", { session }), { bytes: 9, parts: 1 })
+    assert.deepEqual(await send("delete", { session }), { bytes: 9, parts: 1, purged: true })
     assert.deepEqual(await third.send("appendAt", { session, lines: ["x"], expect: grown }), { code: "conflict" })
     const anew = headOf(await second.send("appendAt", { session, lines: ["again"], expect: 0 }))
     assert.deepEqual(await third.send("appendAt", { session, lines: ["x"], expect: 0 }), { code: "conflict" })
