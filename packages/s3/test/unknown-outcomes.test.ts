@@ -1,8 +1,13 @@
+import type { Chunk } from "@sessions/core/storage"
 import { expect, test } from "vitest"
 import { ObjectStoreError } from "../src/index.ts"
 import { loseAnswer, replaceNextPut } from "./fake-store.ts"
 import { lineOf, linesOf } from "./lines.ts"
 import { openStorage, readLines, SMALL_SIZES } from "./open-storage.ts"
+
+async function* chunkOf(lines: string[]): AsyncGenerator<Chunk> {
+  yield { from: 0, lines }
+}
 
 test("an append whose answer is lost is found in the tail, even after a hundred later appends", async () => {
   const { storage, store, bucket } = openStorage()
@@ -44,6 +49,22 @@ test("an append is indeterminate while the tail cannot be read after a refusal, 
   store.fault = undefined
   expect(await again()).toEqual({ next: 3, log: head.log })
   expect(await readLines(storage, "a")).toEqual(linesOf(3))
+})
+
+test("an append whose answer is lost conflicts with a replace of the log without it, and is indeterminate after one with it", async () => {
+  for (const committed of [false, true]) {
+    const { storage, store, bucket } = openStorage()
+    const other = openStorage(bucket).storage
+    const head = await storage.append("a", linesOf(2), { expect: 0 })
+    replaceNextPut(store, async (_, proceed) => {
+      if (committed) proceed()
+      const expect = (await other.head("a")) ?? head
+      await other.replace?.("a", chunkOf(linesOf(expect.next)), { expect })
+      return loseAnswer()
+    })
+    const code = committed ? "indeterminate" : "conflict"
+    await expect(storage.append("a", [lineOf(2)], { expect: head })).rejects.toMatchObject({ code })
+  }
 })
 
 test("a write that arrives late fails if the tail has changed since", async () => {

@@ -38,9 +38,10 @@ function outcomeInLog(session: string, { manifest }: LiveTail, batch: Batch, att
   }
   if (expect !== 0 && log !== expect.log) {
     const why = `The log of ${session} was replaced, or deleted and created again. Read it again.`
-    // A replacement may contain the lines of this append, since it is made from the old log.
     const wasReplaced = attempts.base?.kind === "live" && attempts.base.manifest.generation === manifest.generation
-    return { kind: attempts.uncertain && wasReplaced ? "unknown" : "conflict", why }
+    // A replacement may contain the lines of this append, unless it was made from the log without them.
+    const isWithout = manifest.replaced?.log === expect.log && manifest.replaced.next === expect.next
+    return { kind: attempts.uncertain && wasReplaced && !isWithout ? "unknown" : "conflict", why }
   }
   if (next === from) return { kind: "send" }
   const why =

@@ -1,5 +1,5 @@
 /** The manifest, the first line of a tail: identity and size of the log, its newest writes, and the index of its segments. */
-import type { Seq } from "@sessions/core/storage"
+import type { Head, Seq } from "@sessions/core/storage"
 import { TOKEN_LENGTH } from "../base/time.ts"
 import type { EtagForm } from "../object-store/object-store.ts"
 
@@ -37,6 +37,8 @@ export interface Manifest {
   /** The log's first line, unless it is long: every resume needs it. */
   readonly line0?: string
   readonly info?: { readonly text: string; readonly next: Seq }
+  /** The head of the log that this one replaced: an append that expected it was not committed. */
+  readonly replaced?: Head
   /** First seq and token of the newest appends, by which a writer recognizes its own. */
   readonly writes: readonly (readonly [from: Seq, token: string])[]
   readonly segments: readonly Segment[]
@@ -133,6 +135,7 @@ const FIELDS: readonly (readonly [keyof StoredManifest, (value: unknown) => bool
   ["at", isOptional(isCount)],
   ["line0", isOptional(isText)],
   ["info", isOptional((value) => isObject(value) && typeof value["text"] === "string" && isCount(value["next"]))],
+  ["replaced", isOptional((value) => isObject(value) && isText(value["log"]) && isCount(value["next"]))],
   [
     "writes",
     (value) => Array.isArray(value) && value.every((one) => Array.isArray(one) && isCount(one[0]) && isText(one[1])),

@@ -77,7 +77,8 @@ async function writeLog(
   written: Segment[],
 ): Promise<Omit<LiveTail, "etag">> {
   const { settings } = deps
-  let manifest: Manifest = { ...emptyManifest(log, base.generation, base.etags), fence: base.fence }
+  const replaced: Head = { next: base.next, log: base.log }
+  let manifest: Manifest = { ...emptyManifest(log, base.generation, base.etags), fence: base.fence, replaced }
   let lines: string[] = []
   let bytes = 0
   const seal = async (plans: readonly SegmentPlan[]): Promise<void> => {
