@@ -40,6 +40,16 @@ describe("a shell command of the user", () => {
     expect(said(bash({ exitCode: undefined }))).toEqual(["user: Ran `ls`\n(no output)"])
   })
 
+  test("whose output was truncated names the file that has all of it", () => {
+    const path = "/tmp/pi-bash-1.log"
+    const truncated = { output: "a", truncated: true, fullOutputPath: path }
+    const note = `[Output truncated. Full output: ${path}]`
+    expect(said(bash(truncated))).toEqual([`user: Ran \`ls\`\n\`\`\`\na\n\`\`\`\n${note}`])
+    expect(said(bash({ ...truncated, exitCode: 2 }))[0]?.endsWith(`Exit code: 2\n${note}`)).toBe(true)
+    for (const more of [{ truncated: false }, { fullOutputPath: undefined }, { fullOutputPath: 7 }])
+      expect(said(bash({ ...truncated, ...more }))).toEqual(["user: Ran `ls`\n```\na\n```"])
+  })
+
   test("cannot close its fence by its output", () => {
     expect(said(bash({ output: "```\nx\n````" }))).toEqual(["user: Ran `ls`\n`````\n```\nx\n````\n`````"])
     const [text] = said(bash({ output: "``` ".repeat(300_000) }))

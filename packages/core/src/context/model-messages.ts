@@ -4,6 +4,7 @@
  */
 import type { Diagnostic } from "../format/diagnostics.ts"
 import type { ContentBlock, Message, ModelMessage } from "../format/message.ts"
+import type { Fields } from "../format/shape.ts"
 import { MODEL_ROLES } from "./content.ts"
 import { BRANCH_SUMMARY_ROLE, EXECUTION_ROLES } from "./render.ts"
 import type { ContextMessage, SummaryStyle } from "./types.ts"
@@ -92,6 +93,10 @@ function executionText(message: Message): string {
   const exitCode = message["exitCode"]
   if (message["cancelled"] === true) lines.push("(the command was cancelled)")
   else if (typeof exitCode === "number" && exitCode !== 0) lines.push(`Exit code: ${exitCode}`)
+  // pi stores the end of a long output, and the path of a file with all of it.
+  const { truncated, fullOutputPath } = message as Fields
+  if (truncated === true && typeof fullOutputPath === "string" && fullOutputPath !== "")
+    lines.push(`[Output truncated. Full output: ${fullOutputPath}]`)
   return lines.join("\n")
 }
 

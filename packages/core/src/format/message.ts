@@ -49,6 +49,7 @@ export interface UnknownBlock {
 export type KnownBlock = TextBlock | ThinkingBlock | ImageBlock | FileBlock | ToolCallBlock
 export type ContentBlock = KnownBlock | UnknownBlock
 
+/** Tokens and cost of a call. `inputTokens` and `outputTokens` count as `input` and `output` if those are missing. */
 export interface Usage {
   readonly input?: number
   readonly output?: number

@@ -5,6 +5,7 @@
 import { SessionError } from "./errors.ts"
 import type { AssistantMessage, ContentBlock, Message } from "./message.ts"
 import { isObject } from "./shape.ts"
+import { type UsageCount, usageCount } from "./usage.ts"
 
 const UNITS_PER_TOKEN = 4
 const TOKENS_PER_IMAGE = 1_200
@@ -43,13 +44,9 @@ export function estimateMessage(message: Message): number {
 export function reportedTokens(message: unknown): number | undefined {
   const { role, stopReason, usage } = (isObject(message) ? message : {}) as Partial<AssistantMessage>
   if (role !== "assistant" || stopReason === "aborted" || stopReason === "error" || !isObject(usage)) return undefined
-  const parts = [usage.input, usage.output, usage.cacheRead, usage.cacheWrite].map(numberOf)
-  const total = numberOf(usage.totalTokens) || parts.reduce((sum, part) => sum + part, 0)
+  const count = (name: UsageCount): number => usageCount(usage, name) ?? 0
+  const total = count("totalTokens") || count("input") + count("output") + count("cacheRead") + count("cacheWrite")
   return total > 0 ? total : undefined
-}
-
-function numberOf(value: unknown): number {
-  return typeof value === "number" && Number.isFinite(value) ? value : 0
 }
 
 /** The size of a message's content in UTF-16 units. An image counts as the units of its tokens. */

@@ -1,5 +1,6 @@
 /** Token counts and cost of a session, summed. */
 import type { Usage } from "../format/message.ts"
+import { usageCost, usageCount } from "../format/usage.ts"
 
 export interface SessionMetrics {
   readonly input: number
@@ -25,31 +26,22 @@ export const NO_METRICS: SessionMetrics = {
 /** Adds one model call. A missing number counts as 0, a missing total as the sum of the other four. */
 export function addUsage(metrics: SessionMetrics, usage: unknown): SessionMetrics {
   const u = (typeof usage === "object" && usage !== null ? usage : {}) as Usage
-  const input = count(u.input)
-  const output = count(u.output)
-  const cacheRead = count(u.cacheRead)
-  const cacheWrite = count(u.cacheWrite)
-  const cost = typeof u.cost === "object" && u.cost !== null ? u.cost.total : u.cost
+  const input = usageCount(u, "input") ?? 0
+  const output = usageCount(u, "output") ?? 0
+  const cacheRead = usageCount(u, "cacheRead") ?? 0
+  const cacheWrite = usageCount(u, "cacheWrite") ?? 0
+  const cost = usageCost(u)
   return {
     input: metrics.input + input,
     output: metrics.output + output,
     cacheRead: metrics.cacheRead + cacheRead,
     cacheWrite: metrics.cacheWrite + cacheWrite,
-    totalTokens:
-      metrics.totalTokens + (isCount(u.totalTokens) ? u.totalTokens : input + output + cacheRead + cacheWrite),
+    totalTokens: metrics.totalTokens + (usageCount(u, "totalTokens") ?? input + output + cacheRead + cacheWrite),
     calls: metrics.calls + 1,
-    ...(isCount(cost)
+    ...(cost !== undefined
       ? { cost: (metrics.cost ?? 0) + cost }
       : metrics.cost === undefined
         ? {}
         : { cost: metrics.cost }),
   }
-}
-
-function count(value: unknown): number {
-  return isCount(value) ? value : 0
-}
-
-function isCount(value: unknown): value is number {
-  return typeof value === "number" && Number.isFinite(value)
 }

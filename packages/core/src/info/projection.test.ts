@@ -180,6 +180,15 @@ test("usage is the sum over assistant messages and usage entries of every branch
   expect(projection.metrics).toEqual(expected)
 })
 
+test("usage counts `inputTokens` and `outputTokens` as `input` and `output`, unless those are there", () => {
+  const message = { role: "assistant", content: [], usage: { inputTokens: 10, outputTokens: 5 } }
+  const projection = projected([
+    entry("message", { message }),
+    entry("usage", { kind: "title", usage: { input: 2, inputTokens: 100, outputTokens: "7" } }),
+  ])
+  expect(projection.metrics).toMatchObject({ input: 12, output: 5, totalTokens: 17, calls: 2 })
+})
+
 test("metadata keys may have any name, and cwd wins over the header's only if it is a text", () => {
   const set = (key: string, value: unknown) => entry("metadata", { key, value })
   const projection = projected([set("__proto__", 1), set("cwd", "/there"), set("cwd", 5), set("gone", undefined)])

@@ -25,6 +25,14 @@ test("the usage of a branch summary is too", async () => {
   expect((await storedEntries(location)).at(-1)).toMatchObject({ type: "branch_summary", usage: { input: 7 } })
 })
 
+test("a summarizer may report `inputTokens` and `outputTokens`", async () => {
+  const { session, location } = await startCompacting()
+  await session.append(TALK)
+  const summarize: Summarize = async () => ({ text: "short", usage: { inputTokens: 7, outputTokens: 3 } })
+  await session.compact({ summarize, keepRecentTokens: 0 })
+  expect((await storedEntries(location)).at(-1)).toMatchObject({ usage: { input: 7, output: 3 } })
+})
+
 test("a summarizer that reports no usage, or invalid numbers, leaves no usage", async () => {
   const answers: readonly Awaited<ReturnType<Summarize>>[] = [
     "short",

@@ -1,16 +1,14 @@
 /** Reads and adds up the usage that summarizers report. */
 import type { Usage } from "../../format/message.ts"
 import { isObject } from "../../format/shape.ts"
-
-const COUNTS = ["input", "output", "cacheRead", "cacheWrite", "totalTokens"] as const
+import { USAGE_COUNTS, usageCost, usageCount } from "../../format/usage.ts"
 
 /** The valid numbers of a report. An invalid report is ignored, so that a paid summary is not lost. */
 export function usageOf(report: unknown): Usage | undefined {
   if (!isObject(report)) return undefined
-  const counts = COUNTS.flatMap((key) => (isNumber(report[key]) ? [[key, report[key]] as const] : []))
-  const { cost } = report
-  const paid = isObject(cost) ? cost["total"] : cost
-  const usage = { ...Object.fromEntries(counts), ...(isNumber(paid) ? { cost: paid } : {}) }
+  const counts = USAGE_COUNTS.map((key) => [key, usageCount(report, key)] as const)
+  const numbers = [...counts, ["cost", usageCost(report)] as const].filter(([, value]) => value !== undefined)
+  const usage = Object.fromEntries(numbers) as Usage
   return Object.keys(usage).length === 0 ? undefined : usage
 }
 
@@ -18,7 +16,7 @@ export function usageOf(report: unknown): Usage | undefined {
 export function sumOfUsage(one: Usage | undefined, other: Usage | undefined): Usage | undefined {
   if (one === undefined || other === undefined) return one ?? other
   const sum: Record<string, number> = {}
-  for (const key of [...COUNTS, "cost"] as const) {
+  for (const key of [...USAGE_COUNTS, "cost"] as const) {
     const values = key === "totalTokens" ? totals(one, other) : [one[key], other[key]].filter(isNumber)
     if (values.length > 0) sum[key] = values.reduce((all, value) => all + value, 0)
   }
