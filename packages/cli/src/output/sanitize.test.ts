@@ -37,3 +37,8 @@ test("sanitized text and JSON contain no control character", () => {
     { seed },
   )
 })
+
+test("a damaged line of JSON has no control character, and white space between tokens stays white space", () => {
+  expect(sanitizeJson("half a line \u001b]52;c;eA==\u0007\n")).toBe("half a line \\u001b]52;c;eA==\\u0007\n")
+  expect(JSON.parse(sanitizeJson('{"a":\t1,\r\n"b":2}'))).toEqual({ a: 1, b: 2 })
+})

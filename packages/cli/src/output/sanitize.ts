@@ -5,7 +5,8 @@
 
 /** C0, DEL, C1 and the bidirectional control characters. */
 const UNSAFE = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g
-const UNSAFE_IN_JSON = /[\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g
+/** The same without line feeds. */
+const UNSAFE_IN_JSON = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g
 
 /** One line: line breaks and tabs become spaces, other control characters a visible replacement. */
 export function sanitizeLine(text: string): string {
@@ -17,9 +18,12 @@ export function sanitizeLines(text: string): string[] {
   return text.split(/\r?\n/).map((line) => sanitizeLine(line.replaceAll("\t", "  ")))
 }
 
-/** Escapes the control characters that `JSON.stringify` leaves as they are: all but C0. The value stays the same. */
-export function sanitizeJson(json: string): string {
-  return json.replace(UNSAFE_IN_JSON, (char) => `\\u${hex(char)}`)
+/**
+ * Escapes all control characters but line feeds, in lines of JSON and in damaged lines, which can have any character. The value of
+ * a line of JSON stays the same: between its tokens a tab or carriage return becomes a space, and JSON has no other C0 characters.
+ */
+export function sanitizeJson(text: string): string {
+  return text.replace(UNSAFE_IN_JSON, (char) => (char === "\t" || char === "\r" ? " " : `\\u${hex(char)}`))
 }
 
 function visible(char: string): string {
