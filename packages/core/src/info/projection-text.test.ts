@@ -5,6 +5,7 @@ import { expectInfo } from "../../test/expect-info.ts"
 import { headerOf, slotsOf } from "../../test/logs.ts"
 import { OLDER_INFOS, type OlderInfo } from "../../test/older-info.ts"
 import { createSessions } from "../session/repository.ts"
+import type { Tips } from "../log/tips.ts"
 import { startProjection } from "./projection.ts"
 import { encodeProjection, parseProjection } from "./projection-text.ts"
 
@@ -64,4 +65,41 @@ test("a stale projection has a version that older programs ignore, and any other
   }
   expect(parseProjection(encodeProjection(projection))).toEqual(projection)
   expect(parseProjection(JSON.stringify({ v: 3, ...projection }))).toBeUndefined()
+})
+
+const TIPS: Tips = {
+  tips: [{ seq: 1, id: "a", near: ["n"], lossy: true, repeated: true }],
+  current: 1,
+  more: 2,
+  damaged: 3,
+}
+
+test("tips are read back as they were written", () => {
+  const projection = { ...startProjection({}, "l"), to: { seq: 4, id: "e4" }, tips: TIPS, settled: 9 } as const
+  expect(parseProjection(encodeProjection(projection))).toEqual(projection)
+})
+
+test("tips of an invalid shape are dropped, and nothing else", () => {
+  const start = { ...startProjection({}, "l"), to: { seq: 4, id: "e4" } }
+  const { tips: _, ...without } = start
+  const [tip] = TIPS.tips
+  const invalid = [
+    { tips: null },
+    { tips: [] },
+    { tips: { ...TIPS, tips: [{ ...tip, near: "n" }] } },
+    { tips: { ...TIPS, tips: [{ ...tip, seq: 5 }], current: null } },
+    { tips: { ...TIPS, current: 2 } },
+    { tips: { ...TIPS, more: -1 } },
+    { tips: TIPS, settled: "9" },
+  ]
+  for (const fields of invalid) {
+    expect(parseProjection(encodeProjection({ ...start, ...(fields as object) }))).toEqual(without)
+  }
+})
+
+test("tips are dropped if an older program, which keeps fields that it does not know, has continued the projection", () => {
+  const projection = { ...startProjection({}, "l"), to: { seq: 4, id: "e4" }, tips: TIPS, settled: 9 }
+  const older = { ...JSON.parse(encodeProjection(projection)), to: { seq: 5, id: "e5" }, messageCount: 1 }
+  const { tips: _, settled: __, ...rest } = projection
+  expect(parseProjection(JSON.stringify(older))).toEqual({ ...rest, to: { seq: 5, id: "e5" }, messageCount: 1 })
 })

@@ -4,6 +4,9 @@
  * A complete projection is written as `v: 1`, which older programs read too. They do not know `stale` and would show the fields that are
  * in doubt, so a stale projection is written as `v: 2`, which they ignore: they read the log. Their own texts have other fields in place
  * of `stale`, so that a list of sessions that they wrote need not read a log either.
+ *
+ * Older programs that continue a projection keep fields that they do not know as they are. The text therefore says up to which line the
+ * tips are projected; if that is not the last line of the projection, the tips are dropped, and only they.
  */
 import {
   all,
@@ -20,6 +23,8 @@ import {
   optional,
   shape,
 } from "../format/shape.ts"
+import type { Tips } from "../log/tips.ts"
+import type { Seq } from "../storage/contract.ts"
 import type { InfoProjection } from "./projection.ts"
 
 /** Fields of older programs. */
@@ -31,8 +36,15 @@ interface OlderDoubts {
   readonly valuesApart?: true
 }
 
+interface Stored extends InfoProjection, OlderDoubts {
+  readonly v: number
+  /** The last line that `tips` are projected up to. */
+  readonly tipsTo?: Seq
+}
+
 export function encodeProjection(projection: InfoProjection): string {
-  return `{"v":${projection.stale === undefined ? 1 : 2},${JSON.stringify(projection).slice(1)}`
+  const text = `{"v":${projection.stale === undefined ? 1 : 2},${JSON.stringify(projection).slice(1)}`
+  return projection.tips === undefined ? text : `${text.slice(0, -1)},"tipsTo":${projection.to.seq}}`
 }
 
 /** Undefined for a text that is not a projection. */
@@ -44,15 +56,22 @@ export function parseProjection(text: string): InfoProjection | undefined {
     return undefined
   }
   if (check(value) !== undefined) return undefined
-  const {
-    v: _,
-    modelUnknown,
-    promptsLost,
-    valuesApart,
-    ...projection
-  } = value as InfoProjection & OlderDoubts & { v: number }
+  const { v: _, tipsTo, modelUnknown, promptsLost, valuesApart, ...stored } = value as Stored
+  const projection = hasTips(stored, tipsTo) ? stored : withoutTips(stored)
   if (promptsLost === true || valuesApart === true) return { ...projection, stale: "log" }
   return modelUnknown === true ? { ...projection, stale: "path" } : projection
+}
+
+/** For a text that may not have them: all else in it is right without them. */
+export function withoutTips(projection: InfoProjection): InfoProjection {
+  const { tips: _, settled: __, ...rest } = projection
+  return rest
+}
+
+function hasTips({ tips, settled, to }: InfoProjection, tipsTo: unknown): boolean {
+  if (tipsTo !== to.seq || checkTips({ tips, settled }) !== undefined) return false
+  const { tips: kept, current } = tips as Tips
+  return kept.every(({ seq }) => seq <= to.seq) && (current === null || kept.some(({ seq }) => seq === current))
 }
 
 const isTrue: Check = (value) => (value === true ? undefined : " must be true.")
@@ -62,6 +81,24 @@ const isTime: Check = (value) => {
   return !Number.isNaN(at) && new Date(at).toISOString() === value ? undefined : " must be a time."
 }
 const isMap: Check = (value) => (isObject(value) ? undefined : " must be an object.")
+
+const checkTips: Check = shape({
+  tips: shape({
+    tips: arrayOf(
+      shape({
+        seq: isCount,
+        id: isString,
+        near: arrayOf(isString),
+        lossy: optional(isTrue),
+        repeated: optional(isTrue),
+      }),
+    ),
+    current: nullable(isCount),
+    more: optional(isCount),
+    damaged: optional(isCount),
+  }),
+  settled: optional(isCount),
+})
 
 const check: Check = all(
   shape({

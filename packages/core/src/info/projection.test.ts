@@ -5,6 +5,9 @@ import { infoLog } from "../../test/info-logs.ts"
 import { anyLog, HEADER, headerOf, slotsOf } from "../../test/logs.ts"
 import { holds } from "../../test/property.ts"
 import type { Entry } from "../format/entry.ts"
+import { EntryLog } from "../log/entry-log.ts"
+import { NO_TIPS, openTips, settledLines } from "../log/tips.ts"
+import { tipsOfLog } from "../log/whole-tips.ts"
 import type { HeadInfo } from "../storage/contract.ts"
 import { encodeProjection, parseProjection } from "./projection-text.ts"
 import {
@@ -45,6 +48,44 @@ test("a stored projection that is continued equals the projection of the whole l
     }),
     400,
   )
+})
+
+test("the tips of a stored projection that is continued are those of the whole log, or are not known", () => {
+  const known = { yes: 0, no: 0 }
+  holds(
+    fc.property(infoLog, fc.nat({ max: 20 }), (lines, settled) => {
+      const slots = slotsOf(lines)
+      const header = { ...headerOf(lines), origin: { settled } }
+      let projection = startProjection(header, "l")
+      for (const [index, slot] of slots.slice(1).entries())
+        projection = parseProjection(encodeProjection(projectEntry(projection, slot, index + 1))) as InfoProjection
+      const whole = projectLog(startProjection(header, "l"), slots.slice(1))
+      expect(whole.tips).toEqual(projection.tips)
+      known[projection.tips === undefined ? "no" : "yes"]++
+      if (projection.tips === undefined) return
+      expect(openTips(projection.tips)).toEqual(openTips(tipsOfLog(EntryLog.of(slots), settledLines(header))))
+    }),
+    400,
+  )
+  expect(known.yes).toBeGreaterThan(known.no)
+})
+
+test("a line that is not an entry keeps the tips and counts for the end of the lines that came from another system", () => {
+  const header = { ...HEADER, origin: { format: "pi", version: 3, lines: 4 } }
+  const message = (id: string, parentId: string | null): Entry => ({ ...user(id, id), parentId })
+  let projection = projectLog(startProjection(header, "l"), [message("a", null), message("b", null)])
+  expect(projection).toMatchObject({ settled: 4, tips: { tips: [{ id: "a" }, { id: "b" }] } })
+  projection = projectEntry(projection, undefined, 3)
+  expect(projection.tips).toMatchObject({ tips: [{ id: "b" }], current: 2, damaged: 3 })
+  expect(projection).not.toHaveProperty("settled")
+})
+
+test("tips that are not known stay unknown, and everything else is projected", () => {
+  const { tips: _, ...older } = startProjection({}, "l")
+  const projection = projectEntry(projectEntry(older, user("a", "1"), 1), undefined, 2)
+  expect(projection).not.toHaveProperty("tips")
+  expect(projection).toMatchObject({ messageCount: 1, to: { seq: 2, id: "" } })
+  expect(startProjection({}, "l").tips).toEqual(NO_TIPS)
 })
 
 test("enough prompts are remembered that deleting two of the first three loses nothing", () => {

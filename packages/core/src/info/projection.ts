@@ -8,6 +8,7 @@ import type { ContextState, Entry, ModelRef } from "../format/entry.ts"
 import type { Header, Origin, ParentSession } from "../format/header.ts"
 import { isObject } from "../format/shape.ts"
 import type { EntryLog } from "../log/entry-log.ts"
+import { NO_TIPS, projectTips, settledLines, type Tips } from "../log/tips.ts"
 import type { HeadInfo, PartInfo, Seq } from "../storage/contract.ts"
 import { concernsPrompts, firstPromptOf, PromptList, type PromptProjection } from "./first-prompt.ts"
 import { toTime } from "../storage/clock.ts"
@@ -83,6 +84,10 @@ export interface InfoProjection extends PromptProjection {
   /** Of a log of an older or newer version, as it is read. It is valid for exactly this end of the log and is never continued. */
   readonly whole?: true
   readonly stale?: Stale
+  /** The tips of the log's branches. Missing if they are not known: then all fields but these are right, and the log shows the tips. */
+  readonly tips?: Tips
+  /** See `settledLines`, as long as the end of those lines is not projected. */
+  readonly settled?: Seq
 }
 
 export interface CompactionPlace {
@@ -97,6 +102,7 @@ export function startProjection(header: Header | Readonly<Record<string, unknown
   const source = h["source"]
   const origin = h["origin"] as Origin | undefined
   const model = text("provider") !== undefined && text("modelId") !== undefined
+  const settled = settledLines(h)
   return {
     log,
     to: { seq: 0, id: text("id") ?? "" },
@@ -112,7 +118,9 @@ export function startProjection(header: Header | Readonly<Record<string, unknown
       parentSession: isParent(h["parentSession"]) ? h["parentSession"] : undefined,
       model: model ? { provider: text("provider") as string, model: text("modelId") as string } : undefined,
       lines: typeof origin?.lines === "number" ? origin.lines : undefined,
+      settled: settled > 1 ? settled : undefined,
     }),
+    tips: NO_TIPS,
     prompts: [],
     modelIsExplicit: false,
     metadata: {},
@@ -143,8 +151,10 @@ export function projectLog(start: InfoProjection, slots: Iterable<Entry | undefi
 
 /** Projects everything but the prompts, which need a {@link PromptList} of the whole log if the log is projected from its start. */
 export function projectFields(projection: InfoProjection, entry: Entry | undefined, seq: Seq): InfoProjection {
-  if (entry === undefined) return { ...projection, to: { seq, id: "" } }
-  const next: Mutable<InfoProjection> = { ...projection, to: { seq, id: entry.id }, leaf: entry.id }
+  const next: Mutable<InfoProjection> = { ...projection, to: { seq, id: entry?.id ?? "" } }
+  projectBranches(next, entry, seq)
+  if (entry === undefined) return next
+  next.leaf = entry.id
   if (projection.leaf !== entry.parentId) leavePath(next)
   const field = entry as Readonly<Record<string, unknown>>
   switch (entry.type) {
@@ -244,6 +254,16 @@ export function toSessionInfo(id: string, projection: InfoProjection, head: Head
     parts: head.parts ?? [{ from: 0, bytes: head.bytes }],
     ...(projection.lines !== undefined && head.next < projection.lines ? { incomplete: true } : {}),
   }
+}
+
+function projectBranches(next: Mutable<InfoProjection>, entry: Entry | undefined, seq: Seq): void {
+  const { tips, settled = 0 } = next
+  if (tips !== undefined) {
+    const projected = projectTips(tips, entry, seq, settled)
+    if (projected === undefined) delete next.tips
+    else next.tips = projected
+  }
+  if (settled > 0 && seq >= settled - 1) delete next.settled
 }
 
 function projectMessage(next: Mutable<InfoProjection>, entry: Entry): void {

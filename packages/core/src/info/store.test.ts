@@ -7,10 +7,11 @@ import { anyLog, headerOf, slotsOf } from "../../test/logs.ts"
 import { holdsAsync } from "../../test/property.ts"
 import { STORED_ID, storeLines } from "../../test/stored.ts"
 import { assistant, user } from "../../test/writers.ts"
-import type { SessionStorage } from "../storage/contract.ts"
-import { encodeProjection } from "./projection-text.ts"
-import { infoText } from "./store.ts"
-import { type InfoProjection, type SessionInfo, startProjection } from "./projection.ts"
+import type { Entry } from "../format/entry.ts"
+import { type HeadInfo, MAX_INFO_BYTES, type SessionStorage } from "../storage/contract.ts"
+import { encodeProjection, parseProjection } from "./projection-text.ts"
+import { docKey, infoText, storedInfo } from "./store.ts"
+import { type InfoProjection, projectEntry, type SessionInfo, startProjection } from "./projection.ts"
 import { createSessions } from "../session/repository.ts"
 
 test("information describes the whole log, whatever part of it was stored before", async () => {
@@ -198,3 +199,41 @@ test("a storage that refuses documents still gives information", async () => {
   await storeLines([headerLine(), ...Array.from({ length: 1_200 }, (_, n) => saidLine(n + 1))], storage)
   expect((await createSessions({ storage }).info(STORED_ID)).messageCount).toBe(1_200)
 })
+
+test("the information has room for the tips beside the head, and is written without them if it is too long with them", () => {
+  let projection = startProjection({}, "l")
+  for (let seq = 1; seq <= 60; seq++) projection = projectEntry(projection, aside(seq), seq)
+  expect(projection.tips?.tips).toHaveLength(24)
+  expect(projection.tips).toMatchObject({ more: 36 })
+  expect((infoText(projection) as string).length).toBeLessThan(MAX_INFO_BYTES)
+  expect(parseProjection(infoText(projection) as string)).toEqual(projection)
+  const title = "x".repeat(MAX_INFO_BYTES - 1_500)
+  const long = { ...projection, userTitle: title }
+  const { tips: _, ...without } = long
+  expect(parseProjection(infoText(long) as string)).toEqual(without)
+  expect(infoText({ ...projection, userTitle: "x".repeat(MAX_INFO_BYTES) })).toBeUndefined()
+})
+
+test("of two projections that are equal otherwise the one with tips is used", async () => {
+  const lines = [headerLine(), saidLine(1)]
+  const storage = memory()
+  const { log } = await storage.append(STORED_ID, lines, { expect: 0 })
+  const projection = projectTo(lines, 1, log)
+  const stale = { ...projection, stale: "path" } as const
+  const { tips: _, ...without } = stale
+  for (const [beside, document] of [
+    [without, stale],
+    [stale, without],
+  ] as const) {
+    const head = { ...(await storage.head(STORED_ID)), info: { text: encodeProjection(beside), next: 2 } } as HeadInfo
+    const doc = await storage.docs.get(docKey(STORED_ID))
+    await storage.docs.put(docKey(STORED_ID), encodeProjection(document), { expect: doc?.version ?? null })
+    expect(await storedInfo(storage, STORED_ID, head)).toHaveProperty("tips", projection.tips)
+  }
+})
+
+/** A root of its own, as each entry of another writer may be. */
+function aside(seq: number): Entry {
+  const message = { role: "user", content: [] }
+  return { type: "message", id: `${seq}`.padStart(26, "0"), parentId: null, seq, timestamp: "", message }
+}

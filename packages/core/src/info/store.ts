@@ -6,12 +6,14 @@ import { fits } from "../storage/utf8.ts"
 import { type CallOptions, type HeadInfo, MAX_INFO_BYTES, type Seq, type SessionStorage } from "../storage/contract.ts"
 import { hasCode } from "../format/errors.ts"
 import type { InfoProjection } from "./projection.ts"
-import { encodeProjection, parseProjection } from "./projection-text.ts"
+import { encodeProjection, parseProjection, withoutTips } from "./projection-text.ts"
 
-/** The text to be stored beside the head; undefined if it is too long for that. */
+/** The text to be stored beside the head, without the tips if it is too long with them; undefined if it is too long for that. */
 export function infoText(projection: InfoProjection): string | undefined {
   const text = encodeProjection(projection)
-  return fits(text, MAX_INFO_BYTES) ? text : undefined
+  if (fits(text, MAX_INFO_BYTES)) return text
+  const shorter = projection.tips === undefined ? text : encodeProjection(withoutTips(projection))
+  return fits(shorter, MAX_INFO_BYTES) ? shorter : undefined
 }
 
 /** Whether a projection is all of the information of a log with this head. */
@@ -46,11 +48,12 @@ export async function storedInfo(
   return isBetter(document, beside) ? document : beside
 }
 
-/** Projecting a whole log costs most, then projecting more lines, then reading a path. */
+/** Projecting a whole log costs most, then projecting more lines, then reading a path, then reading a log only for its tips. */
 function isBetter(one: InfoProjection, other: InfoProjection): boolean {
   if ((one.stale === "log") !== (other.stale === "log")) return other.stale === "log"
   if (one.to.seq !== other.to.seq) return one.to.seq > other.to.seq
-  return one.stale === undefined && other.stale !== undefined
+  if (one.stale !== other.stale) return one.stale === undefined
+  return one.tips !== undefined && other.tips === undefined
 }
 
 /** A projection of this very log. One beside the head may have been written before the log had an identity. */

@@ -11,7 +11,7 @@
  * `projectTips` follows a log line by line in constant memory, so that the session information can carry the tips. Pure.
  */
 import type { Entry, EntryType } from "../format/entry.ts"
-import { FORMAT, type Header } from "../format/header.ts"
+import { FORMAT } from "../format/header.ts"
 import { isCount } from "../format/shape.ts"
 import { fits } from "../storage/utf8.ts"
 import type { Seq } from "../storage/contract.ts"
@@ -94,7 +94,7 @@ const NOT_CONTENT: Readonly<Record<Exclude<EntryType, ContentType>, true>> = Obj
  * The number of lines, header included, that came from a system whose branches leave no `leaf` entry: at the end of these lines all tips
  * but the current one are settled. Headers are not validated, so the fields may have any type.
  */
-export function settledLines({ origin }: Header): number {
+export function settledLines({ origin }: { readonly origin?: unknown }): number {
   const { settled, lines, format } = (origin ?? {}) as Readonly<Record<string, unknown>>
   if (isCount(settled) === undefined) return settled as number
   return format !== undefined && format !== FORMAT && isCount(lines) === undefined ? (lines as number) : 0
@@ -145,11 +145,14 @@ export function tipNear(tips: readonly Tip[], id: string): Tip | undefined {
 function withEntry(tips: Tips, entry: Entry, seq: Seq, limits: TipLimits): Tips | undefined {
   const { id, type, parentId } = entry
   const p = parentId === null ? undefined : tipNear(tips.tips, parentId)
+  const content = isContent(type)
+  // Most entries continue the only tip. Appends project each entry, so this case allocates no more than the result.
+  if (content && p !== undefined && isAlone(tips) && !isLeaving(entry))
+    return { tips: [{ seq, id, near: NONE }], current: seq }
   const left = isLeaving(entry) ? withoutSettled(tips, entry, p, seq, limits) : tips.tips
   // The parent is an inner entry or a settled tip, or was kept once and is not any more.
   if (left === undefined || (p === undefined && parentId !== null && isInDoubt(tips, left, seq, limits)))
     return undefined
-  const content = isContent(type)
   const changed: Tip[] = []
   let current: Seq | null = content ? seq : null
   for (const tip of withRepeated(left, id)) {
@@ -163,6 +166,11 @@ function withEntry(tips: Tips, entry: Entry, seq: Seq, limits: TipLimits): Tips 
   const { more, damaged } = tips
   const recent = damaged !== undefined && seq - damaged < limits.bridge ? damaged : undefined
   return capped(changed, current, { more, damaged: recent }, limits)
+}
+
+/** Whether one tip is all that is kept. */
+function isAlone({ tips, more, damaged }: Tips): boolean {
+  return tips.length === 1 && more === undefined && damaged === undefined
 }
 
 /** Without the tips that a `leaf` or `branch_summary` settles; undefined if that cannot be known. `p`: the tip it is anchored at. */
