@@ -6,7 +6,7 @@ import type { Entry } from "../format/entry.ts"
 import type { Seq } from "../storage/contract.ts"
 import type { EntryLog } from "./entry-log.ts"
 import { parentOf, ROOT } from "./path.ts"
-import { isContent, tipNear, type Tip, type Tips } from "./tips.ts"
+import { isContent, type OpenTip, tipNear, type Tip, type Tips } from "./tips.ts"
 
 export interface Leaving {
   /** The writer's leaf so far. */
@@ -14,7 +14,7 @@ export interface Leaving {
   /** The parent of the new entry. Must be held. */
   readonly target: Seq | null
   /** The open tips that the session has reported to its caller. */
-  readonly reported: Iterable<Pick<Tip, "seq" | "id">>
+  readonly reported: Iterable<OpenTip>
   /** Ids of tips that the caller names. */
   readonly named: readonly string[]
 }

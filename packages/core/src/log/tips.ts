@@ -53,10 +53,15 @@ export const TIP_LIMITS: TipLimits = { tips: 24, bytes: 2_000, near: 8, bridge: 
 
 export const NO_TIPS: Tips = { tips: [], current: null }
 
+export interface OpenTip {
+  readonly seq: Seq
+  readonly id: string
+}
+
 /** Tips for a person to choose from, as diagnostics and session information report them. */
 export interface OpenTips {
   /** Newest first. */
-  readonly tips: readonly { readonly seq: Seq; readonly id: string }[]
+  readonly tips: readonly OpenTip[]
   /** Up to so many more are not named. */
   readonly more?: number
 }
@@ -101,13 +106,13 @@ export function settledLines({ origin }: { readonly origin?: unknown }): number 
 }
 
 /** The ids that an entry settles; undefined if it settles none, or is an older line that does not say which. */
-export function settledIds(entry: Entry): readonly string[] | undefined {
+export function settledIds(entry: object): readonly string[] | undefined {
   const { settles } = entry as Fields
   return Array.isArray(settles) ? settles.filter((id) => typeof id === "string") : undefined
 }
 
 /** Whether an entry can settle tips. */
-export function isLeaving({ type }: Entry): boolean {
+export function isLeaving({ type }: Pick<Entry, "type">): boolean {
   return type === "leaf" || type === "branch_summary"
 }
 
@@ -129,7 +134,7 @@ export function projectTips(
 
 /** The open tips: all kept ones but the one at `at`, which is the current one unless a session's leaf is elsewhere. */
 export function openTips({ tips, current, more }: Tips, at: Seq | null = current): OpenTips {
-  const open: { seq: Seq; id: string }[] = []
+  const open: OpenTip[] = []
   for (let index = tips.length - 1; index >= 0; index--) {
     const { seq, id } = tips[index] as Tip
     if (seq !== at) open.push({ seq, id })

@@ -327,4 +327,4 @@ export function writeGuardOf({ id, storage, options }: LiveSession, { older, new
   return { kind: "refused", error: new SessionError("read_only", message, about) }
 }
 
-export { BRANCH_TARGET } from "../write/assign.ts"
+export { BRANCH_TARGET, type BranchTarget } from "../write/assign.ts"

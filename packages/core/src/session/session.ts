@@ -24,7 +24,7 @@ import { readContext } from "./context.ts"
 import { findEntry, readMessages, unknownEntry } from "./read-path.ts"
 import { readEntry, readEntryRuns, readInfo, readParts, readTree } from "./read-log.ts"
 import { compactionFeature } from "./features.ts"
-import { BRANCH_TARGET, type LiveSession } from "./live-session.ts"
+import { BRANCH_TARGET, type BranchTarget, type LiveSession } from "./live-session.ts"
 import { nestedTurn, runTurn } from "./turn.ts"
 import type {
   ContextOptions,
@@ -117,12 +117,16 @@ export class SessionHandle implements Session {
     return readTree(this.#open(o), o)
   }
 
-  branch(id: string, o?: AppendOptions): Promise<AppendResult> {
-    return this.#at(id, o, () => this.#appendAt("leaf", id, {}, o))
+  branch(id: string, { settles = [], ...o }: Parameters<Session["branch"]>[1] = {}): Promise<AppendResult> {
+    return this.#known(settles, o, (ids) => this.#at(id, o, () => this.#appendAt("leaf", { id, settles: ids }, {}, o)))
+  }
+
+  settle(ids: readonly string[], o?: AppendOptions): Promise<AppendResult> {
+    return this.#known(ids, o, (settles) => this.append({ type: "leaf", settles }, o))
   }
 
   async resetLeaf(o?: AppendOptions): Promise<AppendResult> {
-    return this.#appendAt("leaf", null, {}, o)
+    return this.#appendAt("leaf", { id: null, settles: [] }, {}, o)
   }
 
   async branchWithSummary(
@@ -137,7 +141,12 @@ export class SessionHandle implements Session {
     const { details, fromExtension, usage, ...rest } = o
     const append = (): Promise<AppendResult> => {
       const fromId = this.leafId ?? "root"
-      return this.#appendAt("branch_summary", id, { fromId, summary, usage, details, fromExtension }, rest)
+      return this.#appendAt(
+        "branch_summary",
+        { id, settles: [] },
+        { fromId, summary, usage, details, fromExtension },
+        rest,
+      )
     }
     return id === null ? append() : this.#at(id, rest, append)
   }
@@ -270,9 +279,31 @@ export class SessionHandle implements Session {
     return then(seq)
   }
 
+  /**
+   * Calls `then` with the ids of tips to settle, synchronously if it is known that the log has all of these entries. `not_found` if it
+   * has not.
+   */
+  async #known<T>(
+    ids: readonly string[],
+    o: CallOptions | undefined,
+    then: (ids: readonly string[]) => Promise<T>,
+  ): Promise<T> {
+    const live = this.#open(o)
+    if (!Array.isArray(ids) || ids.some((id) => typeof id !== "string")) {
+      const message = "The branches to settle must be given as an array of the ids of their last entries."
+      throw new SessionError("invalid", message, { session: this.id })
+    }
+    const copy: readonly string[] = [...ids]
+    for (const id of copy) {
+      const known = live.state.knows(id) || (await findEntry(live, id, o)) !== undefined
+      if (!known) throw unknownEntry(live, id)
+    }
+    return then(copy)
+  }
+
   #appendAt(
     type: "leaf" | "branch_summary",
-    target: string | null,
+    target: BranchTarget,
     payload: object,
     o: AppendOptions | undefined,
   ): Promise<AppendResult> {

@@ -137,8 +137,17 @@ export interface Session extends AsyncDisposable {
   /** Reads the whole log, but no blobs: large contents may be references, which {@link entry} resolves. */
   tree(o?: CallOptions): Promise<SessionTree>
 
-  /** Makes an earlier entry the leaf. `not_found` if the log has no such entry. */
-  branch(id: string, o?: AppendOptions): Promise<AppendResult>
+  /**
+   * Makes an earlier entry the leaf, and settles the branch that it leaves. If the entry is the end of a branch, the others that this
+   * session has reported are settled too. `settles`: the ends of further branches to settle, by their ids. `not_found` if the log has
+   * not all of these entries.
+   */
+  branch(id: string, o?: AppendOptions & { readonly settles?: readonly string[] }): Promise<AppendResult>
+  /**
+   * Settles the branches that end in these entries, and no others: they are no longer reported, until they are continued. The leaf stays.
+   * `not_found` if the log has not all of these entries.
+   */
+  settle(ids: readonly string[], o?: AppendOptions): Promise<AppendResult>
   /** Sets the leaf to null, so that the next entry is a root. */
   resetLeaf(o?: AppendOptions): Promise<AppendResult>
   /**

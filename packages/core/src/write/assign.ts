@@ -6,13 +6,22 @@ import { SessionError } from "../format/errors.ts"
 import { type EntryPayload, type NewEntry, normalizeNewEntry } from "../format/new-entry.ts"
 import { isObject } from "../format/shape.ts"
 import type { NeedsOlder } from "../log/path.ts"
+import { settlesOf } from "../log/settles.ts"
+import { isLeaving, settledIds } from "../log/tips.ts"
+import type { Seq } from "../storage/contract.ts"
 import { isoTime } from "../storage/clock.ts"
 import { type EncodedAppendEntry, encodeForAppend, type PrepareOptions } from "./encode.ts"
 import { isConversation } from "./pending.ts"
 import type { SessionState } from "./session-state.ts"
 
-/** The key under which `branch` passes its target to `assign`. A symbol, so that no caller's entry can have it. */
+/** The key under which `branch` passes a {@link BranchTarget} to `assign`. A symbol, so that no caller's entry can have it. */
 export const BRANCH_TARGET: unique symbol = Symbol("branch target")
+
+export interface BranchTarget {
+  readonly id: string | null
+  /** Ids of tips that the caller settles, in addition to those that it leaves. */
+  readonly settles: readonly string[]
+}
 
 export interface Assigned {
   /** One for each given entry, in order. */
@@ -65,14 +74,15 @@ export function assign(
     if (payload.id !== undefined && state.log.find(id) !== undefined) continue
     if (isConversation(payload)) end = undefined
     const target = branchTarget(payload)
-    if (typeof target === "string" && state.log.find(target) === undefined) throw targetGone(session, target)
+    if (typeof target?.id === "string" && state.log.find(target.id) === undefined) throw targetGone(session, target.id)
     const place = {
       id,
-      parentId: end ?? (target === undefined ? leafId : target),
+      parentId: end ?? (target === undefined ? leafId : target.id),
       seq: seq++,
       timestamp: payload.timestamp ?? timestamp,
     }
-    const complete = path !== undefined && needsState(payload) ? withState(payload, path, fresh) : payload
+    let complete = path !== undefined && needsState(payload) ? withState(payload, path, fresh) : payload
+    if (isLeaving(payload)) complete = withSettles(payload, target, state)
     fresh.push(encodeForAppend(complete, place, end !== undefined, o))
     if (end === undefined) leafId = id
     else end = id
@@ -97,10 +107,22 @@ function annotationParent({ log, leafId }: SessionState): string | undefined {
   return log.at(last)?.id
 }
 
-/** The parent that `branch` set. Only entries of these two types have one. */
-function branchTarget(payload: object): string | null | undefined {
-  const { type, [BRANCH_TARGET]: target } = payload as { type?: unknown; [BRANCH_TARGET]?: string | null }
-  return type === "leaf" || type === "branch_summary" ? target : undefined
+/** What `branch` passed. Only entries of these two types have it. */
+function branchTarget(payload: EntryPayload): BranchTarget | undefined {
+  return isLeaving(payload) ? (payload as { [BRANCH_TARGET]?: BranchTarget })[BRANCH_TARGET] : undefined
+}
+
+/**
+ * Adds the ids of the tips that the entry settles. An entry that does not branch follows the leaf, which it leaves for nothing else. Of the
+ * entries before it in the same append only the leaf counts that these continue.
+ */
+function withSettles(payload: EntryPayload, target: BranchTarget | undefined, state: SessionState): EntryPayload {
+  if (settledIds(payload) !== undefined) return payload
+  const { log, leafId, pendingCount, reported } = state
+  const { id, settles: named } = target ?? { id: leafId, settles: [] }
+  const seqOf = (entry: string | null): Seq | null => (entry === null ? null : (log.find(entry) ?? null))
+  const o = { leaf: seqOf(leafId), target: seqOf(id), reported: reported.values(), named }
+  return { ...payload, settles: settlesOf(log, state.infoAt(pendingCount)?.tips, o) } as EntryPayload
 }
 
 /** For a target that existed when `branch` was called, and was removed because its append failed. */

@@ -8,6 +8,7 @@ import type { Header } from "../format/header.ts"
 import type { Head, Seq } from "../storage/contract.ts"
 import { type EntryLog, type EntrySlot, LazyEntry } from "../log/entry-log.ts"
 import { parentOf } from "../log/path.ts"
+import type { OpenTip } from "../log/tips.ts"
 import { compactionOf, type InfoProjection, projectEntry, withPath } from "../info/projection.ts"
 import { leafAfter, memoryLine, type PendingEntry } from "./pending.ts"
 
@@ -24,6 +25,8 @@ export class SessionState {
   acknowledgedLeafId: string | null
   /** Bytes of the acknowledged log; 0 while the session is not in the storage. */
   bytes: number
+  /** The open tips that were reported to the caller, by seq. A `leaf` or `branch_summary` at a tip settles them. */
+  readonly reported: Map<Seq, OpenTip> = new Map()
   #projection: InfoProjection | undefined
   /** Projects the log as it was opened, when the information is first asked for. */
   #makeProjection: (() => InfoProjection | undefined) | undefined
@@ -74,6 +77,13 @@ export class SessionState {
     const asWritten = pending.hint !== undefined || entry.type === "metadata"
     this.#projectOn(asWritten ? undefined : entry, seq)
     if (!pending.keepsLeaf) this.leafId = pending.id
+  }
+
+  /** Whether the log certainly has an entry with this id. */
+  knows(id: string): boolean {
+    if (this.log.find(id) !== undefined) return true
+    const tips = this.infoAt(this.pendingCount)?.tips?.tips ?? []
+    return tips.some((tip) => tip.id === id)
   }
 
   /** The information as of the first `count` pending entries. */
