@@ -36,7 +36,8 @@ export type {
 } from "./session/types.ts"
 export type { SessionEvents } from "./session/events.ts"
 export type { TreeNode } from "./log/nodes.ts"
-export type { AppendOptions, AppendResult, ConflictPolicy, Divergence, PersistAfter } from "./write/types.ts"
+export type { Divergence } from "./log/diverged.ts"
+export type { AppendOptions, AppendResult, ConflictPolicy, PersistAfter } from "./write/types.ts"
 
 // The context that a model gets, and its size in tokens.
 export type { ContextOptions } from "./session/types.ts"

@@ -3,6 +3,7 @@ import { createMemoryStorage } from "@sessions/memory"
 import { checkRange } from "../src/storage/checks.ts"
 import { type Chunk, MAX_CHUNK_BYTES, type SessionStorage } from "../src/storage/contract.ts"
 import { windowStart } from "../src/storage/pages.ts"
+import { knownTips } from "./stored.ts"
 
 /** A run of lines of one length. */
 export interface Stretch {
@@ -31,14 +32,15 @@ export function createMadeStorage(stretches: readonly Stretch[]): MadeStorage {
     description: "made",
     bytes,
     counted,
-    head: async () => ({ next, log: "made", bytes, updatedAt: 0 }),
-    async *read(_, range) {
+    head: async () => ({ next, log: "made", bytes, updatedAt: 0, info: { text: knownTips(next - 1), next } }),
+    async *read(_, range, { signal } = {}) {
       counted.reads++
       const { from: first, to, maxBytes } = checkRange(range)
       const end = Math.min(to, next)
       const from = maxBytes === undefined || end === 0 ? first : windowStart(linesBefore(lineAt, end), end, maxBytes)
       for (const chunk of chunksOf(lineAt, from, end)) {
         counted.lines += chunk.lines.length
+        signal?.throwIfAborted()
         for (const line of chunk.lines) counted.bytes += line.length + 1
         yield chunk
       }

@@ -19,7 +19,7 @@ export type DiagnosticCode =
   | "missing_target"
   /** The first kept entry of a compaction is missing or not on its path. The context begins with the compaction. */
   | "missing_first_kept"
-  /** Two writers continued the session at the same time: the log has a second leaf, `otherLeaf`. */
+  /** The log has branches off the path of the leaf that no writer left knowingly: several continued the session at the same time. */
   | "diverged"
   /** The log has a version or a format that this program does not know. It opens for reading only. */
   | "unknown_version"
@@ -51,9 +51,12 @@ export interface Diagnostic {
   readonly entryId?: string
   /** With `torn_tail`: the number of bytes. */
   readonly bytes?: number
-  /** With `diverged`: the ids of the two leaves. */
+  /** With `diverged`: the leaf, and the last message of the newest other branch. */
   readonly leaf?: string
   readonly otherLeaf?: string
+  /** With `diverged`: the last messages of the other branches, newest first. Up to `more` older ones are not named. */
+  readonly tips?: readonly { readonly seq: number; readonly id: string }[]
+  readonly more?: number
 }
 
 /** Receives the diagnostics of a reading, in the order in which they are found. */

@@ -25,7 +25,7 @@ import {
 } from "../format/shape.ts"
 import type { Tips } from "../log/tips.ts"
 import type { Seq } from "../storage/contract.ts"
-import type { InfoProjection } from "./projection.ts"
+import { type InfoProjection, withTips } from "./projection.ts"
 
 /** Fields of older programs. */
 interface OlderDoubts {
@@ -57,15 +57,9 @@ export function parseProjection(text: string): InfoProjection | undefined {
   }
   if (check(value) !== undefined) return undefined
   const { v: _, tipsTo, modelUnknown, promptsLost, valuesApart, ...stored } = value as Stored
-  const projection = hasTips(stored, tipsTo) ? stored : withoutTips(stored)
+  const projection = hasTips(stored, tipsTo) ? stored : withTips(stored, undefined, 0)
   if (promptsLost === true || valuesApart === true) return { ...projection, stale: "log" }
   return modelUnknown === true ? { ...projection, stale: "path" } : projection
-}
-
-/** For a text that may not have them: all else in it is right without them. */
-export function withoutTips(projection: InfoProjection): InfoProjection {
-  const { tips: _, settled: __, ...rest } = projection
-  return rest
 }
 
 function hasTips({ tips, settled, to }: InfoProjection, tipsTo: unknown): boolean {

@@ -211,6 +211,13 @@ export function withPath(
   return next
 }
 
+/** With tips that were read from the log, or without tips. `settled`: see `settledLines`. */
+export function withTips(projection: InfoProjection, tips: Tips | undefined, settled: number): InfoProjection {
+  const { tips: _, settled: __, ...rest } = projection
+  if (tips === undefined) return rest
+  return rest.to.seq < settled - 1 ? { ...rest, tips, settled } : { ...rest, tips }
+}
+
 /** The compaction that a selected context begins with. */
 export function compactionOf(log: EntryLog, { compaction }: Selection): CompactionPlace | undefined {
   return compaction === undefined ? undefined : compactionAt(log.at(compaction) as Entry, compaction)

@@ -7,7 +7,10 @@ import { readStart } from "../format/identify.ts"
 import { parseLine } from "../format/line.ts"
 import type { Entry } from "../format/entry.ts"
 import { restoreEntries } from "../log/blobs.ts"
+import { EntryLog } from "../log/entry-log.ts"
 import { parseEntry } from "../log/parse-entry.ts"
+import { isLeaving, type Tips } from "../log/tips.ts"
+import { tipsOfLog } from "../log/whole-tips.ts"
 import { StorageError } from "../storage/errors.ts"
 import { PromptList } from "./first-prompt.ts"
 
@@ -86,6 +89,27 @@ export async function projectAnew(
     prompts.read(await restored(storage, unread, o))
   }
   return withPrompts(projection, prompts)
+}
+
+/** The tips of a stored log of this version, read from its start. `settled`: see `settledLines`. */
+export async function tipsOfStored(
+  storage: SessionStorage,
+  id: string,
+  head: HeadInfo,
+  { settled, ...o }: CallOptions & { readonly settled: number },
+): Promise<Tips> {
+  const log = new EntryLog()
+  for await (const { seq, line } of linesOf(storage, id, 0, head, o)) {
+    const entry = parseEntry(line, seq)
+    log.push(entry === undefined ? undefined : stubOf(entry))
+  }
+  return tipsOfLog(log, settled)
+}
+
+/** The entry without its content: a stub of every entry fits in memory. */
+function stubOf({ type, id, parentId, seq, timestamp, fromId, settles }: Entry): Entry {
+  const stub = { type, id, parentId, seq, timestamp }
+  return isLeaving(stub) ? { ...stub, fromId, settles } : stub
 }
 
 /** Projects an entry. Its blobs are read only if the projection needs them: a title, a metadata value, or one of the first prompts. */

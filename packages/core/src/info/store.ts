@@ -5,14 +5,14 @@
 import { fits } from "../storage/utf8.ts"
 import { type CallOptions, type HeadInfo, MAX_INFO_BYTES, type Seq, type SessionStorage } from "../storage/contract.ts"
 import { hasCode } from "../format/errors.ts"
-import type { InfoProjection } from "./projection.ts"
-import { encodeProjection, parseProjection, withoutTips } from "./projection-text.ts"
+import { type InfoProjection, withTips } from "./projection.ts"
+import { encodeProjection, parseProjection } from "./projection-text.ts"
 
 /** The text to be stored beside the head, without the tips if it is too long with them; undefined if it is too long for that. */
 export function infoText(projection: InfoProjection): string | undefined {
   const text = encodeProjection(projection)
   if (fits(text, MAX_INFO_BYTES)) return text
-  const shorter = projection.tips === undefined ? text : encodeProjection(withoutTips(projection))
+  const shorter = projection.tips === undefined ? text : encodeProjection(withTips(projection, undefined, 0))
   return fits(shorter, MAX_INFO_BYTES) ? shorter : undefined
 }
 
@@ -34,15 +34,16 @@ export function contextStart(projection: InfoProjection | undefined): Seq | unde
   return Number.isInteger(firstKeptSeq) ? Math.min(seq, firstKeptSeq) : undefined
 }
 
-/** The stored projection that costs least to bring up to date, not compared with the log. */
+/** The stored projection that costs least to bring up to date, not compared with the log. `tips`: also if only one with tips is current. */
 export async function storedInfo(
   storage: SessionStorage,
   id: string,
   head: HeadInfo,
-  o: CallOptions = {},
+  o: CallOptions & { readonly tips?: boolean } = {},
 ): Promise<InfoProjection | undefined> {
   const beside = usable(head.info?.text, head, true)
-  if (beside !== undefined && isCurrent(beside, head)) return beside
+  const isEnough = o.tips !== true || beside?.tips !== undefined
+  if (beside !== undefined && isEnough && isCurrent(beside, head)) return beside
   const document = usable((await storage.docs.get(docKey(id), o).catch(ignoreFailure))?.text, head, false)
   if (beside === undefined || document === undefined) return document ?? beside
   return isBetter(document, beside) ? document : beside

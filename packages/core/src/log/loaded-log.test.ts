@@ -4,7 +4,7 @@ import { chain, linesOf, user } from "../../test/chain.ts"
 import { createCountingStorage } from "../../test/counting-storage.ts"
 import { createFaultyStorage } from "@sessions/conformance/faults"
 import { HEADER } from "../../test/logs.ts"
-import { sessionsReading, STORED_ID, storeLines } from "../../test/stored.ts"
+import { knownTips, sessionsReading, STORED_ID, storeLines } from "../../test/stored.ts"
 import type { SessionContext } from "../context/types.ts"
 import type { SessionStorage } from "../storage/contract.ts"
 import { loadOther } from "../transfer/older/other-log.ts"
@@ -81,7 +81,9 @@ describe("reading", () => {
   })
 
   test("runs once for concurrent requests", async () => {
-    const storage = createCountingStorage(await storeLines(linesOf(talk(50), HEADER)))
+    const storage = createCountingStorage(
+      await storeLines(linesOf(talk(50), HEADER), undefined, { info: knownTips(50) }),
+    )
     const session = await sessionsReading(storage, 1).open(STORED_ID)
     const asked = [
       session.context(),
@@ -98,7 +100,9 @@ describe("reading", () => {
   })
 
   test("stops if another call has read further meanwhile", async () => {
-    const storage = createCountingStorage(await storeLines(linesOf(talk(50), HEADER)))
+    const storage = createCountingStorage(
+      await storeLines(linesOf(talk(50), HEADER), undefined, { info: knownTips(50) }),
+    )
     const session = await sessionsReading(storage, 1).open(STORED_ID)
     await Promise.all(Array.from({ length: 10 }, () => session.messages({ limit: 2 })))
     expect(storage.counted.lines).toBeLessThan(8)
@@ -165,22 +169,22 @@ describe("a log that is no longer the opened one", () => {
 })
 
 describe("opening", () => {
-  test("reports two concurrent turns once both are in memory, and no divergence after a lost line", async () => {
+  test("reports an open tip once the log was read in the background, and none after a line that is damaged", async () => {
     const writers = chain(user("a"), user("b"), user("c"), user("d", { parentId: "e1" }), user("e"))
-    const bridged = chain(user("a"), user("b"), user("c", { parentId: "lost" }), user("d"))
+    const damaged = chain(user("a"), user("b"), undefined, user("d", { parentId: "e3" }), user("e"))
     for (const bytes of [1, 500, 65_536]) {
       const diverged = await sessionsReading(await storeLines(linesOf(writers, HEADER)), bytes).open(STORED_ID)
-      await diverged.context()
+      await diverged.info()
       expect(diverged.diagnostics).toMatchObject([{ code: "diverged", leaf: "e5", otherLeaf: "e3" }])
-      const session = await sessionsReading(await storeLines(linesOf(bridged, HEADER)), bytes).open(STORED_ID)
-      await session.context()
-      expect(session.diagnostics).toEqual([])
+      const session = await sessionsReading(await storeLines(linesOf(damaged, HEADER)), bytes).open(STORED_ID)
+      await session.info()
+      expect(session.diagnostics.filter(({ code }) => code === "diverged")).toEqual([])
     }
   })
 
-  test("reports it at once if the first window has both tips", async () => {
+  test("reports it at once if the first window has both tips, and corrects the report when the log was read", async () => {
     const writers = chain(user("a"), user("b"), user("c"), user("d", { parentId: "e1" }), user("e"))
-    const bridged = chain(user("a"), user("b"), user("c"), user("d", { parentId: "lost" }), user("e"))
+    const damaged = chain(user("a"), undefined, user("c"), user("d", { parentId: "e2" }), user("e"))
     const opened = async (slots: typeof writers) => {
       const lines = linesOf(slots, HEADER)
       const threeLines = lines.slice(-3).join("\n").length + 1
@@ -188,7 +192,11 @@ describe("opening", () => {
       return createSessions({ storage: await storeLines(lines), readWindow }).open(STORED_ID)
     }
     expect((await opened(writers)).diagnostics).toMatchObject([{ code: "diverged", leaf: "e5", otherLeaf: "e3" }])
-    expect((await opened(bridged)).diagnostics).toEqual([])
+    const session = await opened(damaged)
+    // The parent of e4 is not in memory.
+    expect(session.diagnostics).toMatchObject([{ code: "diverged", leaf: "e5", otherLeaf: "e3" }])
+    await session.info()
+    expect(session.diagnostics.filter(({ code }) => code === "diverged")).toEqual([])
   })
 
   test("reports no divergence for the branches of an older log, which have no entries that record them", async () => {
@@ -203,8 +211,9 @@ describe("opening", () => {
   test("reports no other turn once the session has chosen between the two", async () => {
     const writers = chain(user("a"), user("b"), user("c"), user("d", { parentId: "e1" }), user("e"))
     const session = await sessionsReading(await storeLines(linesOf(writers, HEADER)), 1).open(STORED_ID)
+    await session.info()
+    expect(session.diagnostics).toMatchObject([{ code: "diverged", otherLeaf: "e3" }])
     await session.branch("e5")
-    await session.context()
     expect(session.diagnostics).toEqual([])
   })
 

@@ -10,6 +10,7 @@ import type { Entry } from "../format/entry.ts"
 import type { CallOptions, HeadInfo, ReadRange, SessionStorage, Seq } from "../storage/contract.ts"
 import { EntryLog, type EntrySlot } from "./entry-log.ts"
 import { parseEntry } from "./parse-entry.ts"
+import { settledLines } from "./tips.ts"
 import { type BackwardReading, type Hint, readBackwards, type ReadWindow, startBackwards } from "./read-backwards.ts"
 import { retryUnavailable } from "../storage/retry.ts"
 
@@ -27,8 +28,8 @@ export interface LoadedLog {
   readonly headInfo: HeadInfo
   readonly log: EntryLog
   readonly reading: BackwardReading
-  /** The number of lines at the beginning that another program made: their branches are no sign of a second writer. */
-  readonly imported: Seq
+  /** See `settledLines`. All lines of a log of another version. */
+  readonly settled: number
   readonly diagnostics: Diagnostic[]
   /** The stored log is of this older version; its entries are migrated, and it cannot be written to as it is. */
   readonly older?: { readonly format: string; readonly version: number }
@@ -77,17 +78,11 @@ async function loadCurrent(
     headInfo,
     log: new EntryLog(headInfo.next),
     reading,
-    imported: importedLines(header),
+    settled: settledLines(header),
     diagnostics,
   }
   await loadOlder(storage, id, loaded, undefined, o)
   return loaded
-}
-
-/** `origin.lines` of a header. Headers are not validated, so the field may have any type. */
-export function importedLines({ origin }: Header): Seq {
-  const lines: unknown = origin?.lines
-  return typeof lines === "number" ? lines : 0
 }
 
 /**
@@ -181,9 +176,10 @@ export function tornTail({ torn = 0 }: HeadInfo): Diagnostic[] {
   return [{ code: "torn_tail", bytes: torn, message }]
 }
 
-export function incompleteLog({ next }: HeadInfo, header: Header): Diagnostic[] {
-  const lines = importedLines(header)
-  if (next >= lines) return []
+/** Headers are not validated, so `origin.lines` may have any type. */
+export function incompleteLog({ next }: HeadInfo, { origin }: Header): Diagnostic[] {
+  const lines: unknown = origin?.lines
+  if (typeof lines !== "number" || next >= lines) return []
   const message = `The log has ${next} of ${lines} lines: the import, fork or copy that created it was interrupted. Repeat it to complete the log.`
   return [{ code: "incomplete", message }]
 }

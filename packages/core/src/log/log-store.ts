@@ -1,21 +1,15 @@
-/**
- * Reads older lines of a session's log on demand, one window at a time, into its `EntryLog`, and reports a divergence once the held
- * lines show it.
- */
+/** Reads older lines of a session's log on demand, one window at a time, into its `EntryLog`. */
 import { SessionError } from "../format/errors.ts"
 import { isOlder, type NeedsOlder } from "./path.ts"
 import type { Diagnostic } from "../format/diagnostics.ts"
 import type { CallOptions, Seq, SessionStorage } from "../storage/contract.ts"
 import { StorageError } from "../storage/errors.ts"
-import { divergenceOf } from "./divergence.ts"
 import type { EntryLog } from "./entry-log.ts"
 import { loadOlder } from "./loaded-log.ts"
 import type { BackwardReading } from "./read-backwards.ts"
 
 export interface Reading {
   readonly reading: BackwardReading
-  /** See `LoadedLog.imported`. */
-  readonly imported: Seq
 }
 
 export class LogStore {
@@ -24,8 +18,6 @@ export class LogStore {
   readonly diagnostics: Diagnostic[]
   /** The state of reading backwards; undefined for a log that was created here and is held whole. */
   #reading: Reading | undefined
-  /** The number of held lines at the last check for divergence; `Infinity` if older lines cannot change its result. */
-  #checked = 0
   #loading: Promise<unknown> = Promise.resolve()
 
   constructor(o: { id: string; storage: SessionStorage; reading: Reading | undefined; diagnostics: Diagnostic[] }) {
@@ -38,23 +30,6 @@ export class LogStore {
   /** The log was read again. */
   restart(reading: Reading): void {
     this.#reading = reading
-    this.#checked = 0
-  }
-
-  /**
-   * Adds a diagnostic if the held lines show a divergence. "older": they end in two leaves, and only older lines show whether both are
-   * on one path.
-   */
-  tellDivergence(log: EntryLog): "older" | undefined {
-    const held = log.end - log.from
-    // A check costs as much as the held lines, so it is repeated only when their number has doubled.
-    const enough = this.#checked === Number.POSITIVE_INFINITY || (!log.complete && held < 2 * this.#checked)
-    if (this.#reading === undefined || enough) return undefined
-    const found = divergenceOf(log, this.#reading.imported)
-    if (found === "older") return found
-    this.#checked = found === undefined && !log.complete ? held : Number.POSITIVE_INFINITY
-    if (found !== undefined && this.diagnostics.every(({ code }) => code !== "diverged")) this.diagnostics.push(found)
-    return undefined
   }
 
   /**
@@ -64,15 +39,11 @@ export class LogStore {
   async untilKnown<T extends object>(log: () => EntryLog, ask: () => T | NeedsOlder, o: CallOptions = {}): Promise<T> {
     for (let reads = 0; ; reads++) {
       const answer = ask()
-      if (isOlder(answer)) {
-        // The first read has what is certainly needed and no more. If that was not enough, the next ones are windows, which grow.
-        const { lines, hint } = answer
-        const needed = lines === undefined ? hint : Math.max(0, log().from - lines)
-        await this.older(log, reads === 0 ? needed : hint, { ...o, exactly: reads === 0 })
-      } else {
-        if (reads > 0) this.tellDivergence(log())
-        return answer
-      }
+      if (!isOlder(answer)) return answer
+      // The first read has what is certainly needed and no more. If that was not enough, the next ones are windows, which grow.
+      const { lines, hint } = answer
+      const needed = lines === undefined ? hint : Math.max(0, log().from - lines)
+      await this.older(log, reads === 0 ? needed : hint, { ...o, exactly: reads === 0 })
     }
   }
 

@@ -27,28 +27,32 @@ export function settlesOf(log: EntryLog, tips: Tips | undefined, o: Leaving): re
   // The id would settle the later entry with that id too, which may be another writer's.
   if (own !== undefined && own.repeated === undefined) ids.add(own.id)
   // The caller chooses between the tips. A step back to an inner entry chooses nothing.
-  if (target !== undefined) for (const tip of o.reported) if (mayBeOpen(log, tips, tip.seq)) ids.add(tip.id)
+  if (target !== undefined) for (const tip of o.reported) if (mayBeOpen(log, tips, tip)) ids.add(tip.id)
   for (const id of o.named) ids.add(id)
   if (target !== undefined) ids.delete(target.id)
   return [...ids]
 }
 
-/**
- * The tip that an entry is anchored at. Undefined if its anchor is an inner entry, or is not held and no kept tip. What follows
- * an entry is always held.
- */
-function tipAt(log: EntryLog, tips: Tips | undefined, seq: Seq | null): Pick<Tip, "id" | "repeated"> | undefined {
+/** Seq of the anchor of an entry. Null if the entry has none, or if its anchor is not held and no kept tip. */
+export function anchorOf(log: EntryLog, tips: Tips | undefined, seq: Seq | null): Seq | null {
   let at = seq ?? ROOT
   let parentId: string | null = null
   for (; at >= 0; at = parentOf(log, at)) {
     const entry = log.at(at) as Entry
-    if (isContent(entry.type)) {
-      if (!isTip(log, at)) return undefined
-      return log.find(entry.id) === at ? { id: entry.id } : { id: entry.id, repeated: true }
-    }
+    if (isContent(entry.type)) return at
     parentId = entry.parentId
   }
-  return at === ROOT || parentId === null ? undefined : tipNear(tips?.tips ?? [], parentId)
+  return at === ROOT || parentId === null ? null : (tipNear(tips?.tips ?? [], parentId)?.seq ?? null)
+}
+
+/** The tip that an entry is anchored at; undefined if its anchor is an inner entry. What follows an entry is always held. */
+function tipAt(log: EntryLog, tips: Tips | undefined, seq: Seq | null): Pick<Tip, "id" | "repeated"> | undefined {
+  const at = anchorOf(log, tips, seq)
+  if (at === null) return undefined
+  if (at < log.from) return tips?.tips.find((tip) => tip.seq === at)
+  const { id } = log.at(at) as Entry
+  if (!isTip(log, at)) return undefined
+  return log.find(id) === at ? { id } : { id, repeated: true }
 }
 
 /** Whether no later content continues this entry. */
@@ -64,9 +68,9 @@ function isTip(log: EntryLog, seq: Seq): boolean {
   return true
 }
 
-/** A reported tip may be continued or settled since. */
-function mayBeOpen(log: EntryLog, tips: Tips | undefined, seq: Seq): boolean {
-  if (tips?.tips.some((tip) => tip.seq === seq) === true) return true
+/** A reported tip may be continued or settled since, or the log was replaced, and has it elsewhere. */
+function mayBeOpen(log: EntryLog, tips: Tips | undefined, { seq, id }: OpenTip): boolean {
+  if (tips?.tips.some((tip) => tip.seq === seq && tip.id === id) === true) return true
   const isKnown = tips !== undefined && tips.more === undefined
-  return !isKnown && (seq < log.from || isTip(log, seq))
+  return !isKnown && (seq < log.from || (log.at(seq)?.id === id && isTip(log, seq)))
 }

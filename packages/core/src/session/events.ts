@@ -1,6 +1,7 @@
 /** Events of a session. A listener that throws is reported as `hook_failed` and has no further effect. */
 import type { Entry } from "../format/entry.ts"
 import type { Diagnostic } from "../format/diagnostics.ts"
+import type { Divergence } from "../log/diverged.ts"
 import type { Head } from "../storage/contract.ts"
 import type { CompactionFailureKind } from "../compaction/types.ts"
 import { runHook } from "./hooks.ts"
@@ -12,7 +13,8 @@ export interface SessionEvents {
   rolled_back: { readonly ids: readonly string[]; readonly error: unknown }
   /** Entries of another writer were read. */
   foreign: { readonly entries: readonly Entry[] }
-  diverged: { readonly leaf: string; readonly otherLeaf: string }
+  /** Another writer's lines were read, and leave a branch off this session's path that was not reported yet. */
+  diverged: Divergence
   diagnostic: Diagnostic
   /** A hook or a listener threw. */
   hook_failed: { readonly hook: string; readonly error: unknown }

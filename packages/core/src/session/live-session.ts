@@ -14,10 +14,12 @@ import { Emitter } from "./events.ts"
 import { transferFeature } from "./features.ts"
 import { copyEntries, type Hooks, runAppendHooks, runHook } from "./hooks.ts"
 import { infoText } from "../info/store.ts"
+import { divergenceAt, type Divergence, toDiagnostic } from "../log/diverged.ts"
 import type { LoadedLog } from "../log/loaded-log.ts"
 import type { LogStore } from "../log/log-store.ts"
 import { isOlder } from "../log/path.ts"
 import type { ReadWindow } from "../log/read-backwards.ts"
+import { isLeaving, type OpenTips } from "../log/tips.ts"
 import { entriesOf, isConversation, type PendingAppend, type PendingEntry } from "../write/pending.ts"
 import { assign, pathForState } from "../write/assign.ts"
 import { type EncodedAppendEntry, putPlanned } from "../write/encode.ts"
@@ -53,6 +55,8 @@ export class LiveSession implements QueueContext, CompactableSession {
   readonly turns: TurnLock
   readonly diagnostics: Diagnostic[]
   writeGuard: WriteGuard = { kind: "open" }
+  /** The tips of the log are not known, and are read in the background. Never rejects. */
+  readingTips: Promise<void> | undefined
   readonly compaction: CompactionProgress = { running: false, failures: 0 }
   readonly closeListeners: Set<() => void> = new Set()
   /** Loads the log that replaced this session's, if it is its own; returns whether it was. */
@@ -264,6 +268,7 @@ export class LiveSession implements QueueContext, CompactableSession {
   }
 
   acknowledged(seqs: readonly Seq[], head: Head): void {
+    if (seqs.some((seq) => isLeaving(this.state.log.at(seq) as Entry))) this.#updateDiverged()
     const savers = this.options.hooks.filter((hook) => hook.save !== undefined)
     if (savers.length === 0 && !this.events.has("appended")) return
     const entries = seqs.map((seq) => this.state.log.at(seq) as Entry)
@@ -286,15 +291,31 @@ export class LiveSession implements QueueContext, CompactableSession {
 
   foreign(entries: readonly Entry[]): void {
     const { running } = this.turns
+    this.#updateDiverged()
     if (running?.phase === "unopened" && entries.some(isConversation)) running.stale = true
     this.events.emit("foreign", { entries })
   }
 
-  diverged(leaf: string, otherLeaf: string): void {
-    const message = `Another writer has continued this session at once: the log has the two leaves ${leaf} (this one) and ${otherLeaf}.`
-    this.events.emit("diverged", { leaf, otherLeaf })
+  diverged(divergence: Divergence): void {
+    this.events.emit("diverged", divergence)
     // Two writers that both go on diverge with each append.
-    this.report({ code: "diverged", leaf, otherLeaf, message })
+    this.report(toDiagnostic(divergence))
+  }
+
+  /** Reports open tips if one of them was not reported yet. A report that no longer holds is dropped. */
+  reportTips(open?: OpenTips): void {
+    const divergence = this.state.reportTips(open)
+    if (divergence === undefined) this.#updateDiverged()
+    else this.report(toDiagnostic(divergence))
+  }
+
+  /** The reported tips may be settled or continued now. */
+  #updateDiverged(): void {
+    const at = this.diagnostics.findIndex(({ code }) => code === "diverged")
+    if (at < 0) return
+    const left = divergenceAt(this.state.leafId, this.state.openTips())
+    if (left === undefined) this.clear("diverged")
+    else this.diagnostics[at] = toDiagnostic(left)
   }
 
   /** Of a diagnostic that occurs repeatedly only the newest is kept. */

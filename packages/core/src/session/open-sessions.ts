@@ -19,7 +19,7 @@ interface OpenSlot {
   readonly opening: Promise<LiveSession>
   /** By `create`, not by `open`: if the creation fails, `open` of the same id still tries. */
   readonly created: boolean
-  /** Aborts the opening when its last waiting caller has given up. */
+  /** Aborts the opening when its last waiting caller has given up, and the reading in the background when the last handle is closed. */
   readonly abort: AbortController
   handles: number
   /** The end of the log when it was opened; 0 for a created session. */
@@ -107,6 +107,7 @@ export class OpenSessions {
         if (session === undefined) return
         for (const listener of session.closeListeners) listener()
         await flush(session, slot.from)
+        await session.readingTips
       }),
     )
     await this.#storage[Symbol.asyncDispose]()
@@ -155,7 +156,11 @@ export class OpenSessions {
       await flush(session, slot.from)
     } finally {
       // Another caller may have opened it again meanwhile and shares this session.
-      if (slot.handles === 0) this.#removeSlot(id, slot)
+      if (slot.handles === 0) {
+        this.#removeSlot(id, slot)
+        slot.abort.abort()
+        await session.readingTips
+      }
     }
   }
 

@@ -4,8 +4,19 @@ import type { Entry } from "../format/entry.ts"
 import type { CallOptions, Head, HeadInfo, Seq, SessionStorage } from "../storage/contract.ts"
 import { EntryLog } from "../log/entry-log.ts"
 import { defaultLeaf } from "../log/path.ts"
-import { contextStart, infoBeside, storedInfo } from "../info/store.ts"
-import { fitsLog, type InfoProjection, projectEntry, projectLog, startProjection } from "../info/projection.ts"
+import { openAt } from "../log/diverged.ts"
+import { projectTips, settledLines, type Tips } from "../log/tips.ts"
+import { tipsOfLog } from "../log/whole-tips.ts"
+import { currentInfo, tipsOfStored } from "../info/refresh.ts"
+import { contextStart, infoBeside, storedInfo, storeInfo } from "../info/store.ts"
+import {
+  fitsLog,
+  type InfoProjection,
+  projectEntry,
+  projectLog,
+  startProjection,
+  withTips,
+} from "../info/projection.ts"
 import { type LoadedLog, loadLog, loadOlder, type LoadOther } from "../log/loaded-log.ts"
 import { LogStore } from "../log/log-store.ts"
 import { transferFeature } from "./features.ts"
@@ -36,35 +47,63 @@ export function newSession(
     leafId: null,
     info: () => startProjection(header, head?.log ?? ""),
     bytes: head === undefined ? 0 : utf8Length(encodeHeader(header)) + 1,
+    settled: settledLines(header),
   })
   const store = new LogStore({ id: header.id, storage, reading: undefined, diagnostics: [] })
   return new LiveSession({ state, store, options, reload })
 }
 
 /**
- * Opens a session by reading its header and the last window of its log. Rejects with `not_found`, `not_a_session`, and the errors of the
+ * Opens a session by reading its header and the last window of its log. `readTips`: if the tips of the log are not known, the rest of it
+ * is read in the background until the signal aborts. Rejects with `not_found`, `not_a_session`, and the errors of the
  * storage.
  */
 export async function openSession(
   storage: SessionStorage,
   id: string,
   options: LiveSessionOptions,
-  o: CallOptions = {},
+  o: CallOptions & { readonly readTips?: boolean } = {},
 ): Promise<LiveSession> {
   const { loaded, beside } = await load(storage, id, options, o)
+  const { log, headInfo, settled } = loaded
   const store = new LogStore({ id, storage, reading: loaded, diagnostics: loaded.diagnostics })
-  const leafId = await leafOf(loaded.log, store, o)
+  const leaf = await leafOf(log, store, o)
+  const { make, tips } = await projectionOf(storage, id, loaded, beside, o)
   const state = new SessionState({
     header: loaded.header,
-    log: loaded.log,
-    head: { next: loaded.headInfo.next, log: loaded.headInfo.log },
-    leafId,
-    info: await projectionOf(storage, id, loaded, beside, o),
-    bytes: loaded.headInfo.bytes,
+    log,
+    head: { next: headInfo.next, log: headInfo.log },
+    leafId: leaf === null ? null : (log.at(leaf) as Entry).id,
+    info: make,
+    bytes: headInfo.bytes,
+    settled,
   })
   const live = new LiveSession({ state, store, options, reload })
+  live.reportTips(openAt(log, tips, leaf, settled))
   if (loaded.older !== undefined || loaded.newer !== undefined) live.writeGuard = writeGuardOf(live, loaded)
+  else if (tips === undefined && o.readTips === true) live.readingTips = readTips(live, headInfo, o)
   return live
+}
+
+/**
+ * Reads the log for its tips, and reports those that are open. Never rejects: if the log cannot be read, they stay unknown, and the next
+ * request for the information tries again.
+ */
+async function readTips(live: LiveSession, head: HeadInfo, { signal }: CallOptions): Promise<void> {
+  const { storage, id, state } = live
+  const o = signal === undefined ? {} : { signal }
+  try {
+    const info = await currentInfo(storage, id, head, o)
+    const { settled } = state
+    const tips = info.tips ?? (await tipsOfStored(storage, id, head, { ...o, settled }))
+    const known = withTips(info, tips, settled)
+    // Stored, so that the next opening need not read the log.
+    if (info.tips === undefined) await storeInfo(storage, id, known, o)
+    state.learn(known)
+    live.reportTips()
+  } catch {
+    return
+  }
 }
 
 interface Loaded {
@@ -87,61 +126,74 @@ async function load(
 
 const loadOther: LoadOther = async (...log) => (await transferFeature()).loadOther(...log)
 
-/**
- * The default leaf: the last entry of the log. Reads further back only if the loaded window has no entry, or ends in the leaves of two
- * turns.
- */
-async function leafOf(log: EntryLog, store: LogStore, o: CallOptions): Promise<string | null> {
+/** The default leaf: the last entry of the log. Reads further back only if the loaded window has no entry. */
+async function leafOf(log: EntryLog, store: LogStore, o: CallOptions): Promise<Seq | null> {
   const { leaf } = await store.untilKnown<{ leaf: Seq | null }>(
     () => log,
     () => {
       const seq = defaultLeaf(log)
-      return seq === undefined || store.tellDivergence(log) === "older" ? { older: true } : { leaf: seq }
+      return seq === undefined ? { older: true } : { leaf: seq }
     },
     o,
   )
-  return leaf === null ? null : (log.at(leaf) as Entry).id
+  return leaf
 }
 
-/**
- * Returns a function that makes the projection of the log: the stored one, continued with the loaded entries. The function returns
- * undefined if it would need more of the log. It runs on first use, because a session that is only read does not need a projection.
- */
+interface StoredInfo {
+  /**
+   * Makes the projection of the log: the stored one, continued with the loaded entries. Undefined if it would need more of the log. It
+   * runs on first use, because a session that is only read does not need a projection.
+   */
+  readonly make: () => InfoProjection | undefined
+  /** The tips at the end of the log, if they are known. */
+  readonly tips: Tips | undefined
+}
+
 async function projectionOf(
   storage: SessionStorage,
   id: string,
   loaded: LoadedLog,
   beside: InfoProjection | undefined,
   o: CallOptions,
-): Promise<() => InfoProjection | undefined> {
-  const { log, headInfo, header } = loaded
-  const { from, end } = log
-  if (loaded.older === undefined && loaded.newer === undefined && !log.complete) {
-    const stored = beside ?? (await storedInfo(storage, id, headInfo, o))
-    return () => {
-      if (stored === undefined || stored.to.seq < from || stored.stale === "log") return undefined
-      if (!fitsLog(stored, headInfo.log, log.at(stored.to.seq))) return undefined
-      return orUndefined(projectRange(stored, log, { from: stored.to.seq + 1, to: end }))
+): Promise<StoredInfo> {
+  const { log, headInfo, header, settled } = loaded
+  const { from, end, complete } = log
+  const isOurs = loaded.older === undefined && loaded.newer === undefined
+  const mustAsk = isOurs && !complete && beside?.tips === undefined
+  const stored = mustAsk ? await storedInfo(storage, id, headInfo, { ...o, tips: true }) : beside
+  const isUsable =
+    isOurs && stored !== undefined && stored.to.seq >= from && fitsLog(stored, headInfo.log, log.at(stored.to.seq))
+  const start = isUsable ? stored : undefined
+  const tips = projectRangeOfTips(start, loaded) ?? (complete ? tipsOfLog(log, settled) : undefined)
+  const make = (): InfoProjection | undefined => {
+    if (complete) {
+      const slots = Array.from({ length: end - 1 }, (_, index) => log.at(index + 1))
+      return projectLog(startProjection(header, headInfo.log), slots)
     }
+    return start === undefined || start.stale === "log" ? undefined : projectRange(start, log, { to: end })
   }
-  return () => {
-    const slots = Array.from({ length: end - 1 }, (_, index) => log.at(index + 1))
-    return orUndefined(projectLog(startProjection(header, headInfo.log), slots))
-  }
+  return { make: () => orUndefined(make(), (projection) => withTips(projection, tips, settled)), tips }
+}
+
+/** The tips of a stored projection, continued with the loaded entries. */
+function projectRangeOfTips(start: InfoProjection | undefined, { log, settled }: LoadedLog): Tips | undefined {
+  let tips = start?.tips
+  for (let seq = (start?.to.seq ?? 0) + 1; tips !== undefined && seq < log.end; seq++)
+    tips = projectTips(tips, log.at(seq), seq, settled)
+  return tips
 }
 
 /** A projection that must be made from the whole log is dropped here; it is made when the information is requested. */
-function orUndefined(projection: InfoProjection): InfoProjection | undefined {
-  return projection.stale === "log" ? undefined : projection
+function orUndefined(
+  projection: InfoProjection | undefined,
+  then: (projection: InfoProjection) => InfoProjection,
+): InfoProjection | undefined {
+  return projection === undefined || projection.stale === "log" ? undefined : then(projection)
 }
 
-function projectRange(
-  start: InfoProjection,
-  log: EntryLog,
-  range: { readonly from: Seq; readonly to: Seq },
-): InfoProjection {
+function projectRange(start: InfoProjection, log: EntryLog, { to }: { readonly to: Seq }): InfoProjection {
   let projection = start
-  for (let seq = range.from; seq < range.to; seq++) projection = projectEntry(projection, log.at(seq), seq)
+  for (let seq = start.to.seq + 1; seq < to; seq++) projection = projectEntry(projection, log.at(seq), seq)
   return projection
 }
 
@@ -159,14 +211,15 @@ async function reload({ state, id, storage, store, options }: LiveSession): Prom
   const ours =
     known === null ? loaded.header.timestamp === state.header.timestamp : loaded.log.find(known) !== undefined
   if (!ours) return false
-  const projection = await projectionOf(storage, id, loaded, beside, {})
+  const { make } = await projectionOf(storage, id, loaded, beside, {})
   // No `await` from here on: a concurrent reader must not see parts of both logs.
   state.header = loaded.header
   state.log = loaded.log
   state.head = { next: loaded.headInfo.next, log: loaded.headInfo.log }
   state.acknowledged = loaded.log.end
   state.bytes = loaded.headInfo.bytes
-  state.projectLater(projection)
+  state.settled = loaded.settled
+  state.projectLater(make)
   store.restart(loaded)
   return true
 }

@@ -1,7 +1,8 @@
 /** Reads of an open session that return the log itself: entries, the tree, the information and the parts. */
 import { SessionError } from "../format/errors.ts"
 import type { Entry } from "../format/entry.ts"
-import { signalOf } from "../storage/signals.ts"
+import { rejectOnAbort, signalOf } from "../storage/signals.ts"
+import { StorageError } from "../storage/errors.ts"
 import type { CallOptions, HeadInfo, Seq } from "../storage/contract.ts"
 import type { EntrySlot } from "../log/entry-log.ts"
 import { buildTree } from "../log/nodes.ts"
@@ -17,7 +18,9 @@ import {
   startProjection,
   toSessionInfo,
   withPath,
+  withTips,
 } from "../info/projection.ts"
+import { tipsOfLog } from "../log/whole-tips.ts"
 import { parseEntry } from "../log/parse-entry.ts"
 import { findEntry, selectAt } from "./read-path.ts"
 import type { LiveSession } from "./live-session.ts"
@@ -85,6 +88,11 @@ export async function readTree(live: LiveSession, o: CallOptions = {}): Promise<
 
 export async function readInfo(live: LiveSession, o: CallOptions = {}): Promise<SessionInfo> {
   const { state, storage, id } = live
+  if (state.infoAt(state.pendingCount)?.tips === undefined && live.readingTips !== undefined) {
+    const message = `Reading the information of ${id} was aborted.`
+    const toError = (cause: unknown): StorageError => new StorageError("aborted", message, { session: id, cause })
+    await rejectOnAbort(live.readingTips, o.signal, toError)
+  }
   const stored = state.head === undefined ? undefined : await storage.head(id, o)
   if (state.head !== undefined && stored === undefined) throw deleted(live)
   const head: HeadInfo = stored ?? { next: 0, log: "", bytes: 0, updatedAt: live.options.now(), parts: [] }
@@ -141,9 +149,9 @@ async function infoOfOpen(live: LiveSession, head: HeadInfo, o: CallOptions): Pr
 
 /** The projection of a log that is completely in memory: a migrated log of an older version, or one that is not stored yet. */
 export function infoOfMemory({ state }: LiveSession): InfoProjection {
-  const { log, header, head } = state
+  const { log, header, head, settled } = state
   const slots = Array.from({ length: log.end - 1 }, (_, index) => log.at(index + 1))
-  return projectLog(startProjection(header, head?.log ?? ""), slots)
+  return withTips(projectLog(startProjection(header, head?.log ?? ""), slots), tipsOfLog(log, settled), settled)
 }
 
 function deleted({ id, storage }: LiveSession): SessionError {

@@ -42,7 +42,7 @@ export function createSessions(o: SessionsOptions): Sessions {
   const acquire = async (id: string, o: OpenOptions): Promise<OpenedSession> => {
     check(id)
     checkCompaction(o)
-    return open.open(id, (signal) => openSession(storage, id, options, signal), o)
+    return open.open(id, (signal) => openSession(storage, id, options, { ...signal, readTips: true }), o)
   }
   /** Opens the session for one use of it. */
   const use = async (id: string, o: OpenOptions, act: (opened: OpenedSession) => Promise<unknown>): Promise<void> => {

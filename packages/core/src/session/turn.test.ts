@@ -65,7 +65,7 @@ test("a conflict later in a turn keeps both turns as two branches", async () => 
     return session.append(assistant("one", "a2"))
   })
   expect(attempts).toEqual([0])
-  expect(later.diverged).toEqual({ leaf: "a2", otherLeaf: "b1" })
+  expect(later.diverged).toMatchObject({ leaf: "a2", otherLeaf: "b1", tips: [{ id: "b1" }] })
   expect(await contextTexts(one)).toEqual(["start", "one", "one"])
   expect(await storedIds(location)).toHaveLength(4)
 })

@@ -3,7 +3,7 @@ import { createMemoryStorage } from "@sessions/memory"
 import { compaction, user } from "../../test/chain.ts"
 import { type CountingStorage, createCountingStorage } from "../../test/counting-storage.ts"
 import { entryLine, headerLine } from "../../test/kept-info.ts"
-import { sessionsReading, STORED_ID, storeLines } from "../../test/stored.ts"
+import { knownTips, sessionsReading, STORED_ID, storeLines } from "../../test/stored.ts"
 import { codeOf } from "../../test/writers.ts"
 import type { NewEntry } from "../format/new-entry.ts"
 import { StorageError } from "../storage/errors.ts"
@@ -18,7 +18,8 @@ async function stored(...more: readonly object[]): Promise<CountingStorage> {
   const storage = createCountingStorage(createMemoryStorage())
   const said = Array.from({ length: LINES }, (_, n) => user(`said ${n} ${"-".repeat(100)}`))
   const payloads = [{ type: "model_change", provider: "p", model: "first" }, ...said, ...more]
-  await storeLines([headerLine(), ...payloads.map((payload, index) => entryLine(index + 1, payload))], storage)
+  const lines = payloads.map((payload, index) => entryLine(index + 1, payload))
+  await storeLines([headerLine(), ...lines], storage, { info: knownTips(lines.length) })
   return storage
 }
 

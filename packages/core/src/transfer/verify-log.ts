@@ -5,10 +5,9 @@ import type { Report } from "../format/diagnostics.ts"
 import type { Header } from "../format/header.ts"
 import { type Entry, entryProblem, type ContextState } from "../format/entry.ts"
 import { type Fields, isObject } from "../format/shape.ts"
-import { divergenceOf } from "../log/divergence.ts"
+import { divergenceAt, openAt, toDiagnostic } from "../log/diverged.ts"
 import type { EntryLog } from "../log/entry-log.ts"
-import { parentDiagnostic } from "../log/path.ts"
-import type { Seq } from "../storage/contract.ts"
+import { defaultLeaf, parentDiagnostic } from "../log/path.ts"
 import { linkEntries, missingFirstKept } from "./older/links.ts"
 import { statesToStore } from "./older/states.ts"
 
@@ -48,7 +47,7 @@ function hashIn(ref: unknown): readonly string[] {
 }
 
 /** Checks parents, targets, compactions and branches. Stubs are sufficient. */
-export function checkLog(log: EntryLog, header: Header, imported: Seq, report: Report): void {
+export function checkLog(log: EntryLog, header: Header, settled: number, report: Report): void {
   for (let seq = 0; seq < log.end; seq++) {
     const entry = log.at(seq)
     if (entry === undefined) continue
@@ -57,8 +56,10 @@ export function checkLog(log: EntryLog, header: Header, imported: Seq, report: R
     if (TARGETING.has(entry.type)) checkTarget(log, entry, report)
   }
   checkStates(log, header, report)
-  const diverged = divergenceOf(log, imported)
-  if (diverged !== undefined && diverged !== "older") report(diverged)
+  const leaf = defaultLeaf(log) ?? null
+  const leafId = leaf === null ? null : (log.at(leaf) as Entry).id
+  const divergence = divergenceAt(leafId, openAt(log, undefined, leaf, settled))
+  if (divergence !== undefined) report(toDiagnostic(divergence))
 }
 
 const TARGETING: ReadonlySet<string> = new Set(["tombstone", "context_edit", "label"])

@@ -2,7 +2,8 @@
 import type { Diagnostic, DiagnosticCode, Report } from "../format/diagnostics.ts"
 import { type Header, headerProblem } from "../format/header.ts"
 import type { Entry } from "../format/entry.ts"
-import { importedLines, incompleteLog, loadLog, tornTail } from "../log/loaded-log.ts"
+import { incompleteLog, loadLog, tornTail } from "../log/loaded-log.ts"
+import { settledLines } from "../log/tips.ts"
 import type { VerifyReport } from "../session/types.ts"
 import { signalOf } from "../storage/signals.ts"
 import type { CallOptions, HeadInfo, Seq, SessionStorage } from "../storage/contract.ts"
@@ -60,7 +61,7 @@ async function verifyCurrent(
     checkEntry(before, entry, report)
     await checkBlobs(hashesOf(entry), subjectOf(entry), { seq: entry.seq, entryId: entry.id })
   })
-  checkLog(log, header, importedLines(header), report)
+  checkLog(log, header, settledLines(header), report)
   if (log.end < head.next) {
     report({ code: "incomplete", message: `The storage reports ${head.next} lines, but returns ${log.end}.` })
   } else diagnostics.push(...incompleteLog(head, header))
@@ -80,7 +81,7 @@ async function verifyOther(storage: SessionStorage, id: string, o: CallOptions):
     checkEntry(log, entry, report)
     await checkBlobs(hashesOf(entry, { foreign: true }), subjectOf(entry), { seq, entryId: entry.id })
   }
-  checkLog(log, header, Number.MAX_SAFE_INTEGER, report)
+  checkLog(log, header, log.end, report)
   return diagnostics
 }
 

@@ -115,6 +115,8 @@ const KEPT: readonly string[] = [
   "thinkingLevel",
   "mode",
   "injectedRules",
+  "fromId",
+  "settles",
 ]
 const KEPT_OF_MESSAGE: readonly string[] = ["role", "provider", "model"]
 

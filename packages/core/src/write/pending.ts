@@ -4,7 +4,8 @@ import { type EncodedEntry, lineOf } from "../format/line.ts"
 import { utf8Length } from "../storage/utf8.ts"
 import type { Head, Seq } from "../storage/contract.ts"
 import { hasCode } from "../format/errors.ts"
-import type { RunningTurn, AppendResult, ConflictPolicy, Divergence } from "./types.ts"
+import type { Divergence } from "../log/diverged.ts"
+import type { RunningTurn, AppendResult, ConflictPolicy } from "./types.ts"
 
 export interface PendingEntry {
   readonly id: string

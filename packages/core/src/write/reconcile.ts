@@ -2,7 +2,7 @@
  * Reconciles pending appends with lines that were found at the end of the log: own lines that arrived after all, and lines of another
  * writer. No I/O; the queue carries out what is decided here. `docs/contract.md`, "Two writers", gives the reasons.
  */
-import type { Divergence } from "./types.ts"
+import type { Divergence } from "../log/diverged.ts"
 import type { Entry } from "../format/entry.ts"
 import type { EntryLog, EntrySlot } from "../log/entry-log.ts"
 import {
@@ -30,6 +30,7 @@ export interface RemoteChange {
   /** Seqs of own entries that are in the log. */
   readonly ownSeqs: readonly Seq[]
   readonly foreign: readonly Entry[]
+  /** The open tips, if one of them was not reported yet. */
   readonly divergence: Divergence | undefined
 }
 
@@ -53,18 +54,14 @@ export function applyRemote(
     return { committed, pending: left, refused: [], ownSeqs, foreign, divergence: undefined }
   }
   const continues = continuesFrom(state.log, ownLeafId, last.seq)
-  const { refuseFrom, follow, diverged } = decide(left, foreign, { continues, midTurn })
+  const { refuseFrom, follow } = decide(left, foreign, { continues, midTurn })
   const pending = left.slice(0, refuseFrom)
   rebase(pending, { end: last.id, leafId: ownLeafId, keepsLeaf: !follow })
   if (follow) state.acknowledgedLeafId = last.id
   state.replacePending(entriesOf(pending))
-  const divergence = diverged ? toDivergence(state.leafId, follow ? ownLeafId : last.id) : undefined
+  const divergence = state.reportTips()
   for (const item of [...committed, ...pending]) item.diverged ??= divergence
   return { committed, pending, refused: left.slice(refuseFrom), ownSeqs, foreign, divergence }
-}
-
-function toDivergence(leaf: string | null, otherLeaf: string | null): Divergence | undefined {
-  return leaf === null || otherLeaf === null ? undefined : { leaf, otherLeaf }
 }
 
 function takeOut(
@@ -120,8 +117,6 @@ interface Decision {
   readonly refuseFrom: number
   /** The other writer's leaf becomes this session's. */
   readonly follow: boolean
-  /** The log has conversation entries of both writers, on two branches. */
-  readonly diverged: boolean
 }
 
 /**
@@ -140,7 +135,7 @@ function decide(
   const refuseFrom = refused < 0 ? items.length : refused
   const onlyAnnotations = items.slice(0, refuseFrom).every(isAnnotation)
   const follow = onlyAnnotations && !o.midTurn && (o.continues || refused >= 0)
-  return { refuseFrom, follow, diverged: hasConversation && !(follow && o.continues) }
+  return { refuseFrom, follow }
 }
 
 /**

@@ -8,8 +8,9 @@ import type { Header } from "../format/header.ts"
 import type { Head, Seq } from "../storage/contract.ts"
 import { type EntryLog, type EntrySlot, LazyEntry } from "../log/entry-log.ts"
 import { parentOf } from "../log/path.ts"
-import type { OpenTip } from "../log/tips.ts"
-import { compactionOf, type InfoProjection, projectEntry, withPath } from "../info/projection.ts"
+import { divergenceAt, type Divergence, openAt } from "../log/diverged.ts"
+import type { OpenTip, OpenTips } from "../log/tips.ts"
+import { compactionOf, type InfoProjection, projectEntry, withPath, withTips } from "../info/projection.ts"
 import { leafAfter, memoryLine, type PendingEntry } from "./pending.ts"
 
 export class SessionState {
@@ -27,6 +28,8 @@ export class SessionState {
   bytes: number
   /** The open tips that were reported to the caller, by seq. A `leaf` or `branch_summary` at a tip settles them. */
   readonly reported: Map<Seq, OpenTip> = new Map()
+  /** See `settledLines`. */
+  settled: number
   #projection: InfoProjection | undefined
   /** Projects the log as it was opened, when the information is first asked for. */
   #makeProjection: (() => InfoProjection | undefined) | undefined
@@ -40,6 +43,7 @@ export class SessionState {
     leafId: string | null
     info: () => InfoProjection | undefined
     bytes: number
+    settled: number
   }) {
     this.header = o.header
     this.log = o.log
@@ -49,6 +53,7 @@ export class SessionState {
     this.acknowledgedLeafId = o.leafId
     this.#makeProjection = o.info
     this.bytes = o.bytes
+    this.settled = o.settled
   }
 
   /** The information up to `acknowledged`; undefined if it would take reading the whole log. */
@@ -79,6 +84,22 @@ export class SessionState {
     if (!pending.keepsLeaf) this.leafId = pending.id
   }
 
+  /** The tips that are open to this session; if they are not known, those among the held lines. */
+  openTips(): OpenTips {
+    const { log, leafId, settled } = this
+    const leaf = leafId === null ? undefined : log.find(leafId)
+    return openAt(log, this.infoAt(this.pendingCount)?.tips, leaf ?? null, settled)
+  }
+
+  /** The open tips if one of them was not reported yet. They count as reported from here on. */
+  reportTips(open: OpenTips = this.openTips()): Divergence | undefined {
+    const divergence = divergenceAt(this.leafId, open)
+    if (divergence === undefined) return undefined
+    const isNew = open.tips.some(({ seq, id }) => this.reported.get(seq)?.id !== id)
+    for (const tip of open.tips) this.reported.set(tip.seq, tip)
+    return isNew ? divergence : undefined
+  }
+
   /** Whether the log certainly has an entry with this id. */
   knows(id: string): boolean {
     if (this.log.find(id) !== undefined) return true
@@ -89,6 +110,18 @@ export class SessionState {
   /** The information as of the first `count` pending entries. */
   infoAt(count: number): InfoProjection | undefined {
     return count === 0 ? this.projection : this.#projections[count - 1]
+  }
+
+  /** Takes over information that was read from the log, up to a line from which on all are held. */
+  learn(made: InfoProjection): void {
+    const { log } = this
+    if (made.log !== this.head?.log || made.to.seq < log.from - 1 || made.to.seq >= this.acknowledged) return
+    let read = made
+    for (let seq = made.to.seq + 1; seq < this.acknowledged; seq++) read = projectEntry(read, log.at(seq), seq)
+    const { projection } = this
+    this.projection = projection === undefined ? read : withTips(projection, read.tips, this.settled)
+    this.#projections = []
+    for (let seq = this.acknowledged; seq < log.end; seq++) this.#projectOn(undefined, seq)
   }
 
   get pendingCount(): number {

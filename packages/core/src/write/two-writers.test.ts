@@ -14,8 +14,8 @@ import {
 } from "../../test/writers.ts"
 import type { Diagnostic } from "../format/diagnostics.ts"
 import type { Entry } from "../format/entry.ts"
+import type { Divergence } from "../log/diverged.ts"
 import type { Session } from "../session/types.ts"
-import type { Divergence } from "./types.ts"
 
 function divergences(session: Session): Divergence[] {
   const seen: Divergence[] = []
@@ -37,8 +37,9 @@ test("two processes that append at once keep both branches, and the second one r
     two.append([user("two", "b1"), assistant("two", "b2")]),
   ])
   expect(first.diverged).toBeUndefined()
-  expect(second.diverged).toEqual({ leaf: "b2", otherLeaf: "a2" })
-  expect(seen).toEqual([{ leaf: "b2", otherLeaf: "a2" }])
+  const divergence = { leaf: "b2", otherLeaf: "a2", tips: [{ seq: 3, id: "a2" }] }
+  expect(second.diverged).toEqual(divergence)
+  expect(seen).toEqual([divergence])
   expect(parents(await storedEntries(location))).toEqual([
     ["0", null],
     ["a1", "0"],
@@ -54,7 +55,7 @@ test("a live session keeps its own leaf", async () => {
   const { one, two } = await twoWriters({}, [user("start", "0")])
   await two.append(user("two", "b"))
   const appended = await one.append(user("one", "a"))
-  expect(appended.diverged).toEqual({ leaf: "a", otherLeaf: "b" })
+  expect(appended.diverged).toEqual({ leaf: "a", otherLeaf: "b", tips: [{ seq: 2, id: "b" }] })
   expect(one.leafId).toBe("a")
   await one.append(user("one again", "a2"))
   expect(await contextTexts(one)).toEqual(["start", "one", "one again"])

@@ -1,4 +1,5 @@
 /** The options and the result of an append, and the state of the running turn. */
+import type { Divergence } from "../log/diverged.ts"
 import type { CallOptions, Head } from "../storage/contract.ts"
 
 export type ConflictPolicy = "branch" | "retry-turn" | "fail"
@@ -18,14 +19,8 @@ export interface AppendResult {
   readonly head: Head | undefined
   /** False if the entries are only in memory until the message of {@link PersistAfter}; a crash loses them. */
   readonly durable: boolean
-  /** Set if another writer continued the session at the same time, so that the log now has a second branch. */
+  /** Set if another writer's lines, read by this append, leave a branch off this session's path that was not reported yet. */
   readonly diverged?: Divergence
-}
-
-export interface Divergence {
-  /** This session's leaf. */
-  readonly leaf: string
-  readonly otherLeaf: string
 }
 
 /** The state of the running turn. It decides whether the turn must start over because of another writer. */

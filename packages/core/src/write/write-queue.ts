@@ -5,6 +5,7 @@
 import { hasCode } from "../format/errors.ts"
 import { encodeHeader } from "../format/line.ts"
 import type { Entry } from "../format/entry.ts"
+import type { Divergence } from "../log/diverged.ts"
 import type { EntryLog } from "../log/entry-log.ts"
 import { tick } from "../storage/clock.ts"
 import type { Head, Seq } from "../storage/contract.ts"
@@ -41,7 +42,7 @@ export interface QueueContext extends ResolveContext {
   /** A creation failed; these appends, acknowledged as not durable, wait for the next one. */
   waitForCreation(items: readonly PendingAppend[]): void
   foreign(entries: readonly Entry[]): void
-  diverged(leaf: string, otherLeaf: string): void
+  diverged(divergence: Divergence): void
 }
 
 export class WriteQueue {
@@ -283,7 +284,7 @@ export class WriteQueue {
     // Before the refusals: a turn whose own append is refused learns of the conflict from that.
     if (foreign.length > 0) context.foreign(foreign)
     this.#leave(refused, otherWriter(context))
-    if (divergence !== undefined) context.diverged(divergence.leaf, divergence.otherLeaf)
+    if (divergence !== undefined) context.diverged(divergence)
   }
 
   /**

@@ -6,8 +6,9 @@ import { EntryLog } from "../../log/entry-log.ts"
 import { toEntryLog } from "./log.ts"
 import { migrateLines } from "./migrate.ts"
 import { retryUnavailable } from "../../storage/retry.ts"
-import { importedLines, type LoadedLog, type LoadOptions, readLines, tornTail } from "../../log/loaded-log.ts"
+import { type LoadedLog, type LoadOptions, readLines, tornTail } from "../../log/loaded-log.ts"
 import { parseEntry } from "../../log/parse-entry.ts"
+import { settledLines } from "../../log/tips.ts"
 import { startBackwards } from "../../log/read-backwards.ts"
 import type { Header } from "../../format/header.ts"
 
@@ -24,19 +25,20 @@ export async function loadOther(
   if (identity.kind !== "newer") {
     checkIdentity(identity, `The log of ${id} in ${description}`, { session: id, storage: description })
   }
-  const whole = { headInfo, reading: startBackwards(headInfo, o.readWindow), imported: lines.length }
+  const whole = { headInfo, reading: startBackwards(headInfo, o.readWindow) }
   const diagnostics = tornTail(headInfo)
   if (identity.kind === "older") {
     const { header, records, from, diagnostics: found } = migrateLines(lines, { id })
-    return { ...whole, header, log: toEntryLog(records), diagnostics: diagnostics.concat(found), older: from }
+    const log = toEntryLog(records)
+    return { ...whole, header, log, settled: log.end, diagnostics: diagnostics.concat(found), older: from }
   }
   const log = EntryLog.of(lines.map((line, seq) => parseEntry(line, seq, (found) => diagnostics.push(found))))
   if (identity.kind === "sessions") {
-    return { ...whole, header: identity.header, log, diagnostics, imported: importedLines(identity.header) }
+    return { ...whole, header: identity.header, log, diagnostics, settled: settledLines(identity.header) }
   }
   // Entries that parse as entries of this version are shown; nothing is written to the log.
   const message = `The log ${unknownVersion(identity.version)}. It is open for reading only; use a newer program to write to it.`
   diagnostics.unshift({ code: "unknown_version", seq: 0, message })
   const header = (parseLine(lines[0] ?? "").record ?? { type: "session" }) as Header
-  return { ...whole, header, log, diagnostics, newer: { version: identity.version } }
+  return { ...whole, header, log, settled: log.end, diagnostics, newer: { version: identity.version } }
 }
