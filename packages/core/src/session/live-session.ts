@@ -268,7 +268,8 @@ export class LiveSession implements QueueContext, CompactableSession {
   }
 
   acknowledged(seqs: readonly Seq[], head: Head): void {
-    if (seqs.some((seq) => isLeaving(this.state.log.at(seq) as Entry))) this.#updateDiverged()
+    const isDiverged = this.diagnostics.some(({ code }) => code === "diverged")
+    if (isDiverged && seqs.some((seq) => isLeaving(this.state.log.at(seq) as Entry))) this.#updateDiverged()
     const savers = this.options.hooks.filter((hook) => hook.save !== undefined)
     if (savers.length === 0 && !this.events.has("appended")) return
     const entries = seqs.map((seq) => this.state.log.at(seq) as Entry)

@@ -140,7 +140,10 @@ async function infoOfOpen(live: LiveSession, head: HeadInfo, o: CallOptions): Pr
   if (carried !== undefined && carried.stale !== "log") return carried
   if (live.writeGuard.kind !== "open" || state.head === undefined) return infoOfMemory(live)
   const made = await currentInfo(live.storage, live.id, head, o)
-  if (state.acknowledged === made.to.seq + 1 && state.head.log === made.log) state.projection = made
+  if (state.acknowledged === made.to.seq + 1 && state.head.log === made.log) {
+    state.projection = made
+    live.reportTips()
+  }
   let projection = made
   for (let seq = made.to.seq + 1; seq < state.log.end; seq++)
     projection = projectEntry(projection, state.log.at(seq), seq)

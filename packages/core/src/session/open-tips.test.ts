@@ -1,0 +1,204 @@
+import { createMemoryLocation, createMemoryStorage, type MemoryLocation } from "@sessions/memory"
+import { describe, expect, test, vi } from "vitest"
+import { chain, linesOf, user as message } from "../../test/chain.ts"
+import { createCountingStorage } from "../../test/counting-storage.ts"
+import { HEADER } from "../../test/logs.ts"
+import { sessionsReading, STORED_ID, storeLines } from "../../test/stored.ts"
+import { assistant, createWriter, note, reopened, storedEntries, twoWriters, user } from "../../test/writers.ts"
+import type { Diagnostic } from "../format/diagnostics.ts"
+import { parseProjection } from "../info/projection-text.ts"
+import type { HeadInfo, SessionStorage } from "../storage/contract.ts"
+import { createSessions } from "./repository.ts"
+import type { Session } from "./types.ts"
+
+/** The ids that the diagnostic names, newest first; undefined without one. */
+function named({ diagnostics }: { readonly diagnostics: readonly Diagnostic[] }): readonly string[] | undefined {
+  const found = diagnostics.filter(({ code }) => code === "diverged")
+  expect(found.length).toBeLessThan(2)
+  const [diverged] = found
+  if (diverged === undefined) return undefined
+  expect(diverged.otherLeaf).toBe(diverged.tips?.[0]?.id)
+  return diverged.tips?.map(({ id }) => id)
+}
+
+async function verified(location: MemoryLocation): Promise<readonly string[] | undefined> {
+  return named(await createSessions({ storage: createMemoryStorage({ location }) }).verify("s"))
+}
+
+/** Several processes append a turn each at once. */
+async function writersAtOnce(count: number): Promise<MemoryLocation> {
+  const location = createMemoryLocation()
+  const first = await createWriter(location).sessions.create({ id: "s" })
+  await first.append(user("start", "0"))
+  const others = Array.from({ length: count - 1 }, () => createWriter(location).sessions.open("s"))
+  const writers = [first, ...(await Promise.all(others))]
+  for (const [index, writer] of writers.entries()) await writer.append(user(`turn ${index}`, `w${index}`))
+  return location
+}
+
+/** Reads of the storage, without the header's line. */
+function reads(storage: SessionStorage): { readonly storage: SessionStorage; readonly from: number[] } {
+  const from: number[] = []
+  const read: SessionStorage["read"] = (id, range, o) => {
+    if (range !== undefined && "from" in range && range.from === 0) from.push(range.to ?? Number.POSITIVE_INFINITY)
+    return storage.read(id, range, o)
+  }
+  return { storage: { ...storage, read }, from }
+}
+
+describe.each([false, true])("a turn of another writer (compacted afterwards: %s)", (compacts) => {
+  test.each([5, 300])(
+    "is reported by every opening and by verify after a continuation of %i messages",
+    async (count) => {
+      const { location, one, two } = await twoWriters({}, [user("q0"), assistant("a0")])
+      await one.append([user("hidden", "h1"), assistant("its answer", "h2")])
+      let reported = 0
+      two.on("diverged", () => reported++)
+      const results = []
+      for (let n = 0; n < count; n++) results.push(await two.append(user(`b${n} ${" ".repeat(1_000)}`)))
+      expect(results.map(({ diverged }) => diverged?.tips.map(({ id }) => id))).toEqual([
+        ["h2"],
+        ...Array.from({ length: count - 1 }, () => undefined),
+      ])
+      expect(reported).toBe(1)
+      if (compacts) await two.compact({ summarize: async () => "## Goal\nonly b", keepRecentTokens: 200 })
+      const { storage, from } = reads(createMemoryStorage({ location }))
+      const opened = await createSessions({ storage }).open("s")
+      expect(named(opened)).toEqual(["h2"])
+      await opened.context()
+      expect(named(opened)).toEqual(["h2"])
+      expect(await verified(location)).toEqual(["h2"])
+      // The tips came with the head.
+      if (count > 200) expect(from).toEqual([1])
+    },
+  )
+})
+
+test("each branch of several writers is named, and choosing one of them settles the others that were reported", async () => {
+  const location = await writersAtOnce(4)
+  const session = await reopened(location)
+  expect(named(session)).toEqual(["w2", "w1", "w0"])
+  expect(await verified(location)).toEqual(["w2", "w1", "w0"])
+  const late = await createWriter(location).sessions.open("s")
+  await late.append(user("late", "late"))
+  // Its entry is written behind that of another, which is not known to it.
+  await session.branch("w1")
+  expect((await storedEntries(location)).at(-1)).toMatchObject({ type: "leaf", settles: ["w3", "w2", "w0"] })
+  const again = await reopened(location)
+  expect(named(again)).toEqual(["late"])
+  await again.settle(["late"])
+  expect(again.diagnostics).toEqual([])
+  expect(named(await reopened(location))).toBeUndefined()
+  expect(await verified(location)).toBeUndefined()
+})
+
+test("a step back chooses none of the branches, so they stay open", async () => {
+  const location = await writersAtOnce(3)
+  const session = await reopened(location)
+  await session.branch("0")
+  expect(named(session)).toEqual(["w1", "w0"])
+  expect(named(await reopened(location))).toEqual(["w1", "w0"])
+})
+
+test("the report loses the tips that another writer settles", async () => {
+  const location = await writersAtOnce(3)
+  const session = await reopened(location)
+  const other = await reopened(location)
+  await other.settle(["w0"])
+  await session.append(note("n"))
+  expect(named(session)).toEqual(["w1"])
+  await other.settle(["w1"])
+  await session.append(note("n"))
+  expect(named(session)).toBeUndefined()
+})
+
+test("an import that was interrupted reports no branches before all its lines are there", async () => {
+  const origin = { format: "pi", version: 3, lines: 5 }
+  const branches = linesOf(chain(message("a"), message("b"), message("c", { parentId: "e1" })), { ...HEADER, origin })
+  const opened = async (lines: readonly string[]): Promise<Session> =>
+    createSessions({ storage: await storeLines(lines) }).open(STORED_ID)
+  expect((await opened(branches)).diagnostics).toMatchObject([{ code: "incomplete" }])
+  const aside = chain(message("a"), message("b"), message("c", { parentId: "e1" }), message("d"))
+  expect((await opened(linesOf(aside, { ...HEADER, origin }))).diagnostics).toEqual([])
+  const later = chain(
+    message("a"),
+    message("b"),
+    message("c", { parentId: "e1" }),
+    message("d"),
+    message("e", { parentId: "e1" }),
+  )
+  expect(named(await opened(linesOf(later, { ...HEADER, origin })))).toEqual(["e4"])
+})
+
+describe("a log whose stored information has no tips", () => {
+  const count = 60
+  const lines = linesOf(
+    chain(
+      message("a"),
+      message("b"),
+      message("c", { parentId: "e1" }),
+      ...Array.from({ length: count }, (_, n) => message(`${n}`)),
+    ),
+    HEADER,
+  )
+  const stored = (): Promise<SessionStorage> => storeLines(lines)
+
+  test("is read in the background after it was opened, and the tips are reported then", async () => {
+    const session = await sessionsReading(await stored(), 500).open(STORED_ID)
+    expect(session.diagnostics).toEqual([])
+    const diagnostic = new Promise<Diagnostic>((resolve) => void session.on("diagnostic", resolve))
+    expect(await diagnostic).toMatchObject({ code: "diverged", otherLeaf: "e2", tips: [{ seq: 2, id: "e2" }] })
+    expect(named(session)).toEqual(["e2"])
+    await session.branch(session.leafId as string)
+    expect(session.diagnostics).toEqual([])
+  })
+
+  test("has them with its next append, whatever was appended meanwhile", async () => {
+    const storage = await stored()
+    const session = await sessionsReading(storage, 500).open(STORED_ID)
+    const appended = session.append(user("meanwhile", "m"))
+    await session.info()
+    await appended
+    await session.append(user("more", "n"))
+    const { info } = (await storage.head(STORED_ID)) as HeadInfo
+    expect(parseProjection(info?.text ?? "")?.tips?.tips).toMatchObject([{ id: "e2" }, { id: "n" }])
+    expect(named(await sessionsReading(storage, 500).open(STORED_ID))).toEqual(["e2"])
+  })
+
+  test("is not read further once the session is closed", async () => {
+    const inner = createCountingStorage(await stored())
+    let release = (): void => undefined
+    const held = new Promise<void>((resolve) => (release = resolve))
+    const seen: (AbortSignal | undefined)[] = []
+    const storage: SessionStorage = {
+      ...inner,
+      async *read(id, range, o) {
+        if (range !== undefined && "from" in range && range.from === 0 && range.to !== 1) {
+          seen.push(o?.signal)
+          await held
+          o?.signal?.throwIfAborted()
+        }
+        yield* inner.read(id, range, o)
+      },
+    }
+    const session = await sessionsReading(storage, 500).open(STORED_ID)
+    await vi.waitFor(() => expect(seen).toHaveLength(1))
+    const closed = session.close()
+    release()
+    await closed
+    expect(seen[0]?.aborted).toBe(true)
+    expect(session.diagnostics).toEqual([])
+  })
+
+  test("stays usable if it cannot be read, and is read again when its information is asked for", async () => {
+    const { storage } = createWriter()
+    await storeLines(lines, storage)
+    // The header, the last window, and then the background.
+    storage.fail("read", undefined, undefined, "corrupt")
+    const session = await sessionsReading(storage, 500).open(STORED_ID)
+    await session.append(user("more"))
+    expect(session.diagnostics).toEqual([])
+    expect(await session.info()).toMatchObject({ messageCount: count + 4 })
+    expect(named(session)).toEqual(["e2"])
+  })
+})
