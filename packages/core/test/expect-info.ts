@@ -7,7 +7,7 @@ import { expectContext, nearestBefore } from "./replay.ts"
 type Fields = Readonly<Record<string, unknown>>
 
 /** Without the fields that only the storage knows. */
-export type ExpectedInfo = Omit<SessionInfo, "updatedAt" | "bytes" | "parts" | "incomplete" | "id">
+export type ExpectedInfo = Omit<SessionInfo, "updatedAt" | "bytes" | "parts" | "incomplete" | "openTips" | "id">
 
 export function expectInfo(slots: readonly EntrySlot[], header: Fields, updatedAt: number): ExpectedInfo {
   const entries = slots.filter((slot) => slot !== undefined) as readonly Fields[]

@@ -36,6 +36,10 @@ export const sessionInfo = z
     metrics: metrics.meta({ description: "Summed over every branch." }),
     bytes: count,
     parts: z.array(part),
+    openTips: z
+      .looseObject({ tips: z.array(z.looseObject({ seq: count, id: z.string() })), more: count.exactOptional() })
+      .meta({ description: "Ends of branches off the path of the leaf that no writer left knowingly, newest first." })
+      .exactOptional(),
     incomplete: z.boolean().meta({ description: "The log has fewer lines than its header says." }).exactOptional(),
   })
   .meta({ title: "Session information: a row of a list" })

@@ -92,6 +92,8 @@ test("the schema of session information accepts and refuses these", () => {
     [{}, true],
     [{ title: "t", titleSource: "user", model: { provider: "p", model: "m" }, later: 1 }, true],
     [{ parentSession: { id: "p", entryId: "e" }, incomplete: true }, true],
+    [{ openTips: { tips: [{ seq: 2, id: "e2" }], more: 1 } }, true],
+    [{ openTips: { tips: ["e2"] } }, false],
     [{ messageCount: -1 }, false],
     [{ source: "me" }, false],
     [{ metrics: {} }, false],

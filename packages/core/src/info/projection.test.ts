@@ -333,6 +333,7 @@ function known(projection: InfoProjection): Partial<SessionInfo> {
     bytes: ___,
     parts: ____,
     incomplete: _____,
+    openTips: ______,
     ...rest
   } = toSessionInfo("s", projection, head)
   return withoutModel(projection, rest)

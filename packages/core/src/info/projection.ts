@@ -8,7 +8,7 @@ import type { ContextState, Entry, ModelRef } from "../format/entry.ts"
 import type { Header, Origin, ParentSession } from "../format/header.ts"
 import { isObject } from "../format/shape.ts"
 import type { EntryLog } from "../log/entry-log.ts"
-import { NO_TIPS, projectTips, settledLines, type Tips } from "../log/tips.ts"
+import { NO_TIPS, openTips, type OpenTips, projectTips, settledLines, type Tips } from "../log/tips.ts"
 import type { HeadInfo, PartInfo, Seq } from "../storage/contract.ts"
 import { concernsPrompts, firstPromptOf, PromptList, type PromptProjection } from "./first-prompt.ts"
 import { toTime } from "../storage/clock.ts"
@@ -44,6 +44,11 @@ export interface SessionInfo {
   readonly parts: readonly PartInfo[]
   /** The log has fewer lines than its header says: an import, fork or copy was interrupted. */
   readonly incomplete?: boolean
+  /**
+   * The last messages of the branches that end off the path of the leaf and that no writer left knowingly, newest first. Up to `more`
+   * older ones are not named. Missing if they are not known: a session that is opened finds them.
+   */
+  readonly openTips?: OpenTips
 }
 
 /**
@@ -233,7 +238,13 @@ export function fitsLog(projection: InfoProjection, log: string, entryAt: Entry 
   return projection.log === log && (entryAt?.id ?? "") === projection.to.id
 }
 
-export function toSessionInfo(id: string, projection: InfoProjection, head: HeadInfo): SessionInfo {
+/** `open`: the tips that are open to a session whose leaf is not the log's last entry. */
+export function toSessionInfo(
+  id: string,
+  projection: InfoProjection,
+  head: HeadInfo,
+  open: OpenTips | undefined = openTipsOf(projection),
+): SessionInfo {
   const updatedAt = Math.max(head.updatedAt, 0)
   const source = projection.userTitle !== undefined ? "user" : projection.autoTitle !== undefined ? "auto" : undefined
   const newest = projection.lastMessageAt ?? projection.createdAt
@@ -260,7 +271,13 @@ export function toSessionInfo(id: string, projection: InfoProjection, head: Head
     bytes: head.bytes,
     parts: head.parts ?? [{ from: 0, bytes: head.bytes }],
     ...(projection.lines !== undefined && head.next < projection.lines ? { incomplete: true } : {}),
+    ...(open === undefined ? {} : { openTips: open }),
   }
+}
+
+/** None before the end of the lines that came from another system: their branches are settled there. */
+function openTipsOf({ tips, settled }: InfoProjection): OpenTips | undefined {
+  return tips === undefined || settled === undefined ? tips && openTips(tips) : { tips: [] }
 }
 
 function projectBranches(next: Mutable<InfoProjection>, entry: Entry | undefined, seq: Seq): void {

@@ -123,7 +123,15 @@ function harmed(projection: InfoProjection, harm: number): object {
 }
 
 function told(info: SessionInfo | undefined): Partial<SessionInfo> {
-  const { id: _, updatedAt: __, bytes: ___, parts: ____, incomplete: _____, ...rest } = info as SessionInfo
+  const {
+    id: _,
+    updatedAt: __,
+    bytes: ___,
+    parts: ____,
+    incomplete: _____,
+    openTips: ______,
+    ...rest
+  } = info as SessionInfo
   return rest
 }
 

@@ -92,6 +92,40 @@ test("each branch of several writers is named, and choosing one of them settles 
   expect(await verified(location)).toBeUndefined()
 })
 
+test("information and lists have the open tips, which come with the head", async () => {
+  const location = await writersAtOnce(4)
+  const counting = createCountingStorage(createMemoryStorage({ location }))
+  const sessions = createSessions({ storage: counting })
+  const tips = ["w2", "w1", "w0"].map((id) => expect.objectContaining({ id }))
+  expect((await sessions.list()).sessions).toMatchObject([{ openTips: { tips } }])
+  expect(await sessions.info("s")).toMatchObject({ openTips: { tips } })
+  expect(counting.counted.lines).toBe(0)
+  const session = await sessions.open("s")
+  expect((await session.info()).openTips).toEqual({
+    tips: [
+      { seq: 4, id: "w2" },
+      { seq: 3, id: "w1" },
+      { seq: 2, id: "w0" },
+    ],
+  })
+  await session.settle(["w0", "w2"])
+  expect((await session.info()).openTips).toEqual({ tips: [{ seq: 3, id: "w1" }] })
+  await session.branch("w1")
+  expect((await session.info()).openTips).toEqual({ tips: [] })
+  expect((await createSessions({ storage: counting }).list()).sessions).toMatchObject([{ openTips: { tips: [] } }])
+})
+
+test("to a session on another branch than the log's last entry, that entry's branch is open and its own is not", async () => {
+  const location = await writersAtOnce(2)
+  const [one, two] = [await reopened(location), await reopened(location)]
+  await two.branch("w0")
+  await two.append(user("on", "on"))
+  await one.append(note("n"))
+  expect(one.leafId).toBe("w1")
+  expect((await one.info()).openTips).toEqual({ tips: [{ seq: 5, id: "on" }] })
+  expect((await two.info()).openTips).toEqual({ tips: [] })
+})
+
 test("a step back chooses none of the branches, so they stay open", async () => {
   const location = await writersAtOnce(3)
   const session = await reopened(location)

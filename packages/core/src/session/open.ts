@@ -7,8 +7,7 @@ import { defaultLeaf } from "../log/path.ts"
 import { openAt } from "../log/diverged.ts"
 import { projectTips, settledLines, type Tips } from "../log/tips.ts"
 import { tipsOfLog } from "../log/whole-tips.ts"
-import { currentInfo, tipsOfStored } from "../info/refresh.ts"
-import { contextStart, infoBeside, storedInfo, storeInfo } from "../info/store.ts"
+import { contextStart, infoBeside, storedInfo } from "../info/store.ts"
 import {
   fitsLog,
   type InfoProjection,
@@ -19,6 +18,8 @@ import {
 } from "../info/projection.ts"
 import { type LoadedLog, loadLog, loadOlder, type LoadOther } from "../log/loaded-log.ts"
 import { LogStore } from "../log/log-store.ts"
+import { readTips } from "./read-log.ts"
+import { signalOf } from "../storage/signals.ts"
 import { transferFeature } from "./features.ts"
 import { SessionState } from "../write/session-state.ts"
 import { LiveSession, type LiveSessionOptions, writeGuardOf } from "./live-session.ts"
@@ -81,29 +82,14 @@ export async function openSession(
   const live = new LiveSession({ state, store, options, reload })
   live.reportTips(openAt(log, tips, leaf, settled))
   if (loaded.older !== undefined || loaded.newer !== undefined) live.writeGuard = writeGuardOf(live, loaded)
-  else if (tips === undefined && o.readTips === true) live.readingTips = readTips(live, headInfo, o)
-  return live
-}
-
-/**
- * Reads the log for its tips, and reports those that are open. Never rejects: if the log cannot be read, they stay unknown, and the next
- * request for the information tries again.
- */
-async function readTips(live: LiveSession, head: HeadInfo, { signal }: CallOptions): Promise<void> {
-  const { storage, id, state } = live
-  const o = signal === undefined ? {} : { signal }
-  try {
-    const info = await currentInfo(storage, id, head, o)
-    const { settled } = state
-    const tips = info.tips ?? (await tipsOfStored(storage, id, head, { ...o, settled }))
-    const known = withTips(info, tips, settled)
-    // Stored, so that the next opening need not read the log.
-    if (info.tips === undefined) await storeInfo(storage, id, known, o)
-    state.learn(known)
-    live.reportTips()
-  } catch {
-    return
+  else if (tips === undefined && o.readTips === true) {
+    // If the log cannot be read, the tips stay unknown, and the next request for the information tries again.
+    live.readingTips = readTips(live, headInfo, signalOf(o)).then(
+      () => undefined,
+      () => undefined,
+    )
   }
+  return live
 }
 
 interface Loaded {

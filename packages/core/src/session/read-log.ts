@@ -8,7 +8,8 @@ import type { EntrySlot } from "../log/entry-log.ts"
 import { buildTree } from "../log/nodes.ts"
 import { pathTo } from "../log/path.ts"
 import { restoreEntries } from "../log/blobs.ts"
-import { currentInfo } from "../info/refresh.ts"
+import { currentInfo, tipsOfStored } from "../info/refresh.ts"
+import { storeInfo } from "../info/store.ts"
 import {
   compactionOf,
   type InfoProjection,
@@ -100,7 +101,10 @@ export async function readInfo(live: LiveSession, o: CallOptions = {}): Promise<
   const projection = replaced ? await currentInfo(storage, id, head, o) : await infoOfOpen(live, head, o)
   // Another writer's migration rewrites the log and keeps `createdAt`. With another `createdAt`, the id was deleted and created again.
   if (replaced && projection.createdAt !== startProjection(state.header, "").createdAt) throw deleted(live)
-  return toSessionInfo(id, projection.stale === "path" ? await withPathOf(live, projection, o) : projection, head)
+  const complete = projection.stale === "path" ? await withPathOf(live, projection, o) : projection
+  const isOwn = !replaced && state.infoAt(state.pendingCount)?.tips !== undefined
+  if (isOwn) live.reportTips()
+  return toSessionInfo(id, complete, head, isOwn ? state.openTips() : undefined)
 }
 
 /** Completes a projection after a branch: adds the model and the compaction of the new path, which it reads. */
@@ -133,21 +137,37 @@ export async function readParts(
   }
 }
 
-/** The projection that the session keeps current; if it has none, it is made now, from memory or from the stored log. */
+/** The projection that the session keeps current; if it has none, or no tips, it is made now, from memory or from the stored log. */
 async function infoOfOpen(live: LiveSession, head: HeadInfo, o: CallOptions): Promise<InfoProjection> {
   const { state } = live
-  const carried = state.infoAt(state.pendingCount)
-  if (carried !== undefined && carried.stale !== "log") return carried
-  if (live.writeGuard.kind !== "open" || state.head === undefined) return infoOfMemory(live)
-  const made = await currentInfo(live.storage, live.id, head, o)
-  if (state.acknowledged === made.to.seq + 1 && state.head.log === made.log) {
-    state.projection = made
-    live.reportTips()
+  const carried = (): InfoProjection | undefined => {
+    const projection = state.infoAt(state.pendingCount)
+    return projection?.stale === "log" || projection?.tips === undefined ? undefined : projection
   }
+  const known = carried()
+  if (known !== undefined) return known
+  if (live.writeGuard.kind !== "open" || state.head === undefined) return infoOfMemory(live)
+  const made = await readTips(live, head, o)
+  const learned = carried()
+  if (learned !== undefined) return learned
   let projection = made
   for (let seq = made.to.seq + 1; seq < state.log.end; seq++)
     projection = projectEntry(projection, state.log.at(seq), seq)
   return projection
+}
+
+/** Reads the log for the information and the tips that the session does not have, and reports the tips that are open. */
+export async function readTips(live: LiveSession, head: HeadInfo, o: CallOptions): Promise<InfoProjection> {
+  const { storage, id, state } = live
+  const info = await currentInfo(storage, id, head, o)
+  const { settled } = state
+  const tips = info.tips ?? (await tipsOfStored(storage, id, head, { ...o, settled }))
+  const known = withTips(info, tips, settled)
+  // Stored, so that the next opening need not read the log.
+  if (info.tips === undefined) await storeInfo(storage, id, known, o)
+  state.learn(known)
+  live.reportTips()
+  return known
 }
 
 /** The projection of a log that is completely in memory: a migrated log of an older version, or one that is not stored yet. */
