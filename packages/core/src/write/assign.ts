@@ -122,7 +122,7 @@ function withSettles(payload: EntryPayload, target: BranchTarget | undefined, st
   const { id, settles: named } = target ?? { id: leafId, settles: [] }
   const seqOf = (entry: string | null): Seq | null => (entry === null ? null : (log.find(entry) ?? null))
   const o = { leaf: seqOf(leafId), target: seqOf(id), reported: reported.values(), named }
-  return { ...payload, settles: settlesOf(log, state.infoAt(pendingCount)?.tips, o) } as EntryPayload
+  return { ...payload, settles: settlesOf(log, state.infoAt(pendingCount)?.tips, o) }
 }
 
 /** For a target that existed when `branch` was called, and was removed because its append failed. */

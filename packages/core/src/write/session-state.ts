@@ -119,7 +119,8 @@ export class SessionState {
     let read = made
     for (let seq = made.to.seq + 1; seq < this.acknowledged; seq++) read = projectEntry(read, log.at(seq), seq)
     const { projection } = this
-    this.projection = projection === undefined ? read : withTips(projection, read.tips, this.settled)
+    const isUsable = projection !== undefined && projection.stale !== "log"
+    this.projection = isUsable ? withTips(projection, read.tips, this.settled) : read
     this.#projections = []
     for (let seq = this.acknowledged; seq < log.end; seq++) this.#projectOn(undefined, seq)
   }

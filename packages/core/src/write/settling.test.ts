@@ -2,7 +2,6 @@ import { createMemoryLocation } from "@sessions/memory"
 import { describe, expect, test } from "vitest"
 import { createWriter, note, storedEntries, twoWriters, user } from "../../test/writers.ts"
 import type { Entry } from "../format/entry.ts"
-import type { NewEntry } from "../format/new-entry.ts"
 import type { Session } from "../session/types.ts"
 
 /** `s` with the path a, b, c. */
@@ -92,7 +91,7 @@ test("an entry to settle that is not in memory is found in the log", async () =>
 
 test("a leaf that a caller appends has the tips that it says, or those that it leaves", async () => {
   const { location, one } = await path()
-  await one.append({ type: "leaf", settles: ["b"] } as NewEntry)
+  await one.append({ type: "leaf", settles: ["b"] })
   expect(await lastOf(location)).toMatchObject({ parentId: "c", settles: ["b"] })
   await one.append([user("d", "d"), { type: "leaf" }])
   expect(await lastOf(location)).toMatchObject({ settles: [] })
