@@ -48,8 +48,10 @@ export class Emitter {
   on<K extends keyof SessionEvents>(name: K, listener: Listener<K>): () => void {
     let set = this.#listeners.get(name)
     if (set === undefined) this.#listeners.set(name, (set = new Set()))
-    set.add(listener)
-    return () => void this.#listeners.get(name)?.delete(listener)
+    // A function of its own: two handles may listen with the same one, and closing one of them ends its listener alone.
+    const own: Listener<K> = (event) => listener(event)
+    set.add(own)
+    return () => void set.delete(own)
   }
 
   has(name: keyof SessionEvents): boolean {

@@ -44,13 +44,15 @@ export interface HandleOwner {
   readonly release: () => Promise<void>
   /** Layers of settings, the weakest first. */
   readonly compaction: SettingsLayers
-  /** Passed to the function of a turn, so it cannot start another turn. Default false. */
-  readonly inTurn?: boolean
+  /** For the handle that the function of a turn gets: the listeners of the handle that runs the turn. It cannot start another turn. */
+  readonly turnOf?: Set<() => void>
 }
 
 export class SessionHandle implements Session {
   readonly #live: LiveSession
   readonly #owner: HandleOwner
+  /** End the listeners of this handle. */
+  readonly #listening: Set<() => void> = new Set()
   #closing: Promise<void> | undefined
 
   constructor(live: LiveSession, owner: HandleOwner) {
@@ -85,10 +87,11 @@ export class SessionHandle implements Session {
 
   async turn<T>(fn: (session: Session, turn: TurnContext) => Promise<T> | T, o: CallOptions = {}): Promise<T> {
     const live = this.#open()
-    if (this.#owner.inTurn === true) throw nestedTurn(this.id)
+    if (this.#owner.turnOf !== undefined) throw nestedTurn(this.id)
     const isClosed = (): boolean => this.#isClosed()
     const { compaction } = this.#owner
-    const inner = new SessionHandle(live, { isClosed, release: async () => undefined, compaction, inTurn: true })
+    const turnOf = this.#listening
+    const inner = new SessionHandle(live, { isClosed, release: async () => undefined, compaction, turnOf })
     return runTurn(
       live,
       (turn) => fn(inner, turn),
@@ -201,7 +204,7 @@ export class SessionHandle implements Session {
 
   async autoCompact(o: AutoCompactOptions = {}): Promise<CompactionResult | undefined> {
     const { turns } = this.#open(o)
-    if (this.#owner.inTurn === true || turns.isInside) throw notInTurn(this.id)
+    if (this.#owner.turnOf !== undefined || turns.isInside) throw notInTurn(this.id)
     const { compactIfDue } = await compactionFeature()
     return turns.run(() => compactIfDue(this.#open(), this.#compacting(), o), o.signal)
   }
@@ -215,7 +218,13 @@ export class SessionHandle implements Session {
   }
 
   on<K extends keyof SessionEvents>(event: K, listener: (event: SessionEvents[K]) => void): () => void {
-    return this.#open().events.on(event, listener)
+    const end = this.#open().events.on(event, listener)
+    const handles = [this.#listening, ...(this.#owner.turnOf === undefined ? [] : [this.#owner.turnOf])]
+    for (const listening of handles) listening.add(end)
+    return () => {
+      end()
+      for (const listening of handles) listening.delete(end)
+    }
   }
 
   async flush(o: CallOptions = {}): Promise<void> {
@@ -229,7 +238,7 @@ export class SessionHandle implements Session {
 
   close(): Promise<void> {
     if (this.#closing === undefined) {
-      this.#closing = this.#owner.release()
+      this.#closing = this.#owner.release().finally(() => this.#silence())
       for (const listener of this.#live.closeListeners) listener()
     }
     return this.#closing
@@ -237,6 +246,11 @@ export class SessionHandle implements Session {
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.close()
+  }
+
+  #silence(): void {
+    for (const end of this.#listening) end()
+    this.#listening.clear()
   }
 
   #compacting(): CompactionCaller {

@@ -198,6 +198,10 @@ export interface Session extends AsyncDisposable {
   info(o?: CallOptions): Promise<SessionInfo>
   /** Sizes of the stored parts of the log, in bytes. No parts before the first write. */
   parts(o?: CallOptions): Promise<{ readonly bytes: number; readonly parts: readonly SessionPart[] }>
+  /**
+   * Calls the listener for events of the session, whichever handle caused them, until the returned function is called or this handle is
+   * closed. The appends that `close` waits for are still reported.
+   */
   on<K extends keyof SessionEvents>(event: K, listener: (event: SessionEvents[K]) => void): () => void
   /** Resolves when all appends are acknowledged and, if the storage supports `sync`, on stable storage. */
   flush(o?: CallOptions): Promise<void>
