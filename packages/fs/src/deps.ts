@@ -5,6 +5,7 @@ import { errnoOf, toStorageError } from "./disk/errors.ts"
 import type { Files } from "./disk/files.ts"
 import { storeIdentity } from "./log/identity.ts"
 import { type Layout, type SessionPaths, toSessionPaths } from "./disk/layout.ts"
+import { createRoot, type Root } from "./disk/root.ts"
 import { checkInnerFolder, createFile, ensureFolder } from "./disk/small-files.ts"
 import { type LogView, loadView } from "./log/view.ts"
 import type { DecodeLines } from "./log/decode.ts"
@@ -14,6 +15,7 @@ export interface Deps {
   readonly files: Files
   readonly decodeLines: DecodeLines
   readonly layout: Layout
+  readonly root: Root
   readonly durability: "os" | "disk"
   readonly maxPartBytes: number
   readonly lockTimeout: number
@@ -56,6 +58,7 @@ export function createDeps(o: DepsOptions): Deps {
   }
   return {
     ...o,
+    root: createRoot(files, layout.root),
     description,
     notifier: createNotifier(files),
     unsynced: new Set(),

@@ -55,6 +55,8 @@ const O_NOFOLLOW = fs.constants.O_NOFOLLOW ?? 0
 const O_NONBLOCK = fs.constants.O_NONBLOCK ?? 0
 
 export const READ: number = O_RDONLY | O_NOFOLLOW | O_NONBLOCK
+/** Follows a link: for the root and the folders above it. */
+export const READ_LINKED: number = O_RDONLY | O_NONBLOCK
 /** Writes from the start over the existing content. */
 export const REWRITE: number = O_RDWR | O_NOFOLLOW
 /** Every write goes to the end, also with several writers. */

@@ -141,10 +141,15 @@ export async function retryBusy<T>(work: () => T): Promise<T> {
   }
 }
 
-/** Makes renames and new names in a folder durable. Windows cannot open a folder, and keeps names without it. */
-export async function syncFolder(files: Files, path: string): Promise<void> {
+/** Makes renames and new names in a folder below the root durable. The root itself is synced by `root.ts`. */
+export function syncFolder(files: Files, path: string): Promise<void> {
+  return syncOpened(files, path, READ)
+}
+
+/** Syncs a folder that is opened with these flags. Windows cannot open a folder, and keeps names without it. */
+export async function syncOpened(files: Files, path: string, flags: number): Promise<void> {
   if (process.platform === "win32") return
-  const fd = files.open(path, READ)
+  const fd = files.open(path, flags)
   try {
     await files.fsync(fd)
   } finally {

@@ -9,6 +9,7 @@ import {
   METADATA_FILE,
   type SessionPaths,
 } from "../disk/layout.ts"
+import type { Root } from "../disk/root.ts"
 import {
   checkInnerFolder,
   createFile,
@@ -30,6 +31,7 @@ import { listParts } from "../log/parts.ts"
 export interface Creation {
   readonly files: Files
   readonly layout: Layout
+  readonly root: Root
   readonly paths: SessionPaths
   readonly bytes: Uint8Array
   /** Whether files and names must be on stable storage when it resolves. */
@@ -52,7 +54,7 @@ export async function createLog(creation: Creation): Promise<string> {
 }
 
 /** False if something else, such as a document, has taken the folder's place meanwhile. */
-async function createFolder({ files, layout, paths, bytes, durable }: Creation, log: string): Promise<boolean> {
+async function createFolder({ files, layout, root, paths, bytes, durable }: Creation, log: string): Promise<boolean> {
   const fresh = join(layout.fresh, toLeftoverName(paths.name))
   makeFolder(files, layout.fresh, fresh)
   try {
@@ -71,12 +73,12 @@ async function createFolder({ files, layout, paths, bytes, durable }: Creation, 
     files.rename(paths.folder, fresh)
     await removeQuietly(files, fresh)
   }
-  await orUndo(() => syncFolder(files, layout.root), undo, unknown(paths))
+  await orUndo(() => root.sync(), undo, unknown(paths))
   return true
 }
 
 async function createInPlace(creation: Creation, log: string): Promise<void> {
-  const { files, layout, paths, bytes, durable, checkHeld } = creation
+  const { files, root, paths, bytes, durable, checkHeld } = creation
   const { folder } = paths
   const path = join(folder, FIRST_PART)
   checkHeld()
@@ -103,7 +105,7 @@ async function createInPlace(creation: Creation, log: string): Promise<void> {
   if (!durable) return
   const sync = async (): Promise<void> => {
     await syncFolder(files, folder)
-    await syncFolder(files, layout.root)
+    await root.sync()
   }
   await orUndo(sync, () => files.unlink(path), unknown(paths))
 }

@@ -4,7 +4,7 @@ import { join } from "node:path"
 import type { Deps } from "../deps.ts"
 import type { SessionPaths } from "../disk/layout.ts"
 import { withLock } from "../lock/with-lock.ts"
-import { discard, syncFolder } from "../disk/small-files.ts"
+import { discard } from "../disk/small-files.ts"
 import { leftoversOf, moveToTrash, purge } from "../disk/trash.ts"
 import { listParts } from "../log/parts.ts"
 
@@ -31,9 +31,9 @@ export function removeSession(deps: Deps, paths: SessionPaths, signal: AbortSign
 }
 
 /** The session is gone for everyone by now. If the disk may bring it back, the outcome is `indeterminate`, not a refusal. */
-async function syncRemoval({ files, layout }: Deps, { session }: SessionPaths): Promise<void> {
+async function syncRemoval({ root }: Deps, { session }: SessionPaths): Promise<void> {
   try {
-    await syncFolder(files, layout.root)
+    await root.sync()
   } catch (cause) {
     const message = `Session ${session} was deleted, but the disk could not be made to keep that: look at the system's log.`
     throw new StorageError("indeterminate", message, { session, cause })

@@ -67,9 +67,9 @@ export async function replaceLog(
 }
 
 /** The new log is visible to everyone by now. If the disk may not keep it, the outcome is `indeterminate`, not a refusal. */
-async function syncSwap({ files, layout }: Deps, { session }: SessionPaths): Promise<void> {
+async function syncSwap({ root }: Deps, { session }: SessionPaths): Promise<void> {
   try {
-    await syncFolder(files, layout.root)
+    await root.sync()
   } catch (cause) {
     const message = `The log of session ${session} was replaced, but the disk could not be made to keep that: look at the system's log.`
     throw new StorageError("indeterminate", message, { session, cause })

@@ -24,7 +24,10 @@ export async function syncSession(deps: Deps, session: string): Promise<void> {
   if (view === undefined) return
   for (const part of view.parts) await syncPart(deps, join(view.folder, part.name))
   await syncFolder(deps.files, view.folder)
-  await syncFolder(deps.files, dirname(view.folder))
+  // A log whose replacement was interrupted is in `.new`.
+  const above = dirname(view.folder)
+  if (above !== deps.layout.root) await syncFolder(deps.files, above)
+  await deps.root.sync()
 }
 
 /** Syncs lines that other writers may not have synced, so that cutting off a failed batch later removes no line of theirs. */

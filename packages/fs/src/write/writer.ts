@@ -203,12 +203,12 @@ export class SessionWriter {
   }
 
   async #create(lines: readonly string[], o: StorageAppendOptions): Promise<Head> {
-    const { files, layout, durability } = this.#deps
+    const { files, layout, root, durability } = this.#deps
     // Copied, because another append may use the shared buffer while this one waits for the disk.
     const { buffer, length } = encodeBatch(lines)
     const bytes = new Uint8Array(buffer.subarray(0, length))
     const durable = durability === "disk"
-    const log = await createLog({ files, layout, paths: this.#paths, bytes, durable, checkHeld: this.#checkHeld })
+    const log = await createLog({ files, layout, root, paths: this.#paths, bytes, durable, checkHeld: this.#checkHeld })
     this.#openCreated(log, lines.length, o.info)
     this.#deps.notifier.emit(this.#session)
     return { next: lines.length, log }
