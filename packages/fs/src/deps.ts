@@ -58,7 +58,7 @@ export function createDeps(o: DepsOptions): Deps {
   }
   return {
     ...o,
-    root: createRoot(files, layout.root),
+    root: createRoot(files, layout.root, o.durability === "disk"),
     description,
     notifier: createNotifier(files),
     unsynced: new Set(),

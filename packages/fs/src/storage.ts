@@ -54,6 +54,7 @@ export function createFileStorage(o: FileStorageOptions): SessionStorage {
   const deps = createDeps({ files, decodeLines, layout, durability, maxPartBytes, lockTimeout })
   const writers = createWriters(deps)
   const sweep = createFirstUseSweep(deps)
+  const { root } = deps
   const pendingInfo = (session: string, log: string, next: Seq): StoredInfo | undefined =>
     writers.find(session)?.infoOf(log, next)
 
@@ -74,11 +75,13 @@ export function createFileStorage(o: FileStorageOptions): SessionStorage {
     blobs: createBlobStore(deps),
 
     append(session, lines, options) {
+      root.use()
       sweep.start()
       return writers.get(session).append(lines, options)
     },
 
     head(session) {
+      root.use()
       sweep.start()
       const view = deps.view(session)
       if (view === undefined) return undefined
@@ -88,14 +91,19 @@ export function createFileStorage(o: FileStorageOptions): SessionStorage {
       return { ...toHeadInfo(view), ...(info === undefined ? {} : { info }) }
     },
 
-    read: (session, range, { signal }) => readLines(deps, session, range, signal),
+    read(session, range, { signal }) {
+      root.use()
+      return readLines(deps, session, range, signal)
+    },
 
     list(options) {
+      root.use()
       sweep.start()
       return listSessions(deps, options, pendingInfo)
     },
 
     delete(session, { signal }) {
+      root.use()
       sweep.start()
       const paths = toSessionPaths(layout, session)
       if (!isAnythingLeft(deps, paths)) return { bytes: 0, parts: 0, purged: true }
@@ -103,11 +111,13 @@ export function createFileStorage(o: FileStorageOptions): SessionStorage {
     },
 
     async sync(session, { signal }) {
+      root.use()
       if (deps.unsynced.size > 0) await writers.get(session).exclusively(async () => rewriteFailed(deps, session))
       await unlessAborted(syncSession(deps, session), signal, () => true)
     },
 
     replace(session, chunks, options) {
+      root.use()
       const paths = toSessionPaths(layout, session)
       return writers
         .get(session)
@@ -115,7 +125,10 @@ export function createFileStorage(o: FileStorageOptions): SessionStorage {
     },
 
     watch: watchHeads({
-      head: (session) => deps.view(session),
+      head(session) {
+        root.use()
+        return deps.view(session)
+      },
       subscribe: (session, listener) => deps.notifier.subscribe(toSessionPaths(layout, session), listener),
       interval: () => POLL_MS,
     }),

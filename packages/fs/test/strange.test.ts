@@ -1,7 +1,7 @@
 /** Folders as nobody made them: links that lead out, pipes, missing parts, clocks that were set back, things moved while they are used. */
 import { execFileSync } from "node:child_process"
 import * as fs from "node:fs"
-import { join } from "node:path"
+import { join, relative } from "node:path"
 import { createSessions, type NewEntry } from "@sessions/core"
 import type { HeadInfo, ListRow, SessionStorage } from "@sessions/core/storage"
 import { expect, onTestFinished, test, vi } from "vitest"
@@ -230,7 +230,7 @@ test("flushing a session syncs its log, with durability os as well", async () =>
   const { storage, files } = openAt(root)
   const synced: string[] = []
   files.fault = ({ op, path }, proceed) => {
-    if (op === "fdatasync" || op === "fsync") synced.push(`${op} ${path.slice(root.length + 1)}`)
+    if (op === "fdatasync" || op === "fsync") synced.push(`${op} ${relative(root, path)}`)
     return proceed()
   }
   const session = await createSessions({ storage }).create({ id: "s" })
@@ -239,7 +239,7 @@ test("flushing a session syncs its log, with durability os as well", async () =>
   expect(synced).toEqual([])
   await session.flush()
   files.fault = undefined
-  expect(synced).toEqual(["fdatasync s/session.jsonl", "fsync s", "fsync "])
+  expect(synced).toEqual(["fdatasync s/session.jsonl", "fdatasync s/log.id", "fsync s", "fsync ", "fsync .."])
   await session.close()
 })
 

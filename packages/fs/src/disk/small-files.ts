@@ -167,17 +167,21 @@ export async function syncFile(files: Files, path: string): Promise<void> {
   }
 }
 
-/** Creates a folder and those above it. A file in its place, or a link below the root, is an error. */
-export function ensureFolder(files: Files, path: string, above = true): void {
+/** Creates a folder and those above it. A file in its place, or a link below the root, is an error. Returns whether it was missing. */
+export function ensureFolder(files: Files, path: string, above = true): boolean {
   try {
     files.mkdir(path, FOLDER_MODE)
+    return true
   } catch (error) {
     const errno = errnoOf(error)
-    if (errno === "EEXIST" || errno === "EISDIR") return checkFolder(files, path)
+    if (errno === "EEXIST" || errno === "EISDIR") {
+      checkFolder(files, path)
+      return false
+    }
     // A folder that cannot be created although its parent exists (as in /proc).
     if (errno !== "ENOENT" || !above || dirname(path) === path) throw error
     ensureFolder(files, dirname(path))
-    ensureFolder(files, path, false)
+    return ensureFolder(files, path, false)
   }
 }
 

@@ -3,7 +3,7 @@ import { join } from "node:path"
 import { isMissing } from "./errors.ts"
 import type { Files, FolderEntry } from "./files.ts"
 import { DOCS_FOLDER, FIRST_PART, type Layout, type SessionPaths } from "./layout.ts"
-import { checkInnerFolder, ensureFolder, removeQuietly, renameRetrying } from "./small-files.ts"
+import { checkInnerFolder, ensureFolder, removeQuietly, renameRetrying, syncFolder } from "./small-files.ts"
 import { orUndo } from "./undo.ts"
 import { moveToTrash } from "./trash.ts"
 
@@ -26,7 +26,8 @@ export async function recoverSwap(files: Files, layout: Layout, paths: SessionPa
 
 /**
  * Puts the finished folder in the place of the session's. `check` is called right before the old one is moved away. A failure leaves
- * the old log, or is `indeterminate`: the next writer completes or undoes it.
+ * the old log, or is `indeterminate`: the next writer completes or undoes it. Returns the path of the old folder, to be removed once
+ * the root is synced.
  */
 export async function swapIn(
   files: Files,
@@ -34,16 +35,21 @@ export async function swapIn(
   paths: SessionPaths,
   fresh: string,
   check: () => void,
-): Promise<void> {
+): Promise<string> {
   await renameRetrying(files, fresh, paths.swap)
   const undoSwap = (): void => files.rename(paths.swap, fresh)
-  const old = await orUndo(() => moveToTrash(files, layout, paths.folder, paths.name, check), undoSwap, unknown(paths))
+  const moveOld = async (): Promise<string> => {
+    // After a crash the next writer must find the new log under this name.
+    await syncFolder(files, layout.fresh)
+    return moveToTrash(files, layout, paths.folder, paths.name, check)
+  }
+  const old = await orUndo(moveOld, undoSwap, unknown(paths))
   const undo = (): void => {
     files.rename(old, paths.folder)
     undoSwap()
   }
   await orUndo(() => renameRetrying(files, paths.swap, paths.folder), undo, unknown(paths))
-  await removeQuietly(files, old)
+  return old
 }
 
 /** Sessions whose new log still waits in the folder for new ones, because a swap was interrupted. */
@@ -57,6 +63,7 @@ async function moveDocs(files: Files, layout: Layout, paths: SessionPaths): Prom
   for (const folder of [from, to]) checkInnerFolder(files, folder)
   ensureFolder(files, to)
   for (const entry of entriesOf(files, from)) await renameRetrying(files, join(from, entry.name), join(to, entry.name))
+  await syncFolder(files, to)
   await removeQuietly(files, await moveToTrash(files, layout, paths.folder, paths.name))
 }
 

@@ -3,7 +3,7 @@
  * the second step is found by the name of its session, and is removed by the next deletion of it or when the root is opened next.
  */
 import { randomUUID } from "node:crypto"
-import { basename, join } from "node:path"
+import { basename, dirname, join } from "node:path"
 import { errnoOf, isMissing } from "./errors.ts"
 import type { Files } from "./files.ts"
 import type { Layout } from "./layout.ts"
@@ -70,14 +70,32 @@ export function leftoversOf(files: Files, layout: Layout, name: string): string[
   return [...pathsIn(files, layout.trash, isTrash), ...pathsIn(files, layout.fresh, isOfSession)]
 }
 
-/** Removes what {@link leftoversOf} finds. Returns whether nothing is left. */
-export async function purge(files: Files, layout: Layout, name: string): Promise<boolean> {
+/**
+ * Removes what {@link leftoversOf} finds. Returns whether nothing is left. `sync` is called with each folder from which something was
+ * removed; what it throws is passed on.
+ */
+export async function purge(
+  files: Files,
+  layout: Layout,
+  name: string,
+  sync: (folder: string) => Promise<void>,
+): Promise<boolean> {
+  const folders = new Set<string>()
+  const isPurged = await removeLeftovers(files, layout, name, folders)
+  for (const folder of folders) await sync(folder)
+  return isPurged
+}
+
+async function removeLeftovers(files: Files, layout: Layout, name: string, folders: Set<string>): Promise<boolean> {
   // A sweep of another process may have given a folder another name meanwhile, and is removing it.
   for (let attempt = 0; attempt < PURGE_ATTEMPTS; attempt++) {
     try {
       const left = leftoversOf(files, layout, name)
       if (left.length === 0) return true
-      for (const path of left) await removeQuietly(files, path)
+      for (const path of left) {
+        folders.add(dirname(path))
+        await removeQuietly(files, path)
+      }
     } catch {
       return false
     }

@@ -2,6 +2,7 @@
 import { randomUUID } from "node:crypto"
 import * as fs from "node:fs"
 import { hostname } from "node:os"
+import { isPermitted } from "../disk/permission.ts"
 
 export interface LockOwner {
   /** Distinguishes two holders, also two of one process. */
@@ -73,14 +74,10 @@ function readQuietly(path: string, read: (path: string) => string): string {
   return orUndefined({ name: "read", path }, () => read(path))
 }
 
-/**
- * Empty if the system does not provide it or Deno does not permit it. Deno's permissions are queried, not requested: a request would
- * prompt on the terminal in the middle of an append.
- */
+/** Empty if the system does not provide it or Deno does not permit it. */
 function orUndefined(permission: object, read: () => string): string {
-  const { Deno } = globalThis as { Deno?: { permissions: { querySync(of: object): { state: string } } } }
   try {
-    return Deno !== undefined && Deno.permissions.querySync(permission).state !== "granted" ? "" : read()
+    return isPermitted(permission) ? read() : ""
   } catch {
     return ""
   }

@@ -2,9 +2,10 @@
  * Removes the torn end that a crash in the middle of a write left, before the next append. Its bytes are kept in a `.torn` file.
  */
 import { randomUUID } from "node:crypto"
+import { dirname } from "node:path"
 import { APPEND, type Files, READ } from "../disk/files.ts"
 import { below, FILE_MODE } from "../disk/layout.ts"
-import { copySynced } from "../disk/small-files.ts"
+import { copySynced, syncFolder } from "../disk/small-files.ts"
 import { type LogView, lastPart } from "./view.ts"
 
 /** The bytes are on stable storage in the `.torn` file before they are cut. */
@@ -22,12 +23,13 @@ export async function cutTorn(files: Files, view: LogView): Promise<void> {
   }
 }
 
-/** Copies the bytes from `offset` on to `<part>.<random>.torn`. */
+/** Copies the bytes from `offset` on to `<part>.<random>.torn`, durable when it resolves. */
 export async function keepAside(files: Files, path: string, offset: number, length: number): Promise<void> {
   const fd = files.open(path, READ)
   try {
     const aside = `${path}.${randomUUID().slice(0, 8)}.torn`
     await copySynced(files, aside, fd, { start: offset, end: offset + length })
+    await syncFolder(files, dirname(path))
   } finally {
     files.close(fd)
   }

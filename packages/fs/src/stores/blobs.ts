@@ -22,6 +22,7 @@ import {
 
 export function createBlobStore(deps: Deps): BlobAdapter {
   const { files, layout } = deps
+  const names: DurableNames = new Set()
 
   const folderOf = (hash: string): string => join(layout.blobs, hash.slice(0, 2))
   const pathOf = (hash: string): string => join(folderOf(hash), hash)
@@ -36,6 +37,7 @@ export function createBlobStore(deps: Deps): BlobAdapter {
 
   const guarded = async <T>(hash: string, what: string, work: () => Promise<T>): Promise<T> => {
     try {
+      deps.root.use()
       const link = [layout.blobs, folderOf(hash)].find((folder) => !isFolderOrNothing(files, folder))
       if (link !== undefined) throw notAFolder(link)
       return await work()
@@ -49,9 +51,12 @@ export function createBlobStore(deps: Deps): BlobAdapter {
       guarded(hash, "put", () =>
         withBlobLock(hash, signal, async () => {
           // The content is compared, so that a put repairs a blob that the disk damaged.
-          if (readStart(files, pathOf(hash), bytes.length + 1)?.equals(bytes) === true)
+          if (readStart(files, pathOf(hash), bytes.length + 1)?.equals(bytes) === true) {
             files.utimes(pathOf(hash), Date.now())
-          else await createBlob(deps, folderOf(hash), pathOf(hash), bytes)
+            await syncAbove(deps, folderOf(hash), names)
+          } else await createBlob(deps, folderOf(hash), pathOf(hash), bytes, names)
+          // Also for a blob that was there: its writer may have died before this step.
+          await syncFolder(files, folderOf(hash))
         }),
       ),
 
@@ -84,6 +89,7 @@ export function createBlobStore(deps: Deps): BlobAdapter {
       }),
 
     async *list() {
+      deps.root.use()
       for (const folder of entriesOf(deps, layout.blobs)) {
         if (!folder.isDirectory()) continue
         const entries = entriesOf(deps, join(layout.blobs, folder.name)).filter((entry) => entry.isFile())
@@ -93,20 +99,36 @@ export function createBlobStore(deps: Deps): BlobAdapter {
   }
 }
 
-async function createBlob(deps: Deps, folder: string, path: string, bytes: Uint8Array): Promise<void> {
+/** Folders of blobs whose names this storage object made durable. They are never removed by a storage. */
+type DurableNames = Set<string>
+
+async function createBlob(
+  deps: Deps,
+  folder: string,
+  path: string,
+  bytes: Uint8Array,
+  names: DurableNames,
+): Promise<void> {
   const { files, layout } = deps
   checkInnerFolder(files, layout.fresh)
   ensureFolder(files, layout.fresh)
   const temporary = join(layout.fresh, randomUUID())
   await createFileSynced(files, temporary, bytes)
   try {
-    ensureFolder(files, folder)
+    if (ensureFolder(files, folder)) names.delete(folder)
+    await syncAbove(deps, folder, names)
     await renameRetrying(files, temporary, path)
   } catch (error) {
     discard(files, temporary)
     throw error
   }
-  await syncFolder(files, folder)
+}
+
+async function syncAbove({ files, layout, root }: Deps, folder: string, names: DurableNames): Promise<void> {
+  if (names.has(folder)) return
+  await syncFolder(files, layout.blobs)
+  await root.sync()
+  names.add(folder)
 }
 
 function infoOf(deps: Deps, folder: string, hash: string): BlobInfo | undefined {

@@ -77,6 +77,7 @@ export function createDocStore(deps: Deps): DocumentAdapter {
 
   const guarded = async <T>(key: string, what: string, place: DocPlace, work: () => Promise<T>): Promise<T> => {
     try {
+      deps.root.use()
       const link = place.above.find((folder) => !isFolderOrNothing(files, folder))
       if (link !== undefined) throw notAFolder(link)
       return await work()
@@ -100,11 +101,12 @@ export function createDocStore(deps: Deps): DocumentAdapter {
             files.unlink(place.path)
           })
           await syncChange(deps, place)
-        } else await replaceDoc(deps, place, to, checkHeld)
+        } else await writeDoc(deps, place, to, { isNew: from === null, checkHeld })
         return true
       }),
 
     async *list(prefix) {
+      deps.root.use()
       const keys = [...allKeys(deps, prefix)].filter((key) => key.startsWith(prefix) && isDocKey(key))
       yield keys.sort((a, b) => (a < b ? -1 : 1))
     },
@@ -112,14 +114,20 @@ export function createDocStore(deps: Deps): DocumentAdapter {
 }
 
 interface DocPlace {
-  /** The folders between the root and the document. */
+  /** The folders between the root and the document, from above. */
   readonly above: readonly string[]
   readonly folder: string
   readonly path: string
   readonly lock: string
 }
 
-async function replaceDoc(deps: Deps, place: DocPlace, text: string, checkHeld: () => void): Promise<void> {
+/** The names of the folders are durable before a document appears in them, so replacing a document syncs its own folder only. */
+async function writeDoc(
+  deps: Deps,
+  place: DocPlace,
+  text: string,
+  { isNew, checkHeld }: { readonly isNew: boolean; readonly checkHeld: () => void },
+): Promise<void> {
   const { files } = deps
   const temporary = toTemporary(place.path)
   const bytes = Buffer.from(text, "utf8")
@@ -131,6 +139,7 @@ async function replaceDoc(deps: Deps, place: DocPlace, text: string, checkHeld: 
     await createFileSynced(files, temporary, bytes)
   }
   try {
+    if (isNew) await syncAbove(deps, place)
     await retryBusy(() => {
       checkHeld()
       files.rename(temporary, place.path)
@@ -140,6 +149,11 @@ async function replaceDoc(deps: Deps, place: DocPlace, text: string, checkHeld: 
     throw error
   }
   await syncChange(deps, place)
+}
+
+async function syncAbove({ files, root }: Deps, { above }: DocPlace): Promise<void> {
+  for (const folder of above.slice(0, -1)) await syncFolder(files, folder)
+  await root.sync()
 }
 
 /** The change is visible to everyone by now. If the disk may not keep it, the outcome is `indeterminate`, not a refusal. */

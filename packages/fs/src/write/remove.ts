@@ -4,7 +4,7 @@ import { join } from "node:path"
 import type { Deps } from "../deps.ts"
 import type { SessionPaths } from "../disk/layout.ts"
 import { withLock } from "../lock/with-lock.ts"
-import { discard } from "../disk/small-files.ts"
+import { discard, syncFolder } from "../disk/small-files.ts"
 import { leftoversOf, moveToTrash, purge } from "../disk/trash.ts"
 import { listParts } from "../log/parts.ts"
 
@@ -24,16 +24,18 @@ export function removeSession(deps: Deps, paths: SessionPaths, signal: AbortSign
       await moveToTrash(files, layout, paths.folder, paths.name)
       discard(files, paths.rolled)
       deps.notifier.emit(paths.session)
-      if (deps.durability === "disk") await syncRemoval(deps, paths)
+      await syncRemoval(deps, paths, () => deps.root.sync())
     }
-    return { ...size, purged: await purge(files, layout, paths.name) }
+    const sync = (folder: string): Promise<void> => syncRemoval(deps, paths, () => syncFolder(files, folder))
+    return { ...size, purged: await purge(files, layout, paths.name, sync) }
   })
 }
 
 /** The session is gone for everyone by now. If the disk may bring it back, the outcome is `indeterminate`, not a refusal. */
-async function syncRemoval({ root }: Deps, { session }: SessionPaths): Promise<void> {
+async function syncRemoval(deps: Deps, { session }: SessionPaths, sync: () => Promise<void>): Promise<void> {
+  if (deps.durability !== "disk") return
   try {
-    await root.sync()
+    await sync()
   } catch (cause) {
     const message = `Session ${session} was deleted, but the disk could not be made to keep that: look at the system's log.`
     throw new StorageError("indeterminate", message, { session, cause })

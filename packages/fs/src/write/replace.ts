@@ -52,13 +52,14 @@ export async function replaceLog(
       }
       checkSignal(signal)
       // Checked again right before the commit: a process that was stopped may have lost a lock, and others may have written since.
-      await swapIn(files, layout, paths, fresh, () => {
+      const old = await swapIn(files, layout, paths, fresh, () => {
         o.checkHeld()
         checkDocsHeld()
         checkExpect(deps, paths.session, o.expect)
       })
       deps.notifier.emit(paths.session)
       await syncSwap(deps, paths)
+      await removeQuietly(files, old)
       return head
     })
   } finally {

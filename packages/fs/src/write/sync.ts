@@ -3,8 +3,9 @@ import { dirname, join } from "node:path"
 import { READ, REWRITE } from "../disk/files.ts"
 import { readFully, syncFile, syncFolder, writeFully } from "../disk/small-files.ts"
 import type { Deps } from "../deps.ts"
+import { IDENTITY_FILE } from "../disk/layout.ts"
 import type { Part } from "../log/parts.ts"
-import { lastPart, type LogView } from "../log/view.ts"
+import type { LogView } from "../log/view.ts"
 import type { StoredInfo } from "../log/metadata.ts"
 import { type OpenLog, pathOf } from "./open-log.ts"
 
@@ -23,19 +24,27 @@ export async function syncSession(deps: Deps, session: string): Promise<void> {
   const view = deps.view(session)
   if (view === undefined) return
   for (const part of view.parts) await syncPart(deps, join(view.folder, part.name))
-  await syncFolder(deps.files, view.folder)
-  // A log whose replacement was interrupted is in `.new`.
-  const above = dirname(view.folder)
-  if (above !== deps.layout.root) await syncFolder(deps.files, above)
-  await deps.root.sync()
+  await syncNames(deps, view)
 }
 
-/** Syncs lines that other writers may not have synced, so that cutting off a failed batch later removes no line of theirs. */
-export async function syncEnd(deps: Deps, view: LogView): Promise<void> {
-  const part = lastPart(view)
-  const path = join(view.folder, part.name)
-  if (deps.unsynced.has(path)) rewritePart(deps, path, part)
-  await syncPart(deps, path)
+/**
+ * Syncs what other writers may not have synced: lines, so that cutting off a failed batch later removes no line of theirs, and names, so
+ * that no append is acknowledged in a file that a power failure may remove. Call under the lock.
+ */
+export async function syncFound(deps: Deps, view: LogView): Promise<void> {
+  rewriteParts(deps, view)
+  for (const part of view.parts) await syncPart(deps, join(view.folder, part.name))
+  await syncNames(deps, view)
+}
+
+/** Syncs the identity of a log and the folders that hold the names of its files. */
+async function syncNames({ files, layout, root }: Deps, { folder, stored }: LogView): Promise<void> {
+  if (stored) await syncFile(files, join(folder, IDENTITY_FILE))
+  await syncFolder(files, folder)
+  // A log whose replacement was interrupted is in `.new`.
+  const above = dirname(folder)
+  if (above !== layout.root) await syncFolder(files, above)
+  await root.sync()
 }
 
 /**
@@ -44,10 +53,7 @@ export async function syncEnd(deps: Deps, view: LogView): Promise<void> {
  */
 export function rewriteFailed(deps: Deps, session: string): void {
   const view = deps.view(session)
-  for (const part of view?.parts ?? []) {
-    const path = join(view?.folder ?? "", part.name)
-    if (deps.unsynced.has(path)) rewritePart(deps, path, part)
-  }
+  if (view !== undefined) rewriteParts(deps, view)
 }
 
 /**
@@ -81,6 +87,13 @@ async function syncPart(deps: Deps, path: string): Promise<void> {
   } catch (error) {
     deps.unsynced.add(path)
     throw error
+  }
+}
+
+function rewriteParts(deps: Deps, view: LogView): void {
+  for (const part of view.parts) {
+    const path = join(view.folder, part.name)
+    if (deps.unsynced.has(path)) rewritePart(deps, path, part)
   }
 }
 

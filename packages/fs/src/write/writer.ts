@@ -34,7 +34,7 @@ import { rollPart } from "./roll.ts"
 import { resolveOutcome, unknownOutcome } from "./outcome.ts"
 import { recoverSwap } from "../disk/swap.ts"
 import { sweepTemporaries } from "../disk/sweep.ts"
-import { type Before, syncBatch, syncEnd, syncSession } from "./sync.ts"
+import { type Before, syncBatch, syncFound, syncSession } from "./sync.ts"
 import { cutTorn } from "../log/torn.ts"
 import { type LogView, saveMissingIndexes } from "../log/view.ts"
 import { createTaskQueue } from "./task-queue.ts"
@@ -194,7 +194,7 @@ export class SessionWriter {
     await cutTorn(files, view)
     sweepTemporaries(files, view.folder)
     if (!view.stored) this.#deps.storeIdentity(view)
-    if (durability === "disk") await syncEnd(this.#deps, view)
+    if (durability === "disk") await syncFound(this.#deps, view)
     this.#log = openLog(files, view)
     this.#writeBehind.opened(readInfo(files, view.folder, view.log, view.next), false)
     if (view.parts.length === 1) return
