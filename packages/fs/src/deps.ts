@@ -39,6 +39,7 @@ export interface DepsOptions {
   readonly files: Files
   readonly decodeLines: DecodeLines
   readonly layout: Layout
+  readonly allowSharedRoot: boolean
   readonly durability: "os" | "disk"
   readonly maxPartBytes: number
   readonly lockTimeout: number
@@ -58,7 +59,7 @@ export function createDeps(o: DepsOptions): Deps {
   }
   return {
     ...o,
-    root: createRoot(files, layout.root, o.durability === "disk"),
+    root: createRoot(files, layout.root, { isStrict: o.durability === "disk", isShared: o.allowSharedRoot }),
     description,
     notifier: createNotifier(files),
     unsynced: new Set(),

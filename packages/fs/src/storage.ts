@@ -39,6 +39,11 @@ export interface FileStorageOptions {
   readonly maxSessionBytes?: number
   /** How many milliseconds a write waits for other writers before it rejects with `unavailable`. Default 10,000. */
   readonly lockTimeout?: number
+  /**
+   * Allows a root that group or others may write and that has no sticky bit. By default every call on it rejects with `invalid`, because
+   * such users can replace or remove sessions. Windows is not checked. Default false.
+   */
+  readonly allowSharedRoot?: boolean
   /** The operations on files; `node:fs` by default. */
   readonly files?: Files
   /** Decodes the bytes of whole lines; by default in the way that is fastest on Node. */
@@ -49,9 +54,12 @@ export interface FileStorageOptions {
 export function createFileStorage(o: FileStorageOptions): SessionStorage {
   const { maxPartBytes = 50_000_000, maxSessionBytes = 200_000_000, durability = "os", lockTimeout = 10_000 } = o
   checkStorageOptions(o.root, { maxPartBytes, maxSessionBytes, lockTimeout }, durability)
+  const { allowSharedRoot = false } = o
+  if (typeof allowSharedRoot !== "boolean")
+    throw new StorageError("invalid", `\`allowSharedRoot\` is true or false, not ${JSON.stringify(allowSharedRoot)}.`)
   const layout = toLayout(resolve(o.root))
   const { files = nodeFiles, decodeLines = decodeOnNode } = o
-  const deps = createDeps({ files, decodeLines, layout, durability, maxPartBytes, lockTimeout })
+  const deps = createDeps({ files, decodeLines, layout, allowSharedRoot, durability, maxPartBytes, lockTimeout })
   const writers = createWriters(deps)
   const sweep = createFirstUseSweep(deps)
   const { root } = deps

@@ -13,6 +13,8 @@ export interface FileStat {
   readonly ctimeMs: number
   readonly ino: number
   readonly nlink: number
+  /** Permissions in the lowest 12 bits, as `stat` of POSIX has them. */
+  readonly mode: number
   isFile(): boolean
   isDirectory(): boolean
 }

@@ -1,12 +1,19 @@
-/** The root folder: makes its content and its name durable. The root may be a symbolic link; below it no link is followed. */
+/**
+ * The root folder: refuses one that other users may write, and makes its content and its name durable. The root may be a symbolic link;
+ * below it no link is followed.
+ */
 import { dirname } from "node:path"
-import { errnoOf } from "./errors.ts"
-import { type Files, READ_LINKED } from "./files.ts"
+import { StorageError } from "@sessions/core/storage"
+import { errnoOf, isMissing } from "./errors.ts"
+import { type Files, type FileStat, READ_LINKED } from "./files.ts"
 import { isPermitted } from "./permission.ts"
 import { syncOpened } from "./small-files.ts"
 
 export interface Root {
-  /** Call before each use: records which folders above the root are missing and will be made with it. */
+  /**
+   * Call before each use. Throws `invalid` if group or others may write the root. Looks at it until it exists, and records which folders
+   * above it are missing and will be made with it.
+   */
   use(): void
   /**
    * Makes renames and new names in the root durable, and once also the root's own name and those of the folders that were made with it.
@@ -16,7 +23,13 @@ export interface Root {
   sync(): Promise<void>
 }
 
-export function createRoot(files: Files, path: string, isStrict: boolean): Root {
+interface RootOptions {
+  readonly isStrict: boolean
+  /** Whether other users may write the root. */
+  readonly isShared: boolean
+}
+
+export function createRoot(files: Files, path: string, { isStrict, isShared }: RootOptions): Root {
   const parent = dirname(path)
   let isFound = false
   /** The lowest folder above the root that existed before the root was made; undefined if the root existed. */
@@ -35,8 +48,10 @@ export function createRoot(files: Files, path: string, isStrict: boolean): Root 
   return {
     use() {
       if (isFound) return
-      isFound = files.lstat(path) !== undefined
-      if (!isFound) base ??= existingFrom(files, parent)
+      const stat = statOf(files, path)
+      if (stat === undefined) base ??= existingFrom(files, parent)
+      else if (!isShared) checkPermissions(path, stat)
+      isFound = stat !== undefined
     },
     async sync() {
       await syncOpened(files, path, READ_LINKED)
@@ -49,6 +64,37 @@ export function createRoot(files: Files, path: string, isStrict: boolean): Root 
       isNameDurable = true
     },
   }
+}
+
+/** Follows a link; undefined if nothing is there. */
+function statOf(files: Files, path: string): FileStat | undefined {
+  const stat = files.lstat(path)
+  if (stat === undefined || stat.isDirectory() || stat.isFile()) return stat
+  try {
+    const fd = files.open(path, READ_LINKED)
+    try {
+      return files.fstat(fd)
+    } finally {
+      files.close(fd)
+    }
+  } catch (error) {
+    if (isMissing(error)) return undefined
+    throw error
+  }
+}
+
+const OTHERS_WRITE = 0o022
+/** In such a folder, as `/tmp` is one, users rename and remove only what is theirs. */
+const STICKY = 0o1000
+
+/** A user who can write the root can exchange the folders in it, although their own mode is 0700. `ssh` refuses its folder for the same reason. */
+function checkPermissions(path: string, stat: FileStat): void {
+  // Windows has other permissions, and Node makes up a mode.
+  if (process.platform === "win32" || !stat.isDirectory()) return
+  if ((stat.mode & OTHERS_WRITE) === 0 || (stat.mode & STICKY) !== 0) return
+  const mode = (stat.mode & 0o777).toString(8).padStart(4, "0")
+  const message = `Other users may write to the root ${path} (mode ${mode}), so they can replace or remove its sessions. Run chmod go-w on it, or pass \`allowSharedRoot: true\` if you trust them.`
+  throw new StorageError("invalid", message, { at: path })
 }
 
 /** This folder, or the first one above it that exists. */
