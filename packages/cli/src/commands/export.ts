@@ -3,7 +3,7 @@ import { choiceOption } from "../option-values.ts"
 import { blobFolderOf, writeBlobs } from "../files/blob-folder.ts"
 import { type Command, type CommandResult, defineCommand, type Invocation } from "../command.ts"
 import { UsageError } from "../errors.ts"
-import { writeNewFile } from "../files/read-write.ts"
+import { removePath, writeNewFile } from "../files/read-write.ts"
 import { formatBytes, formatCount } from "../output/format.ts"
 import type { Sink } from "../io.ts"
 import type { Progress } from "../output/progress.ts"
@@ -65,6 +65,7 @@ export const exportCommand: Command = defineCommand({
   },
 })
 
+/** Leaves no file if the log or one of its blobs cannot be written. */
 async function exportToFile(
   { sessions, io, progress }: Pick<Invocation, "sessions" | "io" | "progress">,
   id: string,
@@ -74,7 +75,13 @@ async function exportToFile(
 ): Promise<CommandResult> {
   const bytes = await writeNewFile(file, io.cwd, withProgress(text, progress))
   const folder = blobFolderOf(file)
-  const blobs = withBlobs ? await writeBlobs(sessions.storage, id, folder, io.cwd) : 0
+  let blobs = 0
+  try {
+    if (withBlobs) blobs = await writeBlobs(sessions.storage, id, folder, io.cwd)
+  } catch (error) {
+    await removePath(file, io.cwd)
+    throw error
+  }
   const blobNote = blobs === 0 ? "" : `, with ${formatCount(blobs, "blob")} in ${folder}`
   return {
     json: { id, file, bytes, blobs },

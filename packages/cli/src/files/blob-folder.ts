@@ -3,26 +3,35 @@
  * import puts them into the store.
  */
 import { blobRefs } from "@sessions/core/format"
-import type { Entry, Header } from "@sessions/core"
+import type { Header } from "@sessions/core"
 import type { SessionStorage } from "@sessions/core/storage"
 import { CommandError } from "../errors.ts"
-import { filesIn, makeFolder, writeNewFile } from "./read-write.ts"
+import { filesIn, makeFolder, removePath, writeNewFile } from "./read-write.ts"
 
 export function blobFolderOf(file: string): string {
   return `${file}.blobs`
 }
 
-/** Returns the number of blobs written. A blob missing from the store is skipped; the log's diagnostics report it. */
+/**
+ * Returns the number of blobs written. A blob missing from the store is skipped; the log's diagnostics report it. If one fails, those
+ * written before it are removed.
+ */
 export async function writeBlobs(storage: SessionStorage, id: string, folder: string, cwd: string): Promise<number> {
-  let written = 0
-  for (const hash of await referencedBlobs(storage, id)) {
-    const bytes = await storage.blobs.get(hash)
-    if (bytes === undefined) continue
-    if (written === 0) await makeFolder(folder, cwd)
-    await writeNewFile(`${folder}/${hash}`, cwd, singleChunk(bytes))
-    written++
+  const written: string[] = []
+  let made: string | undefined
+  try {
+    for (const hash of await referencedBlobs(storage, id)) {
+      const bytes = await storage.blobs.get(hash)
+      if (bytes === undefined) continue
+      if (written.length === 0) made = await makeFolder(folder, cwd)
+      await writeNewFile(`${folder}/${hash}`, cwd, singleChunk(bytes))
+      written.push(`${folder}/${hash}`)
+    }
+  } catch (error) {
+    for (const file of made === undefined ? written : [made]) await removePath(file, cwd)
+    throw error
   }
-  return written
+  return written.length
 }
 
 /** Returns the number of blobs read. Fails on a damaged file, whose bytes do not have the hash in its name. */
@@ -56,17 +65,24 @@ function hashesIn(line: string): readonly string[] {
   if (!/[0-9a-f]{64}/.test(line)) return []
   const record = parsed(line)
   if (record === undefined) return []
+  const backup: unknown = (record as Partial<Header>).origin?.backup?.blobs
   return [
     ...blobRefs(record, { foreign: true }).map(({ hash }) => hash),
-    ...snapshotBlobs(record),
-    ...((record as Partial<Header>).origin?.backup?.blobs ?? []),
-  ].map((ref) => ref.replace(/^sha256:/, ""))
+    ...snapshotBlobs(record).flatMap(hashIn),
+    ...(Array.isArray(backup) ? backup.flatMap(hashIn) : []),
+  ]
 }
 
-function snapshotBlobs(record: object): string[] {
-  const { type, files } = record as Partial<Entry>
+function snapshotBlobs(record: object): unknown[] {
+  const { type, files } = record as { readonly type?: unknown; readonly files?: unknown }
   if (type !== "file_snapshot" || typeof files !== "object" || files === null) return []
-  return Object.values(files).flatMap(({ blob }: { blob: string | null }) => (blob === null ? [] : [blob]))
+  return Object.values(files).map((file: { readonly blob?: unknown } | null | undefined) => file?.blob)
+}
+
+/** A reference of another form refers to nothing; `verify` reports it. */
+function hashIn(ref: unknown): readonly string[] {
+  const hash = typeof ref === "string" ? /^(?:sha256:)?([0-9a-f]{64})$/.exec(ref)?.[1] : undefined
+  return hash === undefined ? [] : [hash]
 }
 
 function parsed(line: string): object | undefined {

@@ -57,8 +57,14 @@ export async function filesIn(folder: string, cwd: string): Promise<readonly Nam
   }))
 }
 
-export async function makeFolder(folder: string, cwd: string): Promise<void> {
-  await withFileError(folder, "create", () => mkdir(resolve(cwd, folder), { recursive: true, mode: 0o700 }))
+/** Returns the path of the first folder that was created, or undefined if all exist. */
+export function makeFolder(folder: string, cwd: string): Promise<string | undefined> {
+  return withFileError(folder, "create", () => mkdir(resolve(cwd, folder), { recursive: true, mode: 0o700 }))
+}
+
+/** Removes a file, or a folder with its content. A missing one is no error. */
+export function removePath(path: string, cwd: string): Promise<void> {
+  return withFileError(path, "remove", () => rm(resolve(cwd, path), { recursive: true, force: true }))
 }
 
 async function* chunksOf(file: string, path: string): Chunks {

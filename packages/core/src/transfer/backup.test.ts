@@ -18,3 +18,11 @@ test("a missing backup is `not_found`, and a missing chunk is `corrupt`", async 
   const backup = { blobs: [`sha256:${"a".repeat(64)}`], bytes: 1 }
   expect(await codeOf(textOf(readBackup(storage, "s", { backup })))).toBe("corrupt")
 })
+
+test("a backup that is malformed, or whose blobs are no text, is `corrupt`", async () => {
+  const storage = createMemoryStorage()
+  const hash = await storage.blobs.put(new Uint8Array([0xff]))
+  for (const backup of [null, 7, {}, { blobs: 7 }, { blobs: [7] }, { blobs: ["sha256:../x"] }, { blobs: [hash] }]) {
+    expect([backup, await codeOf(textOf(readBackup(storage, "s", { backup })))]).toEqual([backup, "corrupt"])
+  }
+})

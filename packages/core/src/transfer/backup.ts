@@ -1,7 +1,9 @@
 /** The backup of a log before its migration: its bytes, stored as blobs. */
 import { SessionError } from "../format/errors.ts"
+import { parseHash } from "../format/blobs.ts"
 import { joinBytes } from "../format/jsonl.ts"
 import type { Origin } from "../format/header.ts"
+import { isObject } from "../format/shape.ts"
 import type { CallOptions, SessionStorage } from "../storage/contract.ts"
 import { StorageError } from "../storage/errors.ts"
 
@@ -42,14 +44,14 @@ export async function putBackup(
   return { blobs, bytes }
 }
 
-/** The backup as text. Errors: `not_found` without a backup, `corrupt` if one of its blobs is missing. */
+/** The backup as text. Errors: `not_found` without a backup, `corrupt` if it is malformed or one of its blobs is missing. */
 export async function* readBackup(
   storage: SessionStorage,
   id: string,
   origin: unknown,
   o: CallOptions = {},
 ): AsyncGenerator<string, void, undefined> {
-  const backup = (origin as Origin | undefined)?.backup
+  const backup = isObject(origin) ? origin["backup"] : undefined
   const about = { session: id, storage: storage.description }
   if (backup === undefined) {
     throw new SessionError(
@@ -58,9 +60,24 @@ export async function* readBackup(
       about,
     )
   }
+  const malformed = (what: string, cause?: unknown): StorageError =>
+    new StorageError("corrupt", `The backup of ${id} cannot be read: ${what} in ${storage.description}.`, {
+      ...about,
+      cause,
+    })
+  const blobs = isObject(backup) ? backup["blobs"] : undefined
+  if (!Array.isArray(blobs)) throw malformed("the header has no list of its blobs")
   const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true })
-  for (const ref of backup.blobs) {
-    const hash = ref.startsWith(PREFIX) ? ref.slice(PREFIX.length) : ref
+  const decode = (bytes?: Uint8Array): string => {
+    try {
+      return bytes === undefined ? decoder.decode() : decoder.decode(bytes, { stream: true })
+    } catch (cause) {
+      throw malformed("its blobs are no text", cause)
+    }
+  }
+  for (const ref of blobs) {
+    const hash = parseHash(ref)
+    if (hash === undefined) throw malformed("the header lists a blob without a hash")
     const bytes = await storage.blobs.get(hash, o)
     if (bytes === undefined) {
       throw new StorageError(
@@ -69,9 +86,9 @@ export async function* readBackup(
         about,
       )
     }
-    const text = decoder.decode(bytes, { stream: true })
+    const text = decode(bytes)
     if (text !== "") yield text
   }
-  const rest = decoder.decode()
+  const rest = decode()
   if (rest !== "") yield rest
 }

@@ -1,6 +1,6 @@
 /** Checks the entries of a log, their references, and the states of its compactions and resets. Pure. */
 import { initialState, storedState, storesState } from "../context/state.ts"
-import { type RefOptions, blobRefs } from "../format/blobs.ts"
+import { type RefOptions, blobRefs, parseHash } from "../format/blobs.ts"
 import type { Report } from "../format/diagnostics.ts"
 import type { Header } from "../format/header.ts"
 import { type Entry, entryProblem, type ContextState } from "../format/entry.ts"
@@ -31,19 +31,14 @@ export function hashesOf(entry: Entry, o: RefOptions = {}): readonly string[] {
   const snapshots = type === "file_snapshot" && isObject(files) ? Object.values(files) : []
   return [
     ...blobRefs(entry, o).map(({ hash }) => hash),
-    ...snapshots.flatMap((file) => (isObject(file) ? hashIn(file["blob"]) : [])),
+    ...snapshots.flatMap((file) => (isObject(file) ? (parseHash(file["blob"]) ?? []) : [])),
   ]
 }
 
 /** The blobs of the backup of a migration. */
 export function backupHashes({ origin }: Header): readonly string[] {
   const blobs: unknown = origin?.backup?.blobs
-  return Array.isArray(blobs) ? blobs.flatMap(hashIn) : []
-}
-
-function hashIn(ref: unknown): readonly string[] {
-  const hash = typeof ref === "string" ? /^(?:sha256:)?([0-9a-f]{64})$/.exec(ref)?.[1] : undefined
-  return hash === undefined ? [] : [hash]
+  return Array.isArray(blobs) ? blobs.flatMap((ref) => parseHash(ref) ?? []) : []
 }
 
 /** Checks parents, targets, compactions and branches. Stubs are sufficient. */
