@@ -105,11 +105,11 @@ test("the bytes of a torn write are synced under their name before they are cut 
   await first[Symbol.asyncDispose]()
   fs.appendFileSync(join(root, "a", "session.jsonl"), "torn")
   const { storage, files } = record(root)
-  const truncate = files.truncate
+  const recorded = { ...files }
   let unsafe: readonly string[] | undefined
   files.truncate = (fd, size) => {
     unsafe ??= files.unsafe()
-    truncate(fd, size)
+    recorded.truncate(fd, size)
   }
   await storage.append("a", [lineAt(2)], { expect: head })
   expect(unsafe).toEqual([])
@@ -124,14 +124,14 @@ test.skipIf(process.platform === "win32")(
         const root = join(makeRoot(), "root")
         if (!isNew) fs.mkdirSync(root)
         const { storage, files } = record(root, { durability })
-        const open = files.open
+        const recorded = { ...files }
         files.open = (path, flags, mode) => {
           if (path === dirname(root)) throw Object.assign(new Error("injected"), { code: "EACCES" })
-          return open(path, flags, mode)
+          return recorded.open(path, flags, mode)
         }
         const done = fill(storage, "a", 1).then(() => storage.sync?.("a"))
         if (isNew && durability === "disk") await expect(done).rejects.toMatchObject({ code: "unavailable" })
-        else await done
+        else await expect(done).resolves.toBeUndefined()
       }
     }
   },
@@ -140,19 +140,21 @@ test.skipIf(process.platform === "win32")(
 test.skipIf(process.platform === "win32")(
   "a parent for which Deno gave no permission is not touched, since it would prompt",
   async () => {
-    vi.stubGlobal("Deno", { permissions: { querySync: () => ({ state: "prompt" }) } })
+    const real = (globalThis as { Deno?: object }).Deno ?? null
+    const permissions = { querySync: () => ({ state: "prompt" }) }
+    vi.stubGlobal("Deno", Object.create(real, { permissions: { value: permissions } }))
     onTestFinished(() => void vi.unstubAllGlobals())
     const root = join(makeRoot(), "root")
     const { storage, files } = record(root)
     const touched: string[] = []
-    const { open, lstat } = files
+    const recorded = { ...files }
     files.open = (path, flags, mode) => {
       touched.push(path)
-      return open(path, flags, mode)
+      return recorded.open(path, flags, mode)
     }
     files.lstat = (path) => {
       touched.push(path)
-      return lstat(path)
+      return recorded.lstat(path)
     }
     await fill(storage, "a", 1)
     await storage.sync?.("a")

@@ -36,6 +36,7 @@ for (const durability of ["os", "disk"] as const) {
       await session.append({ type: "message", message: { role: "user", content: "hi" } })
       await session.flush()
       await session.close()
+      expect(await sessions.info(session.id)).toMatchObject({ id: session.id, messageCount: 1 })
       await sessions.close()
     })
   }

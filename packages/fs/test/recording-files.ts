@@ -31,20 +31,20 @@ export function createRecordingFiles(root: string): RecordingFiles {
     names.set(path, false)
   }
   const below = (path: string, of: string): boolean => path === of || path.startsWith(`${of}/`)
-  /** Everything known of a path and of what is below it moves along. */
+  /** Everything known of a path and of what is below it moves along. No new path is below the old one, so each is visited once. */
   const move = (from: string, to: string): void => {
     const moved = (path: string): string => join(to, relative(from, path))
     for (const [fd, path] of paths) if (below(path, from)) paths.set(fd, moved(path))
-    for (const path of [...content]) if (below(path, from) && content.delete(path)) content.add(moved(path))
-    for (const [path, isNew] of [...names]) {
+    for (const path of content) if (below(path, from) && content.delete(path)) content.add(moved(path))
+    for (const [path, isNew] of names) {
       if (path === from || !below(path, from)) continue
       names.delete(path)
       names.set(moved(path), isNew)
     }
   }
   const forget = (path: string): void => {
-    for (const known of [...content]) if (below(known, path)) content.delete(known)
-    for (const known of [...names.keys()]) if (known !== path && below(known, path)) names.delete(known)
+    for (const known of content) if (below(known, path)) content.delete(known)
+    for (const known of names.keys()) if (known !== path && below(known, path)) names.delete(known)
     dropName(path)
   }
   const pathOf = (fd: number): string => paths.get(fd) ?? `fd ${fd}`
@@ -85,7 +85,7 @@ export function createRecordingFiles(root: string): RecordingFiles {
       await nodeFiles.fsync(fd)
       record("sync", pathOf(fd))
       content.delete(pathOf(fd))
-      for (const name of [...names.keys()]) if (dirname(name) === pathOf(fd)) names.delete(name)
+      for (const name of names.keys()) if (dirname(name) === pathOf(fd)) names.delete(name)
     },
     mkdir(path, mode) {
       nodeFiles.mkdir(path, mode)
