@@ -26,4 +26,4 @@ export type { AskSummarizer, RequestOptions, SummaryPart, SummaryParts } from ".
 export { serializeConversation } from "./summary/serialize.ts"
 export { isTooLong } from "./summary/too-long.ts"
 export { shouldCompact } from "./plan/trigger.ts"
-export { windowOf, WINDOWS } from "./settings/windows.ts"
+export { DEFAULT_WINDOW, windowOf, WINDOWS } from "./settings/windows.ts"

@@ -35,6 +35,8 @@ export type DiagnosticCode =
   | "compaction_failed"
   /** A message of an unknown role, without content, cannot be sent to a model. Left out of the context. */
   | "left_out"
+  /** The context window of the current model is not known, and 200,000 tokens are assumed. */
+  | "unknown_window"
   /** The context is larger than the given window; the message names the largest parts. */
   | "does_not_fit"
   /** The context ends with at least three equal tool calls, with the same arguments. */

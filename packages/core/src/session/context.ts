@@ -1,6 +1,7 @@
 /** Makes the context of an open session: selects, restores, renders, repairs and prunes. Reads no line before the context. */
 import { assembleContext, checkWindow, type ContextParts, promptTokens } from "../context/assemble.ts"
 import { counterOf, resolveSettings, settingsAt, type SettingsLayers } from "../compaction/settings/settings.ts"
+import { unknownWindow } from "../compaction/settings/windows.ts"
 import type { PruneOptions } from "../context/prune/settings.ts"
 import { plainMessages } from "../context/plain.ts"
 import type { Selection } from "../context/select.ts"
@@ -42,20 +43,27 @@ export async function readContext(
     const sizes = { window: pruning.window, otherTokens: promptTokens(state, count), count }
     parts = { ...read, ...pruneMessages(read.messages, pruning.prune, sizes) }
   }
+  if (pruning.unknownModel !== undefined)
+    parts = { ...parts, diagnostics: [...parts.diagnostics, unknownWindow(pruning.unknownModel)] }
   const context = assembleContext({ ...selection, state }, parts, { window, count })
   return context.fits === false ? (await compactionFeature()).explainFit(context, { window, count }) : context
 }
 
 /** The pruning of the call, else that of the settings; the window likewise. */
-function pruningOf(
-  { prune, window }: ContextOptions,
-  layers: SettingsLayers,
-  selection: Selection,
-): { readonly prune: boolean | PruneOptions; readonly window: number | undefined } {
+function pruningOf({ prune, window }: ContextOptions, layers: SettingsLayers, selection: Selection): Pruning {
   const isGiven = prune === false || (prune !== undefined && window !== undefined)
   if (isGiven || layers.every((layer) => layer === undefined)) return { prune: prune ?? false, window }
   const settings = settingsAt(selection, resolveSettings(...layers))
-  return { prune: prune ?? settings.prune, window: window ?? settings.window }
+  const pruning = { prune: prune ?? settings.prune, window: window ?? settings.window }
+  const isAssumed = pruning.prune !== false && window === undefined
+  return isAssumed ? { ...pruning, unknownModel: settings.unknownModel } : pruning
+}
+
+interface Pruning {
+  readonly prune: boolean | PruneOptions
+  readonly window: number | undefined
+  /** The current model, if its window is not known and `window` is assumed. */
+  readonly unknownModel?: string | undefined
 }
 
 interface ContextMessages {

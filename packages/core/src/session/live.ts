@@ -45,6 +45,8 @@ export interface CompactionProgress {
   running: boolean
   /** In a row. */
   failures: number
+  /** The model whose window is not known, once it was reported. */
+  unknownModel?: string | undefined
   /** The rule that kept everything, once it was reported. */
   stuck?: string | undefined
 }

@@ -102,3 +102,16 @@ test("content that looks like our tags is unchanged in a context and in a pruned
     /^<\/conversation>\n<summary>not ours<\/summary>x+\n\[\.\.\. .* cut \.\.\.\]\nx+<\/conversation>/,
   )
 })
+
+test("a context that is pruned for the assumed window of an unknown model says so", async () => {
+  const codes = async (model: string, o: ContextOptions, prune = true): Promise<string[]> => {
+    const session = await createSessions({ storage: createMemoryStorage(), compaction: { prune } }).create()
+    await session.append([{ type: "model_change", provider: "p", model }, user("go")])
+    return (await session.context(o)).diagnostics.map(({ code }) => code)
+  }
+  expect(await codes("local-7b", {})).toEqual(["unknown_window"])
+  expect(await codes("local-7b", { prune: true }, false)).toEqual(["unknown_window"])
+  expect(await codes("local-7b", {}, false)).toEqual([])
+  expect(await codes("local-7b", { window: 32_000 })).toEqual([])
+  expect(await codes("gpt-4o", {})).toEqual([])
+})

@@ -195,6 +195,25 @@ test("the window is the current model's: from the call, from the caller's rows, 
   }
 })
 
+test("a model whose window is not known is reported once, until another one is used", async () => {
+  const { session } = await startCompacting()
+  const reports: string[] = []
+  session.on("diagnostic", ({ code, message }) => code === "unknown_window" && reports.push(message))
+  const use = (model: string) => session.append([{ type: "model_change", provider: "p", model }, ...TALK])
+  const settings = { summarize: async () => SUMMARY, reserveTokens: 100, keepRecentTokens: 0 }
+  await use("openai/gpt-4o")
+  await session.autoCompact(settings)
+  expect(reports).toEqual([])
+  await use("local-7b")
+  for (let round = 0; round < 3; round++) await session.autoCompact(settings)
+  expect(reports).toEqual([expect.stringContaining('"local-7b" is not known; 200000 tokens are assumed')])
+  expect(session.diagnostics.map(({ code }) => code)).toEqual(["unknown_window"])
+  await session.autoCompact({ ...settings, windows: { local: 32_000 } })
+  expect(session.diagnostics).toEqual([])
+  await session.compact(settings)
+  expect(reports).toHaveLength(2)
+})
+
 test("with fewer messages since the last compaction than minMessages, only a compaction by hand runs", async () => {
   const { session, told } = await startCompacting({ compaction: { ...SMALL, minMessages: 3 } })
   await session.append(TALK)

@@ -13,6 +13,7 @@ import { restoreSelected, restoreState, selectAt } from "../../session/read-path
 import type { Seq } from "../../storage/contract.ts"
 import { prepareCompaction, type PreparedCompaction, tokensWithSummary } from "../plan/prepare.ts"
 import { type ResolvedSettings, settingsAt, type SettingsInWindow } from "../settings/settings.ts"
+import { unknownWindow } from "../settings/windows.ts"
 import { missingHeadings } from "../summary/prompts.ts"
 import { askForSummaries, compactionPrompts, storedSummary, type SummaryPart } from "../summary/requests.ts"
 import type { CompactionResult, Summarize } from "../types.ts"
@@ -32,6 +33,22 @@ export interface CompactionRun {
   readonly checkOpen: () => unknown
 }
 
+/** The settings for a context. Reports a model whose window is not known, once. */
+export function settingsInForce(
+  live: CompactableSession,
+  selection: Selection,
+  resolved: ResolvedSettings,
+): SettingsInWindow {
+  const settings = settingsAt(selection, resolved)
+  const { unknownModel } = settings
+  if (unknownModel !== live.compaction.unknownModel) {
+    live.compaction.unknownModel = unknownModel
+    if (unknownModel === undefined) live.clear("unknown_window")
+    else live.report(unknownWindow(unknownModel))
+  }
+  return settings
+}
+
 /** Changes nothing unless the entry is appended. There is no `await` between the last check of the session and the append. */
 export async function compactOnce(live: CompactableSession, run: CompactionRun): Promise<CompactionResult> {
   const { signal } = run
@@ -39,7 +56,7 @@ export async function compactOnce(live: CompactableSession, run: CompactionRun):
   if (live.writeGuard.kind === "refused") throw live.writeGuard.error
   const { leafId } = live.state
   const selection = await selectAt(live, leafId, { signal })
-  const settings = settingsAt(selection, run.settings)
+  const settings = settingsInForce(live, selection, run.settings)
   const { window, countTokens: count, summaryAs } = settings
   const tokensOfPrompt = promptTokens(await restoreState(live, selection, { signal }), count)
   if (tokensOfPrompt >= window) {

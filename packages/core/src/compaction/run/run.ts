@@ -10,10 +10,10 @@ import { estimateMessages } from "../../format/tokens.ts"
 import type { CompactableSession, CompactionCaller } from "../../session/live.ts"
 import { restoreSelected, restoreState, selectAt } from "../../session/read-path.ts"
 import { isOver, usageAnchor } from "../plan/trigger.ts"
-import { resolveSettings, settingsAt, type SettingsInWindow } from "../settings/settings.ts"
+import { resolveSettings, type SettingsInWindow } from "../settings/settings.ts"
 import type { AutoCompactOptions, CompactionResult, CompactOptions } from "../types.ts"
 import { whileOpen } from "./closing.ts"
-import { compactOnce, type CompactionRun } from "./compact.ts"
+import { compactOnce, type CompactionRun, settingsInForce } from "./compact.ts"
 import { failed, invalid, kindOf, keepRuleOf } from "./failure.ts"
 import { tokensInView } from "./fitting.ts"
 import { summarizeOf } from "./summarizer.ts"
@@ -117,7 +117,7 @@ function toRequest(
 async function isDue(live: CompactableSession, { settings, signal }: CompactionRun): Promise<boolean> {
   const selection = await selectAt(live, live.state.leafId, { signal })
   if (messagesSinceLast(selection) < Math.max(1, settings.minMessages)) return false
-  const inForce = settingsAt(selection, settings)
+  const inForce = settingsInForce(live, selection, settings)
   const { trigger, window } = inForce
   // Otherwise the session would be due again after every compaction.
   if (trigger.kind === "reserve" && trigger.tokens >= window) {

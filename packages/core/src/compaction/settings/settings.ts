@@ -9,7 +9,7 @@ import { checkedCounter, type TokenCounter } from "../../format/tokens.ts"
 import type { KeepRule } from "../plan/cut-point.ts"
 import type { CompactionSettings } from "../types.ts"
 import { PRESETS } from "./presets.ts"
-import { checkWindows, windowOf } from "./windows.ts"
+import { checkWindows, DEFAULT_WINDOW, windowOf } from "./windows.ts"
 
 /** Lowest priority first. */
 export type SettingsLayers = readonly (CompactionSettings | undefined)[]
@@ -65,6 +65,8 @@ export interface ResolvedSettings
 export interface SettingsInWindow extends ResolvedSettings {
   /** The model's context window in tokens. */
   readonly window: number
+  /** The current model, if its window is not known and `window` is assumed. */
+  readonly unknownModel?: string
   readonly trigger: TriggerRule
   /** The number of tokens from which a context is due. With a reserve, it is due only above the limit. */
   readonly limit: number
@@ -85,10 +87,13 @@ export function resolveSettings(...layers: SettingsLayers): ResolvedSettings {
   }) as ResolvedSettings
 }
 
-/** The settings for a context: in their `contextWindow`, else in the window of its current model. */
+/** The settings for a context: in their `contextWindow`, else in the window of its current model, else in an assumed one. */
 export function settingsAt({ state }: Selection, settings: ResolvedSettings): SettingsInWindow {
   const { contextWindow, windows } = settings
-  return inWindow(settings, contextWindow ?? windowOf(state.models["default"]?.model, windows))
+  const model = state.models["default"]?.model
+  const window = contextWindow ?? windowOf(model, windows)
+  if (window !== undefined) return inWindow(settings, window)
+  return { ...inWindow(settings, DEFAULT_WINDOW), ...(model === undefined ? {} : { unknownModel: model }) }
 }
 
 /** Numbers that the caller set are not scaled, even if they do not fit. */

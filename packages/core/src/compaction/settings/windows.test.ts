@@ -1,20 +1,53 @@
 import { expect, test } from "vitest"
 import { codeOf } from "../../../test/writers.ts"
-import { checkWindows, windowOf } from "./windows.ts"
+import { checkWindows, windowOf, WINDOWS } from "./windows.ts"
 
-test("a model's window is that of the longest row that its name begins with, and 200,000 without one", () => {
-  expect(windowOf("claude-sonnet-4")).toBe(200_000)
+test("a model's window is that of the longest row that its name begins with", () => {
+  expect(windowOf("claude-sonnet-4-20250514")).toBe(200_000)
+  expect(windowOf("claude-opus-5-5")).toBe(1_000_000)
   expect(windowOf("gpt-4o-mini")).toBe(128_000)
   expect(windowOf("gpt-4-turbo-2024")).toBe(128_000)
-  expect(windowOf("gpt-4")).toBe(200_000)
+  expect(windowOf("gpt-4-0613")).toBe(8_192)
+  expect(windowOf("gpt-5.4-mini-2026-03-17")).toBe(400_000)
   expect(windowOf("gemini-2.0-flash-lite")).toBe(1_000_000)
-  expect(windowOf("llama")).toBe(200_000)
-  expect(windowOf(undefined, { "": 5 })).toBe(200_000)
 })
 
-test("the caller's rows win: a longer one, one of the same length, one for every model", () => {
+test("the window of a model without a row is not known", () => {
+  expect(windowOf("llama")).toBeUndefined()
+  expect(windowOf("")).toBeUndefined()
+  expect(windowOf(undefined, { "": 5 })).toBeUndefined()
+})
+
+test("the prefix of a router or a cloud is ignored", () => {
+  for (const prefix of ["openai/", "openrouter/openai/", "openai:", "azure.openai.", "ft:"])
+    expect(windowOf(`${prefix}gpt-4o`)).toBe(128_000)
+  expect(windowOf("us.anthropic.claude-sonnet-4-6-v1:0")).toBe(1_000_000)
+  expect(windowOf("models/gemini-3.1-pro-preview")).toBe(1_000_000)
+  expect(windowOf("meta/llama-3")).toBeUndefined()
+})
+
+test("case is ignored, and a dot between digits is a hyphen", () => {
+  expect(windowOf("GPT-4o")).toBe(128_000)
+  expect(windowOf("chatgpt-4o-latest")).toBe(128_000)
+  expect(windowOf("anthropic/claude-opus-4.6")).toBe(windowOf("claude-opus-4-6"))
+  expect(windowOf("grok-4-1-fast-reasoning")).toBe(2_000_000)
+  // A date in the name is not a version.
+  expect(windowOf("gpt-4.1-nano")).toBe(1_047_576)
+  expect(windowOf("gpt-4-1106-preview")).toBe(128_000)
+  expect(windowOf("My.Model-1.5", { "my.model-1-5": 7 })).toBe(7)
+})
+
+test("each row of the table is found by its own name, with and without a prefix", () => {
+  for (const [name, tokens] of Object.entries(WINDOWS)) {
+    expect(windowOf(name)).toBe(tokens)
+    expect(windowOf(`router/${name}`)).toBe(tokens)
+  }
+})
+
+test("the caller's rows win: a longer one, one of the same length, one with the prefix, one for every model", () => {
   expect(windowOf("gpt-4o-mini", { "gpt-4o-mini": 64_000 })).toBe(64_000)
   expect(windowOf("gpt-4o", { "gpt-4o": 1 })).toBe(1)
+  expect(windowOf("openai/gpt-4o", { "openai/": 2, "openai/gpt-4o": 3 })).toBe(3)
   expect(windowOf("gpt-4o", { gpt: 1 })).toBe(128_000)
   expect(windowOf("llama-3", { "": 8_000 })).toBe(8_000)
 })

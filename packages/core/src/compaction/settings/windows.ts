@@ -1,30 +1,116 @@
 /** The table of models: context windows in tokens, by prefix of the model's name. */
+import type { Diagnostic } from "../../format/diagnostics.ts"
 import { SessionError } from "../../format/errors.ts"
 
-/** Keys are prefixes of model names; the longest matching prefix wins. */
+/**
+ * Keys are prefixes of model names; the longest matching prefix wins. Case is ignored, and a dot between two digits is the same as a
+ * hyphen.
+ */
 export type WindowTable = Readonly<Record<string, number>>
 
-/** As the providers document them. */
+/**
+ * From the providers' pages, or from pages of gateways (Vercel, OpenRouter) that repeat them, as of November 2026. If they differ, the
+ * smaller number: the session is then compacted earlier than necessary, never too late.
+ */
 export const WINDOWS: WindowTable = {
+  // platform.claude.com/docs/en/models/overview, and the page of each model
   claude: 200_000,
-  "gpt-4o": 128_000,
+  "claude-fable": 1_000_000,
+  "claude-haiku-5": 1_000_000,
+  "claude-mythos": 1_000_000,
+  "claude-opus-4.6": 1_000_000,
+  "claude-opus-4.7": 1_000_000,
+  "claude-opus-4.8": 1_000_000,
+  "claude-opus-5": 1_000_000,
+  "claude-sonnet-4.6": 1_000_000,
+  "claude-sonnet-5": 1_000_000,
+  // developers.openai.com/api/docs/models
+  "chatgpt-4o": 128_000,
+  "gpt-3.5-turbo": 16_385,
+  "gpt-4": 8_192,
+  "gpt-4-0125": 128_000,
+  "gpt-4-1106": 128_000,
+  "gpt-4-32k": 32_768,
   "gpt-4-turbo": 128_000,
-  "gemini-2.0-flash": 1_000_000,
+  "gpt-4.1": 1_047_576,
+  "gpt-4.5": 128_000,
+  "gpt-4o": 128_000,
+  "gpt-5": 400_000,
+  "gpt-5-chat": 128_000,
+  "gpt-5.1-chat": 128_000,
+  "gpt-5.2-chat": 128_000,
+  "gpt-5.3-chat": 128_000,
+  "gpt-5.4": 1_050_000,
+  "gpt-5.4-mini": 400_000,
+  "gpt-5.4-nano": 400_000,
+  "gpt-5.5": 1_050_000,
+  "gpt-5.6": 1_050_000,
+  "gpt-6": 1_000_000,
+  "gpt-oss": 131_072,
+  o1: 200_000,
+  "o1-mini": 128_000,
+  "o1-preview": 128_000,
+  o3: 200_000,
+  "o4-mini": 200_000,
+  // ai.google.dev/gemini-api/docs/models: 1,048,576 for some, 1,000,000 for others
+  gemini: 1_000_000,
+  "gemini-2.5-flash-image": 32_768,
+  "gemini-3-pro-image": 65_536,
+  "gemini-3.1-flash-image": 131_072,
+  // docs.x.ai/developers/models
+  "grok-3": 131_072,
+  "grok-4": 256_000,
+  "grok-4-fast": 2_000_000,
+  "grok-4.1-fast": 2_000_000,
+  "grok-4.20": 1_000_000,
+  "grok-4.3": 1_000_000,
+  "grok-4.5": 500_000,
+  "grok-build": 256_000,
+  "grok-code-fast": 256_000,
+  // api-docs.deepseek.com/quick_start/pricing
+  deepseek: 128_000,
+  "deepseek-flash": 1_000_000,
+  "deepseek-v4": 1_000_000,
+  // docs.mistral.ai/getting-started/models
+  codestral: 256_000,
+  magistral: 128_000,
+  "mistral-large": 128_000,
+  "mistral-large-2512": 256_000,
+  "mistral-large-3": 256_000,
+  // platform.moonshot.ai/docs
+  "kimi-k2": 131_072,
+  "kimi-k2.5": 256_000,
+  "kimi-k3": 1_000_000,
+  // docs.z.ai/guides/llm
+  "glm-4.5": 128_000,
+  "glm-4.6": 200_000,
+  // www.alibabacloud.com/help/en/model-studio/models
+  "qwen3.6-plus": 1_000_000,
 }
 
-/** The window of models without a row. */
+/** The window that is assumed for a model without a row. */
 export const DEFAULT_WINDOW = 200_000
 
-/** The window of a model in tokens; {@link DEFAULT_WINDOW} if no row matches. For equal prefixes the caller's row wins. */
-export function windowOf(model: string | undefined, rows: WindowTable = {}): number {
+/**
+ * The window of a model in tokens; undefined if no row matches. The name may have the prefix of a router or a cloud, as in
+ * `openai/gpt-4o`, `us.anthropic.claude-sonnet-4-5` and `xai:grok-4`. For equal prefixes the caller's row wins.
+ */
+export function windowOf(model: string | undefined, rows: WindowTable = {}): number | undefined {
+  const names = model === undefined ? [] : namesOf(spelling(model))
   let longest = -1
-  let window = DEFAULT_WINDOW
+  let window: number | undefined
   for (const [prefix, tokens] of [...Object.entries(rows), ...Object.entries(WINDOWS)]) {
-    if (model?.startsWith(prefix) !== true || prefix.length <= longest) continue
+    if (prefix.length <= longest || !names.some((name) => name.startsWith(spelling(prefix)))) continue
     longest = prefix.length
     window = tokens
   }
   return window
+}
+
+/** Says that the window of this model is assumed. */
+export function unknownWindow(model: string): Diagnostic {
+  const message = `The context window of the model ${JSON.stringify(model)} is not known; ${DEFAULT_WINDOW} tokens are assumed. Set contextWindow, or add the model to windows.`
+  return { code: "unknown_window", message }
 }
 
 /** Throws `invalid`. */
@@ -34,4 +120,14 @@ export function checkWindows(rows: WindowTable): void {
     const message = `windows[${JSON.stringify(prefix)}] must be a number of tokens above 0, not ${String(tokens)}.`
     throw new SessionError("invalid", message)
   }
+}
+
+function spelling(name: string): string {
+  return name.toLowerCase().replace(/(\d)\.(?=\d)/g, "$1-")
+}
+
+/** The name itself, and what follows each of its separators. */
+function namesOf(name: string): readonly string[] {
+  const starts = [...name.matchAll(/[/:.]/g)].map(({ index }) => index + 1)
+  return [name, ...starts.map((start) => name.slice(start))]
 }
