@@ -35,6 +35,8 @@ export type {
   TurnContext,
 } from "./session/types.ts"
 export type { SessionEvents } from "./session/events.ts"
+export type { Branch } from "./log/branches.ts"
+export type { OpenTip, OpenTips } from "./log/tips.ts"
 export type { TreeNode } from "./log/nodes.ts"
 export type { Divergence } from "./log/diverged.ts"
 export type { AppendOptions, AppendResult, ConflictPolicy, PersistAfter } from "./write/types.ts"

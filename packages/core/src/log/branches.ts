@@ -2,29 +2,34 @@
 import type { Entry } from "../format/entry.ts"
 import type { Seq } from "../storage/contract.ts"
 import type { EntryLog } from "./entry-log.ts"
-import { defaultLeaf, parentOf } from "./path.ts"
+import { parentOf } from "./path.ts"
+import { anchorOf } from "./settles.ts"
 import { wholeTips } from "./whole-tips.ts"
 
+/** A branch of the conversation, named by its last message. It is open if it is neither settled nor current. */
 export interface Branch {
-  /** Of the tip: the last entry of the branch that is content. */
+  /** Of the last message, or other entry of the conversation. `branch(id)` continues the branch, `settle([id])` settles it. */
   readonly id: string
   readonly seq: Seq
-  /** Of the tip. ISO 8601, as it is stored. */
+  /** Of the entry `id`. ISO 8601, as it is stored. */
   readonly timestamp: string
-  /** The nearest entry on the current path; the tip itself if that is on it. Null if the branch has a root of its own. */
+  /** Id of the nearest entry on the current path; `id` itself if that is on it. Null if the branch has a root of its own. */
   readonly fork: string | null
   /** The number of messages after `fork` that are not deleted. */
   readonly messages: number
-  /** A writer has left it knowingly. */
+  /** A writer has left it knowingly, or settled it by name. */
   readonly settled: boolean
-  /** The log's last entry is on it. */
+  /** The session's leaf continues it. */
   readonly current: boolean
 }
 
-/** Newest first. The log must be whole. `settled`: see `settledLines`. */
-export function branchesOf(log: EntryLog, settled: number): readonly Branch[] {
-  const { tips, current } = wholeTips(log, settled)
-  const { forks, messages } = measure(log)
+/** Newest first. The log must be whole. `settled`: see `settledLines`; `leaf`: of the session. */
+export function branchesOf(log: EntryLog, settled: number, leaf: Seq | null): readonly Branch[] {
+  const { tips } = wholeTips(log, settled)
+  const current = anchorOf(log, undefined, leaf)
+  // An import that is not complete: the branches of the other system are settled at its end.
+  const isIncomplete = log.end < settled
+  const { forks, messages } = measure(log, leaf)
   const branches = tips.map((tip): Branch => {
     const { id, timestamp } = log.at(tip.seq) as Entry
     const fork = log.at(forks[tip.seq] as Seq)?.id ?? null
@@ -34,18 +39,18 @@ export function branchesOf(log: EntryLog, settled: number): readonly Branch[] {
       timestamp,
       fork,
       messages: messages[tip.seq] as number,
-      settled: tip.settled,
+      settled: tip.settled || isIncomplete,
       current: tip.seq === current,
     }
   })
   return branches.reverse()
 }
 
-/** For each entry, the nearest entry on the current path, and the number of messages after that. In one pass: parents come first. */
-function measure(log: EntryLog): { readonly forks: Int32Array; readonly messages: Int32Array } {
+/** For each entry, the nearest entry on the leaf's path, and the number of messages after that. In one pass: parents come first. */
+function measure(log: EntryLog, leaf: Seq | null): { readonly forks: Int32Array; readonly messages: Int32Array } {
   const forks = new Int32Array(log.end).fill(-1)
   const messages = new Int32Array(log.end)
-  for (let seq = defaultLeaf(log) ?? -1; seq >= 0; seq = parentOf(log, seq)) forks[seq] = seq
+  for (let seq = leaf ?? -1; seq >= 0; seq = parentOf(log, seq)) forks[seq] = seq
   const { deleted } = log
   for (let seq = 0; seq < log.end; seq++) {
     const entry = log.at(seq)

@@ -114,6 +114,55 @@ test("information and lists have the open tips", async () => {
   expect((await createSessions({ storage }).list()).sessions).toMatchObject([{ openTips: { tips: [] } }])
 })
 
+describe("branches()", () => {
+  test("lists every branch, and a choice settles those that it has listed", async () => {
+    const location = await writersAtOnce(30)
+    const session = await reopened(location)
+    expect(session.diagnostics).toMatchObject([{ code: "diverged", more: 6 }])
+    expect(named(session)).toHaveLength(23)
+    const branches = await session.branches()
+    expect(branches.map(({ id }) => id)).toEqual(Array.from({ length: 30 }, (_, n) => `w${29 - n}`))
+    expect(branches[0]).toMatchObject({ seq: 31, fork: "w29", messages: 0, settled: false, current: true })
+    expect(branches[26]).toMatchObject({ seq: 5, fork: "0", messages: 1, settled: false, current: false })
+    await session.branch("w3")
+    const again = await reopened(location)
+    expect(named(again)).toBeUndefined()
+    const chosen = await again.branches()
+    expect(chosen.filter(({ settled }) => !settled)).toMatchObject([{ id: "w3", current: true }])
+  })
+
+  test("reads the log once", async () => {
+    const storage = await storeLines(linesOf(chain(...Array.from({ length: 60 }, (_, n) => message(`${n}`))), HEADER))
+    const counting = createCountingStorage(storage)
+    const session = await sessionsReading(counting, 500).open(STORED_ID)
+    await session.info()
+    counting.take()
+    expect(await session.branches()).toMatchObject([{ id: "e60", current: true }])
+    expect(counting.take().lines).toBeLessThan(60)
+    await session.branches()
+    expect(counting.take().lines).toBe(0)
+  })
+
+  test("is about the session's own leaf, and includes what is not yet written", async () => {
+    const location = await writersAtOnce(2)
+    const session = await reopened(location)
+    const appended = session.branch("0")
+    const list = async (): Promise<unknown[]> =>
+      (await session.branches()).map(({ id, fork, current }) => [id, fork, current])
+    expect(await list()).toEqual([
+      ["w1", "0", false],
+      ["w0", "0", false],
+    ])
+    await appended
+    await session.append(user("new", "n"))
+    expect(await list()).toEqual([
+      ["n", "n", true],
+      ["w1", "0", false],
+      ["w0", "0", false],
+    ])
+  })
+})
+
 test("to a session on another branch than the log's last entry, that entry's branch is open and its own is not", async () => {
   const location = await writersAtOnce(2)
   const [one, two] = [await reopened(location), await reopened(location)]

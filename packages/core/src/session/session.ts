@@ -19,10 +19,11 @@ import { StorageError } from "../storage/errors.ts"
 import type { CompactionCaller } from "./live.ts"
 import type { SessionEvents } from "./events.ts"
 import type { SessionInfo } from "../info/projection.ts"
+import type { Branch } from "../log/branches.ts"
 import { oneByOne } from "./one-by-one.ts"
 import { readContext } from "./context.ts"
 import { findEntry, readMessages, unknownEntry } from "./read-path.ts"
-import { readEntry, readEntryRuns, readInfo, readParts, readTree } from "./read-log.ts"
+import { readBranches, readEntry, readEntryRuns, readInfo, readParts, readTree } from "./read-log.ts"
 import { compactionFeature } from "./features.ts"
 import { BRANCH_TARGET, type BranchTarget, type LiveSession } from "./live-session.ts"
 import { nestedTurn, runTurn } from "./turn.ts"
@@ -118,6 +119,10 @@ export class SessionHandle implements Session {
 
   async tree(o: CallOptions = {}): Promise<SessionTree> {
     return readTree(this.#open(o), o)
+  }
+
+  async branches(o: CallOptions = {}): Promise<readonly Branch[]> {
+    return readBranches(this.#open(o), o)
   }
 
   branch(id: string, { settles = [], ...o }: Parameters<Session["branch"]>[1] = {}): Promise<AppendResult> {

@@ -8,6 +8,7 @@ import type { ContentBlock, Message, Usage } from "../format/message.ts"
 import type { Entry } from "../format/entry.ts"
 import type { Header, ParentSession } from "../format/header.ts"
 import type { CallOptions, Deleted, Head, PartInfo, Seq, SessionStorage } from "../storage/contract.ts"
+import type { Branch } from "../log/branches.ts"
 import type { TreeNode } from "../log/nodes.ts"
 import type { ReadWindow } from "../log/read-backwards.ts"
 import type { AppendOptions, AppendResult, ConflictPolicy, PersistAfter } from "../write/types.ts"
@@ -136,6 +137,11 @@ export interface Session extends AsyncDisposable {
   entry(id: string, o?: CallOptions): Promise<Entry | undefined>
   /** Reads the whole log, but no blobs: large contents may be references, which {@link entry} resolves. */
   tree(o?: CallOptions): Promise<SessionTree>
+  /**
+   * The branches of the log, newest first, settled ones included. Reads the whole log, but no blobs. The open ones count as reported: see
+   * {@link branch}.
+   */
+  branches(o?: CallOptions): Promise<readonly Branch[]>
 
   /**
    * Makes an earlier entry the leaf, and settles the branch that it leaves. If the entry is the end of a branch, the others that this
