@@ -17,9 +17,11 @@ export const importCommand: Command = defineCommand({
   options: {
     from: { type: "string", value: "FORMAT", help: `format of the file: ${FORMATS.join(", ")} (default auto)` },
     id: { type: "string", value: "ID", help: "id of the new session (default: generated)" },
+    "any-blobs": { type: "boolean", help: "accept references to any blob of the store; only for files that you trust" },
   },
   notes: [
-    "Use - as FILE to read standard input. Blobs in FILE.blobs/, where export puts them, are imported too.",
+    "Use - as FILE to read standard input. Blobs in FILE.blobs/, where export puts them, are imported too. References to other",
+    "blobs are removed, because these may be the content of other sessions.",
     "Problems in the file are printed to standard error, the id alone to standard output.",
   ],
   examples: [
@@ -31,9 +33,10 @@ export const importCommand: Command = defineCommand({
     const options = { ...newId(values.id), from: choiceOption("from", values.from, FORMATS, "auto") }
     const source = file === "-" ? io.stdin : await openFile(file, io.cwd)
     const interruptible = typeof source === "function" ? source : untilAborted(source, io.signal)
-    if (file !== "-") await readBlobs(sessions.storage, blobFolderOf(file), io.cwd)
+    const came = file === "-" ? [] : await readBlobs(sessions.storage, blobFolderOf(file), io.cwd)
     const result = await sessions.import(interruptible, {
       ...options,
+      blobs: values["any-blobs"] === true ? "any" : came,
       onProgress: ({ lines, bytes }) =>
         progress.update(() => `importing: ${formatNumber(lines)} lines, ${formatBytes(bytes)}`),
       ...callOptions,

@@ -97,6 +97,30 @@ test("blobs are exported to a folder next to the log and imported with it", asyn
   expect((await cli("export", "pictures", "--self-contained")).stdout).toContain(data)
 })
 
+test("an import reads no blob of another session, unless --any-blobs is given; an export writes none", async () => {
+  const cli = createCli({ cwd })
+  const hash = await cli.use(({ storage }) => storage.blobs.put(new TextEncoder().encode("secret")))
+  const block = { type: "image", mimeType: "image/png", data: `blob:sha256:${hash}` }
+  const head = { type: "session", format: "@sessions", version: 4, id: "x", timestamp: "2026-01-01T00:00:00.000Z" }
+  const entry = {
+    type: "message",
+    id: "m",
+    parentId: null,
+    seq: 1,
+    timestamp: head.timestamp,
+    message: { role: "user", content: [block] },
+  }
+  const file = (blobs: object): string => `${JSON.stringify(head)}\n${JSON.stringify({ ...entry, ...blobs })}\n`
+  const claim = file({ blobs: { "/message/content/0/data": "base64" } })
+  const { stderr } = await cli.with({ stdin: claim }, "import", "-", "--id", "claim")
+  expect(stderr).toContain("missing_blob")
+  expect((await cli("export", "claim")).stdout).not.toContain(hash)
+  await cli.with({ stdin: claim }, "import", "-", "--id", "trusted", "--any-blobs")
+  expect((await cli("export", "trusted", "--self-contained")).stdout).toContain(btoa("secret"))
+  await cli.with({ stdin: file({}) }, "import", "-", "--id", "text")
+  expect(await cli.json("export", "text", "--out", "t.jsonl")).toMatchObject({ blobs: 0 })
+})
+
 test("a blob file with changed bytes is refused", async () => {
   const cli = createCli({ cwd })
   writeFileSync(join(cwd, "pi.jsonl"), `${PI}\n`)

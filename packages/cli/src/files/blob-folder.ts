@@ -2,7 +2,7 @@
  * The blobs of an exported log, in a folder next to its file: `FILE.blobs/<sha256>`. Export writes the blobs that the log refers to,
  * import puts them into the store.
  */
-import { blobRefs } from "@sessions/core/format"
+import { blobRefs, isHeader } from "@sessions/core/format"
 import type { Header } from "@sessions/core"
 import type { SessionStorage } from "@sessions/core/storage"
 import { CommandError } from "../errors.ts"
@@ -34,9 +34,9 @@ export async function writeBlobs(storage: SessionStorage, id: string, folder: st
   return written.length
 }
 
-/** Returns the number of blobs read. Fails on a damaged file, whose bytes do not have the hash in its name. */
-export async function readBlobs(storage: SessionStorage, folder: string, cwd: string): Promise<number> {
-  let read = 0
+/** Returns the hashes of the blobs read. Fails on a damaged file, whose bytes do not have the hash in its name. */
+export async function readBlobs(storage: SessionStorage, folder: string, cwd: string): Promise<readonly string[]> {
+  const read: string[] = []
   for (const file of await filesIn(folder, cwd)) {
     if (!HASH.test(file.name)) continue
     const hash = await storage.blobs.put(await file.read())
@@ -44,7 +44,7 @@ export async function readBlobs(storage: SessionStorage, folder: string, cwd: st
       throw new CommandError(
         `${folder}/${file.name} is damaged: its content has the hash ${hash}. Restore the file or remove it.`,
       )
-    read++
+    read.push(hash)
   }
   return read
 }
@@ -53,21 +53,24 @@ const HASH = /^[0-9a-f]{64}$/
 
 async function referencedBlobs(storage: SessionStorage, id: string): Promise<ReadonlySet<string>> {
   const hashes = new Set<string>()
-  for await (const { lines } of storage.read(id)) {
-    for (const line of lines) for (const hash of hashesIn(line)) hashes.add(hash)
+  // In a log of this format an image has its reference in `blobs`; another program's text may name the blob of another session.
+  let foreign = false
+  for await (const { lines, from } of storage.read(id)) {
+    if (from === 0) foreign = !isHeader(parsed(lines[0] ?? ""))
+    for (const line of lines) for (const hash of hashesIn(line, foreign)) hashes.add(hash)
   }
   return hashes
 }
 
 /** Reads only the fields that the format defines as references: a text may merely look like one. */
-function hashesIn(line: string): readonly string[] {
+function hashesIn(line: string, foreign: boolean): readonly string[] {
   // Most lines refer to no blob, and parsing them would take most of the time.
   if (!/[0-9a-f]{64}/.test(line)) return []
   const record = parsed(line)
   if (record === undefined) return []
   const backup: unknown = (record as Partial<Header>).origin?.backup?.blobs
   return [
-    ...blobRefs(record, { foreign: true }).map(({ hash }) => hash),
+    ...blobRefs(record, { foreign }).map(({ hash }) => hash),
     ...snapshotBlobs(record).flatMap(hashIn),
     ...(Array.isArray(backup) ? backup.flatMap(hashIn) : []),
   ]

@@ -23,7 +23,7 @@ export type DiagnosticCode =
   | "diverged"
   /** The log has a version or a format that this program does not know. It opens for reading only. */
   | "unknown_version"
-  /** A blob is not in the store. Its reference stays in the entry. */
+  /** A blob is not in the store, and its reference stays in the entry; or it did not come with an imported file, and its reference was removed. */
   | "missing_blob"
   /** The log has fewer lines than its header says (`origin.lines`): an import, fork or copy was interrupted. */
   | "incomplete"

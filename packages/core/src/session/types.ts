@@ -345,6 +345,13 @@ export interface ImportOptions extends CopyOptions {
   /** Default: a new ULID. */
   readonly id?: string
   readonly from?: ImportFormat
+  /**
+   * Hashes of the blobs that came with the file; put them into `storage.blobs` first. Every other reference is replaced as that of a
+   * missing blob, and reported as `missing_blob`: all sessions of a storage share its blobs, so a file could show another session's
+   * content by naming its hash. `"any"`, for files that you trust, keeps every reference. Default: none. Content inside the file, as in
+   * a self-contained export, needs no hash.
+   */
+  readonly blobs?: readonly string[] | ReadonlySet<string> | "any"
 }
 
 export interface ImportResult {

@@ -59,7 +59,7 @@ test("hooks see the content of blobs, and their result is stored as an append st
   await (await plain.create({ id: "s" })).append(user(long))
   const text = await textOf(plain.export("s"))
   const sessions = sessionsIn(plain.storage, { ...limits, hooks })
-  await sessions.import(text, { id: "new" })
+  await sessions.import(text, { id: "new", blobs: "any" })
   const [, stored] = await linesIn(sessions.storage, "new")
   expect(stored).toContain('"blobs":')
   const { messages } = await (await sessions.open("new")).context()

@@ -176,3 +176,14 @@ test("every line of a damaged file is kept, or the file is rejected with a code"
     200,
   )
 })
+
+test("an older log with a field `blobs` does not read the blob of another session", async () => {
+  const storage = createMemoryStorage()
+  const hash = await storage.blobs.put(new TextEncoder().encode("another session's secret"))
+  const line = entry("a", null, [{ type: "text", text: `blob:sha256:${hash}` }])
+  const claim = line.replace("{", '{"blobs":{"/message/content/0/text":"utf8"},')
+  const sessions = sessionsIn(storage)
+  const { diagnostics } = await sessions.import([HEADER, claim].join("\n"), { id: "new" })
+  expect(diagnostics.map(({ code, seq }) => [code, seq])).toEqual([["missing_blob", 1]])
+  expect((await linesIn(storage, "new")).join("\n")).not.toContain(hash)
+})

@@ -10,6 +10,7 @@ import { type LineSource, textOf, UNREADABLE } from "./source.ts"
 import { toStoredLines } from "./stored-form.ts"
 import { blankDiagnostic, type Unreadable, unreadableDiagnostic, unreadableEntry, unreadableOf } from "./unreadable.ts"
 import { withLines } from "./headers.ts"
+import { lineWithOwnBlobs, type OwnBlobs, withOwnBlobs } from "./own-blobs.ts"
 
 /** Holds the log in memory, because the migration of an entry depends on the entries before and after it. */
 export async function olderLogToWrite(
@@ -17,17 +18,24 @@ export async function olderLogToWrite(
   source: LineSource,
   id: string,
   limits: BlobLimits,
+  own: OwnBlobs,
 ): Promise<ImportedLog> {
   const { lines, unreadable, blanks } = await readAll(source)
   const migrated = migrateLines(lines, { id })
   const header = encodeHeader(withLines(migrated))
   const kept = withUnreadable(migrated, unreadable)
-  const stored = await toStoredLines(storage, kept.records, limits)
+  const removed: Diagnostic[] = []
+  const records = kept.records.map((record, index) =>
+    isRawLine(record)
+      ? { raw: lineWithOwnBlobs(record.raw, own, index + 1, (found) => removed.push(found)) }
+      : withOwnBlobs(record, own, index + 1, (found) => removed.push(found)),
+  )
+  const stored = await toStoredLines(storage, records, limits)
   return {
     id,
     header: () => header,
     lines: (report) => {
-      for (const diagnostic of [...blanks, ...kept.diagnostics]) report?.(diagnostic)
+      for (const diagnostic of [...blanks, ...kept.diagnostics, ...removed]) report?.(diagnostic)
       return stored
     },
     from: migrated.from,

@@ -9,6 +9,7 @@ import { FORMAT, VERSION } from "../format/header.ts"
 import { parseEntry } from "../log/parse-entry.ts"
 import type { SessionStorage } from "../storage/contract.ts"
 import { withId, withOriginLines } from "./headers.ts"
+import { lineWithOwnBlobs, type OwnBlobs } from "./own-blobs.ts"
 import { isHeader, type LineSource, textOf } from "./source.ts"
 import { toStoredForm, toStoredLine } from "./stored-form.ts"
 import { blankDiagnostic, unreadableDiagnostic, unreadableEntry, unreadableOf } from "./unreadable.ts"
@@ -24,14 +25,15 @@ export function ownLogToWrite(
   found: string,
   id: string,
   limits: BlobLimits,
+  own: OwnBlobs,
 ): ImportedLog {
-  const header = withId(found, id)
+  const header = lineWithOwnBlobs(withId(found, id), own, 0)
   const { id: sourceId } = parseLine(found).record as LogRecord
   return {
     id,
     header: (lines) =>
       lines === undefined ? header : withOriginLines(header, lines, typeof sourceId === "string" ? sourceId : id),
-    lines: (report) => linesOf(storage, source, found, limits, report),
+    lines: (report) => linesOf(storage, source, found, limits, own, report),
     from: { format: FORMAT, version: VERSION },
   }
 }
@@ -42,6 +44,7 @@ async function* linesOf(
   source: LineSource,
   header: string,
   limits: BlobLimits,
+  own: OwnBlobs,
   report: Report | undefined,
 ): AsyncGenerator<LineToWrite, void, undefined> {
   const { timestamp: headerTime } = parseLine(header).record as LogRecord
@@ -55,6 +58,7 @@ async function* linesOf(
     if (!headerRead && isHeader(read)) {
       if (read.line !== header) throw fileChanged()
       headerRead = true
+      lineWithOwnBlobs(header, own, 0, report)
     } else if (isBlank(read, headerRead)) {
       if (blanks++ === 0) firstBlankAt = read.at
     } else {
@@ -66,11 +70,12 @@ async function* linesOf(
         parentId = entry.id
         yield toStoredForm(storage, entry, seq, limits)
       } else {
-        const line = textOf(read, seq)
+        const text = textOf(read, seq)
+        const line = lineWithOwnBlobs(text, own, seq, report)
         parentId = idOf(line) ?? parentId
         yield (await toStoredLine(storage, line, seq, limits)) ?? {
           line,
-          bytes: read.bytes,
+          ...(line === text && { bytes: read.bytes }),
           entry: report === undefined ? undefined : parseEntry(line, seq, report),
         }
       }

@@ -263,3 +263,88 @@ test("moving a value out of a line leaves the rest of the line as written", asyn
   const blobs = ',"blobs":{"/message/content/0/data":"base64"}}'
   expect(lines[1]).toBe(odd.replace(data, ref).replace(/\}$/, blobs))
 })
+
+const text = (value: string): Uint8Array => new TextEncoder().encode(value)
+
+/** A storage with another session's blob, and a file that names it wherever a record can. */
+async function fileThatNamesOthers() {
+  const sessions = sessionsIn()
+  const other = await sessions.storage.blobs.put(text("another session's secret"))
+  const own = await sessions.storage.blobs.put(text("came with the file"))
+  const record = (seq: number, fields: object): string =>
+    JSON.stringify({ ...JSON.parse(entry(seq)), message: undefined, ...fields })
+  const block = (type: string, field: string, hash: string): object => ({ type, [field]: `blob:sha256:${hash}` })
+  const lines = [
+    JSON.stringify({
+      ...JSON.parse(HEADER),
+      origin: { format: "pi", version: 3, backup: { blobs: [other], bytes: 1 } },
+    }),
+    record(1, {
+      message: {
+        role: "user",
+        content: [block("text", "text", other), block("text", "text", own), block("image", "data", other)],
+      },
+      blobs: {
+        "/message/content/0/text": "utf8",
+        "/message/content/1/text": "utf8",
+        "/message/content/2/data": "base64",
+      },
+    }),
+    record(2, { type: "custom", customType: "x", data: { a: `blob:sha256:${other}` }, blobs: { "/data/a": "utf8" } })
+      .replaceAll("blob", "\\u0062lob")
+      .replace('"seq":2', '"seq":2, "n":12345678901234567890'),
+    record(3, {
+      type: "file_snapshot",
+      messageId: "e1",
+      files: {
+        a: { blob: `sha256:${other}`, version: 1 },
+        b: { blob: `sha256:${own}`, version: 1 },
+        c: { blob: null, version: 2 },
+      },
+    }),
+  ]
+  return { sessions, other, own, file: `${lines.join("\n")}\n` }
+}
+
+test("a reference to a blob that did not come with the file is removed and reported", async () => {
+  const { sessions, other, own, file } = await fileThatNamesOthers()
+  const { diagnostics } = await sessions.import(file, { id: "new", blobs: [own] })
+  const lines = await linesIn(sessions.storage, "new")
+  expect(lines.join("\n")).not.toContain(other)
+  expect(JSON.parse(lines[0] as string).origin).toEqual({ format: "pi", version: 3 })
+  const missing = "[This content is missing: it is not in the blob store any more.]"
+  expect(JSON.parse(lines[1] as string)).toMatchObject({
+    message: {
+      content: [{ type: "text", text: missing }, { text: `blob:sha256:${own}` }, { type: "text", text: missing }],
+    },
+    blobs: { "/message/content/1/text": "utf8" },
+  })
+  expect(lines[2]).toContain('"n":12345678901234567890')
+  expect(JSON.parse(lines[2] as string).data).toEqual({ a: missing })
+  expect(Object.keys(JSON.parse(lines[3] as string).files)).toEqual(["b", "c"])
+  expect(diagnostics.map(({ code, seq }) => [code, seq])).toEqual([0, 1, 2, 3].map((seq) => ["missing_blob", seq]))
+  const { messages } = await (await sessions.open("new")).context()
+  expect(messages[0]?.message.content).toEqual([
+    { type: "text", text: missing },
+    { type: "text", text: "came with the file" },
+    { type: "text", text: missing },
+  ])
+  expect(await textOf(sessions.export("new", { selfContained: true }))).not.toContain("secret")
+  expect(await codeOf(textOf(sessions.export("new", { backup: true })))).toBe("not_found")
+})
+
+test('with `blobs: "any"` every reference of the file is kept', async () => {
+  const { sessions, file } = await fileThatNamesOthers()
+  const { diagnostics } = await sessions.import(file, { id: "new", blobs: "any" })
+  expect(diagnostics).toEqual([])
+  expect((await linesIn(sessions.storage, "new")).join("\n")).toBe(file.trimEnd().replace('"was"', '"new"'))
+})
+
+test("`append` hooks do not see a blob that did not come with the file", async () => {
+  const seen: string[] = []
+  const { sessions, file } = await fileThatNamesOthers()
+  const hooked = sessionsIn(sessions.storage, { hooks: { append: (one) => void seen.push(JSON.stringify(one)) } })
+  await hooked.import(file, { id: "new" })
+  expect(seen).toHaveLength(3)
+  expect(seen.join("\n")).not.toContain("secret")
+})

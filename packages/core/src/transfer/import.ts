@@ -13,6 +13,7 @@ import { signalOf } from "../storage/signals.ts"
 import type { CallOptions, Seq, SessionStorage } from "../storage/contract.ts"
 import { olderLogToWrite } from "./import-older.ts"
 import { ownLogToWrite } from "./import-own.ts"
+import { ownBlobs } from "./own-blobs.ts"
 import { checkFormat, identifySource, openSource } from "./source.ts"
 import { toStoredForm } from "./stored-form.ts"
 import { type ImportedLog, type LineToWrite, writeLog } from "./write-log.ts"
@@ -37,10 +38,11 @@ export async function importSession(
 ): Promise<{ readonly result: ImportResult; readonly header: Header }> {
   const opened = await openSource(source, o.signal)
   const ownHeader = await identifySource(opened)
+  const own = ownBlobs(o.blobs)
   const found =
     ownHeader === undefined
-      ? await olderLogToWrite(storage, opened, id, settings.blobs)
-      : ownLogToWrite(storage, opened, ownHeader, id, settings.blobs)
+      ? await olderLogToWrite(storage, opened, id, settings.blobs, own)
+      : ownLogToWrite(storage, opened, ownHeader, id, settings.blobs, own)
   checkFormat(o.from, found.from.format)
   const log = withHooks(storage, found, settings, signalOf(o))
   const diagnostics: Diagnostic[] = []

@@ -1,0 +1,72 @@
+/**
+ * Replaces references to blobs that did not come with an imported file. All sessions of a storage share its blobs, so a file that
+ * names the hash of another session's blob would show that session's content.
+ */
+import { replaceReferences } from "../context/missing-blobs.ts"
+import { blobRefs, parseHash } from "../format/blobs.ts"
+import type { Report } from "../format/diagnostics.ts"
+import { withChanges } from "../format/json-edit.ts"
+import { parseLine } from "../format/line.ts"
+import { isObject } from "../format/shape.ts"
+import type { ImportOptions } from "../session/types.ts"
+import type { Seq } from "../storage/contract.ts"
+
+/** The blobs that came with the file: see {@link ImportOptions.blobs}. */
+export type OwnBlobs = ReadonlySet<string> | "any"
+
+export function ownBlobs(given: ImportOptions["blobs"]): OwnBlobs {
+  return given === "any" ? given : new Set(given)
+}
+
+/** Every record with a reference has a key `blobs` or `blob`, perhaps with letters as escape sequences. */
+const MAY_REFER = /blob|\\u/
+
+/** The line without references to other blobs; the rest of it stays unchanged. */
+export function lineWithOwnBlobs(line: string, own: OwnBlobs, seq: Seq, report?: Report): string {
+  if (own === "any" || !MAY_REFER.test(line)) return line
+  const { record } = parseLine(line)
+  return record === undefined ? line : withChanges(line, record, withOwnBlobs(record, own, seq, report))
+}
+
+/** The record without references to other blobs; the same object if it has none. */
+export function withOwnBlobs<R extends object>(record: R, own: OwnBlobs, seq: Seq, report?: Report): R {
+  if (own === "any") return record
+  const others = new Set<string>()
+  const isOther = (ref: unknown): boolean => {
+    const hash = parseHash(ref)
+    if (hash === undefined || own.has(hash)) return false
+    others.add(hash)
+    return true
+  }
+  const refs = blobRefs(record).filter(({ hash }) => isOther(hash))
+  const kept = withoutBackup(withoutFiles(replaceReferences(record, refs), isOther), isOther)
+  for (const hash of others)
+    report?.({ code: "missing_blob", seq, ...entryIdOf(record), message: messageOf(seq, hash) })
+  return kept
+}
+
+/** A file without its content cannot be restored, and `blob: null` would mean that there was no such file. */
+function withoutFiles<R extends object>(record: R, isOther: (ref: unknown) => boolean): R {
+  const { type, files } = record as { type?: unknown; files?: unknown }
+  if (type !== "file_snapshot" || !isObject(files)) return record
+  const kept = Object.entries(files).filter(([, file]) => !(isObject(file) && isOther(file["blob"])))
+  return kept.length === Object.keys(files).length ? record : { ...record, files: Object.fromEntries(kept) }
+}
+
+function withoutBackup<R extends object>(record: R, isOther: (ref: unknown) => boolean): R {
+  const { origin } = record as { origin?: unknown }
+  const backup = isObject(origin) ? origin["backup"] : undefined
+  const blobs = isObject(backup) ? backup["blobs"] : undefined
+  if (!isObject(origin) || !Array.isArray(blobs) || blobs.filter(isOther).length === 0) return record
+  const { backup: _, ...rest } = origin
+  return { ...record, origin: rest }
+}
+
+function entryIdOf(record: object): { entryId?: string } {
+  const { id, seq } = record as { id?: unknown; seq?: unknown }
+  return typeof id === "string" && seq !== undefined ? { entryId: id } : {}
+}
+
+function messageOf(seq: Seq, hash: string): string {
+  return `Line ${seq} refers to the blob ${hash}, which did not come with the file; the reference was removed. If the blob belongs to the session, delete the session and import it again with this hash in \`blobs\`.`
+}
