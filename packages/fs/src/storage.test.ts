@@ -2,7 +2,7 @@ import * as fs from "node:fs"
 import { join } from "node:path"
 import { expect, test } from "vitest"
 import { chunked, fill, filesBelow, lineAt, linesIn, linesOf, linesTo, makeRoot, openAt } from "../test/helpers.ts"
-import { createFileStorage } from "./index.ts"
+import { createFileStorage, type FileStorageOptions } from "./index.ts"
 
 test("reading, listing and deleting in a root that is not there yields nothing and makes nothing", async () => {
   const root = join(makeRoot(), "not", "yet")
@@ -159,10 +159,21 @@ test("a root that may not be written is `unavailable` and says what to do", asyn
   })
 })
 
-test("wrong options are refused when the storage is made", () => {
-  for (const wrong of [{ root: "" }, { root: "x", maxPartBytes: 0 }, { root: "x", lockTimeout: 1.5 }]) {
-    expect(() => createFileStorage(wrong)).toThrow(expect.objectContaining({ code: "invalid" }))
-  }
+test.each([
+  [undefined, "createFileStorage takes an object with the options root, durability,"],
+  ["./sessions", "createFileStorage takes an object with the options root, durability,"],
+  [{}, "File storage needs `root`, the path of a folder."],
+  [{ root: "" }, "File storage needs `root`, the path of a folder."],
+  [{ root: "x", durabilty: "disk" }, 'createFileStorage has no option "durabilty". Did you mean "durability"?'],
+  [{ root: "x", durability: "dsik" }, '`durability` is "os" or "disk", not "dsik".'],
+  [{ root: "x", maxPartBytes: 0 }, "`maxPartBytes` must be a whole number above 0, not 0."],
+  [{ root: "x", lockTimeout: 1.5 }, "`lockTimeout` must be a whole number above 0, not 1.5."],
+  [{ root: "x", files: null }, "`files` must be an object"],
+  [{ root: "x", decodeLines: 5 }, "`decodeLines` a function."],
+])("wrong options are `invalid`, with a sentence that says what to do: %j", (options, message) => {
+  expect(() => createFileStorage(options as FileStorageOptions)).toThrow(
+    expect.objectContaining({ code: "invalid", message: expect.stringContaining(message) }),
+  )
 })
 
 test("open files stay few over many sessions, and none is left when the storage is disposed of", async () => {

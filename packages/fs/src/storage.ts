@@ -1,7 +1,9 @@
 /** The storage object: its options, and what its methods do with the session's writer and files. */
 import { resolve } from "node:path"
 import {
+  checkOptions,
   defineStorage,
+  type OptionNames,
   type Seq,
   type SessionStorage,
   StorageError,
@@ -50,8 +52,20 @@ export interface FileStorageOptions {
   readonly decodeLines?: DecodeLines
 }
 
-/** Sessions as files below a folder. Connects at its first use. */
+const OPTIONS: OptionNames<FileStorageOptions> = {
+  root: true,
+  durability: true,
+  allowSharedRoot: true,
+  maxPartBytes: true,
+  maxSessionBytes: true,
+  lockTimeout: true,
+  files: true,
+  decodeLines: true,
+}
+
+/** Sessions as files below a folder. Connects at its first use. Throws `invalid` for unknown options and wrong values. */
 export function createFileStorage(o: FileStorageOptions): SessionStorage {
+  checkOptions("createFileStorage", o, OPTIONS)
   const { maxPartBytes = 50_000_000, maxSessionBytes = 200_000_000, durability = "os", lockTimeout = 10_000 } = o
   checkStorageOptions(o.root, { maxPartBytes, maxSessionBytes, lockTimeout }, durability)
   const { allowSharedRoot = false } = o
@@ -59,6 +73,11 @@ export function createFileStorage(o: FileStorageOptions): SessionStorage {
     throw new StorageError("invalid", `\`allowSharedRoot\` is true or false, not ${JSON.stringify(allowSharedRoot)}.`)
   const layout = toLayout(resolve(o.root))
   const { files = nodeFiles, decodeLines = decodeOnNode } = o
+  if (typeof files?.open !== "function" || typeof decodeLines !== "function")
+    throw new StorageError(
+      "invalid",
+      "`files` must be an object with the operations on files, `decodeLines` a function.",
+    )
   const deps = createDeps({ files, decodeLines, layout, allowSharedRoot, durability, maxPartBytes, lockTimeout })
   const writers = createWriters(deps)
   const sweep = createFirstUseSweep(deps)

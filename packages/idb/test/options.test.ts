@@ -38,7 +38,10 @@ test.each([{ database: "" }, { database: 5 }, { durability: "some" }, { maxBatch
 )
 
 test.each([null, "sessions", 5])("options that are not an object are `invalid`: %j", (options) => {
-  expect(errorOf(options)).toMatchObject({ code: "invalid", message: expect.stringContaining("an object of options") })
+  expect(errorOf(options)).toMatchObject({
+    code: "invalid",
+    message: expect.stringContaining("takes an object with the options"),
+  })
 })
 
 function errorOf(options: unknown): { code?: string; message: string } {

@@ -95,3 +95,18 @@ function createWatch(storage: ReturnType<typeof createMemoryStorage>, signal?: A
   if (heads === undefined) throw new TypeError("The storage has no watch().")
   return heads
 }
+
+test.each([
+  [null, "createMemoryStorage takes an object with the options limits, clock, location, not null."],
+  ["memory", "createMemoryStorage takes an object with the options"],
+  [{ limit: {} }, 'createMemoryStorage has no option "limit". Did you mean "limits"?'],
+  [{ limits: null }, "createMemoryStorage, limits takes an object with the options maxLineBytes,"],
+  [{ limits: { maxBatchByte: 5 } }, 'no option "maxBatchByte". Did you mean "maxBatchBytes"?'],
+  [{ limits: { maxBatchBytes: "5" } }, "`maxBatchBytes` must be a whole number above 0."],
+  [{ clock: 5 }, "`clock` must be a function."],
+  [{ location: {} }, "`location` must come from createMemoryLocation()."],
+])("wrong options are `invalid`, with a sentence that says what to do: %j", (options, message) => {
+  expect(() => createMemoryStorage(options as object)).toThrow(
+    expect.objectContaining({ code: "invalid", message: expect.stringContaining(message) }),
+  )
+})

@@ -3,14 +3,17 @@ import {
   batchBytes,
   type BlobAdapter,
   checkExpect,
+  checkOptions,
   defineStorage,
   type DocumentAdapter,
   type HeadInfo,
   type ListedSession,
+  type OptionNames,
   parseDocKey,
   readPages,
   type SessionStorage,
   type StorageAdapter,
+  StorageError,
   takeChunk,
   watchHeads,
   windowStart,
@@ -43,13 +46,17 @@ export interface MemoryStorageOptions {
   readonly location?: MemoryLocation
 }
 
+const LIMITS: OptionNames<MemoryLimits> = { maxLineBytes: true, maxBatchBytes: true, maxSessionBytes: true }
+const OPTIONS: OptionNames<MemoryStorageOptions> = { limits: true, clock: true, location: true }
+
 /**
  * Creates a storage that keeps sessions in memory, for tests and for programs that need no persistence. Nothing survives the end of
- * the process.
+ * the process. Throws `invalid` for unknown options and wrong values.
  *
  * A write needs no lock: it compares the head and changes the log within one tick of the event loop.
  */
 export function createMemoryStorage(options: MemoryStorageOptions = {}): SessionStorage {
+  check(options)
   const location = options.location ?? createMemoryLocation()
   const clock = options.clock ?? Date.now
   const head = (session: string): HeadInfo | undefined => {
@@ -118,6 +125,23 @@ export function createMemoryStorage(options: MemoryStorageOptions = {}): Session
       subscribe: (session, changed, deleted) => subscribe(location, session, { changed, deleted }),
     }),
   })
+}
+
+function check(options: MemoryStorageOptions): void {
+  checkOptions("createMemoryStorage", options, OPTIONS)
+  const { limits = {}, clock, location } = options
+  checkOptions("createMemoryStorage, limits", limits, LIMITS)
+  for (const [name, value] of Object.entries(limits)) {
+    if (value !== undefined && !(Number.isSafeInteger(value) && value > 0))
+      throw invalid(`\`${name}\` must be a whole number above 0.`)
+  }
+  if (clock !== undefined && typeof clock !== "function") throw invalid("`clock` must be a function.")
+  if (location !== undefined && !(location?.logs instanceof Map))
+    throw invalid("`location` must come from createMemoryLocation().")
+}
+
+function invalid(message: string): StorageError {
+  return new StorageError("invalid", `createMemoryStorage: ${message}`)
 }
 
 function capabilitiesOf({ limits = {}, location }: MemoryStorageOptions): StorageAdapter["capabilities"] {

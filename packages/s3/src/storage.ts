@@ -2,10 +2,12 @@ import type { S3Client } from "@aws-sdk/client-s3"
 import {
   type Call,
   type CallOptions,
+  checkOptions,
   checkRange,
   checkSessionId,
   createCalls,
   defineStorage,
+  type OptionNames,
   type SessionStorage,
   StorageError,
 } from "@sessions/core/storage"
@@ -15,7 +17,7 @@ import { createUnknownAppends } from "./append/unknown-appends.ts"
 import type { Deps } from "./base/deps.ts"
 import { createKeys } from "./base/keys.ts"
 import { createLruCache } from "./base/lru-cache.ts"
-import { type S3Tuning, toSettings } from "./base/settings.ts"
+import { DEFAULTS, type S3Tuning, toSettings } from "./base/settings.ts"
 import { realTime, type Time } from "./base/time.ts"
 import { createBlobs } from "./documents/blobs.ts"
 import { createDocs } from "./documents/documents.ts"
@@ -75,20 +77,25 @@ export interface S3Storage extends SessionStorage {
   collect(session?: string, o?: CallOptions): Promise<Collected>
 }
 
+const SHARED = { ...DEFAULTS, prefix: true, etags: true, unsafeSingleWriter: true, allowVersions: true }
+const S3_OPTIONS: OptionNames<S3StorageOptions> = { client: true, bucket: true, ...SHARED }
+const OBJECT_OPTIONS: OptionNames<ObjectStorageOptions> = { store: true, name: true, ...SHARED, time: true }
+
 /**
  * Stores sessions in an S3 bucket, for any number of writers anywhere. An append is one request, and so is a resume whose context
- * lies in the newest 128 KB of the log. Connects at its first use.
+ * lies in the newest 128 KB of the log. Connects at its first use. Throws `invalid` for unknown options
+ * and wrong values.
  */
 export function createS3Storage(options: S3StorageOptions): S3Storage {
+  checkOptions("createS3Storage", options, S3_OPTIONS)
   const { client, bucket, ...rest } = options
-  if (typeof bucket !== "string" || bucket === "") throw invalid("An S3 storage needs the name of a `bucket`.")
-  if (typeof client?.send !== "function")
-    throw invalid("An S3 storage needs a `client`: an S3Client of @aws-sdk/client-s3.")
   return createObjectStorage({ ...rest, store: createS3ObjectStore(client, bucket), name: `s3:${bucket}` })
 }
 
 /** The same over any object store that implements {@link ObjectStore}. */
 export function createObjectStorage(options: ObjectStorageOptions): S3Storage {
+  checkOptions("createObjectStorage", options, OBJECT_OPTIONS)
+  checkValues(options)
   const { prefix = "", unsafeSingleWriter = false, allowVersions = false } = options
   const settings = toSettings(options)
   const time = options.time ?? realTime
@@ -187,6 +194,20 @@ export function createObjectStorage(options: ObjectStorageOptions): S3Storage {
         }
         return sum
       }),
+  }
+}
+
+/** `toSettings` checks the numbers. */
+function checkValues(options: ObjectStorageOptions): void {
+  const { store, name, prefix = "", etags = "bare", time = realTime } = options
+  if (typeof store?.put !== "function") throw invalid("An object storage needs a `store`: an ObjectStore.")
+  if (typeof name !== "string") throw invalid("An object storage needs the `name` of its store, for messages.")
+  if (typeof prefix !== "string") throw invalid("`prefix` must be a string.")
+  if (etags !== "quoted" && etags !== "bare") throw invalid('`etags` must be "quoted" or "bare", as `probe()` answers.')
+  if (typeof time?.now !== "function") throw invalid("`time` must be an object with the functions of Time.")
+  for (const flag of ["unsafeSingleWriter", "allowVersions"] as const) {
+    if (options[flag] !== undefined && typeof options[flag] !== "boolean")
+      throw invalid(`\`${flag}\` must be true or false.`)
   }
 }
 

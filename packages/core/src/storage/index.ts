@@ -51,6 +51,9 @@ export { type Call, type Calls, type CallsOptions, createCalls, unlessAborted } 
 export { checkListOptions, checkRange, type CheckedRange, checkSessionId, isSessionId, parseDocKey } from "./checks.ts"
 export { checkSignal } from "./signals.ts"
 
+// Checks of the options of a factory.
+export { checkOptions, type OptionNames } from "./options.ts"
+
 // Text and bytes.
 export { sha256Hex } from "./hash.ts"
 export { batchBytes, fromUtf8, toUtf8, utf8Length } from "./utf8.ts"

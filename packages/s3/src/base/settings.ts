@@ -59,7 +59,7 @@ export function toSettings(tuning: S3Tuning): Settings {
   return { ...settings, keptBytes: Math.floor(settings.tailBytes / 3) }
 }
 
-const DEFAULTS: Required<S3Tuning> = {
+export const DEFAULTS: Required<S3Tuning> = {
   tailBytes: 393_216,
   segmentBytes: 262_144,
   mergedBytes: 8_388_608,

@@ -7,11 +7,16 @@ import {
   PutObjectCommand,
   type S3Client,
 } from "@aws-sdk/client-s3"
+import { StorageError } from "@sessions/core/storage"
 import type { ObjectStore, PutCondition, RequestOptions } from "./object-store.ts"
 import { isMissingObject, statusOf, toObjectStoreError } from "./s3-errors.ts"
 
-/** Implements {@link ObjectStore} with the caller's client, which keeps its own retries and timeouts. */
+/** Implements {@link ObjectStore} with the caller's client, which keeps its own retries and timeouts. Throws `invalid`. */
 export function createS3ObjectStore(client: S3Client, bucket: string): ObjectStore {
+  if (typeof client?.send !== "function")
+    throw new StorageError("invalid", "An S3 storage needs a `client`: an S3Client of @aws-sdk/client-s3.")
+  if (typeof bucket !== "string" || bucket === "")
+    throw new StorageError("invalid", "An S3 storage needs the name of a `bucket`.")
   const send = async <T>(
     call: (o: { abortSignal?: AbortSignal }) => Promise<T>,
     o: RequestOptions = {},
