@@ -86,8 +86,13 @@ export function foldPlainly(entries: readonly Entry[], header: Fields, stored?: 
 
 /** Messages of the whole path, deleted ones left out. */
 export function expectMessages(slots: readonly EntrySlot[], leaf: number | null): number[] {
+  return expectPath(slots, leaf).filter((seq) => slots[seq]?.type === "message")
+}
+
+/** Entries of the whole path, deleted ones left out. */
+export function expectPath(slots: readonly EntrySlot[], leaf: number | null): number[] {
   const deleted = deletedOf(slots)
-  return (leaf === null ? [] : pathOf(slots, leaf)).filter((seq) => slots[seq]?.type === "message" && !deleted.has(seq))
+  return leaf === null ? [] : pathOf(slots, leaf).filter((seq) => !deleted.has(seq))
 }
 
 /** The nearest entry before a position that has this id. */

@@ -138,6 +138,9 @@ test("if blobs are missing, the model gets a text that states this, never a refe
     message: { content: [{ text: expect.stringMatching(/^blob:sha256:/) }] },
   })
   expect(told).toMatchObject([{ code: "missing_blob", entryId: "text" }])
+  const { entries } = await open.path({ types: ["message"] })
+  expect(entries.find(({ id }) => id === "text")).toEqual(await open.entry("text"))
+  expect(told.slice(1).map(({ code }) => code)).toContain("missing_blob")
   expect(hashes.some((hash) => (told[0] as Diagnostic).message.includes(hash))).toBe(true)
   const prompts: string[] = []
   await open.compact({ keepRecentTokens: 0, summarize: async ({ prompt }) => (prompts.push(prompt), "s") })

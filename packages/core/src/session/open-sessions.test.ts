@@ -194,6 +194,7 @@ async function expectClosed(session: Session): Promise<void> {
     () => session.turn(() => undefined),
     () => session.context(),
     () => session.messages(),
+    () => session.path(),
     () => session.entry("e"),
     () => session.tree(),
     () => session.branch("e"),

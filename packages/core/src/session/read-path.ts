@@ -1,4 +1,4 @@
-/** Reads the path of an open session: finds and selects entries, restores their blobs, and collects pages of messages. */
+/** Reads the path of an open session: finds and selects entries, restores their blobs, and collects pages of messages and entries. */
 import { blocksOf } from "../context/content.ts"
 import { selectContext, type SelectedEntry, type Selection } from "../context/select.ts"
 import { inState } from "../context/state-blobs.ts"
@@ -12,8 +12,9 @@ import type { EntryLog } from "../log/entry-log.ts"
 import { type NeedsOlder, OLDER, parentOf } from "../log/path.ts"
 import { signalOf } from "../storage/signals.ts"
 import type { CallOptions, Seq } from "../storage/contract.ts"
+import type { Emitter } from "./events.ts"
 import type { ReadableSession } from "./live.ts"
-import type { HistoryMessage, MessagesOptions, MessagesPage } from "./types.ts"
+import type { HistoryMessage, MessagesOptions, MessagesPage, PathOptions, PathPage } from "./types.ts"
 
 /** The seq of the entry with this id, on any branch; undefined if the log has none. */
 export async function findEntry(live: ReadableSession, id: string, o: CallOptions = {}): Promise<Seq | undefined> {
@@ -75,11 +76,46 @@ export async function restoreState(live: ReadableSession, selection: Selection, 
   return (entries[0] as typeof carrier).state
 }
 
-/**
- * One page, collected backwards from the leaf or from `before`, in the order of the path. Rejects with `invalid` for a wrong limit, and
- * with `not_found` for an unknown `before`.
- */
+/** One page of messages. Rejects with `invalid` for a wrong limit, and with `not_found` for an unknown `before`. */
 export async function readMessages(live: ReadableSession, o: MessagesOptions = {}): Promise<MessagesPage> {
+  const page = await readPage(live, o, (entry) => entry.type === "message" && isMessage(entry["message"]))
+  const { entries } = await restoreSelected(live, page.entries, o)
+  const messages = entries.map(({ seq, entry }): HistoryMessage => {
+    const message = entry["message"] as Message
+    const content = message.content === undefined ? undefined : blocksOf(message.content)
+    const sound = content === undefined ? message : { ...message, content }
+    return { entryId: entry.id, seq, timestamp: entry.timestamp, message: sound }
+  })
+  return page.before === undefined ? { messages } : { messages, before: page.before }
+}
+
+/** One page of entries, of these types only. A missing blob stays a reference and emits a `diagnostic` event. */
+export async function readPath(
+  live: ReadableSession & { readonly events: Emitter },
+  o: PathOptions = {},
+): Promise<PathPage> {
+  const { types } = o
+  if (types !== undefined && !isTypeList(types)) {
+    const message = 'types must be a list of at least one entry type, such as ["message"].'
+    throw new SessionError("invalid", message, { session: live.id })
+  }
+  const page = await readPage(live, o, (entry) => types === undefined || types.includes(entry.type))
+  const restored = await restoreSelected(live, page.entries, o)
+  for (const diagnostic of restored.diagnostics) live.events.emit("diagnostic", diagnostic)
+  const entries = restored.entries.map(({ entry }) => entry)
+  return page.before === undefined ? { entries } : { entries, before: page.before }
+}
+
+function isTypeList(types: unknown): types is readonly string[] {
+  return Array.isArray(types) && types.length > 0 && types.every((type) => typeof type === "string")
+}
+
+/** Collects backwards from the leaf or from `before` the entries that are wanted and not deleted; in the order of the path. */
+async function readPage(
+  live: ReadableSession,
+  o: Pick<MessagesOptions, "before" | "limit" | "signal">,
+  isWanted: (entry: Entry) => boolean,
+): Promise<Page> {
   const { limit = 50, before } = o
   if (!Number.isInteger(limit) || limit < 1 || limit > 1000) {
     throw new SessionError("invalid", `limit must be a whole number from 1 to 1000, not ${String(limit)}.`, {
@@ -92,19 +128,11 @@ export async function readMessages(live: ReadableSession, o: MessagesOptions = {
     const { log } = state
     if (before === undefined && leafId === null) return { entries: [] }
     const start = before === undefined ? log.find(leafId ?? "") : placeOf(log, before)
-    if (start !== undefined) return collectMessages(log, before === undefined ? start : parentOf(log, start), limit)
+    if (start !== undefined) return collect(log, before === undefined ? start : parentOf(log, start), limit, isWanted)
     if (log.complete) throw unknownEntry(live, before ?? leafId)
     return { older: true }
   }
-  const page = await live.store.untilKnown(() => state.log, ask, o)
-  const { entries } = await restoreSelected(live, page.entries, o)
-  const messages = entries.map(({ seq, entry }): HistoryMessage => {
-    const message = entry["message"] as Message
-    const content = message.content === undefined ? undefined : blocksOf(message.content)
-    const sound = content === undefined ? message : { ...message, content }
-    return { entryId: entry.id, seq, timestamp: entry.timestamp, message: sound }
-  })
-  return page.before === undefined ? { messages } : { messages, before: page.before }
+  return live.store.untilKnown(() => state.log, ask, o)
 }
 
 interface Page {
@@ -112,13 +140,13 @@ interface Page {
   readonly before?: string
 }
 
-/** Collects messages from `start` backwards. Looks for one more than `limit`, to know whether there is an earlier page. */
-function collectMessages(log: EntryLog, start: Seq, limit: number): Page | NeedsOlder {
+/** Collects entries from `start` backwards. Looks for one more than `limit`, to know whether there is an earlier page. */
+function collect(log: EntryLog, start: Seq, limit: number, isWanted: (entry: Entry) => boolean): Page | NeedsOlder {
   const entries: SelectedEntry[] = []
   let seq = start
   for (; seq >= 0; seq = parentOf(log, seq)) {
     const entry = log.at(seq) as Entry
-    if (entry.type !== "message" || log.deleted.has(seq) || !isMessage(entry["message"])) continue
+    if (log.deleted.has(seq) || !isWanted(entry)) continue
     const oldest = entries[limit - 1]
     if (oldest !== undefined) return { entries: entries.reverse(), before: cursorOf(log, oldest.seq) }
     entries.push({ seq, entry })

@@ -73,6 +73,16 @@ describe.each(Object.entries(HISTORIES))("after 200 MB of %s", (_, history) => {
     expect(storage.counted.bytes).toBeLessThan(2 * MB)
     expect(parsed()).toBeLessThan(500)
   })
+
+  test("the last 50 entries of the path are read from less than 2 MB", async () => {
+    const storage = createMadeStorage([header, ...history, talk(50, 2_000)])
+    const { session, parsed } = await opened(storage)
+    const { entries, before } = await session.path()
+    expect(entries).toHaveLength(50)
+    expect(before).toBe(entries[0]?.id)
+    expect(storage.counted.bytes).toBeLessThan(2 * MB)
+    expect(parsed()).toBeLessThan(500)
+  })
 })
 
 describe("with the start of the live context in the information beside the head", () => {

@@ -56,6 +56,7 @@ test("an entry that is not in memory is looked up in the log; an unknown one is 
     () => opened.edit("nobody", null),
     () => opened.messages({ before: "nobody" }),
     () => opened.messages({ before: null as never }),
+    () => opened.path({ before: "nobody" }),
   ])
     expect(await codeOf(call())).toBe("not_found")
   expect(await opened.entry("nobody")).toBeUndefined()
@@ -189,3 +190,29 @@ async function collect(session: Session, range: { from?: number; to?: number } =
   for await (const entry of session.entries(range)) entries.push(entry)
   return entries
 }
+
+test("a page of the path has its entries with their blobs, and none that was deleted", async () => {
+  const { session } = await start()
+  const long = "x".repeat(500_000)
+  const { ids } = await session.append([user(long), assistant("b"), note("c"), user("d")])
+  await session.tombstone(ids[1] as string)
+  const { entries, before } = await session.path()
+  expect(before).toBeUndefined()
+  expect(entries.map(({ type }) => type)).toEqual(["message", "custom", "message", "tombstone"])
+  expect(entries[0]).toMatchObject({ id: ids[0], message: { content: [{ text: long }] } })
+  expect(await session.path({ types: ["message"], limit: 1 })).toEqual({ entries: [entries[2]], before: ids[3] })
+  expect(await session.path({ before: ids[3] as string })).toEqual({ entries: entries.slice(0, 2) })
+})
+
+test.each<Parameters<Session["path"]>[0]>([
+  { limit: 0 },
+  { limit: 1_001 },
+  { limit: 1.5 },
+  { limit: "5" as never },
+  { types: [] },
+  { types: "message" as never },
+  { types: [1 as never] },
+])("a path asked for with %j is `invalid`", async (o) => {
+  const { session } = await start()
+  expect(await codeOf(session.path(o))).toBe("invalid")
+})

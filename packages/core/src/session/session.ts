@@ -22,7 +22,7 @@ import type { SessionInfo } from "../info/projection.ts"
 import type { Branch } from "../log/branches.ts"
 import { oneByOne } from "./one-by-one.ts"
 import { readContext } from "./context.ts"
-import { findEntry, readMessages, unknownEntry } from "./read-path.ts"
+import { findEntry, readMessages, readPath, unknownEntry } from "./read-path.ts"
 import { readBranches, readEntry, readEntryRuns, readInfo, readParts, readTree } from "./read-log.ts"
 import { compactionFeature } from "./features.ts"
 import { BRANCH_TARGET, type BranchTarget, type LiveSession } from "./live-session.ts"
@@ -31,6 +31,8 @@ import type {
   ContextOptions,
   MessagesOptions,
   MessagesPage,
+  PathOptions,
+  PathPage,
   SessionPart,
   Session,
   SessionTree,
@@ -107,6 +109,10 @@ export class SessionHandle implements Session {
 
   async messages(o?: MessagesOptions): Promise<MessagesPage> {
     return readMessages(this.#open(o), o)
+  }
+
+  async path(o?: PathOptions): Promise<PathPage> {
+    return readPath(this.#open(o), o)
   }
 
   entries(range: { readonly from?: Seq; readonly to?: Seq } = {}, o: CallOptions = {}): AsyncIterable<Entry> {

@@ -2,12 +2,13 @@ import * as fc from "fast-check"
 import { describe, expect, test } from "vitest"
 import { anyLog, headerOf, slotsOf } from "../../test/logs.ts"
 import { holdsAsync } from "../../test/property.ts"
-import { expectMessages } from "../../test/replay.ts"
+import { expectMessages, expectPath } from "../../test/replay.ts"
 import { sessionsReading, STORED_ID, storeLines } from "../../test/stored.ts"
 import { buildSessionContext } from "../context/build.ts"
 import { toModelMessages } from "../context/model-messages.ts"
 import { repairMessages } from "../context/repair.ts"
 import type { RepairMode, SessionContext } from "../context/types.ts"
+import type { Entry } from "../format/entry.ts"
 import type { Header } from "../format/header.ts"
 import { EntryLog, type EntrySlot } from "../log/entry-log.ts"
 import type { Session } from "./types.ts"
@@ -93,6 +94,35 @@ describe("tail-first opening", () => {
         const leaf = slots.findLastIndex((slot) => slot !== undefined)
         expect(seqs).toEqual(expectMessages(slots, leaf < 0 ? null : leaf))
       }),
+      300,
+    )
+  })
+  test("gives pages that together are the path's entries of the wanted types, whatever the page size", async () => {
+    await holdsAsync(
+      fc.asyncProperty(
+        anyLog,
+        pieceBytes,
+        fc.integer({ min: 1, max: 5 }),
+        fc.option(
+          fc.uniqueArray(fc.constantFrom<string>("message", "custom", "label", "compaction"), { minLength: 1 }),
+        ),
+        async (lines, bytes, limit, types) => {
+          const slots = slotsOf(lines)
+          const session = await openAt(lines, bytes)
+          const found: Entry[] = []
+          let before: string | undefined
+          do {
+            const given = { limit, ...(before === undefined ? {} : { before }), ...(types === null ? {} : { types }) }
+            const page = await session.path(given)
+            found.unshift(...page.entries)
+            before = page.before
+            if (before !== undefined) expect(page.entries).toHaveLength(limit)
+          } while (before !== undefined)
+          const leaf = slots.findLastIndex((slot) => slot !== undefined)
+          const path = expectPath(slots, leaf < 0 ? null : leaf).map((seq) => slots[seq] as Entry)
+          expect(found).toEqual(path.filter(({ type }) => types === null || types.includes(type)))
+        },
+      ),
       300,
     )
   })

@@ -55,7 +55,7 @@ export interface ContextOptions extends CallOptions {
 }
 
 export interface MessagesOptions extends CallOptions {
-  /** `before` of a page, or an entry id: only messages before it on the path. Default: from the leaf. */
+  /** `before` of a page, or an entry id: only what is before it on the path. Default: from the leaf. */
   readonly before?: string
   /** 1-1000, default 50. */
   readonly limit?: number
@@ -72,6 +72,18 @@ export interface MessagesPage {
   /** Oldest first. */
   readonly messages: readonly HistoryMessage[]
   /** Pass it as `before` to get the page with older messages; undefined on the oldest page. */
+  readonly before?: string
+}
+
+export interface PathOptions extends MessagesOptions {
+  /** Only entries of these types; default: all. An empty list is `invalid`. */
+  readonly types?: readonly string[]
+}
+
+export interface PathPage {
+  /** In path order: parents before children. */
+  readonly entries: readonly Entry[]
+  /** Pass it as `before` to get the page before this one; undefined on the page that begins the path. */
   readonly before?: string
 }
 
@@ -131,6 +143,11 @@ export interface Session extends AsyncDisposable {
   context(o?: ContextOptions): Promise<SessionContext>
   /** A page of the messages on the current path, compacted ones included, deleted ones not. The first page has the newest. */
   messages(o?: MessagesOptions): Promise<MessagesPage>
+  /**
+   * A page of the entries on the current path, whatever their type, with their blobs inlined; deleted ones are left out. The first page
+   * has the newest. Reads the log backwards only as far as the page reaches.
+   */
+  path(o?: PathOptions): Promise<PathPage>
   /** The entries of all branches in log order, with their blobs inlined. `from` is inclusive, `to` exclusive; default: all. */
   entries(range?: { readonly from?: Seq; readonly to?: Seq }, o?: CallOptions): AsyncIterable<Entry>
   /** One entry with its blobs inlined; undefined if the log has none with this id. A missing blob stays a reference and emits a `diagnostic` event. */
