@@ -3,7 +3,7 @@
  * raw loop only adds up the lengths of the texts. The plan is linear if ten times the messages take ten times as long.
  */
 import { EntryLog } from "@sessions/core/format"
-import type { Entry } from "@sessions/core"
+import type { ContentBlock, Entry, Message } from "@sessions/core"
 import { prepareCompaction } from "@sessions/core/compaction"
 import { type Result, type Scenario, timed } from "./report.ts"
 import { inTurns, milliseconds, verify } from "./rounds.ts"
@@ -53,9 +53,10 @@ function makeEntries(count: number): Entry[] {
   })
 }
 
-function messageAt(index: number): object {
-  const content = [{ type: "text", text: TEXT }]
-  const call = { type: "toolCall", id: `c${index}`, name: "read", arguments: { path: `src/file-${index % 50}.ts` } }
+function messageAt(index: number): Message {
+  const content: readonly ContentBlock[] = [{ type: "text", text: TEXT }]
+  const path = `src/file-${index % 50}.ts`
+  const call: ContentBlock = { type: "toolCall", id: `c${index}`, name: "read", arguments: { path } }
   switch (index % 4) {
     case 0:
       return { role: "user", content }

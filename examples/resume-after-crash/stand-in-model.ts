@@ -16,7 +16,7 @@ export const standInModel: Model = async (messages) => {
     results.map(textOf),
     messages.slice(0, Math.max(0, asked)),
   )
-  const content = typeof step === "string" ? [{ type: "text", text: step }] : step.map(toCall)
+  const content = typeof step === "string" ? [{ type: "text" as const, text: step }] : step.map(toCall)
   const input = estimateMessages(messages)
   const reply = { role: "assistant", content, provider: "stand-in", model: "scripted-1" } as const
   return {

@@ -3,7 +3,7 @@ import type { ContentBlock, Entry, Message } from "@sessions/core"
 
 export function textOf(message: Message): string {
   return (message.content ?? [])
-    .map((block) => (block.type === "text" ? String(block["text"]) : ""))
+    .map((block) => (block.type === "text" ? block.text : ""))
     .join("\n")
     .trim()
 }
@@ -18,7 +18,7 @@ export function messageLine(message: Message): string {
 
 export function entryLine(entry: Entry): { readonly kind: string; readonly text: string } {
   if (entry.type === "message") {
-    const message = entry["message"] as Message
+    const message = entry.message
     return { kind: message.role, text: messageLine(message) }
   }
   return { kind: entry.type, text: String(entry["summary"] ?? entry["title"] ?? "") }
@@ -37,9 +37,9 @@ export function oneLine(text: string, units: number): string {
 function blockLine(block: ContentBlock): string {
   switch (block.type) {
     case "text":
-      return String(block["text"])
+      return block.text
     case "toolCall":
-      return `→ ${String(block["name"])} ${JSON.stringify(block["arguments"])}`
+      return `→ ${block.name} ${JSON.stringify(block.arguments)}`
     case "thinking":
       return ""
     default:

@@ -80,7 +80,7 @@ const handlers: Handlers = {
     const lane = async (): Promise<void> => {
       while (next < count && !(next % 100 === 0 && until !== "" && existsSync(until))) {
         const asked = performance.now()
-        const message = { role: "user", content: `${name} ${next++}` }
+        const message = { role: "user" as const, content: `${name} ${next++}` }
         await opened.append({ type: "message", message }, { onConflict: "branch" })
         longestWaitMs = Math.max(longestWaitMs, performance.now() - asked)
       }

@@ -22,7 +22,7 @@ export async function makeSample(
 }
 
 function turn(timestamp: string): NewEntry[] {
-  const call = { type: "toolCall", id: "call-1", name: "bash", arguments: { command: "npm test" } }
+  const call = { type: "toolCall" as const, id: "call-1", name: "bash", arguments: { command: "npm test" } }
   const by = { provider: "anthropic", model: "claude-opus-4-5", usage: { input: 1200, output: 34 } }
   return [
     { type: "message", timestamp, message: { role: "user", content: USER } },

@@ -25,7 +25,7 @@ export function pairsOf(messages: readonly Message[]): (readonly [call: number, 
   const pairs: (readonly [number, number])[] = []
   for (const [at, message] of messages.entries()) {
     if (message.role !== "toolResult") continue
-    const wanted = message["toolCallId"] as string
+    const wanted = message["toolCallId"]
     const call = messages.findLastIndex((one, before) => before < at && idsOf(one).includes(wanted))
     const taken = pairs.filter(([of, by]) => of === call && messages[by]?.["toolCallId"] === wanted).length
     if (call >= 0 && taken < idsOf(messages[call] as Message).filter((one) => one === wanted).length)
@@ -56,6 +56,6 @@ function wantedCut(messages: readonly Message[], { kind, count }: KeepRule): num
 
 function idsOf(message: Message): string[] {
   return (message.role === "assistant" ? (message.content ?? []) : []).flatMap((block) =>
-    block.type === "toolCall" ? [block["id"] as string] : [],
+    block.type === "toolCall" ? [block["id"]] : [],
   )
 }

@@ -178,7 +178,7 @@ export class History {
   /** The entry that a mark belongs to: an edit's target, or the message itself. */
   told(mark: number): string {
     const entry = this.log.at(mark) as Entry
-    return entry.type === "context_edit" ? String(entry["targetId"]) : entry.id
+    return entry.type === "context_edit" ? entry.targetId : entry.id
   }
 
   /** Edits or deletes an existing entry. */

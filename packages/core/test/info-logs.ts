@@ -1,6 +1,5 @@
 /** Random logs with everything that session information is made from: titles, prompts that come and go, usage, metadata, branches. */
 import * as fc from "fast-check"
-import type { Entry } from "../src/format/entry.ts"
 import { HEADER } from "./logs.ts"
 
 type Fields = Record<string, unknown>
@@ -117,7 +116,7 @@ function payload(kind: Kind, a: number, b: number, target: (n: number) => string
 }
 
 function message(value: Fields): Fields {
-  return { type: "message", message: value } satisfies Partial<Entry>
+  return { type: "message", message: value }
 }
 
 function text(value: string): Fields {

@@ -200,7 +200,7 @@ export class LogWriter {
   #important(n: number): string {
     const found = this.#slots.flatMap((entry) => {
       if (entry === undefined) return []
-      if (entry.type === "compaction") return [entry.id, String(entry["firstKeptEntryId"])]
+      if (entry.type === "compaction") return [entry.id, entry.firstKeptEntryId]
       return entry.type === "context_edit" || entry.type === "reset_boundary" ? [entry.id] : []
     })
     return found.length === 0 ? this.#any(n) : pick(found, n)

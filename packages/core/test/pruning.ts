@@ -19,7 +19,7 @@ export function called(id: string, name = "read", args: Readonly<Record<string, 
 }
 
 export function result(toolCallId: string, content: string | readonly ContentBlock[], more: object = {}): ModelMessage {
-  const blocks = typeof content === "string" ? [{ type: "text", text: content }] : content
+  const blocks = typeof content === "string" ? [{ type: "text" as const, text: content }] : content
   return { role: "toolResult", toolCallId, isError: false, content: blocks, ...more }
 }
 
@@ -39,9 +39,9 @@ const text = fc
   .tuple(units, fc.constantFrom("x", "😀", "a😀"))
   .map(([n, unit]) => unit.repeat(Math.ceil(n / unit.length)))
 const block: fc.Arbitrary<ContentBlock> = fc.oneof(
-  { weight: 8, arbitrary: text.map((value) => ({ type: "text", text: value })) },
+  { weight: 8, arbitrary: text.map((value) => ({ type: "text" as const, text: value })) },
   { weight: 1, arbitrary: fc.constant({ type: "image", data: "aGk=", mimeType: "image/png" }) },
-  { weight: 1, arbitrary: text.map((value) => ({ type: "text", text: value, textSignature: "signed" })) },
+  { weight: 1, arbitrary: text.map((value) => ({ type: "text" as const, text: value, textSignature: "signed" })) },
   { weight: 1, arbitrary: fc.constant({ type: "file", path: "/a", mimeType: "text/plain" }) },
 )
 const blocks = fc.array(block, { maxLength: 4 })
@@ -64,12 +64,17 @@ export const conversation: fc.Arbitrary<Item[]> = fc.array(step, { maxLength: 24
   let calls = 0
   const messages = steps.flatMap((one): ModelMessage[] => {
     if (!("results" in one)) {
-      const said = { role: one.kind as "user", content: [{ type: "text", text: one.content }] }
+      const said = { role: one.kind as "user", content: [{ type: "text" as const, text: one.content }] }
       return [said]
     }
     // Local models reuse ids.
     const ids = one.results.map((_, index) => `c${calls++ % 7}-${index}`)
-    const content = one.results.map(([name], i) => ({ type: "toolCall", id: ids[i], name, arguments: { calls } }))
+    const content = one.results.map(([name], i) => ({
+      type: "toolCall" as const,
+      id: ids[i] as string,
+      name,
+      arguments: { calls },
+    }))
     return [
       { role: "assistant", content },
       ...one.results.map(([toolName, body, isError, named], i) =>

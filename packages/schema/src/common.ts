@@ -27,6 +27,9 @@ export const parentSession = z.union([
   z.looseObject({ ref: z.string() }),
 ])
 
+/** A name with the namespace of its owner, such as `acme:note`. */
+export type Namespaced = `${string}:${string}`
+
 /** An object used as a map: any keys, values of one schema. */
 export function mapOf<Value extends z.ZodType>(value: Value): z.ZodType<Record<string, z.output<Value>>> {
   // z.record skips the key `__proto__`, which may be a file name here, so its value is checked separately.
@@ -39,12 +42,17 @@ export function mapOf<Value extends z.ZodType>(value: Value): z.ZodType<Record<s
 
 /**
  * Selects one of the known schemas by the field `field`, or the open schema for a name that is neither known nor reserved. A record
- * with a known name and other wrong fields is refused; it does not pass as an unknown one.
+ * with a known name and other wrong fields is refused; it does not pass as an unknown one. Names without a namespace pass too, because logs
+ * have them, but the type has only `OtherName`, so that it tells the known schemas apart.
  */
-export function byName<Known extends Readonly<Record<string, z.ZodObject>>, Open extends z.ZodType>(
+export function byName<
+  Known extends Readonly<Record<string, z.ZodObject>>,
+  Open extends z.ZodType,
+  OtherName extends string = Namespaced,
+>(
   field: string,
   known: Known,
-  open: (name: z.ZodType<string>) => Open,
+  open: (name: z.ZodType<OtherName>) => Open,
   reserved: readonly string[] = [],
 ): z.ZodType<z.output<Known[keyof Known]> | z.output<Open>> {
   const names = [...Object.keys(known), ...reserved]
@@ -57,7 +65,8 @@ export function byName<Known extends Readonly<Record<string, z.ZodObject>>, Open
     })
     .meta({ not: { enum: names } })
   const named = Object.values(known) as unknown as readonly [z.ZodObject, ...z.ZodObject[]]
-  return z.union([z.discriminatedUnion(field, named), open(otherName)]) as unknown as z.ZodType<
-    z.output<Known[keyof Known]> | z.output<Open>
-  >
+  return z.union([
+    z.discriminatedUnion(field, named),
+    open(otherName as unknown as z.ZodType<OtherName>),
+  ]) as unknown as z.ZodType<z.output<Known[keyof Known]> | z.output<Open>>
 }

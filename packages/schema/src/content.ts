@@ -1,6 +1,6 @@
 /** Schemas of messages and of the content blocks they are made of. */
 import * as z from "zod"
-import { byName, usage } from "./common.ts"
+import { byName, type Namespaced, usage } from "./common.ts"
 
 export const blocks = {
   text: z.looseObject({ type: z.literal("text"), text: z.string() }),
@@ -75,7 +75,10 @@ export const roles = {
   }),
 }
 
+/** The roles of the messages that pi keeps for itself, and those of other programs. */
+type CustomRole = "bashExecution" | "pythonExecution" | "branchSummary" | "compactionSummary" | "custom" | Namespaced
+
 /** A message. Messages of other roles are kept, with or without content. */
-export const message = byName("role", roles, (role) =>
+export const message = byName("role", roles, (role: z.ZodType<CustomRole>) =>
   z.looseObject({ role, content: content.exactOptional(), ...base }),
 ).meta({ title: "A message" })

@@ -11,7 +11,7 @@ export function textOf(content: readonly ContentBlock[] | undefined): string {
 /** The text to display, also for blocks without text and for unknown roles. */
 export function shownText(message: Message): string {
   const shown = (message.content ?? []).map((block) => {
-    if (block.type === "text") return (block as TextBlock).text
+    if (block.type === "text") return block.text
     if (block.type === "toolCall" || block.type === "thinking") return ""
     return `[${block.type}, which this page does not show]`
   })

@@ -1,5 +1,5 @@
 /** The lines to display for a path through the tree. Tool results are shown with their calls, summaries before the entries they leave. */
-import type { ContentBlock, Entry, Message, ToolCallBlock, ToolResultMessage } from "@sessions/core"
+import type { ContentBlock, Entry, Message, ToolCallBlock } from "@sessions/core"
 import { callsOf, openCalls, shownText, textOf } from "../agent/messages.ts"
 import type { ContextBar } from "./context-bar.ts"
 import { newestBelow, type ShownNode, type ShownTree, siblingsOf } from "./tree.ts"
@@ -57,7 +57,7 @@ export function linesOf(
     lines.push({
       id: entry.id,
       kind: summary ? "summary" : message?.role === "user" || message?.role === "assistant" ? message.role : "other",
-      text: summary ? String(entry["summary"]) : shownText(message ?? { role: "custom", content: contentOf(entry) }),
+      text: summary ? entry.summary : shownText(message ?? { role: "custom", content: contentOf(entry) }),
       calls: (message === undefined ? [] : callsOf(message)).map((call) => ({
         call,
         result: results.of(entry.id, call),
@@ -97,7 +97,7 @@ export function unfinishedOf(
 }
 
 export function messageOf(entry: Entry): Message | undefined {
-  return entry.type === "message" ? (entry["message"] as Message) : undefined
+  return entry.type === "message" ? entry.message : undefined
 }
 
 function contentOf(entry: Entry): readonly ContentBlock[] {
@@ -131,7 +131,7 @@ function resultsOf(path: readonly ShownNode[], entries: Entries) {
     if (message === undefined) continue
     for (const { id } of callsOf(message)) caller.set(id, entry.id)
     if (message.role !== "toolResult") continue
-    const { toolCallId, isError, content } = message as ToolResultMessage
+    const { toolCallId, isError, content } = message
     const by = caller.get(toolCallId)
     if (by === undefined) continue
     claimed.add(entry.id)

@@ -7,7 +7,10 @@ async function withConversation(): Promise<{ readonly cli: Cli; readonly count: 
   const cli = createCli({ env: { PATH: process.env["PATH"] ?? "" }, cwd: process.cwd() })
   await cli.use(async (sessions) => {
     const session = await sessions.create({ id: "conversation" })
-    const entry = (role: string, content: string) => ({ type: "message", message: { role, content } })
+    const entry = (role: "user" | "assistant", content: string) => ({
+      type: "message" as const,
+      message: { role, content },
+    })
     await session.append([entry("user", `first ${LONG}`), entry("assistant", LONG), entry("user", "last")])
   })
   const count = (): Promise<number> =>

@@ -36,7 +36,7 @@ test("--repair completes, drops or keeps a tool call without a result", async ()
   const cli = createCli()
   await cli.use(async (sessions) => {
     const session = await sessions.create({ id: "interrupted" })
-    const call = { type: "toolCall", id: "c", name: "bash", arguments: {} }
+    const call = { type: "toolCall" as const, id: "c", name: "bash", arguments: {} }
     await session.append([
       { type: "message", message: { role: "user", content: "go" } },
       { type: "message", message: { role: "assistant", content: [call] } },

@@ -4,7 +4,7 @@ import { shorten, treeRows } from "./tree-rows.ts"
 
 function node(id: string, children: readonly TreeNode[] = [], more: Partial<TreeNode> = {}): TreeNode {
   return {
-    entry: { type: "message", id, parentId: null, seq: 0, timestamp: "" },
+    entry: { type: "acme:entry", id, parentId: null, seq: 0, timestamp: "" },
     seq: 0,
     children,
     ...more,

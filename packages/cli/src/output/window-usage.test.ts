@@ -21,7 +21,7 @@ async function createSession(o: { readonly rounds?: number } = {}): Promise<Cli>
     await session.compact({ summarize: async () => "## Goal", keepRecentTokens: 0 })
     await session.append({ type: "message", message: { role: "user", content: "go on" } })
     for (let n = 0; n < (o.rounds ?? 14); n++) {
-      const call = { type: "toolCall", id: `c${n}`, name: "read", arguments: { n } }
+      const call = { type: "toolCall" as const, id: `c${n}`, name: "read", arguments: { n } }
       const content = "r".repeat(9_000)
       await session.append([
         { type: "message", message: { role: "assistant", content: [call] } },

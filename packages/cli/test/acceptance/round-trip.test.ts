@@ -1,3 +1,4 @@
+import type { ContentBlock } from "@sessions/core"
 import { existsSync } from "node:fs"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
@@ -106,7 +107,7 @@ test("large content is exported as blobs or in place, and imported again", async
   const sessions = workspace.open()
   const session = await sessions.create({ id: "one" })
   const image = Buffer.from(Array.from({ length: 3000 }, (_, i) => (i * 31) % 256)).toString("base64")
-  const content = [
+  const content: ContentBlock[] = [
     { type: "text", text: "é\u2028".repeat(300_000) },
     { type: "image", data: image, mimeType: "image/png" },
     { type: "text", text: `blob:sha256:${"ab".repeat(32)}` },

@@ -47,7 +47,7 @@ const ENTRIES: readonly NewEntry[] = [
     customType: "x",
     data: { undefined: undefined, nested: [[[{}]]], date: new Date(START) },
   },
-  { id: "e7", type: "tomorrow", payload: true },
+  { id: "e7", type: "acme:tomorrow", payload: true },
 ]
 
 async function exportsOf(storage: SessionStorage): Promise<Record<string, string>> {

@@ -34,7 +34,8 @@ test("a sentence replaces a text, an argument, a summary or an output; a text bl
     ),
   ).toEqual([missing, { type: "text", text: "x" }])
   const summary = withoutReferences({
-    ...base("compaction"),
+    ...base("branch_summary"),
+    fromId: "e",
     summary: REFERENCE,
     blobs: { "/summary": "utf8" },
   })
@@ -82,12 +83,12 @@ test("an edit's content is treated like an entry's", () => {
   expect(diagnostics).toMatchObject([{ code: "missing_blob", entryId: "f" }])
 })
 
-function base(type: string) {
+function base<T extends Entry["type"]>(type: T) {
   return { type, id: "e", parentId: null, seq: 1, timestamp: "2026-01-31T09:30:00.000Z" }
 }
 
 function message(content: readonly object[]): Entry {
-  return { ...base("message"), message: { role: "user", content } }
+  return { ...base("message"), message: { role: "user", content } } as Entry
 }
 
 function contentOf(content: readonly object[], place: string): unknown {

@@ -66,7 +66,7 @@ function renderEntry(entry: Entry): ContextMessage | string | undefined {
     case "branch_summary": {
       const { summary, fromId } = entry as Fields
       if (typeof summary !== "string") return "it has no summary"
-      const message = { role: BRANCH_SUMMARY_ROLE, summaryText: summary, fromId }
+      const message: Message = { role: BRANCH_SUMMARY_ROLE, summaryText: summary, fromId }
       return { entryId: entry.id, kind: "branch_summary", message }
     }
     case "compaction": {
@@ -97,7 +97,7 @@ function renderMessage(entryId: string, stored: unknown): ContextMessage | strin
   if (MODEL_ROLES.has(message.role)) return "its message has no content"
   // Other programs write null for missing content.
   const { content: _, ...rest } = message
-  return { entryId, kind, message: content === undefined ? message : rest }
+  return { entryId, kind, message: content === undefined ? message : (rest as Message) }
 }
 
 /** An edited branch summary or execution becomes a custom message, because their own text is not in `content`. */

@@ -17,9 +17,9 @@ const MODES: readonly RepairMode[] = ["synthesize", "drop"]
 
 /** Messages in short form: `u` is a user, `a:x,y` an assistant that calls x and y, `r:x` the result of x, `s` the system. */
 function items(...told: readonly string[]): Item[] {
-  return told.map((one, index) => {
+  return told.map((one, index): Item => {
     const [kind, ids = ""] = one.split(":")
-    const text = [{ type: "text", text: one }]
+    const text = [{ type: "text" as const, text: one }]
     const calls = ids.split(",").filter((id) => id !== "")
     const entryId = `e${index}`
     if (kind === "u") return { entryId, kind: "message", message: { role: "user", content: text } }
@@ -31,7 +31,7 @@ function items(...told: readonly string[]): Item[] {
         message: { role: "toolResult", toolCallId: ids, isError: false, content: text },
       }
     }
-    const content = calls.map((id) => ({ type: "toolCall", id, name: "bash", arguments: {} }))
+    const content = calls.map((id) => ({ type: "toolCall" as const, id, name: "bash", arguments: {} }))
     return {
       entryId,
       kind: "message",
@@ -46,7 +46,7 @@ function told(messages: readonly Item[]): string[] {
     if (message.role === "user") return "u"
     if (message.role === "system") return "s"
     if (message.role === "toolResult") return `${kind === "repair" ? "made" : "r"}:${message.toolCallId}`
-    const calls = message.content.flatMap((block) => (block.type === "toolCall" ? [String(block["id"])] : []))
+    const calls = message.content.flatMap((block) => (block.type === "toolCall" ? [block.id] : []))
     return calls.length === 0 ? "a" : `a:${calls.join(",")}`
   })
 }

@@ -122,7 +122,7 @@ function countTurns(messages: readonly Item[]): readonly number[] {
 
 function synthesized(item: Item, call: ToolCallBlock, report: (item: Item, what: string) => void): Item {
   report(item, `the tool call ${JSON.stringify(call.id)} has no result; an error result was added for the model`)
-  const content = [{ type: "text", text: NO_RESULT_TEXT }]
+  const content: readonly ContentBlock[] = [{ type: "text", text: NO_RESULT_TEXT }]
   const message: ToolResultMessage = {
     role: "toolResult",
     toolCallId: call.id,

@@ -1,6 +1,6 @@
 /** Detects a model that repeats the same tool call. */
 import type { Diagnostic } from "../format/diagnostics.ts"
-import type { ModelMessage, ToolCallBlock } from "../format/message.ts"
+import type { ToolCallBlock } from "../format/message.ts"
 import type { Fields } from "../format/shape.ts"
 import { callsOf } from "./content.ts"
 import type { ContextMessage } from "./types.ts"
@@ -32,7 +32,7 @@ export function findRepeatedCall(
     const { message, entryId, kind } = messages[i] as ContextMessage
     if (message.role === "user" && kind === "message" && message.synthetic !== true) break
     if (message.role !== "assistant") continue
-    const calls = callsOf(message as ModelMessage)
+    const calls = callsOf(message)
     if (calls.length === 0) break
     for (const call of calls.toReversed()) {
       newest ??= { call, entryId }

@@ -79,7 +79,7 @@ type Mutable<T> = { -readonly [K in keyof T]: T[K] }
 function foldEntry(draft: Draft, entry: Entry): void {
   switch (entry.type) {
     case "message":
-      return foldMessage(draft, entry as MessageEntry)
+      return foldMessage(draft, entry)
     case "thinking_level_change": {
       const { thinkingLevel } = entry as Fields
       if (typeof thinkingLevel === "string") draft.thinkingLevel = thinkingLevel

@@ -6,7 +6,15 @@
  * `isEntry` runs for every line that is read, `payloadProblem` for every append, so the checks are written by hand. The zod schemas of
  * `@sessions/schema` accept the same records; its tests compare them in every field.
  */
-import { type ContentBlock, contentShape, type Message, messageShape, type Usage, usageShape } from "./message.ts"
+import {
+  type ContentBlock,
+  contentShape,
+  type Message,
+  messageShape,
+  type Namespaced,
+  type Usage,
+  usageShape,
+} from "./message.ts"
 import {
   arrayOf,
   type Check,
@@ -214,9 +222,12 @@ export type KnownEntry =
   | LeafEntry
   | CustomEntry
 
-/** An entry of an unknown type: kept unchanged, part of the tree, never in the context. */
+/**
+ * An entry of an unknown type: kept unchanged, part of the tree, never in the context. Stored logs also have types without a namespace; the
+ * type leaves them out, so that `entry.type === "message"` narrows the union.
+ */
 export interface UnknownEntry extends EntryBase {
-  readonly type: string
+  readonly type: Namespaced
 }
 export type Entry = KnownEntry | UnknownEntry
 export type EntryType = KnownEntry["type"]
@@ -246,6 +257,11 @@ export function isEntry(record: unknown): record is Entry {
     id !== "" &&
     (parentId === null || typeof parentId === "string")
   )
+}
+
+/** Whether an entry has one of the known types and the fields of that type. Entries that were read from a log may have other fields. */
+export function isKnownEntry(entry: Entry): entry is KnownEntry {
+  return PAYLOADS.has(entry.type) && payload(entry) === undefined
 }
 
 /** Checks the fields that all entries share and those of its type. */

@@ -13,6 +13,7 @@ export {
   entryProblem,
   type FileSnapshotEntry,
   isEntry,
+  isKnownEntry,
   type LabelEntry,
   type LeafEntry,
   type MessageEntry,
@@ -29,7 +30,14 @@ export {
   type UsageEntry,
 } from "./entry.ts"
 export { FORMAT, headerProblem, isHeader, type Origin, VERSION } from "./header.ts"
-export { type KnownBlock, messageProblem, type UnknownBlock } from "./message.ts"
+export {
+  isKnownBlock,
+  isModelMessage,
+  type KnownBlock,
+  messageProblem,
+  type Namespaced,
+  type UnknownBlock,
+} from "./message.ts"
 
 // Lines: framing, parsing, encoding.
 export {

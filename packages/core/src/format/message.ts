@@ -17,33 +17,44 @@ import {
   shape,
 } from "./shape.ts"
 
+/** A name with the namespace of its owner, such as `acme:note`: no such name will ever be one of this format. */
+export type Namespaced = `${string}:${string}`
+
 export interface TextBlock {
   readonly type: "text"
   readonly text: string
+  readonly [key: string]: unknown
 }
 export interface ThinkingBlock {
   readonly type: "thinking"
   readonly thinking: string
   readonly signature?: string
+  readonly [key: string]: unknown
 }
 export interface ImageBlock {
   readonly type: "image"
   /** Base64. */
   readonly data: string
   readonly mimeType: string
+  readonly [key: string]: unknown
 }
 export interface FileBlock extends Attachment {
   readonly type: "file"
+  readonly [key: string]: unknown
 }
 export interface ToolCallBlock {
   readonly type: "toolCall"
   readonly id: string
   readonly name: string
   readonly arguments: { readonly [key: string]: unknown }
+  readonly [key: string]: unknown
 }
-/** A block of an unknown type: kept, and passed to the model. */
+/**
+ * A block of an unknown type: kept, and passed to the model. Stored logs also have names without a namespace; the type leaves them out, so
+ * that `block.type === "text"` narrows the union.
+ */
 export interface UnknownBlock {
-  readonly type: string
+  readonly type: Namespaced
   readonly [key: string]: unknown
 }
 export type KnownBlock = TextBlock | ThinkingBlock | ImageBlock | FileBlock | ToolCallBlock
@@ -100,21 +111,31 @@ export interface ToolResultMessage extends MessageBase {
   readonly toolName?: string
   readonly isError: boolean
 }
-/** A message of another role (`bashExecution`, …): kept unchanged, with or without content. */
+/** A message of another role: kept unchanged, with or without content. As for blocks, stored logs may have any name. */
 export interface CustomRoleMessage extends MessageBase {
-  readonly role: string
+  readonly role: "bashExecution" | "pythonExecution" | "branchSummary" | "compactionSummary" | "custom" | Namespaced
   readonly content?: readonly ContentBlock[]
 }
 /** The messages of roles that models know. */
 export type ModelMessage = UserMessage | AssistantMessage | ToolResultMessage | SystemMessage
 export type Message = ModelMessage | CustomRoleMessage
 
+/** Whether a message has a role that models know and the fields of that role. */
+export function isModelMessage(message: Message): message is ModelMessage {
+  return ROLES.has(message.role) && messageShape(message) === undefined
+}
+
+/** Whether a block has one of the known types and the fields of that type. */
+export function isKnownBlock(block: ContentBlock): block is KnownBlock {
+  return BLOCKS.has(block.type) && blockShape(block) === undefined
+}
+
 export function messageProblem(value: unknown): string | undefined {
   return sentence("The message", messageShape(value))
 }
 
 export function blockProblem(value: unknown): string | undefined {
-  return sentence("The block", block(value))
+  return sentence("The block", blockShape(value))
 }
 
 const attachment: Check = shape({
@@ -133,8 +154,8 @@ const BLOCKS: ReadonlyMap<string, Check> = checksByName<KnownBlock["type"]>({
 })
 
 const typedBlock: Check = shape({ type: isString })
-const block: Check = (value) => typedBlock(value) ?? BLOCKS.get((value as { type: string }).type)?.(value)
-export const contentShape: Check = arrayOf(block, "an array of blocks")
+const blockShape: Check = (value) => typedBlock(value) ?? BLOCKS.get((value as { type: string }).type)?.(value)
+export const contentShape: Check = arrayOf(blockShape, "an array of blocks")
 
 export const usageShape: Check = shape({
   input: optional(isNumber),

@@ -89,7 +89,7 @@ export function normalizeNewEntry(input: NewEntry): EntryPayload {
 /** The complete entry, with its keys in the order of a line. */
 export function placeEntry(payload: EntryPayload, place: EntryPlace): Entry {
   const { id, parentId, seq, timestamp } = place
-  const entry: Entry = { type: payload.type, id, parentId, seq, timestamp, ...(payload as object) }
+  const entry = { type: payload.type, id, parentId, seq, timestamp, ...(payload as object) } as Entry
   // A payload may have these fields as undefined.
   const isPlaced = entry.id === id && entry.parentId === parentId && entry.seq === seq && entry.timestamp === timestamp
   return isPlaced ? entry : Object.assign(entry, place)

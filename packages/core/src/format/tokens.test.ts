@@ -39,5 +39,5 @@ test("unknown blocks count nothing", () => {
       message({ type: "server_tool_use", input: "x".repeat(400) }, { type: "file", path: "a", mimeType: "b" }),
     ),
   ).toBe(0)
-  expect(estimateMessage({ role: "notice" })).toBe(0)
+  expect(estimateMessage({ role: "acme:notice" })).toBe(0)
 })

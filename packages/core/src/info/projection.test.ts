@@ -287,7 +287,7 @@ test("the compaction is dropped when the path no longer rests on it", () => {
 let count = 0
 
 /** Its parent is the entry before it, unless the test sets one. */
-function entry(type: string, payload: object): Entry {
+function entry(type: Entry["type"], payload: object): Entry {
   return {
     type,
     id: `x${count++}`,
@@ -295,7 +295,7 @@ function entry(type: string, payload: object): Entry {
     seq: 0,
     timestamp: "2026-01-31T09:30:00.000Z",
     ...payload,
-  }
+  } as Entry
 }
 
 const LAST = "the last one"

@@ -6,6 +6,7 @@ import type { NewEntry } from "../format/new-entry.ts"
 import type { Entry } from "../format/entry.ts"
 import { createSessions } from "../session/repository.ts"
 import type { Session } from "../session/types.ts"
+import type { ContentBlock } from "../format/message.ts"
 
 const LONG = `start ${"x".repeat(500_000)} end`
 /** 1,024 characters of base64, the longest string that stays in a line. */
@@ -13,8 +14,11 @@ const IMAGE = btoa("i".repeat(768))
 const SMALL_IMAGE = btoa("i".repeat(765))
 const REFERENCE = `blob:sha256:${"0".repeat(64)}`
 
-const image = (data: string) => ({ type: "image", data, mimeType: "image/png" })
-const said = (...content: readonly object[]): NewEntry => ({ type: "message", message: { role: "user", content } })
+const image = (data: string) => ({ type: "image" as const, data, mimeType: "image/png" })
+const said = (...content: readonly ContentBlock[]): NewEntry => ({
+  type: "message",
+  message: { role: "user", content },
+})
 
 test("long strings and images move out of the line, and are restored in every read of the session", async () => {
   const { session, location, reopen } = await start()
@@ -95,7 +99,7 @@ test("a text that looks like a reference stays a text, in memory, in the store a
 test("if blobs are missing, the model gets a text that states this, never a reference; the entry keeps the reference", async () => {
   const { session, location, reopen } = await start({ textUnits: 100, imageChars: 16 })
   const long = "x".repeat(200)
-  const call = { type: "toolCall", id: "c1", name: "write", arguments: { path: "a.ts", content: long } }
+  const call = { type: "toolCall" as const, id: "c1", name: "write", arguments: { path: "a.ts", content: long } }
   await session.append([
     user(long, "text"),
     {
@@ -236,7 +240,7 @@ test("with oversize: truncate appended content is cut in memory and in the log, 
   const location = createMemoryLocation()
   const sessions = createSessions({ storage: createMemoryStorage({ location }), oversize: "truncate" })
   const session = await sessions.create()
-  const signed = { type: "thinking", thinking: LONG, signature: "s" }
+  const signed = { type: "thinking" as const, thinking: LONG, signature: "s" }
   await session.append([
     { type: "custom", customType: "file", data: { content: LONG, lineCount: 9 } },
     { type: "message", message: { role: "assistant", content: [{ type: "text", text: LONG }, signed] } },

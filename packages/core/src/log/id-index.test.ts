@@ -71,7 +71,7 @@ function repetitions(held: readonly string[], count: number, start: number): [nu
 }
 
 function entryOf(id: string): EntrySlot {
-  return { type: "message", id, parentId: null, seq: 0, timestamp: "" }
+  return { type: "acme:x", id, parentId: null, seq: 0, timestamp: "" }
 }
 
 function compare(a: string, b: string): number {

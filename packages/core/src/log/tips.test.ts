@@ -199,6 +199,7 @@ describe("in random histories", () => {
   })
   const without = <T extends object>(object: T, key: string): T =>
     Object.fromEntries(Object.entries(object).filter(([name]) => name !== key)) as T
+  const retyped = (entry: Entry, type: string): Entry => ({ ...entry, type }) as Entry
   const isLeaf = ({ type }: Entry): boolean => type === "leaf" || type === "branch_summary"
 
   test.each<[string, Partial<TipsCode>]>([
@@ -207,10 +208,10 @@ describe("in random histories", () => {
       "any leaf is a choice about all branches",
       mapped((entry, { tips }) => (isLeaf(entry) ? { ...entry, settles: tips.map(({ id }) => id) } : entry)),
     ],
-    ["namespaced types are content", mapped((entry) => (entry.type === "acme:turn" ? { ...entry, type: "x" } : entry))],
+    ["namespaced types are content", mapped((entry) => (entry.type === "acme:turn" ? retyped(entry, "x") : entry))],
     [
       "later types are annotations",
-      mapped((entry) => (entry.type === "later_type" ? { ...entry, type: "leaf" } : entry)),
+      mapped((entry) => ((entry.type as string) === "later_type" ? retyped(entry, "leaf") : entry)),
     ],
     [
       "annotations are not followed",

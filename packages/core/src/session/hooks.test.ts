@@ -58,7 +58,7 @@ test("changing the object while hooks run changes neither memory nor log", async
   const location = createMemoryLocation()
   const hooks: Hooks = { append: () => new Promise((resolve) => setTimeout(resolve, 5)) }
   const session = await createWriter(location, { hooks }).sessions.create({ id: "s" })
-  const entry = { type: "message", id: "a", message: { role: "user", content: "as it was" } }
+  const entry = { type: "message" as const, id: "a", message: { role: "user" as const, content: "as it was" } }
   const list: NewEntry[] = [entry]
   const appended = session.append(list)
   entry.message.content = "changed"

@@ -7,7 +7,7 @@ import { createSessions } from "./repository.ts"
 import type { ContextOptions, Session } from "./types.ts"
 
 function round(id: string, output: string, args: Readonly<Record<string, unknown>> = { id }): NewEntry[] {
-  const call = { type: "toolCall", id, name: "read", arguments: args }
+  const call = { type: "toolCall" as const, id, name: "read", arguments: args }
   return [
     { type: "message", message: { role: "assistant", content: [call] } },
     { type: "message", message: { role: "toolResult", toolCallId: id, isError: false, content: output } },

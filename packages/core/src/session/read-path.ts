@@ -71,7 +71,15 @@ export async function restoreSelected(
 export async function restoreState(live: ReadableSession, selection: Selection, o: CallOptions): Promise<ContextState> {
   const { state, stateBlobs } = selection
   if (stateBlobs === undefined) return state
-  const carrier = { type: "state", id: "", parentId: null, seq: 0, timestamp: "", state, blobs: inState(stateBlobs) }
+  const carrier = {
+    type: "sessions:state" as const,
+    id: "",
+    parentId: null,
+    seq: 0,
+    timestamp: "",
+    state,
+    blobs: inState(stateBlobs),
+  }
   const { entries } = await restoreEntries(live.storage, [carrier], signalOf(o))
   return (entries[0] as typeof carrier).state
 }

@@ -8,6 +8,7 @@ import type { SummarizeRequest } from "../compaction/types.ts"
 import type { NewEntry } from "../format/new-entry.ts"
 import { createSessions } from "./repository.ts"
 import type { ContextOptions, Session, Sessions } from "./types.ts"
+import type { ContentBlock } from "../format/message.ts"
 
 const WINDOW = 30_000
 const TURNS = 60
@@ -43,12 +44,12 @@ test("for 60 turns every context fits and is sendable, and each message is eithe
   let sessions = start()
   let session = watch(await sessions.create({ id: "s" }))
   const said: string[] = []
-  const say = (role: string, text: string, more: object = {}, calls: readonly object[] = []): NewEntry => {
+  const say = (role: string, text: string, more: object = {}, calls: readonly ContentBlock[] = []): NewEntry => {
     const mark = `«${said.length}»`
     said.push(mark)
     return {
       type: "message",
-      message: { role, ...more, content: [{ type: "text", text: `${mark} ${text}` }, ...calls] },
+      message: { role: role as "user", ...more, content: [{ type: "text", text: `${mark} ${text}` }, ...calls] },
     }
   }
   const fitting = async (turn: Session): Promise<void> => {
@@ -67,7 +68,7 @@ test("for 60 turns every context fits and is sendable, and each message is eithe
       for (let step = random(5); step >= 0; step--) {
         await fitting(turn)
         const calls = Array.from({ length: 1 + random(3) }, (_, i) => ({
-          type: "toolCall",
+          type: "toolCall" as const,
           id: `c${i}`,
           name: random(4) === 0 ? "skill" : "read",
           arguments: { path: `${random(1_000)}.ts` },

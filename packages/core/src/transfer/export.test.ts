@@ -4,7 +4,7 @@ import { codeOf, linesIn, sessionsIn, textOf } from "../../test/transfer.ts"
 import { user } from "../../test/writers.ts"
 
 const HEADER = '{"type":"session","format":"@sessions","version":4,"id":"s","timestamp":"2026-01-31T09:30:00.000Z"}'
-const IMAGE = { type: "image", mimeType: "image/png", data: btoa("x".repeat(3_000)) }
+const IMAGE = { type: "image" as const, mimeType: "image/png", data: btoa("x".repeat(3_000)) }
 
 test("an export is the stored lines, valid or not, in chunks", async () => {
   const storage = createMemoryStorage()

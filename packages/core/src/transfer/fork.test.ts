@@ -147,7 +147,7 @@ test("queued entries, and a session that is not written yet, fork as they are in
   const sessions = sessionsIn(undefined, { persistAfter: "assistant" })
   const source = await sessions.create({ id: "s" })
   await source.append(user("waits", "a"))
-  const image = { type: "image", mimeType: "image/png", data: btoa("x".repeat(3_000)) }
+  const image = { type: "image" as const, mimeType: "image/png", data: btoa("x".repeat(3_000)) }
   await source.append({ type: "message", id: "b", message: { role: "user", content: [image] } })
   const early = await sessions.fork("s", { id: "early" })
   expect((await early.context()).messages.map(({ entryId }) => entryId)).toEqual(["a", "b"])

@@ -77,7 +77,7 @@ test("a hook that rejects an entry rejects the import, before anything is writte
 })
 
 test("a hook must return an entry", async () => {
-  const append: Hooks["append"] = () => ({ type: "message", message: { role: 7 } })
+  const append: Hooks["append"] = () => ({ type: "message", message: { role: 7 } }) as never
   const sessions = sessionsIn(undefined, { hooks: { append } })
   expect(await codeOf(sessions.import(`${HEADER}\n${line(1, "a")}\n`, { id: "new" }))).toBe("invalid")
   expect(await sessions.storage.head("new")).toBeUndefined()

@@ -240,7 +240,7 @@ test("a text that only looks like a reference is restored as it was", async () =
 })
 
 test("inline images and long texts go to the blob store, as in an append", async () => {
-  const image = { type: "image", mimeType: "image/png", data: btoa("x".repeat(3_000)) }
+  const image = { type: "image" as const, mimeType: "image/png", data: btoa("x".repeat(3_000)) }
   const source = sessionsIn()
   const session = await source.create({ id: "s" })
   await session.append({

@@ -3,17 +3,18 @@ import { sessionsIn, textOf } from "../../test/transfer.ts"
 import { assistant, user } from "../../test/writers.ts"
 import { entryToMarkdown } from "./markdown.ts"
 import { blockText, inlineText, sizeText } from "./markdown-text.ts"
+import type { Message } from "../format/message.ts"
 
 const AT = "2026-01-31T09:30:00.000Z"
 
-function said(message: Record<string, unknown>): string | undefined {
+function said(message: object): string | undefined {
   return entryToMarkdown({
     type: "message",
     id: "a",
     parentId: null,
     seq: 1,
     timestamp: AT,
-    message,
+    message: message as Message,
   })
 }
 
@@ -28,7 +29,7 @@ test("a document has a head and the whole history of the current path across com
   await session.branch("a")
   await session.append([user("secret", "c"), assistant("second", "b")])
   await session.tombstone("c")
-  const compaction = { type: "compaction", summary: "so far\nso good", firstKeptEntryId: "b", tokensBefore: 9 }
+  const compaction = { type: "compaction" as const, summary: "so far\nso good", firstKeptEntryId: "b", tokensBefore: 9 }
   await session.append({ ...compaction, readFiles: [], modifiedFiles: [] })
   await session.branchWithSummary("b", "was elsewhere")
   await session.title("A *title*")
@@ -56,7 +57,7 @@ test("a compaction is marked at its position, after the messages that it summari
   const sessions = sessionsIn()
   const session = await sessions.create({ id: "s" })
   await session.append(user("before", "a"))
-  const compaction = { type: "compaction", summary: "so far\nso good", firstKeptEntryId: "a", tokensBefore: 9 }
+  const compaction = { type: "compaction" as const, summary: "so far\nso good", firstKeptEntryId: "a", tokensBefore: 9 }
   await session.append([{ ...compaction, readFiles: [], modifiedFiles: [] }, user("after")])
   const text = await textOf(sessions.export("s", { format: "markdown" }))
   const places = ["before", "## Compaction", "> so far\n> so good", "after"].map((part) => text.indexOf(part))
@@ -99,13 +100,13 @@ test("shell commands and custom roles are rendered, and hidden notes are not", (
   expect(ran).toBe("## bashExecution · 2026-01-31 09:30:00 UTC\n\nRan `ls`\n```\na\n```")
   expect(said({ role: "bare" })).toContain('"role": "bare"')
   const note = {
-    type: "custom_message",
+    type: "custom_message" as const,
     id: "a",
     parentId: null,
     seq: 1,
     timestamp: AT,
     customType: "n",
-    content: "shown",
+    content: [{ type: "text" as const, text: "shown" }],
   }
   expect(entryToMarkdown({ ...note, display: true })).toContain("shown")
   expect(entryToMarkdown({ ...note, display: false })).toBeUndefined()

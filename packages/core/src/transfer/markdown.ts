@@ -130,9 +130,11 @@ function contentBody(content: unknown): readonly string[] {
 function resultBody(content: unknown): readonly string[] {
   const blocks = blocksOf(content)
   if (blocks === undefined) return [json(content)]
-  return blocks.map((block) =>
-    block.type === "text" ? fenced(neutralized(String(block["text"]))) : blockToMarkdown(block),
-  )
+  return blocks.map((block) => {
+    if (block.type !== "text") return blockToMarkdown(block)
+    const text: unknown = block.text
+    return fenced(neutralized(String(text)))
+  })
 }
 
 function blockToMarkdown(block: ContentBlock): string {

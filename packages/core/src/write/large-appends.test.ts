@@ -10,7 +10,7 @@ test("an append that is too large for a line keeps its position, its id and its 
   const made = now
   const first = session.append(said("first"))
   const large = session.append(said("large ".repeat(500)))
-  const wrong = session.append({ type: "message" })
+  const wrong = session.append({ type: "message" } as never)
   const last = session.append([said("last")])
   await expect(wrong).rejects.toMatchObject({ code: "invalid" })
   await Promise.all([first, large, last])

@@ -166,7 +166,7 @@ test("an invalid entry of one caller fails no other caller", async () => {
   const outcomes = await Promise.all([
     session.append(user("good", "g1")).then(({ ids }) => ids),
     codeOf(session.append(user("x".repeat(2_000)))),
-    codeOf(session.append({ type: "message" })),
+    codeOf(session.append({ type: "message" } as never)),
     codeOf(session.append({ type: "custom", customType: "c", data: cyclic })),
     codeOf(session.append([user("y".repeat(1_200)), user("y".repeat(1_200)), user("y".repeat(1_200))])),
     codeOf(session.append([])),
@@ -183,8 +183,8 @@ test("changing the object after append changes neither memory nor log", async ()
   const { sessions, storage } = createWriter(location)
   const session = await sessions.create({ id: "s" })
   const release = storage.hold("append")
-  const block = { type: "text", text: "as it was" }
-  const entry = { type: "message", id: "a", message: { role: "user", content: [block] } }
+  const block = { type: "text" as const, text: "as it was" }
+  const entry = { type: "message" as const, id: "a", message: { role: "user" as const, content: [block] } }
   const value = { list: [1] }
   const list: NewEntry[] = [entry]
   const appended = session.append(list)

@@ -151,7 +151,7 @@ function tokens(count: number): KeepRule {
 }
 
 function said(role: string, units: number): Message {
-  return { role, content: [{ type: "text", text: "x".repeat(units) }] }
+  return { role: role as "user", content: [{ type: "text", text: "x".repeat(units) }] }
 }
 
 function calls(...ids: readonly string[]): Message {

@@ -1,5 +1,5 @@
 /** Finds the cut point of a compaction: the first message that is kept. Pure and linear. */
-import type { Message, ToolCallBlock, ToolResultMessage } from "../../format/message.ts"
+import type { Message, ToolCallBlock } from "../../format/message.ts"
 import { estimateMessage } from "../../format/tokens.ts"
 
 export interface CutPoint {
@@ -73,7 +73,7 @@ export function validCuts(messages: readonly Message[]): readonly boolean[] {
     if (message.role === "user" || message.role === "assistant") lastSpoken = index
     if (message.role === "assistant") openCalls(open, message, index)
     if (message.role !== "toolResult") continue
-    const { toolCallId } = message as ToolResultMessage
+    const { toolCallId } = message
     const waiting = open.get(toolCallId)
     if (waiting === undefined) continue
     lastResult[waiting.call] = index

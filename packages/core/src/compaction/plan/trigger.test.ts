@@ -81,7 +81,7 @@ function logOf(records: readonly object[]): { readonly tokens: () => number } {
     const { parent, ...rest } = record as { readonly parent?: string; readonly type?: string }
     const payload = rest.type === undefined ? { type: "message", message: rest } : rest
     const parentId = parent ?? (index === 0 ? null : `e${index}`)
-    return { ...payload, id: `e${index + 1}`, parentId, seq: index + 1, timestamp: "" }
+    return { ...payload, id: `e${index + 1}`, parentId, seq: index + 1, timestamp: "" } as Entry
   })
   const log = EntryLog.of([undefined, ...entries])
   const selection = selectContext(log, entries.length) as Selection

@@ -119,7 +119,7 @@ test("a session that continued meanwhile is not branched; a title or an annotati
 })
 
 function reading(path: string): NewEntry {
-  const content = [{ type: "toolCall", id: "c", name: "read", arguments: { path } }]
+  const content = [{ type: "toolCall" as const, id: "c", name: "read", arguments: { path } }]
   return { type: "message", message: { role: "assistant", content } }
 }
 

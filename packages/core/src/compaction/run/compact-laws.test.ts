@@ -15,7 +15,7 @@ import type { SummarizeRequest } from "../types.ts"
 import { buildSessionContext } from "../../context/build.ts"
 import { renderMessages } from "../../context/render.ts"
 import { selectContext } from "../../context/select.ts"
-import type { NewEntry } from "../../format/new-entry.ts"
+import type { NewEntry, NewMessage } from "../../format/new-entry.ts"
 import { EntryLog } from "../../log/entry-log.ts"
 import { defaultLeaf } from "../../log/path.ts"
 import { createSessions } from "../../session/repository.ts"
@@ -103,7 +103,7 @@ test("law 8: the context fits, or the result names the kept minimum that prevent
 test("a pending call counts with its synthesized result when the result states whether the context fits", async () => {
   const compacted = async (contextWindow: number) => {
     const { session } = await startCompacting()
-    const content = [{ type: "toolCall", id: "c", name: "bash", arguments: {} }]
+    const content = [{ type: "toolCall" as const, id: "c", name: "bash", arguments: {} }]
     await session.append([user(FILLER), { type: "message", message: { role: "assistant", content } }])
     return session.compact({ summarize: async () => "short", contextWindow, summarizerWindow: 9_000, keepMessages: 0 })
   }
@@ -212,7 +212,7 @@ async function play(session: Session, script: readonly (readonly [(typeof KINDS)
   for (const [kind, n] of script) {
     const marker = `<<${count++}>>${"x".repeat(n * 8)}`
     const near = ids.at(-1 - (n % Math.max(1, ids.length)))
-    const message = (value: object): Promise<unknown> => add({ type: "message", message: value })
+    const message = (value: object): Promise<unknown> => add({ type: "message", message: value as NewMessage })
     if (kind === "user" || kind === "assistant") await message({ role: kind, content: marker })
     else if (kind === "calls") {
       open = Array.from({ length: 1 + (n % 3) }, () => `call${count++}`)

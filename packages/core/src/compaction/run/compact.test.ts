@@ -6,6 +6,8 @@ import { assistant, codeOf, contextTexts, storedEntries, user } from "../../../t
 import { SUMMARY_HEADINGS, SUMMARY_SYSTEM_PROMPT } from "../summary/prompts.ts"
 import type { SummarizeRequest } from "../types.ts"
 import { createSessions } from "../../session/repository.ts"
+import type { NewEntry } from "../../format/new-entry.ts"
+import type { ToolCallBlock } from "../../format/message.ts"
 
 test("the summary replaces the messages before the kept part, here and in a session that is opened again", async () => {
   const { session, reopen, location } = await startCompacting()
@@ -40,7 +42,7 @@ test("over five compactions, each summary is in the next prompt, and files accum
   const { session, reopen, location } = await startCompacting()
   const written: string[] = []
   for (let round = 1; round <= 5; round++) {
-    const path = (name: string, args: object): object => ({
+    const path = (name: string, args: { readonly path: string }): ToolCallBlock => ({
       type: "toolCall",
       id: `${name}${round}`,
       name,
@@ -52,10 +54,10 @@ test("over five compactions, each summary is in the next prompt, and files accum
       ...(round === 3 ? [path("write", { path: "read1.ts" })] : []),
     ]
     const results = content.map((call) => ({
-      type: "message",
-      message: { role: "toolResult", toolCallId: (call as { id: string }).id, isError: false, content: FILLER },
+      type: "message" as const,
+      message: { role: "toolResult" as const, toolCallId: call.id, isError: false, content: FILLER },
     }))
-    const turn = [
+    const turn: NewEntry[] = [
       user(`ask ${round} ${FILLER}`),
       { type: "message", message: { role: "assistant", content } },
       ...results,

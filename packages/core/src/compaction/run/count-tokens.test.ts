@@ -24,7 +24,7 @@ test("context() counts with it, whether the context fits, including the system p
 
 test("pruning by shares of the window uses it", async () => {
   const { session, sessions } = await startCompacting()
-  const content = [{ type: "toolCall", id: "c", name: "bash", arguments: {} }]
+  const content = [{ type: "toolCall" as const, id: "c", name: "bash", arguments: {} }]
   await session.append([
     user("a"),
     { type: "message", message: { role: "assistant", content } },

@@ -11,6 +11,8 @@ import type { SummarizeRequest } from "../types.ts"
 import type { NewEntry } from "../../format/new-entry.ts"
 import { createSessions } from "../../session/repository.ts"
 import type { Session } from "../../session/types.ts"
+import type { ContentBlock } from "../../format/message.ts"
+import type { Fields } from "../../format/shape.ts"
 
 test("S7.11: after a compaction the context is the summary and the entries from the first kept one on", async () => {
   const { session, reopen, location } = await startCompacting()
@@ -70,7 +72,7 @@ test("S7.13: no compaction cuts between a call and its result", async () => {
   for (const rule of [...rules, { keepTurns: 1 }, { keepMessages: 0 }]) {
     const { session } = await startCompacting()
     await session.append([user(FILLER), assistant(FILLER)])
-    const meanwhile = { type: "message", message: { role: "bashExecution", command: "ls", output: FILLER } }
+    const meanwhile: NewEntry = { type: "message", message: { role: "bashExecution", command: "ls", output: FILLER } }
     await session.append([user(FILLER), call("a", "read", {}, "b"), result("b"), meanwhile, result("a")])
     await session.append([assistant(FILLER), user(FILLER), call("c", "read", {}), result("c")])
     await session.compact({ summarize: async () => "short", ...rule })
@@ -169,7 +171,7 @@ test("S7.17: a further compaction asks to merge only the new messages into the p
 
 test("S7.18: a summarizer gets the conversation as flat text", async () => {
   const { session } = await startCompacting()
-  const content = [
+  const content: ContentBlock[] = [
     { type: "thinking", thinking: "unseen" },
     { type: "toolCall", id: "1", name: "read", arguments: { path: "a.ts", lines: [1, 2] } },
     { type: "text", text: "I look." },
@@ -190,8 +192,8 @@ test("S7.18: a summarizer gets the conversation as flat text", async () => {
   expect(asked[0]?.startsWith(`<conversation>\n${flat.join("\n\n")}\n</conversation>\n\n`)).toBe(true)
 })
 
-function call(id: string, name: string, args: object, ...more: readonly string[]): NewEntry {
-  const content = [id, ...more].map((one) => ({ type: "toolCall", id: one, name, arguments: args }))
+function call(id: string, name: string, args: Fields, ...more: readonly string[]): NewEntry {
+  const content = [id, ...more].map((one) => ({ type: "toolCall" as const, id: one, name, arguments: args }))
   return { type: "message", message: { role: "assistant", content } }
 }
 

@@ -231,7 +231,7 @@ test("an error for nothing to cut names the rule, and the window if the context 
 })
 
 function calling(result: string): NewEntry[] {
-  const content = [{ type: "toolCall", id: "c", name: "bash", arguments: {} }]
+  const content = [{ type: "toolCall" as const, id: "c", name: "bash", arguments: {} }]
   return [
     { type: "message", message: { role: "assistant", content } },
     { type: "message", message: { role: "toolResult", toolCallId: "c", isError: false, content: result } },

@@ -2,6 +2,7 @@ import { expect, test } from "vitest"
 import type { Message } from "../../format/message.ts"
 import type { Entry } from "../../format/entry.ts"
 import { collectFiles, withFileLists, withoutFileLists } from "./files.ts"
+import type { Fields } from "../../format/shape.ts"
 
 test("files are those that the tools read and changed, sorted; a changed one is only in that list", () => {
   const files = collectFiles([
@@ -42,7 +43,7 @@ test("the lists are at a summary's end and are removed as they were added, for a
   expect(withFileLists("s", lists[3] as (typeof lists)[0])).toBe("s")
 })
 
-function calls(...all: readonly (readonly [string, object])[]): Message {
-  const content = all.map(([name, args], n) => ({ type: "toolCall", id: `c${n}`, name, arguments: args }))
+function calls(...all: readonly (readonly [string, Fields])[]): Message {
+  const content = all.map(([name, args], n) => ({ type: "toolCall" as const, id: `c${n}`, name, arguments: args }))
   return { role: "assistant", content }
 }

@@ -89,13 +89,13 @@ function conversation(...kinds: readonly string[]): ContextMessage[] {
 
 function toMessage(kind: string, index: number): Message {
   const [role = "", ids = ""] = kind.split(":")
-  const text = (units: number) => ({ type: "text", text: "x".repeat(units) })
+  const text = (units: number) => ({ type: "text" as const, text: "x".repeat(units) })
   if (role === "call") {
-    const content = ids.split(",").map((id) => ({ type: "toolCall", id, name: "bash", arguments: { index } }))
+    const content = ids.split(",").map((id) => ({ type: "toolCall" as const, id, name: "bash", arguments: { index } }))
     return { role: "assistant", content }
   }
   if (role === "result") return { role: "toolResult", toolCallId: ids, isError: false, content: [text(index * 50)] }
-  return { role, content: [text(10 + index * 7)] }
+  return { role: role as "user", content: [text(10 + index * 7)] }
 }
 
 function tokensOf(group: readonly ContextMessage[]): number {

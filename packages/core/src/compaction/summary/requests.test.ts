@@ -174,7 +174,7 @@ function toldIn(prompts: readonly string[]): (string | undefined)[] {
 }
 
 function said(text: string, role = "user"): ContextMessage[] {
-  return [{ entryId: text, kind: "message", message: { role, content: [{ type: "text", text }] } }]
+  return [{ entryId: text, kind: "message", message: { role: role as "user", content: [{ type: "text", text }] } }]
 }
 
 function turn(text: string, units: number): ContextMessage[] {

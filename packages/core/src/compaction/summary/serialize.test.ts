@@ -3,8 +3,8 @@ import type { ContextMessage } from "../../context/types.ts"
 import type { Message } from "../../format/message.ts"
 import { escapeTags, RESULT_UNITS, serializeConversation } from "./serialize.ts"
 
-const text = (value: string) => ({ type: "text", text: value })
-const file = (path: string) => ({ type: "file", path, mimeType: "application/pdf" })
+const text = (value: string) => ({ type: "text" as const, text: value })
+const file = (path: string) => ({ type: "file" as const, path, mimeType: "application/pdf" })
 
 test("a conversation is flat text: roles and texts, calls after the text, results cut, thinking left out", () => {
   const said = conversation(
@@ -22,7 +22,7 @@ test("a conversation is flat text: roles and texts, calls after the text, result
     { role: "system", content: [text("Be brief.")] },
     { role: "bashExecution", command: "ls", output: "a" },
     { role: "user", content: [{ type: "image", data: "AAAA", mimeType: "image/png" }, file("a.pdf")] },
-    { role: "assistant", content: [{ type: "toolCall", id: "3", name: "odd", arguments: "text" }] },
+    { role: "assistant", content: [{ type: "toolCall", id: "3", name: "odd", arguments: "text" as never }] },
   )
   expect(said).toBe(
     [

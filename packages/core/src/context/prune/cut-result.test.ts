@@ -25,9 +25,9 @@ test("the text of all blocks is cut as one, with one notice in place of the firs
 })
 
 test("images, signed text and blocks of unknown types stay whole and in place, and do not count", () => {
-  const image = { type: "image", data: "aGk=", mimeType: "image/png" }
-  const signed = { type: "text", text: "s".repeat(99), textSignature: "x" }
-  const other = { type: "x_chart", text: "c".repeat(99) }
+  const image = { type: "image" as const, data: "aGk=", mimeType: "image/png" }
+  const signed = { type: "text" as const, text: "s".repeat(99), textSignature: "x" }
+  const other = { type: "acme:chart" as const, text: "c".repeat(99) }
   expect(trimmed(text("abcdef"), image, signed, other, text("ghijkl"))).toEqual([
     text("abcd\n[... 4 of 12 characters cut ...]\n"),
     image,

@@ -51,7 +51,7 @@ export function trimResult<M extends Message>(message: M, o: { readonly head: nu
 }
 
 function isPlainText(block: ContentBlock): block is TextBlock {
-  return block.type === "text" && typeof (block as TextBlock).text === "string" && !isOpaque(block)
+  return block.type === "text" && typeof block.text === "string" && !isOpaque(block)
 }
 
 function textBefore(text: string, units: number): string {

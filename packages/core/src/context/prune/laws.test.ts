@@ -180,7 +180,7 @@ function unitsOf(indexes: readonly number[], messages: Case["before"]): number {
 
 function plainUnits(content: ModelMessage["content"]): number {
   return content.reduce(
-    (sum, block) => sum + (block.type === "text" && !("textSignature" in block) ? (block as TextBlock).text.length : 0),
+    (sum, block) => sum + (block.type === "text" && !("textSignature" in block) ? block.text.length : 0),
     0,
   )
 }

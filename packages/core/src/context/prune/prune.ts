@@ -4,7 +4,7 @@
  */
 import { contentUnits, estimateMessage, estimateMessages, type TokenCounter } from "../../format/tokens.ts"
 import { SessionError } from "../../format/errors.ts"
-import type { AssistantMessage, Message, ToolResultMessage } from "../../format/message.ts"
+import type { Message, ToolResultMessage } from "../../format/message.ts"
 import { callsOf } from "../content.ts"
 import type { ContextMessage, PrunedResult } from "../types.ts"
 import { clearResult, isClearable, trimmableUnits, trimResult } from "./cut-result.ts"
@@ -105,10 +105,9 @@ export function eligibleResults(messages: readonly Message[], exempt: readonly b
 export function exemptResults(messages: readonly Message[], tools: readonly string[]): readonly boolean[] {
   const names = new Map<string, string>()
   return messages.map((message) => {
-    if (message.role === "assistant")
-      for (const { id, name } of callsOf(message as AssistantMessage)) names.set(id, name)
+    if (message.role === "assistant") for (const { id, name } of callsOf(message)) names.set(id, name)
     if (message.role !== "toolResult") return false
-    const { toolName, toolCallId } = message as ToolResultMessage
+    const { toolName, toolCallId } = message
     return tools.includes(toolName ?? names.get(toolCallId) ?? "")
   })
 }

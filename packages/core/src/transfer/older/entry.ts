@@ -24,7 +24,7 @@ export function entryToV4(older: LogRecord, position: EntryPosition): Entry {
     seq: position.seq,
     timestamp: timestampOf(timestamp) ?? position.timestamp,
     ...rest,
-  }
+  } as Entry
 }
 
 /** Null, which clears the title, for an empty or missing one. */

@@ -39,7 +39,7 @@ export function migrateV3ToV4(older: OlderLog, source: Source, report: Report, i
   const records = converted.map((record) => {
     if (isRawLine(record)) return record
     const entry = withReferences(record, links, log, report)
-    return storesState(entry.type) ? { ...entry, state: states.get(entry.seq) } : entry
+    return storesState(entry.type) ? ({ ...entry, state: states.get(entry.seq) } as Entry) : entry
   })
   return { header, records }
 }
@@ -118,8 +118,8 @@ function titleChange(
   payload: Readonly<Record<string, unknown>>,
 ): Entry {
   const id = ulidAt(timeOf(timestamp) ?? 0, position.seq)
-  const base = { type: "title_change", id, ...position, timestamp }
-  return { ...base, ...payload, ...base }
+  const base = { type: "title_change" as const, id, ...position, timestamp }
+  return { ...base, ...payload, ...base } as Entry
 }
 
 /** The first kept entry of a compaction that keeps nothing, in oh-my-pi. */
