@@ -108,8 +108,8 @@ export async function tipsOfStored(
 
 /** The entry without its content: a stub of every entry fits in memory. */
 function stubOf({ type, id, parentId, seq, timestamp, fromId, settles }: Entry): Entry {
-  const stub = { type, id, parentId, seq, timestamp }
-  return isLeaving(stub) ? { ...stub, fromId, settles } : stub
+  const stub = { type, id, parentId, seq, timestamp } as Entry
+  return isLeaving(stub) ? ({ ...stub, fromId, settles } as Entry) : stub
 }
 
 /** Projects an entry. Its blobs are read only if the projection needs them: a title, a metadata value, or one of the first prompts. */

@@ -242,6 +242,6 @@ test("of two projections that are equal otherwise the one with tips is used", as
 
 /** A root of its own, as each entry of another writer may be. */
 function aside(seq: number): Entry {
-  const message = { role: "user", content: [] }
+  const message = { role: "user" as const, content: [] }
   return { type: "message", id: `${seq}`.padStart(26, "0"), parentId: null, seq, timestamp: "", message }
 }
