@@ -143,6 +143,29 @@ test("a document whose answer is lost is committed if one write followed, and in
   }
 })
 
+test("a document whose write is repeated by a proxy is never a conflict, however many writes came between", async () => {
+  for (const between of [1, 2, 3]) {
+    const { storage, store, bucket } = openStorage()
+    const other = openStorage(bucket).storage
+    const version = await other.docs.put("x", "before", { expect: null })
+    replaceNextPut(
+      store,
+      async (_, proceed) => {
+        proceed()
+        for (let n = 0; n < between; n++) {
+          const found = await other.docs.get("x")
+          await other.docs.put("x", `after ${n}`, { expect: found?.version ?? null })
+        }
+        return proceed()
+      },
+      "docs/",
+    )
+    const putting = storage.docs.put("x", "mine", { expect: version })
+    if (between === 1) expect(await putting).toBe("v:mine")
+    else await expect(putting).rejects.toMatchObject({ code: "indeterminate" })
+  }
+})
+
 test("a document whose request is lost is a conflict if another write took its place", async () => {
   const { storage, store, bucket } = openStorage()
   const other = openStorage(bucket).storage

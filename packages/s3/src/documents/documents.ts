@@ -112,20 +112,23 @@ async function compareAndSet(
   const at = await objectKeyOf(deps, key, o, backoff)
   const token = createToken(deps.time)
   let sent = false
+  /** An attempt may still arrive. */
   let uncertain = false
+  /** An attempt may have been committed, also one that was refused: a client or proxy may have sent it twice. */
+  let mayBeCommitted = false
   let failure: ObjectStoreError | undefined
   let base: StoredDoc | undefined
   for (;;) {
     const stored = await readDoc(deps, key, at, sent ? {} : o, backoff).catch((error: unknown) => {
-      const mayBeWritten = failure !== undefined && (uncertain || !provesNotWritten(failure))
-      throw mayBeWritten ? unknownOutcome(deps, key, at, failure as ObjectStoreError) : error
+      throw mayBeCommitted ? unknownOutcome(deps, key, at, failure as ObjectStoreError) : error
     })
     // Committed: the object is this write's, or replaced this write's.
     if (sent && (stored.token === token || stored.replaced === token)) return true
     if (failure !== undefined && stored.token !== base?.token) {
-      // Another write replaced the object that this one was to replace, so this one was not and will never be committed.
-      if (etags !== "none" && stored.replaced === base?.token) uncertain = false
-      if (uncertain) throw unknownOutcome(deps, key, at, failure)
+      // Another write replaced the object that this one was to replace, so this one was not and will never be committed. If several
+      // writes followed each other, this one may have been the first of them.
+      if (etags !== "none" && stored.replaced === base?.token) uncertain = mayBeCommitted = false
+      if (mayBeCommitted) throw unknownOutcome(deps, key, at, failure)
     }
     if ((stored.text ?? null) !== from) return false
     if (failure !== undefined && !(isRetryable(failure) && (await backoff.pause(failure)))) {
@@ -151,6 +154,7 @@ async function compareAndSet(
       failure =
         error instanceof ObjectStoreError ? error : new ObjectStoreError("refused", String(error), { certain: false })
       uncertain ||= !failure.certain
+      mayBeCommitted ||= !provesNotWritten(failure)
     }
   }
 }
