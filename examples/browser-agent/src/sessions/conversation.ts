@@ -50,7 +50,7 @@ export async function readConversation(
 function otherLeafOf(session: Session, tree: ShownTree, path: readonly ShownNode[]): string | undefined {
   const diverged = session.diagnostics.find(({ code }) => code === "diverged")
   for (const id of [diverged?.leaf, diverged?.otherLeaf]) {
-    if (id === undefined || !tree.at.has(id)) continue
+    if (id === undefined || id === null || !tree.at.has(id)) continue
     const there = new Set(pathTo(tree, id))
     const apart = path.filter((node) => !there.has(node))
     const questions = apart.filter(({ entry }) => messageOf(entry)?.role === "user").length

@@ -53,8 +53,8 @@ export interface Diagnostic {
   readonly entryId?: string
   /** With `torn_tail`: the number of bytes. */
   readonly bytes?: number
-  /** With `diverged`: the leaf, and the last message of the newest other branch. */
-  readonly leaf?: string
+  /** With `diverged`: the leaf (null after `resetLeaf`), and the last message of the newest other branch. */
+  readonly leaf?: string | null
   readonly otherLeaf?: string
   /** With `diverged`: the last messages of the other branches, newest first. Up to `more` older ones are not named. */
   readonly tips?: readonly { readonly seq: number; readonly id: string }[]

@@ -8,6 +8,7 @@ import type { ContextState, Entry, ModelRef } from "../format/entry.ts"
 import type { Header, Origin, ParentSession } from "../format/header.ts"
 import { isObject } from "../format/shape.ts"
 import type { EntryLog } from "../log/entry-log.ts"
+import { leafAt } from "../log/path.ts"
 import { NO_TIPS, openTips, type OpenTips, projectTips, settledLines, type Tips } from "../log/tips.ts"
 import type { HeadInfo, PartInfo, Seq } from "../storage/contract.ts"
 import { concernsPrompts, firstPromptOf, PromptList, type PromptProjection } from "./first-prompt.ts"
@@ -159,7 +160,7 @@ export function projectFields(projection: InfoProjection, entry: Entry | undefin
   const next: Mutable<InfoProjection> = { ...projection, to: { seq, id: entry?.id ?? "" } }
   projectBranches(next, entry, seq)
   if (entry === undefined) return next
-  next.leaf = entry.id
+  next.leaf = leafAt(entry)
   if (projection.leaf !== entry.parentId) leavePath(next)
   const field = entry as Readonly<Record<string, unknown>>
   switch (entry.type) {

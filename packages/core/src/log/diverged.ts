@@ -8,8 +8,8 @@ import { tipsOfLog } from "./whole-tips.ts"
 
 /** The log has branches that end off the path of the session's leaf, and that were not left knowingly. */
 export interface Divergence {
-  /** This session's leaf. */
-  readonly leaf: string
+  /** This session's leaf; null after `resetLeaf`. */
+  readonly leaf: string | null
   /** The last message of the newest of these branches. */
   readonly otherLeaf: string
   /** The last messages of these branches, newest first. */
@@ -29,13 +29,14 @@ export function openAt(log: EntryLog, tips: Tips | undefined, leaf: Seq | null, 
 /** Undefined if no tip is named. */
 export function divergenceAt(leaf: string | null, open: OpenTips): Divergence | undefined {
   const [newest] = open.tips
-  return leaf === null || newest === undefined ? undefined : { leaf, otherLeaf: newest.id, ...open }
+  return newest === undefined ? undefined : { leaf, otherLeaf: newest.id, ...open }
 }
 
 export function toDiagnostic(divergence: Divergence): Diagnostic {
   const { leaf, tips, more } = divergence
   const named = tips.length === 1 ? "one more branch" : `${tips.length} more branches`
   const also = more === undefined ? "" : `, and up to ${more} older ones`
-  const message = `The session has ${named} beside that of ${leaf}${also}: several writers continued it. Branch to the one to continue from, or settle them: ${tips.map(({ id }) => id).join(", ")}.`
+  const here = leaf === null ? "the beginning" : `that of ${leaf}`
+  const message = `The session has ${named} beside ${here}${also}: several writers continued it. Branch to the one to continue from, or settle them: ${tips.map(({ id }) => id).join(", ")}.`
   return { code: "diverged", seq: (tips[0] as OpenTip).seq, ...divergence, message }
 }

@@ -4,6 +4,7 @@
  */
 import type { Seq } from "../storage/contract.ts"
 import type { Diagnostic } from "../format/diagnostics.ts"
+import type { Entry } from "../format/entry.ts"
 import type { EntryLog } from "./entry-log.ts"
 
 /** The answer depends on lines that are not held. */
@@ -66,7 +67,17 @@ export function pathTo(log: EntryLog, leaf: Seq): Path {
   return { seqs: seqs.reverse(), reachesRoot: seq === ROOT }
 }
 
-/** The default leaf: the last entry of the log. Null if the log has none; undefined if none is held. */
+/**
+ * The default leaf: the last entry of the log. Null if the log has none, or if the last entry has moved the leaf before the first entry;
+ * undefined if no entry is held.
+ */
 export function defaultLeaf(log: EntryLog): Seq | null | undefined {
-  return log.entryBefore(log.end) ?? (log.complete ? null : undefined)
+  const last = log.entryBefore(log.end)
+  if (last === undefined) return log.complete ? null : undefined
+  return leafAt(log.at(last) as Entry) === null ? null : last
+}
+
+/** The leaf that an entry makes: the entry itself, or null after a `leaf` entry without a parent (`resetLeaf`). */
+export function leafAt(entry: Pick<Entry, "type" | "id" | "parentId">): string | null {
+  return entry.type === "leaf" && entry.parentId === null ? null : entry.id
 }

@@ -1,7 +1,7 @@
 import { createMemoryLocation, createMemoryStorage } from "@sessions/memory"
 import { expect, test } from "vitest"
 import { createCountingStorage } from "../../test/counting-storage.ts"
-import { assistant, codeOf, contextTexts, note, storedEntries, user } from "../../test/writers.ts"
+import { assistant, codeOf, contextTexts, createWriter, note, storedEntries, user } from "../../test/writers.ts"
 import type { Entry } from "../format/entry.ts"
 import { createSessions } from "./repository.ts"
 import type { Session } from "./types.ts"
@@ -71,13 +71,63 @@ test("branching away and back survives a restart", async () => {
   expect((await session.entry(ids[0] as string))?.["fromId"]).not.toBe("root")
   await session.resetLeaf()
   const opened = await elsewhere.open("s")
-  expect(opened.leafId).toBe(session.leafId)
+  expect([session.leafId, opened.leafId]).toEqual([null, null])
   expect((await opened.context()).messages).toEqual([])
   await opened.append(user("new root"))
   expect(await contextTexts(opened)).toEqual(["new root"])
   const tree = await opened.tree()
-  expect(tree.roots).toHaveLength(3)
-  expect(tree.path).toHaveLength(2)
+  expect(tree.roots).toHaveLength(4)
+  expect(tree.path).toEqual([opened.leafId])
+})
+
+test("after resetLeaf the next entry has no parent, also behind annotations and in one go", async () => {
+  const { session } = await start()
+  await session.append(user("a"))
+  const reset = session.resetLeaf()
+  expect(session.leafId).toBeNull()
+  const [, , { ids }] = await Promise.all([reset, session.title("t"), session.append(user("b"))])
+  expect(await session.entry(ids[0] as string)).toMatchObject({ parentId: null })
+  expect(await contextTexts(session)).toEqual(["b"])
+})
+
+test("if another writer goes on where resetLeaf was called, the leaf stays null, and follows only a new beginning", async () => {
+  const { session, elsewhere } = await start()
+  await session.append(user("a"))
+  const before = await elsewhere.open("s")
+  await session.resetLeaf()
+  await before.append(user("goes on"))
+  await session.title("one")
+  expect(session.leafId).toBeNull()
+  await session.resetLeaf()
+  await before.close()
+  const after = await elsewhere.open("s")
+  const { ids } = await after.append(user("starts anew"))
+  await session.title("two")
+  expect(ids).toHaveLength(1)
+  expect(await contextTexts(session)).toEqual(["starts anew"])
+})
+
+test("after resetLeaf an open branch of another writer is still reported", async () => {
+  const { session, elsewhere } = await start()
+  await session.append(user("a"))
+  const before = await elsewhere.open("s")
+  await session.append(user("b"))
+  const { ids } = await before.append(user("c"))
+  await before.close()
+  await session.resetLeaf()
+  const opened = await elsewhere.open("s")
+  expect(opened.leafId).toBeNull()
+  for (const { diagnostics } of [session, opened])
+    expect(diagnostics).toMatchObject([{ code: "diverged", leaf: null, tips: [{ id: ids[0] }] }])
+})
+
+test("a reset that fails leaves the leaf as it was", async () => {
+  const { sessions, storage } = createWriter()
+  const session = await sessions.create({ id: "s" })
+  const { ids } = await session.append(user("a"))
+  storage.fail("append", "quota")
+  expect(await codeOf(session.resetLeaf())).toBe("quota")
+  expect(session.leafId).toBe(ids[0])
 })
 
 test("a compaction cannot be edited", async () => {

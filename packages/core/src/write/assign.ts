@@ -5,7 +5,7 @@ import { foldState, storesState } from "../context/state.ts"
 import { SessionError } from "../format/errors.ts"
 import { type EntryPayload, type NewEntry, normalizeNewEntry } from "../format/new-entry.ts"
 import { isObject } from "../format/shape.ts"
-import type { NeedsOlder } from "../log/path.ts"
+import { leafAt, type NeedsOlder } from "../log/path.ts"
 import { settlesOf } from "../log/settles.ts"
 import { isLeaving, settledIds } from "../log/tips.ts"
 import type { Seq } from "../storage/contract.ts"
@@ -83,8 +83,9 @@ export function assign(
     }
     let complete = path !== undefined && needsState(payload) ? withState(payload, path, fresh) : payload
     if (isLeaving(payload)) complete = withSettles(payload, target, state)
-    fresh.push(encodeForAppend(complete, place, end !== undefined, o))
-    if (end === undefined) leafId = id
+    const encoded = encodeForAppend(complete, place, end !== undefined, o)
+    fresh.push(encoded)
+    if (end === undefined) leafId = leafAt(encoded.pending)
     else end = id
   }
   return { ids, fresh }

@@ -1,6 +1,7 @@
 /** Pending appends: their entries are at the end of the log in memory, and their lines wait to be acknowledged. */
 import { ANNOTATION_TYPES } from "../format/entry.ts"
 import { type EncodedEntry, lineOf } from "../format/line.ts"
+import { leafAt } from "../log/path.ts"
 import { utf8Length } from "../storage/utf8.ts"
 import type { Head, Seq } from "../storage/contract.ts"
 import { hasCode } from "../format/errors.ts"
@@ -115,9 +116,10 @@ export function withParent(entry: PendingEntry, parentId: string | null, keepsLe
   return { ...entry, parentId, keepsLeaf, full, stored, bytes, line: undefined }
 }
 
-/** The leaf after these entries; undefined if they do not move it. */
-export function leafAfter(entries: readonly PendingEntry[]): string | undefined {
-  return entries.findLast((entry) => !entry.keepsLeaf)?.id
+/** The leaf after these entries, which follow the leaf `before`. */
+export function leafAfter(entries: readonly PendingEntry[], before: string | null): string | null {
+  const last = entries.findLast((entry) => !entry.keepsLeaf)
+  return last === undefined ? before : leafAt(last)
 }
 
 export function entriesOf(items: readonly PendingAppend[]): PendingEntry[] {

@@ -18,7 +18,7 @@ import {
 import type { RemoteLines } from "./resolve-outcome.ts"
 import type { Seq } from "../storage/contract.ts"
 import type { SessionState } from "./session-state.ts"
-import { parentOf } from "../log/path.ts"
+import { parentOf, ROOT } from "../log/path.ts"
 
 export interface RemoteChange {
   /** The whole append is in the log. */
@@ -47,13 +47,13 @@ export function applyRemote(
   const { own, ownSeqs, foreign, last } = sortLines(found.slots, found.from, items)
   const { committed, left } = takeOut(items, own)
   if (found.kind === "lines") state.applyRemote(found)
-  const ownLeafId = leafAfter([...own.values()]) ?? state.acknowledgedLeafId
+  const ownLeafId = leafAfter([...own.values()], state.acknowledgedLeafId)
   state.acknowledgedLeafId = ownLeafId
   if (last === undefined) {
     state.replacePending(entriesOf(left))
     return { committed, pending: left, refused: [], ownSeqs, foreign, divergence: undefined }
   }
-  const continues = continuesFrom(state.log, ownLeafId, last.seq)
+  const continues = continuesFrom(state.log, ownLeafId, last.seq, found.from)
   const { refuseFrom, follow } = decide(left, foreign, { continues, midTurn })
   const pending = left.slice(0, refuseFrom)
   rebase(pending, { end: last.id, leafId: ownLeafId, keepsLeaf: !follow })
@@ -165,12 +165,24 @@ function rebase(
 
 /**
  * Whether the path of an entry passes the leaf's newest conversation entry. Annotations behind that do not count: another writer may have
- * continued the conversation before they were written.
+ * continued the conversation before they were written. `from`: the first of the lines that were found.
  */
-function continuesFrom(log: EntryLog, leafId: string | null, seq: Seq): boolean {
-  let leaf = leafId === null ? -1 : (log.find(leafId) ?? -1)
+function continuesFrom(log: EntryLog, leafId: string | null, seq: Seq, from: Seq): boolean {
+  if (leafId === null) return startsAnew(log, seq, from)
+  let leaf = log.find(leafId) ?? ROOT
   while (leaf >= 0 && !isConversation(log.at(leaf) as Entry)) leaf = parentOf(log, leaf)
   let at = seq
   while (at > leaf && at >= 0) at = parentOf(log, at)
   return leaf < 0 || at === leaf
+}
+
+/** Whether the path of an entry has no conversation before the lines that were found, which begin at `from`. */
+function startsAnew(log: EntryLog, seq: Seq, from: Seq): boolean {
+  let at = seq
+  while (at >= 0) {
+    const entry = log.at(at) as Entry
+    if (at < from && entry.type !== "leaf" && isConversation(entry)) return false
+    at = parentOf(log, at)
+  }
+  return at === ROOT
 }

@@ -7,7 +7,7 @@ import type { Entry } from "../format/entry.ts"
 import type { Header } from "../format/header.ts"
 import type { Head, Seq } from "../storage/contract.ts"
 import { type EntryLog, type EntrySlot, LazyEntry } from "../log/entry-log.ts"
-import { parentOf } from "../log/path.ts"
+import { leafAt, parentOf } from "../log/path.ts"
 import { divergenceAt, type Divergence, openAt } from "../log/diverged.ts"
 import type { OpenTip, OpenTips } from "../log/tips.ts"
 import { compactionOf, type InfoProjection, projectEntry, withPath, withTips } from "../info/projection.ts"
@@ -81,7 +81,7 @@ export class SessionState {
     // The information keeps metadata values, which must not be the caller's objects; a hint is in the line only.
     const asWritten = pending.hint !== undefined || entry.type === "metadata"
     this.#projectOn(asWritten ? undefined : entry, seq)
-    if (!pending.keepsLeaf) this.leafId = pending.id
+    if (!pending.keepsLeaf) this.leafId = leafAt(pending)
   }
 
   /** The tips that are open to this session; if they are not known, those among the held lines. */
@@ -180,14 +180,14 @@ export class SessionState {
     this.log.truncate(this.acknowledged)
     this.#projections = []
     for (const pending of entries) this.#projectOn(undefined, this.#push(pending))
-    this.leafId = leafAfter(entries) ?? this.acknowledgedLeafId
+    this.leafId = leafAfter(entries, this.acknowledgedLeafId)
   }
 
   /** Removes all pending entries but these, the first ones. */
   keepPending(entries: readonly PendingEntry[]): void {
     this.log.truncate(this.acknowledged + entries.length)
     this.#projections.length = Math.min(this.#projections.length, entries.length)
-    this.leafId = leafAfter(entries) ?? this.acknowledgedLeafId
+    this.leafId = leafAfter(entries, this.acknowledgedLeafId)
   }
 
   #push(pending: PendingEntry): Seq {

@@ -255,7 +255,7 @@ export class WriteQueue {
         bytes += storedBytes(entry, seq, state.log)
         seqs.push(seq++)
       }
-      state.acknowledgedLeafId = leafAfter(entries) ?? state.acknowledgedLeafId
+      state.acknowledgedLeafId = leafAfter(entries, state.acknowledgedLeafId)
     }
     this.#items.splice(0, group.length)
     let next = state.acknowledged
