@@ -1,4 +1,5 @@
 /** Creates sessions, opens stored ones, and reloads a session whose log another writer has replaced. */
+import { hasCode } from "../format/errors.ts"
 import { FORMAT, type Header, VERSION } from "../format/header.ts"
 import type { Entry } from "../format/entry.ts"
 import type { CallOptions, Head, HeadInfo, Seq, SessionStorage } from "../storage/contract.ts"
@@ -54,6 +55,9 @@ export function newSession(
   return new LiveSession({ state, store, options, reload })
 }
 
+/** Attempts to read a log that is replaced, or deleted and created again, each time while it is read. */
+const MAX_REPLACED = 10
+
 /**
  * Opens a session by reading its header and the last window of its log. `readTips`: if the tips of the log are not known, the rest of it
  * is read in the background until the signal aborts. Rejects with `not_found`, `not_a_session`, and the errors of the
@@ -64,6 +68,21 @@ export async function openSession(
   id: string,
   options: LiveSessionOptions,
   o: CallOptions & { readonly readTips?: boolean } = {},
+): Promise<LiveSession> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await openOnce(storage, id, options, o)
+    } catch (error) {
+      if (attempt === MAX_REPLACED || !hasCode(error, "conflict")) throw error
+    }
+  }
+}
+
+async function openOnce(
+  storage: SessionStorage,
+  id: string,
+  options: LiveSessionOptions,
+  o: CallOptions & { readonly readTips?: boolean },
 ): Promise<LiveSession> {
   const { loaded, beside } = await load(storage, id, options, o)
   const { log, headInfo, settled } = loaded

@@ -93,8 +93,9 @@ export function createSessions(o: SessionsOptions): Sessions {
         try {
           return await sessions.create({ ...o, id })
         } catch (error) {
-          // Another writer created it between the two calls, so it can be opened.
-          if (!hasCode(error, "exists") || attempt === MAX_RACES) throw error
+          // Another writer created it between the two calls, so it can be opened; or created and deleted it again and again.
+          const raced = hasCode(error, "exists") || hasCode(error, "conflict")
+          if (!raced || attempt === MAX_RACES) throw error
         }
       }
     },

@@ -305,7 +305,10 @@ export interface Sessions extends AsyncDisposable {
   create(o?: CreateOptions): Promise<Session>
   /** `not_found` if there is no such session; `not_a_session` if the log is not a session. */
   open(id: string, o?: OpenOptions): Promise<Session>
-  /** Opens the session, or creates it. If two callers create it at once, one creates it and the other opens it. */
+  /**
+   * Opens the session, or creates it. If two callers create it at once, one creates it and the other opens it. If others delete it
+   * meanwhile, it is created.
+   */
   openOrCreate(id: string, o?: Omit<CreateOptions, "id">): Promise<Session>
   info(id: string, o?: CallOptions): Promise<SessionInfo>
   /**

@@ -5,7 +5,9 @@ import type { EntryLog, EntrySlot } from "../log/entry-log.ts"
 import { readLines } from "../log/loaded-log.ts"
 import { parseEntry } from "../log/parse-entry.ts"
 import type { SessionState } from "./session-state.ts"
-import type { LogEnd } from "./writer.ts"
+import { hasCode } from "../format/errors.ts"
+import { TRIES } from "../storage/retry.ts"
+import { type LogEnd, readEnd } from "./writer.ts"
 
 export interface ResolveContext {
   readonly id: string
@@ -36,8 +38,24 @@ export type Resolved =
   /** Another session has the id of the one that was to be created. */
   | { readonly kind: "taken" }
 
-/** Rejects with what the storage rejects with, if more of the log has to be read. */
+/**
+ * If the log is replaced or deleted while more of it is read, its end is read again. Rejects with `conflict` if that happens each time,
+ * and with what the storage rejects with.
+ */
 export async function resolveEnd(context: ResolveContext, end: LogEnd | undefined): Promise<Resolved> {
+  const { id, storage, state } = context
+  let found = end
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await compare(context, found)
+    } catch (error) {
+      if (attempt === TRIES || state.head === undefined || !hasCode(error, "conflict")) throw error
+      found = await readEnd(storage, id, state.head)
+    }
+  }
+}
+
+async function compare(context: ResolveContext, end: LogEnd | undefined): Promise<Resolved> {
   const { state } = context
   if (end === undefined) return { kind: "gone" }
   if (state.head === undefined) {
@@ -60,7 +78,7 @@ export function isHeldLine(log: EntryLog, seq: Seq, line: string): boolean {
 async function resolveCut({ id, storage, state }: ResolveContext, end: LogEnd): Promise<Resolved> {
   const { from } = state.log
   if (end.head.next < from) return { kind: "gone" }
-  const lines = await readLines(storage, id, { from, to: end.head.next })
+  const lines = await readLines(storage, id, { from, to: end.head.next, log: end.head.log })
   const known = Math.min(lines.length, state.acknowledged - from)
   let same = 0
   while (same < known && isHeldLine(state.log, from + same, lines[same] as string)) same++

@@ -160,7 +160,7 @@ export async function readEnd(
       const isOther =
         expect === 0 ? !(await isCreated(storage, id, created)) : head.log !== expect.log || head.next <= from
       if (isOther) return { head, from: head.next, lines: [] }
-      const lines = await readLines(storage, id, { from, to: head.next })
+      const lines = await readLines(storage, id, { from, to: head.next, log: head.log })
       if (lines.length === head.next - from) return { head, from, lines }
       throw new StorageError("conflict", `The log of ${id} was replaced or deleted while its end was read.`)
     } catch (error) {
@@ -206,6 +206,6 @@ function isOutcomeUnknown(error: unknown): boolean {
 }
 
 function keepsRefusing({ description }: SessionStorage, id: string): StorageError {
-  const message = `${description} keeps refusing appends to ${id} although its log has not changed.`
+  const message = `${description} refused ${TRIES} appends to ${id}, and after each the log was as the append had expected it. Nothing was written.`
   return new StorageError("conflict", message, { session: id, storage: description })
 }
