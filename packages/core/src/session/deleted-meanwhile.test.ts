@@ -12,7 +12,7 @@ type Act = () => Promise<unknown>
 function raced(): {
   readonly one: Sessions
   readonly two: Sessions
-  plan(...acts: readonly (Act | undefined)[]): void
+  readonly plan: (...acts: readonly (Act | undefined)[]) => void
 } {
   const location = createMemoryLocation()
   const memory = createMemoryStorage({ location })
