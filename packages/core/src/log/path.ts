@@ -78,6 +78,10 @@ export function defaultLeaf(log: EntryLog): Seq | null | undefined {
 }
 
 /** The leaf that an entry makes: the entry itself, or null after a `leaf` entry without a parent (`resetLeaf`). */
-export function leafAt(entry: Pick<Entry, "type" | "id" | "parentId">): string | null {
+export function leafAt(entry: {
+  readonly type: string
+  readonly id: string
+  readonly parentId: string | null
+}): string | null {
   return entry.type === "leaf" && entry.parentId === null ? null : entry.id
 }
