@@ -3,6 +3,18 @@ type Fields = Readonly<Record<string, unknown>>
 
 const ROLES: readonly unknown[] = ["user", "assistant", "toolResult", "system"]
 
+/** Whether a provider refuses this block in a message of this role. */
+function isRefused({ type, ...block }: Fields, role: unknown): boolean {
+  if (type === "text")
+    return typeof block["text"] !== "string" || (role !== "toolResult" && block["text"].trim() === "")
+  if (type === "image") return typeof block["data"] !== "string" || block["data"] === ""
+  if (type === "thinking") return role !== "assistant" || typeof block["thinking"] !== "string"
+  if (type !== "toolCall") return false
+  const { id, name, arguments: args } = block
+  const isCall = typeof id === "string" && typeof name === "string" && typeof args === "object" && args !== null
+  return role !== "assistant" || !isCall
+}
+
 /** The first problem that a provider would reject, or undefined. */
 export function whyRefused(messages: readonly { readonly message: object }[]): string | undefined {
   /** Ids of the latest assistant message's calls that still need a result. */
@@ -11,6 +23,8 @@ export function whyRefused(messages: readonly { readonly message: object }[]): s
     const { role, content, toolCallId } = item.message as Fields
     const blocks = content as readonly Fields[]
     if (!ROLES.includes(role)) return `message ${index} has the role ${String(role)}`
+    const refused = blocks.find((block) => isRefused(block, role))
+    if (refused !== undefined) return `message ${index} (${String(role)}) has the block ${JSON.stringify(refused)}`
     if (role === "toolResult") {
       const call = waiting.indexOf(toolCallId)
       if (call < 0) return `message ${index} is the result of no call before it: ${String(toolCallId)}`
@@ -21,7 +35,7 @@ export function whyRefused(messages: readonly { readonly message: object }[]): s
     if (role === "system") continue
     if (waiting.length > 0) return `message ${index} comes before the results of ${waiting.join(", ")}`
     waiting = role === "assistant" ? blocks.filter(({ type }) => type === "toolCall").map(({ id }) => id) : []
-    if (waiting.some((id) => typeof id !== "string")) return `message ${index} has a call without an id`
+    if (new Set(waiting).size < waiting.length) return `message ${index} has two calls with one id`
   }
   return waiting.length === 0 ? undefined : `the results of ${waiting.join(", ")} are missing`
 }

@@ -37,8 +37,10 @@ test.each(Object.keys(ODD_TEXTS))("a message of %s stays unchanged in files, exp
   const lines = workspace.log("odd").toString().trimEnd().split("\n")
   expect(lines.length).toBe(4)
 
+  // Providers refuse an empty text, so a context leaves it out.
+  const shown = text === "" ? [] : [text, text]
   const read = JSON.parse((await workspace.cli("context", "odd", "--json")).stdout) as { messages: never[] }
-  expect(textsOf(read.messages)).toEqual([text, text])
+  expect(textsOf(read.messages)).toEqual(shown)
 
   const exported = await workspace.cli("export", "odd")
   expect(exported.stdout).toBe(workspace.log("odd").toString())
@@ -46,7 +48,7 @@ test.each(Object.keys(ODD_TEXTS))("a message of %s stays unchanged in files, exp
   expect((await workspace.cli("import", "out.jsonl", "--id", "again")).exit).toBe(0)
   expect(workspace.log("again").toString()).toBe(workspace.log("odd").toString().replace('"id":"odd"', '"id":"again"'))
   const again = await sessions.open("again")
-  expect(textsOf((await again.context()).messages)).toEqual([text, text])
+  expect(textsOf((await again.context()).messages)).toEqual(shown)
   const entries: unknown[] = []
   for await (const entry of again.entries()) entries.push(entry)
   expect(entries).toContainEqual(expect.objectContaining({ data: { [text]: text } }))

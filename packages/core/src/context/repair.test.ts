@@ -59,8 +59,8 @@ describe("a context is sendable", () => {
   const chaos = fc.array(
     fc.oneof(
       fc.constantFrom("u", "s", "a", "A"),
-      fc.array(fc.constantFrom("x", "y", "z"), { maxLength: 3 }).map((ids) => `A:${ids.join(",")}`),
-      fc.constantFrom("a:x", "a:x,y", "r:x", "r:y", "r:z", "r:nobody"),
+      fc.array(fc.constantFrom("x", "y", "x_2"), { maxLength: 4 }).map((ids) => `A:${ids.join(",")}`),
+      fc.constantFrom("a:x", "a:x,y", "r:x", "r:y", "r:x_2", "r:nobody"),
     ),
     { maxLength: 16 },
   )
@@ -165,9 +165,92 @@ test("a second result of one call is left out, and so is one without a call", ()
   expect(diagnostics.map(({ entryId }) => entryId)).toEqual(["e0", "e3", "e4"])
 })
 
-test("two calls of one message that share an id get a result each", () => {
-  expect(repaired("synthesize", "A:x,x", "r:x", "r:x")).toEqual(["a:x,x", "r:x", "r:x"])
-  expect(repaired("synthesize", "A:x,x", "r:x")).toEqual(["a:x,x", "r:x", "made:x"])
+test("of calls of one message that share an id all but the first get a new id, and so do their results", () => {
+  expect(repaired("synthesize", "A:x,x", "r:x", "r:x")).toEqual(["a:x,x_2", "r:x", "r:x_2"])
+  expect(repaired("synthesize", "A:x,x", "r:x")).toEqual(["a:x,x_2", "r:x", "made:x_2"])
+  expect(repaired("synthesize", "A:x,x")).toEqual(["a:x,x_2", "made:x", "made:x_2"])
+  expect(repaired("drop", "A:x,x", "r:x")).toEqual(["a:x", "r:x"])
+  expect(repaired("drop", "A:x,x", "r:x_2")).toEqual(["a:x_2", "r:x_2"])
+  // The result has the id that its call has in the context.
+  expect(repaired("synthesize", "A:x,x", "r:x_2", "r:x")).toEqual(["a:x,x_2", "r:x_2", "r:x"])
+  // The new id is no other call's.
+  expect(repaired("synthesize", "A:x,x_2,x,x", "r:x", "r:x_2", "r:x", "r:x")).toEqual([
+    "a:x,x_2,x_3,x_4",
+    "r:x",
+    "r:x_2",
+    "r:x_3",
+    "r:x_4",
+  ])
+  const { diagnostics } = repairMessages(items("A:x,x", "r:x", "r:x"), "synthesize")
+  expect(diagnostics).toMatchObject([{ code: "repaired", entryId: "e0" }])
+})
+
+describe("a block that providers refuse is left out", () => {
+  const block = (role: string, ...content: readonly object[]): Item =>
+    ({ entryId: "e", kind: "message", message: { role, content, toolCallId: "x", isError: false } }) as unknown as Item
+  const kept = (role: string, ...content: readonly object[]): unknown =>
+    repairMessages([block(role, { type: "text", text: "t" }, ...content)], "synthesize").messages[0]?.message.content
+  const [call] = items("A:x")
+  const text = { type: "text", text: "t" }
+
+  const refused: readonly (readonly [role: string, block: object])[] = [
+    ["user", { type: "text" }],
+    ["user", { type: "text", text: 5 }],
+    ["user", { type: "text", text: "" }],
+    ["assistant", { type: "text", text: " \n" }],
+    ["user", { type: "image", mimeType: "image/png" }],
+    ["user", { type: "image", data: 5, mimeType: "image/png" }],
+    ["user", { type: "image", data: "", mimeType: "image/png" }],
+    ["user", { type: "image", data: "QQ==" }],
+    ["user", { type: "file", path: "a.txt" }],
+    ["assistant", { type: "thinking" }],
+    ["assistant", { type: "thinking", thinking: "" }],
+    ["assistant", { type: "thinking", thinking: "so", signature: 5 }],
+    ["user", { type: "thinking", thinking: "so" }],
+    ["assistant", { type: "toolCall", id: "x", name: 5, arguments: {} }],
+    ["user", { type: "toolCall", id: "x", name: "bash", arguments: {} }],
+  ]
+  test.each(refused)("%s %j", (role, one) => {
+    expect(kept(role, one)).toEqual([text])
+    const { messages, diagnostics } = repairMessages([block(role, one)], "drop")
+    expect(messages).toEqual([])
+    expect(diagnostics.map(({ code }) => code)).toEqual(["repaired", "repaired"])
+    expect(repairMessages([block(role, one)], "none").messages).toEqual([block(role, one)])
+  })
+
+  test("with a diagnostic that names the entry and the type", () => {
+    const { diagnostics } = repairMessages([block("user", text, { type: "image" }, { type: "text" })], "synthesize")
+    const message = "Entry e: 2 block(s) that providers refuse are left out: image, text."
+    expect(diagnostics).toEqual([{ code: "repaired", entryId: "e", message }])
+  })
+
+  test("but not a withheld thought, a line break that a tool gave, or a block of another type", () => {
+    const thought = { type: "thinking", thinking: "", signature: "s" }
+    expect(kept("assistant", thought, { type: "audio" })).toEqual([text, thought, { type: "audio" }])
+    const result = (content: string): Item => block("toolResult", { type: "text", text: content })
+    const lines = repairMessages([call as Item, result("\n")], "synthesize")
+    expect(lines).toEqual({ messages: [call, result("\n")], diagnostics: [] })
+    expect(repairMessages([call as Item, result("")], "synthesize").messages[1]?.message.content).toEqual([])
+  })
+})
+
+test("arguments that are no object are replaced by the one in their JSON text, or by an empty one", () => {
+  const cases: readonly (readonly [unknown, object])[] = [
+    ['{"path":"a"}', { path: "a" }],
+    ["[1]", {}],
+    ["{", {}],
+    [null, {}],
+    [undefined, {}],
+  ]
+  for (const [args, expected] of cases) {
+    const [item, result] = items("A:x", "r:x") as [Item, Item]
+    const content = [{ ...item.message.content[0], arguments: args }]
+    const broken = { ...item, message: { ...item.message, content } } as Item
+    const { messages, diagnostics } = repairMessages([broken, result], "synthesize")
+    expect(messages[0]?.message.content).toEqual([{ ...item.message.content[0], arguments: expected }])
+    expect(messages).toHaveLength(2)
+    expect(diagnostics).toMatchObject([{ code: "repaired", entryId: "e0" }])
+  }
 })
 
 test("a message without content is left out, but not a result without output", () => {
@@ -197,6 +280,15 @@ test("a call without an id, as damage leaves it, is left out, and so is a result
     expect(whyRefused(messages)).toBeUndefined()
     expect(messages.map(({ entryId }) => entryId)).toEqual(["a"])
   }
+})
+
+test("many calls of one message are paired in linear time", () => {
+  const ids = Array.from({ length: 40_000 }, (_, index) => `c${index}`)
+  const sound = items(`A:${ids.join(",")}`, ...ids.map((id) => `r:${id}`))
+  const same = items(`A:${ids.map(() => "c").join(",")}`, ...ids.map(() => "r:c"))
+  const start = cpuTime()
+  for (const log of [sound, same]) expect(repairMessages(log, "synthesize").messages).toHaveLength(40_001)
+  expect(cpuTime() - start).toBeLessThan(2_000)
 })
 
 test("many calls whose results all come at the end are paired in linear time", () => {

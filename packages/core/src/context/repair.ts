@@ -1,6 +1,7 @@
 /**
- * Makes a context sendable: every tool call gets exactly one result, after it and before the next user or assistant message, every
- * result has a call, and no message is empty. Providers reject any other context with status 400. The log is not changed.
+ * Makes a context sendable: every message has only blocks that providers accept and is not empty, every tool call gets exactly one result,
+ * after it and before the next user or assistant message, and every result has a call. Providers reject any other context with status
+ * 400. The log is not changed.
  */
 import type { Diagnostic } from "../format/diagnostics.ts"
 import type {
@@ -11,6 +12,7 @@ import type {
   ToolResultMessage,
 } from "../format/message.ts"
 import { callsOf } from "./content.ts"
+import { isSound, soundMessage } from "./sound-blocks.ts"
 import type { ContextMessage, RepairMode } from "./types.ts"
 
 type Item = ContextMessage<ModelMessage>
@@ -28,49 +30,71 @@ export function repairMessages(messages: readonly Item[], mode: RepairMode): Rep
   const report = (item: Item, what: string): void => {
     diagnostics.push({ code: "repaired", entryId: item.entryId, message: `Entry ${item.entryId}: ${what}.` })
   }
-  const resultsOf = matchResults(messages, report)
-  const turns = countTurns(messages)
+  const renamed = new Map<ContentBlock, string>()
+  const items = messages.map((item) => withSoundBlocks(item, renamed, report))
+  const resultsOf = matchResults(items, renamed, report)
+  const turns = countTurns(items)
   const out: Item[] = []
-  for (const [index, item] of messages.entries()) {
+  for (const [index, item] of items.entries()) {
     if (item.message.role === "toolResult") continue
+    const calls = callsOf(item.message)
     const results = resultsOf.get(index) ?? []
-    const missing = callsOf(item.message).filter((_, call) => results[call] === undefined)
-    const dropped = new Set(mode === "drop" ? missing : missing.filter((call) => typeof call.id !== "string"))
+    const missing = calls.filter((_, call) => results[call] === undefined)
+    const dropped = new Set(mode === "drop" ? missing : [])
     if (dropped.size > 0) report(item, `${dropped.size} tool call(s) without a result are left out`)
     const kept = dropped.size === 0 ? item : withoutCalls(item, dropped)
     if (kept.message.content.length > 0) out.push(kept)
     else if (dropped.size === 0) report(item, `a message of role ${item.message.role} without content is left out`)
-    const present = results.filter((result) => result !== undefined).sort((a, b) => a - b)
-    for (const result of present) {
-      if (turns[result] !== turns[index + 1])
-        report(messages[result] as Item, "a tool result is moved directly after its call")
-      out.push(messages[result] as Item)
+    const present = results.flatMap((result, call) => (result === undefined ? [] : [{ result, call }]))
+    for (const { result, call } of present.sort((a, b) => a.result - b.result)) {
+      const found = items[result] as Item
+      if (turns[result] !== turns[index + 1]) report(found, "a tool result is moved directly after its call")
+      out.push(withCallId(found, (calls[call] as ToolCallBlock).id))
     }
     for (const call of missing) if (!dropped.has(call)) out.push(synthesized(item, call, report))
   }
   return { messages: out, diagnostics }
 }
 
-/** Whether nothing needs repair, as in most contexts: every result directly follows its call, every message has content. */
+/** Whether nothing needs repair, as in most contexts. */
 export function isSendable(messages: readonly ContextMessage<ModelMessage>[]): boolean {
-  let openCalls: string[] = []
+  /** Ids of the calls that have no result yet. */
+  const open = new Set<string>()
   for (const { message } of messages) {
-    if (message.role === "toolResult") {
-      const call = openCalls.indexOf(message.toolCallId)
-      if (call < 0) return false
-      openCalls.splice(call, 1)
+    const { role, content } = message
+    for (const block of content) if (!isSound(block, role)) return false
+    if (role === "toolResult") {
+      if (!open.delete(message.toolCallId)) return false
       continue
     }
-    if (openCalls.length > 0 || message.content.length === 0) return false
-    if (message.role !== "assistant") continue
-    openCalls = []
-    for (const { type, id } of message.content as readonly ToolCallBlock[]) {
+    if (open.size > 0 || content.length === 0) return false
+    if (role !== "assistant") continue
+    for (const { type, id } of content as readonly ToolCallBlock[]) {
       if (type !== "toolCall") continue
-      if (typeof id !== "string") return false
-      openCalls.push(id)
+      if (open.has(id)) return false
+      open.add(id)
     }
   }
-  return openCalls.length === 0
+  return open.size === 0
+}
+
+function withSoundBlocks(
+  item: Item,
+  renamed: Map<ContentBlock, string>,
+  report: (item: Item, what: string) => void,
+): Item {
+  const { message, changes } = soundMessage(item.message, renamed)
+  for (const change of changes) report(item, change)
+  return message === item.message ? item : { ...item, message }
+}
+
+/** The calls of one message that share an id, also those that had it before they were renamed. */
+interface CallsOfId {
+  /** Index of the message. */
+  readonly owner: number
+  readonly calls: number[]
+  /** Those before have a result. */
+  next: number
 }
 
 /**
@@ -79,29 +103,40 @@ export function isSendable(messages: readonly ContextMessage<ModelMessage>[]): b
  */
 function matchResults(
   messages: readonly Item[],
+  renamed: ReadonlyMap<ContentBlock, string>,
   report: (item: Item, what: string) => void,
 ): Map<number, (number | undefined)[]> {
   const results = new Map<number, (number | undefined)[]>()
-  /** Index of the nearest assistant message so far with a call of this id. */
-  const nearest = new Map<string, number>()
-  for (const [index, item] of messages.entries()) {
+  const nearest = new Map<string, CallsOfId>()
+  for (const [owner, item] of messages.entries()) {
     const calls = callsOf(item.message)
-    if (calls.length > 0) results.set(index, new Array(calls.length).fill(undefined))
-    for (const call of calls) if (typeof call.id === "string") nearest.set(call.id, index)
+    if (calls.length > 0) results.set(owner, new Array(calls.length).fill(undefined))
+    for (const [at, call] of calls.entries()) {
+      for (const id of new Set([call.id, renamed.get(call) ?? call.id])) {
+        const known = nearest.get(id)
+        if (known?.owner === owner) known.calls.push(at)
+        else nearest.set(id, { owner, calls: [at], next: 0 })
+      }
+    }
     if (item.message.role !== "toolResult") continue
-    const { toolCallId } = item.message
-    const owner = nearest.get(toolCallId)
-    const slots = owner === undefined ? undefined : results.get(owner)
-    const owned = owner === undefined ? [] : callsOf((messages[owner] as Item).message)
-    const free = owned.findIndex((call, at) => call.id === toolCallId && slots?.[at] === undefined)
-    if (free >= 0 && slots !== undefined) slots[free] = index
+    const found = nearest.get(item.message.toolCallId)
+    const slots = found === undefined ? [] : (results.get(found.owner) as (number | undefined)[])
+    while (found !== undefined && slots[found.calls[found.next] ?? -1] !== undefined) found.next++
+    const free = found?.calls[found.next]
+    if (free !== undefined) slots[free] = owner
     else
       report(
         item,
-        owner === undefined ? "a tool result without a call is left out" : "a second result of one call is left out",
+        found === undefined ? "a tool result without a call is left out" : "a second result of one call is left out",
       )
   }
   return results
+}
+
+/** The result of a call that was renamed has the new id. */
+function withCallId(item: Item, toolCallId: string): Item {
+  const message = item.message as ToolResultMessage
+  return message.toolCallId === toolCallId ? item : { ...item, message: { ...message, toolCallId } }
 }
 
 function withoutCalls(item: Item, calls: ReadonlySet<ContentBlock>): Item {

@@ -29,7 +29,7 @@ export type DiagnosticCode =
   | "incomplete"
   /** The state stored in an entry differs from the state computed from its path. */
   | "state_mismatch"
-  /** Tool calls and results of the context did not match, or a message was empty. Repaired in the context, not in the log. */
+  /** Calls and results did not match, or a provider would refuse a block or a message. Repaired in the context, not in the log. */
   | "repaired"
   /** Automatic compaction failed; the message says why. */
   | "compaction_failed"

@@ -1,0 +1,101 @@
+/**
+ * The blocks that providers accept. Any other block is left out of the context or mended: a text without text, an image without data, a
+ * call without a name, two calls with one id. Blocks of unknown types pass.
+ */
+import type { ContentBlock, Message, ModelMessage, ToolCallBlock } from "../format/message.ts"
+import { type Fields, isObject } from "../format/shape.ts"
+
+/** Whether a provider accepts this block in a message of this role. */
+export function isSound(block: ContentBlock, role: Message["role"]): boolean {
+  const { type, text, thinking, signature, data, mimeType, path, id, name, arguments: args } = block as Fields
+  switch (type) {
+    case "text":
+      // Anthropic refuses a text of white space. The result of a command may be a line break.
+      return typeof text === "string" && (role === "toolResult" ? text !== "" : /\S/.test(text))
+    case "thinking":
+      // A provider may withhold the text, and then gives a signature or another field to return.
+      return (
+        role === "assistant" &&
+        typeof thinking === "string" &&
+        (signature === undefined || typeof signature === "string") &&
+        (thinking !== "" || Object.keys(block).length > 2)
+      )
+    case "image":
+      return typeof data === "string" && data !== "" && typeof mimeType === "string"
+    case "file":
+      return typeof path === "string" && typeof mimeType === "string"
+    case "toolCall":
+      return role === "assistant" && typeof id === "string" && typeof name === "string" && isObject(args)
+    default:
+      return true
+  }
+}
+
+/** A message of sound blocks. The same object if nothing had to be changed. */
+export interface SoundMessage {
+  readonly message: ModelMessage
+  /** What was changed, as the ends of sentences. */
+  readonly changes: readonly string[]
+}
+
+/**
+ * Leaves unsound blocks out, gives calls without an object of arguments one, and gives calls of one message different ids. `renamed`
+ * receives each call with a new id, and its old id.
+ */
+export function soundMessage(message: ModelMessage, renamed: Map<ContentBlock, string>): SoundMessage {
+  const changes: string[] = []
+  const mended = message.content.map((block) => withArguments(block, changes))
+  const blocks = mended.filter((block) => isSound(block, message.role))
+  if (blocks.length < mended.length) {
+    const types = new Set(mended.flatMap((block) => (isSound(block, message.role) ? [] : [block.type])))
+    changes.push(
+      `${mended.length - blocks.length} block(s) that providers refuse are left out: ${[...types].join(", ")}`,
+    )
+  }
+  const content = message.role === "assistant" ? withOwnIds(blocks, renamed, changes) : blocks
+  return changes.length === 0 ? { message, changes } : { message: { ...message, content }, changes }
+}
+
+/** Other programs write arguments as JSON text, or null for none. */
+function withArguments(block: ContentBlock, changes: string[]): ContentBlock {
+  if (block.type !== "toolCall") return block
+  const args: unknown = block.arguments
+  if (typeof block.id !== "string" || isObject(args)) return block
+  changes.push(`the arguments of the tool call ${JSON.stringify(block.id)} are not an object and were replaced by one`)
+  return { ...block, arguments: typeof args === "string" ? parsedObject(args) : {} }
+}
+
+function parsedObject(text: string): Fields {
+  try {
+    const value: unknown = JSON.parse(text)
+    return isObject(value) ? value : {}
+  } catch {
+    return {}
+  }
+}
+
+function withOwnIds(
+  blocks: readonly ContentBlock[],
+  renamed: Map<ContentBlock, string>,
+  changes: string[],
+): readonly ContentBlock[] {
+  const calls = blocks.filter((block): block is ToolCallBlock => block.type === "toolCall")
+  const taken = new Set(calls.map(({ id }) => id))
+  if (taken.size === calls.length) return blocks
+  /** How often each id occurred so far. */
+  const counts = new Map<string, number>()
+  return blocks.map((block) => {
+    if (block.type !== "toolCall") return block
+    const { id } = block
+    let count = (counts.get(id) ?? 0) + 1
+    counts.set(id, count)
+    if (count === 1) return block
+    while (taken.has(`${id}_${count}`)) count++
+    counts.set(id, count)
+    const own = { ...block, id: `${id}_${count}` }
+    taken.add(own.id)
+    renamed.set(own, id)
+    changes.push(`a second tool call with the id ${JSON.stringify(id)} has the id ${JSON.stringify(own.id)} here`)
+    return own
+  })
+}
