@@ -23,6 +23,7 @@ export const steps = [
   scriptCheck("unused", "lint:unused"),
   scriptCheck("exports", "check:exports"),
   scriptCheck("layers", "check:layers"),
+  scriptCheck("doc-examples", "check:doc-examples"),
   buildCheck("build"),
   packedChecks("packages"),
   scriptCheck("size", "check:size"),

@@ -9,7 +9,7 @@ import { expect, test } from "vitest"
 const TEXTS = ["README.md", "docs/compaction.md"].map((path) =>
   readFileSync(new URL(`../../${path}`, import.meta.url), "utf8"),
 )
-/** The examples are plain JavaScript. They run in this package to find its dependencies. */
+/** The examples run in this package to find its dependencies. */
 const HERE = fileURLToPath(new URL(".", import.meta.url))
 const FLAGS =
   "Deno" in globalThis ? ["run", "-A", "--no-lock", "--cached-only", "--conditions=source"] : ["--conditions=source"]
@@ -42,7 +42,7 @@ test("every example of the two documents is run", () => {
 test.each(examples)("the example under “$heading” runs unchanged", ({ heading, code }) => {
   const cwd = mkdtempSync(join(tmpdir(), "sessions-readme-"))
   const folder = mkdtempSync(join(HERE, ".run-"))
-  const script = join(folder, "example.mjs")
+  const script = join(folder, "example.ts")
   writeFileSync(script, code)
   try {
     const { NODE_OPTIONS: _, ...env } = process.env

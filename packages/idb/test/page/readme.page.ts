@@ -13,7 +13,7 @@ void test(`${engine}: the README's example for a page runs unchanged, and contin
   const code = /^### A page in a browser$[^]*?^```ts\n([^]*?)^```$/m.exec(readme)?.[1] ?? ""
   assert.ok(code.includes("createIndexedDbStorage"), "the README has no example for a page")
   const { outputFiles } = await build({
-    stdin: { contents: code, resolveDir: fileURLToPath(new URL(".", import.meta.url)) },
+    stdin: { contents: code, loader: "ts", resolveDir: fileURLToPath(new URL(".", import.meta.url)) },
     bundle: true,
     format: "esm",
     target: "es2022",

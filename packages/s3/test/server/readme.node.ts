@@ -16,7 +16,7 @@ void test("the README's serverless function runs unchanged and resumes its sessi
   const code = /^```ts\n([^]*?)^```$/m.exec(section)?.[1] ?? ""
   await makeBucket()
   const folder = mkdtempSync(join(HERE, ".run-"))
-  const script = join(folder, "example.mjs")
+  const script = join(folder, "example.ts")
   writeFileSync(script, code)
   const env = {
     ...process.env,
