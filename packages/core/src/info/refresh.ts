@@ -1,15 +1,24 @@
 /** Brings session information up to date from the log if the stored one is not. */
 import type { CallOptions, HeadInfo, Seq, SessionStorage } from "../storage/contract.ts"
-import { infoText, storedInfo, storeInfo } from "./store.ts"
-import { type InfoProjection, projectEntry, projectFields, startProjection, withPrompts } from "./projection.ts"
+import { fitsBesideHead, storedInfo, storeInfo } from "./store.ts"
+import {
+  type InfoProjection,
+  projectEntry,
+  projectFields,
+  startProjection,
+  withPrompts,
+  withTips,
+} from "./projection.ts"
 import { withoutReferences } from "../context/missing-blobs.ts"
 import { readStart } from "../format/identify.ts"
 import { parseLine } from "../format/line.ts"
 import type { Entry } from "../format/entry.ts"
+import { hasCode } from "../format/errors.ts"
+import type { Header } from "../format/header.ts"
 import { restoreEntries } from "../log/blobs.ts"
 import { EntryLog } from "../log/entry-log.ts"
 import { parseEntry } from "../log/parse-entry.ts"
-import { isLeaving, type Tips } from "../log/tips.ts"
+import { isLeaving, settledLines } from "../log/tips.ts"
 import { tipsOfLog } from "../log/whole-tips.ts"
 import { StorageError } from "../storage/errors.ts"
 import { PromptList } from "./first-prompt.ts"
@@ -20,15 +29,34 @@ const WORTH_KEEPING_BYTES = 65_536
 
 /**
  * The projection of a stored log of this version up to its end: the stored one, continued or not, else one from the log's start. Its
- * path may still be stale. `conflict` if the log was replaced or deleted meanwhile.
+ * path may still be stale. `tips`: the log is also read if only its tips are not known; they stay unknown if it is damaged. `conflict` if
+ * the log was replaced or deleted meanwhile.
  */
 export async function currentInfo(
   storage: SessionStorage,
   id: string,
   head: HeadInfo,
-  o: CallOptions = {},
+  { tips = false, ...o }: CallOptions & { readonly tips?: boolean } = {},
 ): Promise<InfoProjection> {
-  const stored = await storedInfo(storage, id, head, o)
+  const stored = await storedInfo(storage, id, head, { ...o, tips })
+  const current = await broughtUpToDate(storage, id, head, stored, o)
+  if (!tips || current.tips !== undefined) return current
+  const known = await withTipsOfLog(storage, id, head, current, o).catch((error: unknown) => {
+    if (hasCode(error, "corrupt")) return current
+    throw error
+  })
+  // Stored, so that the log is not read again for them.
+  if (known !== current) await storeInfo(storage, id, known, o)
+  return known
+}
+
+async function broughtUpToDate(
+  storage: SessionStorage,
+  id: string,
+  head: HeadInfo,
+  stored: InfoProjection | undefined,
+  o: CallOptions,
+): Promise<InfoProjection> {
   const from = stored?.stale === "log" ? undefined : stored
   if (from?.to.seq === head.next - 1) return from
   const further = from === undefined ? undefined : await projectFurther(storage, id, from, head, o)
@@ -37,7 +65,7 @@ export async function currentInfo(
   const isWorth = isFurther
     ? further.to.seq - (from as InfoProjection).to.seq >= WORTH_KEEPING_LINES
     : head.bytes >= WORTH_KEEPING_BYTES || stored !== undefined
-  if (isWorth || infoText(projection) === undefined) await storeInfo(storage, id, projection, o)
+  if (isWorth || !fitsBesideHead(projection)) await storeInfo(storage, id, projection, o)
   return projection
 }
 
@@ -91,19 +119,22 @@ export async function projectAnew(
   return withPrompts(projection, prompts)
 }
 
-/** The tips of a stored log of this version, read from its start. `settled`: see `settledLines`. */
-export async function tipsOfStored(
+/** With the tips of the log, which is read from its start. */
+async function withTipsOfLog(
   storage: SessionStorage,
   id: string,
   head: HeadInfo,
-  { settled, ...o }: CallOptions & { readonly settled: number },
-): Promise<Tips> {
+  projection: InfoProjection,
+  o: CallOptions,
+): Promise<InfoProjection> {
   const log = new EntryLog()
+  let settled = 0
   for await (const { seq, line } of linesOf(storage, id, 0, head, o)) {
+    if (seq === 0) settled = settledLines((parseLine(line).record ?? {}) as Pick<Header, "origin">)
     const entry = parseEntry(line, seq)
     log.push(entry === undefined ? undefined : stubOf(entry))
   }
-  return tipsOfLog(log, settled)
+  return withTips(projection, tipsOfLog(log, settled), settled)
 }
 
 /** The entry without its content: a stub of every entry fits in memory. */

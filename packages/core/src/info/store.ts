@@ -16,6 +16,11 @@ export function infoText(projection: InfoProjection): string | undefined {
   return fits(shorter, MAX_INFO_BYTES) ? shorter : undefined
 }
 
+/** Whether all of the information can be stored beside the head. If not, it belongs into the document. */
+export function fitsBesideHead(projection: InfoProjection): boolean {
+  return fits(encodeProjection(projection), MAX_INFO_BYTES)
+}
+
 /** Whether a projection is all of the information of a log with this head. */
 export function isCurrent(projection: InfoProjection, head: HeadInfo): boolean {
   return projection.to.seq === head.next - 1 && projection.stale === undefined
@@ -34,7 +39,7 @@ export function contextStart(projection: InfoProjection | undefined): Seq | unde
   return Number.isInteger(firstKeptSeq) ? Math.min(seq, firstKeptSeq) : undefined
 }
 
-/** The stored projection that costs least to bring up to date, not compared with the log. `tips`: also if only one with tips is current. */
+/** The stored projection that costs least to bring up to date, with its tips if these are wanted. It is not compared with the log. */
 export async function storedInfo(
   storage: SessionStorage,
   id: string,
@@ -46,12 +51,13 @@ export async function storedInfo(
   if (beside !== undefined && isEnough && isCurrent(beside, head)) return beside
   const document = usable((await storage.docs.get(docKey(id), o).catch(ignoreFailure))?.text, head, false)
   if (beside === undefined || document === undefined) return document ?? beside
-  return isBetter(document, beside) ? document : beside
+  return isBetter(document, beside, o.tips === true) ? document : beside
 }
 
-/** Projecting a whole log costs most, then projecting more lines, then reading a path, then reading a log only for its tips. */
-function isBetter(one: InfoProjection, other: InfoProjection): boolean {
+/** Reading a whole log costs most, for the projection or for the tips; then projecting more lines, then reading a path. */
+function isBetter(one: InfoProjection, other: InfoProjection, tips: boolean): boolean {
   if ((one.stale === "log") !== (other.stale === "log")) return other.stale === "log"
+  if (tips && (one.tips === undefined) !== (other.tips === undefined)) return other.tips === undefined
   if (one.to.seq !== other.to.seq) return one.to.seq > other.to.seq
   if (one.stale !== other.stale) return one.stale === undefined
   return one.tips !== undefined && other.tips === undefined

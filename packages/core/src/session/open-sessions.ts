@@ -5,7 +5,7 @@ import type { CallOptions, Seq, SessionStorage } from "../storage/contract.ts"
 import { rejectOnAbort } from "../storage/signals.ts"
 import { StorageError } from "../storage/errors.ts"
 import { SessionHandle } from "./session.ts"
-import { infoText, storeInfo } from "../info/store.ts"
+import { fitsBesideHead, storeInfo } from "../info/store.ts"
 import { taken } from "../write/errors.ts"
 import type { LiveSession } from "./live-session.ts"
 import type { OpenOptions } from "./types.ts"
@@ -171,14 +171,14 @@ export class OpenSessions {
 
 /**
  * Waits for pending appends, then syncs the log if the storage can. Stores the session information if it was too long to be stored
- * beside the head.
+ * whole beside the head.
  */
 async function flush(session: LiveSession, from: Seq): Promise<void> {
   const { state, storage, id } = session
   await session.drain()
   if (state.head === undefined || state.head.next === from) return
   if (storage.capabilities.sync) await storage.sync?.(id)
-  if (state.projection === undefined || infoText(state.projection) !== undefined) return
+  if (state.projection === undefined || fitsBesideHead(state.projection)) return
   await storeInfo(storage, id, state.projection)
 }
 

@@ -9,8 +9,7 @@ import type { EntryLog, EntrySlot } from "../log/entry-log.ts"
 import { buildTree } from "../log/nodes.ts"
 import { pathTo } from "../log/path.ts"
 import { restoreEntries } from "../log/blobs.ts"
-import { currentInfo, tipsOfStored } from "../info/refresh.ts"
-import { storeInfo } from "../info/store.ts"
+import { currentInfo } from "../info/refresh.ts"
 import {
   compactionOf,
   type InfoProjection,
@@ -176,14 +175,8 @@ async function infoOfOpen(live: LiveSession, head: HeadInfo, o: CallOptions): Pr
 
 /** Reads the log for the information and the tips that the session does not have, and reports the tips that are open. */
 export async function readTips(live: LiveSession, head: HeadInfo, o: CallOptions): Promise<InfoProjection> {
-  const { storage, id, state } = live
-  const info = await currentInfo(storage, id, head, o)
-  const { settled } = state
-  const tips = info.tips ?? (await tipsOfStored(storage, id, head, { ...o, settled }))
-  const known = withTips(info, tips, settled)
-  // Stored, so that the next opening need not read the log.
-  if (info.tips === undefined) await storeInfo(storage, id, known, o)
-  state.learn(known)
+  const known = await currentInfo(live.storage, live.id, head, { ...o, tips: true })
+  live.state.learn(known)
   live.reportTips()
   return known
 }

@@ -1,4 +1,4 @@
-import { expect, test } from "vitest"
+import { describe, expect, test } from "vitest"
 import {
   counting,
   entryLine,
@@ -12,7 +12,8 @@ import {
 import { STORED_ID, storeLines } from "../../test/stored.ts"
 import { codeOf, user } from "../../test/writers.ts"
 import { encodeProjection } from "../info/projection-text.ts"
-import type { SessionStorage } from "../storage/contract.ts"
+import { type InfoProjection, withTips } from "../info/projection.ts"
+import type { HeadInfo, SessionStorage } from "../storage/contract.ts"
 import { StorageError } from "../storage/errors.ts"
 import { createSessions } from "./repository.ts"
 import type { Sessions } from "./types.ts"
@@ -173,6 +174,94 @@ test("only the blobs of prompts that the information needs are read, and the lis
   await check(/^one$/, 0)
   for (const id of ids) await session.tombstone(id)
   await check(/^fourth -/, 3)
+})
+
+describe("information without the open tips, as older programs store it,", () => {
+  const lines = [
+    headerLine(),
+    ...[1, 2, 3].map(saidLine),
+    entryLine(4, { type: "message", message: { role: "user", content: "aside" } }, "e1"),
+    saidLine(5),
+  ]
+  const openTips = { tips: [{ seq: 3, id: "e3" }] }
+  /** As after the path of the leaf was read. */
+  const complete = (seq: number, log: string): InfoProjection => {
+    const { stale: _, ...projection } = projectTo([...lines, saidLine(6)], seq, log)
+    return projection
+  }
+  const older = async (storage: SessionStorage): Promise<void> =>
+    storeKept(storage, lines, 5, encodeProjection(withTips(complete(5, ""), undefined, 0)), true)
+
+  test("is completed by `info`, which reads the log for them once; a list reads it for none", async () => {
+    const storage = counting()
+    await older(storage)
+    const sessions = createSessions({ storage })
+    for (const known of [false, true]) {
+      expect((await sessions.list()).sessions[0]).not.toHaveProperty("openTips")
+      expect(storage.take()).toMatchObject({ lines: 0, docsGot: 0 })
+      expect(await sessions.info(STORED_ID)).toMatchObject({ messageCount: 5, openTips })
+      expect(storage.take()).toMatchObject({ lines: known ? 0 : lines.length, docsPut: known ? 0 : 1 })
+    }
+  })
+
+  test("is completed by the next append of a session that was opened", async () => {
+    const storage = counting()
+    await older(storage)
+    const session = await createSessions({ storage }).open(STORED_ID)
+    await session.append({ type: "title_change", title: "t", source: "user" })
+    storage.take()
+    expect((await createSessions({ storage }).list()).sessions[0]).toMatchObject({ title: "t", openTips })
+    expect(storage.take()).toMatchObject({ lines: 0, docsGot: 0 })
+  })
+
+  test("takes the tips of the document, and reads only the lines since then", async () => {
+    const storage = counting()
+    await storeKept(storage, lines, 4, encodeProjection(complete(4, "")), false)
+    const head = (await storage.head(STORED_ID)) as HeadInfo
+    const text = encodeProjection(withTips(complete(6, head.log), undefined, 0))
+    await storage.append(STORED_ID, [saidLine(6)], { expect: head, info: text })
+    storage.take()
+    expect(await createSessions({ storage }).info(STORED_ID)).toMatchObject({ messageCount: 6, openTips })
+    // The line that the document ends with, and the two behind it.
+    expect(storage.take().lines).toBe(3)
+  })
+
+  test("is all that there is of a log that cannot be read", async () => {
+    const storage = counting()
+    await older(storage)
+    const read: SessionStorage["read"] = async function* () {
+      yield* []
+      throw new StorageError("corrupt", "A line is not UTF-8.")
+    }
+    const info = await createSessions({ storage: { ...storage, read } }).info(STORED_ID)
+    expect(info).toMatchObject({ messageCount: 5 })
+    expect(info).not.toHaveProperty("openTips")
+  })
+})
+
+test("after a conflict with another writer the information is complete, and a list reads no log for it", async () => {
+  const storage = counting()
+  const [one, two] = [createSessions({ storage }), createSessions({ storage: memory(storage) })]
+  const session = await one.create({ id: "s" })
+  await session.append([user("q"), { type: "model_change", provider: "p", model: "m" }])
+  const other = await two.open("s")
+  const listed = async (): Promise<unknown> => {
+    storage.take()
+    const [info] = (await createSessions({ storage }).list()).sessions
+    expect(storage.take()).toMatchObject({ lines: 0, docsGot: 0 })
+    return info
+  }
+  const path = { model: { provider: "p", model: "m" } }
+  await other.append(user("theirs"))
+  await session.append(user("mine"))
+  expect(await listed()).toMatchObject({ ...path, openTips: { tips: [{ seq: 3 }] } })
+  await other.append(user("theirs again"))
+  await session.title("of both")
+  expect(await listed()).toMatchObject({ title: "of both", ...path })
+  await other.append(user("theirs once more"))
+  expect(await codeOf(session.append(user("mine"), { onConflict: "fail" }))).toBe("conflict")
+  await session.title("of all")
+  expect(await listed()).toMatchObject({ title: "of all", ...path })
 })
 
 /** The storage, whose log changes during the first reading, which then rejects with `conflict`. */

@@ -16,7 +16,7 @@ import { infoOfMemory, withPathOf } from "./read-log.ts"
 const TRIES = 3
 
 /**
- * `listed`: the head of the log, if a list has given it. Rejects with `not_found` if the session does not exist, with `not_a_session` if
+ * `listed`: the head of the log, if a list has given it; then the log is not read for its open tips alone. Rejects with `not_found` if the session does not exist, with `not_a_session` if
  * its log is not a session log, and with the errors of the storage.
  */
 export async function infoOfStored(
@@ -31,7 +31,8 @@ export async function infoOfStored(
     head ??= await storage.head(id, o)
     if (head === undefined) throw notFound(storage, id)
     try {
-      return toSessionInfo(id, await projectionOf(storage, id, head, options, o), head)
+      const tips = listed === undefined
+      return toSessionInfo(id, await projectionOf(storage, id, head, options, { ...o, tips }), head)
     } catch (error) {
       if (!hasCode(error, "conflict") || attempt === TRIES) throw error
       head = undefined
@@ -44,13 +45,13 @@ async function projectionOf(
   id: string,
   head: HeadInfo,
   options: LiveSessionOptions,
-  o: CallOptions,
+  { tips, ...o }: CallOptions & { readonly tips: boolean },
 ): Promise<InfoProjection> {
-  const kept = await storedInfo(storage, id, head, o)
-  if (kept !== undefined && isCurrent(kept, head)) return kept
+  const kept = await storedInfo(storage, id, head, { ...o, tips })
+  if (kept !== undefined && isCurrent(kept, head) && (kept.tips !== undefined || !tips)) return kept
   // A projection that can be continued was made from a log of this version, so only logs without one are checked.
-  const isOurs = kept !== undefined || (await isOfThisVersion(storage, id, o))
-  const projection = isOurs ? await currentInfo(storage, id, head, o) : undefined
+  const isOurs = kept === undefined ? await isOfThisVersion(storage, id, o) : kept.whole === undefined
+  const projection = isOurs ? await currentInfo(storage, id, head, { ...o, tips }) : undefined
   if (projection !== undefined && projection.stale !== "path") return projection
   const live = await openSession(storage, id, options, o)
   const made = projection ?? { ...infoOfMemory(live), whole: true, to: { seq: head.next - 1, id: "" } }

@@ -9,7 +9,7 @@ import { FULL_SESSION_SLACK_BYTES } from "../format/limits.ts"
 import { parseLine } from "../format/line.ts"
 import type { Entry } from "../format/entry.ts"
 import { type InfoProjection, projectEntry, startProjection } from "../info/projection.ts"
-import { infoText, storeInfo } from "../info/store.ts"
+import { fitsBesideHead, infoText, storeInfo } from "../info/store.ts"
 import { atOnce } from "../log/blobs.ts"
 import { parseEntry } from "../log/parse-entry.ts"
 import type { CopyOptions, ImportResult } from "../session/types.ts"
@@ -93,7 +93,7 @@ export async function writeLog(storage: SessionStorage, log: LogToWrite, o: Writ
       o.onProgress?.({ lines: last.seq + 1, bytes: last.total })
     }
     const projection = projectionAt(last, head)
-    if (projection !== undefined && infoText(projection) === undefined) await storeInfo(storage, id, projection)
+    if (projection !== undefined && !fitsBesideHead(projection)) await storeInfo(storage, id, projection)
     return { header, lines: size.lines }
   } finally {
     await lines.return(undefined)

@@ -7,7 +7,7 @@ import type { Entry } from "../format/entry.ts"
 import type { Header } from "../format/header.ts"
 import type { Head, Seq } from "../storage/contract.ts"
 import { type EntryLog, type EntrySlot, LazyEntry } from "../log/entry-log.ts"
-import { leafAt, parentOf } from "../log/path.ts"
+import { isOlder, leafAt, parentOf } from "../log/path.ts"
 import { divergenceAt, type Divergence, openAt } from "../log/diverged.ts"
 import type { OpenTip, OpenTips } from "../log/tips.ts"
 import { compactionOf, type InfoProjection, projectEntry, withPath, withTips } from "../info/projection.ts"
@@ -61,7 +61,8 @@ export class SessionState {
     const make = this.#makeProjection
     if (make === undefined) return this.#projection
     this.#makeProjection = undefined
-    this.#projection = make()
+    const made = make()
+    this.#projection = made === undefined ? undefined : this.#withPath(made)
     return this.#projection
   }
 
@@ -179,7 +180,10 @@ export class SessionState {
   replacePending(entries: readonly PendingEntry[]): void {
     this.log.truncate(this.acknowledged)
     this.#projections = []
-    for (const pending of entries) this.#projectOn(undefined, this.#push(pending))
+    // The lines before may be on several paths. Only that of the last one matters.
+    const { projection } = this
+    if (projection !== undefined && entries.length === 0) this.projection = this.#withPath(projection)
+    for (const [index, pending] of entries.entries()) this.#projectOn(undefined, this.#push(pending), index === 0)
     this.leafId = leafAfter(entries, this.acknowledgedLeafId)
   }
 
@@ -197,17 +201,21 @@ export class SessionState {
     return seq
   }
 
-  #projectOn(entry: Entry | undefined, seq: Seq): void {
+  #projectOn(entry: Entry | undefined, seq: Seq, moved = false): void {
     const projection = this.infoAt(this.#projections.length)
     const next = projection === undefined ? undefined : projectEntry(projection, entry ?? this.log.at(seq), seq)
-    // After a move to another branch its path is mostly held, and need not be read again.
-    const moved = next?.stale === "path" && projection?.stale !== "path"
-    this.#projections.push(moved ? this.#withPath(next, seq) : next)
+    const leavesPath = next?.stale === "path" && (moved || projection?.stale !== "path")
+    this.#projections.push(leavesPath ? this.#withPath(next) : next)
   }
 
-  #withPath(projection: InfoProjection, seq: Seq): InfoProjection {
+  /** After a move to another branch its path is mostly held, and need not be read again. */
+  #withPath(projection: InfoProjection): InfoProjection {
+    const { stale, leaf, to } = projection
+    if (stale !== "path") return projection
+    const seq = leaf === null ? null : this.log.find(leaf, to.seq + 1)
+    if (seq === undefined) return projection
     const selection = selectContext(this.log, seq, this.header)
-    if ("older" in selection) return projection
+    if (isOlder(selection)) return projection
     return withPath(projection, selection.state, compactionOf(this.log, selection))
   }
 }
