@@ -12,7 +12,7 @@ export const USER = "fix the tests"
 /** Creates a session of one complete turn with a tool call. */
 export async function makeSample(
   sessions: Sessions,
-  o: { id?: string; cwd?: string; at?: string } = {},
+  o: { id?: string; cwd?: string; kind?: string; at?: string } = {},
 ): Promise<Sample> {
   const { at = "2026-01-02T03:04:05.000Z", ...create } = o
   const session = await sessions.create({ cwd: "/project", ...create })

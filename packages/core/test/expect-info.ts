@@ -30,6 +30,7 @@ export function expectInfo(slots: readonly EntrySlot[], header: Fields, updatedA
     ...some({ cwd: cwd?.["value"] ?? header["cwd"] }),
     source: (header["source"] as "cron" | undefined) ?? "interactive",
     ...some({
+      kind: header["kind"],
       cronJobId: header["cronJobId"],
       systemPromptOverride: header["systemPromptOverride"],
       parentSession: header["parentSession"],

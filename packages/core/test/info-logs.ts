@@ -61,6 +61,7 @@ function header(n: number): Fields {
     ...(n % 3 === 0 ? { title: "from the header" } : {}),
     ...(n % 5 === 0 ? { source: "cron", cronJobId: "nightly" } : {}),
     ...(n % 7 === 0 ? { parentSession: { id: "parent" } } : {}),
+    ...(n % 6 === 0 ? { kind: "langgraph" } : {}),
     ...(n % 4 === 0 ? { systemPromptOverride: "Be brief." } : {}),
   }
 }

@@ -26,6 +26,11 @@ export const header = z
     cwd: z.string().exactOptional(),
     title: z.string().exactOptional(),
     source: z.enum(["interactive", "cron"]).exactOptional(),
+    kind: z
+      .string()
+      .min(1)
+      .meta({ description: "Which program's sessions this is one of. Missing: a session that a person works in." })
+      .exactOptional(),
     cronJobId: z.string().exactOptional(),
     parentSession: parentSession.exactOptional(),
     systemPromptOverride: z.string().exactOptional(),

@@ -28,6 +28,10 @@ export const sessionInfo = z
     firstPrompt: z.string().meta({ description: "The start of the user's first message." }).exactOptional(),
     cwd: z.string().exactOptional(),
     source: z.enum(["interactive", "cron"]),
+    kind: z
+      .string()
+      .meta({ description: "From the header; missing: a session that a person works in." })
+      .exactOptional(),
     cronJobId: z.string().exactOptional(),
     systemPromptOverride: z.string().exactOptional(),
     parentSession: parentSession.exactOptional(),

@@ -50,10 +50,41 @@ test("--cursor continues after a page, and --all lists every page", async () => 
   const first = (await cli.json("list", "--limit", "2")) as Page
   const second = (await cli.json("list", "--limit", "2", "--cursor", first.next ?? "")) as Page
   expect([...first.sessions, ...second.sessions].map(({ id }) => id)).toEqual(["a", "b", "c", "d"])
-  expect((await cli("list", "--limit", "2")).stdout).toContain(`sessions list --cursor ${first.next}`)
+  expect((await cli("list", "--limit", "2")).stdout).toContain(`sessions list --limit 2 --cursor ${first.next}`)
   const all = (await cli.json("list", "--all", "--limit", "2")) as Page
   expect(all.sessions.map(({ id }) => id)).toEqual(names)
   expect(all.next).toBeUndefined()
+})
+
+test("the kind is shown if a session has one, and --kind lists one kind or the sessions without one", async () => {
+  const cli = await cliWith({ id: "mine" })
+  expect((await cli("list")).stdout).not.toContain("KIND")
+  await cli.use(async (store) => {
+    await (await store.create({ id: "graph", kind: "langgraph" })).close()
+    await (await store.create({ id: "chat", kind: "ai sdk" })).close()
+  })
+  const { stdout } = await cli("list")
+  expect(stdout).toMatch(/^ID +AGE +MESSAGES +PARTS +SIZE +KIND +TITLE$/m)
+  expect(stdout).toMatch(/^graph .* langgraph +\(no prompt yet\)$/m)
+  expect(stdout).toMatch(/^mine .* - +fix the tests$/m)
+  const ids = async (...argv: string[]): Promise<string[]> =>
+    ((await cli.json("list", ...argv)) as Page).sessions.map(({ id }) => id).sort()
+  expect(await ids()).toEqual(["chat", "graph", "mine"])
+  expect(await ids("--kind", "langgraph")).toEqual(["graph"])
+  expect(await ids("--kind", "ai sdk")).toEqual(["chat"])
+  expect(await ids("--kind", "none")).toEqual(["mine"])
+  expect((await cli("list", "--kind", "other")).stdout).toMatch(/^No sessions of the kind other in memory/)
+  expect(await cli("list", "--kind", "")).toMatchObject({ exit: 2 })
+  expect((await cli("show", "graph")).stdout).toMatch(/^kind +langgraph$/m)
+})
+
+test("the command for the next page repeats the options of this one", async () => {
+  const cli = createCli({ now })
+  await cli.use(async (store) => {
+    for (const id of ["a", "b"]) await makeSample(store, { id, cwd: "/it's here", kind: "ai sdk" })
+  })
+  const { stdout } = await cli("list", "--cwd", "/it's here", "--kind", "ai sdk", "--limit", "1")
+  expect(stdout).toContain("sessions list --cwd '/it'\\''s here' --kind 'ai sdk' --limit 1 --cursor 2026-")
 })
 
 test("a log that is not a session is listed as unreadable with the reason, next to the readable sessions", async () => {

@@ -13,12 +13,22 @@ export const list: Command = defineCommand({
   args: [],
   options: {
     cwd: { type: "string", value: "PATH", help: "only sessions of this folder (. is the current one)" },
+    kind: { type: "string", value: "NAME", help: "only sessions of this kind; none: only those without a kind" },
     all: { type: "boolean", help: "all sessions, not only the first page" },
     limit: { type: "string", value: "N", help: "sessions per page, 1 to 200 (default 50)" },
     cursor: { type: "string", value: "CURSOR", help: "continue after the previous page" },
   },
-  notes: ["Without --cwd, lists the sessions of all folders."],
-  examples: ["list", "list --cwd . --limit 5", "list --all --json", "list --store ~/agent/sessions"],
+  notes: [
+    "Without --cwd, lists the sessions of all folders; without --kind, those of all kinds.",
+    "Programs that store sessions of their own give them a kind. Sessions that a person works in have none.",
+  ],
+  examples: [
+    "list",
+    "list --cwd . --limit 5",
+    "list --kind langgraph",
+    "list --all --json",
+    "list --store ~/agent/sessions",
+  ],
   async run({ sessions, values, io }) {
     if (values.all === true && values.cursor !== undefined) throw new UsageError("use --all or --cursor, not both.")
     const limit = integerOption("limit", values.limit, 1, 200)
@@ -26,6 +36,7 @@ export const list: Command = defineCommand({
       ...(limit === undefined ? {} : { limit }),
       ...(values.cursor === undefined ? {} : { cursor: values.cursor }),
       ...(values.cwd === undefined ? {} : { cwd: absoluteFolder(values.cwd, io.cwd) }),
+      ...(values.kind === undefined ? {} : { kind: kindOf(values.kind) }),
     }
     const page = values.all === true ? await listAllPages(sessions, options) : await sessions.list(options)
     return {
@@ -35,11 +46,16 @@ export const list: Command = defineCommand({
         ...page.unreadable
           .map(unreadableJson)
           .map(({ id, message }) => [styled("red", "unreadable"), ` ${id}: ${message}`]),
-        ...nextPageLine(page.next),
+        ...nextPageLine(page.next, values),
       ],
     }
   },
 })
+
+function kindOf(name: string): string | null {
+  if (name === "") throw new UsageError("--kind needs a name, or none for the sessions without a kind.")
+  return name === "none" ? null : name
+}
 
 /** Lists by pages. An unreadable log is reported on each of them, so it is kept once. */
 async function listAllPages(sessions: Sessions, options: ListOptions): Promise<SessionPage> {
@@ -66,21 +82,26 @@ function unreadableJson({ id, error }: SessionPage["unreadable"][number]): {
   return { id, ...(typeof code === "string" ? { code } : {}), message }
 }
 
-function emptyText({ storage }: Sessions, { cwd }: ListOptions): string {
-  return `No sessions in ${storage.description}${cwd === undefined ? "" : ` for the folder ${cwd}`}.`
+function emptyText({ storage }: Sessions, { cwd, kind }: ListOptions): string {
+  const ofKind = kind === undefined ? "" : kind === null ? " without a kind" : ` of the kind ${kind}`
+  return `No sessions${ofKind} in ${storage.description}${cwd === undefined ? "" : ` for the folder ${cwd}`}.`
 }
 
 function sessionLines(infos: readonly SessionInfo[], view: View): Line[] {
-  const heading = ["ID", "AGE", "MESSAGES", "PARTS", "SIZE", "TITLE"].map((name) => styled("dim", name))
+  // Most stores have no session with a kind, and the title needs the width.
+  const hasKinds = infos.some(({ kind }) => kind !== undefined)
+  const names = ["ID", "AGE", "MESSAGES", "PARTS", "SIZE", ...(hasKinds ? ["KIND"] : []), "TITLE"]
+  const heading = names.map((name) => styled("dim", name))
   const cells = infos.map((info): Span[] => [
     info.id,
     formatAge(info.lastMessageAt, view.now),
     formatNumber(info.messageCount),
     formatNumber(info.parts.length),
     formatBytes(info.bytes),
+    ...(hasKinds ? [info.kind ?? "-"] : []),
     titleOf(info),
   ])
-  return table([heading, ...cells], ["left", "right", "right", "right", "right", "left"]).map((line) =>
+  return table([heading, ...cells], ["left", "right", "right", "right", "right", "left", "left"]).map((line) =>
     fit(line, view.columns),
   )
 }
@@ -93,6 +114,15 @@ function titleOf(info: SessionInfo): Span {
 
 const TITLE_UNITS = 80
 
-function nextPageLine(next: string | undefined): Line[] {
-  return next === undefined ? [] : [styled("dim", `next page: sessions list --cursor ${next}`)]
+type Filters = Readonly<Partial<Record<"cwd" | "kind" | "limit", string>>>
+
+function nextPageLine(next: string | undefined, { cwd, kind, limit }: Filters): Line[] {
+  if (next === undefined) return []
+  const given = Object.entries({ cwd, kind, limit, cursor: next }).filter(([, value]) => value !== undefined)
+  const options = given.map(([name, value]) => `--${name} ${shellWord(value as string)}`)
+  return [styled("dim", `next page: sessions list ${options.join(" ")}`)]
+}
+
+function shellWord(text: string): string {
+  return /^[\w./:@~-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`
 }

@@ -11,8 +11,8 @@ export const resume: Command = defineCommand({
     cwd: { type: "string", value: "PATH", help: "the folder (default: the current one)" },
   },
   notes: [
-    "Prints the session of the pointer if it still exists and was set for this folder, otherwise the newest session of the folder.",
-    "Creates a session if the folder has none. With an ID, sets the pointer to that session.",
+    "Prints the session of the pointer if it still exists and was set for this folder, otherwise the newest session of the folder that has no kind.",
+    "Creates a session if there is none. With an ID, sets the pointer to that session.",
   ],
   examples: ["resume", "resume --pointer tty1", "resume @last --pointer tty1"],
   async run({ sessions, resolveSession, args: [ref], values, io }) {

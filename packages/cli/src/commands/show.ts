@@ -59,6 +59,7 @@ function infoLines(info: SessionInfo): Line[] {
     ["title", info.title === undefined ? undefined : preview(info.title, TEXT_UNITS)],
     ["first prompt", info.firstPrompt === undefined ? undefined : preview(info.firstPrompt, TEXT_UNITS)],
     ["folder", info.cwd],
+    ["kind", info.kind],
     ["created", `${formatTime(info.createdAt)} UTC`],
     ["last message", `${formatTime(info.lastMessageAt)} UTC`],
     ["messages", formatNumber(info.messageCount)],

@@ -34,6 +34,15 @@ test("a session is found by its id, by a unique prefix, or as @last", async () =
   }
 })
 
+test("@last is the newest session without a kind", async () => {
+  const cli = await threeSessions()
+  await cli.use(async (sessions) => (await sessions.create({ id: "graph", kind: "langgraph" })).close())
+  const { info } = (await cli.json("show", "@last")) as { info: { id: string } }
+  expect(info.id).toBe("alpha-2")
+  for (const id of ["alpha-1", "alpha-2", "beta"]) await cli("rm", id)
+  expect(await cli("show", "@last")).toMatchObject({ exit: 1, stderr: expect.stringMatching(/no session yet/) })
+})
+
 test("a complete id takes precedence over a prefix", async () => {
   const cli = await threeSessions()
   await cli.use(async (sessions) => (await sessions.create({ id: "alpha" })).close())

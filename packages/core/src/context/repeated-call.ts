@@ -1,7 +1,7 @@
 /** Detects a model that repeats the same tool call. */
 import type { Diagnostic } from "../format/diagnostics.ts"
+import { isSameJson } from "../format/json.ts"
 import type { ToolCallBlock } from "../format/message.ts"
-import type { Fields } from "../format/shape.ts"
 import { callsOf } from "./content.ts"
 import type { ContextMessage } from "./types.ts"
 
@@ -47,15 +47,4 @@ export function findRepeatedCall(
 export function repeatedCallDiagnostic({ name, count, entryId }: RepeatedCall): Diagnostic {
   const message = `The tool call ${JSON.stringify(name)} was made ${count} times in a row with the same arguments. Tell the model, or stop it.`
   return { code: "repeated_call", entryId, message }
-}
-
-function isSameJson(a: unknown, b: unknown): boolean {
-  if (a === b) return true
-  if (typeof a !== "object" || typeof b !== "object" || a === null || b === null) return false
-  if (Array.isArray(a) !== Array.isArray(b)) return false
-  const keys = Object.keys(a)
-  return (
-    keys.length === Object.keys(b).length &&
-    keys.every((key) => Object.hasOwn(b, key) && isSameJson((a as Fields)[key], (b as Fields)[key]))
-  )
 }

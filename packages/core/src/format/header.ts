@@ -3,7 +3,18 @@
  * is read, copied or written. `docs/format.md` describes the meaning of each field.
  */
 import { isSessionId } from "../storage/checks.ts"
-import { arrayOf, type Check, isCount, isNumber, isString, oneOf, optional, sentence, shape } from "./shape.ts"
+import {
+  arrayOf,
+  type Check,
+  isCount,
+  isNonEmpty,
+  isNumber,
+  isString,
+  oneOf,
+  optional,
+  sentence,
+  shape,
+} from "./shape.ts"
 
 export const FORMAT = "@sessions"
 export const VERSION = 4
@@ -36,6 +47,8 @@ export interface Header {
   readonly cwd?: string
   readonly title?: string
   readonly source?: "interactive" | "cron"
+  /** Which program's sessions this is one of, e.g. `langgraph`. Missing: a session that a person works in. */
+  readonly kind?: string
   readonly cronJobId?: string
   readonly parentSession?: ParentSession
   readonly systemPromptOverride?: string
@@ -64,6 +77,7 @@ const header: Check = shape({
   cwd: optional(isString),
   title: optional(isString),
   source: optional(oneOf("interactive", "cron")),
+  kind: optional(isNonEmpty),
   cronJobId: optional(isString),
   parentSession: optional((value) =>
     ourParent(value) === undefined || foreignParent(value) === undefined

@@ -122,6 +122,7 @@ const check: Check = all(
     headerTitle: optional(isString),
     cwd: optional(isString),
     source: optional(oneOf("interactive", "cron")),
+    kind: optional(isString),
     cronJobId: optional(isString),
     systemPromptOverride: optional(isString),
     parentSession: optional(isMap),

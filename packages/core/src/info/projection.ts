@@ -33,6 +33,8 @@ export interface SessionInfo {
   readonly firstPrompt?: string
   readonly cwd?: string
   readonly source: "interactive" | "cron"
+  /** From the header; missing: a session that a person works in. */
+  readonly kind?: string
   readonly cronJobId?: string
   readonly systemPromptOverride?: string
   readonly parentSession?: ParentSession
@@ -78,6 +80,7 @@ export interface InfoProjection extends PromptProjection {
   readonly headerTitle?: string
   readonly cwd?: string
   readonly source?: "interactive" | "cron"
+  readonly kind?: string
   readonly cronJobId?: string
   readonly systemPromptOverride?: string
   readonly parentSession?: ParentSession
@@ -119,6 +122,7 @@ export function startProjection(header: Header | Readonly<Record<string, unknown
       headerTitle: text("title") || undefined,
       cwd: text("cwd"),
       source: source === "interactive" || source === "cron" ? source : undefined,
+      kind: text("kind") || undefined,
       cronJobId: text("cronJobId"),
       systemPromptOverride: text("systemPromptOverride"),
       parentSession: isParent(h["parentSession"]) ? h["parentSession"] : undefined,
@@ -261,6 +265,7 @@ export function toSessionInfo(
       titleSource: source,
       firstPrompt: firstPromptOf(projection),
       cwd: projection.cwd,
+      kind: projection.kind,
       cronJobId: projection.cronJobId,
       systemPromptOverride: projection.systemPromptOverride,
       parentSession: projection.parentSession,

@@ -75,6 +75,21 @@ test("an incomplete session is never the most recent one, even if there are many
   expect((await sessions.continueRecent({ cwd: "/x" })).id).toBe("newer")
 })
 
+test("a session with a kind is not the most recent one, unless a pointer names it", async () => {
+  const { sessions } = await three()
+  for (const cwd of ["/x", "/graphs"]) {
+    const session = await sessions.create({ id: `graph${cwd.length}`, cwd, kind: "langgraph" })
+    await session.append(user("hello"))
+    await session.close()
+  }
+  expect((await sessions.continueRecent({ cwd: "/x" })).id).toBe("newer")
+  const created = await sessions.continueRecent({ cwd: "/graphs" })
+  expect(created.header).not.toHaveProperty("kind")
+  expect(created.id).not.toBe("graph7")
+  await sessions.pointers.set("p", { session: "graph2", cwd: "/x" })
+  expect((await sessions.continueRecent({ cwd: "/x", pointer: "p" })).id).toBe("graph2")
+})
+
 test("a pointer's name is checked before anything is created", async () => {
   const { sessions } = await three()
   expect(await codeOf(sessions.continueRecent({ cwd: "/none", pointer: "../x" }))).toBe("invalid")

@@ -13,6 +13,7 @@ test("a new session has the given fields in its header and can be opened elsewhe
     cwd: "/project",
     title: "A title",
     source: "cron" as const,
+    kind: "langgraph",
     cronJobId: "nightly",
     systemPromptOverride: "Be brief.",
     parentSession: { id: "parent", entryId: "e1" },
@@ -62,6 +63,12 @@ test("an invalid header, or one that is too long for a line, is rejected before 
   const { sessions, storage } = twoRepositories()
   expect(await codeOf(sessions.create({ id: "a", source: "other" as never }))).toBe("invalid")
   expect(await codeOf(sessions.create({ id: "a", parentSession: {} as never }))).toBe("invalid")
+  for (const kind of ["", 7, null])
+    expect(await codeOf(sessions.create({ id: "a", kind: kind as never }))).toBe("invalid")
+  for (const metadata of [[], null, { x: undefined }])
+    expect(await codeOf(sessions.create({ id: "a", metadata: metadata as never }))).toBe("invalid")
+  for (const entries of [{}, null, [7], [user("hello"), { type: "message" }]])
+    expect(await codeOf(sessions.create({ id: "a", entries: entries as never }))).toBe("invalid")
   const small = createMemoryStorage({ limits: { maxLineBytes: 1_000 } })
   const long = { id: "a", systemPromptOverride: "x".repeat(1_000) }
   expect(await codeOf(createSessions({ storage: small }).create(long))).toBe("too_large")

@@ -1,7 +1,8 @@
-/** Creates a session: writes its header as the first line of a new log, or keeps it in memory until the first write. */
+/** Creates a session: writes its header and first entries as one batch, or keeps them in memory until the first write. */
 import { SessionError } from "../format/errors.ts"
 import { encodeHeader } from "../format/line.ts"
 import type { Header } from "../format/header.ts"
+import type { NewEntry } from "../format/new-entry.ts"
 import { signalOf } from "../storage/signals.ts"
 import { utf8Length } from "../storage/utf8.ts"
 import type { CallOptions, Head, SessionStorage } from "../storage/contract.ts"
@@ -12,10 +13,15 @@ import type { LiveSession, LiveSessionOptions } from "./live-session.ts"
 import { taken } from "../write/errors.ts"
 import { writeLines } from "../write/writer.ts"
 
-/** `exists` if the id is taken; `too_large` if the header exceeds the storage's line limit. */
+/**
+ * Creates the session with these first entries. `exists` if the id is taken; `too_large` if the header exceeds the storage's line limit,
+ * or all of it what the storage takes at once. A rejection means that there is no such session, unless it is `indeterminate` or `aborted`
+ * with `sent`.
+ */
 export async function createSession(
   storage: SessionStorage,
   header: Header,
+  first: readonly NewEntry[],
   options: LiveSessionOptions,
   o: CallOptions,
 ): Promise<LiveSession> {
@@ -29,11 +35,15 @@ export async function createSession(
   const signal = signalOf(o)
   // Parsed from the line, so that later changes to the caller's objects do not change a header that is not written yet.
   const kept = JSON.parse(line) as Header
-  if (options.persistAfter === "create") {
+  const atOnce = options.persistAfter === "create"
+  if (atOnce && first.length === 0) {
     return newSession(storage, kept, await writeHeader(storage, kept, line, signal), options)
   }
-  if ((await storage.head(id, signal)) !== undefined) throw taken({ id, storage })
-  return newSession(storage, kept, undefined, options)
+  if (!atOnce && (await storage.head(id, signal)) !== undefined) throw taken({ id, storage })
+  const live = newSession(storage, kept, undefined, options)
+  // The first batch of the queue has the header as its first line.
+  if (first.length > 0) await live.append(first, signal)
+  return live
 }
 
 async function writeHeader(storage: SessionStorage, header: Header, line: string, o: CallOptions): Promise<Head> {

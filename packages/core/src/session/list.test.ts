@@ -117,6 +117,90 @@ test("cwd, source and parent filter sessions; a moved session has its new cwd", 
   expect(await ids({ cwd: "/two" })).toEqual(["a", "b"])
 })
 
+test("idPrefix, kind and metadata filter sessions; kind null lists those without a kind", async () => {
+  const { sessions } = fresh()
+  await sessions.create({ id: "a.1", kind: "claude-agent", metadata: { project: "p", tags: [1, { x: 1, y: null }] } })
+  await sessions.create({ id: "a.2", kind: "langgraph", metadata: { project: "p", thread: "t" } })
+  await sessions.create({ id: "b", metadata: { project: null } })
+  await sessions.create({ id: "ab" })
+  const ids = async (o: ListOptions): Promise<string[]> =>
+    (await sessions.list(o)).sessions.map(({ id }) => id).toSorted()
+  expect(await ids({ idPrefix: "a." })).toEqual(["a.1", "a.2"])
+  expect(await ids({ idPrefix: "" })).toEqual(["a.1", "a.2", "ab", "b"])
+  expect(await ids({ idPrefix: "c" })).toEqual([])
+  expect(await ids({ kind: "langgraph" })).toEqual(["a.2"])
+  expect(await ids({ kind: "lang" })).toEqual([])
+  expect(await ids({ kind: null })).toEqual(["ab", "b"])
+  expect(await ids({ metadata: {} })).toEqual(["a.1", "a.2", "ab", "b"])
+  expect(await ids({ metadata: { project: "p" } })).toEqual(["a.1", "a.2"])
+  expect(await ids({ metadata: { project: null } })).toEqual(["b"])
+  expect(await ids({ metadata: { project: "p", thread: "t" } })).toEqual(["a.2"])
+  expect(await ids({ metadata: { tags: [1, { y: null, x: 1 }] } })).toEqual(["a.1"])
+  expect(await ids({ metadata: { tags: [1] } })).toEqual([])
+  expect(await ids({ metadata: { constructor: 1, toString: 1 } })).toEqual([])
+  expect(await ids({ idPrefix: "a", kind: "langgraph", metadata: { project: "p" } })).toEqual(["a.2"])
+  await (await sessions.open("a.2")).metadata("project", "q")
+  expect(await ids({ metadata: { project: "p" } })).toEqual(["a.1"])
+  expect((await sessions.info("a.1")).kind).toBe("claude-agent")
+  expect(await sessions.info("b")).not.toHaveProperty("kind")
+})
+
+test("a wrong filter is `invalid`, and lists nothing else in its place", async () => {
+  const { sessions } = fresh()
+  const wrong = {
+    idPrefix: [null, 1],
+    kind: ["", 1, {}],
+    metadata: [null, [], "x", { tenant: undefined }],
+  }
+  for (const [name, values] of Object.entries(wrong))
+    for (const value of values) expect(await codeOf(sessions.list({ [name]: value }))).toBe("invalid")
+})
+
+test("every page but the last is full, whatever the filter leaves out, and a cursor continues under another filter", async () => {
+  const kinds = fc.array(fc.constantFrom("x", "y", undefined), { maxLength: 30, size: "max" })
+  await holdsAsync(
+    fc.asyncProperty(kinds, fc.integer({ min: 1, max: 5 }), fc.boolean(), async (made, limit, byId) => {
+      const { sessions, clock } = fresh(byId ? { listOrder: "id" } : {})
+      for (const [n, kind] of made.entries()) {
+        clock.now += 1_000
+        const id = `${n % 2 === 0 ? "even" : "odd"}${n}`
+        await sessions.create({ id, ...(kind === undefined ? {} : { kind }), entries: [user("hello")] })
+      }
+      const newest = (await allPages(sessions, { limit: 200 })).flat()
+      for (const filter of [{ kind: "x" }, { kind: null }, { idPrefix: "odd" }, { idPrefix: "even", kind: "y" }]) {
+        const matching = newest.filter(
+          ({ id, kind }) =>
+            id.startsWith(filter.idPrefix ?? "") && (filter.kind === undefined || (kind ?? null) === filter.kind),
+        )
+        const pages = await allPages(sessions, { limit, ...filter })
+        expect(pages.flat()).toEqual(matching)
+        for (const page of pages.slice(0, -1)) expect(page).toHaveLength(limit)
+        const first = await sessions.list({ limit })
+        if (first.next === undefined) continue
+        const rest = await sessions.list({ limit: 200, cursor: first.next, ...filter })
+        expect(rest.sessions).toEqual(matching.filter((one) => !first.sessions.some(({ id }) => id === one.id)))
+      }
+    }),
+    40,
+  )
+})
+
+test("a session whose id has another prefix is neither read nor reported as unreadable", async () => {
+  for (const listOrder of ["id", "updatedAt"] as const) {
+    const { sessions, storage } = fresh({ listOrder })
+    for (const id of ["a.1", "b.1", "c.1"]) {
+      await storage.append(id, ["{}"], { expect: 0 })
+      await sessions.create({ id: `${id}.2` })
+    }
+    storage.take()
+    const page = await sessions.list({ idPrefix: "b." })
+    expect(page.sessions.map(({ id }) => id)).toEqual(["b.1.2"])
+    expect(page.unreadable.map(({ id }) => id)).toEqual(["b.1"])
+    // In the order of the ids, the listing ends with the first one behind the prefix.
+    expect(storage.take().rows).toBe(listOrder === "id" ? 5 : 6)
+  }
+})
+
 test("listing reads no log whose information is up to date", async () => {
   const { sessions, storage, location } = fresh()
   for (let n = 0; n < 20; n++) await (await sessions.create({ id: `s${n}` })).append(user(`say ${n}`))

@@ -1,5 +1,7 @@
 /** Lists sessions in pages, newest message first. A log is opened only if its stored information is missing or out of date. */
 import { SessionError, hasCode } from "../format/errors.ts"
+import { isSameJson } from "../format/json.ts"
+import { isObject } from "../format/shape.ts"
 import { signalOf } from "../storage/signals.ts"
 import type { CallOptions, SessionStorage } from "../storage/contract.ts"
 import type { SessionInfo } from "../info/projection.ts"
@@ -24,10 +26,11 @@ export async function listSessions(
   known: KnownSortKeys,
   o: ListOptions,
 ): Promise<SessionPage> {
-  const { limit = 50 } = o
+  const { limit = 50, idPrefix = "" } = o
   if (!Number.isInteger(limit) || limit < 1 || limit > 200) {
     throw new SessionError("invalid", `limit must be a whole number from 1 to 200, not ${String(limit)}.`)
   }
+  checkFilters(o)
   const after = o.cursor === undefined ? undefined : parseCursor(o.cursor)
   const signal = signalOf(o)
   const newestFirst = storage.capabilities.listOrder === "updatedAt"
@@ -41,6 +44,10 @@ export async function listSessions(
   }
   for await (const row of storage.list(signal)) {
     const { id } = row
+    if (!id.startsWith(idPrefix)) {
+      if (!newestFirst && id > idPrefix) break
+      continue
+    }
     if (row.error !== undefined) {
       await addUnreadable(id, row.error)
       continue
@@ -82,8 +89,32 @@ function matches(info: SessionInfo, o: ListOptions): boolean {
   return (
     (o.cwd === undefined || info.cwd === o.cwd) &&
     (o.source === undefined || info.source === o.source) &&
+    (o.kind === undefined || (info.kind ?? null) === o.kind) &&
+    hasMetadata(info, o.metadata ?? {}) &&
     (o.parent === undefined || (parent !== undefined && "id" in parent && parent.id === o.parent))
   )
+}
+
+function hasMetadata({ metadata }: SessionInfo, wanted: object): boolean {
+  return Object.entries(wanted).every(
+    ([key, value]) => Object.hasOwn(metadata, key) && isSameJson(metadata[key], value),
+  )
+}
+
+/** A wrong filter must not list other sessions than its caller meant. */
+function checkFilters({ idPrefix, kind, metadata }: ListOptions): void {
+  const refuse = (rule: string): never => {
+    throw new SessionError("invalid", rule)
+  }
+  if (idPrefix !== undefined && typeof idPrefix !== "string") refuse("idPrefix must be a string.")
+  if (kind !== undefined && kind !== null && (typeof kind !== "string" || kind === "")) {
+    refuse("kind must be a string that is not empty, or null for the sessions without a kind.")
+  }
+  if (metadata === undefined) return
+  if (!isObject(metadata)) refuse("metadata must be an object with the keys and values to look for.")
+  const missing = Object.keys(metadata).find((key) => metadata[key] === undefined)
+  if (missing !== undefined)
+    refuse(`metadata[${JSON.stringify(missing)}] is undefined; give a value to look for, or leave the key out.`)
 }
 
 type SortKey = Pick<SessionInfo, "lastMessageAt" | "id">

@@ -29,8 +29,8 @@ import { encodeHeader } from "../format/line.ts"
 import { utf8Length } from "../storage/utf8.ts"
 
 export function newHeader(o: CreateOptions, id: string, now: number): Header {
-  const { cwd, title, source, cronJobId, systemPromptOverride, parentSession } = o
-  const given = { cwd, title, source, cronJobId, systemPromptOverride, parentSession }
+  const { cwd, title, source, kind, cronJobId, systemPromptOverride, parentSession } = o
+  const given = { cwd, title, source, kind, cronJobId, systemPromptOverride, parentSession }
   const fields = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined))
   return { type: "session", format: FORMAT, version: VERSION, id, timestamp: new Date(now).toISOString(), ...fields }
 }

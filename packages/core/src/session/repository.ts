@@ -3,6 +3,8 @@ import { checkExclusive, checkSettings } from "../compaction/settings/settings.t
 import { SessionError, hasCode } from "../format/errors.ts"
 import { type Header, headerProblem } from "../format/header.ts"
 import { createIds, isUlid } from "../format/ids.ts"
+import type { NewEntry } from "../format/new-entry.ts"
+import { isObject } from "../format/shape.ts"
 import { READ_WINDOW } from "../log/read-backwards.ts"
 import { isSessionId } from "../storage/checks.ts"
 import type { CallOptions, SessionStorage } from "../storage/contract.ts"
@@ -16,7 +18,7 @@ import { newHeader, openSession } from "./open.ts"
 import type { LiveSessionOptions } from "./live-session.ts"
 import { createPointers } from "./pointers.ts"
 import { infoOfStored } from "./stored-info.ts"
-import type { OpenOptions, Session, Sessions, SessionsOptions } from "./types.ts"
+import type { CreateOptions, OpenOptions, Session, Sessions, SessionsOptions } from "./types.ts"
 
 /** Attempts of `openOrCreate`. A storage that answers `not_found` and `exists` more often than this contradicts itself. */
 const MAX_RACES = 10
@@ -74,7 +76,8 @@ export function createSessions(o: SessionsOptions): Sessions {
       const header = newHeader(o, id, options.now())
       const problem = headerProblem(header)
       if (problem !== undefined) throw new SessionError("invalid", `The session was not created: ${problem}`)
-      const { handle } = await open.create(id, () => createSession(storage, header, options, o), o)
+      const first = firstEntries(o)
+      const { handle } = await open.create(id, () => createSession(storage, header, first, options, o), o)
       runCreateHooks(id, header)
       return handle
     },
@@ -218,6 +221,14 @@ function checkId(id: unknown, ulidsOnly: boolean): void {
   throw new SessionError("invalid", `${shown} is not a session id, which is ${rule}.`)
 }
 
+/** The entries that a new session is created with. `append` checks each of them. */
+function firstEntries({ metadata = {}, entries = [] }: CreateOptions): readonly NewEntry[] {
+  if (!isObject(metadata)) throw new SessionError("invalid", "The metadata of a new session must be an object.")
+  if (!Array.isArray(entries)) throw new SessionError("invalid", "The entries of a new session must be an array.")
+  const named = Object.entries(metadata).map(([key, value]): NewEntry => ({ type: "metadata", key, value }))
+  return [...named, ...(entries as readonly NewEntry[])]
+}
+
 /** Resumes the session of a pointer, else the newest session of a directory, else creates one. */
 async function continueRecent(
   sessions: Sessions,
@@ -238,7 +249,7 @@ async function continueRecent(
 
 async function openNewest(sessions: Sessions, cwd: string, o: OpenOptions): Promise<Session | undefined> {
   for (let cursor: string | undefined; ; ) {
-    const page = await sessions.list({ ...o, cwd, limit: 10, ...(cursor === undefined ? {} : { cursor }) })
+    const page = await sessions.list({ ...o, cwd, kind: null, limit: 10, ...(cursor === undefined ? {} : { cursor }) })
     // It may be the newest one; resuming an older session instead would go unnoticed.
     const away = page.unreadable.find(({ error }) => hasCode(error, "unavailable"))
     if (away !== undefined) throw away.error

@@ -3,6 +3,7 @@ import type { PruneOptions } from "../context/prune/settings.ts"
 import type { RepairMode, SessionContext, SummaryStyle } from "../context/types.ts"
 import type { BlobLimits } from "../format/blobs.ts"
 import type { Diagnostic } from "../format/diagnostics.ts"
+import type { JsonValue } from "../format/json.ts"
 import type { NewEntry } from "../format/new-entry.ts"
 import type { ContentBlock, Message, Usage } from "../format/message.ts"
 import type { Entry } from "../format/entry.ts"
@@ -29,16 +30,32 @@ export interface OpenOptions extends CallOptions {
   readonly compaction?: CompactionSettings
 }
 
-/** Fields of a new session, stored in the header of its log; `compaction` and `signal` are not stored. */
+/**
+ * A new session. The fields are stored in the header of its log; `metadata` and `entries` are its first entries, `compaction` and `signal`
+ * are not stored.
+ *
+ * The header and the first entries are one batch: after a crash the session has all of them, or does not exist. `too_large` if the storage
+ * does not take them in one batch; append the rest later. With a {@link PersistAfter} other than `"create"` they wait in memory like
+ * appends, for the first message that it names.
+ */
 export interface CreateOptions extends OpenOptions {
   /** Default: a new ULID. `exists` if it is taken. */
   readonly id?: string
   readonly cwd?: string
   readonly title?: string
   readonly source?: "interactive" | "cron"
+  /**
+   * Which program's sessions this is one of, e.g. `langgraph`; lists can be limited to one kind. `continueRecent` ignores sessions with a
+   * kind. Default: none, a session that a person works in.
+   */
+  readonly kind?: string
   readonly cronJobId?: string
   readonly systemPromptOverride?: string
   readonly parentSession?: ParentSession
+  /** One `metadata` entry for each key. */
+  readonly metadata?: Readonly<Record<string, JsonValue>>
+  /** Appended after the metadata, as by `append`. */
+  readonly entries?: readonly NewEntry[]
 }
 
 export interface ContextOptions extends CallOptions {
@@ -235,11 +252,21 @@ export interface Session extends AsyncDisposable {
   close(): Promise<void>
 }
 
+/**
+ * Which sessions to list: those that match every given option. A page is full unless it is the last one, however many sessions do not
+ * match. Filters do not separate tenants, because a program that forgets one lists all sessions: give each tenant a storage of its own.
+ */
 export interface ListOptions extends CallOptions {
   /** 1-200, default 50; anything else is `invalid`. */
   readonly limit?: number
-  /** `next` of the previous page. */
+  /** `next` of the previous page. It is a position in the order of all sessions, so it is valid with any filters. */
   readonly cursor?: string
+  /** Only sessions whose id starts with this. Default: all. */
+  readonly idPrefix?: string
+  /** Only sessions of this kind; null: only those without a kind. Default: all. */
+  readonly kind?: string | null
+  /** Only sessions whose metadata has these keys with equal values; the order of keys inside a value does not count. Default: all. */
+  readonly metadata?: Readonly<Record<string, JsonValue>>
   /** Only sessions with exactly this cwd. Default: all. */
   readonly cwd?: string
   readonly source?: "interactive" | "cron"
@@ -306,8 +333,8 @@ export interface Sessions extends AsyncDisposable {
   /** `not_found` if there is no such session; `not_a_session` if the log is not a session. */
   open(id: string, o?: OpenOptions): Promise<Session>
   /**
-   * Opens the session, or creates it. If two callers create it at once, one creates it and the other opens it. If others delete it
-   * meanwhile, it is created.
+   * Opens the session, or creates it; only a session that it creates gets the given fields and entries. If two callers create it at once,
+   * one creates it and the other opens it. If others delete it meanwhile, it is created.
    */
   openOrCreate(id: string, o?: Omit<CreateOptions, "id">): Promise<Session>
   info(id: string, o?: CallOptions): Promise<SessionInfo>
@@ -327,7 +354,10 @@ export interface Sessions extends AsyncDisposable {
   delete(id: string, o?: CallOptions): Promise<Deleted>
   /** Creates a session with the path to `at` (default: the leaf) and its annotations, across compactions. `not_found`, `exists`. */
   fork(id: string, o?: OpenOptions & { readonly at?: string; readonly id?: string }): Promise<Session>
-  /** Opens the session of the pointer if it exists and was set for this cwd, else the newest session of the cwd, else creates one. */
+  /**
+   * Opens the session of the pointer if it exists and was set for this cwd, else the newest session of the cwd that has no kind, else
+   * creates one.
+   */
   continueRecent(o: OpenOptions & { readonly cwd: string; readonly pointer?: string }): Promise<Session>
   readonly pointers: Pointers
   import(source: ImportSource, o?: ImportOptions): Promise<ImportResult>
