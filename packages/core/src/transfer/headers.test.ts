@@ -24,7 +24,18 @@ test("the line count is added to an existing origin, and never decreases", () =>
   expect(origin(withOriginLines(LINE, 7, "was"))).toEqual({ format: "@sessions", version: 4, id: "was", lines: 7 })
   const imported = LINE.replace('"x":', '"origin":{"format":"pi","version":1,"lines":9},"x":')
   expect(origin(withOriginLines(imported, 7, "was"))).toEqual({ format: "pi", version: 1, lines: 9 })
-  expect(origin(withOriginLines(imported, 12, "was"))).toEqual({ format: "pi", version: 1, lines: 12 })
+  expect(origin(withOriginLines(imported, 12, "was"))).toMatchObject({ format: "pi", version: 1, lines: 12 })
+})
+
+test("a larger line count settles no branch behind the lines that came from another system", () => {
+  const of = (origin: object): unknown =>
+    JSON.parse(withOriginLines(LINE.replace('"x":', `"origin":${JSON.stringify(origin)},"x":`), 12, "was")).origin
+  expect(of({ format: "pi", lines: 9 })).toEqual({ format: "pi", lines: 12, settled: 9 })
+  expect(of({ format: "pi", lines: 9, settled: 5 })).toEqual({ format: "pi", lines: 12, settled: 5 })
+  expect(of({ format: "pi" })).toEqual({ format: "pi", lines: 12, settled: 0 })
+  expect(of({ format: "pi", lines: 20 })).toEqual({ format: "pi", lines: 20 })
+  // Branches of this format leave `leaf` entries.
+  expect(of({ format: "@sessions", lines: 9 })).toEqual({ format: "@sessions", lines: 12 })
 })
 
 test("the line count changes nothing else in the header", () => {

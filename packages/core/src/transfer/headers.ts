@@ -3,6 +3,7 @@ import { FORMAT, type Header, type Origin, VERSION } from "../format/header.ts"
 import { withFields, withValueAt } from "../format/json-edit.ts"
 import { type LogRecord, parseLine } from "../format/line.ts"
 import { isObject } from "../format/shape.ts"
+import { settledLines } from "../log/tips.ts"
 import { currentHeader, notFound, readLines } from "../log/loaded-log.ts"
 import type { CallOptions, HeadInfo, SessionStorage } from "../storage/contract.ts"
 import type { CurrentLog } from "./older/log.ts"
@@ -29,15 +30,27 @@ export function withId(line: string, id: string): string {
   return record["id"] === id ? line : withFields(line, { id })
 }
 
-/** Sets the expected number of lines, or keeps a larger one. `id`: the id of the source, for a header without an origin. */
+/**
+ * Sets the expected number of lines, or keeps a larger one. Branches behind the old number are not taken for those of another system
+ * (`origin.settled`). `id`: the id of the source, for a header without an origin.
+ */
 export function withOriginLines(line: string, lines: number, id: string): string {
-  const { origin } = parseLine(line).record as LogRecord
+  const record = parseLine(line).record as LogRecord & Pick<Header, "origin">
+  const origin: unknown = record.origin
   if (!isObject(origin)) return withFields(line, { origin: { format: FORMAT, version: VERSION, id, lines } })
   const before = typeof origin["lines"] === "number" ? origin["lines"] : 0
-  return withValueAt(line, ["origin", "lines"], Math.max(before, lines))
+  const raised = Math.max(before, lines)
+  const settled = settledLines(record)
+  const counted = withValueAt(line, ["origin", "lines"], raised)
+  if (settledLines({ origin: { ...origin, lines: raised } }) === settled) return counted
+  return withValueAt(counted, ["origin", "settled"], settled)
 }
 
-/** The migrated header with the number of lines of its log, so that an interrupted import can be recognized. */
+/**
+ * The migrated header with the number of lines of its log, so that an interrupted import can be recognized. Branches of these lines are
+ * settled: they have no `leaf` entries.
+ */
 export function withLines({ header, records }: CurrentLog, more: Partial<Origin> = {}): Header {
-  return { ...header, origin: { ...(header.origin as Origin), lines: records.length + 1, ...more } }
+  const lines = records.length + 1
+  return { ...header, origin: { ...(header.origin as Origin), lines, settled: lines, ...more } }
 }

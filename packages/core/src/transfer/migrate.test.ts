@@ -37,6 +37,7 @@ test("a migrated log is current and complete, and keeps a backup of the older lo
     version: 3,
     id: "o",
     lines: 4,
+    settled: 4,
     backup: {
       blobs: [expect.stringMatching(/^sha256:[0-9a-f]{64}$/)],
       bytes: new TextEncoder().encode(`${OLD.join("\n")}\n`).length,
