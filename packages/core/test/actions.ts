@@ -1,4 +1,4 @@
-/** The actions of simulated writers: appends in every form, turns, branches, reads; sometimes a rewrite of the log under them. */
+/** The actions of simulated writers: appends in every form, turns, branches, refreshes, reads; sometimes a rewrite of the log under them. */
 import { createMemoryStorage } from "@sessions/memory"
 import type { NewEntry } from "../src/format/new-entry.ts"
 import type { Session } from "../src/session/types.ts"
@@ -99,6 +99,7 @@ export function createActions(world: World, dice: Dice, scheduler: Scheduler): A
       else if (kind < 15) run("turn", turn(writer, session))
       else if (kind < 17) run("branch", branch(writer, session))
       else if (kind < 18) run("flush", session.flush())
+      else if (kind < 19) run("refresh", session.refresh())
       else run("context", session.context())
     },
     abort: () => controllers.shift()?.abort(),

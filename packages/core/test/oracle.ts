@@ -75,6 +75,7 @@ async function brokenByWriter(view: View, writer: SimulatedWriter, number: numbe
     .map(({ id }) => world.appends.findIndex(({ ids }) => ids.includes(id)))
   if (orders.join() !== orders.toSorted((a, b) => a - b).join()) broken.push(`writer ${number} is out of order`)
 
+  if (session.head?.next !== log.length + 1) broken.push(`writer ${number} has not read the whole log`)
   const { path } = await session.tree()
   const whole = EntryLog.of([undefined, ...log])
   const stored = session.leafId === null ? [] : pathIds(whole, whole.find(session.leafId) ?? -1)

@@ -75,7 +75,7 @@ export async function simulate(seed: number, steps: number): Promise<World> {
   return world
 }
 
-/** After the faults all delayed writes arrive, and every writer can append. */
+/** After the faults all delayed writes arrive, every writer can append, and reads what the others appended. */
 async function calm(world: World, scheduler: Scheduler, actions: ReturnType<typeof createActions>): Promise<void> {
   for (const { storage } of world.writers) while (storage.late > 0) await scheduler.finish(storage.deliver())
   for (const [number, { session }] of world.writers.entries()) {
@@ -86,6 +86,7 @@ async function calm(world: World, scheduler: Scheduler, actions: ReturnType<type
     if (outcome !== "done") world.problems.push(`writer ${number} latches: ${String(outcome)}`)
   }
   for (const { session } of world.writers) await scheduler.finish(session.flush())
+  for (const { session } of world.writers) await scheduler.finish(session.refresh())
 }
 
 interface Weather {

@@ -10,6 +10,7 @@ import type { NewEntry } from "../format/new-entry.ts"
 import type { Entry } from "../format/entry.ts"
 import type { Head, Seq, SessionStorage } from "../storage/contract.ts"
 import type { Selection } from "../context/select.ts"
+import { retryUnavailable } from "../storage/retry.ts"
 import { Emitter } from "./events.ts"
 import { transferFeature } from "./features.ts"
 import { copyEntries, type Hooks, runAppendHooks, runHook } from "./hooks.ts"
@@ -23,7 +24,8 @@ import { isLeaving, type OpenTips } from "../log/tips.ts"
 import { entriesOf, isConversation, type PendingAppend, type PendingEntry } from "../write/pending.ts"
 import { assign, pathForState } from "../write/assign.ts"
 import { type EncodedAppendEntry, putPlanned } from "../write/encode.ts"
-import { aborted, otherWriter } from "../write/errors.ts"
+import { aborted, changedUnderneath, otherWriter, vanished } from "../write/errors.ts"
+import { followEnd } from "../write/reconcile.ts"
 import { checkSizes, checkDeferred, entriesBytes, headerBytes } from "../write/limits.ts"
 import type { CompactableSession, CompactionProgress, WriteGuard } from "./live.ts"
 import type { SessionState } from "../write/session-state.ts"
@@ -108,6 +110,28 @@ export class LiveSession implements QueueContext, CompactableSession {
   async drain(): Promise<void> {
     await this.#hooked
     await this.#queue.flush()
+  }
+
+  /** Takes over what other writers appended. `seen`: a head that the storage has reported; nothing is read if the session has it. */
+  async refresh(seen?: Head): Promise<Head> {
+    // A migration may be under way.
+    if (this.writeGuard.kind !== "open") await this.#hooked
+    if (this.writeGuard.kind === "open") await this.#queue.refresh(seen)
+    else await this.#checkUnchanged()
+    return this.state.head as Head
+  }
+
+  /** The entries of a log of another version were made when it was opened; they cannot be continued with further lines. */
+  async #checkUnchanged(): Promise<void> {
+    const { head } = this.state
+    const stored = await retryUnavailable(() => this.storage.head(this.id))
+    if (stored === undefined) throw vanished(this)
+    if (stored.next !== head?.next || stored.log !== head.log) throw changedUnderneath(this)
+  }
+
+  /** After a turn, which does not follow another writer that continues it: now the session does. */
+  followEnd(): void {
+    if (followEnd(this.state)) this.reportTips()
   }
 
   get midTurn(): boolean {

@@ -209,6 +209,7 @@ async function expectClosed(session: Session): Promise<void> {
     () => session.info(),
     () => session.parts(),
     () => session.flush(),
+    () => session.refresh(),
     async () => {
       for await (const _ of session.entries()) break
     },

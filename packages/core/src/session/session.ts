@@ -238,6 +238,13 @@ export class SessionHandle implements Session {
     }
   }
 
+  async refresh(o: CallOptions = {}): Promise<Head> {
+    const live = this.#open(o)
+    const message = `Reading what other writers appended to ${this.id} was aborted.`
+    const toError = (cause: unknown): StorageError => new StorageError("aborted", message, { session: this.id, cause })
+    return rejectOnAbort(live.refresh(), o.signal, toError)
+  }
+
   async flush(o: CallOptions = {}): Promise<void> {
     const live = this.#open(o)
     const { storage, state } = live

@@ -62,7 +62,7 @@ const RETRIES = 3
 
 /** `between` runs before each attempt of the function, and after the last one unless it has thrown. */
 export function runTurn<T>(
-  live: ReadableSession & { readonly turns: TurnLock },
+  live: ReadableSession & { readonly turns: TurnLock; followEnd(): void },
   fn: (turn: TurnContext) => Promise<T> | T,
   { signal }: CallOptions,
   between: () => Promise<void>,
@@ -77,6 +77,7 @@ export function runTurn<T>(
       live.turns.running = undefined
       // An append that the turn did not await may still conflict.
       await live.drain().catch(() => undefined)
+      live.followEnd()
       if (!running.conflicted) {
         if (outcome.status === "rejected") throw outcome.reason
         await between()

@@ -234,6 +234,14 @@ export interface Session extends AsyncDisposable {
   /** Closes the breaker after failures, so that automatic compaction runs again. */
   resetCompactionBreaker(): void
 
+  /**
+   * Takes over what other writers have appended up to the call, with the events `foreign` and `diverged`, as a conflicting append does:
+   * the leaf moves on if they continued it, except inside a turn that has begun to write, which moves it at its end. Returns the end of
+   * the log. Appends are not affected, but those whose outcome was `indeterminate` are tried again. `not_found` if the session was
+   * deleted, or is not stored yet; `conflict` if the log is of another version and has changed (open it again); else the errors of the
+   * storage.
+   */
+  refresh(o?: CallOptions): Promise<Head>
   /** The session information, pending appends included. */
   info(o?: CallOptions): Promise<SessionInfo>
   /** Sizes of the stored parts of the log, in bytes. No parts before the first write. */

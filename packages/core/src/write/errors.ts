@@ -17,8 +17,24 @@ export function taken(about: About): SessionError {
 }
 
 export function gone(about: About): SessionError {
-  const message = `The session ${about.id} was deleted, or deleted and created again, while it was open. Nothing was written.`
+  const { message } = vanished(about)
+  return new SessionError("not_found", `${message} Nothing was written.`, location(about))
+}
+
+export function vanished(about: About): SessionError {
+  const message = `The session ${about.id} was deleted, or deleted and created again, while it was open.`
   return new SessionError("not_found", message, location(about))
+}
+
+export function notStored(about: About): SessionError {
+  const message = `The session ${about.id} is not in ${about.storage.description} yet; its first message creates it there.`
+  return new SessionError("not_found", message, location(about))
+}
+
+/** For a log of another version, which is held as it was when the session was opened. */
+export function changedUnderneath(about: About): SessionError {
+  const message = `The log of ${about.id}, which is of another version, was changed by another writer. Open the session again.`
+  return new SessionError("conflict", message, location(about))
 }
 
 export function otherWriter(about: About): SessionError {

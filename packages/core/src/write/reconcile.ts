@@ -64,6 +64,21 @@ export function applyRemote(
   return { committed, pending, refused: left.slice(refuseFrom), ownSeqs, foreign, divergence }
 }
 
+/**
+ * Makes the log's last entry the leaf if it continues the leaf and nothing is pending, which {@link decide} leaves undone while a turn is
+ * running that has been written in part. Returns whether the leaf has moved.
+ */
+export function followEnd(state: SessionState): boolean {
+  const { log, leafId, pendingCount } = state
+  const last = log.entryBefore(log.end)
+  if (pendingCount > 0 || leafId === null || last === undefined || log.find(leafId) === last) return false
+  if (!continuesFrom(log, leafId, last)) return false
+  const { id } = log.at(last) as Entry
+  state.acknowledgedLeafId = id
+  state.leafId = id
+  return true
+}
+
 function takeOut(
   items: readonly PendingAppend[],
   own: SortedLines["own"],

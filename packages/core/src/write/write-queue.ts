@@ -10,7 +10,7 @@ import type { EntryLog } from "../log/entry-log.ts"
 import { tick } from "../storage/clock.ts"
 import type { Head, Seq } from "../storage/contract.ts"
 import { applyRemote } from "./reconcile.ts"
-import { aborted, behindUnknown, gone, otherWriter, taken, unknownOutcome } from "./errors.ts"
+import { aborted, behindUnknown, gone, notStored, otherWriter, taken, unknownOutcome, vanished } from "./errors.ts"
 import { batchOf, headerBytes, refusalOf } from "./limits.ts"
 import {
   acknowledge,
@@ -45,10 +45,19 @@ export interface QueueContext extends ResolveContext {
   diverged(divergence: Divergence): void
 }
 
+/** A caller that waits until other writers' lines have been read. */
+interface Refresh {
+  /** A head that the storage has reported; undefined: the end of the log is read in any case. */
+  readonly seen: Head | undefined
+  readonly resolve: () => void
+  readonly reject: (error: unknown) => void
+}
+
 export class WriteQueue {
   readonly #context: QueueContext
   /** Everything pending, in order. Appends that were sent, and those whose outcome is unknown, come first. */
   #items: PendingAppend[] = []
+  #refreshes: Refresh[] = []
   /** An outcome could not be found out: the next append, or a flush, tries again. */
   #resting = false
   #running = false
@@ -78,6 +87,19 @@ export class WriteQueue {
   wake(): void {
     this.#resting = false
     if (!this.#running) void this.#run()
+  }
+
+  /**
+   * Takes over what other writers appended, as after a conflict, when no batch is in flight. With the head that was seen: only if the
+   * session does not have it yet. Rejects with the errors of reading, and with `not_found`; the appends that are pending are not affected.
+   */
+  refresh(seen?: Head): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.#refreshes.push({ seen, resolve, reject })
+      // Whether the session was created comes first.
+      if (this.#context.state.head === undefined) this.#resting = false
+      if (!this.#running) void this.#run()
+    })
   }
 
   /** The pending appends that hold these entries. */
@@ -139,7 +161,10 @@ export class WriteQueue {
 
   async #run(): Promise<void> {
     this.#running = true
-    while (this.#items.length > 0 && !this.#resting) {
+    while (this.#mayWrite || this.#refreshes.length > 0) {
+      const isBeingCreated = this.#context.state.head === undefined && this.#mayWrite
+      if (this.#refreshes.length > 0 && !isBeingCreated) await this.#refresh()
+      if (!this.#mayWrite) continue
       try {
         if (this.#mayGather()) await this.#gather()
         await this.#step()
@@ -149,6 +174,38 @@ export class WriteQueue {
       }
     }
     this.#running = false
+  }
+
+  get #mayWrite(): boolean {
+    return this.#items.length > 0 && !this.#resting
+  }
+
+  /** Never rejects: appends do not depend on it. */
+  async #refresh(): Promise<void> {
+    const { id, storage, state } = this.#context
+    const { head } = state
+    const waiting = this.#refreshes.splice(0)
+    try {
+      if (head === undefined) throw notStored(this.#context)
+      if (!waiting.every(({ seen }) => seen?.next === head.next && seen.log === head.log)) {
+        const end = await readEnd(storage, id, head)
+        if (!this.#isHeld(end) && (await this.#resolve(end)) === "gone") throw vanished(this.#context)
+        // The storage answers, so outcomes that are unknown can be found out.
+        this.#resting = false
+      }
+      for (const { resolve } of waiting) resolve()
+    } catch (error) {
+      for (const { reject } of waiting) reject(error)
+    }
+  }
+
+  /** Whether the log still ends in the last line that is held as acknowledged. */
+  #isHeld(end: LogEnd | undefined): boolean {
+    const { log, head, acknowledged } = this.#context.state
+    const [last, ...more] = end?.lines ?? []
+    return (
+      end?.head.log === head?.log && last !== undefined && more.length === 0 && isHeldLine(log, acknowledged - 1, last)
+    )
   }
 
   #mayGather(): boolean {
@@ -198,7 +255,7 @@ export class WriteQueue {
     const { id, storage, state } = this.#context
     const end = state.head === undefined ? undefined : await readEnd(storage, id, state.head)
     const same = end?.head.log === state.head?.log && (end === undefined || end.head.next === state.acknowledged)
-    if (!same) return this.#resolve(end)
+    if (!same) return void (await this.#resolve(end))
     // The count is an upper bound: a line that refers to an older entry may have been counted with a hint that it was written without.
     if (end !== undefined && end.head.bytes < state.bytes) {
       state.bytes = end.head.bytes
@@ -268,12 +325,13 @@ export class WriteQueue {
   }
 
   /** The stored log ends otherwise than expected: takes over what it has, and decides what becomes of everything pending. */
-  async #resolve(end: LogEnd | undefined): Promise<void> {
+  async #resolve(end: LogEnd | undefined): Promise<"gone" | "taken" | "found"> {
     const context = this.#context
     const resolved = await resolveEnd(context, end)
     if (resolved.kind === "gone" || resolved.kind === "taken") {
       for (const item of this.#items) requeue(item)
-      return this.#fail(0, resolved.kind === "gone" ? gone(context) : taken(context), { deferred: true })
+      this.#fail(0, resolved.kind === "gone" ? gone(context) : taken(context), { deferred: true })
+      return resolved.kind
     }
     const change = applyRemote(context.state, this.#items, resolved, context.midTurn)
     const { committed, refused, ownSeqs, foreign, divergence } = change
@@ -285,6 +343,7 @@ export class WriteQueue {
     if (foreign.length > 0) context.foreign(foreign)
     this.#leave(refused, otherWriter(context))
     if (divergence !== undefined) context.diverged(divergence)
+    return "found"
   }
 
   /**
