@@ -72,7 +72,7 @@ export function followEnd(state: SessionState): boolean {
   const { log, leafId, pendingCount } = state
   const last = log.entryBefore(log.end)
   if (pendingCount > 0 || leafId === null || last === undefined || log.find(leafId) === last) return false
-  if (!continuesFrom(log, leafId, last)) return false
+  if (!continuesFrom(log, leafId, last, log.end)) return false
   const { id } = log.at(last) as Entry
   state.acknowledgedLeafId = id
   state.leafId = id
