@@ -3,7 +3,7 @@
  * compactions, edits, tombstones, annotations, repeated ids, damaged lines, and lines that came from another system. After its lines the
  * tips that core finds are compared with the whole tree and with what each writer knew when it left a branch.
  */
-import { type Entry, ANNOTATION_TYPES } from "../src/format/entry.ts"
+import { type Entry, isAnnotationType } from "../src/format/entry.ts"
 import { EntryLog, type EntrySlot } from "../src/log/entry-log.ts"
 import { settlesOf, type Leaving } from "../src/log/settles.ts"
 import { NO_TIPS, openTips, projectTips, TIP_LIMITS, type TipLimits, type Tips } from "../src/log/tips.ts"
@@ -164,7 +164,7 @@ class History {
     const last = writer.memory.findLastIndex((slot) => slot !== undefined)
     const own = writer.leaf === null ? null : (truth.anchors[writer.memory.lastIndexOf(writer.leaf)] ?? null)
     const goesOn = own === null || ancestorsOf(truth, [last]).has(own)
-    if (goesOn && writer.pending.every(({ type }) => ANNOTATION_TYPES.has(type))) {
+    if (goesOn && writer.pending.every(({ type }) => isAnnotationType(type))) {
       writer.leaf = writer.memory[last] as Entry
       if (writer.pending.length === 0) writer.leafAfter = writer.leaf
     }
@@ -286,7 +286,7 @@ class History {
       let moved = entry
       if (entry.type === "leaf" || entry.type === "branch_summary") moved = this.#code.sendAgain(entry, tips)
       // Annotations in front go to the end of the log; the conversation stays on its branch.
-      if (first && ANNOTATION_TYPES.has(entry.type) && wasAt < writer.memory.length) {
+      if (first && isAnnotationType(entry.type) && wasAt < writer.memory.length) {
         moved = { ...entry, parentId: last }
         last = entry.id
       } else first = false
@@ -454,4 +454,13 @@ const CONVERSATION: readonly string[] = [
 ].flatMap((types) => types.split(" "))
 
 /** Types of annotations. */
-const ANNOTATIONS: readonly string[] = [...ANNOTATION_TYPES]
+const ANNOTATIONS: readonly string[] = [
+  "label",
+  "title_change",
+  "metadata",
+  "usage",
+  "tombstone",
+  "file_snapshot",
+  "custom",
+  "acme:note",
+]

@@ -52,7 +52,7 @@ const ENTRIES: readonly NewEntry[] = [
 
 async function exportsOf(storage: SessionStorage): Promise<Record<string, string>> {
   let now = START
-  const sessions = createSessions({ storage, now: () => (now += 1_000) })
+  const sessions = createSessions({ storage, now: () => (now += 1_000), extensions: { entries: ["tomorrow"] } })
   const session = await sessions.create({ id: "same", cwd: "/p", title: "t" })
   for (const entry of ENTRIES) await session.append(entry)
   await session.append([

@@ -5,12 +5,14 @@
  */
 import { blobRefs } from "../format/blobs.ts"
 import type { ModelMessage } from "../format/message.ts"
+import type { Extensions } from "../format/names.ts"
 import { isObject } from "../format/shape.ts"
 import { blocksOf, MODEL_ROLES } from "./content.ts"
 import { compactionMessages } from "./model-messages.ts"
 import { isSendable } from "./repair.ts"
 import type { SelectedEntry } from "./select.ts"
 import type { ContextMessage, RepairMode, SummaryStyle } from "./types.ts"
+import { hasUnknownBlock } from "./unknown-names.ts"
 
 /** Entries of a context, other than messages and compactions, that must be converted to messages. */
 const CONVERTED: ReadonlySet<string> = new Set(["custom_message", "branch_summary"])
@@ -20,6 +22,7 @@ export function plainMessages(
   selected: readonly SelectedEntry[],
   repair: RepairMode,
   summaryAs?: SummaryStyle,
+  extensions?: Extensions,
 ): readonly ContextMessage<ModelMessage>[] | undefined {
   const messages: ContextMessage<ModelMessage>[] = []
   for (const { entry, edit } of selected) {
@@ -33,7 +36,10 @@ export function plainMessages(
     if (entry.type !== "message") continue
     const message = entry["message"]
     if (!isObject(message) || !MODEL_ROLES.has(message["role"])) return undefined
-    if (!Array.isArray(message["content"]) || blocksOf(message["content"]) === undefined) return undefined
+    const { content } = message
+    if (!Array.isArray(content) || blocksOf(content) === undefined) return undefined
+    // They are reported.
+    if (hasUnknownBlock(content, extensions)) return undefined
     messages.push({ entryId: entry.id, kind: "message", message: message as unknown as ModelMessage })
   }
   return repair === "none" || isSendable(messages) ? messages : undefined

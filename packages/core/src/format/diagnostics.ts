@@ -37,6 +37,8 @@ export type DiagnosticCode =
   | "left_out"
   /** The context window of the current model is not known, and 200,000 tokens are assumed. */
   | "unknown_window"
+  /** Messages of the context have a role or blocks of a type that no provider knows. The context has them all the same. */
+  | "unknown_name"
   /** The context is larger than the given window; the message names the largest parts. */
   | "does_not_fit"
   /** The context ends with at least three equal tool calls, with the same arguments. */

@@ -232,11 +232,7 @@ export interface UnknownEntry extends EntryBase {
 export type Entry = KnownEntry | UnknownEntry
 export type EntryType = KnownEntry["type"]
 
-/**
- * Entries that describe a session and are not part of its conversation. They never move the active branch: those of another writer
- * are no divergence, and a pending one is rebased onto the current leaf.
- */
-export const ANNOTATION_TYPES: ReadonlySet<string> = new Set<EntryType>([
+const ANNOTATION_TYPES: ReadonlySet<string> = new Set<EntryType>([
   "label",
   "title_change",
   "metadata",
@@ -245,6 +241,21 @@ export const ANNOTATION_TYPES: ReadonlySet<string> = new Set<EntryType>([
   "file_snapshot",
   "custom",
 ])
+
+const NAMESPACED = /^[a-z][a-z0-9-]*:[^\s:]+$/
+
+/** Whether a name has a namespace, as `acme:note`. Programs other than this one define such names. */
+export function isNamespaced(name: string): boolean {
+  return name.includes(":") && NAMESPACED.test(name)
+}
+
+/**
+ * Whether entries of this type describe a session and are not part of its conversation; so do all types with a namespace. They never
+ * move the active branch: those of another writer are no divergence, and a pending one is rebased onto the current leaf.
+ */
+export function isAnnotationType(type: string): boolean {
+  return ANNOTATION_TYPES.has(type) || isNamespaced(type)
+}
 
 /** Whether a record has what reading a log requires: a type that is not the header's, an id, and a parent or null. */
 export function isEntry(record: unknown): record is Entry {
@@ -261,7 +272,7 @@ export function isEntry(record: unknown): record is Entry {
 
 /** Whether an entry has one of the known types and the fields of that type. Entries that were read from a log may have other fields. */
 export function isKnownEntry(entry: Entry): entry is KnownEntry {
-  return PAYLOADS.has(entry.type) && payload(entry) === undefined
+  return ENTRY_CHECKS.has(entry.type) && payload(entry) === undefined
 }
 
 /** Checks the fields that all entries share and those of its type. */
@@ -285,7 +296,8 @@ const state: Check = shape({
   systemPromptOverride: optional(isString),
 })
 
-const PAYLOADS: ReadonlyMap<string, Check> = checksByName<EntryType>({
+/** The checks of the fields of each type. */
+export const ENTRY_CHECKS: ReadonlyMap<string, Check> = checksByName<EntryType>({
   message: shape({ message: messageShape }),
   custom_message: shape({ customType: isString, content: contentShape, display: isBoolean }),
   compaction: shape({
@@ -341,4 +353,4 @@ const base: Check = shape({
   timestamp: isString,
   blobs: optional(mapOf(oneOf("utf8", "base64"))),
 })
-const payload: Check = (value) => PAYLOADS.get((value as { type: string }).type)?.(value)
+const payload: Check = (value) => ENTRY_CHECKS.get((value as { type: string }).type)?.(value)

@@ -2,7 +2,6 @@
 
 // Records: their types, and checks of parsed ones. The main entry has the types that an application appends and shows.
 export {
-  ANNOTATION_TYPES,
   type BranchSummaryEntry,
   type CompactionEntry,
   type ContextEditEntry,
@@ -12,8 +11,10 @@ export {
   type EntryBase,
   entryProblem,
   type FileSnapshotEntry,
+  isAnnotationType,
   isEntry,
   isKnownEntry,
+  isNamespaced,
   type LabelEntry,
   type LeafEntry,
   type MessageEntry,

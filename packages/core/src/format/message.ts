@@ -122,12 +122,12 @@ export type Message = ModelMessage | CustomRoleMessage
 
 /** Whether a message has a role that models know and the fields of that role. */
 export function isModelMessage(message: Message): message is ModelMessage {
-  return ROLES.has(message.role) && messageShape(message) === undefined
+  return ROLE_CHECKS.has(message.role) && messageShape(message) === undefined
 }
 
 /** Whether a block has one of the known types and the fields of that type. */
 export function isKnownBlock(block: ContentBlock): block is KnownBlock {
-  return BLOCKS.has(block.type) && blockShape(block) === undefined
+  return BLOCK_CHECKS.has(block.type) && blockShape(block) === undefined
 }
 
 export function messageProblem(value: unknown): string | undefined {
@@ -145,7 +145,7 @@ const attachment: Check = shape({
   size: optional(isNumber),
 })
 
-const BLOCKS: ReadonlyMap<string, Check> = checksByName<KnownBlock["type"]>({
+export const BLOCK_CHECKS: ReadonlyMap<string, Check> = checksByName<KnownBlock["type"]>({
   text: shape({ text: isString }),
   thinking: shape({ thinking: isString, signature: optional(isString) }),
   image: shape({ data: isString, mimeType: isString }),
@@ -154,7 +154,7 @@ const BLOCKS: ReadonlyMap<string, Check> = checksByName<KnownBlock["type"]>({
 })
 
 const typedBlock: Check = shape({ type: isString })
-const blockShape: Check = (value) => typedBlock(value) ?? BLOCKS.get((value as { type: string }).type)?.(value)
+const blockShape: Check = (value) => typedBlock(value) ?? BLOCK_CHECKS.get((value as { type: string }).type)?.(value)
 export const contentShape: Check = arrayOf(blockShape, "an array of blocks")
 
 export const usageShape: Check = shape({
@@ -172,7 +172,7 @@ const attachments: Check = all(arrayOf(attachment), (value) => {
   return length > MAX_ATTACHMENTS ? ` must hold at most ${MAX_ATTACHMENTS}, not ${length}.` : undefined
 })
 
-const ROLES: ReadonlyMap<string, Check> = checksByName<ModelMessage["role"]>({
+export const ROLE_CHECKS: ReadonlyMap<string, Check> = checksByName<ModelMessage["role"]>({
   user: shape({ content: contentShape }),
   system: shape({ content: contentShape }),
   assistant: shape({
@@ -192,4 +192,4 @@ const anyRole: Check = shape({
 })
 const customRole: Check = shape({ content: optional(contentShape) })
 export const messageShape: Check = (value) =>
-  anyRole(value) ?? (ROLES.get((value as { role: string }).role) ?? customRole)(value)
+  anyRole(value) ?? (ROLE_CHECKS.get((value as { role: string }).role) ?? customRole)(value)

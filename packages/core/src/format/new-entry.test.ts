@@ -3,7 +3,7 @@ import { expect, test } from "vitest"
 import { holds } from "../../test/property.ts"
 import * as any from "../../test/records.ts"
 import { entryProblem } from "./entry.ts"
-import { type NewEntry, normalizeNewEntry, placeEntry } from "./new-entry.ts"
+import { type NewEntry, normalizeNewEntry, normalizeWithAnyNames, placeEntry } from "./new-entry.ts"
 
 const place = { id: "a", parentId: null, seq: 1, timestamp: "2026-01-31T09:30:00.000Z" }
 const blocks = [{ type: "text", text: "hi" }]
@@ -40,7 +40,7 @@ test("a string content in other entries is not changed", () => {
 test("every complete payload is accepted unchanged", () => {
   holds(
     fc.property(any.payload, (payload) => {
-      expect(normalizeNewEntry(payload as NewEntry)).toEqual(payload)
+      expect(normalizeWithAnyNames(payload as NewEntry)).toEqual(payload)
       expect(entryProblem(placeEntry(payload as NewEntry as never, place))).toBeUndefined()
     }),
   )
@@ -68,6 +68,7 @@ test.each<[object, string]>([
   ],
   [{ type: "session" }, 'type must not be "session", which is the header\'s.'],
   [{}, "type must be a string."],
+  [{ role: "user", content: "hi" }, '{ type: "message", message: { role: … } }'],
   [[], "The entry must be an object."],
   [{ type: "leaf", parentId: "a" }, "parentId is given by the session and must not be set."],
   [{ type: "leaf", seq: 1 }, "seq is given by the session and must not be set."],

@@ -12,6 +12,7 @@ import {
   type UnknownEntry,
 } from "./entry.ts"
 import { SessionError } from "./errors.ts"
+import { type Extensions, nameProblem } from "./names.ts"
 import type { ContentBlock, Message } from "./message.ts"
 import { type Fields, isObject } from "./shape.ts"
 
@@ -43,7 +44,7 @@ export type NewContextEditEntry = Payload<ContextEditEntry, "replacement"> &
 
 type NewOtherEntry = Payload<Exclude<KnownEntry, MessageEntry | CustomMessageEntry | ContextEditEntry>> & NewEntryBase
 
-/** An entry of a type that this version does not know. */
+/** An entry of a type with a namespace, or one that the repository names in `extensions`. */
 export type NewUnknownEntry = Payload<UnknownEntry> & NewEntryBase
 
 export type NewEntry = NewMessageEntry | NewCustomMessageEntry | NewContextEditEntry | NewOtherEntry | NewUnknownEntry
@@ -68,9 +69,18 @@ export interface EntryPlace {
 
 /**
  * Checks a new entry and turns string contents into text blocks; the input is not modified. Throws `invalid`, with the field, for a wrong
- * shape, for more attachments than a message may have, and for fields that only the session assigns.
+ * shape, for more attachments than a message may have, for fields that only the session assigns, and for an unknown entry type, role or
+ * block type, with the right name.
  */
-export function normalizeNewEntry(input: NewEntry): EntryPayload {
+export function normalizeNewEntry(input: NewEntry, extensions?: Extensions): EntryPayload {
+  const payload = normalizeWithAnyNames(input)
+  const problem = nameProblem(payload, extensions)
+  if (problem !== undefined) throw refused(problem)
+  return payload
+}
+
+/** {@link normalizeNewEntry} with any entry type, roles and block types. */
+export function normalizeWithAnyNames(input: NewEntry): EntryPayload {
   if (!isObject(input)) throw refused("The entry must be an object.")
   for (const field of ["parentId", "seq", "blobs"]) {
     if (input[field] !== undefined) throw refused(`${field} is given by the session and must not be set.`)
@@ -80,6 +90,8 @@ export function normalizeNewEntry(input: NewEntry): EntryPayload {
   if (timestamp !== undefined && !isTimestamp(timestamp)) {
     throw refused("timestamp must be an ISO 8601 date and time with a time zone, such as 2026-01-31T09:30:00.000Z.")
   }
+  if (input["type"] === undefined && typeof input["role"] === "string")
+    throw refused(`a message is a field of its entry: { type: "message", message: { role: … } }.`)
   const payload = withBlocks(input)
   const problem = payloadProblem(payload)
   if (problem !== undefined) throw refused(problem)

@@ -10,7 +10,7 @@
  *
  * `projectTips` follows a log line by line in constant memory, so that the session information can carry the tips. Pure.
  */
-import type { Entry, EntryType } from "../format/entry.ts"
+import { type Entry, type EntryType, isNamespaced } from "../format/entry.ts"
 import { FORMAT } from "../format/header.ts"
 import { isCount } from "../format/shape.ts"
 import { fits } from "../storage/utf8.ts"
@@ -68,11 +68,8 @@ export interface OpenTips {
 
 /** Whether entries of this type are content: messages, and whatever a later version may add to a conversation. */
 export function isContent(type: string): boolean {
-  return type === "message" || !(type in NOT_CONTENT || NAMESPACED.test(type))
+  return type === "message" || !(type in NOT_CONTENT || isNamespaced(type))
 }
-
-/** The type of an entry that a program other than this one defines: an annotation, which must follow from the line alone. */
-const NAMESPACED = /^[a-z][a-z0-9-]*:[^\s:]+$/
 
 type ContentType = "message" | "custom_message" | "branch_summary"
 

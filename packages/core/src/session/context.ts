@@ -11,6 +11,7 @@ import type { ReadableSession } from "./live.ts"
 import type { ContextOptions } from "./types.ts"
 import { toModelMessages } from "../context/model-messages.ts"
 import { renderMessages } from "../context/render.ts"
+import { unknownNames } from "../context/unknown-names.ts"
 import { repairMessages } from "../context/repair.ts"
 import type { Diagnostic } from "../format/diagnostics.ts"
 import type { ModelMessage } from "../format/message.ts"
@@ -29,7 +30,10 @@ export async function readContext(
   const { window, repair = "synthesize", summaryAs } = o
   checkWindow(window)
   const selection = await selectAt(live, live.state.leafId, o)
-  const plain = selection.stateBlobs === undefined ? plainMessages(selection.entries, repair, summaryAs) : undefined
+  const plain =
+    selection.stateBlobs === undefined
+      ? plainMessages(selection.entries, repair, summaryAs, live.options.extensions)
+      : undefined
   const read =
     plain === undefined
       ? await contextMessages(live, selection, o)
@@ -85,6 +89,11 @@ async function contextMessages(
     messages,
     state: await restoreState(live, selection, o),
     // The diagnostics of restoring are left out: rendering reports each missing blob, and replaces it.
-    diagnostics: [...rendered.diagnostics, ...model.diagnostics, ...diagnostics],
+    diagnostics: [
+      ...rendered.diagnostics,
+      ...unknownNames(rendered.messages, live.options.extensions),
+      ...model.diagnostics,
+      ...diagnostics,
+    ],
   }
 }

@@ -6,6 +6,7 @@ import type { BlobLimits } from "../format/blobs.ts"
 import type { Diagnostic } from "../format/diagnostics.ts"
 import { hasCode, SessionError } from "../format/errors.ts"
 import { unknownVersion } from "../format/identify.ts"
+import type { Extensions } from "../format/names.ts"
 import type { NewEntry } from "../format/new-entry.ts"
 import type { Entry } from "../format/entry.ts"
 import type { Head, Seq, SessionStorage } from "../storage/contract.ts"
@@ -41,6 +42,7 @@ export interface LiveSessionOptions {
   readonly maxSessionBytes: number
   readonly blobs: BlobLimits
   readonly oversize: "blobs" | "truncate"
+  readonly extensions: Extensions | undefined
   /** How much of a log is read at a time. */
   readonly readWindow: ReadWindow
   readonly newId: () => string

@@ -2,6 +2,7 @@
 import type { SettingsLayers } from "../compaction/settings/settings.ts"
 import type { Diagnostic, DiagnosticCode } from "../format/diagnostics.ts"
 import type { SessionError } from "../format/errors.ts"
+import type { Extensions } from "../format/names.ts"
 import type { NewEntry } from "../format/new-entry.ts"
 import type { LogStore } from "../log/log-store.ts"
 import type { SessionStorage } from "../storage/contract.ts"
@@ -23,12 +24,13 @@ export interface ReadableSession {
   readonly state: SessionState
   readonly store: LogStore
   readonly writeGuard: WriteGuard
+  readonly options: { readonly extensions: Extensions | undefined }
   /** Resolves when every append made so far is settled; `indeterminate` if the outcome of one cannot be found out. */
   drain(): Promise<void>
 }
 
 export interface CompactableSession extends ReadableSession {
-  readonly options: { readonly hooks: readonly Hooks[]; readonly newId: () => string }
+  readonly options: ReadableSession["options"] & { readonly hooks: readonly Hooks[]; readonly newId: () => string }
   readonly events: Emitter
   readonly compaction: CompactionProgress
   /** Called when a handle is closed; each checks whether it was its own. */

@@ -206,6 +206,7 @@ function withDefaults(o: SessionsOptions): LiveSessionOptions {
     maxSessionBytes: Math.min(o.maxSessionBytes ?? Number.POSITIVE_INFINITY, o.storage.capabilities.maxSessionBytes),
     blobs: o.blobs ?? {},
     oversize: o.oversize ?? "blobs",
+    extensions: o.extensions,
     readWindow: o.readWindow ?? READ_WINDOW,
     newId: createIds(now),
     now,

@@ -4,6 +4,7 @@ import type { RepairMode, SessionContext, SummaryStyle } from "../context/types.
 import type { BlobLimits } from "../format/blobs.ts"
 import type { Diagnostic } from "../format/diagnostics.ts"
 import type { JsonValue } from "../format/json.ts"
+import type { Extensions } from "../format/names.ts"
 import type { NewEntry } from "../format/new-entry.ts"
 import type { ContentBlock, Message, Usage } from "../format/message.ts"
 import type { Entry } from "../format/entry.ts"
@@ -324,6 +325,11 @@ export interface SessionsOptions {
    * images and content that a provider has signed. See `docs/format.md`, "Outside the line".
    */
   readonly oversize?: "blobs" | "truncate"
+  /**
+   * Entry types, roles and block types that `append` takes beside those of the format and those with a namespace (`acme:note`). Default:
+   * none. An entry of such a type is part of the conversation, and so may branch it; one with a namespace is an annotation.
+   */
+  readonly extensions?: Extensions
   /** Compaction settings; `create`, `open` and single calls override each of them. */
   readonly compaction?: CompactionSettings
   /** The windows in which a log is read from its end backwards, in UTF-8 bytes; default 98,304, doubling to 16,777,216. */

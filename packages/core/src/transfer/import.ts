@@ -2,7 +2,8 @@
 import type { BlobLimits } from "../format/blobs.ts"
 import type { Diagnostic } from "../format/diagnostics.ts"
 import { parseLine } from "../format/line.ts"
-import { type NewEntry, normalizeNewEntry, placeEntry } from "../format/new-entry.ts"
+import { type Extensions, nameProblem } from "../format/names.ts"
+import { type NewEntry, normalizeNewEntry, normalizeWithAnyNames, placeEntry } from "../format/new-entry.ts"
 import type { Entry } from "../format/entry.ts"
 import type { Header } from "../format/header.ts"
 import { restoreEntries } from "../log/blobs.ts"
@@ -22,6 +23,7 @@ export interface ImportSettings {
   readonly maxSessionBytes: number
   readonly blobs: BlobLimits
   readonly hooks: readonly Hooks[]
+  readonly extensions: Extensions | undefined
 }
 
 /**
@@ -83,7 +85,7 @@ async function runHooks(
   session: string,
   line: LineToWrite,
   seq: Seq,
-  { hooks, blobs: limits }: ImportSettings,
+  { hooks, blobs: limits, extensions }: ImportSettings,
   o: CallOptions,
 ): Promise<LineToWrite | undefined> {
   const read = line.entry ?? parseEntry(line.line, seq)
@@ -97,6 +99,8 @@ async function runHooks(
   // Other entries refer to this one, so it keeps its id, position and time.
   const { id: __, timestamp: ___, ...payload } = changed as unknown as Readonly<Record<string, unknown>>
   const position = { id: entry.id, parentId, seq, timestamp: entry.timestamp }
-  const result = placeEntry(normalizeNewEntry(payload as unknown as NewEntry), position)
+  // An entry of the file may have any names, and so may its replacement.
+  const normalize = nameProblem(given, extensions) === undefined ? normalizeNewEntry : normalizeWithAnyNames
+  const result = placeEntry(normalize(payload as unknown as NewEntry, extensions), position)
   return toStoredForm(storage, blobs === undefined ? result : { ...result, blobs }, seq, limits)
 }

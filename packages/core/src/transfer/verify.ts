@@ -39,6 +39,7 @@ const HARMLESS: ReadonlySet<DiagnosticCode> = new Set<DiagnosticCode>([
   "diverged",
   "repaired",
   "left_out",
+  "unknown_name",
   "does_not_fit",
   "repeated_call",
   "unknown_version",

@@ -4,6 +4,7 @@ import { inState, stateBlobs } from "../context/state-blobs.ts"
 import { foldState, storesState } from "../context/state.ts"
 import { SessionError } from "../format/errors.ts"
 import { type EntryPayload, type NewEntry, normalizeNewEntry } from "../format/new-entry.ts"
+import type { Extensions } from "../format/names.ts"
 import { isObject } from "../format/shape.ts"
 import { leafAt, type NeedsOlder } from "../log/path.ts"
 import { settlesOf } from "../log/settles.ts"
@@ -31,6 +32,8 @@ export interface Assigned {
 }
 
 interface PlacingOptions extends PrepareOptions {
+  /** Names that entries may have beside those of the format. */
+  readonly extensions: Extensions | undefined
   readonly newId: () => string
   readonly now: () => number
 }
@@ -61,7 +64,8 @@ export function assign(
   o: PlacingOptions,
 ): Assigned {
   if (inputs.length === 0) throw new SessionError("invalid", "There is no entry to append.", { session })
-  const payloads = inputs.map(normalizeNewEntry)
+  const payloads: EntryPayload[] = []
+  for (const input of inputs) payloads.push(normalizeNewEntry(input, o.extensions))
   const ids = uniqueIds(session, payloads, o.newId)
   const timestamp = isoTime(o.now())
   const fresh: EncodedAppendEntry[] = []

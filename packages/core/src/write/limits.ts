@@ -2,20 +2,18 @@
 import { SessionError } from "../format/errors.ts"
 import { encodeHeader } from "../format/line.ts"
 import { FULL_SESSION_SLACK_BYTES } from "../format/limits.ts"
-import { ANNOTATION_TYPES } from "../format/entry.ts"
+import { isAnnotationType } from "../format/entry.ts"
 import { utf8Length } from "../storage/utf8.ts"
 import type { Capabilities, SessionStorage } from "../storage/contract.ts"
 import { type PendingAppend, type PendingEntry, storedBytes } from "./pending.ts"
 import type { SessionState } from "./session-state.ts"
 
 /** What a full session still takes, so that it can be compacted, branched and named. */
-const SMALL_ENTRY_TYPES: ReadonlySet<string> = new Set([
-  ...ANNOTATION_TYPES,
-  "compaction",
-  "leaf",
-  "branch_summary",
-  "context_edit",
-])
+function isSmall({ type }: PendingEntry): boolean {
+  return SMALL_ENTRY_TYPES.has(type) || isAnnotationType(type)
+}
+
+const SMALL_ENTRY_TYPES: ReadonlySet<string> = new Set(["compaction", "leaf", "branch_summary", "context_edit"])
 
 /** A seq of 16 digits, a hint of that length with its field's name, and the LF: known only when the line is written. */
 const SPARE_BYTES = 64
@@ -99,7 +97,7 @@ export function refusalOf(
     for (const entry of item.entries) total += storedBytes(entry, seq++, state.log)
     if (total <= limit) continue
     // An append that is committed in part was accepted as a whole.
-    const small = item.entries.every((entry) => SMALL_ENTRY_TYPES.has(entry.type))
+    const small = item.entries.every(isSmall)
     if (item.committed || (small && total <= limit + FULL_SESSION_SLACK_BYTES)) continue
     const message = `The session ${id} would have ${total} bytes; its limit is ${limit}. Go on in a fork, or raise maxSessionBytes.`
     return { fits, error: new SessionError("too_large", message, { session: id }) }

@@ -1,5 +1,5 @@
 /** Pending appends: their entries are at the end of the log in memory, and their lines wait to be acknowledged. */
-import { ANNOTATION_TYPES } from "../format/entry.ts"
+import { isAnnotationType } from "../format/entry.ts"
 import { type EncodedEntry, lineOf } from "../format/line.ts"
 import { leafAt } from "../log/path.ts"
 import { utf8Length } from "../storage/utf8.ts"
@@ -67,7 +67,7 @@ export function isAnnotation(item: PendingAppend): boolean {
 
 /** Whether an entry is part of the conversation, not an annotation. */
 export function isConversation(entry: { readonly type: string }): boolean {
-  return !ANNOTATION_TYPES.has(entry.type)
+  return entry.type === "message" || !isAnnotationType(entry.type)
 }
 
 /** The seqs of entries by id, for hints. An `EntryLog` is one. */

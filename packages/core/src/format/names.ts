@@ -1,0 +1,112 @@
+/**
+ * The names of a new entry: its type, the role of its message, the types of its blocks. An append takes those of the format, those with a
+ * namespace, and those that the repository names, so that a misspelt name is not stored, where no context would show it. Stored entries
+ * are read with any name.
+ */
+import { nearestName, shown } from "../storage/options.ts"
+import { ENTRY_CHECKS, isNamespaced } from "./entry.ts"
+import { BLOCK_CHECKS, ROLE_CHECKS } from "./message.ts"
+import { isObject } from "./shape.ts"
+
+/** Names without a namespace that appends take beside those of the format. Entries of these types are part of the conversation. */
+export interface Extensions {
+  /** Types of entries. */
+  readonly entries?: readonly string[]
+  /** Roles of messages. */
+  readonly roles?: readonly string[]
+  /** Types of blocks. */
+  readonly blocks?: readonly string[]
+}
+
+type Kind = keyof Extensions
+
+/** Roles of pi, whose messages have fields of their own. */
+const PI_ROLES: readonly string[] = ["bashExecution", "pythonExecution", "branchSummary", "compactionSummary", "custom"]
+
+const NAMES: Readonly<Record<Kind, ReadonlySet<string>>> = {
+  entries: new Set(ENTRY_CHECKS.keys()),
+  roles: new Set([...ROLE_CHECKS.keys(), ...PI_ROLES]),
+  blocks: new Set(BLOCK_CHECKS.keys()),
+}
+
+/** Names of other systems, and what takes their place. */
+const RIGHT: Readonly<Record<Kind, Readonly<Record<string, string>>>> = {
+  entries: {},
+  roles: {
+    tool: "toolResult",
+    function: "toolResult",
+    developer: "system",
+    model: "assistant",
+    ai: "assistant",
+    human: "user",
+  },
+  blocks: {
+    tool_use: "toolCall",
+    "tool-call": "toolCall",
+    function_call: "toolCall",
+    functionCall: "toolCall",
+    tool_result: "",
+    "tool-result": "",
+    function_call_output: "",
+    functionResponse: "",
+    input_text: "text",
+    output_text: "text",
+    image_url: "image",
+    input_image: "image",
+    inlineData: "image",
+    reasoning: "thinking",
+    redacted_thinking: "anthropic:redacted_thinking",
+  },
+}
+
+/** Whether an append takes the name. */
+export function isKnownName(kind: Kind, name: string, extensions: Extensions | undefined): boolean {
+  return NAMES[kind].has(name) || isNamespaced(name) || extensions?.[kind]?.includes(name) === true
+}
+
+/** The first unknown name of an entry, with the right one: a sentence that starts with the field's path. */
+export function nameProblem(
+  entry: Readonly<Record<string, unknown>>,
+  extensions: Extensions | undefined,
+): string | undefined {
+  const { type, message, replacement } = entry
+  if (type === "message") {
+    if (!isObject(message)) return undefined
+    return (
+      problemOf("roles", message["role"], extensions, "message.role") ??
+      contentProblem(message["content"], extensions, "message.")
+    )
+  }
+  if (type === "custom_message") return contentProblem(entry["content"], extensions, "")
+  if (type === "context_edit")
+    return isObject(replacement) ? contentProblem(replacement["content"], extensions, "replacement.") : undefined
+  return problemOf("entries", type, extensions, "type")
+}
+
+function contentProblem(content: unknown, extensions: Extensions | undefined, path: string): string | undefined {
+  if (!Array.isArray(content)) return undefined
+  for (let index = 0; index < content.length; index++) {
+    const type: unknown = content[index]?.type
+    if (NAMES.blocks.has(type as string)) continue
+    const problem = problemOf("blocks", type, extensions, `${path}content[${index}].type`)
+    if (problem !== undefined) return problem
+  }
+  return undefined
+}
+
+function problemOf(kind: Kind, name: unknown, extensions: Extensions | undefined, path: string): string | undefined {
+  if (typeof name !== "string" || isKnownName(kind, name, extensions)) return undefined
+  return `${path} ${shown(name)} is unknown. ${nameHint(kind, name)}`
+}
+
+/** What takes the place of an unknown name. */
+export function nameHint(kind: Kind, name: string): string {
+  const right = Object.hasOwn(RIGHT[kind], name) ? RIGHT[kind][name] : undefined
+  if (right === "") return 'Append a message with the role "toolResult" in its place.'
+  if (right !== undefined) return `Use "${right}".`
+  if (kind === "entries" && (NAMES.roles.has(name) || Object.hasOwn(RIGHT.roles, name)))
+    return `Append { type: "message", message: { role: "${RIGHT.roles[name] ?? name}", … } }.`
+  const nearest = nearestName(name, NAMES[kind])
+  const own = isNamespaced(`acme:${name}`) && name.length < 40 ? `acme:${name}` : "acme:note"
+  return `${nearest === undefined ? "" : `Did you mean "${nearest}"? `}A name of your own needs a namespace, such as "${own}", or a place in \`extensions.${kind}\` of createSessions.`
+}
