@@ -94,6 +94,10 @@ export class LiveSession implements QueueContext, CompactableSession {
     return this.options.maxSessionBytes
   }
 
+  now(): number {
+    return this.options.now()
+  }
+
   append(entries: readonly NewEntry[], o: AppendOptions = {}): Promise<AppendResult> {
     const turn = this.turns.running
     try {
@@ -271,10 +275,14 @@ export class LiveSession implements QueueContext, CompactableSession {
       deferred: false,
       putBlobs: undefined,
       ready: undefined,
+      putAt: undefined,
+      renewed: false,
       opens,
       diverged: undefined,
     }
-    if (fresh.some(({ blobs }) => blobs.length > 0)) item.putBlobs = () => putPlanned(this.storage, item, fresh)
+    // Kept until the append is acknowledged, so without the caller's objects.
+    const planned = fresh.flatMap(({ pending, blobs }) => (blobs.length > 0 ? [{ pending, blobs }] : []))
+    if (planned.length > 0) item.putBlobs = () => putPlanned(this.storage, item, planned, this.options.now)
     return item
   }
 

@@ -80,16 +80,17 @@ const NO_BLOBS: readonly PlannedBlob[] = []
 export async function putPlanned(
   storage: SessionStorage,
   item: PendingAppend,
-  fresh: readonly EncodedAppendEntry[],
+  planned: readonly Pick<EncodedAppendEntry, "pending" | "blobs">[],
+  now: () => number,
 ): Promise<void> {
-  for (const { pending, blobs } of fresh) {
-    if (blobs.length === 0) continue
+  const began = now()
+  for (const { pending, blobs } of planned) {
     const refs = await retryUnavailable(() => putBlobs(storage, blobs))
     const entry = item.entries.find((one) => one.id === pending.id)
     // The parent may have changed meanwhile; it is in the part before the seq.
     if (entry !== undefined) entry.stored = { before: entry.full.before, after: withBlobs(pending.full, refs).after }
   }
-  item.putBlobs = undefined
+  item.putAt = began
   item.ready = undefined
 }
 

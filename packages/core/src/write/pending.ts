@@ -52,10 +52,14 @@ export interface PendingAppend {
   committed: boolean
   /** It waited in memory for the creation of its session, and was acknowledged as not durable. */
   deferred: boolean
-  /** Puts the blobs and completes the entries; undefined once that is done. */
+  /** Puts the blobs and completes the entries, and may be called again; undefined for an append without blobs. */
   putBlobs: (() => Promise<void>) | undefined
-  /** {@link putBlobs} under way. */
+  /** The first call of {@link putBlobs}, under way. */
   ready: Promise<void> | undefined
+  /** When the last successful call of {@link putBlobs} began, by the session's clock. */
+  putAt: number | undefined
+  /** Since the lines were sent last, the blobs were put again. */
+  renewed: boolean
   /** The turn whose first append this is. */
   readonly opens: RunningTurn | undefined
   diverged: Divergence | undefined

@@ -34,6 +34,8 @@ export interface QueueContext extends ResolveContext {
   /** A turn is running that has been written in part. */
   readonly midTurn: boolean
   readonly maxSessionBytes: number
+  /** Milliseconds since the epoch. */
+  now(): number
   /** The session information to send with a batch, as of its last entry. */
   infoText(pendingEntries: number): string | undefined
   /** Own entries are in the log, at these seqs. */
@@ -75,7 +77,7 @@ export class WriteQueue {
 
   /** Queues an append whose entries are in the state already, and starts putting its blobs. {@link wake} starts writing. */
   push(item: PendingAppend): void {
-    if (item.putBlobs !== undefined) {
+    if (item.putBlobs !== undefined && item.putAt === undefined) {
       item.ready ??= item.putBlobs()
       // The queue awaits it when the item's turn comes; until then a rejection is not unhandled.
       item.ready.catch(() => undefined)
@@ -230,14 +232,29 @@ export class WriteQueue {
     const [first] = this.#items
     // Everything was withdrawn.
     if (first === undefined) return Promise.resolve()
-    if (first.outcome === "unknown") return this.#write(this.#items.filter(({ outcome }) => outcome === "unknown"))
+    if (first.outcome === "unknown") return this.#send(this.#items.filter(({ outcome }) => outcome === "unknown"))
     if (first.ready !== undefined) return this.#complete(first, first.ready)
     const most = context.storage.capabilities.maxBatchBytes - headerBytes(context.state)
     const group = this.#items.slice(0, batchOf(this.#items, most))
     const refusal = refusalOf(context, group)
-    return refusal === undefined
-      ? this.#write(group)
-      : this.#refuse(group[refusal.fits] as PendingAppend, refusal.error)
+    return refusal === undefined ? this.#send(group) : this.#refuse(group[refusal.fits] as PendingAppend, refusal.error)
+  }
+
+  /** Writes a batch, or puts its old blobs again, so that the next step writes it. */
+  #send(group: readonly PendingAppend[]): Promise<void> {
+    const old = withOldBlobs(group, this.#context)
+    return old === undefined ? this.#write(group) : this.#renew(old)
+  }
+
+  async #renew(item: PendingAppend): Promise<void> {
+    try {
+      await putAgain(item)
+    } catch (error) {
+      const index = this.#items.indexOf(item)
+      if (index < 0) return
+      if (isWhollyQueued(item)) this.#fail(index, error)
+      else this.#giveUp(error)
+    }
   }
 
   async #complete(item: PendingAppend, ready: Promise<void>): Promise<void> {
@@ -275,6 +292,7 @@ export class WriteQueue {
     const lines: string[] = state.head === undefined ? [encodeHeader(state.header)] : []
     for (const item of group) {
       if (item.outcome === "queued") item.outcome = "sent"
+      item.renewed = false
       item.lines ??= linesAt(item.entries, seq, state.log)
       for (const line of item.lines) lines.push(line)
       seq += item.entries.length
@@ -285,12 +303,16 @@ export class WriteQueue {
       unknown,
       isLast: (line) => isHeldLine(state.log, state.acknowledged - 1, line),
     })
-    if (written.kind === "committed") return this.#commit(group, written.head)
-    if (written.kind !== "conflict") return this.#writeFailed(group, written.kind === "unknown", written.error)
+    if (written.kind === "unknown" || written.kind === "refused")
+      return this.#writeFailed(group, written.kind === "unknown", written.error)
+    const mayBeIn = written.kind === "committed" || written.mayBeIn
     try {
-      await this.#resolve(written.end)
+      // A collector may have removed the blobs before the lines arrived that name them.
+      if (mayBeIn) await renewAll(group, context)
+      if (written.kind === "committed") this.#commit(group, written.head)
+      else await this.#resolve(written.end)
     } catch (error) {
-      this.#writeFailed(group, written.mayBeIn, error)
+      this.#writeFailed(group, mayBeIn, error)
     }
   }
 
@@ -397,6 +419,30 @@ export class WriteQueue {
 function linesAt(entries: readonly PendingEntry[], from: Seq, log: EntryLog): string[] {
   let seq = from
   return entries.map((entry) => storedLine(entry, seq++, log))
+}
+
+/** Milliseconds. Far less than the day after which `collectBlobs` removes a blob that no log names, far more than a send usually takes. */
+const BLOBS_ARE_OLD = 60 * 60 * 1000
+
+/** The first append whose blobs were put so long ago that a collector may take them for unused, and were not put again since. */
+function withOldBlobs(items: readonly PendingAppend[], context: QueueContext): PendingAppend | undefined {
+  for (const item of items) {
+    if (item.putAt !== undefined && !item.renewed && context.now() - item.putAt > BLOBS_ARE_OLD) return item
+  }
+  return undefined
+}
+
+async function renewAll(items: readonly PendingAppend[], context: QueueContext): Promise<void> {
+  let old = withOldBlobs(items, context)
+  while (old !== undefined) {
+    await putAgain(old)
+    old = withOldBlobs(items, context)
+  }
+}
+
+async function putAgain(item: PendingAppend): Promise<void> {
+  await item.putBlobs?.()
+  item.renewed = true
 }
 
 function isWhollyQueued(item: PendingAppend): boolean {
