@@ -2,7 +2,7 @@ import type { ListOptions, SessionInfo, SessionPage, Sessions } from "@sessions/
 import { integerOption } from "../option-values.ts"
 import { type Command, defineCommand } from "../command.ts"
 import { UsageError } from "../errors.ts"
-import { fit, formatAge, formatBytes, formatNumber, table } from "../output/format.ts"
+import { fit, formatAge, formatBytes, formatCount, formatNumber, table } from "../output/format.ts"
 import { preview } from "../output/messages.ts"
 import { type Line, type Span, styled, type View } from "../output/lines.ts"
 import { absoluteFolder } from "../store/resolve.ts"
@@ -107,9 +107,15 @@ function sessionLines(infos: readonly SessionInfo[], view: View): Line[] {
 }
 
 function titleOf(info: SessionInfo): Span {
-  const prefix = info.incomplete === true ? "(incomplete) " : ""
+  const prefix = `${info.incomplete === true ? "(incomplete) " : ""}${openMark(info)}`
   if (info.title !== undefined) return styled("bold", prefix + preview(info.title, TITLE_UNITS))
   return prefix + (info.firstPrompt === undefined ? "(no prompt yet)" : preview(info.firstPrompt, TITLE_UNITS))
+}
+
+/** Marks a session with branches that no writer left on purpose; `sessions branches` lists them. */
+function openMark({ openTips }: SessionInfo): string {
+  const count = (openTips?.tips.length ?? 0) + (openTips?.more ?? 0)
+  return count === 0 ? "" : `(${formatCount(count, "open branch", "open branches")}) `
 }
 
 const TITLE_UNITS = 80

@@ -66,6 +66,7 @@ function infoLines(info: SessionInfo): Line[] {
     ["model", info.model === undefined ? undefined : `${info.model.provider}/${info.model.model}`],
     ["usage", calls === 0 ? undefined : `${tokens}${cost === undefined ? "" : `, cost ${cost.toFixed(2)}`}`],
     ["parent", parentOf(info)],
+    ["open branches", openBranchesOf(info)],
     ["size", formatSize(info.parts.length, info.bytes)],
     [
       "incomplete",
@@ -79,6 +80,12 @@ function infoLines(info: SessionInfo): Line[] {
 }
 
 const TEXT_UNITS = 200
+
+function openBranchesOf({ openTips }: SessionInfo): string | undefined {
+  if (openTips === undefined || openTips.tips.length === 0) return undefined
+  const also = openTips.more === undefined ? "" : `, and up to ${formatNumber(openTips.more)} more`
+  return openTips.tips.map(({ id }) => id).join(", ") + also
+}
 
 function parentOf({ parentSession: parent }: SessionInfo): string | undefined {
   if (parent === undefined) return undefined

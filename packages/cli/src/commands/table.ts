@@ -1,4 +1,6 @@
 import type { Command } from "../command.ts"
+import { branch } from "./branch.ts"
+import { branches } from "./branches.ts"
 import { compact } from "./compact.ts"
 import { context } from "./context.ts"
 import { copy } from "./copy.ts"
@@ -24,6 +26,8 @@ export const COMMANDS: readonly Command[] = [
   show,
   context,
   tree,
+  branches,
+  branch,
   compact,
   resume,
   fork,

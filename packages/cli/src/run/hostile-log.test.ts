@@ -36,6 +36,12 @@ const RUNS: Readonly<Record<string, readonly (readonly string[])[]>> = {
   show: [["h"], ["h", "--last", "100"]],
   context: [["h"], ["h", "--full"], ["h", "--window", "1000", "--prune"]],
   tree: [["h"]],
+  branches: [["h"], ["h", "--open"]],
+  branch: [
+    ["h", `M1${ATTACK}`],
+    ["h", `M2${ATTACK}`, "--settle"],
+    ["h", ATTACK],
+  ],
   compact: [["h", "--summarizer", "cat", "--keep-recent-tokens", "0"]],
   resume: [
     ["h", "--pointer", "one"],

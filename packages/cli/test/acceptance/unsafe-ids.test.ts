@@ -55,6 +55,8 @@ function commandsWith(id: string): string[][] {
     ["show", id],
     ["context", id],
     ["tree", id],
+    ["branches", id],
+    ["branch", id, "e1"],
     ["resume", id, "--pointer", "tty"],
     ["fork", id],
     ["fork", "keep", "--id", id],
