@@ -43,11 +43,13 @@ export function createClock(): Clock {
       sleep: (ms, signal) =>
         new Promise((resolve) => {
           if (signal?.aborted === true) return resolve()
-          const cancel = at(ms, resolve)
-          signal?.addEventListener("abort", () => {
+          const end = (): void => {
             cancel()
+            signal?.removeEventListener("abort", end)
             resolve()
-          })
+          }
+          const cancel = at(ms, end)
+          signal?.addEventListener("abort", end)
         }),
     }),
     async until(condition) {

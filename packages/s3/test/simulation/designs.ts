@@ -1,6 +1,6 @@
 /** The designs that are simulated: the adapter, and plausible designs whose faults the simulation must find. */
 import { type Head, type SessionStorage, StorageError } from "@sessions/core/storage"
-import { createObjectStorage, type ObjectStore, ObjectStoreError, type Time } from "../../src/index.ts"
+import { createObjectStorage, type ObjectStore, ObjectStoreError, type S3Storage, type Time } from "../../src/index.ts"
 
 export type Simulated = Pick<SessionStorage, "append" | "head" | "read" | "delete" | "replace"> & {
   collect(session: string): Promise<unknown>
@@ -18,19 +18,11 @@ export const SIZES = { tailBytes: 900, segmentBytes: 400, mergedBytes: 1_600, ca
 export const SESSION = "session"
 const SEGMENTS = `segments/${SESSION}/`
 
-export const adapter: Design = {
-  name: "the adapter",
-  tails: true,
-  open: (store, time) =>
-    createObjectStorage({
-      store,
-      time,
-      name: "simulated",
-      ...SIZES,
-      requestTimeout: 1_000,
-      patience: 6_000,
-      etags: "quoted",
-    }),
+export const adapter: Design = { name: "the adapter", tails: true, open: openAdapter }
+
+export function openAdapter(store: ObjectStore, time: Time): S3Storage {
+  const settings = { ...SIZES, requestTimeout: 1_000, patience: 6_000, etags: "quoted" } as const
+  return createObjectStorage({ store, time, name: "simulated", ...settings })
 }
 
 /** Removes the segments that the newest tail does not name, without a fence against writers that are about to name them. */

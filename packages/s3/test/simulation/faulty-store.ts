@@ -1,8 +1,11 @@
-/** A store behind an unreliable network: requests and answers are lost, late or repeated, bodies stall, the store throttles. */
+/**
+ * A store behind an unreliable network: requests and answers are lost, late or repeated, copies arrive after an hour, listings are
+ * stale, bodies stall, the store throttles.
+ */
 import { type ObjectStore, ObjectStoreError, type StoreFailure } from "../../src/index.ts"
-import type { FakeBucket } from "../fake-bucket.ts"
 import { createFakeStore, inParts, type StoreFault } from "../fake-store.ts"
 import type { Clock } from "./clock.ts"
+import { STALEST, type SimulatedBucket } from "./simulated-bucket.ts"
 import type { Dice } from "../../../core/test/dice.ts"
 
 export interface Network {
@@ -12,7 +15,10 @@ export interface Network {
   late: number
 }
 
-export function createFaultyStore(bucket: FakeBucket, clock: Clock, dice: Dice, network: Network): ObjectStore {
+/** The longest time after which a request still takes effect, in milliseconds. */
+export const LATEST = 3_600_000
+
+export function createFaultyStore(bucket: SimulatedBucket, clock: Clock, dice: Dice, network: Network): ObjectStore {
   const store = createFakeStore(bucket)
   const wait = (ms: number): Promise<void> => new Promise((resolve) => void clock.at(ms, resolve))
   const latency = (): number => (dice.chance(0.05) ? 200 + dice.below(600) : 1 + dice.below(30))
@@ -48,6 +54,25 @@ export function createFaultyStore(bucket: FakeBucket, clock: Clock, dice: Dice, 
       performLater(dice.below(dice.chance(0.5) ? 2_000 : 60_000), proceed)
       return silence(signal)
     },
+    "very late": (_call, proceed, signal) => {
+      performLater(60_000 + dice.below(LATEST - 60_000), proceed)
+      return silence(signal)
+    },
+    "failed, and takes effect later": async (_call, proceed) => {
+      await wait(latency())
+      performLater(dice.below(600_000), proceed)
+      throw failed(dice.pick(["server", "network"]), false)
+    },
+    // The caller has its answer when another copy of the request arrives.
+    "repeated later": async (_call, proceed) => {
+      await wait(latency())
+      try {
+        return proceed()
+      } finally {
+        performLater(dice.below(dice.chance(0.5) ? 5_000 : 600_000), proceed)
+        if (dice.chance(0.3)) performLater(dice.below(LATEST), proceed)
+      }
+    },
     // A client or proxy repeats a request whose answer was lost, and the second one meets the effect of the first.
     repeated: async (_call, proceed) => {
       await wait(latency())
@@ -77,6 +102,13 @@ export function createFaultyStore(bucket: FakeBucket, clock: Clock, dice: Dice, 
     const result = proceed()
     await wait(latency())
     return result
+  }
+
+  const list = store.list.bind(store)
+  store.list = async (prefix, o = {}) => {
+    if (!dice.chance(network.faultRate / 4)) return list(prefix, o)
+    await wait(latency())
+    return bucket.listAt(clock.now() - dice.below(STALEST), prefix, o.after)
   }
 
   store.body = async function* (bytes) {

@@ -1,6 +1,6 @@
 /** A bucket that records the session's log after every write, independently of the adapter, and checks that logs only grow. */
-import type { PutCondition, PutResult } from "../../src/index.ts"
-import { type BucketOptions, FakeBucket } from "../fake-bucket.ts"
+import type { Clock } from "./clock.ts"
+import { SimulatedBucket } from "./simulated-bucket.ts"
 
 /** Lines of each log by its identity, as of its last write. */
 export type Logs = ReadonlyMap<string, readonly string[]>
@@ -12,7 +12,7 @@ interface ObservedLog {
   readonly named: readonly string[]
 }
 
-export class ObservedBucket extends FakeBucket {
+export class ObservedBucket extends SimulatedBucket {
   readonly problems: string[] = []
   readonly logs: Map<string, readonly string[]> = new Map()
   /** Identities of logs that were deleted or replaced. */
@@ -21,11 +21,10 @@ export class ObservedBucket extends FakeBucket {
   readonly #tail: string
   readonly #segments: string
 
-  constructor(tail: string, segments: string, options: BucketOptions) {
-    super(options)
+  constructor(tail: string, segments: string, clock: Clock) {
+    super(clock)
     this.#tail = tail
     this.#segments = segments
-    this.objects.delete = (key) => this.#delete(key)
   }
 
   /** The session's log now; undefined if there is none. */
@@ -33,10 +32,10 @@ export class ObservedBucket extends FakeBucket {
     return this.#current
   }
 
-  override put(key: string, bytes: Uint8Array, condition?: PutCondition): PutResult {
-    const result = super.put(key, bytes, condition)
-    if (key === this.#tail) this.#observe(bytes)
-    return result
+  protected override changed(key: string, bytes: Uint8Array | undefined): void {
+    super.changed(key, bytes)
+    if (bytes === undefined) this.#removed(key)
+    else if (key === this.#tail) this.#observe(bytes)
   }
 
   #observe(bytes: Uint8Array): void {
@@ -75,9 +74,8 @@ export class ObservedBucket extends FakeBucket {
     return { log, lines, named }
   }
 
-  #delete(key: string): boolean {
+  #removed(key: string): void {
     if (this.#current?.named.includes(key) === true) this.problems.push(`${key} was removed although the tail names it`)
     if (key === this.#tail) this.problems.push("the tail was removed")
-    return Map.prototype.delete.call(this.objects, key)
   }
 }

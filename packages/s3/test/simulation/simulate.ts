@@ -1,6 +1,5 @@
 /** One simulated run: several processes use one session over a faulty store, then without faults; then the oracle checks it. */
 import { createDice, type Dice } from "../../../core/test/dice.ts"
-import { FakeBucket } from "../fake-bucket.ts"
 import { createFakeStore } from "../fake-store.ts"
 import {
   type BucketView,
@@ -11,10 +10,12 @@ import {
   type Records,
 } from "./actors.ts"
 import { type Clock, createClock } from "./clock.ts"
-import { type Design, SESSION } from "./designs.ts"
+import { type Design, SESSION, type Simulated } from "./designs.ts"
 import { createFaultyStore, type Network } from "./faulty-store.ts"
 import { ObservedBucket } from "./observed-bucket.ts"
 import { findViolations } from "./oracle.ts"
+import { type Process, startProcess } from "./process.ts"
+import { SimulatedBucket } from "./simulated-bucket.ts"
 
 export interface Outcome {
   readonly acknowledged: number
@@ -25,16 +26,23 @@ export interface Outcome {
 export async function simulate(design: Design, seed: number): Promise<Outcome> {
   const dice = createDice(seed)
   const clock = createClock()
-  const options = { now: () => 1_700_000_000_000 + clock.now(), pageSize: 3 }
-  const observed = design.tails ? new ObservedBucket(`tails/${SESSION}`, `segments/${SESSION}/`, options) : undefined
-  const bucket = observed ?? new FakeBucket(options)
+  const observed = design.tails ? new ObservedBucket(`tails/${SESSION}`, `segments/${SESSION}/`, clock) : undefined
+  const bucket = observed ?? new SimulatedBucket(clock)
   const network: Network = { faultRate: dice.pick([0, 0.02, 0.1, 0.25, 0.5]), late: 0 }
   const records: Records = { appends: [], reads: [], problems: [] }
-  const open = (): ReturnType<Design["open"]> =>
-    design.open(createFaultyStore(bucket, clock, dice, network), clock.machine(dice, dice.below(1_000_000) - 500_000))
-  const deletes = design.tails && dice.chance(0.3)
+  const jumps = { clockJumps: dice.chance(0.3) }
+  const start = (): Process<Simulated> =>
+    startProcess(
+      (store, time) => design.open(store, time),
+      createFaultyStore(bucket, clock, dice, network),
+      clock.machine(dice, dice.below(1_000_000) - 500_000),
+      dice,
+      jumps,
+    )
+  const open = (): Simulated => start().storage
+  const o = { deletes: design.tails && dice.chance(0.3), deathRate: dice.pick([0, 0, 0.1, 0.3]) }
   const writers = Array.from({ length: 2 + dice.below(3) }, (_, n) =>
-    createWriter(open(), `w${n}`, dice, clock, records, { deletes }),
+    createMortalWriter(start, `w${n}`, dice, clock, records, o),
   )
   const view: BucketView = {
     lengths: () => new Map([...(observed?.logs ?? [])].map(([log, lines]) => [log, lines.length])),
@@ -56,13 +64,15 @@ export async function simulate(design: Design, seed: number): Promise<Outcome> {
   }
   if (!(await clock.until(() => running === 0))) records.problems.push(`${running} actors never finish`)
   network.faultRate = 0
-  await clock.until(() => network.late === 0)
+  // The last appends also have to hold while late requests still arrive.
+  if (dice.chance(0.5)) await clock.until(() => network.late === 0)
   const last = await appendWithoutFaults(
     writers,
     clock,
     records,
     (log) => observed === undefined || log === observed.current?.log,
   )
+  await clock.until(() => network.late === 0)
   const storage = design.open(createFakeStore(bucket), clock.machine(dice, 0))
   const violations = await advanceUntilSettled(clock, () => findViolations(storage, records, last, observed))
   const acknowledged = records.appends.filter(({ outcome }) => outcome !== undefined && "head" in outcome).length
@@ -70,6 +80,45 @@ export async function simulate(design: Design, seed: number): Promise<Outcome> {
     ({ outcome }) => outcome !== undefined && "code" in outcome && outcome.code === "indeterminate",
   ).length
   return { acknowledged, indeterminate, violations }
+}
+
+/** A writer whose process sometimes dies in the middle of a step. Another one takes its place, without what the first remembered. */
+function createMortalWriter(
+  start: () => Process<Simulated>,
+  name: string,
+  dice: Dice,
+  clock: Clock,
+  records: Records,
+  o: { readonly deletes: boolean; readonly deathRate: number },
+): ReturnType<typeof createWriter> {
+  let life = 0
+  const begin = (): { own: Records; writer: ReturnType<typeof createWriter>; kill: () => void } => {
+    const own: Records = { ...records, appends: [] }
+    const { storage, kill } = start()
+    return { own, writer: createWriter(storage, `${name}.${life++}`, dice, clock, own, o), kill }
+  }
+  let living = begin()
+  const record = (): void => void records.appends.push(...living.own.appends.splice(0))
+  return {
+    async append() {
+      const appended = await living.writer.append()
+      record()
+      return appended
+    },
+    async step() {
+      if (!dice.chance(o.deathRate)) {
+        await living.writer.step()
+        return record()
+      }
+      void living.writer.step()
+      await new Promise<void>((resolve) => void clock.at(dice.below(300), resolve))
+      living.kill()
+      // Its outcome is known to no process any more.
+      for (const append of living.own.appends) append.outcome ??= { code: "indeterminate", sent: true }
+      record()
+      living = begin()
+    },
+  }
 }
 
 /** For a while almost every request fails. */
