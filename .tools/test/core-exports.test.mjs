@@ -11,7 +11,7 @@ const MAIN = `
   SessionMetrics SessionInfo
 
   HistoryMessage MessagesOptions MessagesPage Session SessionPart SessionTree TurnContext SessionEvents TreeNode
-  AppendOptions AppendResult ConflictPolicy Divergence PersistAfter
+  Branch OpenTip OpenTips AppendOptions AppendResult ConflictPolicy Divergence PersistAfter
 
   ContextOptions ContextMessage ContextMessageKind PrunedResult RepairMode SessionContext PruneOptions
   estimateMessage estimateMessages TokenCounter
@@ -21,7 +21,7 @@ const MAIN = `
 
   CopyOptions ExportOptions ImportFormat ImportOptions ImportResult ImportSource VerifyReport collectBlobs CollectedBlobs CollectOptions
 
-  Entry EntryType Header KnownEntry ModelRef ParentSession NewEntry NewMessage
+  Entry EntryType Header KnownEntry ModelRef AnyOwnEntry OwnEntry ParentSession NewEntry NewMessage
   AssistantMessage Attachment ContentBlock CustomRoleMessage FileBlock ImageBlock Message ModelMessage SystemMessage TextBlock
   ThinkingBlock ToolCallBlock ToolResultMessage Usage UserMessage Diagnostic DiagnosticCode
 

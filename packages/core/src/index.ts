@@ -85,7 +85,7 @@ export { collectBlobs } from "./storage/collect.ts"
 export type { CollectedBlobs, CollectOptions } from "./storage/collect.ts"
 
 // What an application appends and shows: entries, messages and their blocks.
-export type { Entry, EntryType, KnownEntry, ModelRef } from "./format/entry.ts"
+export type { Entry, EntryType, KnownEntry, ModelRef, AnyOwnEntry, OwnEntry } from "./format/entry.ts"
 export type { Header, ParentSession } from "./format/header.ts"
 export type { NewEntry, NewMessage } from "./format/new-entry.ts"
 export type {

@@ -222,14 +222,22 @@ export type KnownEntry =
   | LeafEntry
   | CustomEntry
 
+/** The fields of an entry type of an application. Its name has a namespace, or is one of the repository's `extensions`. */
+export interface OwnEntry {
+  readonly type: string
+}
+/** The fields of entry types that an application has not declared. */
+export interface AnyOwnEntry extends OwnEntry {
+  readonly type: Namespaced
+  readonly [key: string]: unknown
+}
 /**
  * An entry of an unknown type: kept unchanged, part of the tree, never in the context. Stored logs also have types without a namespace; the
  * type leaves them out, so that `entry.type === "message"` narrows the union.
  */
-export interface UnknownEntry extends EntryBase {
-  readonly type: Namespaced
-}
-export type Entry = KnownEntry | UnknownEntry
+export type UnknownEntry = EntryBase & AnyOwnEntry
+/** Any entry. `Own` is the union of the entry types that the application declares. */
+export type Entry<Own extends OwnEntry = AnyOwnEntry> = KnownEntry | (EntryBase & Own)
 export type EntryType = KnownEntry["type"]
 
 const ANNOTATION_TYPES: ReadonlySet<string> = new Set<EntryType>([

@@ -8,6 +8,8 @@ import {
   type Entry,
   type KnownEntry,
   type MessageEntry,
+  type AnyOwnEntry,
+  type OwnEntry,
   payloadProblem,
   type UnknownEntry,
 } from "./entry.ts"
@@ -47,7 +49,15 @@ type NewOtherEntry = Payload<Exclude<KnownEntry, MessageEntry | CustomMessageEnt
 /** An entry of a type with a namespace, or one that the repository names in `extensions`. */
 export type NewUnknownEntry = Payload<UnknownEntry> & NewEntryBase
 
-export type NewEntry = NewMessageEntry | NewCustomMessageEntry | NewContextEditEntry | NewOtherEntry | NewUnknownEntry
+export type NewEntry<Own extends OwnEntry = AnyOwnEntry> =
+  | NewMessageEntry
+  | NewCustomMessageEntry
+  | NewContextEditEntry
+  | NewOtherEntry
+  | NewOwnEntry<Own>
+
+/** One object type for each type of the union. An intersection with an interface could not be assigned to {@link NewUnknownEntry}. */
+type NewOwnEntry<Own> = Own extends unknown ? { [K in keyof (NewEntryBase & Own)]: (NewEntryBase & Own)[K] } : never
 
 /** A new entry after its checks: its contents are blocks. The session still sets id, parentId, seq and timestamp. */
 export type EntryPayload = Payload<KnownEntry | UnknownEntry> & NewEntryBase

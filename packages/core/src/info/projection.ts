@@ -15,7 +15,12 @@ import { concernsPrompts, firstPromptOf, PromptList, type PromptProjection } fro
 import { toTime } from "../storage/clock.ts"
 import { addUsage, NO_METRICS, type SessionMetrics } from "./metrics.ts"
 
-export interface SessionInfo {
+/** Values by their keys, as the metadata entries of a session set them. */
+export interface AnyMetadata {
+  readonly [key: string]: unknown
+}
+
+export interface SessionInfo<Metadata extends object = AnyMetadata> {
   readonly id: string
   /** ISO 8601, from the header. */
   readonly createdAt: string
@@ -40,7 +45,7 @@ export interface SessionInfo {
   readonly parentSession?: ParentSession
   /** The default model at the leaf. */
   readonly model?: ModelRef
-  readonly metadata: { readonly [key: string]: unknown }
+  readonly metadata: Readonly<Partial<Metadata>>
   /** Summed over all branches. */
   readonly metrics: SessionMetrics
   readonly bytes: number

@@ -1,14 +1,14 @@
 /** Builds the tree of a log with its labels, for display. */
-import type { Entry } from "../format/entry.ts"
+import type { Entry, AnyOwnEntry, OwnEntry } from "../format/entry.ts"
 import type { Seq } from "../storage/contract.ts"
 import type { EntryLog } from "./entry-log.ts"
 import { parentOf } from "./path.ts"
 
-export interface TreeNode {
-  readonly entry: Entry
+export interface TreeNode<Own extends OwnEntry = AnyOwnEntry> {
+  readonly entry: Entry<Own>
   readonly seq: Seq
   /** In log order. */
-  readonly children: readonly TreeNode[]
+  readonly children: readonly TreeNode<Own>[]
   readonly label?: string
   /** A tombstone has deleted it. */
   readonly deleted?: boolean

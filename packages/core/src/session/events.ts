@@ -1,18 +1,18 @@
 /** Events of a session. A listener that throws is reported as `hook_failed` and has no further effect. */
-import type { Entry } from "../format/entry.ts"
+import type { Entry, AnyOwnEntry, OwnEntry } from "../format/entry.ts"
 import type { Diagnostic } from "../format/diagnostics.ts"
 import type { Divergence } from "../log/diverged.ts"
 import type { Head } from "../storage/contract.ts"
 import type { CompactionFailureKind } from "../compaction/types.ts"
 import { runHook } from "./hooks.ts"
 
-export interface SessionEvents {
+export interface SessionEvents<Own extends OwnEntry = AnyOwnEntry> {
   /** Own entries were acknowledged; in log order. */
-  appended: { readonly entries: readonly Entry[]; readonly head: Head }
+  appended: { readonly entries: readonly Entry<Own>[]; readonly head: Head }
   /** Entries were certainly not written, and were removed from memory. */
   rolled_back: { readonly ids: readonly string[]; readonly error: unknown }
   /** Entries of another writer were read. */
-  foreign: { readonly entries: readonly Entry[] }
+  foreign: { readonly entries: readonly Entry<Own>[] }
   /** Another writer's lines were read, and leave a branch off this session's path that was not reported yet. */
   diverged: Divergence
   diagnostic: Diagnostic

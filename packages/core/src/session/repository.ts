@@ -19,11 +19,16 @@ import type { LiveSessionOptions } from "./live-session.ts"
 import { createPointers } from "./pointers.ts"
 import { infoOfStored } from "./stored-info.ts"
 import type { CreateOptions, OpenOptions, Session, Sessions, SessionsOptions } from "./types.ts"
+import type { AnyOwnEntry, OwnEntry } from "../format/entry.ts"
+import type { AnyMetadata } from "../info/projection.ts"
 
 /** Attempts of `openOrCreate`. A storage that answers `not_found` and `exists` more often than this contradicts itself. */
 const MAX_RACES = 10
 
-export function createSessions(o: SessionsOptions): Sessions {
+/** `invalid` for unknown or contradictory options. `Own` and `Metadata`: see {@link Sessions}. */
+export function createSessions<Own extends OwnEntry = AnyOwnEntry, Metadata extends object = AnyMetadata>(
+  o: SessionsOptions,
+): Sessions<Own, Metadata> {
   const { storage, compaction, onHookFailed = (): void => undefined } = o
   if (compaction !== undefined) checkExclusive(compaction)
   const options = withDefaults(o)
@@ -192,7 +197,7 @@ export function createSessions(o: SessionsOptions): Sessions {
     close: () => open.close(),
     [Symbol.asyncDispose]: () => open.close(),
   }
-  return sessions
+  return sessions as unknown as Sessions<Own, Metadata>
 }
 
 /** The options with all defaults applied. */

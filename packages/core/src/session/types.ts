@@ -7,7 +7,7 @@ import type { JsonValue } from "../format/json.ts"
 import type { Extensions } from "../format/names.ts"
 import type { NewEntry } from "../format/new-entry.ts"
 import type { ContentBlock, Message, Usage } from "../format/message.ts"
-import type { Entry } from "../format/entry.ts"
+import type { Entry, AnyOwnEntry, OwnEntry } from "../format/entry.ts"
 import type { Header, ParentSession } from "../format/header.ts"
 import type { CallOptions, Deleted, Head, PartInfo, Seq, SessionStorage } from "../storage/contract.ts"
 import type { Branch } from "../log/branches.ts"
@@ -16,7 +16,7 @@ import type { ReadWindow } from "../log/read-backwards.ts"
 import type { AppendOptions, AppendResult, ConflictPolicy, PersistAfter } from "../write/types.ts"
 import type { SessionEvents } from "./events.ts"
 import type { Hooks } from "./hooks.ts"
-import type { SessionInfo } from "../info/projection.ts"
+import type { AnyMetadata, SessionInfo } from "../info/projection.ts"
 import type {
   CompactionSettings,
   AutoCompactOptions,
@@ -39,7 +39,8 @@ export interface OpenOptions extends CallOptions {
  * does not take them in one batch; append the rest later. With a {@link PersistAfter} other than `"create"` they wait in memory like
  * appends, for the first message that it names.
  */
-export interface CreateOptions extends OpenOptions {
+export interface CreateOptions<Own extends OwnEntry = AnyOwnEntry, Metadata extends object = AnyMetadata>
+  extends OpenOptions {
   /** Default: a new ULID. `exists` if it is taken. */
   readonly id?: string
   readonly cwd?: string
@@ -54,9 +55,9 @@ export interface CreateOptions extends OpenOptions {
   readonly systemPromptOverride?: string
   readonly parentSession?: ParentSession
   /** One `metadata` entry for each key. */
-  readonly metadata?: Readonly<Record<string, JsonValue>>
+  readonly metadata?: Readonly<Partial<Metadata>>
   /** Appended after the metadata, as by `append`. */
-  readonly entries?: readonly NewEntry[]
+  readonly entries?: readonly NewEntry<Own>[]
 }
 
 export interface ContextOptions extends CallOptions {
@@ -98,15 +99,15 @@ export interface PathOptions extends MessagesOptions {
   readonly types?: readonly string[]
 }
 
-export interface PathPage {
+export interface PathPage<Own extends OwnEntry = AnyOwnEntry> {
   /** In path order: parents before children. */
-  readonly entries: readonly Entry[]
+  readonly entries: readonly Entry<Own>[]
   /** Pass it as `before` to get the page before this one; undefined on the page that begins the path. */
   readonly before?: string
 }
 
-export interface SessionTree {
-  readonly roots: readonly TreeNode[]
+export interface SessionTree<Own extends OwnEntry = AnyOwnEntry> {
+  readonly roots: readonly TreeNode<Own>[]
   readonly leafId: string | null
   /** Ids from the root to the leaf. */
   readonly path: readonly string[]
@@ -135,7 +136,8 @@ export interface SessionPart extends PartInfo {
  * from memory, with all appends queued behind it (`rolled_back`). After `indeterminate` it stays in memory, and the next append
  * resolves its outcome. A crash loses only entries that the storage has not acknowledged.
  */
-export interface Session extends AsyncDisposable {
+export interface Session<Own extends OwnEntry = AnyOwnEntry, Metadata extends object = AnyMetadata>
+  extends AsyncDisposable {
   readonly id: string
   readonly header: Header
   /** Parent of the next entry; null before the first entry and after `resetLeaf`. */
@@ -145,7 +147,7 @@ export interface Session extends AsyncDisposable {
   /** Diagnostics of the opening, and the latest diagnostic of each code since. */
   readonly diagnostics: readonly Diagnostic[]
 
-  append(entries: NewEntry | readonly NewEntry[], o?: AppendOptions): Promise<AppendResult>
+  append(entries: NewEntry<Own> | readonly NewEntry<Own>[], o?: AppendOptions): Promise<AppendResult>
 
   /**
    * Runs one agent turn, after all earlier turns have ended. If another writer appends before the first append of the turn, nothing of
@@ -155,7 +157,7 @@ export interface Session extends AsyncDisposable {
    * With `summarize` in its compaction settings, the session is compacted if due, as by {@link autoCompact}: before `fn`, and after it
    * unless it has thrown. The promise resolves after that.
    */
-  turn<T>(fn: (session: Session, turn: TurnContext) => Promise<T> | T, o?: CallOptions): Promise<T>
+  turn<T>(fn: (session: Session<Own, Metadata>, turn: TurnContext) => Promise<T> | T, o?: CallOptions): Promise<T>
 
   /** The context for a model. Reads the log backwards only as far as the context reaches. */
   context(o?: ContextOptions): Promise<SessionContext>
@@ -165,13 +167,13 @@ export interface Session extends AsyncDisposable {
    * A page of the entries on the current path, whatever their type, with their blobs inlined; deleted ones are left out. The first page
    * has the newest. Reads the log backwards only as far as the page reaches.
    */
-  path(o?: PathOptions): Promise<PathPage>
+  path(o?: PathOptions): Promise<PathPage<Own>>
   /** The entries of all branches in log order, with their blobs inlined. `from` is inclusive, `to` exclusive; default: all. */
-  entries(range?: { readonly from?: Seq; readonly to?: Seq }, o?: CallOptions): AsyncIterable<Entry>
+  entries(range?: { readonly from?: Seq; readonly to?: Seq }, o?: CallOptions): AsyncIterable<Entry<Own>>
   /** One entry with its blobs inlined; undefined if the log has none with this id. A missing blob stays a reference and emits a `diagnostic` event. */
-  entry(id: string, o?: CallOptions): Promise<Entry | undefined>
+  entry(id: string, o?: CallOptions): Promise<Entry<Own> | undefined>
   /** Reads the whole log, but no blobs: large contents may be references, which {@link entry} resolves. */
-  tree(o?: CallOptions): Promise<SessionTree>
+  tree(o?: CallOptions): Promise<SessionTree<Own>>
   /**
    * The branches of the log, newest first, settled ones included. Reads the whole log, but no blobs. The open ones count as reported: see
    * {@link branch}.
@@ -214,7 +216,7 @@ export interface Session extends AsyncDisposable {
   ): Promise<AppendResult>
   /** Null clears the title. A title by the user (the default source) has priority over an automatic one. */
   title(title: string | null, o?: AppendOptions & { readonly source?: "user" | "auto" }): Promise<AppendResult>
-  metadata(key: string, value: unknown, o?: AppendOptions): Promise<AppendResult>
+  metadata<K extends keyof Metadata & string>(key: K, value: Metadata[K], o?: AppendOptions): Promise<AppendResult>
 
   /**
    * Summarizes the older part of the context and appends one `compaction` entry; nothing is removed from the log. Entries appended
@@ -244,14 +246,14 @@ export interface Session extends AsyncDisposable {
    */
   refresh(o?: CallOptions): Promise<Head>
   /** The session information, pending appends included. */
-  info(o?: CallOptions): Promise<SessionInfo>
+  info(o?: CallOptions): Promise<SessionInfo<Metadata>>
   /** Sizes of the stored parts of the log, in bytes. No parts before the first write. */
   parts(o?: CallOptions): Promise<{ readonly bytes: number; readonly parts: readonly SessionPart[] }>
   /**
    * Calls the listener for events of the session, whichever handle caused them, until the returned function is called or this handle is
    * closed. The appends that `close` waits for are still reported.
    */
-  on<K extends keyof SessionEvents>(event: K, listener: (event: SessionEvents[K]) => void): () => void
+  on<K extends keyof SessionEvents>(event: K, listener: (event: SessionEvents<Own>[K]) => void): () => void
   /** Resolves when all appends are acknowledged and, if the storage supports `sync`, on stable storage. */
   flush(o?: CallOptions): Promise<void>
   /**
@@ -283,8 +285,8 @@ export interface ListOptions extends CallOptions {
   readonly parent?: string
 }
 
-export interface SessionPage {
-  readonly sessions: readonly SessionInfo[]
+export interface SessionPage<Metadata extends object = AnyMetadata> {
+  readonly sessions: readonly SessionInfo<Metadata>[]
   readonly next?: string
   /**
    * Logs that are not sessions or could not be read, found while this page was computed; they are not changed. A log that is
@@ -340,23 +342,27 @@ export interface SessionsOptions {
   readonly onHookFailed?: (hook: string, error: unknown) => void
 }
 
-/** The sessions of one storage. */
-export interface Sessions extends AsyncDisposable {
+/**
+ * The sessions of one storage. `Own` and `Metadata` are the entry types and the metadata of the application, for the compiler alone: what is
+ * read from a log is not checked against them. Default: entries of any name with a namespace, and any metadata.
+ */
+export interface Sessions<Own extends OwnEntry = AnyOwnEntry, Metadata extends object = AnyMetadata>
+  extends AsyncDisposable {
   readonly storage: SessionStorage
-  create(o?: CreateOptions): Promise<Session>
+  create(o?: CreateOptions<Own, Metadata>): Promise<Session<Own, Metadata>>
   /** `not_found` if there is no such session; `not_a_session` if the log is not a session. */
-  open(id: string, o?: OpenOptions): Promise<Session>
+  open(id: string, o?: OpenOptions): Promise<Session<Own, Metadata>>
   /**
    * Opens the session, or creates it; only a session that it creates gets the given fields and entries. If two callers create it at once,
    * one creates it and the other opens it. If others delete it meanwhile, it is created.
    */
-  openOrCreate(id: string, o?: Omit<CreateOptions, "id">): Promise<Session>
-  info(id: string, o?: CallOptions): Promise<SessionInfo>
+  openOrCreate(id: string, o?: Omit<CreateOptions<Own, Metadata>, "id">): Promise<Session<Own, Metadata>>
+  info(id: string, o?: CallOptions): Promise<SessionInfo<Metadata>>
   /**
    * Sorted by `lastMessageAt`, newest first, then by id. Across pages, each session is listed once, even if its title or metadata
    * change meanwhile. A session that gets a message meanwhile moves to the front, so it may appear only in a listing from the start.
    */
-  list(o?: ListOptions): Promise<SessionPage>
+  list(o?: ListOptions): Promise<SessionPage<Metadata>>
   rename(id: string, title: string | null, o?: CallOptions): Promise<void>
   /** Changes the `cwd` by a metadata entry, which overrides the header. */
   move(id: string, o: CallOptions & { readonly cwd: string }): Promise<void>
@@ -367,12 +373,12 @@ export interface Sessions extends AsyncDisposable {
    */
   delete(id: string, o?: CallOptions): Promise<Deleted>
   /** Creates a session with the path to `at` (default: the leaf) and its annotations, across compactions. `not_found`, `exists`. */
-  fork(id: string, o?: OpenOptions & { readonly at?: string; readonly id?: string }): Promise<Session>
+  fork(id: string, o?: OpenOptions & { readonly at?: string; readonly id?: string }): Promise<Session<Own, Metadata>>
   /**
    * Opens the session of the pointer if it exists and was set for this cwd, else the newest session of the cwd that has no kind, else
    * creates one.
    */
-  continueRecent(o: OpenOptions & { readonly cwd: string; readonly pointer?: string }): Promise<Session>
+  continueRecent(o: OpenOptions & { readonly cwd: string; readonly pointer?: string }): Promise<Session<Own, Metadata>>
   readonly pointers: Pointers
   import(source: ImportSource, o?: ImportOptions): Promise<ImportResult>
   /** The log byte for byte, or self-contained, or as Markdown. `not_found` if there is no such session. */
