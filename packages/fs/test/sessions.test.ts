@@ -241,6 +241,21 @@ test("two repositories on one folder make one session of one id, and their turns
   expect((await two.list()).sessions).toMatchObject([{ id: "shared", messageCount: 8 }])
 })
 
+test("a session follows what another storage on the same files appends, until it is deleted there", async () => {
+  const root = makeRoot()
+  const one = await open(root).create({ id: "a" })
+  await one.append(said("user", "start"))
+  const elsewhere = open(root)
+  const two = await elsewhere.open("a")
+  const foreign = new Promise((resolve) => one.on("foreign", ({ entries }) => resolve(entries.map(({ type }) => type))))
+  const following = one.follow().catch((error: unknown) => (error as { code?: unknown }).code)
+  await two.append(said("user", "theirs"))
+  expect(await foreign).toEqual(["message"])
+  expect(await texts(one)).toEqual(["start", "theirs"])
+  await elsewhere.delete("a")
+  expect(await following).toBe("not_found")
+})
+
 function open(
   root: string,
   o: Omit<FileStorageOptions, "root"> = {},

@@ -1,6 +1,6 @@
 import { createSessions } from "@sessions/core"
 import type { Head } from "@sessions/core/storage"
-import { expect, test } from "vitest"
+import { expect, onTestFinished, test, vi } from "vitest"
 import { FakeBucket } from "./fake-bucket.ts"
 import { linesOf } from "./lines.ts"
 import { openStorage, takeCounts } from "./open-storage.ts"
@@ -42,6 +42,31 @@ test("a resume with a context of 100 KB is one GET, the first append after it on
   await resumed.append(message("and on"))
   expect(takeCounts(store)).toEqual({ put: 1 })
   await again.close()
+})
+
+test("following a session is one GET every 2 s, one more for each append of another writer, and none for own ones", async () => {
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] })
+  onTestFinished(() => void vi.useRealTimers())
+  const bucket = new FakeBucket()
+  const { storage, store } = openStorage(bucket)
+  const sessions = createSessions({ storage })
+  const one = await sessions.create()
+  await one.append(message("start"))
+  const two = await createSessions({ storage: openStorage(bucket).storage }).open(one.id)
+  const following = one.follow()
+  await vi.advanceTimersByTimeAsync(1_000)
+  takeCounts(store)
+  await vi.advanceTimersByTimeAsync(20_000)
+  expect(takeCounts(store)).toEqual({ get: 10 })
+  await two.append(message("theirs"))
+  await vi.advanceTimersByTimeAsync(2_000)
+  expect(one.leafId).toBe(two.leafId)
+  expect(takeCounts(store)).toEqual({ get: 2 })
+  await one.append(message("own"))
+  await vi.advanceTimersByTimeAsync(2_000)
+  expect(takeCounts(store)).toEqual({ get: 1, put: 1 })
+  await sessions.close()
+  await following
 })
 
 test("a resume with a context of 900 KB is at most 5 GETs", async () => {

@@ -33,6 +33,8 @@ export type DiagnosticCode =
   | "repaired"
   /** Automatic compaction failed; the message says why. */
   | "compaction_failed"
+  /** The storage does not answer `follow()`, which goes on trying. Removed when it answers, and when the follow ends. */
+  | "not_followed"
   /** A message of an unknown role, without content, cannot be sent to a model. Left out of the context. */
   | "left_out"
   /** The context window of the current model is not known, and 200,000 tokens are assumed. */

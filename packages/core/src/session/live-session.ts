@@ -14,6 +14,7 @@ import type { Selection } from "../context/select.ts"
 import { retryUnavailable } from "../storage/retry.ts"
 import { Emitter } from "./events.ts"
 import { transferFeature } from "./features.ts"
+import { Following } from "./follow.ts"
 import { copyEntries, type Hooks, runAppendHooks, runHook } from "./hooks.ts"
 import { infoText } from "../info/store.ts"
 import { divergenceAt, type Divergence, toDiagnostic } from "../log/diverged.ts"
@@ -57,6 +58,7 @@ export class LiveSession implements QueueContext, CompactableSession {
   readonly options: LiveSessionOptions
   readonly events: Emitter = new Emitter()
   readonly turns: TurnLock
+  readonly following: Following
   readonly diagnostics: Diagnostic[]
   writeGuard: WriteGuard = { kind: "open" }
   /** The tips of the log are not known, and are read in the background. Never rejects. */
@@ -86,6 +88,7 @@ export class LiveSession implements QueueContext, CompactableSession {
     this.options = o.options
     this.diagnostics = o.store.diagnostics
     this.turns = new TurnLock(this.id)
+    this.following = new Following(this)
     this.reload = () => o.reload(this)
     this.#queue = new WriteQueue(this)
   }

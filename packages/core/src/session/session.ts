@@ -245,6 +245,10 @@ export class SessionHandle implements Session {
     return rejectOnAbort(live.refresh(), o.signal, toError)
   }
 
+  async follow({ signal }: CallOptions = {}): Promise<void> {
+    return this.#open().following.join(signal, () => this.#isClosed())
+  }
+
   async flush(o: CallOptions = {}): Promise<void> {
     const live = this.#open(o)
     const { storage, state } = live

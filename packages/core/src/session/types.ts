@@ -245,6 +245,16 @@ export interface Session<Own extends OwnEntry = AnyOwnEntry, Metadata extends ob
    * storage.
    */
   refresh(o?: CallOptions): Promise<Head>
+  /**
+   * Refreshes the session whenever another writer has appended, until the signal fires or this handle is closed; then it resolves. The
+   * storage's `watch` says when, else its head is asked for every 2 s. Outside a turn the next append therefore continues what another
+   * writer has just said: use {@link turn} to keep a question and its answer together.
+   *
+   * While the storage is `unavailable`, the session has the diagnostic `not_followed`, and the storage is asked again after 2 s, then
+   * after twice as long each time, up to 30 s. Rejects with `not_found` if the session is deleted, and with the other errors of
+   * {@link refresh}. Calls on one session share one watch. It keeps a process alive until it ends, and no longer.
+   */
+  follow(o?: CallOptions): Promise<void>
   /** The session information, pending appends included. */
   info(o?: CallOptions): Promise<SessionInfo<Metadata>>
   /** Sizes of the stored parts of the log, in bytes. No parts before the first write. */

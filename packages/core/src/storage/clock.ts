@@ -1,4 +1,4 @@
-/** Ticks, backoff and timestamps, in all runtimes. */
+/** Ticks, waiting, backoff and timestamps, in all runtimes. */
 
 /** Resolves after one tick of the event loop, so that appends of the same tick join one batch. A timer would take a millisecond. */
 export function tick(): Promise<void> {
@@ -20,6 +20,20 @@ const FIRST_BACKOFF_MS = 25
 export function backoff(attempt: number): Promise<void> {
   const most = FIRST_BACKOFF_MS * 2 ** attempt
   return new Promise((resolve) => setTimeout(resolve, most / 2 + (Math.random() * most) / 2))
+}
+
+/** Resolves after this many milliseconds, or when the signal fires; no timer is left then. */
+export function wait(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const done = (): void => {
+      clearTimeout(timer)
+      signal.removeEventListener("abort", done)
+      resolve()
+    }
+    const timer = setTimeout(done, ms)
+    signal.addEventListener("abort", done)
+    if (signal.aborted) done()
+  })
 }
 
 let lastTime = 0

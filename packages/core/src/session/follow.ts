@@ -1,0 +1,151 @@
+/**
+ * `session.follow()`: keeps an open session up to date with other writers. The storage's `watch` says when to refresh or, if it has none,
+ * its head, which is asked for at an interval. All calls for one session share this.
+ */
+import { hasCode } from "../format/errors.ts"
+import { wait } from "../storage/clock.ts"
+import type { Head } from "../storage/contract.ts"
+import type { CompactableSession } from "./live.ts"
+
+/** Between two questions for the head. On S3 each is one GET, about 1.7 cents a day. */
+const INTERVAL_MS = 2_000
+
+/** The longest pause before a storage that does not answer is asked again. Pauses double from {@link INTERVAL_MS}. */
+const LONGEST_MS = 30_000
+
+interface FollowableSession extends CompactableSession {
+  /** Takes over what other writers appended; `seen` is a head that the storage has reported. */
+  refresh(seen?: Head): Promise<Head>
+}
+
+/** One call of `follow`. */
+interface Follower {
+  /** The error that has ended following the session. */
+  end(error: unknown): void
+}
+
+export class Following {
+  readonly #session: FollowableSession
+  readonly #followers = new Set<Follower>()
+  #stop: AbortController | undefined
+
+  constructor(session: FollowableSession) {
+    this.#session = session
+  }
+
+  /** Follows until the signal fires or `isClosed` answers true; rejects if the session cannot be followed any more. */
+  join(signal: AbortSignal | undefined, isClosed: () => boolean): Promise<void> {
+    return new Promise((resolve, reject) => {
+      if (signal?.aborted === true) return resolve()
+      const { closeListeners } = this.#session
+      const leave = (): void => {
+        signal?.removeEventListener("abort", stop)
+        closeListeners.delete(close)
+        this.#followers.delete(follower)
+        if (this.#followers.size === 0) this.#stop?.abort()
+      }
+      const stop = (): void => {
+        leave()
+        resolve()
+      }
+      const close = (): void => {
+        if (isClosed()) stop()
+      }
+      const follower: Follower = {
+        end(error) {
+          leave()
+          // Closing the repository closes the storage too.
+          if (isClosed()) resolve()
+          else reject(error)
+        },
+      }
+      signal?.addEventListener("abort", stop)
+      closeListeners.add(close)
+      this.#followers.add(follower)
+      if (this.#followers.size === 1) this.#start()
+    })
+  }
+
+  #start(): void {
+    const stop = (this.#stop = new AbortController())
+    follow(this.#session, stop.signal).catch((error: unknown) => {
+      if (!stop.signal.aborted) for (const follower of this.#followers) follower.end(error)
+    })
+  }
+}
+
+/** Resolves when the signal fires. Rejects with `not_found` if the session was deleted, and with errors that do not pass by themselves. */
+async function follow(session: FollowableSession, signal: AbortSignal): Promise<void> {
+  let pause = INTERVAL_MS
+  let isReported = false
+  const answered = (): void => {
+    pause = INTERVAL_MS
+    if (isReported) session.clear("not_followed")
+    isReported = false
+  }
+  try {
+    while (!signal.aborted) {
+      try {
+        if (session.state.head === undefined) await creation(session, signal)
+        for await (const head of headsOf(session, signal)) {
+          if (head === undefined || !isHeld(session, head)) await session.refresh(head)
+          if (signal.aborted) return
+          answered()
+        }
+        await wait(INTERVAL_MS, signal)
+      } catch (error) {
+        if (signal.aborted) return
+        if (!hasCode(error, "unavailable")) throw error
+        if (!isReported) session.report({ code: "not_followed", message: messageOf(session, error) })
+        isReported = true
+        await wait(pause, signal)
+        pause = Math.min(2 * pause, LONGEST_MS)
+      }
+    }
+  } finally {
+    answered()
+  }
+}
+
+/** The heads of the log, one after the other; undefined: there is none. Endless, unless the storage ends its `watch`. */
+async function* headsOf(
+  { id, storage }: FollowableSession,
+  signal: AbortSignal,
+): AsyncGenerator<Head | undefined, void, undefined> {
+  if (storage.capabilities.watch && storage.watch !== undefined) {
+    // Before the head is read: a change between the two would be missed.
+    const changes = storage.watch(id, { signal })
+    yield await storage.head(id, { signal })
+    yield* changes
+    // A watch ends when the session is deleted.
+    yield await storage.head(id, { signal })
+    return
+  }
+  while (!signal.aborted) {
+    yield await storage.head(id, { signal })
+    await wait(INTERVAL_MS, signal)
+  }
+}
+
+function isHeld({ state }: FollowableSession, { next, log }: Head): boolean {
+  return state.head?.next === next && state.head.log === log
+}
+
+/** Resolves when the session has been stored by its first message, or when the signal fires. */
+function creation({ events }: FollowableSession, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const done = (): void => {
+      off()
+      signal.removeEventListener("abort", done)
+      resolve()
+    }
+    const off = events.on("appended", done)
+    signal.addEventListener("abort", done)
+    if (signal.aborted) done()
+  })
+}
+
+function messageOf({ id }: FollowableSession, error: unknown): string {
+  const message = error instanceof Error ? error.message : String(error)
+  return `What other writers append to ${id} does not arrive until the storage answers again, which is tried: ${message}`
+}
