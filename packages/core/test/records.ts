@@ -135,6 +135,7 @@ const payloads: Record<
       preserveData: json,
       fromExtension: boolean,
       usage,
+      system: fc.array(fields({ id: ulid, message: roles.system }), { maxLength: 2 }),
       state,
     },
   ],

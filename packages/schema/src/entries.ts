@@ -1,7 +1,7 @@
 /** Schemas of entries: every line of a log but the first. */
 import * as z from "zod"
 import { byName, count, mapOf, modelRef, usage } from "./common.ts"
-import { content, message } from "./content.ts"
+import { content, message, roles } from "./content.ts"
 
 const base = {
   id: z.string().min(1),
@@ -57,6 +57,10 @@ export const entries = {
     preserveData: anything,
     fromExtension: z.boolean().exactOptional(),
     usage: usage.exactOptional(),
+    system: z
+      .array(z.looseObject({ id: z.string(), message: roles.system }))
+      .meta({ description: "System messages before the kept part, which stay in the context." })
+      .exactOptional(),
     state: state.exactOptional(),
   }),
   branch_summary: z.looseObject({

@@ -8,19 +8,16 @@ import type { Fields } from "../format/shape.ts"
 import type { Seq } from "../storage/contract.ts"
 import type { EntryLog } from "../log/entry-log.ts"
 import { type NeedsOlder, OLDER, parentDiagnostic, parentOf } from "../log/path.ts"
+import { carriedEntries, type PathEdit } from "./carried.ts"
 import { replacementOf } from "./content.ts"
 import { type BlobPointers, stateBlobs, storedStateBlobs } from "./state-blobs.ts"
 import { foldState, initialState, storedState } from "./state.ts"
+import type { SelectedEntry } from "./types.ts"
 
-export interface SelectedEntry {
-  readonly seq: Seq
-  readonly entry: Entry
-  /** The latest valid edit of this entry on the path. */
-  readonly edit?: Entry | undefined
-}
+export type { SelectedEntry } from "./types.ts"
 
 export interface Selection {
-  /** In context order: the compaction first, then its kept entries, then the entries after it, without deleted ones. */
+  /** In context order: the system messages that the compaction carries, the compaction, then its kept entries, then the entries after it, without deleted ones. */
   readonly entries: readonly SelectedEntry[]
   readonly state: ContextState
   /** JSON pointers of the blob references in the state. */
@@ -34,6 +31,7 @@ export function selectContext(log: EntryLog, leaf: Seq | null, header?: Fields):
   if (leaf === null) return { entries: [], state: initialState(header), diagnostics: [] }
   const { deleted } = log
   const edits = new Map<Seq, Entry>()
+  const pathEdits: PathEdit[] = []
   const diagnostics: Diagnostic[] = []
   /** Entries of the context, newest first: those after the compaction, then those that it keeps. */
   const members: Seq[] = []
@@ -63,7 +61,7 @@ export function selectContext(log: EntryLog, leaf: Seq | null, header?: Fields):
     if (carrier === undefined) changes.push(entry)
     if (open && !deleted.has(seq)) {
       if (entry.type === "reset_boundary" && compaction === undefined) open = false
-      else if (entry.type === "context_edit") addEdit(log, seq, edits, diagnostics)
+      else if (entry.type === "context_edit") addEdit(log, seq, { edits, pathEdits }, diagnostics)
       else if (!isCompaction(entry)) members.push(seq)
       else if (compaction === undefined) {
         compaction = seq
@@ -81,9 +79,11 @@ export function selectContext(log: EntryLog, leaf: Seq | null, header?: Fields):
   if (seq === OLDER) return { older: true, ...leafHint(last) }
   if (open && firstKept !== undefined) keepNone()
 
+  const carried = compaction === undefined ? [] : carriedEntries(log, compaction, pathEdits)
   if (compaction !== undefined) members.push(compaction)
+  const entries = members.reverse().map((seq) => ({ seq, entry: log.at(seq) as Entry, edit: edits.get(seq) }))
   return {
-    entries: members.reverse().map((seq) => ({ seq, entry: log.at(seq) as Entry, edit: edits.get(seq) })),
+    entries: carried.length === 0 ? entries : [...carried, ...entries],
     ...stateOf(changes.reverse(), carrier, header),
     compaction,
     diagnostics: diagnostics.reverse(),
@@ -110,7 +110,12 @@ function firstKeptHint(log: EntryLog, compaction: Entry): { hint?: Seq } {
 }
 
 /** The walk goes backwards, so the first edit of a target that it meets is the latest. */
-function addEdit(log: EntryLog, seq: Seq, edits: Map<Seq, Entry>, diagnostics: Diagnostic[]): void {
+function addEdit(
+  log: EntryLog,
+  seq: Seq,
+  { edits, pathEdits }: { readonly edits: Map<Seq, Entry>; readonly pathEdits: PathEdit[] },
+  diagnostics: Diagnostic[],
+): void {
   const edit = log.at(seq) as Entry
   if (replacementOf(edit) === undefined) {
     const message = `Edit ${edit.id} (line ${seq}) has no valid replacement and is ignored.`
@@ -119,6 +124,7 @@ function addEdit(log: EntryLog, seq: Seq, edits: Map<Seq, Entry>, diagnostics: D
   }
   const targetId = edit["targetId"]
   const target = typeof targetId === "string" ? log.find(targetId, seq) : undefined
+  pathEdits.push({ edit, target })
   if (target !== undefined && !edits.has(target)) edits.set(target, edit)
 }
 

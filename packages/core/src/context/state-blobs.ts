@@ -11,14 +11,14 @@ export type BlobPointers = NonNullable<Entry["blobs"]>
 export function stateBlobs(path: readonly Entry[], start: BlobPointers | undefined): BlobPointers | undefined {
   const mode = path.findLast((entry) => entry.type === "mode_change" && typeof entry["mode"] === "string")
   const kept = Object.entries(start ?? {})
-  const own = mode === undefined ? [] : moved(mode, "/data", "/modeData")
+  const own = mode === undefined ? [] : movedPointers(mode, "/data", "/modeData")
   const all = [...kept.filter(([pointer]) => mode === undefined || !isAt(pointer, "/modeData")), ...own]
   return all.length === 0 ? undefined : Object.fromEntries(all)
 }
 
 /** The references in the state that an entry stores, as pointers into the state. */
 export function storedStateBlobs(entry: Entry): BlobPointers {
-  return Object.fromEntries(moved(entry, "/state", ""))
+  return Object.fromEntries(movedPointers(entry, "/state", ""))
 }
 
 /** The same pointers into an entry that carries the state as its `state`. */
@@ -26,7 +26,12 @@ export function inState(blobs: BlobPointers): BlobPointers {
   return Object.fromEntries(Object.entries(blobs).map(([pointer, encoding]) => [`/state${pointer}`, encoding]))
 }
 
-function moved(entry: Entry, from: string, to: string): [pointer: string, encoding: "utf8" | "base64"][] {
+/** The references of an entry below one pointer, moved to another. */
+export function movedPointers(
+  entry: Entry,
+  from: string,
+  to: string,
+): [pointer: string, encoding: "utf8" | "base64"][] {
   if (!isObject(entry.blobs)) return []
   return Object.entries(entry.blobs).flatMap(([pointer, encoding]) =>
     isAt(pointer, from) ? [[to + pointer.slice(from.length), encoding]] : [],

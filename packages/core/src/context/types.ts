@@ -1,7 +1,8 @@
 /** The types of a context and of its messages, as `context()` returns them and the steps before it pass them on. */
 import type { Diagnostic } from "../format/diagnostics.ts"
 import type { Message, ModelMessage } from "../format/message.ts"
-import type { ModelRef } from "../format/entry.ts"
+import type { Entry, ModelRef } from "../format/entry.ts"
+import type { Seq } from "../storage/contract.ts"
 
 export type ContextMessageKind = "message" | "custom" | "branch_summary" | "compaction" | "repair"
 
@@ -52,4 +53,14 @@ export interface SessionContext<M extends Message = ModelMessage> {
   /** Whether `tokens` is within the window; present if a window was given. If false, a `does_not_fit` gives the reason. */
   readonly fits?: boolean
   readonly diagnostics: readonly Diagnostic[]
+}
+
+/** An entry of a context, before it is rendered. */
+export interface SelectedEntry {
+  readonly seq: Seq
+  readonly entry: Entry
+  /** The latest valid edit of this entry on the path. */
+  readonly edit?: Entry | undefined
+  /** A system message that the compaction carries; `seq` is the compaction's. */
+  readonly carried?: true
 }

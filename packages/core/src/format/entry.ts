@@ -12,6 +12,8 @@ import {
   type Message,
   messageShape,
   type Namespaced,
+  type SystemMessage,
+  systemMessageShape,
   type Usage,
   usageShape,
 } from "./message.ts"
@@ -79,6 +81,13 @@ export interface ContextState {
   readonly systemPromptOverride?: string
 }
 
+/** A copy of a system message, with its latest edit. */
+export interface CarriedMessage {
+  /** Of the copied entry. */
+  readonly id: string
+  readonly message: SystemMessage
+}
+
 export interface CompactionEntry extends EntryBase {
   readonly type: "compaction"
   readonly summary: string
@@ -97,6 +106,8 @@ export interface CompactionEntry extends EntryBase {
   readonly preserveData?: unknown
   readonly fromExtension?: boolean
   readonly usage?: Usage
+  /** The system messages before the kept part, oldest first: they stay in the context, before the summary. */
+  readonly system?: readonly CarriedMessage[]
   /** Missing in older logs: the state is then projected from entries further back. */
   readonly state?: ContextState
 }
@@ -316,6 +327,7 @@ export const ENTRY_CHECKS: ReadonlyMap<string, Check> = checksByName<EntryType>(
     tokensBefore: isNumber,
     tokensSummarized: optional(isNumber),
     summaryAs: optional(oneOf("user", "pair")),
+    system: optional(arrayOf(shape({ id: isString, message: systemMessageShape }))),
     readFiles: arrayOf(isString),
     modifiedFiles: arrayOf(isString),
     fromExtension: optional(isBoolean),

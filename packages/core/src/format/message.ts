@@ -12,6 +12,7 @@ import {
   isNumber,
   isObject,
   isString,
+  oneOf,
   optional,
   sentence,
   shape,
@@ -193,3 +194,4 @@ const anyRole: Check = shape({
 const customRole: Check = shape({ content: optional(contentShape) })
 export const messageShape: Check = (value) =>
   anyRole(value) ?? (ROLE_CHECKS.get((value as { role: string }).role) ?? customRole)(value)
+export const systemMessageShape: Check = all(shape({ role: oneOf("system") }), messageShape)

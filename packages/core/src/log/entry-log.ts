@@ -163,6 +163,14 @@ export class EntryLog {
     return later.flatMap((tombstone) => this.#targetOf(tombstone) ?? [])
   }
 
+  /** Whether a tombstone after a seq deletes the entry that had this id there. The entry need not be held. */
+  deletesAfter(seq: Seq, id: string): boolean {
+    return this.#tombstones.some(
+      (tombstone) =>
+        tombstone > seq && this.at(tombstone)?.["targetId"] === id && (this.find(id, tombstone) ?? -1) < seq,
+    )
+  }
+
   #index(): void {
     this.#ids.cover(this.#slots, this.#from)
   }

@@ -1,11 +1,14 @@
 /** Assigns ids, parents, seqs and timestamps to new entries, to append them after the session's last entry. Changes nothing itself. */
+import { carriedBy } from "../context/carried.ts"
 import { selectContext, type Selection } from "../context/select.ts"
 import { inState, stateBlobs } from "../context/state-blobs.ts"
 import { foldState, storesState } from "../context/state.ts"
 import { SessionError } from "../format/errors.ts"
 import { type EntryPayload, type NewEntry, normalizeNewEntry } from "../format/new-entry.ts"
+import type { Entry } from "../format/entry.ts"
 import type { Extensions } from "../format/names.ts"
-import { isObject } from "../format/shape.ts"
+import { type Fields, isObject } from "../format/shape.ts"
+import type { EntryLog } from "../log/entry-log.ts"
 import { leafAt, type NeedsOlder } from "../log/path.ts"
 import { settlesOf } from "../log/settles.ts"
 import { isLeaving, settledIds } from "../log/tips.ts"
@@ -85,7 +88,7 @@ export function assign(
       seq: seq++,
       timestamp: payload.timestamp ?? timestamp,
     }
-    let complete = path !== undefined && needsState(payload) ? withState(payload, path, fresh) : payload
+    let complete = path !== undefined && needsState(payload) ? withState(payload, path, fresh, state.log) : payload
     if (isLeaving(payload)) complete = withSettles(payload, target, state)
     const encoded = encodeForAppend(complete, place, end !== undefined, o)
     fresh.push(encoded)
@@ -136,10 +139,32 @@ function targetGone(session: string, target: string): SessionError {
   return new SessionError("not_found", message, { session })
 }
 
-/** Adds the state of the entry's path: the state at the leaf, changed by the earlier entries of the same append. */
-function withState(payload: EntryPayload, path: Selection, before: readonly EncodedAppendEntry[]): EntryPayload {
+/**
+ * Adds the state of the entry's path: the state at the leaf, changed by the earlier entries of the same append. A compaction also gets the
+ * system messages that it carries, unless it names them itself.
+ */
+function withState(
+  payload: EntryPayload,
+  path: Selection,
+  before: readonly EncodedAppendEntry[],
+  log: EntryLog,
+): EntryPayload {
   const entries = before.map(({ entry }) => entry)
   const state = foldState(entries, path.state)
-  const blobs = stateBlobs(entries, path.stateBlobs)
-  return { ...payload, state, ...(blobs === undefined ? {} : { blobs: inState(blobs) }) } as EntryPayload
+  const { system, blobs: systemBlobs } = carriedFor(payload, path, entries, log)
+  const blobs = { ...inState(stateBlobs(entries, path.stateBlobs) ?? {}), ...systemBlobs }
+  const added = { state, ...(system.length === 0 ? {} : { system }) }
+  return { ...payload, ...added, ...(Object.keys(blobs).length === 0 ? {} : { blobs }) } as EntryPayload
+}
+
+function carriedFor(
+  payload: EntryPayload,
+  path: Selection,
+  before: readonly Entry[],
+  log: EntryLog,
+): ReturnType<typeof carriedBy> {
+  const { type, system, firstKeptEntryId } = payload as Fields
+  if (type !== "compaction" || system !== undefined || typeof firstKeptEntryId !== "string")
+    return { system: [], blobs: {} }
+  return carriedBy(log, path.entries, before, firstKeptEntryId)
 }

@@ -35,6 +35,8 @@ export interface PreparedCompaction {
   readonly turnPrefix: readonly ContextMessage[]
   /** The messages that are not summarized, in the order of the path. */
   readonly kept: readonly ContextMessage[]
+  /** The system messages before the kept ones, which stay in the context. */
+  readonly system: readonly ContextMessage[]
   /** Undefined: nothing is kept. */
   readonly firstKeptEntryId: string | undefined
   /** Of the compaction that the context begins with, without its file lists. */
@@ -62,8 +64,9 @@ export function prepareCompaction(
 ): PreparedCompaction | NothingToCut {
   const { messages: all, seqs: allSeqs } = renderMessages(entries)
   const { weights, tokens: tokensBefore } = weigh(all, o.count)
-  const previous = all[0]?.kind === "compaction" ? all[0] : undefined
-  const from = previous === undefined ? 0 : firstOnPath(entries, allSeqs)
+  const carried = entries.filter((entry) => entry.carried === true).length
+  const previous = all[carried]?.kind === "compaction" ? all[carried] : undefined
+  const from = previous === undefined ? 0 : firstOnPath(entries, allSeqs, carried + 1)
   const messages = from === 0 ? all : all.slice(from)
   const seqs = from === 0 ? allSeqs : allSeqs.slice(from)
   // The kept part is named by an id, which means the latest entry with it: an id that occurs again cannot name this one.
@@ -78,11 +81,15 @@ export function prepareCompaction(
     history: messages.slice(0, cut.turnStart),
     turnPrefix: messages.slice(cut.turnStart, cut.first),
     kept: messages.slice(cut.first),
+    system: [
+      ...all.slice(0, carried),
+      ...messages.slice(0, cut.first).filter(({ message }) => message.role === "system"),
+    ],
     firstKeptEntryId: firstKept(log, seqs, cut.first),
     previousSummary: previous === undefined ? undefined : withoutFileLists(String(previous.message["summaryText"])),
     files: collectFiles(
       plain.slice(0, cut.first),
-      ...(previous === undefined ? [] : [(entries[0] as SelectedEntry).entry]),
+      ...entries.flatMap(({ entry }) => (entry.type === "compaction" ? [entry] : [])),
     ),
     tokensBefore,
     tokensSummarized: sumOf(tokensAt, 0, cut.first),
@@ -140,12 +147,12 @@ function sumOf(tokensAt: (index: number) => number, from: number, to: number): n
 }
 
 /**
- * Index of the first message after the compaction that is not before the last reset. A compaction of another program may keep entries
+ * Index of the first message from `after` on that is not before the last reset. A compaction of another program may keep entries
  * from before a reset; they must not be summarized again. A reset after the compaction would have hidden the compaction.
  */
-function firstOnPath(entries: readonly SelectedEntry[], seqs: readonly Seq[]): number {
+function firstOnPath(entries: readonly SelectedEntry[], seqs: readonly Seq[], after: number): number {
   const reset = entries.findLast(({ entry }) => entry.type === "reset_boundary")?.seq ?? 0
-  let first = 1
+  let first = after
   while (first < seqs.length && (seqs[first] as Seq) < reset) first++
   return first
 }

@@ -13,6 +13,7 @@ import { escapeTags } from "../summary/serialize.ts"
 import { estimateMessages } from "../../format/tokens.ts"
 import type { SummarizeRequest } from "../types.ts"
 import { buildSessionContext } from "../../context/build.ts"
+import type { ContextMessage } from "../../context/types.ts"
 import { renderMessages } from "../../context/render.ts"
 import { selectContext } from "../../context/select.ts"
 import type { NewEntry, NewMessage } from "../../format/new-entry.ts"
@@ -121,10 +122,12 @@ test("for a log in any state, the kept part is the end of the visible messages, 
       const long = lines.map((line) => line.replaceAll('"text":"', `"text":"${"-".repeat(400)}`))
       const session = await createSessions({ storage: await storeLines(long) }).open(STORED_ID)
       const before = await shown(session)
+      const system = await systemMessages(session)
       const asked: string[] = []
       const summarize = async ({ prompt }: SummarizeRequest): Promise<string> => (asked.push(prompt), "short")
       const done = await session.compact({ summarize, keepRecentTokens }).catch(() => undefined)
       const after = await shown(session)
+      expect(await systemMessages(session)).toEqual(system)
       const summarized = before.slice(0, before.length - after.length)
       expect([...summarized, ...after]).toEqual(before)
       expect(done !== undefined || summarized.length === 0).toBe(true)
@@ -141,15 +144,23 @@ function countReset(lines: readonly string[]): number {
   if ("older" in selection) return 0
   const reset = selection.entries.findLast(({ entry }) => entry.type === "reset_boundary")?.seq ?? -1
   const { messages, seqs } = renderMessages(selection.entries)
-  return messages.filter(({ kind }, index) => kind !== "compaction" && (seqs[index] as number) < reset).length
+  const isShown = ({ kind, message }: ContextMessage): boolean => kind !== "compaction" && message.role !== "system"
+  return messages.filter((item, index) => isShown(item) && (seqs[index] as number) < reset).length
 }
 
-/** The visible messages, with the first text of those that the program did not make. */
+async function systemMessages(session: Session): Promise<readonly unknown[]> {
+  const { messages } = await session.context({ repair: "none" })
+  return messages.filter(({ message }) => message.role === "system")
+}
+
+/** The visible messages but those of the system, with the first text of those that the program did not make. */
 async function shown(session: Session): Promise<readonly { readonly id: string; readonly text: string }[]> {
   const { messages } = await session.context({ repair: "none" })
   return messages.flatMap(({ kind, entryId, message: { role, content } }) => {
     const [first] = content as readonly { text?: string }[]
-    return kind === "compaction" ? [] : [{ id: entryId, text: role === "user" ? (first?.text ?? "") : "" }]
+    return kind === "compaction" || role === "system"
+      ? []
+      : [{ id: entryId, text: role === "user" ? (first?.text ?? "") : "" }]
   })
 }
 

@@ -74,12 +74,12 @@ export async function compactOnce(live: CompactableSession, run: CompactionRun):
   run.checkOpen()
   const appended = checkNotMoved(live, leafId, selection)
   const { tokensBefore } = work
-  const tokensAfter = tokensWithSummary(summary, work.kept, { count, summaryAs })
+  const tokensAfter = tokensWithSummary(summary, [...work.system, ...work.kept], { count, summaryAs })
   if (tokensAfter >= tokensBefore) {
     const why = `the summary and the kept messages (${tokensAfter} tokens) would not be shorter than the context (${tokensBefore})`
     throw failed(live.id, why)
   }
-  const alone = tokensOfPrompt + tokensWithSummary(summary, [], { count, summaryAs })
+  const alone = tokensOfPrompt + tokensWithSummary(summary, work.system, { count, summaryAs })
   if (alone > window) {
     const why = `the summary and the system prompt alone have about ${alone} tokens and the window has ${window}, so no context fits; ask for a shorter summary, or use a larger window`
     throw failed(live.id, why)
@@ -178,7 +178,9 @@ function checkNotMoved(live: CompactableSession, leafId: string | null, made: Se
   const current = selectContext(log, leaf, header)
   if ("older" in current || current.compaction !== made.compaction) throw moved(live.id)
   const editBySeq = new Map(current.entries.map(({ seq, edit }) => [seq, edit?.id]))
-  const isUnchanged = ({ seq, edit }: SelectedEntry): boolean => editBySeq.has(seq) && editBySeq.get(seq) === edit?.id
+  // A carried message is not in the summary, and its copy is made when the compaction is appended.
+  const isUnchanged = ({ seq, edit, carried }: SelectedEntry): boolean =>
+    carried === true || (editBySeq.has(seq) && editBySeq.get(seq) === edit?.id)
   if (!made.entries.every(isUnchanged)) throw moved(live.id)
   return first === undefined ? undefined : log.at(first)
 }

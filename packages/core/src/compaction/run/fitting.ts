@@ -38,11 +38,15 @@ export function describeRule({ kind, count }: KeepRule): { readonly name: string
 export function tooLargeFor(
   settings: SettingsInWindow,
   summary: string,
-  { kept, keep }: PreparedCompaction,
+  { kept, keep, system }: PreparedCompaction,
   promptTokens: number,
 ): string | undefined {
   const { window, countTokens: count = estimateMessage, summaryAs } = settings
-  const tokens = tokensInView([compactionMessage("", summary, { summaryAs }), ...kept], settings, promptTokens)
+  const tokens = tokensInView(
+    [...system, compactionMessage("", summary, { summaryAs }), ...kept],
+    settings,
+    promptTokens,
+  )
   if (tokens <= window) return undefined
   let keptTokens = 0
   let largest = { tokens: 0, what: "" }

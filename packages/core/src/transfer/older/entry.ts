@@ -56,7 +56,7 @@ function payloadToV4(entry: LogRecord): LogRecord {
     case "title_change":
       return { source: "user", ...entry, title: titleOf(entry["title"]) }
     case "compaction":
-      return withFiles(fromExtension(withUsage(entry)))
+      return withSystem(withFiles(fromExtension(withUsage(entry))))
     case "branch_summary":
       return fromExtension(withUsage(entry))
     case "usage":
@@ -100,6 +100,13 @@ function withFiles(entry: LogRecord): LogRecord {
     readFiles: texts(entry["readFiles"] ?? details["readFiles"]),
     modifiedFiles: texts(entry["modifiedFiles"] ?? details["modifiedFiles"]),
   }
+}
+
+/** pi from 0.87 on puts the system message in force into each compaction. */
+function withSystem(entry: LogRecord): LogRecord {
+  const { systemMessage, ...rest } = entry
+  if (!isObject(systemMessage) || systemMessage["role"] !== "system" || entry["system"] !== undefined) return entry
+  return { ...rest, type: entry.type, system: [{ id: entry["id"], message: withTextBlock(systemMessage) }] }
 }
 
 /** The parent of a `leaf` entry is the abandoned leaf in pi, with the new one as its target; in version 4 it is the new one. */

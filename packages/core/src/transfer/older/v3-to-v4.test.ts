@@ -257,3 +257,15 @@ test("the step does not change its input", () => {
   migrateV3ToV4(older, { format: "pi", version: 3 }, () => undefined)
   expect(older).toEqual(before)
 })
+
+test("the system message of pi's compaction is one that the compaction carries", () => {
+  const fields = { summary: "s", firstKeptEntryId: "m", tokensBefore: 1 }
+  const systemMessage = { role: "system", content: "You are A.", timestamp: 1 }
+  const migrated = becomes("compaction", { ...fields, systemMessage })
+  const content = [{ type: "text", text: "You are A." }]
+  expect(migrated).toMatchObject({ system: [{ id: "a", message: { role: "system", content, timestamp: 1 } }] })
+  expect(migrated).not.toHaveProperty("systemMessage")
+  expect(entryProblem(migrated)).toBeUndefined()
+  expect(becomes("compaction", { ...fields, systemMessage: "x" })).toMatchObject({ systemMessage: "x" })
+  expect(becomes("compaction", fields)).not.toHaveProperty("system")
+})

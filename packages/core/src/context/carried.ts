@@ -1,0 +1,72 @@
+/**
+ * The system messages that a compaction carries. A summary does not contain them, and they stay in force: each compaction has a copy of
+ * those before its kept part, with their edits, so that a context reads no line before that part.
+ */
+import type { CarriedMessage, Entry } from "../format/entry.ts"
+import type { SystemMessage } from "../format/message.ts"
+import { type Fields, isObject } from "../format/shape.ts"
+import type { EntryLog } from "../log/entry-log.ts"
+import type { Seq } from "../storage/contract.ts"
+import { replacementOf } from "./content.ts"
+import { type BlobPointers, movedPointers } from "./state-blobs.ts"
+import type { SelectedEntry } from "./types.ts"
+
+/** An edit on the path of a context. `target` is undefined if the edited entry is not held. */
+export interface PathEdit {
+  readonly edit: Entry
+  readonly target: Seq | undefined
+}
+
+/**
+ * The messages that a compaction carries, as entries with their own ids, without those that were deleted after it. `edits` are those on
+ * the path, the latest first.
+ */
+export function carriedEntries(log: EntryLog, compaction: Seq, edits: readonly PathEdit[]): SelectedEntry[] {
+  const carrier = log.at(compaction) as Entry
+  const system: unknown = carrier["system"]
+  if (!Array.isArray(system)) return []
+  return system.flatMap((item: unknown, index): SelectedEntry[] => {
+    const { id, message } = isObject(item) ? item : ({} as Fields)
+    if (typeof id !== "string" || !isSystemMessage(message) || log.deletesAfter(compaction, id)) return []
+    const { timestamp } = carrier
+    const blobs = Object.fromEntries(movedPointers(carrier, `/system/${index}/message`, "/message"))
+    const entry: Entry = { type: "message", id, parentId: null, seq: compaction, timestamp, message, blobs }
+    const edited = edits.find(
+      ({ edit, target }) => edit["targetId"] === id && (target === undefined || target < compaction),
+    )
+    return [{ seq: compaction, entry, edit: edited?.edit, carried: true }]
+  })
+}
+
+/**
+ * What a new compaction carries: the system messages of the context before its first kept entry. `before` are entries of the same append
+ * that precede the compaction; an unknown first kept entry, as its own id, keeps nothing.
+ */
+export function carriedBy(
+  log: EntryLog,
+  context: readonly SelectedEntry[],
+  before: readonly Entry[],
+  firstKeptEntryId: string,
+): { readonly system: readonly CarriedMessage[]; readonly blobs: BlobPointers } {
+  const firstKept = before.find(({ id }) => id === firstKeptEntryId)?.seq ?? log.find(firstKeptEntryId)
+  const candidates: readonly SelectedEntry[] = [...context, ...before.map((entry) => ({ seq: entry.seq, entry }))]
+  const system: CarriedMessage[] = []
+  const blobs: [pointer: string, encoding: "utf8" | "base64"][] = []
+  for (const { seq, entry, edit, carried } of candidates) {
+    const message: unknown = entry["message"]
+    if (entry.type !== "message" || !isSystemMessage(message)) continue
+    if (carried !== true && firstKept !== undefined && seq >= firstKept) continue
+    const replacement = edit === undefined ? undefined : replacementOf(edit)
+    if (replacement === null) continue
+    const place = `/system/${system.length}/message`
+    if (replacement === undefined) blobs.push(...movedPointers(entry, "/message", place))
+    else blobs.push(...movedPointers(edit as Entry, "/replacement/content", `${place}/content`))
+    const content = replacement ?? message.content
+    system.push({ id: entry.id, message: replacement === undefined ? message : { ...message, content } })
+  }
+  return { system, blobs: Object.fromEntries(blobs) }
+}
+
+function isSystemMessage(message: unknown): message is SystemMessage {
+  return isObject(message) && message["role"] === "system"
+}
