@@ -2,7 +2,7 @@
 import { createMemoryStorage } from "@sessions/memory"
 import type { NewEntry } from "../src/format/new-entry.ts"
 import type { Session } from "../src/session/types.ts"
-import type { AppendOptions, ConflictPolicy } from "../src/write/types.ts"
+import type { AppendOptions } from "../src/write/types.ts"
 import type { Chunk } from "../src/storage/contract.ts"
 import type { Dice } from "./dice.ts"
 import type { Scheduler } from "./scheduler.ts"
@@ -49,13 +49,15 @@ export function createActions(world: World, dice: Dice, scheduler: Scheduler): A
     const entries = Array.from({ length: dice.pick([1, 1, 1, 2, 3]) }, entry)
     if (world.repeats && world.appends.length > 0 && dice.chance(0.1))
       entries[0] = user("again", dice.pick(dice.pick(world.appends).ids))
-    const o: { signal?: AbortSignal; onConflict?: ConflictPolicy } = {}
+    const o: { -readonly [K in keyof AppendOptions]: AppendOptions[K] } = {}
     if (dice.chance(0.1)) {
       const controller = new AbortController()
       controllers.push(controller)
       o.signal = controller.signal
     }
-    if (dice.chance(0.1)) o.onConflict = "fail"
+    if (dice.chance(0.2)) o.onConflict = dice.pick(["fail", "rebase"])
+    const own = world.appends.filter((call) => call.writer === writer && isDurable(call))
+    if (o.onConflict !== "rebase" && own.length > 0 && dice.chance(0.1)) o.at = dice.pick(dice.pick(own).ids)
     return record(writer, session, entries, o)
   }
 

@@ -39,7 +39,7 @@ export async function runAppendHooks(
   for (const entry of entries) {
     let current = entry
     for (const { append } of hooks) current = (await append?.(current, { session })) ?? current
-    out.push(current)
+    out.push(current === entry || !isObject(entry) ? current : withSymbols(current, entry))
   }
   return out
 }
@@ -57,12 +57,16 @@ export function runHook(name: string, run: () => unknown, failed: (hook: string,
 /** Copies entries, because their caller may change them while hooks are awaited. `invalid` for an entry that is not JSON. */
 export function copyEntries(entries: readonly NewEntry[]): NewEntry[] {
   return entries.map((entry) => {
-    if (!isObject(entry)) return entry
-    // Methods of the session pass arguments to the queue as symbol keys, which JSON does not copy.
-    const fields = entry as unknown as Readonly<Record<symbol, unknown>>
-    const symbols = Object.getOwnPropertySymbols(entry).map((key) => [key, fields[key]])
-    return { ...copyOf(entry), ...(Object.fromEntries(symbols) as object) }
+    return isObject(entry) ? withSymbols(copyOf(entry), entry) : entry
   })
+}
+
+/** Methods of the session pass arguments to the queue as symbol keys, which neither JSON nor the replacement of a hook has. */
+function withSymbols(changed: NewEntry, given: NewEntry): NewEntry {
+  const keys = Object.getOwnPropertySymbols(given)
+  if (keys.length === 0) return changed
+  const fields = given as unknown as Readonly<Record<symbol, unknown>>
+  return { ...changed, ...(Object.fromEntries(keys.map((key) => [key, fields[key]])) as object) }
 }
 
 function copyOf(entry: NewEntry): NewEntry {

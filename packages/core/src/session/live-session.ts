@@ -23,10 +23,10 @@ import type { LogStore } from "../log/log-store.ts"
 import { isOlder } from "../log/path.ts"
 import type { ReadWindow } from "../log/read-backwards.ts"
 import { isLeaving, type OpenTips } from "../log/tips.ts"
-import { entriesOf, isConversation, type PendingAppend, type PendingEntry } from "../write/pending.ts"
+import { entriesOf, isConversation, type PendingAppend, type PendingEntry, PLACED_TYPES } from "../write/pending.ts"
 import { assign, pathForState } from "../write/assign.ts"
 import { type EncodedAppendEntry, putPlanned } from "../write/encode.ts"
-import { aborted, changedUnderneath, otherWriter, vanished } from "../write/errors.ts"
+import { aborted, changedUnderneath, notMovable, otherWriter, vanished } from "../write/errors.ts"
 import { followEnd } from "../write/reconcile.ts"
 import { checkSizes, checkDeferred, entriesBytes, headerBytes } from "../write/limits.ts"
 import type { CompactableSession, CompactionProgress, WriteGuard } from "./live.ts"
@@ -252,6 +252,8 @@ export class LiveSession implements QueueContext, CompactableSession {
     { onConflict }: AppendOptions,
     turn: RunningTurn | undefined,
   ): PendingAppend {
+    const placed = onConflict === "rebase" ? entries.find(({ type }) => PLACED_TYPES.has(type)) : undefined
+    if (placed !== undefined) throw notMovable(this.id, placed.type)
     const hasConversation = entries.some(isConversation)
     // A compaction does not count as the turn's first message, which may still start the turn over.
     const opensTurn =

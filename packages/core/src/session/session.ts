@@ -20,6 +20,8 @@ import type { CompactionCaller } from "./live.ts"
 import type { SessionEvents } from "./events.ts"
 import type { SessionInfo } from "../info/projection.ts"
 import type { Branch } from "../log/branches.ts"
+import { branchingEntry } from "./branching-entry.ts"
+import { copyEntries } from "./hooks.ts"
 import { oneByOne } from "./one-by-one.ts"
 import { readContext } from "./context.ts"
 import { findEntry, readMessages, readPath, unknownEntry } from "./read-path.ts"
@@ -38,7 +40,7 @@ import type {
   SessionTree,
   TurnContext,
 } from "./types.ts"
-import type { AppendOptions, AppendResult } from "../write/types.ts"
+import type { AppendOptions, AppendResult, EntryOptions } from "../write/types.ts"
 
 /** The owner of a handle: a repository or a turn. */
 export interface HandleOwner {
@@ -84,8 +86,9 @@ export class SessionHandle implements Session {
   }
 
   append(entries: NewEntry | readonly NewEntry[], o?: AppendOptions): Promise<AppendResult> {
-    if (this.#isClosed()) return Promise.reject(closed(this.id))
-    return this.#live.append(Array.isArray(entries) ? (entries as readonly NewEntry[]) : [entries as NewEntry], o)
+    const list = Array.isArray(entries) ? (entries as readonly NewEntry[]) : [entries as NewEntry]
+    if (o?.at !== undefined || o?.leaf !== undefined) return this.#branchAndAppend(list, o)
+    return this.#isClosed() ? Promise.reject(closed(this.id)) : this.#live.append(list, o)
   }
 
   async turn<T>(fn: (session: Session, turn: TurnContext) => Promise<T> | T, o: CallOptions = {}): Promise<T> {
@@ -135,11 +138,11 @@ export class SessionHandle implements Session {
     return this.#known(settles, o, (ids) => this.#at(id, o, () => this.#appendAt("leaf", { id, settles: ids }, {}, o)))
   }
 
-  settle(ids: readonly string[], o?: AppendOptions): Promise<AppendResult> {
-    return this.#known(ids, o, (settles) => this.append({ type: "leaf", settles }, o))
+  settle(ids: readonly string[], o?: EntryOptions): Promise<AppendResult> {
+    return this.#known(ids, o, (settles) => this.#append({ type: "leaf", settles }, o))
   }
 
-  async resetLeaf(o?: AppendOptions): Promise<AppendResult> {
+  async resetLeaf(o?: EntryOptions): Promise<AppendResult> {
     return this.#appendAt("leaf", { id: null, settles: [] }, {}, o)
   }
 
@@ -165,19 +168,19 @@ export class SessionHandle implements Session {
     return id === null ? append() : this.#at(id, rest, append)
   }
 
-  label(id: string, label: string | null, o?: AppendOptions): Promise<AppendResult> {
+  label(id: string, label: string | null, o?: EntryOptions): Promise<AppendResult> {
     const entry = { type: "label", targetId: id } as const
-    return this.#at(id, o, () => this.append(label === null ? entry : { ...entry, label }, o))
+    return this.#at(id, o, () => this.#append(label === null ? entry : { ...entry, label }, o))
   }
 
-  tombstone(id: string, o?: AppendOptions): Promise<AppendResult> {
-    return this.#at(id, o, () => this.append({ type: "tombstone", targetId: id }, o))
+  tombstone(id: string, o?: EntryOptions): Promise<AppendResult> {
+    return this.#at(id, o, () => this.#append({ type: "tombstone", targetId: id }, o))
   }
 
-  edit(id: string, replacement: Parameters<Session["edit"]>[1], o?: AppendOptions): Promise<AppendResult> {
+  edit(id: string, replacement: Parameters<Session["edit"]>[1], o?: EntryOptions): Promise<AppendResult> {
     return this.#at(id, o, (seq) => {
       if (this.#live.state.log.at(seq)?.type !== "compaction")
-        return this.append({ type: "context_edit", targetId: id, replacement }, o)
+        return this.#append({ type: "context_edit", targetId: id, replacement }, o)
       const message = `Entry ${id} is a compaction. Delete it (tombstone) to restore its history, or compact again.`
       throw new SessionError("invalid", message, { session: this.id })
     })
@@ -185,11 +188,11 @@ export class SessionHandle implements Session {
 
   async title(title: string | null, o: Parameters<Session["title"]>[1] = {}): Promise<AppendResult> {
     const { source = "user", ...rest } = o
-    return this.append({ type: "title_change", title: title === "" ? null : title, source }, rest)
+    return this.#append({ type: "title_change", title: title === "" ? null : title, source }, rest)
   }
 
-  async metadata(key: string, value: unknown, o?: AppendOptions): Promise<AppendResult> {
-    return this.append({ type: "metadata", key, value }, o)
+  async metadata(key: string, value: unknown, o?: EntryOptions): Promise<AppendResult> {
+    return this.#append({ type: "metadata", key, value }, o)
   }
 
   get compactionStatus(): CompactionStatus {
@@ -337,14 +340,36 @@ export class SessionHandle implements Session {
     return then(copy)
   }
 
+  /** For the methods that append one entry: an option that only `append` has must not be ignored. */
+  #append(entries: NewEntry | readonly NewEntry[], o: EntryOptions = {}): Promise<AppendResult> {
+    if ("at" in o || "leaf" in o) return Promise.reject(onlyAppend(this.id))
+    return this.append(entries, o)
+  }
+
+  async #branchAndAppend(entries: readonly NewEntry[], options: AppendOptions): Promise<AppendResult> {
+    const { at: _, leaf: __, ...o } = options
+    const { state } = this.#open(o)
+    const { target, entry } = branchingEntry(this.id, options)
+    const isHeld = target === null || state.log.find(target) !== undefined
+    // While the target is looked for, the caller may change its objects.
+    const inputs = isHeld ? [entry, ...entries] : copyEntries([entry, ...entries])
+    const append = (): Promise<AppendResult> => this.append(inputs, o)
+    const { ids, ...result } = await (target === null ? append() : this.#at(target, o, append))
+    return { ids: ids.slice(1), ...result }
+  }
+
   #appendAt(
     type: "leaf" | "branch_summary",
     target: BranchTarget,
     payload: object,
-    o: AppendOptions | undefined,
+    o: EntryOptions | undefined,
   ): Promise<AppendResult> {
-    return this.append({ type, ...payload, [BRANCH_TARGET]: target } as unknown as NewEntry, o)
+    return this.#append({ type, ...payload, [BRANCH_TARGET]: target } as unknown as NewEntry, o)
   }
+}
+
+function onlyAppend(session: string): SessionError {
+  return new SessionError("invalid", "`at` and `leaf` are options of append() alone.", { session })
 }
 
 function notInTurn(session: string): SessionError {

@@ -13,7 +13,7 @@ import type { CallOptions, Deleted, Head, PartInfo, Seq, SessionStorage } from "
 import type { Branch } from "../log/branches.ts"
 import type { TreeNode } from "../log/nodes.ts"
 import type { ReadWindow } from "../log/read-backwards.ts"
-import type { AppendOptions, AppendResult, ConflictPolicy, PersistAfter } from "../write/types.ts"
+import type { AppendOptions, AppendResult, ConflictPolicy, EntryOptions, PersistAfter } from "../write/types.ts"
 import type { SessionEvents } from "./events.ts"
 import type { Hooks } from "./hooks.ts"
 import type { AnyMetadata, SessionInfo } from "../info/projection.ts"
@@ -147,6 +147,7 @@ export interface Session<Own extends OwnEntry = AnyOwnEntry, Metadata extends ob
   /** Diagnostics of the opening, and the latest diagnostic of each code since. */
   readonly diagnostics: readonly Diagnostic[]
 
+  /** Appends entries behind the leaf, or with `at` behind another entry, in one batch. */
   append(entries: NewEntry<Own> | readonly NewEntry<Own>[], o?: AppendOptions): Promise<AppendResult>
 
   /**
@@ -185,14 +186,14 @@ export interface Session<Own extends OwnEntry = AnyOwnEntry, Metadata extends ob
    * session has reported are settled too. `settles`: the ends of further branches to settle, by their ids. `not_found` if the log has
    * not all of these entries.
    */
-  branch(id: string, o?: AppendOptions & { readonly settles?: readonly string[] }): Promise<AppendResult>
+  branch(id: string, o?: EntryOptions & { readonly settles?: readonly string[] }): Promise<AppendResult>
   /**
    * Settles the branches that end in these entries, and no others: they are no longer reported, until they are continued. The leaf stays.
    * `not_found` if the log has not all of these entries.
    */
-  settle(ids: readonly string[], o?: AppendOptions): Promise<AppendResult>
+  settle(ids: readonly string[], o?: EntryOptions): Promise<AppendResult>
   /** Sets the leaf to null, so that the next entry is a root. */
-  resetLeaf(o?: AppendOptions): Promise<AppendResult>
+  resetLeaf(o?: EntryOptions): Promise<AppendResult>
   /**
    * Moves the leaf to `id` (null: before the first entry) with a summary of the abandoned branch: the given text, or the answer of
    * `summarize` on the entries that only that branch has, with their files in `details` (`readFiles`, `modifiedFiles`). Rejects with
@@ -202,21 +203,21 @@ export interface Session<Own extends OwnEntry = AnyOwnEntry, Metadata extends ob
   branchWithSummary(
     id: string | null,
     summary: string | BranchSummaryOptions,
-    o?: AppendOptions & { readonly details?: unknown; readonly fromExtension?: boolean; readonly usage?: Usage },
+    o?: EntryOptions & { readonly details?: unknown; readonly fromExtension?: boolean; readonly usage?: Usage },
   ): Promise<AppendResult>
   /** Sets the label of an entry; null removes it. */
-  label(id: string, label: string | null, o?: AppendOptions): Promise<AppendResult>
+  label(id: string, label: string | null, o?: EntryOptions): Promise<AppendResult>
   /** Soft delete: the entry stays in the log, and is left out of the context and of messages. */
-  tombstone(id: string, o?: AppendOptions): Promise<AppendResult>
+  tombstone(id: string, o?: EntryOptions): Promise<AppendResult>
   /** Replaces the content of an entry in later contexts; null leaves the entry out. `invalid` for a compaction. */
   edit(
     id: string,
     replacement: null | { readonly content: string | readonly ContentBlock[] },
-    o?: AppendOptions,
+    o?: EntryOptions,
   ): Promise<AppendResult>
   /** Null clears the title. A title by the user (the default source) has priority over an automatic one. */
-  title(title: string | null, o?: AppendOptions & { readonly source?: "user" | "auto" }): Promise<AppendResult>
-  metadata<K extends keyof Metadata & string>(key: K, value: Metadata[K], o?: AppendOptions): Promise<AppendResult>
+  title(title: string | null, o?: EntryOptions & { readonly source?: "user" | "auto" }): Promise<AppendResult>
+  metadata<K extends keyof Metadata & string>(key: K, value: Metadata[K], o?: EntryOptions): Promise<AppendResult>
 
   /**
    * Summarizes the older part of the context and appends one `compaction` entry; nothing is removed from the log. Entries appended

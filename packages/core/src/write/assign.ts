@@ -18,7 +18,10 @@ import { type EncodedAppendEntry, encodeForAppend, type PrepareOptions } from ".
 import { isConversation } from "./pending.ts"
 import type { SessionState } from "./session-state.ts"
 
-/** The key under which `branch` passes a {@link BranchTarget} to `assign`. A symbol, so that no caller's entry can have it. */
+/**
+ * The key under which `branch`, and `append` with `at`, pass a {@link BranchTarget} to `assign`. A symbol, so that no caller's entry can have
+ * it.
+ */
 export const BRANCH_TARGET: unique symbol = Symbol("branch target")
 
 export interface BranchTarget {
@@ -42,15 +45,14 @@ interface PlacingOptions extends PrepareOptions {
 }
 
 /**
- * The selection at the leaf if one of the entries stores the state of its path, undefined if none does. `older`: the path must be read
- * before the entries can be appended.
+ * The selection at the entry that the new ones follow, if one of these stores the state of its path; undefined if none does. `older`: the
+ * path must be read before the entries can be appended.
  */
-export function pathForState(
-  { log, leafId, header }: SessionState,
-  inputs: readonly NewEntry[],
-): Selection | NeedsOlder | undefined {
+export function pathForState(state: SessionState, inputs: readonly NewEntry[]): Selection | NeedsOlder | undefined {
   if (!inputs.some(needsState)) return undefined
-  const leaf = leafId === null ? null : log.find(leafId)
+  const { log, header } = state
+  const { id } = branchOf(state, inputs) ?? { id: state.leafId }
+  const leaf = id === null ? null : log.find(id)
   return leaf === undefined ? { older: true } : selectContext(log, leaf, header)
 }
 
@@ -72,15 +74,17 @@ export function assign(
   const ids = uniqueIds(session, payloads, o.newId)
   const timestamp = isoTime(o.now())
   const fresh: EncodedAppendEntry[] = []
+  const branch = branchOf(state, inputs)
+  const skipped = branch?.skipped ?? 0
   let leafId = state.leafId
-  let end = isConversation(payloads[0] as EntryPayload) ? undefined : annotationParent(state)
+  let end = payloads[skipped] === undefined || isConversation(payloads[skipped]) ? undefined : annotationParent(state)
   let seq = state.log.end
   for (const [index, payload] of payloads.entries()) {
     const id = ids[index] as string
     // A repeated request must not append an entry twice.
-    if (payload.id !== undefined && state.log.find(id) !== undefined) continue
+    if (index < skipped || isRepeated(state, payload)) continue
     if (isConversation(payload)) end = undefined
-    const target = branchTarget(payload)
+    const target = index === 0 ? branch : undefined
     if (typeof target?.id === "string" && state.log.find(target.id) === undefined) throw targetGone(session, target.id)
     const place = {
       id,
@@ -96,6 +100,32 @@ export function assign(
     else end = id
   }
   return { ids, fresh }
+}
+
+interface Branch extends BranchTarget {
+  /** How many of the inputs need not be appended, the branching entry included. */
+  readonly skipped: number
+}
+
+/**
+ * Where an append that branches begins: at its target or, if it repeats one that was written in part, behind the last of its entries that
+ * the session has. Undefined for any other append. The inputs are not checked yet.
+ */
+function branchOf(state: SessionState, inputs: readonly NewEntry[]): Branch | undefined {
+  const target = branchTarget(inputs[0])
+  if (target === undefined) return undefined
+  let held = 0
+  while (held + 1 < inputs.length && isRepeated(state, inputs[held + 1])) held++
+  if (held === 0) return { ...target, skipped: 0 }
+  const id = (inputs[held] as NewEntry).id as string
+  // The rest needs no second `leaf` if it follows the leaf.
+  const needsLeaf = held + 1 < inputs.length && id !== state.leafId
+  return { ...target, id, skipped: needsLeaf ? 0 : held + 1 }
+}
+
+/** Whether the session has the entry already, by the id that its caller gave. */
+function isRepeated({ log }: SessionState, input: unknown): boolean {
+  return isObject(input) && typeof input["id"] === "string" && log.find(input["id"]) !== undefined
 }
 
 function uniqueIds(session: string, payloads: readonly EntryPayload[], newId: () => string): string[] {
@@ -115,9 +145,11 @@ function annotationParent({ log, leafId }: SessionState): string | undefined {
   return log.at(last)?.id
 }
 
-/** What `branch` passed. Only entries of these two types have it. */
-function branchTarget(payload: EntryPayload): BranchTarget | undefined {
-  return isLeaving(payload) ? (payload as { [BRANCH_TARGET]?: BranchTarget })[BRANCH_TARGET] : undefined
+/** What `branch` passed: with the first entry of an append, of one of these two types. */
+function branchTarget(input: unknown): BranchTarget | undefined {
+  return isObject(input) && isLeaving(input as unknown as EntryPayload)
+    ? (input as { [BRANCH_TARGET]?: BranchTarget })[BRANCH_TARGET]
+    : undefined
 }
 
 /**

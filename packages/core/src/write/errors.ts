@@ -42,6 +42,11 @@ export function otherWriter(about: About): SessionError {
   return new SessionError("conflict", message, location(about))
 }
 
+export function notMovable(session: string, type: string): SessionError {
+  const message = `An entry of type ${type} depends on the entry that it follows, so it cannot be appended with onConflict "rebase".`
+  return new SessionError("invalid", message, { session })
+}
+
 export function unknownOutcome(about: About, cause: unknown): StorageError {
   const message = `It is not known yet whether the append to ${about.id} arrived in ${about.storage.description}. The next append or flush finds out.`
   return new StorageError("indeterminate", message, { ...location(about), cause })

@@ -1,5 +1,5 @@
 /** Pending appends: their entries are at the end of the log in memory, and their lines wait to be acknowledged. */
-import { isAnnotationType } from "../format/entry.ts"
+import { type EntryType, isAnnotationType } from "../format/entry.ts"
 import { type EncodedEntry, lineOf } from "../format/line.ts"
 import { leafAt } from "../log/path.ts"
 import { utf8Length } from "../storage/utf8.ts"
@@ -43,7 +43,7 @@ export interface PendingAppend {
   /** Entries that are not known to be in the log yet. */
   entries: readonly PendingEntry[]
   callers: Caller[]
-  readonly policy: ConflictPolicy
+  readonly policy: ConflictPolicy | "rebase"
   /** `unknown`: the entries may be in the log, or may still arrive there. */
   outcome: "queued" | "sent" | "unknown"
   /** As first sent. While the outcome is unknown the same bytes go out again, so that a late write meets itself. */
@@ -64,6 +64,14 @@ export interface PendingAppend {
   readonly opens: RunningTurn | undefined
   diverged: Divergence | undefined
 }
+
+/** Entries whose content depends on the entry that they follow: another writer's entries must not come between. */
+export const PLACED_TYPES: ReadonlySet<string> = new Set<EntryType>([
+  "leaf",
+  "branch_summary",
+  "compaction",
+  "reset_boundary",
+])
 
 export function isAnnotation(item: PendingAppend): boolean {
   return !item.entries.some(isConversation)

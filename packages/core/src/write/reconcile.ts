@@ -56,7 +56,7 @@ export function applyRemote(
   const continues = continuesFrom(state.log, ownLeafId, last.seq, found.from)
   const { refuseFrom, follow } = decide(left, foreign, { continues, midTurn })
   const pending = left.slice(0, refuseFrom)
-  rebase(pending, { end: last.id, leafId: ownLeafId, keepsLeaf: !follow })
+  rebase(pending, { end: last.id, leafId: ownLeafId, follow })
   if (follow) state.acknowledgedLeafId = last.id
   state.replacePending(entriesOf(pending))
   const divergence = state.reportTips()
@@ -130,7 +130,7 @@ function sortLines(slots: readonly EntrySlot[], from: Seq, items: readonly Pendi
 interface Decision {
   /** Appends from this index on must not be written: their callers asked to be told of a conflict. */
   readonly refuseFrom: number
-  /** The other writer's leaf becomes this session's. */
+  /** The other writer's leaf becomes this session's, and pending entries follow it. */
   readonly follow: boolean
 }
 
@@ -144,22 +144,26 @@ function decide(
   o: { readonly continues: boolean; readonly midTurn: boolean },
 ): Decision {
   const hasConversation = foreign.some(isConversation)
-  const refused = hasConversation
-    ? items.findIndex((item) => item.policy !== "branch" && !item.committed && !isAnnotation(item))
-    : -1
+  const refused = hasConversation ? items.findIndex(asksForConflict) : -1
   const refuseFrom = refused < 0 ? items.length : refused
-  const onlyAnnotations = items.slice(0, refuseFrom).every(isAnnotation)
-  const follow = onlyAnnotations && !o.midTurn && (o.continues || refused >= 0)
+  const first = items.slice(0, refuseFrom).find((item) => !isAnnotation(item))
+  const follow =
+    first === undefined ? !o.midTurn && (o.continues || refused >= 0) : hasConversation && first.policy === "rebase"
   return { refuseFrom, follow }
+}
+
+function asksForConflict(item: PendingAppend): boolean {
+  return (item.policy === "fail" || item.policy === "retry-turn") && !item.committed && !isAnnotation(item)
 }
 
 /**
  * Gives the leading annotations the log's last entry as their parent, each the one before it, and the conversation behind them the leaf.
- * So an annotation never moves a branch, even if only the first of them is written.
+ * So an annotation never moves a branch, even if only the first of them is written. `follow`: the conversation follows the log's last entry
+ * too.
  */
 function rebase(
   items: readonly PendingAppend[],
-  o: { readonly end: string; readonly leafId: string | null; readonly keepsLeaf: boolean },
+  o: { readonly end: string; readonly leafId: string | null; readonly follow: boolean },
 ): void {
   let last: string | undefined
   let leading = true
@@ -168,10 +172,11 @@ function rebase(
       const conversation = isConversation(entry)
       const first = leading && conversation
       if (conversation) leading = false
+      if (first && o.follow) return withParent(entry, last ?? o.end, false)
       // An entry that branches names its own parent.
       if (first && last !== undefined && entry.parentId === last) return withParent(entry, o.leafId, false)
       if (!leading) return entry
-      const moved = withParent(entry, last ?? o.end, o.keepsLeaf)
+      const moved = withParent(entry, last ?? o.end, !o.follow)
       last = entry.id
       return moved
     })

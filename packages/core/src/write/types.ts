@@ -7,9 +7,30 @@ export type ConflictPolicy = "branch" | "retry-turn" | "fail"
 /** When the log of a new session is first written: on creation, or with the first user or assistant message. */
 export type PersistAfter = "create" | "user" | "assistant"
 
-export interface AppendOptions extends CallOptions {
-  /** Default: `"retry-turn"` for the first append of a running turn, else `"branch"`. See `docs/contract.md`, "Two writers". */
-  readonly onConflict?: ConflictPolicy
+/** The options of a method that appends one entry. */
+export interface EntryOptions extends CallOptions {
+  /**
+   * What becomes of the entries if another writer has continued the conversation. Default: `"retry-turn"` for the first append of a running
+   * turn, else `"branch"`. See `docs/contract.md`, "Two writers".
+   *
+   * `"rebase"` appends them behind the other writer's entries, so that there is no second branch. It is for writers whose entries are
+   * valid behind any others. `invalid` with `at`, and for entries that depend on their place: `leaf`, `branch_summary`, `compaction`,
+   * `reset_boundary`.
+   */
+  readonly onConflict?: ConflictPolicy | "rebase"
+}
+
+export interface AppendOptions extends EntryOptions {
+  /**
+   * Branches and appends in one batch: a `leaf` entry that makes this entry the leaf (null: before the first entry), and the entries behind
+   * it. The list of entries may be empty. The `leaf` settles branches as that of `branch` does; the `ids` of the result are without it.
+   * `not_found` if the log has no such entry.
+   *
+   * If the session has all of the entries already, by their ids, nothing is written. If it has the first ones, the others follow those.
+   */
+  readonly at?: string | null
+  /** Further fields of that `leaf` entry, such as the name of an operation. `invalid` without `at`, and for a field that the session sets. */
+  readonly leaf?: Readonly<Record<string, unknown>>
 }
 
 export interface AppendResult {
