@@ -4,6 +4,7 @@ export type { S3Tuning } from "./base/settings.ts"
 export type { ObjectStorageOptions, S3Storage, S3StorageOptions } from "./storage.ts"
 export { createObjectStorage, createS3Storage } from "./storage.ts"
 export type {
+  DeleteOptions,
   EtagForm,
   GetOptions,
   ListedObject,

@@ -22,6 +22,7 @@ import { realTime, type Time } from "./base/time.ts"
 import { createBlobs } from "./documents/blobs.ts"
 import { createDocs } from "./documents/documents.ts"
 import { type Collected, collectSession, sessionsWithObjects } from "./garbage-collection/collect.ts"
+import { collectTombstones } from "./garbage-collection/tombstones.ts"
 import type { EtagForm, ObjectStore } from "./object-store/object-store.ts"
 import { refuseVersions } from "./object-store/refuse-versions.ts"
 import { createS3ObjectStore } from "./object-store/s3-object-store.ts"
@@ -72,7 +73,8 @@ export interface S3Storage extends SessionStorage {
   probe(o?: CallOptions): Promise<S3Probe>
   /**
    * Removes the objects of one session, or of all, that nothing refers to: segments of writers that died or lost a race, and what
-   * an interrupted deletion left. Safe while others read and write.
+   * an interrupted deletion left. Without a session also tombstones older than `keepTombstones`, if the store has conditional DELETE,
+   * and what probes left. Safe while others read and write.
    */
   collect(session?: string, o?: CallOptions): Promise<Collected>
 }
@@ -184,15 +186,14 @@ export function createObjectStorage(options: ObjectStorageOptions): S3Storage {
     collect: (session, o) =>
       calls.call({ doing: "collect garbage", ...(session !== undefined && { session }) }, o, async () => {
         if (session !== undefined) checkSessionId(session)
-        const sessions = session === undefined ? await sessionsWithObjects(deps, o?.signal) : [session]
-        let sum: Collected = { objects: 0, bytes: 0, left: 0 }
-        for (const one of sessions) {
-          const { objects, bytes, left } = await locks.run(one, o?.signal, (lock) =>
-            collectSession(writeDeps, one, lock),
-          )
-          sum = { objects: sum.objects + objects, bytes: sum.bytes + bytes, left: sum.left + left }
-        }
-        return sum
+        if (session !== undefined)
+          return locks.run(session, o?.signal, (lock) => collectSession(writeDeps, session, lock))
+        const sessions = await sessionsWithObjects(deps, o?.signal)
+        const all: Collected[] = []
+        for (const one of sessions)
+          all.push(await locks.run(one, o?.signal, (lock) => collectSession(writeDeps, one, lock)))
+        all.push(await collectTombstones(writeDeps, sessions, o?.signal))
+        return sumOf(all)
       }),
   }
 }
@@ -209,6 +210,11 @@ function checkValues(options: ObjectStorageOptions): void {
     if (options[flag] !== undefined && typeof options[flag] !== "boolean")
       throw invalid(`\`${flag}\` must be true or false.`)
   }
+}
+
+function sumOf(all: readonly Collected[]): Collected {
+  const sum = (key: keyof Collected): number => all.reduce((total, one) => total + one[key], 0)
+  return { objects: sum("objects"), bytes: sum("bytes"), left: sum("left"), tombstones: sum("tombstones") }
 }
 
 function invalid(message: string): StorageError {

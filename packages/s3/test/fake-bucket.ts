@@ -14,6 +14,8 @@ export interface BucketOptions {
   readonly etags?: EtagForm | "none" | "ignored"
   readonly versioned?: boolean
   readonly pageSize?: number
+  /** Default true; false: ignores the condition of a DELETE. */
+  readonly conditionalDeletes?: boolean
 }
 
 interface Stored extends ObjectInfo {
@@ -26,12 +28,14 @@ export class FakeBucket {
   readonly #now: () => number
   readonly #etags: EtagForm | "none" | "ignored"
   readonly #pageSize: number
+  readonly #conditionalDeletes: boolean
 
   constructor(options: BucketOptions = {}) {
     this.#now = options.now ?? ticking()
     this.#etags = options.etags ?? "quoted"
     this.versioned = options.versioned ?? false
     this.#pageSize = options.pageSize ?? 1_000
+    this.#conditionalDeletes = options.conditionalDeletes ?? true
   }
 
   /** Throws `precondition` if the condition does not hold. */
@@ -44,6 +48,14 @@ export class FakeBucket {
     const versioned = this.versioned
     this.objects.set(key, { bytes: bytes.slice(), etag, size: bytes.length, lastModified: this.#now(), versioned })
     return { etag, versioned }
+  }
+
+  /** Throws `precondition` if the condition does not hold. */
+  remove(key: string, condition?: PutCondition): void {
+    if (condition !== undefined && this.#conditionalDeletes && !this.#holds(key, condition)) {
+      throw new ObjectStoreError("precondition", "412 PreconditionFailed", { certain: true })
+    }
+    this.objects.delete(key)
   }
 
   list(prefix: string, after = ""): { readonly objects: ListedObject[]; readonly next?: string } {

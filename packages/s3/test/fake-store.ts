@@ -51,7 +51,7 @@ export function createFakeStore(bucket: FakeBucket): FakeStore {
           : { etag: found.etag, size: found.size, lastModified: seconds(found.lastModified), ...versionsOf(found) }
       }),
     list: (prefix, o = {}) => through("list", prefix, o.signal, () => bucket.list(prefix, o.after)),
-    delete: (key, o) => through("delete", key, o?.signal, () => void bucket.objects.delete(key)),
+    delete: (key, o) => through("delete", key, o?.signal, () => bucket.remove(key, o?.condition)),
   }
   return store
 }

@@ -4,6 +4,7 @@ import { S3Client } from "@aws-sdk/client-s3"
 import { expect, test, vi } from "vitest"
 import { createDice } from "../../core/test/dice.ts"
 import { createObjectStorage, createS3ObjectStore, ObjectStoreError, type S3Storage } from "../src/index.ts"
+import { realTime } from "../src/base/time.ts"
 import { linesOf } from "./lines.ts"
 import { type OpenedStorage, openStorage, type Options } from "./open-storage.ts"
 import { type Clock, createClock } from "./simulation/clock.ts"
@@ -98,6 +99,47 @@ test.each([
   expect(pauses).toBe(0)
   await expect(storage.probe()).rejects.toMatchObject({ message: expect.stringMatching(advice) as string })
   vi.unstubAllEnvs()
+})
+
+test("an append is not sent again if the machine slept in the pause before the next try", async () => {
+  const clock = createClock()
+  const machine = clock.machine(createDice(1), 0)
+  let slept = 0
+  const time = {
+    ...machine,
+    now: () => machine.now() + slept,
+    sleep: async (ms: number, signal?: AbortSignal) => {
+      await machine.sleep(ms, signal)
+      // Not a timeout of a request, which is a longer sleep.
+      if (ms < LIMITS.requestTimeout) slept = 86_400_000
+    },
+  }
+  const { storage, store } = openIn(clock, { time })
+  let sent = 0
+  store.fault = async (call, proceed) => {
+    if (call.method !== "put") return proceed()
+    sent++
+    throw new ObjectStoreError("network", "reset", { certain: false })
+  }
+  const error = await timed(clock, storage.append("a", linesOf(1), { expect: 0 }))
+  expect(error).toMatchObject({ code: "indeterminate" })
+  expect(sent).toBe(1)
+})
+
+test("the clock of the adapter counts the time that the machine slept, and never goes back", () => {
+  const steady = vi.spyOn(performance, "now").mockReturnValue(performance.now())
+  const wall = vi.spyOn(Date, "now").mockReturnValue(Date.now())
+  const begin = realTime.now()
+  const at = (steadyMs: number, wallMs: number): number => {
+    steady.mockReturnValue(performance.now() + steadyMs)
+    wall.mockReturnValue(Date.now() + wallMs)
+    return Math.round(realTime.now() - begin)
+  }
+  expect(at(10, 10)).toBe(10)
+  expect(at(10, 3_600_000)).toBe(3_600_010)
+  expect(at(10, -7_200_000)).toBe(3_600_020)
+  expect(at(10, 900)).toBe(3_600_030)
+  vi.restoreAllMocks()
 })
 
 async function createRefusedClient(): Promise<S3Client> {

@@ -29,6 +29,11 @@ export interface S3Tuning {
    * may show a log that another process has deleted or replaced. With 0 every read asks the store.
    */
   readonly freshFor?: number
+  /**
+   * How long the tombstones of deleted sessions, documents and blobs stay before `collect` removes them; default a day. A write that
+   * arrives later than this may bring back what was deleted. S3 refuses requests that were signed more than 15 minutes before.
+   */
+  readonly keepTombstones?: number
   /** The longest line; default 49,999,999. */
   readonly maxLineBytes?: number
   /** The largest batch; default 50,000,000. */
@@ -69,6 +74,7 @@ export const DEFAULTS: Required<S3Tuning> = {
   requestTimeout: 10_000,
   patience: 20_000,
   freshFor: 2_000,
+  keepTombstones: 86_400_000,
   maxLineBytes: 49_999_999,
   maxBatchBytes: 50_000_000,
   maxSessionBytes: 200_000_000,

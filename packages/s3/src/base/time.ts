@@ -1,6 +1,6 @@
 /** Clock and randomness of the adapter, for timeouts, pauses and unique tokens. Tests and simulations inject their own. */
 export interface Time {
-  /** Milliseconds since an arbitrary moment; never compared with the store's clock. */
+  /** Milliseconds since an arbitrary moment, never going back, with the time that the machine slept; never compared with the store's clock. */
   now(): number
   /** Resolves early when the signal fires. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>
@@ -8,8 +8,26 @@ export interface Time {
   random(): number
 }
 
+/** A longer difference between the two clocks means that the machine slept, or that its time was set. */
+const SLEPT_MS = 1_000
+
+/** Steady, but with the time that the machine slept, which `performance.now()` leaves out on some systems. */
+function createNow(): () => number {
+  let now = 0
+  let steady = performance.now()
+  let wall = Date.now()
+  return () => {
+    const elapsed = performance.now() - steady
+    const elapsedWall = Date.now() - wall
+    steady += elapsed
+    wall += elapsedWall
+    now += elapsedWall - elapsed > SLEPT_MS ? elapsedWall : elapsed
+    return now
+  }
+}
+
 export const realTime: Time = {
-  now: () => performance.now(),
+  now: createNow(),
   sleep: (ms, signal) =>
     new Promise((resolve) => {
       if (signal?.aborted === true) return resolve()

@@ -1,5 +1,5 @@
 /**
- * Documents: one object each, replaced by compare-and-set on its ETag. Stores have no conditional delete, so deleting a document
+ * Documents: one object each, replaced by compare-and-set on its ETag. Not every store has conditional deletes, so deleting a document
  * writes a tombstone. A session's documents are keyed by its generation, so they disappear with the session.
  */
 import {

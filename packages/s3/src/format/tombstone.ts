@@ -1,5 +1,6 @@
 /**
- * A tombstone permanently replaces a deleted tail, document or blob, so that a late conditional write fails. It contains a random
+ * A tombstone replaces a deleted tail, document or blob, so that a late conditional write fails. Garbage collection removes it after
+ * `keepTombstones`. It contains a random
  * token that gives each tombstone an ETag of its own. It is exactly 64 bytes, a size that no other object has, so that a listing
  * shows what is deleted.
  */

@@ -22,6 +22,8 @@ export interface Collected {
   readonly bytes: number
   /** Objects that the store did not remove; collect again. */
   readonly left: number
+  /** Old tombstones that stay because the store has no conditional DELETE. */
+  readonly tombstones: number
 }
 
 /** Ids of the sessions, deleted ones included, that have segments or documents. */
@@ -60,7 +62,12 @@ export async function collectSession(deps: TailDeps, session: string, lock: Writ
     orphans.map(({ key }) => key),
   )
   const removed = orphans.filter(({ key }) => !left.has(key))
-  return { objects: removed.length, bytes: removed.reduce((sum, { size }) => sum + size, 0), left: left.size }
+  return {
+    objects: removed.length,
+    bytes: removed.reduce((sum, { size }) => sum + size, 0),
+    left: left.size,
+    tombstones: 0,
+  }
 }
 
 function orphansAmong(deps: Deps, session: string, tail: Tail, candidates: readonly ListedObject[]): ListedObject[] {

@@ -10,8 +10,11 @@ export interface ObjectStore {
   head(key: string, o?: RequestOptions): Promise<ObjectInfo | undefined>
   /** One page of the objects whose keys start with `prefix`, ordered by key. Pass `next` as `after` to get the next page. */
   list(prefix: string, o?: RequestOptions & { readonly after?: string }): Promise<ObjectPage>
-  /** Succeeds if the object does not exist. */
-  delete(key: string, o?: RequestOptions): Promise<void>
+  /**
+   * Succeeds if the object does not exist. Rejects with `precondition` if the condition does not hold. A store without conditional
+   * deletes may ignore it: the storage finds that out before it relies on it.
+   */
+  delete(key: string, o?: DeleteOptions): Promise<void>
 }
 
 export interface RequestOptions {
@@ -27,6 +30,10 @@ export interface GetOptions extends RequestOptions {
 
 export interface PutOptions extends RequestOptions {
   readonly condition?: PutCondition
+}
+
+export interface DeleteOptions extends RequestOptions {
+  readonly condition?: Extract<PutCondition, { kind: "match" }>
 }
 
 /** How the ETag of a condition is written: stores differ. `"bare"` is without quotes. */

@@ -45,6 +45,7 @@ const BY_NAME: Readonly<Record<string, StoreFailure>> = {
   ServiceQuotaExceeded: "quota",
   InsufficientStorage: "quota",
   EntityTooLarge: "refused",
+  NotImplemented: "refused",
   SlowDown: "slow",
   ServiceUnavailable: "slow",
   TooManyRequests: "slow",

@@ -117,8 +117,8 @@ export function createS3ObjectStore(client: S3Client, bucket: string): ObjectSto
       }, o)
     },
 
-    delete(key, o) {
-      const command = new DeleteObjectCommand({ Bucket: bucket, Key: key })
+    delete(key, o = {}) {
+      const command = new DeleteObjectCommand({ Bucket: bucket, Key: key, ...conditionOf(o.condition) })
       return send(async (options) => {
         await client.send(command, options)
       }, o)

@@ -47,7 +47,8 @@ export function startBackoff({ settings, time }: Deps): Backoff {
       if (time.now() + ms >= end) return false
       await time.sleep(ms, signal)
       checkSignal(signal)
-      return true
+      // The machine may have slept meanwhile: a write that is sent long after the first attempt could bring back what was deleted since.
+      return time.now() < end
     },
   }
 }

@@ -1,6 +1,7 @@
 /** The simulated processes, each on a machine of its own: writers (which also delete and replace), a reader and a collector. */
 import { hasStorageCode, type Head, type StorageErrorCode } from "@sessions/core/storage"
 import type { Clock } from "./clock.ts"
+import { LATEST } from "./faulty-store.ts"
 import { SESSION, type Simulated } from "./designs.ts"
 import type { Dice } from "../../../core/test/dice.ts"
 
@@ -44,7 +45,7 @@ export function createWriter(
   dice: Dice,
   clock: Clock,
   records: Records,
-  o: { readonly deletes: boolean },
+  o: { readonly deleteRate: number },
 ): Actor & { append(): Promise<RecordedAppend> } {
   let head: Head | undefined
   let count = 0
@@ -87,11 +88,11 @@ export function createWriter(
     append,
     async step() {
       if (dice.chance(0.1)) await refreshHead()
-      const roll = o.deletes ? dice.next() : 1
-      if (roll < 0.03) {
+      const roll = o.deleteRate > 0 ? dice.next() : 1
+      if (roll < o.deleteRate) {
         await attempt(records, () => storage.delete(SESSION))
         await refreshHead()
-      } else if (roll < 0.06 && head !== undefined) {
+      } else if (roll < 2 * o.deleteRate && head !== undefined) {
         const expect = head
         const lines = Array.from({ length: 1 + dice.below(20) }, () => JSON.stringify({ by: name, replaced: count++ }))
         const replaced = await attempt(records, async () => storage.replace?.(SESSION, chunks(lines), { expect }))
@@ -130,10 +131,18 @@ export function createReader(storage: Simulated, dice: Dice, clock: Clock, recor
   }
 }
 
-export function createCollector(storage: Simulated, dice: Dice, clock: Clock, records: Records): Actor {
+export function createCollector(
+  storage: Simulated,
+  dice: Dice,
+  clock: Clock,
+  records: Records,
+  o: { readonly deleteRate: number },
+): Actor {
   return {
     async step() {
-      await attempt(records, () => storage.collect(SESSION))
+      await attempt(records, () => storage.collect(dice.chance(o.deleteRate > 0 ? 0.5 : 0.9) ? SESSION : undefined))
+      // Long enough for tombstones to be removed, while late requests still arrive.
+      if (dice.chance(0.1)) await new Promise<void>((resolve) => void clock.at(dice.below(4 * LATEST), resolve))
       await new Promise<void>((resolve) => void clock.at(dice.below(500), resolve))
     },
   }

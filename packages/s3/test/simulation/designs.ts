@@ -2,8 +2,10 @@
 import { type Head, type SessionStorage, StorageError } from "@sessions/core/storage"
 import { createObjectStorage, type ObjectStore, ObjectStoreError, type S3Storage, type Time } from "../../src/index.ts"
 
+import { LATEST } from "./faulty-store.ts"
+
 export type Simulated = Pick<SessionStorage, "append" | "head" | "read" | "delete" | "replace"> & {
-  collect(session: string): Promise<unknown>
+  collect(session?: string): Promise<unknown>
 }
 
 export interface Design {
@@ -15,14 +17,27 @@ export interface Design {
 
 /** Small enough that a few dozen lines cause sealing and merging. */
 export const SIZES = { tailBytes: 900, segmentBytes: 400, mergedBytes: 1_600, cacheBytes: 50_000 }
+/** Longer than any request of the simulation is late. */
+const KEEP_TOMBSTONES = 2 * LATEST
 export const SESSION = "session"
 const SEGMENTS = `segments/${SESSION}/`
 
 export const adapter: Design = { name: "the adapter", tails: true, open: openAdapter }
 
 export function openAdapter(store: ObjectStore, time: Time): S3Storage {
-  const settings = { ...SIZES, requestTimeout: 1_000, patience: 6_000, etags: "quoted" } as const
+  return openWith(store, time, KEEP_TOMBSTONES)
+}
+
+function openWith(store: ObjectStore, time: Time, keepTombstones: number): S3Storage {
+  const settings = { ...SIZES, requestTimeout: 1_000, patience: 6_000, etags: "quoted", keepTombstones } as const
   return createObjectStorage({ store, time, name: "simulated", ...settings })
+}
+
+/** Removes tombstones at once, so that a creation that arrives late brings a deleted session back. */
+export const forgottenDeletions: Design = {
+  ...adapter,
+  name: "a collector that removes tombstones at once",
+  open: (store, time) => openWith(store, time, 1),
 }
 
 /** Removes the segments that the newest tail does not name, without a fence against writers that are about to name them. */

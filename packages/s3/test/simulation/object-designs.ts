@@ -14,6 +14,7 @@ export interface ObjectDesign {
   ): {
     readonly docs: Pick<DocStore, "get" | "put" | "delete">
     readonly blobs: Pick<BlobStore, "get" | "put" | "delete">
+    collect(): Promise<unknown>
   }
 }
 
@@ -35,9 +36,9 @@ export const unconditionalDocuments: ObjectDesign = {
 export const unconditionalCollector: ObjectDesign = {
   name: "a collector of blobs without a condition",
   open(store, time) {
-    const { docs, blobs } = adapter.open(store, time)
+    const { blobs, ...others } = adapter.open(store, time)
     return {
-      docs,
+      ...others,
       blobs: {
         ...blobs,
         delete: (hash, o) =>
@@ -57,9 +58,9 @@ export const unconditionalCollector: ObjectDesign = {
 export const skippedPuts: ObjectDesign = {
   name: "a put that skips an existing blob",
   open(store, time) {
-    const { docs, blobs } = adapter.open(store, time)
+    const { blobs, ...others } = adapter.open(store, time)
     return {
-      docs,
+      ...others,
       blobs: {
         ...blobs,
         async put(bytes, o) {

@@ -76,6 +76,6 @@ export class ObservedBucket extends SimulatedBucket {
 
   #removed(key: string): void {
     if (this.#current?.named.includes(key) === true) this.problems.push(`${key} was removed although the tail names it`)
-    if (key === this.#tail) this.problems.push("the tail was removed")
+    if (key === this.#tail && this.#current !== undefined) this.problems.push("the tail was removed")
   }
 }

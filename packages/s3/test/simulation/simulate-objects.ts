@@ -3,7 +3,7 @@ import { createHash } from "node:crypto"
 import { hasStorageCode, type StorageErrorCode } from "@sessions/core/storage"
 import { createDice, type Dice } from "../../../core/test/dice.ts"
 import { type Clock, createClock } from "./clock.ts"
-import { createFaultyStore, type Network } from "./faulty-store.ts"
+import { createFaultyStore, LATEST, type Network } from "./faulty-store.ts"
 import type { ObjectDesign } from "./object-designs.ts"
 import { ObservedObjects } from "./observed-objects.ts"
 import { startProcess } from "./process.ts"
@@ -60,6 +60,10 @@ export async function simulateObjects(design: ObjectDesign, seed: number): Promi
     void run((storage, step) => changeDocument(storage, key, `<${n}.${step}>`, dice, observed))
   for (let n = 0; n < 2; n++) void run((storage) => putOrGetBlob(storage, dice, observed))
   void run((storage) => deleteBlob(storage, dice, observed))
+  void run(async (storage) => {
+    if (dice.chance(0.4)) await attempt(observed, () => storage.collect())
+    if (dice.chance(0.1)) await wait(dice.below(4 * LATEST))
+  })
   if (!(await clock.until(() => running === 0))) observed.problems.push(`${running} actors never finish`)
   network.faultRate = 0
   await clock.until(() => network.late === 0)

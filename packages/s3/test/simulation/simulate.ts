@@ -11,7 +11,7 @@ import {
 } from "./actors.ts"
 import { type Clock, createClock } from "./clock.ts"
 import { type Design, SESSION, type Simulated } from "./designs.ts"
-import { createFaultyStore, type Network } from "./faulty-store.ts"
+import { createFaultyStore, LATEST, type Network } from "./faulty-store.ts"
 import { ObservedBucket } from "./observed-bucket.ts"
 import { findViolations } from "./oracle.ts"
 import { type Process, startProcess } from "./process.ts"
@@ -40,7 +40,7 @@ export async function simulate(design: Design, seed: number): Promise<Outcome> {
       jumps,
     )
   const open = (): Simulated => start().storage
-  const o = { deletes: design.tails && dice.chance(0.3), deathRate: dice.pick([0, 0, 0.1, 0.3]) }
+  const o = { deleteRate: design.tails ? dice.pick([0, 0, 0.03, 0.2]) : 0, deathRate: dice.pick([0, 0, 0.1, 0.3]) }
   const writers = Array.from({ length: 2 + dice.below(3) }, (_, n) =>
     createMortalWriter(start, `w${n}`, dice, clock, records, o),
   )
@@ -48,7 +48,7 @@ export async function simulate(design: Design, seed: number): Promise<Outcome> {
     lengths: () => new Map([...(observed?.logs ?? [])].map(([log, lines]) => [log, lines.length])),
     current: () => observed?.current?.log,
   }
-  const others = [createReader(open(), dice, clock, records, view), createCollector(open(), dice, clock, records)]
+  const others = [createReader(open(), dice, clock, records, view), createCollector(open(), dice, clock, records, o)]
   if (dice.chance(0.3)) outage(clock, dice, network)
   const steps = 4 + dice.below(12)
   let running = 0
@@ -64,6 +64,7 @@ export async function simulate(design: Design, seed: number): Promise<Outcome> {
   }
   if (!(await clock.until(() => running === 0))) records.problems.push(`${running} actors never finish`)
   network.faultRate = 0
+  if (o.deleteRate > 0 && dice.chance(0.7)) await advanceUntilSettled(clock, () => leaveDeleted(open(), clock, dice))
   // The last appends also have to hold while late requests still arrive.
   if (dice.chance(0.5)) await clock.until(() => network.late === 0)
   const last = await appendWithoutFaults(
@@ -89,7 +90,7 @@ function createMortalWriter(
   dice: Dice,
   clock: Clock,
   records: Records,
-  o: { readonly deletes: boolean; readonly deathRate: number },
+  o: { readonly deleteRate: number; readonly deathRate: number },
 ): ReturnType<typeof createWriter> {
   let life = 0
   const begin = (): { own: Records; writer: ReturnType<typeof createWriter>; kill: () => void } => {
@@ -118,6 +119,15 @@ function createMortalWriter(
       record()
       living = begin()
     },
+  }
+}
+
+/** The session stays deleted for hours, while late requests arrive and tombstones are collected. */
+async function leaveDeleted(storage: Simulated, clock: Clock, dice: Dice): Promise<void> {
+  await storage.delete(SESSION)
+  for (let n = 0; n < 5; n++) {
+    await new Promise<void>((resolve) => void clock.at(dice.below(n < 3 ? 3_000 : LATEST), resolve))
+    await storage.collect()
   }
 }
 
