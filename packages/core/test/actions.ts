@@ -83,10 +83,28 @@ export function createActions(world: World, dice: Dice, scheduler: Scheduler): A
       }
     })
 
-  const branch = async (writer: number, session: Session): Promise<void> => {
-    const { path } = await session.tree()
-    const { ids } = await (path.length === 0 ? session.resetLeaf() : session.branch(dice.pick(path)))
+  /** To an entry of the path, or to the end of a branch that was reported; or settles such a branch. */
+  const branch = async (writer: number, { session, reported, foreign }: SimulatedWriter): Promise<void> => {
+    let tree = await session.tree()
+    while (tree.leafId !== session.leafId) tree = await session.tree()
+    const { path } = tree
+    const tips = session.diagnostics.flatMap((diagnostic) => diagnostic.tips ?? []).map(({ id }) => id)
+    const place = dice.below(4)
+    const target = tips.length > 0 && place < 2 ? dice.pick(tips) : path.length === 0 ? null : dice.pick(path)
+    const known = new Set([...path, ...reported])
+    const { leafId } = session
+    const appended =
+      target === null
+        ? session.resetLeaf()
+        : tips.length > 0 && place === 0
+          ? session.settle([target])
+          : session.branch(target)
+    // After hooks, or a read of an older part, it also knows what was reported, read and appended meanwhile.
+    const isPlaced = session.leafId !== leafId
+    const { ids } = await appended
+    if (!isPlaced) for (const id of [...reported, ...foreign, ...ownIds(world, writer)]) known.add(id)
     world.branches.set(ids[0] as string, writer)
+    world.leaving.set(ids[0] as string, known)
   }
 
   return {
@@ -95,11 +113,12 @@ export function createActions(world: World, dice: Dice, scheduler: Scheduler): A
     },
     act() {
       const writer = dice.below(world.writers.length)
-      const { session } = world.writers[writer] as SimulatedWriter
+      const simulated = world.writers[writer] as SimulatedWriter
+      const { session } = simulated
       const kind = dice.below(20)
       if (kind < 12) run("append", append(writer, session))
       else if (kind < 15) run("turn", turn(writer, session))
-      else if (kind < 17) run("branch", branch(writer, session))
+      else if (kind < 17 && world.branching) run("branch", branch(writer, simulated))
       else if (kind < 18) run("flush", session.flush())
       else if (kind < 19) run("refresh", session.refresh())
       else run("context", session.context())
@@ -135,6 +154,10 @@ const EXPECTED: ReadonlySet<unknown> = new Set([
 
 function hasWritten({ appends }: World, writer: number): boolean {
   return appends.some((call) => call.writer === writer && isDurable(call))
+}
+
+function ownIds({ appends }: World, writer: number): readonly string[] {
+  return appends.filter((call) => call.writer === writer).flatMap(({ ids }) => ids)
 }
 
 function isDurable({ outcome }: MadeAppend): boolean {

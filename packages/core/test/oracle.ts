@@ -6,6 +6,7 @@ import { createSessions } from "../src/session/repository.ts"
 import { EntryLog } from "../src/log/entry-log.ts"
 import { pathTo } from "../src/log/path.ts"
 import type { MadeAppend, SimulatedWriter, World } from "./simulation.ts"
+import { brokenTips } from "./tips-law.ts"
 import { storedEntries } from "./writers.ts"
 
 export async function brokenRules(world: World): Promise<string[]> {
@@ -18,6 +19,7 @@ export async function brokenRules(world: World): Promise<string[]> {
     ...world.appends.flatMap((call) => brokenByAnswer(view, call)),
     ...ofWriters.flat(),
     ...(await brokenByInformation(view)),
+    ...(await brokenTips(world, log)),
     // If two writers append the same entry, the entries behind it are where the first of them put it.
     ...(world.repeats ? [] : movedBySides(view)),
   ]

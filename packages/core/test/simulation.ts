@@ -3,6 +3,7 @@
  * depends on time, so that a seed always gives the same run.
  */
 import { createMemoryLocation, type MemoryLocation } from "@sessions/memory"
+import type { Diagnostic } from "../src/format/diagnostics.ts"
 import type { Session } from "../src/session/types.ts"
 import type { AppendResult, ConflictPolicy, PersistAfter } from "../src/write/types.ts"
 import type { BlobStore } from "../src/storage/contract.ts"
@@ -24,6 +25,10 @@ export interface SimulatedWriter extends Writer {
   readonly session: Session
   /** Ids reported as removed from memory. */
   readonly rolledBack: Set<string>
+  /** Ids of the open tips that it was told of. */
+  readonly reported: Set<string>
+  /** Ids of the entries of other writers that it has read. */
+  readonly foreign: Set<string>
 }
 
 export interface World {
@@ -33,6 +38,10 @@ export interface World {
   readonly appends: MadeAppend[]
   /** The writer of each `leaf` entry. */
   readonly branches: Map<string, number>
+  /** The ids that each `leaf` entry may settle: those that its writer knew. */
+  readonly leaving: Map<string, ReadonlySet<string>>
+  /** Whether writers branch on purpose. */
+  readonly branching: boolean
   /** Whether appends are repeated, by their own writer and by others. */
   readonly repeats: boolean
   /** Failures during the run: a promise that hangs, an unexpected error. */
@@ -51,6 +60,8 @@ export async function simulate(seed: number, steps: number): Promise<World> {
     writers: [],
     appends: [],
     branches: new Map(),
+    leaving: new Map(),
+    branching: dice.chance(0.8),
     repeats: dice.chance(0.5),
     problems: [],
   }
@@ -111,14 +122,14 @@ function createWeather(dice: Dice): Weather {
   return weather
 }
 
-/** Two or three writers on one session; if it is written only with its first message, the others open it after that. */
+/** One to five writers on one session; if it is written only with its first message, the others open it after that. */
 function createSettlement(
   world: World,
   dice: Dice,
   scheduler: Scheduler,
   weather: Weather,
 ): { readonly first: () => Promise<void>; readonly others: () => Promise<void> } {
-  const most = 2 + dice.below(2)
+  const most = dice.pick([1, 2, 2, 3, 3, 5])
   const options = {
     persistAfter: dice.pick<PersistAfter>(["create", "create", "create", "user", "assistant"]),
     onConflict: dice.pick<ConflictPolicy>(["branch", "branch", "branch", "fail"]),
@@ -137,9 +148,15 @@ function createSettlement(
     const writer = createWriter(world.location, options)
     const session = await scheduler.finish(open(writer))
     const rolledBack = new Set<string>()
+    const reported = new Set<string>()
+    const report = ({ tips = [] }: Diagnostic): void => tips.forEach(({ id }) => reported.add(id))
+    session.diagnostics.forEach(report)
+    session.on("diagnostic", report)
+    const foreign = new Set<string>()
+    session.on("foreign", ({ entries }) => entries.forEach(({ id }) => foreign.add(id)))
     session.on("rolled_back", ({ ids }) => ids.forEach((id) => rolledBack.add(id)))
     session.on("hook_failed", ({ hook, error }) => world.problems.push(`${hook} failed: ${String(error)}`))
-    world.writers.push({ ...writer, session, rolledBack })
+    world.writers.push({ ...writer, session, rolledBack, reported, foreign })
     weather.stormy = stormy
   }
   const others = async (): Promise<void> => {

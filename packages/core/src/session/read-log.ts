@@ -5,7 +5,7 @@ import { rejectOnAbort, signalOf } from "../storage/signals.ts"
 import { StorageError } from "../storage/errors.ts"
 import type { CallOptions, HeadInfo, Seq } from "../storage/contract.ts"
 import { type Branch, branchesOf } from "../log/branches.ts"
-import type { EntryLog, EntrySlot } from "../log/entry-log.ts"
+import type { EntrySlot } from "../log/entry-log.ts"
 import { buildTree } from "../log/nodes.ts"
 import { pathTo } from "../log/path.ts"
 import { restoreEntries } from "../log/blobs.ts"
@@ -78,30 +78,27 @@ export async function readEntry(live: LiveSession, id: string, o: CallOptions = 
 
 /** The tree of all entries. Their blobs are not read. */
 export async function readTree(live: LiveSession, o: CallOptions = {}): Promise<SessionTree> {
-  const { log, leaf } = await wholeLog(live, o)
+  await readWholeLog(live, o)
   const { state, diagnostics } = live
-  const path = leaf === null ? [] : pathTo(log, leaf).seqs.map((seq) => (log.at(seq) as Entry).id)
-  return { roots: buildTree(log), leafId: state.leafId, path, diagnostics }
+  const { log, leafId } = state
+  const leaf = leafId === null ? undefined : log.find(leafId)
+  const path = leaf === undefined ? [] : pathTo(log, leaf).seqs.map((seq) => (log.at(seq) as Entry).id)
+  return { roots: buildTree(log), leafId, path, diagnostics }
 }
 
 export async function readBranches(live: LiveSession, o: CallOptions = {}): Promise<readonly Branch[]> {
-  const { log, leaf } = await wholeLog(live, o)
-  const { state } = live
-  const branches = branchesOf(log, state.settled, leaf)
+  await readWholeLog(live, o)
+  const { log, leafId, settled: lines, reported } = live.state
+  const branches = branchesOf(log, lines, leafId === null ? null : (log.find(leafId) ?? null))
   // The caller knows them now, so a later choice between them settles the others.
-  for (const { id, seq, settled, current } of branches) if (!settled && !current) state.reported.set(seq, { id, seq })
+  for (const { id, seq, settled, current } of branches) if (!settled && !current) reported.set(seq, { id, seq })
   return branches
 }
 
-/** The whole log in memory, pending entries included, and the leaf's place in it. */
-async function wholeLog(
-  { state, store }: LiveSession,
-  o: CallOptions,
-): Promise<{ readonly log: EntryLog; readonly leaf: Seq | null }> {
+/** Until the whole log is in memory. The caller then takes the log and the leaf together: both change with each append. */
+async function readWholeLog({ state, store }: LiveSession, o: CallOptions): Promise<void> {
   const ask = (): object => (state.log.complete ? {} : { older: true, hint: 0 })
   await store.untilKnown(() => state.log, ask, o)
-  const { log, leafId } = state
-  return { log, leaf: leafId === null ? null : (log.find(leafId) ?? null) }
 }
 
 export async function readInfo(live: LiveSession, o: CallOptions = {}): Promise<SessionInfo> {
