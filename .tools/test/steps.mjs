@@ -5,6 +5,7 @@ import { buildCheck, packedChecks, scriptCheck } from "./checks.mjs"
 import { crash } from "./crash.mjs"
 import { entries, olderEntries, processes } from "./entries.mjs"
 import { browserAgent } from "./examples.mjs"
+import { fuzz } from "./fuzz.mjs"
 import { matrix } from "./matrix.mjs"
 import { mutants } from "./mutants.mjs"
 import { onServer, simulation } from "./s3.mjs"
@@ -48,6 +49,7 @@ export const steps = [
   ...olderNodes.map((major) => olderEntries(major, absent[`node${major}`])),
   processes(),
   crash,
+  fuzz,
   simulation,
   onServer("node"),
   onServer("bun"),

@@ -29,6 +29,23 @@ test("a torn last line costs itself alone: what is appended afterwards is read, 
   expect(await open(root).info(id)).toMatchObject({ messageCount: 5 })
 })
 
+test("verify names the lines that are not UTF-8, and the rest of the log is verified", async () => {
+  const root = makeRoot()
+  const { id } = await filled(root, 20)
+  const path = join(root, id, "session.jsonl")
+  const bytes = fs.readFileSync(path)
+  for (const said of ["say 3", "say 19"]) bytes[bytes.indexOf(said) + 1] = 0xff
+  fs.writeFileSync(path, bytes)
+  const { lines, damaged, diagnostics } = await open(root).verify(id)
+  expect({ lines, damaged }).toEqual({ lines: 21, damaged: true })
+  const found = diagnostics.map(({ code, seq, message }) => [code, seq, /at byte (\d+)/.test(message)])
+  expect(found).toEqual([
+    ["unparsable_line", 4, true],
+    ["missing_parent", 5, false],
+    ["unparsable_line", 20, true],
+  ])
+})
+
 test("a log of a newer version opens for reading only, and one that is no session is refused; neither is written to", async () => {
   const root = makeRoot()
   const header = (version: number) => ({ type: "session", version, id: "x", timestamp: AT })

@@ -5,6 +5,7 @@
 import type { Diagnostic } from "../format/diagnostics.ts"
 import type { ContentBlock, Message, ModelMessage } from "../format/message.ts"
 import type { Fields } from "../format/shape.ts"
+import { textOf } from "../format/stored-text.ts"
 import { MODEL_ROLES } from "./content.ts"
 import { BRANCH_SUMMARY_ROLE, EXECUTION_ROLES } from "./render.ts"
 import type { ContextMessage, SummaryStyle } from "./types.ts"
@@ -28,7 +29,7 @@ export function toModelMessages(messages: readonly ContextMessage[], summaryAs?:
     if (isModelMessage(message)) {
       out.push(item as ContextMessage<ModelMessage>)
     } else if (kind === "compaction") {
-      out.push(...compactionMessages(entryId, String(message["summaryText"]), summaryAs ?? message["summaryAs"]))
+      out.push(...compactionMessages(entryId, textOf(message["summaryText"]), summaryAs ?? message["summaryAs"]))
     } else {
       const content = contentOf(item)
       if (content === undefined) diagnostics.push(leftOut(entryId, message.role))
@@ -68,7 +69,7 @@ function contentOf({ kind, message }: ContextMessage): readonly ContentBlock[] |
     return message["excludeFromContext"] === true ? [] : text(executionText(message))
   }
   if (kind === "branch_summary" && message.role === BRANCH_SUMMARY_ROLE) {
-    const summary = String(message["summaryText"])
+    const summary = textOf(message["summaryText"])
     return summary.trim() === "" ? [] : text(`${BRANCH_SUMMARY_INTRO}\n\n${framed(summary)}`)
   }
   return message.content
@@ -86,7 +87,7 @@ function text(content: string): readonly ContentBlock[] {
 /** A command or code that the user ran outside the conversation, as text. */
 function executionText(message: Message): string {
   const isBash = message.role === "bashExecution"
-  const source = String(message[isBash ? "command" : "code"] ?? "")
+  const source = textOf(message[isBash ? "command" : "code"])
   const output = typeof message["output"] === "string" ? message["output"] : ""
   const lines = [isBash ? `Ran \`${source}\`` : `Ran this Python code:\n${fenced(source)}`]
   lines.push(output === "" ? "(no output)" : fenced(output))

@@ -5,6 +5,7 @@
 import type { Diagnostic } from "../format/diagnostics.ts"
 import type { ContextState, Entry } from "../format/entry.ts"
 import type { Fields } from "../format/shape.ts"
+import { shown } from "../format/stored-text.ts"
 import type { Seq } from "../storage/contract.ts"
 import type { EntryLog } from "../log/entry-log.ts"
 import { type NeedsOlder, OLDER, parentDiagnostic, parentOf } from "../log/path.ts"
@@ -158,6 +159,6 @@ function missingFirstKept(log: EntryLog, compaction: Seq): Diagnostic {
     code: "missing_first_kept",
     seq: compaction,
     entryId: entry.id,
-    message: `Compaction ${entry.id} (line ${compaction}) keeps entries from ${String(entry["firstKeptEntryId"])} on, which is not on its path; no entry before the compaction is kept.`,
+    message: `Compaction ${entry.id} (line ${compaction}) keeps entries from ${shown(entry["firstKeptEntryId"])} on, which is not on its path; no entry before the compaction is kept.`,
   }
 }

@@ -5,7 +5,7 @@
 export type DiagnosticCode =
   /** Bytes after the last complete line, as of an interrupted write. Ignored; moved aside and cut off before the next append. */
   | "torn_tail"
-  /** A line that is not JSON, or not a record. It stays in the log and is skipped. */
+  /** A line that is not UTF-8, not JSON, or not a record. It stays in the log and is skipped. */
   | "unparsable_line"
   /** An entry with the id of an earlier entry. A reference to the id means the nearest entry before the reference. */
   | "duplicate_id"

@@ -3,6 +3,7 @@ import { SessionError, type SessionErrorDetails } from "./errors.ts"
 import { type LogRecord, parseLine } from "./line.ts"
 import { FORMAT, type Header, VERSION } from "./header.ts"
 import { isObject } from "./shape.ts"
+import { shown } from "./stored-text.ts"
 
 export type OlderVersion = 1 | 2 | 3
 /** The program that wrote an older log. Both have versions 1 to 3, with different entries. */
@@ -188,12 +189,6 @@ export function readStart(lines: readonly string[]): LogStart {
     else strays.push(at)
   }
   return { ...(titleSlot === undefined ? {} : { titleSlot }), strays, next: lines.length }
-}
-
-/** A value of a log for a message; cut, because it may be as long as a line. */
-export function shown(value: unknown): string {
-  const text = JSON.stringify(value) ?? "nothing"
-  return text.length > 60 ? `${text.slice(0, 60)}…` : text
 }
 
 function isTitleSlot(record: LogRecord): boolean {

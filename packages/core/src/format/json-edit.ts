@@ -112,7 +112,7 @@ function skipSpace(text: string, from: number): number {
 }
 
 /** The offset after the string that begins at `from`. */
-function skipString(text: string, from: number): number {
+export function skipString(text: string, from: number): number {
   for (let at = from + 1; ; at++) {
     at = text.indexOf('"', at)
     if (at < 0) return text.length

@@ -227,3 +227,17 @@ function sorted(value: unknown): unknown {
     .map(([key, inner]) => [key, sorted(inner)] as const)
     .sort(([a], [b]) => (a < b ? -1 : 1))
 }
+
+test("withSeq takes strings of any length, with any escapes", () => {
+  for (const long of ["x".repeat(20_000_000), "\\\\".repeat(2_000_000), '\\"'.repeat(2_000_000)]) {
+    for (const [type, id, parent] of [
+      [long, "a", "null"],
+      ["message", long, "null"],
+      ["message", "a", `"${long}"`],
+    ]) {
+      const line = (seq: number): string =>
+        `{"type":"${type}","id":"${id}","parentId":${parent},"seq":${seq},"timestamp":"t"}`
+      expect(withSeq(line(7), 8) === line(8)).toBe(true)
+    }
+  }
+})

@@ -5,6 +5,7 @@
 import { SessionError } from "./errors.ts"
 import type { AssistantMessage, ContentBlock, Message } from "./message.ts"
 import { isObject } from "./shape.ts"
+import { toJson } from "./stored-text.ts"
 import { type UsageCount, usageCount } from "./usage.ts"
 
 const UNITS_PER_TOKEN = 4
@@ -61,7 +62,7 @@ function unitsOf(block: ContentBlock): number {
   const { type, text, thinking, name, arguments: args } = block as Readonly<Record<string, unknown>>
   if (type === "text") return lengthOf(text)
   if (type === "thinking") return lengthOf(thinking)
-  if (type === "toolCall") return lengthOf(name) + lengthOf(JSON.stringify(args))
+  if (type === "toolCall") return lengthOf(name) + lengthOf(toJson(args))
   return 0
 }
 

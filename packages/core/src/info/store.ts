@@ -10,15 +10,26 @@ import { encodeProjection, parseProjection } from "./projection-text.ts"
 
 /** The text to be stored beside the head, without the tips if it is too long with them; undefined if it is too long for that. */
 export function infoText(projection: InfoProjection): string | undefined {
-  const text = encodeProjection(projection)
+  const text = encoded(projection)
+  if (text === undefined) return undefined
   if (fits(text, MAX_INFO_BYTES)) return text
-  const shorter = projection.tips === undefined ? text : encodeProjection(withTips(projection, undefined, 0))
-  return fits(shorter, MAX_INFO_BYTES) ? shorter : undefined
+  const shorter = projection.tips === undefined ? text : encoded(withTips(projection, undefined, 0))
+  return shorter !== undefined && fits(shorter, MAX_INFO_BYTES) ? shorter : undefined
 }
 
-/** Whether all of the information can be stored beside the head. If not, it belongs into the document. */
+/** Undefined if a value of the log, such as that of a metadata entry, is nested too deeply for `JSON.stringify`. */
+function encoded(projection: InfoProjection): string | undefined {
+  try {
+    return encodeProjection(projection)
+  } catch {
+    return undefined
+  }
+}
+
+/** Whether all of the information can be stored beside the head. If not, it belongs into the document, unless it cannot be stored. */
 export function fitsBesideHead(projection: InfoProjection): boolean {
-  return fits(encodeProjection(projection), MAX_INFO_BYTES)
+  const text = encoded(projection)
+  return text === undefined || fits(text, MAX_INFO_BYTES)
 }
 
 /** Whether a projection is all of the information of a log with this head. */
@@ -89,10 +100,12 @@ export async function storeInfo(
 ): Promise<void> {
   const key = docKey(id)
   const isThere = async (): Promise<boolean> => (await storage.head(id, o))?.log === projection.log
+  const text = encoded(projection)
+  if (text === undefined) return
   try {
     if (!(await isThere())) return
     const doc = await storage.docs.get(key, o)
-    const version = await storage.docs.put(key, encodeProjection(projection), { ...o, expect: doc?.version ?? null })
+    const version = await storage.docs.put(key, text, { ...o, expect: doc?.version ?? null })
     // A deletion also deletes the session's documents. One that was written just after it would stay for ever.
     if (!(await isThere())) await storage.docs.delete(key, { ...o, expect: version })
   } catch (error) {

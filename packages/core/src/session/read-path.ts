@@ -173,7 +173,8 @@ function cursorOf(log: EntryLog, seq: Seq): string {
 }
 
 function placeOf(log: EntryLog, name: string): Seq | undefined {
-  const [, id, digits] = /^(.+)@(\d+)$/s.exec(name) ?? []
-  const seq = Number(digits)
-  return id !== undefined && log.at(seq)?.id === id ? seq : log.find(name)
+  const at = name.lastIndexOf("@")
+  const digits = name.slice(at + 1)
+  const seq = /^\d{1,16}$/.test(digits) ? Number(digits) : undefined
+  return at > 0 && seq !== undefined && log.at(seq)?.id === name.slice(0, at) ? seq : log.find(name)
 }

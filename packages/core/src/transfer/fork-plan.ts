@@ -1,5 +1,6 @@
 /** Selects the entries of a log that go into a fork, and the fields that change in them. Pure. */
 import type { Entry } from "../format/entry.ts"
+import { textOf } from "../format/stored-text.ts"
 import type { Seq } from "../storage/contract.ts"
 import type { EntryLog } from "../log/entry-log.ts"
 import { pathTo } from "../log/path.ts"
@@ -76,7 +77,7 @@ function annotationsOf(log: EntryLog, onPath: ReadonlySet<Seq>): readonly Seq[] 
       const { title, source } = fields
       if (title === null || typeof title === "string") last.set(`title ${source === "auto" ? "auto" : "user"}`, seq)
     } else if (entry.type === "metadata") {
-      if (fields["value"] !== undefined) last.set(`metadata ${String(fields["key"])}`, seq)
+      if (fields["value"] !== undefined) last.set(`metadata ${textOf(fields["key"])}`, seq)
     } else if (entry.type === "tombstone" || entry.type === "label") {
       const target = targetOf(log, entry, seq)
       if (target === undefined || !onPath.has(target)) continue

@@ -1,4 +1,5 @@
 /** Escapes text from a session for a Markdown document, so that it cannot end, hide or restyle the text around it. */
+import { textOf } from "../format/stored-text.ts"
 
 /** One line, with all Markdown syntax escaped. */
 export function inlineText(text: string): string {
@@ -26,10 +27,11 @@ export function blockText(text: string): string {
   return lines.join("\n").trim()
 }
 
-export function timeText(timestamp: string): string {
-  const time = Date.parse(timestamp)
+/** A timestamp of another form is shown as it is, a missing one as "no time". */
+export function timeText(timestamp: unknown): string {
+  const time = typeof timestamp === "string" ? Date.parse(timestamp) : Number.NaN
   return Number.isNaN(time)
-    ? inlineText(timestamp)
+    ? inlineText(textOf(timestamp)) || "no time"
     : `${new Date(time).toISOString().slice(0, 19).replace("T", " ")} UTC`
 }
 

@@ -12,6 +12,7 @@ import { fenced, toModelMessages } from "../context/model-messages.ts"
 import { blocksOf } from "../context/content.ts"
 import type { ContentBlock, Message } from "../format/message.ts"
 import { isObject } from "../format/shape.ts"
+import { textOf, toJson } from "../format/stored-text.ts"
 
 /** Yields the head of the document, then a section for each entry with visible content. Deleted entries are left out. */
 export async function* toMarkdown(
@@ -71,7 +72,7 @@ export function entryToMarkdown(entry: Entry): string | undefined {
         : undefined
     case "custom_message":
       if (fields["display"] === false) return undefined
-      return section(inlineText(String(fields["customType"])), entry, contentBody(fields["content"]))
+      return section(inlineText(textOf(fields["customType"])), entry, contentBody(fields["content"]))
     case "compaction":
       return section("Compaction", entry, [
         "The conversation before this was summarized for the model:",
@@ -98,7 +99,7 @@ function section(title: string, { timestamp }: Entry, body: readonly string[]): 
 }
 
 function messageTitle(message: Readonly<Record<string, unknown>>): string {
-  const role = String(message["role"])
+  const role = textOf(message["role"])
   const title = Object.hasOwn(TITLES, role) ? (TITLES[role] as string) : inlineText(role)
   const name =
     role === "toolResult" && typeof message["toolName"] === "string" ? `: ${inlineText(message["toolName"])}` : ""
@@ -119,7 +120,7 @@ function withoutContent(message: Readonly<Record<string, unknown>>): readonly st
   const content = messages[0]?.message.content
   return content === undefined
     ? [json(message)]
-    : content.map((block) => neutralized(String((block as { text?: unknown }).text)))
+    : content.map((block) => neutralized(textOf((block as { text?: unknown }).text)))
 }
 
 function contentBody(content: unknown): readonly string[] {
@@ -130,24 +131,22 @@ function contentBody(content: unknown): readonly string[] {
 function resultBody(content: unknown): readonly string[] {
   const blocks = blocksOf(content)
   if (blocks === undefined) return [json(content)]
-  return blocks.map((block) => {
-    if (block.type !== "text") return blockToMarkdown(block)
-    const text: unknown = block.text
-    return fenced(neutralized(String(text)))
-  })
+  return blocks.map((block) =>
+    block.type === "text" ? fenced(neutralized(textOf(block.text))) : blockToMarkdown(block),
+  )
 }
 
 function blockToMarkdown(block: ContentBlock): string {
   const fields = block as Readonly<Record<string, unknown>>
   switch (block.type) {
     case "text":
-      return blockText(String(fields["text"]))
+      return blockText(textOf(fields["text"]))
     case "thinking": {
-      const thinking = blockText(String(fields["thinking"]))
+      const thinking = blockText(textOf(fields["thinking"]))
       return thinking === "" ? "" : `<details>\n<summary>Thinking</summary>\n\n${thinking}\n\n</details>`
     }
     case "toolCall":
-      return `Tool call: **${inlineText(String(fields["name"]))}**\n\n${json(fields["arguments"])}`
+      return `Tool call: **${inlineText(textOf(fields["name"]))}**\n\n${json(fields["arguments"])}`
     case "image":
       return imageNote(fields)
     case "file":
@@ -162,22 +161,22 @@ function imageNote({ data, mimeType }: Readonly<Record<string, unknown>>): strin
   const size = missing
     ? "not available"
     : sizeText(Math.floor((data.length * 3) / 4) - (data.endsWith("==") ? 2 : data.endsWith("=") ? 1 : 0))
-  return `[image, ${size}, ${inlineText(String(mimeType))}]`
+  return `[image, ${size}, ${inlineText(textOf(mimeType))}]`
 }
 
 function fileNote(file: unknown): string {
   const { path, filename, mimeType, size } = isObject(file) ? file : {}
-  const name = inlineText(String(filename ?? path))
-  return `[file, ${name}${typeof size === "number" ? `, ${sizeText(size)}` : ""}, ${inlineText(String(mimeType))}]`
+  const name = inlineText(textOf(filename ?? path))
+  return `[file, ${name}${typeof size === "number" ? `, ${sizeText(size)}` : ""}, ${inlineText(textOf(mimeType))}]`
 }
 
 function quoted(text: unknown): string {
-  return blockText(String(text))
+  return blockText(textOf(text))
     .split("\n")
     .map((line) => `> ${line}`.trimEnd())
     .join("\n")
 }
 
 function json(value: unknown): string {
-  return fenced(neutralized(JSON.stringify(value, null, 2) ?? "nothing"), "json")
+  return fenced(neutralized(value === undefined ? "nothing" : toJson(value, 2)), "json")
 }

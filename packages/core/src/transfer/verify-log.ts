@@ -4,6 +4,7 @@ import { type RefOptions, blobRefs, parseHash } from "../format/blobs.ts"
 import type { Report } from "../format/diagnostics.ts"
 import type { Header } from "../format/header.ts"
 import { type Entry, entryProblem, type ContextState } from "../format/entry.ts"
+import { isSameJson } from "../format/json.ts"
 import { type Fields, isObject } from "../format/shape.ts"
 import { divergenceAt, openAt, toDiagnostic } from "../log/diverged.ts"
 import type { EntryLog } from "../log/entry-log.ts"
@@ -85,12 +86,5 @@ function checkStates(log: EntryLog, header: Header, report: Report): void {
 function isSameState(stored: ContextState, projected: ContextState, header: Header): boolean {
   const { systemPromptOverride } = initialState(header)
   const override = systemPromptOverride === undefined ? {} : { systemPromptOverride }
-  return canonical({ ...stored, ...override }) === canonical({ ...projected, ...override })
-}
-
-/** JSON with sorted keys. */
-function canonical(state: ContextState): string {
-  return JSON.stringify(state, (_, value: unknown) =>
-    isObject(value) ? Object.fromEntries(Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1))) : value,
-  )
+  return isSameJson({ ...stored, ...override }, { ...projected, ...override })
 }

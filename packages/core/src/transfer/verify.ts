@@ -1,8 +1,9 @@
 /** Verifies a session: reads its complete log and reports every defect and oddity as a diagnostic. */
 import type { Diagnostic, DiagnosticCode, Report } from "../format/diagnostics.ts"
-import { type Header, headerProblem } from "../format/header.ts"
+import { hasCode } from "../format/errors.ts"
+import { FORMAT, type Header, headerProblem, VERSION } from "../format/header.ts"
 import type { Entry } from "../format/entry.ts"
-import { incompleteLog, loadLog, tornTail } from "../log/loaded-log.ts"
+import { incompleteLog, type LoadedLog, loadLog, notFound, tornTail } from "../log/loaded-log.ts"
 import { settledLines } from "../log/tips.ts"
 import type { VerifyReport } from "../session/types.ts"
 import { signalOf } from "../storage/signals.ts"
@@ -10,18 +11,20 @@ import type { CallOptions, HeadInfo, Seq, SessionStorage } from "../storage/cont
 import { readHeader } from "./headers.ts"
 import { loadOther } from "./older/other-log.ts"
 import { backupHashes, checkEntry, checkLog, hashesOf } from "./verify-log.ts"
+import { readPastDamage } from "./past-damage.ts"
 import { readStubs } from "./whole-log.ts"
 
 /**
- * Reads every line, without keeping the content of messages in memory. A log of an older version is verified as its migration;
- * for a log of a later version only its version and a torn tail are reported. Errors: `not_found`, `not_a_session`.
+ * Reads every line, without keeping the content of messages in memory. Lines that cannot be read are reported, and those after them
+ * checked. A log of an older version is verified as its migration, unless it has such lines; for a log of a later version only its
+ * version and a torn tail are reported. Errors: `not_found`, `not_a_session`, `corrupt` if the storage cannot say where the log ends.
  */
 export async function verifySession(storage: SessionStorage, id: string, o: CallOptions = {}): Promise<VerifyReport> {
   const signal = signalOf(o)
-  const { head, header } = await readHeader(storage, id, signal)
+  const { head, header } = await readStart(storage, id, signal)
   const diagnostics =
-    header === undefined
-      ? await verifyOther(storage, id, signal)
+    header === "other"
+      ? await verifyOther(storage, id, head, signal)
       : await verifyCurrent(storage, id, head, header, signal)
   return {
     id,
@@ -31,6 +34,23 @@ export async function verifySession(storage: SessionStorage, id: string, o: Call
       (a, b) => (a.seq ?? Number.POSITIVE_INFINITY) - (b.seq ?? Number.POSITIVE_INFINITY),
     ),
     damaged: diagnostics.some(({ code }) => !HARMLESS.has(code)),
+  }
+}
+
+/** The header: undefined if its line cannot be read, "other" if it is not that of a log of this version. */
+async function readStart(
+  storage: SessionStorage,
+  id: string,
+  o: CallOptions,
+): Promise<{ readonly head: HeadInfo; readonly header: Header | "other" | undefined }> {
+  try {
+    const { head, header = "other" } = await readHeader(storage, id, o)
+    return { head, header }
+  } catch (error) {
+    if (!hasCode(error, "corrupt")) throw error
+    const head = await storage.head(id, o)
+    if (head === undefined) throw notFound(storage, id)
+    return { head, header: undefined }
   }
 }
 
@@ -49,29 +69,37 @@ async function verifyCurrent(
   storage: SessionStorage,
   id: string,
   head: HeadInfo,
-  header: Header,
+  header: Header | undefined,
   o: CallOptions,
 ): Promise<Diagnostic[]> {
   const diagnostics = tornTail(head)
   const report = (diagnostic: Diagnostic): unknown => diagnostics.push(diagnostic)
   const checkBlobs = blobCheck(storage, report, o)
-  const problem = headerProblem(header)
+  const known = header ?? { type: "session", format: FORMAT, version: VERSION, id, timestamp: "" }
+  const problem = header === undefined ? undefined : headerProblem(header)
   if (problem !== undefined) report({ code: "invalid_record", seq: 0, message: `The header is invalid: ${problem}` })
-  await checkBlobs(backupHashes(header), "The header, as a backup,", { seq: 0 })
-  const log = await readStubs(storage, id, head.next, o, report, async (entry, before) => {
+  await checkBlobs(backupHashes(known), "The header, as a backup,", { seq: 0 })
+  const log = await readStubs(readPastDamage(storage, id, head.next, report, o), report, async (entry, before) => {
     checkEntry(before, entry, report)
     await checkBlobs(hashesOf(entry), subjectOf(entry), { seq: entry.seq, entryId: entry.id })
   })
-  checkLog(log, header, settledLines(header), report)
+  checkLog(log, known, settledLines(known), report)
   if (log.end < head.next) {
     report({ code: "incomplete", message: `The storage reports ${head.next} lines, but returns ${log.end}.` })
-  } else diagnostics.push(...incompleteLog(head, header))
+  } else diagnostics.push(...incompleteLog(head, known))
   return diagnostics
 }
 
 /** The diagnostics of the migration, and those of the migrated entries. */
-async function verifyOther(storage: SessionStorage, id: string, o: CallOptions): Promise<Diagnostic[]> {
-  const { header, log, diagnostics, newer } = await loadLog(storage, id, loadOther, o)
+async function verifyOther(storage: SessionStorage, id: string, head: HeadInfo, o: CallOptions): Promise<Diagnostic[]> {
+  let loaded: LoadedLog
+  try {
+    loaded = await loadLog(storage, id, loadOther, o)
+  } catch (error) {
+    if (!hasCode(error, "corrupt")) throw error
+    return damageOf(storage, id, head, o)
+  }
+  const { header, log, diagnostics, newer } = loaded
   // Lines that this program cannot parse may be valid in the later version.
   if (newer !== undefined) return diagnostics.filter(({ code }) => code === "unknown_version" || code === "torn_tail")
   const report = (diagnostic: Diagnostic): unknown => diagnostics.push(diagnostic)
@@ -84,6 +112,14 @@ async function verifyOther(storage: SessionStorage, id: string, o: CallOptions):
   }
   checkLog(log, header, log.end, report)
   return diagnostics
+}
+
+/** A log of another version with a damaged line cannot be migrated: only the damage is reported. */
+async function damageOf(storage: SessionStorage, id: string, head: HeadInfo, o: CallOptions): Promise<Diagnostic[]> {
+  const found = tornTail(head)
+  const report = (diagnostic: Diagnostic): unknown => found.push(diagnostic)
+  for await (const _ of readPastDamage(storage, id, head.next, report, o));
+  return found
 }
 
 function subjectOf(entry: Entry): string {

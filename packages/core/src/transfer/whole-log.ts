@@ -2,7 +2,7 @@
 import type { Entry } from "../format/entry.ts"
 import type { Header } from "../format/header.ts"
 import { signalOf } from "../storage/signals.ts"
-import type { CallOptions, Seq, SessionStorage } from "../storage/contract.ts"
+import type { CallOptions, Chunk, Seq, SessionStorage } from "../storage/contract.ts"
 import { EntryLog } from "../log/entry-log.ts"
 import { loadOther } from "./older/other-log.ts"
 import { loadLog } from "../log/loaded-log.ts"
@@ -66,7 +66,7 @@ async function readStored(
 ): Promise<WholeLog> {
   return {
     header,
-    log: await readStubs(storage, id, to, o),
+    log: await readStubs(storage.read(id, { from: 0, to }, o)),
     inMemory: false,
     async *entries(wanted) {
       for await (const { from, lines } of storage.read(id, { from: 0, to }, o)) {
@@ -79,17 +79,18 @@ async function readStored(
   }
 }
 
-/** Reads a stored log as stubs. `visit` is called with each complete entry, and with the stubs of those before it. */
+/**
+ * Reads the lines of a log as stubs. Lines that are missing between two chunks are empty slots. `visit` is called with each complete entry,
+ * and with the stubs of those before it.
+ */
 export async function readStubs(
-  storage: SessionStorage,
-  id: string,
-  to: Seq,
-  o: CallOptions,
+  chunks: AsyncIterable<Chunk>,
   report?: Report,
   visit?: (entry: Entry, before: EntryLog) => Promise<void>,
 ): Promise<EntryLog> {
   const log = new EntryLog()
-  for await (const { from, lines } of storage.read(id, { from: 0, to }, o)) {
+  for await (const { from, lines } of chunks) {
+    while (log.end < from) log.push(undefined)
     for (const [index, line] of lines.entries()) {
       const entry = parseEntry(line, from + index, report)
       if (entry !== undefined) await visit?.(entry, log)

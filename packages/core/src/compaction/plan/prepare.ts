@@ -15,6 +15,7 @@ import type { EntryLog } from "../../log/entry-log.ts"
 import { parentOf } from "../../log/path.ts"
 import { type CutOptions, type CutPoint, findCutPoint, type KeepRule } from "./cut-point.ts"
 import { collectFiles, type FileLists, withoutFileLists } from "../summary/files.ts"
+import { textOf } from "../../format/stored-text.ts"
 import { estimateMessage, type TokenCounter } from "../../format/tokens.ts"
 
 export interface PrepareOptions {
@@ -86,7 +87,7 @@ export function prepareCompaction(
       ...messages.slice(0, cut.first).filter(({ message }) => message.role === "system"),
     ],
     firstKeptEntryId: firstKept(log, seqs, cut.first),
-    previousSummary: previous === undefined ? undefined : withoutFileLists(String(previous.message["summaryText"])),
+    previousSummary: previous === undefined ? undefined : withoutFileLists(textOf(previous.message["summaryText"])),
     files: collectFiles(
       plain.slice(0, cut.first),
       ...entries.flatMap(({ entry }) => (entry.type === "compaction" ? [entry] : [])),

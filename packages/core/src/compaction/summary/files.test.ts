@@ -1,4 +1,4 @@
-import { expect, test } from "vitest"
+import { expect, onTestFinished, test, vi } from "vitest"
 import type { Message } from "../../format/message.ts"
 import type { Entry } from "../../format/entry.ts"
 import { collectFiles, withFileLists, withoutFileLists } from "./files.ts"
@@ -41,6 +41,22 @@ test("the lists are at a summary's end and are removed as they were added, for a
     "s\n\n<read-files>\na.ts\nb c.ts\n</read-files>\n<modified-files>\nd.ts\n</modified-files>",
   )
   expect(withFileLists("s", lists[3] as (typeof lists)[0])).toBe("s")
+})
+
+test("lists are looked for at the end of a summary only, one by one, however many there are", () => {
+  const list = "\n<read-files>\n</read-files>"
+  const searches = vi.spyOn(String.prototype, "lastIndexOf")
+  onTestFinished(() => searches.mockRestore())
+  for (const [summary, kept, most] of [
+    [`S${list.repeat(50_000)}x`, undefined, 0],
+    [`S${list.repeat(50_000)}${" ".repeat(50_000)}x`, undefined, 0],
+    [`S${list.repeat(2_000)}\n\t`, "S", 2_000],
+    [`${"<".repeat(50_000)}\n</read-files>`, undefined, 1],
+  ] as const) {
+    searches.mockClear()
+    expect(withoutFileLists(summary) === (kept ?? summary)).toBe(true)
+    expect(searches.mock.calls.length).toBeLessThanOrEqual(most)
+  }
 })
 
 function calls(...all: readonly (readonly [string, Fields])[]): Message {

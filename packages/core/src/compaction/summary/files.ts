@@ -41,14 +41,28 @@ export function collectFiles(messages: readonly Message[], ...summaries: readonl
 
 /** The lists at the end of a stored summary. An empty list has no tag. */
 export function withFileLists(summary: string, { readFiles, modifiedFiles }: FileLists): string {
-  const tags = [list("read-files", readFiles), list("modified-files", modifiedFiles)].filter((tag) => tag !== "")
+  const tags = [list(TAGS[0], readFiles), list(TAGS[1], modifiedFiles)].filter((tag) => tag !== "")
   return tags.length === 0 ? summary : `${summary}\n\n${tags.join("\n")}`
 }
 
 /** Removes the lists from a summary, so that they do not accumulate. */
 export function withoutFileLists(summary: string): string {
-  return summary.replace(/(?:\n\n?<(read-files|modified-files)>\n[^<]*<\/\1>)+\s*$/, "")
+  const trimmed = summary.trimEnd()
+  let end = trimmed.length
+  for (let start = lastList(trimmed, end); start !== undefined; start = lastList(trimmed, end)) end = start
+  return end === trimmed.length ? summary : trimmed.slice(0, end)
 }
+
+/** Where the list that ends at `end` begins. Not with a regular expression, which takes quadratic time for lists in the middle. */
+function lastList(text: string, end: number): number | undefined {
+  const tag = TAGS.find((name) => text.endsWith(`</${name}>`, end))
+  if (tag === undefined) return undefined
+  const start = text.lastIndexOf("<", end - tag.length - 4)
+  if (!text.startsWith(`\n<${tag}>\n`, start - 1)) return undefined
+  return text[start - 2] === "\n" ? start - 2 : start - 1
+}
+
+const TAGS = ["read-files", "modified-files"] as const
 
 function list(tag: string, paths: readonly string[]): string {
   return paths.length === 0 ? "" : `<${tag}>\n${paths.map(oneLine).join("\n")}\n</${tag}>`

@@ -28,6 +28,15 @@ test("a round is a user message, the answer, and the results of its calls", () =
   expect(roundsOf([])).toEqual([])
 })
 
+test("a round may have more messages than a call takes arguments", () => {
+  const result: Message = { role: "toolResult", toolCallId: "a", isError: false, content: [] }
+  const rounds = Array.from(
+    { length: 150_000 },
+    (): ContextMessage => ({ entryId: "e", kind: "message", message: result }),
+  )
+  expect(planGroups([...conversation("user", "assistant"), ...rounds], 1_000_000_000).flat()).toHaveLength(150_002)
+})
+
 test("groups are the messages in order, separate no call from its result, and are no longer than necessary", () => {
   holds(
     fc.property(histories, fc.integer({ min: -5, max: 120 }), (messages, budget) => {

@@ -51,7 +51,8 @@ export function planGroups(
     const more = tokensOfText(serializeConversation(round), count)
     const last = groups.at(-1)
     if (last !== undefined && tokens + more <= budget) {
-      last.push(...round)
+      // A damaged log may have more messages in a round than a call takes arguments.
+      for (const item of round) last.push(item)
       tokens += more
     } else {
       groups.push([...round])

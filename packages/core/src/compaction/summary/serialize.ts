@@ -4,6 +4,7 @@ import { toModelMessages } from "../../context/model-messages.ts"
 import type { ContextMessage } from "../../context/types.ts"
 import type { ContentBlock, ModelMessage } from "../../format/message.ts"
 import { isObject } from "../../format/shape.ts"
+import { textOf as storedText, toJson } from "../../format/stored-text.ts"
 import { estimateMessage, type TokenCounter } from "../../format/tokens.ts"
 
 /** UTF-16 units that are kept of a tool result: its beginning is enough for a summary. */
@@ -35,7 +36,7 @@ function serialize(message: ModelMessage): string[] {
   const text = textOf(message.content)
   switch (message.role) {
     case "assistant": {
-      const calls = callsOf(message).map((call) => `${call.name}(${argumentsOf(call.arguments)})`)
+      const calls = callsOf(message).map((call) => `${storedText(call.name)}(${argumentsOf(call.arguments)})`)
       return [
         ...(text === "" ? [] : [`[Assistant]: ${escapeTags(text)}`]),
         ...(calls.length === 0 ? [] : [`[Assistant tool calls]: ${escapeTags(calls.join("; "))}`]),
@@ -61,7 +62,7 @@ function textOf(content: readonly ContentBlock[]): string {
 
 function argumentsOf(args: unknown): string {
   return Object.entries(isObject(args) ? args : {})
-    .map(([key, value]) => `${key}=${JSON.stringify(value)}`)
+    .map(([key, value]) => `${key}=${toJson(value)}`)
     .join(", ")
 }
 

@@ -9,8 +9,8 @@ import {
   type OlderFormat,
   readStart,
   isBlank,
-  shown,
 } from "../../format/identify.ts"
+import { shown } from "../../format/stored-text.ts"
 import { type CurrentLog, type OlderLog, type RawLine, isRawLine } from "./log.ts"
 import { migrateV1ToV2, migrateV2ToV3 } from "./v1-to-v3.ts"
 import { migrateV3ToV4 } from "./v3-to-v4.ts"
