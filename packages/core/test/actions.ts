@@ -57,7 +57,8 @@ export function createActions(world: World, dice: Dice, scheduler: Scheduler): A
     }
     if (dice.chance(0.2)) o.onConflict = dice.pick(["fail", "rebase"])
     const own = world.appends.filter((call) => call.writer === writer && isDurable(call))
-    if (o.onConflict !== "rebase" && own.length > 0 && dice.chance(0.1)) o.at = dice.pick(dice.pick(own).ids)
+    if (world.branching && o.onConflict !== "rebase" && own.length > 0 && dice.chance(0.1))
+      o.at = dice.pick(dice.pick(own).ids)
     return record(writer, session, entries, o)
   }
 
