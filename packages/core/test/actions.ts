@@ -47,8 +47,10 @@ export function createActions(world: World, dice: Dice, scheduler: Scheduler): A
 
   const append = (writer: number, session: Session): Promise<void> => {
     const entries = Array.from({ length: dice.pick([1, 1, 1, 2, 3]) }, entry)
-    if (world.repeats && world.appends.length > 0 && dice.chance(0.1))
-      entries[0] = user("again", dice.pick(dice.pick(world.appends).ids))
+    if (world.repeats && world.appends.length > 0 && dice.chance(0.1)) {
+      const repeated = dice.pick(dice.pick(world.appends).entries)
+      entries[0] = dice.chance(0.7) ? repeated : user("other content", repeated.id)
+    }
     const o: { -readonly [K in keyof AppendOptions]: AppendOptions[K] } = {}
     if (dice.chance(0.1)) {
       const controller = new AbortController()
@@ -63,7 +65,7 @@ export function createActions(world: World, dice: Dice, scheduler: Scheduler): A
   }
 
   const record: Actions["record"] = async (writer, session, entries, o) => {
-    const call: MadeAppend = { writer, ids: entries.map(({ id }) => id as string) }
+    const call: MadeAppend = { writer, entries, ids: entries.map(({ id }) => id as string) }
     world.appends.push(call)
     try {
       call.outcome = { result: await session.append(entries, o) }
@@ -141,13 +143,14 @@ export function outcomeOf(promise: Promise<unknown>): Promise<unknown> {
   )
 }
 
-/** The error codes that a failing storage and other writers may cause. */
+/** The error codes that a failing storage, other writers and repeated ids may cause. */
 const EXPECTED: ReadonlySet<unknown> = new Set([
   "done",
   "unavailable",
   "corrupt",
   "quota",
   "conflict",
+  "exists",
   "indeterminate",
   "aborted",
   "not_found",

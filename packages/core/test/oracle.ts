@@ -1,7 +1,9 @@
 /** The rules that the stored log and all outcomes of a simulation must follow. */
 import { createMemoryStorage } from "@sessions/memory"
 import type { Entry } from "../src/format/entry.ts"
+import { type NewEntry, normalizeNewEntry } from "../src/format/new-entry.ts"
 import { isConversation } from "../src/write/pending.ts"
+import { isSameContent } from "../src/write/repeats.ts"
 import { createSessions } from "../src/session/repository.ts"
 import { EntryLog } from "../src/log/entry-log.ts"
 import { pathTo } from "../src/log/path.ts"
@@ -44,7 +46,7 @@ function brokenByLog({ log, places }: View): string[] {
 }
 
 /** Acknowledged entries are in the log; definitely rejected ones never are. */
-function brokenByAnswer({ world, places }: View, call: MadeAppend): string[] {
+function brokenByAnswer({ world, log, places }: View, call: MadeAppend): string[] {
   const { ids, outcome, writer } = call
   if (outcome === undefined) return [`${ids.join()} was never answered`]
   if ("result" in outcome) {
@@ -55,6 +57,9 @@ function brokenByAnswer({ world, places }: View, call: MadeAppend): string[] {
       ...ids
         .filter((id) => !places.has(id) && !rolledBack(id))
         .map((id) => `${id} was acknowledged and is not in the log`),
+      ...call.entries
+        .filter((entry) => result.durable && !isStored(entry, log[(places.get(entry.id as string) ?? 0) - 1]))
+        .map(({ id }) => `${id} was acknowledged with other content than it has in the log`),
       ...ids
         .filter((id) => result.durable && (places.get(id) ?? 0) >= (result.head?.next ?? 0))
         .map((id) => `the head that was given for ${id} is before it`),
@@ -65,6 +70,11 @@ function brokenByAnswer({ world, places }: View, call: MadeAppend): string[] {
   return ids
     .filter((id) => places.has(id) && !elsewhere(id))
     .map((id) => `${id} was refused (${String(outcome.code)}) and is in the log`)
+}
+
+/** Whether the log has this content; large values in blobs are not compared. */
+function isStored(entry: NewEntry, stored: Entry | undefined): boolean {
+  return stored?.blobs !== undefined || (stored !== undefined && isSameContent({ ...normalizeNewEntry(entry) }, stored))
 }
 
 /** A writer's own entries are in the order of its calls, and its memory is the log as far as it has read it. */

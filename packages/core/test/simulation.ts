@@ -2,6 +2,7 @@
  * Writers on one session, a failing storage, and a scheduler that randomly chooses which pending call continues. Nothing in it
  * depends on time, so that a seed always gives the same run.
  */
+import type { NewEntry } from "../src/format/new-entry.ts"
 import { createMemoryLocation, type MemoryLocation } from "@sessions/memory"
 import type { Diagnostic } from "../src/format/diagnostics.ts"
 import type { Session } from "../src/session/types.ts"
@@ -17,6 +18,7 @@ import { assistant, createWriter, type Writer } from "./writers.ts"
 export interface MadeAppend {
   /** Index of its writer. */
   readonly writer: number
+  readonly entries: readonly NewEntry[]
   readonly ids: readonly string[]
   outcome?: { readonly result: AppendResult } | { readonly code: unknown; readonly sent: boolean }
 }

@@ -5,7 +5,7 @@
  * |---|---|---|
  * | `invalid` | 400 | an argument or an entry is wrong |
  * | `not_found` | 404 | no such session, entry or pointer |
- * | `exists` | 409 | the id is taken |
+ * | `exists` | 409 | the id of a session is taken, or that of an entry by one with other content; never retried |
  * | `conflict` | 409 | another writer appended first, and the caller chose to fail (`onConflict`) |
  * | `too_large` | 413 | a line, a batch or the session would exceed its limit; nothing was written |
  * | `not_a_session` | 422 | the text is not a session log |

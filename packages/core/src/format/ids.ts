@@ -1,5 +1,5 @@
 /** ULIDs: the ids of sessions and entries. Increasing ids for new ones, ids computed from time and index for those of old logs. */
-import { encodeTime, monotonicFactory } from "ulid"
+import { decodeTime, encodeTime, monotonicFactory } from "ulid"
 
 const ULID = /^[0-9A-HJKMNP-TV-Z]{26}$/
 const TIME_DIGITS = 10
@@ -10,6 +10,11 @@ const LAST_TIME = 2 ** 48 - 1
 /** Whether a text is a ULID as this project makes them: 26 characters of Crockford's base 32, upper case. */
 export function isUlid(text: unknown): text is string {
   return typeof text === "string" && ULID.test(text)
+}
+
+/** Milliseconds since the epoch: the time in a ULID. A first digit above 7 counts as the last time that a ULID can have. */
+export function ulidTime(ulid: string): number {
+  return ulid > "8" ? LAST_TIME : decodeTime(ulid)
 }
 
 /**

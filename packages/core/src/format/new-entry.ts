@@ -23,7 +23,10 @@ export type NewContent = string | readonly ContentBlock[]
 
 /** The fields that all entries share: a caller may set `id` and `timestamp`; the session sets the others. */
 export interface NewEntryBase {
-  /** Makes `append` idempotent: an entry whose id is already in the session is not written again. Default: a new ULID. */
+  /**
+   * Makes `append` idempotent: an entry whose id is already in the session is not written again, and is refused with `exists` if its
+   * content differs. Best a ULID, since its time limits how far back the log is searched. Default: a new ULID, which is not looked for.
+   */
   readonly id?: string
   /** ISO 8601. Default: now. */
   readonly timestamp?: string

@@ -30,6 +30,7 @@ import { aborted, changedUnderneath, notMovable, otherWriter, vanished } from ".
 import { followEnd } from "../write/reconcile.ts"
 import { checkSizes, checkDeferred, entriesBytes, headerBytes } from "../write/limits.ts"
 import type { CompactableSession, CompactionProgress, WriteGuard } from "./live.ts"
+import { bringsIds, type KnownEntries, NONE_KNOWN, Repeats } from "../write/repeats.ts"
 import type { SessionState } from "../write/session-state.ts"
 import { TurnLock } from "./turn.ts"
 import type { RunningTurn, AppendOptions, AppendResult, ConflictPolicy, PersistAfter } from "../write/types.ts"
@@ -50,6 +51,12 @@ export interface LiveSessionOptions {
   readonly now: () => number
 }
 
+/** What was read for an append. */
+interface Found {
+  readonly path: Selection | undefined
+  readonly known: KnownEntries
+}
+
 export class LiveSession implements QueueContext, CompactableSession {
   readonly id: string
   readonly storage: SessionStorage
@@ -68,6 +75,7 @@ export class LiveSession implements QueueContext, CompactableSession {
   /** Loads the log that replaced this session's, if it is its own; returns whether it was. */
   readonly reload: () => Promise<boolean>
   readonly #queue: WriteQueue
+  readonly #repeats: Repeats
   /** Appends that wait in memory for the message that creates their session. */
   #waiting: PendingAppend[] = []
   /** Bytes of their entries, counted as they come: summing all of them for each append is quadratic. */
@@ -91,6 +99,7 @@ export class LiveSession implements QueueContext, CompactableSession {
     this.following = new Following(this)
     this.reload = () => o.reload(this)
     this.#queue = new WriteQueue(this)
+    this.#repeats = new Repeats(this)
   }
 
   get maxSessionBytes(): number {
@@ -107,8 +116,9 @@ export class LiveSession implements QueueContext, CompactableSession {
       const direct = this.writeGuard.kind === "open" && this.options.hooks.every((hook) => hook.append === undefined)
       // An append must not overtake appends that wait for their hooks.
       if (direct && this.#hooked === undefined) {
-        const path = pathForState(this.state, entries)
-        if (!isOlder(path)) return this.#place(entries, o, turn, path)
+        const path = pathForState(this.state, entries, NONE_KNOWN)
+        const isKnown = !bringsIds(entries) || this.#repeats.missing(entries, o, NONE_KNOWN) === undefined
+        if (isKnown && !isOlder(path)) return this.#place(entries, o, turn, { path, known: NONE_KNOWN })
       }
       return this.#placeLater(copyEntries(entries), o, turn)
     } catch (error) {
@@ -157,11 +167,8 @@ export class LiveSession implements QueueContext, CompactableSession {
         if (this.writeGuard.kind === "refused") throw this.writeGuard.error
         if (this.writeGuard.kind === "migrate") await this.#migrate()
         const changed = await runAppendHooks(this.options.hooks, entries, this.id)
-        let path = pathForState(this.state, changed)
-        while (isOlder(path)) {
-          path = (await this.#readOlder(path.hint, o)) ? pathForState(this.state, changed) : undefined
-        }
-        resolve(this.#place(changed, o, turn, path))
+        const found = await this.#readMissing(changed, o)
+        resolve(this.#place(changed, o, turn, found))
       }
       const done = (): void => {
         if (this.#hooked === hooked) this.#hooked = undefined
@@ -185,16 +192,22 @@ export class LiveSession implements QueueContext, CompactableSession {
   }
 
   /**
-   * Reads further back for the state of a path. False: the log was replaced or deleted. The entries then go without a state, and their
-   * write, which conflicts, finds out which of the two it was.
+   * Reads further back for the state of a path and for ids that callers brought. If the log was replaced or deleted, the entries go
+   * without, and their write, which conflicts, finds out which of the two it was.
    */
-  async #readOlder(hint: Seq | undefined, o: AppendOptions): Promise<boolean> {
-    try {
-      await this.store.older(() => this.state.log, hint, o)
-      return true
-    } catch (error) {
-      if (hasCode(error, "conflict")) return false
-      throw error
+  async #readMissing(entries: readonly NewEntry[], o: AppendOptions): Promise<Found> {
+    let known = NONE_KNOWN
+    for (;;) {
+      const path = pathForState(this.state, entries, known)
+      const missing = this.#repeats.missing(entries, o, known)
+      try {
+        if (isOlder(path)) await this.store.older(() => this.state.log, path.hint, o)
+        else if (missing !== undefined) known = await this.#repeats.read(missing, known, o)
+        else return { path, known }
+      } catch (error) {
+        if (hasCode(error, "conflict")) return { path: undefined, known }
+        throw error
+      }
     }
   }
 
@@ -203,11 +216,11 @@ export class LiveSession implements QueueContext, CompactableSession {
     inputs: readonly NewEntry[],
     o: AppendOptions,
     turn: RunningTurn | undefined,
-    path: Selection | undefined,
+    { path, known }: Found,
   ): Promise<AppendResult> {
     if (o.signal?.aborted === true) throw aborted(this.id, o.signal, false)
     const { state } = this
-    const { ids, fresh } = assign(this.id, state, { inputs, path }, this.options)
+    const { ids, fresh } = assign(this.id, state, { inputs, path, known }, this.options)
     if (fresh.length === 0) return this.#outcomeOf(ids, o)
     const entries = fresh.map(({ pending }) => pending)
     const besides = headerBytes(state)

@@ -16,6 +16,7 @@ import type { Seq } from "../storage/contract.ts"
 import { isoTime } from "../storage/clock.ts"
 import { type EncodedAppendEntry, encodeForAppend, type PrepareOptions } from "./encode.ts"
 import { isConversation } from "./pending.ts"
+import { checkRepeated, type KnownEntries } from "./repeats.ts"
 import type { SessionState } from "./session-state.ts"
 
 /**
@@ -48,10 +49,14 @@ interface PlacingOptions extends PrepareOptions {
  * The selection at the entry that the new ones follow, if one of these stores the state of its path; undefined if none does. `older`: the
  * path must be read before the entries can be appended.
  */
-export function pathForState(state: SessionState, inputs: readonly NewEntry[]): Selection | NeedsOlder | undefined {
+export function pathForState(
+  state: SessionState,
+  inputs: readonly NewEntry[],
+  known: KnownEntries,
+): Selection | NeedsOlder | undefined {
   if (!inputs.some(needsState)) return undefined
   const { log, header } = state
-  const { id } = branchOf(state, inputs) ?? { id: state.leafId }
+  const { id } = branchOf(state, inputs, known) ?? { id: state.leafId }
   const leaf = id === null ? null : log.find(id)
   return leaf === undefined ? { older: true } : selectContext(log, leaf, header)
 }
@@ -61,11 +66,18 @@ function needsState(input: unknown): boolean {
   return isObject(input) && storesState(input["type"] as string) && input["state"] === undefined
 }
 
-/** `path` is what {@link pathForState} returned for the same entries. Throws `invalid`. */
+interface Placed {
+  readonly inputs: readonly NewEntry[]
+  /** What {@link pathForState} returned for them. */
+  readonly path: Selection | undefined
+  readonly known: KnownEntries
+}
+
+/** Throws `invalid`, and `exists` if the session has another entry with the id of one of these. */
 export function assign(
   session: string,
   state: SessionState,
-  { inputs, path }: { readonly inputs: readonly NewEntry[]; readonly path: Selection | undefined },
+  { inputs, path, known }: Placed,
   o: PlacingOptions,
 ): Assigned {
   if (inputs.length === 0) throw new SessionError("invalid", "There is no entry to append.", { session })
@@ -74,18 +86,26 @@ export function assign(
   const ids = uniqueIds(session, payloads, o.newId)
   const timestamp = isoTime(o.now())
   const fresh: EncodedAppendEntry[] = []
-  const branch = branchOf(state, inputs)
+  const branch = branchOf(state, inputs, known)
   const skipped = branch?.skipped ?? 0
   let leafId = state.leafId
   let end = payloads[skipped] === undefined || isConversation(payloads[skipped]) ? undefined : annotationParent(state)
   let seq = state.log.end
   for (const [index, payload] of payloads.entries()) {
     const id = ids[index] as string
-    // A repeated request must not append an entry twice.
-    if (index < skipped || isRepeated(state, payload)) continue
+    const existing = repeatedBy(state, known, payload)
+    if (existing !== undefined) {
+      // A repeated request must not append an entry twice.
+      checkRepeated(session, existing, payload, o)
+      continue
+    }
+    // The branching entry.
+    if (index < skipped) continue
     if (isConversation(payload)) end = undefined
     const target = index === 0 ? branch : undefined
-    if (typeof target?.id === "string" && state.log.find(target.id) === undefined) throw targetGone(session, target.id)
+    const targetId = target?.id
+    if (typeof targetId === "string" && !known.has(targetId) && state.log.find(targetId) === undefined)
+      throw targetGone(session, targetId)
     const place = {
       id,
       parentId: end ?? (target === undefined ? leafId : target.id),
@@ -111,11 +131,11 @@ interface Branch extends BranchTarget {
  * Where an append that branches begins: at its target or, if it repeats one that was written in part, behind the last of its entries that
  * the session has. Undefined for any other append. The inputs are not checked yet.
  */
-function branchOf(state: SessionState, inputs: readonly NewEntry[]): Branch | undefined {
+function branchOf(state: SessionState, inputs: readonly NewEntry[], known: KnownEntries): Branch | undefined {
   const target = branchTarget(inputs[0])
   if (target === undefined) return undefined
   let held = 0
-  while (held + 1 < inputs.length && isRepeated(state, inputs[held + 1])) held++
+  while (held + 1 < inputs.length && repeatedBy(state, known, inputs[held + 1]) !== undefined) held++
   if (held === 0) return { ...target, skipped: 0 }
   const id = (inputs[held] as NewEntry).id as string
   // The rest needs no second `leaf` if it follows the leaf.
@@ -123,9 +143,12 @@ function branchOf(state: SessionState, inputs: readonly NewEntry[]): Branch | un
   return { ...target, id, skipped: needsLeaf ? 0 : held + 1 }
 }
 
-/** Whether the session has the entry already, by the id that its caller gave. */
-function isRepeated({ log }: SessionState, input: unknown): boolean {
-  return isObject(input) && typeof input["id"] === "string" && log.find(input["id"]) !== undefined
+/** The entry with the id that the caller gave, if the session has it already. */
+function repeatedBy({ log }: SessionState, known: KnownEntries, input: unknown): Entry | undefined {
+  const id = isObject(input) ? input["id"] : undefined
+  if (typeof id !== "string") return undefined
+  const seq = log.find(id)
+  return known.get(id) ?? (seq === undefined ? undefined : log.at(seq))
 }
 
 function uniqueIds(session: string, payloads: readonly EntryPayload[], newId: () => string): string[] {

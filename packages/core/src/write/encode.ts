@@ -100,7 +100,7 @@ function bytesOf({ before, after, line }: EncodedEntry): number {
 }
 
 /** A copy of an encoded entry, which nobody else holds. Its seq is 0. */
-function decodeEntry({ before, after }: EncodedEntry): Entry {
+export function decodeEntry({ before, after }: EncodedEntry): Entry {
   return JSON.parse(`${before}0${after}`) as Entry
 }
 

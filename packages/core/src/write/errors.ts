@@ -3,6 +3,11 @@ import { SessionError } from "../format/errors.ts"
 import type { SessionStorage } from "../storage/contract.ts"
 import { StorageError } from "../storage/errors.ts"
 
+export function idTaken(session: string, entry: string): SessionError {
+  const message = `The id ${JSON.stringify(entry)} is taken: session ${session} has an entry with this id and other content. Use a new id; to repeat an entry, send the same content.`
+  return new SessionError("exists", message, { session })
+}
+
 interface About {
   readonly id: string
   readonly storage: SessionStorage

@@ -5,6 +5,7 @@
 import type { Divergence } from "../log/diverged.ts"
 import type { Entry } from "../format/entry.ts"
 import type { EntryLog, EntrySlot } from "../log/entry-log.ts"
+import { decodeEntry } from "./encode.ts"
 import {
   entriesOf,
   isAnnotation,
@@ -15,6 +16,7 @@ import {
   requeue,
   withParent,
 } from "./pending.ts"
+import { isSameContent } from "./repeats.ts"
 import type { RemoteLines } from "./resolve-outcome.ts"
 import type { Seq } from "../storage/contract.ts"
 import type { SessionState } from "./session-state.ts"
@@ -25,8 +27,10 @@ export interface RemoteChange {
   readonly committed: readonly PendingAppend[]
   /** Still to be written; their entries are in memory again. */
   readonly pending: readonly PendingAppend[]
-  /** Not to be written: their callers asked to be told of a conflict. Their entries have left memory. */
+  /** Not to be written: their callers asked to be told of a conflict, or {@link taken}. Their entries have left memory. */
   readonly refused: readonly PendingAppend[]
+  /** Another writer has used this id, of the first refused append, for an entry with other content. */
+  readonly taken: string | undefined
   /** Seqs of own entries that are in the log. */
   readonly ownSeqs: readonly Seq[]
   readonly foreign: readonly Entry[]
@@ -44,24 +48,29 @@ export function applyRemote(
   found: RemoteLines,
   midTurn: boolean,
 ): RemoteChange {
-  const { own, ownSeqs, foreign, last } = sortLines(found.slots, found.from, items)
+  const { own, ownSeqs, foreign, last, others } = sortLines(found.slots, found.from, items)
   const { committed, left } = takeOut(items, own)
   if (found.kind === "lines") state.applyRemote(found)
   const ownLeafId = leafAfter([...own.values()], state.acknowledgedLeafId)
   state.acknowledgedLeafId = ownLeafId
   if (last === undefined) {
     state.replacePending(entriesOf(left))
-    return { committed, pending: left, refused: [], ownSeqs, foreign, divergence: undefined }
+    return { committed, pending: left, refused: [], taken: undefined, ownSeqs, foreign, divergence: undefined }
   }
   const continues = continuesFrom(state.log, ownLeafId, last.seq, found.from)
-  const { refuseFrom, follow } = decide(left, foreign, { continues, midTurn })
+  const isTaken = ({ id }: PendingEntry): boolean => others.has(id)
+  const first = left.findIndex(({ entries }) => entries.some(isTaken))
+  const takenAt = first < 0 ? left.length : first
+  const { refuseFrom, follow, isConflict } = decide(left, foreign, { continues, midTurn, takenAt })
   const pending = left.slice(0, refuseFrom)
   rebase(pending, { end: last.id, leafId: ownLeafId, follow })
   if (follow) state.acknowledgedLeafId = last.id
   state.replacePending(entriesOf(pending))
   const divergence = state.reportTips()
   for (const item of [...committed, ...pending]) item.diverged ??= divergence
-  return { committed, pending, refused: left.slice(refuseFrom), ownSeqs, foreign, divergence }
+  const refused = left.slice(refuseFrom)
+  const taken = isConflict ? undefined : refused[0]?.entries.find(isTaken)?.id
+  return { committed, pending, refused, taken, ownSeqs, foreign, divergence }
 }
 
 /**
@@ -104,52 +113,61 @@ interface SortedLines {
   readonly foreign: readonly Entry[]
   /** The last of {@link foreign}. */
   readonly last: { readonly id: string; readonly seq: Seq } | undefined
+  /** Ids of pending entries that another writer has used for entries with other content. */
+  readonly others: ReadonlySet<string>
 }
 
-/** Sorts own lines from another writer's. Ids are unique, so an entry with a pending id is that entry. */
+/** Sorts own lines from another writer's. An entry with a pending id and the same content is that entry, whoever has written it. */
 function sortLines(slots: readonly EntrySlot[], from: Seq, items: readonly PendingAppend[]): SortedLines {
   const pending = new Map(items.flatMap((item) => item.entries.map((entry) => [entry.id, entry] as const)))
   const own = new Map<string, PendingEntry>()
   const ownSeqs: Seq[] = []
   const foreign: Entry[] = []
+  const others = new Set<string>()
   let last: SortedLines["last"]
   for (const [index, slot] of slots.entries()) {
     if (slot === undefined) continue
+    if (own.has(slot.id)) continue
     const entry = pending.get(slot.id)
-    if (entry === undefined) {
-      foreign.push(slot)
-      last = { id: slot.id, seq: from + index }
-    } else if (!own.has(slot.id)) {
+    if (entry !== undefined && isSameContent(slot, decodeEntry(entry.stored))) {
       own.set(slot.id, entry)
       ownSeqs.push(from + index)
+      continue
     }
+    foreign.push(slot)
+    last = { id: slot.id, seq: from + index }
+    if (entry !== undefined) others.add(slot.id)
   }
-  return { own, ownSeqs, foreign, last }
+  return { own, ownSeqs, foreign, last, others }
 }
 
 interface Decision {
   /** Appends from this index on must not be written: their callers asked to be told of a conflict. */
   readonly refuseFrom: number
+  /** The first of them is refused for its policy, which comes before an id that is taken: a turn starts over and may see the entry. */
+  readonly isConflict: boolean
   /** The other writer's leaf becomes this session's, and pending entries follow it. */
   readonly follow: boolean
 }
 
 /**
  * Decides what becomes of the pending appends, given another writer's entries. `continues`: those entries follow this session's leaf;
- * `midTurn`: a turn is running that has been written in part, and must not get another writer's messages between its own.
+ * `midTurn`: a turn is running that has been written in part, and must not get another writer's messages between its own; `takenAt`: the
+ * first append of which another writer has used an id.
  */
 function decide(
   items: readonly PendingAppend[],
   foreign: readonly Entry[],
-  o: { readonly continues: boolean; readonly midTurn: boolean },
+  o: { readonly continues: boolean; readonly midTurn: boolean; readonly takenAt: number },
 ): Decision {
   const hasConversation = foreign.some(isConversation)
   const refused = hasConversation ? items.findIndex(asksForConflict) : -1
-  const refuseFrom = refused < 0 ? items.length : refused
+  const refuseFrom = refused < 0 ? o.takenAt : Math.min(refused, o.takenAt)
+  const isConflict = refused >= 0 && refused === refuseFrom
   const first = items.slice(0, refuseFrom).find((item) => !isAnnotation(item))
   const follow =
-    first === undefined ? !o.midTurn && (o.continues || refused >= 0) : hasConversation && first.policy === "rebase"
-  return { refuseFrom, follow }
+    first === undefined ? !o.midTurn && (o.continues || isConflict) : hasConversation && first.policy === "rebase"
+  return { refuseFrom, isConflict, follow }
 }
 
 function asksForConflict(item: PendingAppend): boolean {

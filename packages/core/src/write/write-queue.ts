@@ -10,7 +10,17 @@ import type { EntryLog } from "../log/entry-log.ts"
 import { tick } from "../storage/clock.ts"
 import type { Head, Seq } from "../storage/contract.ts"
 import { applyRemote } from "./reconcile.ts"
-import { aborted, behindUnknown, gone, notStored, otherWriter, taken, unknownOutcome, vanished } from "./errors.ts"
+import {
+  aborted,
+  behindUnknown,
+  gone,
+  idTaken,
+  notStored,
+  otherWriter,
+  taken,
+  unknownOutcome,
+  vanished,
+} from "./errors.ts"
 import { batchOf, headerBytes, refusalOf } from "./limits.ts"
 import {
   acknowledge,
@@ -25,7 +35,7 @@ import {
   storedBytes,
   storedLine,
 } from "./pending.ts"
-import { isHeldLine, type ResolveContext, resolveEnd } from "./resolve-outcome.ts"
+import { isHeldLine, type RemoteLines, type ResolveContext, resolveEnd } from "./resolve-outcome.ts"
 import type { AppendResult } from "./types.ts"
 import { type LogEnd, readEnd, writeLines } from "./writer.ts"
 
@@ -355,6 +365,7 @@ export class WriteQueue {
       this.#fail(0, resolved.kind === "gone" ? gone(context) : taken(context), { deferred: true })
       return resolved.kind
     }
+    await this.#hashed(resolved)
     const change = applyRemote(context.state, this.#items, resolved, context.midTurn)
     const { committed, refused, ownSeqs, foreign, divergence } = change
     this.#items = [...change.pending]
@@ -363,9 +374,19 @@ export class WriteQueue {
     if (ownSeqs.length > 0) context.acknowledged(ownSeqs, head)
     // Before the refusals: a turn whose own append is refused learns of the conflict from that.
     if (foreign.length > 0) context.foreign(foreign)
-    this.#leave(refused, otherWriter(context))
+    this.#leave(refused, change.taken === undefined ? otherWriter(context) : idTaken(context.id, change.taken))
     if (divergence !== undefined) context.diverged(divergence)
     return "found"
+  }
+
+  /** Waits for the blobs of appends whose ids are among the found lines: without the hashes the contents cannot be compared. */
+  async #hashed({ slots }: RemoteLines): Promise<void> {
+    const putting = this.#items.filter(({ ready }) => ready !== undefined)
+    if (putting.length === 0) return
+    const found = new Set(slots.map((slot) => slot?.id))
+    for (const { ready, entries } of putting) {
+      if (entries.some(({ id }) => found.has(id))) await ready?.catch(() => undefined)
+    }
   }
 
   /**

@@ -98,7 +98,7 @@ export async function compactOnce(live: CompactableSession, run: CompactionRun):
     ...work.files,
   }
   try {
-    await live.append([entry], { onConflict: "fail", signal })
+    await live.append([entry], { onConflict: "fail", repeats: "end", signal })
   } catch (error) {
     if (hasCode(error, "conflict")) throw moved(live.id, error)
     if (!hasCode(error, "aborted")) throw error

@@ -1,0 +1,95 @@
+/**
+ * The ids of lines before those that a session holds, to find an entry without loading what is between. Lines are scanned as text, window
+ * by window backwards; what was scanned once is remembered.
+ */
+import { type CallOptions, type HeadInfo, type ReadRange, type Seq, type SessionStorage } from "../storage/contract.ts"
+import { isUlid, ulidTime } from "../format/ids.ts"
+import type { Entry } from "../format/entry.ts"
+import { signalOf } from "../storage/signals.ts"
+import { type BackwardReading, readBackwards, type ReadWindow, startBackwards } from "./read-backwards.ts"
+import { parseEntry } from "./parse-entry.ts"
+
+export class OlderIds {
+  readonly #reading: BackwardReading
+  readonly #seqs = new Map<string, Seq>()
+  #from: Seq
+  #oldest: number | undefined
+
+  /** `from`: the first line that is held. */
+  constructor(head: HeadInfo, from: Seq, window: ReadWindow) {
+    this.#reading = startBackwards(head, window)
+    this.#from = from
+  }
+
+  /** Seq of the first line that was scanned. */
+  get from(): Seq {
+    return this.#from
+  }
+
+  /** The time of the oldest scanned entry, see {@link timeOf}. Undefined if none was scanned. */
+  get oldest(): number | undefined {
+    return this.#oldest
+  }
+
+  /** The last scanned line with this id. */
+  find(id: string): Seq | undefined {
+    return this.#seqs.get(id)
+  }
+
+  /** Scans the window before the scanned lines. `conflict` if the log was replaced or deleted. */
+  async scan(storage: SessionStorage, session: string, o: CallOptions): Promise<void> {
+    const read = (range: ReadRange): Promise<Scanned> => scanLines(storage, session, range, o)
+    const { from, ids, oldest } = await readBackwards(
+      this.#reading,
+      this.#from,
+      { seq: undefined, exactly: false },
+      read,
+    )
+    for (let index = ids.length - 1; index >= 0; index--) {
+      const id = ids[index]
+      if (id !== undefined && !this.#seqs.has(id)) this.#seqs.set(id, from + index)
+    }
+    this.#from = from
+    this.#oldest = oldest ?? this.#oldest
+  }
+}
+
+/**
+ * Milliseconds: when an entry was made, by its timestamp or by its id, the later of the two, since a caller may append older messages
+ * with their old timestamps.
+ */
+export function timeOf({ id, timestamp }: Entry): number {
+  const time = Date.parse(timestamp)
+  return isUlid(id) ? Math.max(time, ulidTime(id)) : time
+}
+
+interface Scanned {
+  readonly from: Seq
+  /** By position; undefined for lines that are not entries. */
+  readonly ids: readonly (string | undefined)[]
+  readonly oldest: number | undefined
+}
+
+async function scanLines(storage: SessionStorage, session: string, range: ReadRange, o: CallOptions): Promise<Scanned> {
+  const ids: (string | undefined)[] = []
+  let first: Seq | undefined
+  let oldest: number | undefined
+  for await (const { from, lines } of storage.read(session, range, signalOf(o))) {
+    first ??= from
+    for (let index = 0; index < lines.length; index++) {
+      const line = lines[index] as string
+      ids.push(idOf(line, from + index))
+      if (oldest !== undefined) continue
+      const entry = parseEntry(line, from + index)
+      if (entry !== undefined) oldest = timeOf(entry)
+    }
+  }
+  return { from: first ?? 0, ids, oldest }
+}
+
+/** The id of a line whose keys are in our order, without an escape before it. */
+const ID = /^\{"type":"[^"\\]*","id":"([^"\\]*)",/
+
+function idOf(line: string, seq: Seq): string | undefined {
+  return ID.exec(line)?.[1] ?? parseEntry(line, seq)?.id
+}

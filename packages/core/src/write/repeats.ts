@@ -1,0 +1,200 @@
+/**
+ * Repeated ids: an entry whose id the session has already is not written again if its content is the same, and is refused with `exists`
+ * if it is not. `docs/contract.md`, "The append queue".
+ */
+import { blobRefs, restoreBlobs } from "../format/blobs.ts"
+import { fromBase64 } from "../format/base64.ts"
+import type { Entry } from "../format/entry.ts"
+import { SessionError } from "../format/errors.ts"
+import { isUlid, ulidTime } from "../format/ids.ts"
+import { encodeEntry } from "../format/line.ts"
+import { SEARCHED_WITHOUT_TIME_BYTES } from "../format/limits.ts"
+import { type EntryPayload, type NewEntry, normalizeNewEntry, placeEntry } from "../format/new-entry.ts"
+import type { Extensions } from "../format/names.ts"
+import { getAt } from "../format/pointer.ts"
+import { isSameJson } from "../format/same.ts"
+import { isObject } from "../format/shape.ts"
+import { truncateOversize } from "../format/text.ts"
+import type { EntryLog } from "../log/entry-log.ts"
+import { readLines } from "../log/loaded-log.ts"
+import { OlderIds, timeOf } from "../log/older-ids.ts"
+import { parseEntry } from "../log/parse-entry.ts"
+import type { ReadWindow } from "../log/read-backwards.ts"
+import type { CallOptions, Head, Seq, SessionStorage } from "../storage/contract.ts"
+import { sha256Hex } from "../storage/hash.ts"
+import { retryUnavailable } from "../storage/retry.ts"
+import type { PrepareOptions } from "./encode.ts"
+import { idTaken } from "./errors.ts"
+import type { SessionState } from "./session-state.ts"
+import type { AppendOptions } from "./types.ts"
+
+export interface RepeatContext {
+  readonly id: string
+  readonly storage: SessionStorage
+  readonly state: SessionState
+  readonly options: PrepareOptions & {
+    readonly extensions: Extensions | undefined
+    readonly readWindow: ReadWindow
+    readonly now: () => number
+  }
+}
+
+/** Entries of the log by their ids, with the strings of the new entry in place of equal blobs. Null: that line is no entry. */
+export type KnownEntries = ReadonlyMap<string, Entry | null>
+
+export const NONE_KNOWN: KnownEntries = new Map()
+
+/** What has to be read before it is known whether an entry repeats one of the log. */
+export type MissingRepeat =
+  /** A held entry has blobs, whose hashes are to be compared. */
+  | { readonly kind: "blobs"; readonly input: NewEntry; readonly entry: Entry }
+  | { readonly kind: "line"; readonly input: NewEntry; readonly seq: Seq }
+  | { readonly kind: "window"; readonly older: OlderIds }
+
+/** Whether a caller has brought the id of one of the entries. They are not checked yet, so they may be any values. */
+export function bringsIds(inputs: readonly NewEntry[]): boolean {
+  for (const input of inputs as readonly unknown[]) if (isObject(input) && input["id"] !== undefined) return true
+  return false
+}
+
+/** Milliseconds by which the clocks of clients and servers may differ. */
+const CLOCKS_DIFFER = 24 * 60 * 60 * 1000
+
+/** Finds the entries that one session's callers repeat. Remembers how far back it has looked. */
+export class Repeats {
+  readonly #context: RepeatContext
+  #older: { readonly log: EntryLog; readonly ids: OlderIds } | undefined
+
+  constructor(context: RepeatContext) {
+    this.#context = context
+  }
+
+  /**
+   * The first thing that is missing; undefined if the entries can be appended. Throws `invalid` for an id without a time if the log is
+   * too long to be searched for it.
+   */
+  missing(inputs: readonly NewEntry[], { repeats }: AppendOptions, known: KnownEntries): MissingRepeat | undefined {
+    const { log } = this.#context.state
+    if (repeats !== undefined && repeats !== "end" && repeats !== "log")
+      throw new SessionError("invalid", '`repeats` must be "end" or "log".', { session: this.#context.id })
+    for (const input of inputs) {
+      const id: unknown = isObject(input) ? input["id"] : undefined
+      if (typeof id !== "string" || known.has(id)) continue
+      const held = log.find(id)
+      if (held !== undefined) {
+        const entry = log.at(held) as Entry
+        if (entry.blobs !== undefined) return { kind: "blobs", input, entry }
+      } else if (repeats !== "end" && !log.complete) {
+        const older = this.#olderOf(log)
+        const seq = older.find(id)
+        if (seq !== undefined) return { kind: "line", input, seq }
+        if (!this.#isSearched(id, log, older, repeats)) return { kind: "window", older }
+      }
+    }
+    return undefined
+  }
+
+  /** Reads what is missing. `conflict` if the log was replaced or deleted. */
+  async read(missing: MissingRepeat, known: KnownEntries, o: CallOptions): Promise<KnownEntries> {
+    const { id: session, storage, state } = this.#context
+    if (missing.kind === "window") {
+      await missing.older.scan(storage, session, o)
+      return known
+    }
+    const { input } = missing
+    const entry = missing.kind === "blobs" ? missing.entry : await readEntry(storage, session, state, missing.seq, o)
+    const whole = entry?.blobs === undefined ? entry : await withEqualBlobs(entry, this.#contentOf(input))
+    return new Map(known).set(input.id as string, whole ?? null)
+  }
+
+  #contentOf(input: NewEntry): Fields {
+    const { options } = this.#context
+    return contentOf(normalizeNewEntry(input, options.extensions), options)
+  }
+
+  #olderOf(log: EntryLog): OlderIds {
+    if (this.#older?.log !== log) {
+      const { state, options } = this.#context
+      const head = { ...(state.head as Head), bytes: state.bytes, updatedAt: 0 }
+      this.#older = { log, ids: new OlderIds(head, log.from, options.readWindow) }
+    }
+    return this.#older.ids
+  }
+
+  /** Whether no line before the scanned ones can have the id. */
+  #isSearched(id: string, log: EntryLog, older: OlderIds, repeats: AppendOptions["repeats"]): boolean {
+    if (older.from === 0) return true
+    if (repeats === "log") return false
+    if (!isUlid(id)) {
+      const { id: session, state } = this.#context
+      if (state.bytes > SEARCHED_WITHOUT_TIME_BYTES) throw tooLongToSearch(session, id, state.bytes)
+      return false
+    }
+    const newest = log.at(log.entryBefore(log.end) ?? log.from)
+    // Not after the newest entry: if no time is known, the whole log is searched.
+    const times = [ulidTime(id), newest === undefined ? Number.NaN : timeOf(newest), this.#context.options.now()]
+    return (older.oldest ?? oldestHeld(log)) < Math.min(...times) - CLOCKS_DIFFER
+  }
+}
+
+/** Throws `exists` if an entry of the log with the same id has other content. */
+export function checkRepeated(session: string, existing: Entry, payload: EntryPayload, o: PrepareOptions): void {
+  if (!isSameContent(existing, contentOf(payload, o))) throw idTaken(session, existing.id)
+}
+
+/** Whether two entries are the same but for what the session gives them: position, time, blobs, state, and settled tips. */
+export function isSameContent(one: Fields, other: Fields): boolean {
+  return isSameJson(givenFields(one), givenFields(other))
+}
+
+type Fields = Readonly<Record<string, unknown>>
+
+function givenFields(entry: Fields): Fields {
+  const { parentId: _, seq: _2, timestamp: _3, blobs: _4, state: _5, settles: _6, targetSeq: _7, ...rest } = entry
+  const { firstKeptSeq: _8, ...given } = rest
+  return given
+}
+
+/** The content as a line of memory would have it. */
+function contentOf(payload: EntryPayload, { blobs, oversize }: PrepareOptions): Fields {
+  const whole = oversize === "truncate" ? truncateOversize(payload, blobs) : payload
+  const place = { id: payload.id as string, parentId: null, seq: 0, timestamp: "" }
+  return JSON.parse(encodeEntry(placeEntry(whole, place))) as Fields
+}
+
+/** The entry with those blobs in place that are equal to the strings of the content. */
+async function withEqualBlobs(entry: Entry, content: Fields): Promise<Entry> {
+  const found = new Map<string, Uint8Array>()
+  for (const { pointer, encoding, hash } of blobRefs(entry)) {
+    const value = getAt(content, pointer)
+    if (typeof value !== "string") continue
+    const bytes = encoding === "base64" ? fromBase64(value) : new TextEncoder().encode(value)
+    if (bytes !== undefined && (await sha256Hex(bytes)) === hash) found.set(hash, bytes)
+  }
+  return restoreBlobs(entry, (hash) => found.get(hash)).entry
+}
+
+async function readEntry(
+  storage: SessionStorage,
+  session: string,
+  { head }: SessionState,
+  seq: Seq,
+  o: CallOptions,
+): Promise<Entry | undefined> {
+  const { log } = head as Head
+  const [line] = await retryUnavailable(() => readLines(storage, session, { from: seq, to: seq + 1, log }, o))
+  return line === undefined ? undefined : parseEntry(line, seq)
+}
+
+function oldestHeld(log: EntryLog): number {
+  for (let seq = log.from; seq < log.end; seq++) {
+    const entry = log.at(seq)
+    if (entry !== undefined) return timeOf(entry)
+  }
+  return Number.NaN
+}
+
+function tooLongToSearch(session: string, id: string, bytes: number): SessionError {
+  const message = `The id ${JSON.stringify(id)} has no time in it, so all ${bytes} bytes of ${session} would be searched for it, more than ${SEARCHED_WITHOUT_TIME_BYTES}. Use a ULID, or pass \`repeats: "log"\` to search them, or \`repeats: "end"\` to search only the lines in memory.`
+  return new SessionError("invalid", message, { session })
+}
