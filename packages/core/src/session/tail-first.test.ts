@@ -120,7 +120,8 @@ describe("tail-first opening", () => {
             if (before !== undefined) expect(page.entries).toHaveLength(limit)
           } while (before !== undefined)
           const leaf = slots.findLastIndex((slot) => slot !== undefined)
-          const path = expectPath(slots, leaf < 0 ? null : leaf).map((seq) => slots[seq] as Entry)
+          const isReset = slots[leaf]?.type === "leaf" && slots[leaf].parentId === null
+          const path = expectPath(slots, leaf < 0 || isReset ? null : leaf).map((seq) => slots[seq] as Entry)
           expect(found).toEqual(path.filter(({ type }) => types === null || types.includes(type)))
         },
       ),

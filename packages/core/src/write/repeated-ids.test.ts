@@ -83,7 +83,7 @@ test("the order of keys, the timestamp, and a string for a text block do not cou
     tokensBefore: 1,
     readFiles: [],
     modifiedFiles: [],
-  } as NewEntry)
+  })
   await session.append({
     id: "c",
     type: "compaction",
@@ -92,7 +92,7 @@ test("the order of keys, the timestamp, and a string for a text block do not cou
     tokensBefore: 1,
     readFiles: [],
     modifiedFiles: [],
-  } as NewEntry)
+  })
   expect(session.head?.next).toBe(4)
 })
 
