@@ -75,6 +75,7 @@ export type { WindowTable } from "./compaction/settings/windows.ts"
 export type {
   CopyOptions,
   ExportOptions,
+  Importer,
   ImportFormat,
   ImportOptions,
   ImportResult,

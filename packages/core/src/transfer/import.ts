@@ -1,6 +1,7 @@
-/** Imports a session from a file: a log of this format with its lines unchanged, an older log migrated. */
+/** Imports a session from a file: a log of this format with its lines unchanged, an older log migrated, another format by an importer. */
 import type { BlobLimits } from "../format/blobs.ts"
 import type { Diagnostic } from "../format/diagnostics.ts"
+import { SessionError } from "../format/errors.ts"
 import { parseLine } from "../format/line.ts"
 import { type Extensions, nameProblem } from "../format/names.ts"
 import { type NewEntry, normalizeNewEntry, normalizeWithAnyNames, placeEntry } from "../format/new-entry.ts"
@@ -12,10 +13,11 @@ import { type Hooks, runAppendHooks } from "../session/hooks.ts"
 import type { ImportOptions, ImportResult, ImportSource } from "../session/types.ts"
 import { signalOf } from "../storage/signals.ts"
 import type { CallOptions, Seq, SessionStorage } from "../storage/contract.ts"
+import { foreignLogToWrite } from "./import-foreign.ts"
 import { olderLogToWrite } from "./import-older.ts"
 import { ownLogToWrite } from "./import-own.ts"
 import { ownBlobs } from "./own-blobs.ts"
-import { checkFormat, identifySource, openSource } from "./source.ts"
+import { type ChunkSource, checkFormat, identifySource, linesOf, openSource } from "./source.ts"
 import { toStoredForm } from "./stored-form.ts"
 import { type ImportedLog, type LineToWrite, writeLog } from "./write-log.ts"
 
@@ -38,14 +40,7 @@ export async function importSession(
   settings: ImportSettings,
   o: ImportOptions = {},
 ): Promise<{ readonly result: ImportResult; readonly header: Header }> {
-  const opened = await openSource(source, o.signal)
-  const ownHeader = await identifySource(opened)
-  const own = ownBlobs(o.blobs)
-  const found =
-    ownHeader === undefined
-      ? await olderLogToWrite(storage, opened, id, settings.blobs, own)
-      : ownLogToWrite(storage, opened, ownHeader, id, settings.blobs, own)
-  checkFormat(o.from, found.from.format)
+  const found = await logToWrite(storage, await openSource(source, o.signal), id, settings, o)
   const log = withHooks(storage, found, settings, signalOf(o))
   const diagnostics: Diagnostic[] = []
   const written = await writeLog(storage, log, {
@@ -56,6 +51,28 @@ export async function importSession(
   })
   const result = { id, lines: written.lines, from: log.from, diagnostics }
   return { result, header: parseLine(written.header).record as unknown as Header }
+}
+
+async function logToWrite(
+  storage: SessionStorage,
+  chunks: ChunkSource,
+  id: string,
+  { blobs }: ImportSettings,
+  o: ImportOptions,
+): Promise<ImportedLog> {
+  const own = ownBlobs(o.blobs)
+  if (typeof o.from === "object") return foreignLogToWrite(storage, chunks, o.from, id, blobs, own, o)
+  if (o.beside !== undefined) {
+    throw new SessionError("invalid", "`beside` is for an importer: give one as `from`, or leave `beside` out.")
+  }
+  const lines = linesOf(chunks)
+  const header = await identifySource(lines)
+  const found =
+    header === undefined
+      ? await olderLogToWrite(storage, lines, id, blobs, own)
+      : ownLogToWrite(storage, lines, header, id, blobs, own)
+  checkFormat(o.from, found.from.format)
+  return found
 }
 
 /**

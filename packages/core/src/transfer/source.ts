@@ -13,17 +13,24 @@ export type LineSource = () => AsyncIterable<ReadLine>
 
 type Chunk = Uint8Array | string
 
+/** The pieces of the file from the beginning, at each call. */
+export type ChunkSource = () => AsyncIterable<Chunk> | Iterable<Chunk>
+
 /** Keeps a source that can be read only once in memory. */
-export async function openSource(source: ImportSource, signal?: AbortSignal): Promise<LineSource> {
-  if (typeof source === "function") return () => readLines(source())
-  if (typeof source === "string" || source instanceof Uint8Array) return () => readLines([source])
+export async function openSource(source: ImportSource, signal?: AbortSignal): Promise<ChunkSource> {
+  if (typeof source === "function") return source
+  if (typeof source === "string" || source instanceof Uint8Array) return () => [source]
   const chunks: Chunk[] = []
   for await (const chunk of source) {
     checkSignal(signal)
     // Copied because a source may reuse its buffer.
     chunks.push(typeof chunk === "string" ? chunk : chunk.slice())
   }
-  return () => readLines(chunks)
+  return () => chunks
+}
+
+export function linesOf(chunks: ChunkSource): LineSource {
+  return () => readLines(chunks())
 }
 
 /**
@@ -50,10 +57,11 @@ export async function identifySource(source: LineSource): Promise<string | undef
 export function checkFormat(expected: ImportFormat | undefined, format: string): void {
   const found = format === FORMAT ? "sessions" : format
   if (expected === undefined || expected === "auto" || expected === found) return
-  throw new SessionError(
-    "not_a_session",
-    `The file is not in the format "${expected}", but in "${found}". Give that, or "auto".`,
-  )
+  throw otherFormat(expected, `It is in "${found}": give that, or "auto".`)
+}
+
+export function otherFormat(expected: string, advice: string): SessionError {
+  return new SessionError("not_a_session", `The file is not in the format "${expected}". ${advice}`)
 }
 
 /** The first record that is not a title slot; `identifySource` has found that it is a header. */

@@ -1,0 +1,171 @@
+/** Imports a session of another format: an `Importer` of the caller reads the file and yields the records of the log. */
+import type { BlobLimits } from "../format/blobs.ts"
+import type { Report } from "../format/diagnostics.ts"
+import { type Entry, entryProblem } from "../format/entry.ts"
+import { SessionError } from "../format/errors.ts"
+import { type Header, headerProblem, type Origin } from "../format/header.ts"
+import { encodeHeader } from "../format/line.ts"
+import { isObject } from "../format/shape.ts"
+import type { Importer, ImportOptions } from "../session/types.ts"
+import { checkSignal, signalOf } from "../storage/signals.ts"
+import type { SessionStorage } from "../storage/contract.ts"
+import { type OwnBlobs, withOwnBlobs } from "./own-blobs.ts"
+import { type ChunkSource, otherFormat } from "./source.ts"
+import { toStoredForm } from "./stored-form.ts"
+import type { ImportedLog } from "./write-log.ts"
+
+/** How much of the text `identify` gets, in UTF-16 units. */
+const START_UNITS = 65_536
+
+/** Reads the beginning of the session, for its header. Throws `not_a_session`, and `invalid` for a wrong importer or header. */
+export async function foreignLogToWrite(
+  storage: SessionStorage,
+  chunks: ChunkSource,
+  importer: Importer,
+  id: string,
+  limits: BlobLimits,
+  own: OwnBlobs,
+  o: ImportOptions,
+): Promise<ImportedLog> {
+  checkImporter(importer)
+  const { format } = importer
+  if (!importer.identify(await startOf(chunks, o))) throw otherFormat(format, "Its importer does not know the file.")
+  const found = await firstRecord(recordsOf(chunks, importer, undefined, o))
+  const header = withOwnBlobs(checkHeader(found, importer, id), own, 0)
+  const line = encodeHeader(header)
+  let counted: number | undefined
+  return {
+    id,
+    // Until the log is measured, its lines are counted with as many digits as they can have.
+    header: (lines = counted ?? Number.MAX_SAFE_INTEGER) => encodeHeader(withCount(header, lines)),
+    async *lines(report) {
+      let seq = 0
+      for await (const record of recordsOf(chunks, importer, report, o)) {
+        if (seq === 0) {
+          if (encodeHeader(withOwnBlobs(checkHeader(record, importer, id), own, 0, report)) !== line)
+            throw changed(format)
+        } else {
+          yield toStoredForm(storage, withOwnBlobs(checkEntry(record, seq, format), own, seq, report), seq, limits)
+        }
+        seq++
+      }
+      counted = seq
+    },
+    from: { format, version: header.origin.version },
+  }
+}
+
+type ForeignHeader = Header & { readonly origin: Origin }
+
+/** The records of one call of `read`. Without `report`, its diagnostics are left out. */
+function recordsOf(
+  chunks: ChunkSource,
+  importer: Importer,
+  report: Report | undefined,
+  o: ImportOptions,
+): AsyncIterable<unknown> {
+  const beside = (name: string): AsyncIterable<Uint8Array> | undefined => {
+    const file = o.beside?.(name)
+    return file && checked(file, o.signal)
+  }
+  const note: Report = (diagnostic) => report?.(diagnostic)
+  return importer.read({ main: textOf(chunks, o, report), beside }, { ...signalOf(o), note })
+}
+
+async function firstRecord(records: AsyncIterable<unknown>): Promise<unknown> {
+  for await (const record of records) return record
+  return undefined
+}
+
+async function startOf(chunks: ChunkSource, o: ImportOptions): Promise<string> {
+  let start = ""
+  for await (const text of textOf(chunks, o)) {
+    start += text
+    if (start.length >= START_UNITS) break
+  }
+  return start.slice(0, START_UNITS)
+}
+
+/** The file as text, without its BOM. Bytes that are not UTF-8 become U+FFFD, and are reported once. */
+async function* textOf(
+  chunks: ChunkSource,
+  o: ImportOptions,
+  report?: Report,
+): AsyncGenerator<string, void, undefined> {
+  const decoder = new TextDecoder("utf-8", { ignoreBOM: true })
+  let strict: TextDecoder | undefined = new TextDecoder("utf-8", { ignoreBOM: true, fatal: true })
+  let isFirst = true
+  const decode = (bytes: Uint8Array | undefined): string => {
+    const stream = { stream: bytes !== undefined }
+    try {
+      strict?.decode(bytes, stream)
+    } catch {
+      strict = undefined
+      const message = "The file is not UTF-8. Bytes that cannot be read were replaced by U+FFFD."
+      report?.({ code: "unparsable_line", message })
+    }
+    return decoder.decode(bytes, stream)
+  }
+  for await (const chunk of checked(chunks(), o.signal)) {
+    // Text ends a character that the bytes before it have begun.
+    let text = typeof chunk === "string" ? decode(undefined) + chunk : decode(chunk)
+    if (text === "") continue
+    if (isFirst) text = text.replace(/^\uFEFF/, "")
+    isFirst = false
+    if (text !== "") yield text
+  }
+  const rest = decode(undefined)
+  if (rest !== "") yield rest
+}
+
+/** Ends a reading when the import is aborted, also in an importer that does not look at the signal. */
+async function* checked<T>(
+  source: AsyncIterable<T> | Iterable<T>,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<T, void, undefined> {
+  for await (const chunk of source) {
+    checkSignal(signal)
+    yield chunk
+  }
+}
+
+/** The file's branches were left knowingly: they have no `leaf` entries that say so. */
+function withCount(header: ForeignHeader, lines: number): Header {
+  return { ...header, origin: { settled: lines, ...header.origin, lines } }
+}
+
+function checkImporter(importer: Importer): void {
+  const isNamed = typeof importer.format === "string" && importer.format !== ""
+  if (isNamed && typeof importer.identify === "function" && typeof importer.read === "function") return
+  throw new SessionError(
+    "invalid",
+    "An importer needs `format`, the name of its format, and the functions `identify` and `read`.",
+  )
+}
+
+function checkHeader(record: unknown, { format }: Importer, id: string): ForeignHeader {
+  const header = isObject(record) && record["type"] === "session" ? { ...record, id } : undefined
+  if (header === undefined) throw refused(format, 0, "The first record must be the header, of type session.")
+  const problem = headerProblem(header)
+  if (problem !== undefined) throw refused(format, 0, problem)
+  const { origin } = header as Partial<ForeignHeader>
+  if (origin?.format === format) return header as unknown as ForeignHeader
+  throw refused(format, 0, `origin.format must be ${JSON.stringify(format)}, the importer's format.`)
+}
+
+function checkEntry(record: unknown, seq: number, format: string): Entry {
+  const entry = isObject(record) ? { ...record, seq } : record
+  const problem = entryProblem(entry)
+  if (problem !== undefined) throw refused(format, seq, problem)
+  return entry as Entry
+}
+
+function refused(format: string, seq: number, problem: string): SessionError {
+  const message = `The importer of "${format}" yielded a wrong record (number ${seq}, the header being 0). ${problem}`
+  return new SessionError("invalid", message)
+}
+
+function changed(format: string): SessionError {
+  const message = `The importer of "${format}" yielded different headers in two readings: the file changed, or its importer does not repeat itself.`
+  return new SessionError("conflict", message)
+}
