@@ -25,7 +25,7 @@ import {
 } from "../format/shape.ts"
 import type { Tips } from "../log/tips.ts"
 import type { Seq } from "../storage/contract.ts"
-import { type InfoProjection, withTips } from "./projection.ts"
+import { type InfoProjection, isParent, withTips } from "./projection.ts"
 
 /** Fields of older programs. */
 interface OlderDoubts {
@@ -125,7 +125,7 @@ const check: Check = all(
     kind: optional(isString),
     cronJobId: optional(isString),
     systemPromptOverride: optional(isString),
-    parentSession: optional(isMap),
+    parentSession: optional((value) => (isParent(value) ? undefined : " must be {id} or {ref}.")),
     model: optional(shape({ provider: isString, model: isString })),
     metadata: isMap,
     metrics: all(

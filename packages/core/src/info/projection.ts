@@ -369,7 +369,7 @@ function projectMetadata(next: Mutable<InfoProjection>, { key, value }: Fields):
   if (key === "cwd" && isText(value)) next.cwd = value
 }
 
-function isParent(value: unknown): value is ParentSession {
+export function isParent(value: unknown): value is ParentSession {
   return isObject(value) && (isText(value["id"]) || isText(value["ref"]))
 }
 

@@ -245,3 +245,18 @@ function aside(seq: number): Entry {
   const message = { role: "user" as const, content: [] }
   return { type: "message", id: `${seq}`.padStart(26, "0"), parentId: null, seq, timestamp: "", message }
 }
+
+test("a stored projection whose parent session has neither an id nor a ref is none", () => {
+  const stored = startProjection({ ...HEADER_OF_FORK, parentSession: { id: "p" } } as never, "log")
+  expect(parseProjection(encodeProjection(stored))?.parentSession).toEqual({ id: "p" })
+  for (const parentSession of [{}, { ie: "p" }, { id: 5 }, [], "p"])
+    expect(parseProjection(encodeProjection({ ...stored, parentSession } as never))).toBeUndefined()
+})
+
+const HEADER_OF_FORK = {
+  type: "session",
+  format: "@sessions",
+  version: 4,
+  id: "s",
+  timestamp: "2026-01-31T09:30:00.000Z",
+}

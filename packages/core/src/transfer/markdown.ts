@@ -55,9 +55,8 @@ function documentHead(id: string, projection: InfoProjection): string {
   const facts = [`- Session: ${inlineText(id)}`, `- Started: ${timeText(projection.createdAt)}`]
   if (projection.cwd !== undefined) facts.push(`- Directory: ${inlineText(projection.cwd)}`)
   if (projection.parentSession !== undefined) {
-    facts.push(
-      `- Forked from: ${inlineText("id" in projection.parentSession ? projection.parentSession.id : projection.parentSession.ref)}`,
-    )
+    const { id: parent, ref }: Readonly<Record<string, unknown>> = { ...projection.parentSession }
+    facts.push(`- Forked from: ${inlineText(textOf(parent ?? ref))}`)
   }
   return `# ${inlineText(title)}\n\n${facts.join("\n")}\n`
 }
