@@ -75,6 +75,30 @@ void describe("turns", { concurrency: 4 }, () => {
     assert.equal(log.filter(({ message }) => message?.["role"] === "toolResult").length, 6)
   })
 
+  check("a branch that another tab made is named; a person can go there, or stay and settle it", async (open) => {
+    const one = await open()
+    await ask(one, "How do branches work?", /Looking writes nothing/)
+    const two = await open(`#${sessionId(one)}`)
+    await answered(two, "Looking writes nothing")
+    // The second tab is in the middle of its turn when the first one continues from its question.
+    await sendAndStopAt(two, "What is in storage?", { selector: ".live", text: "One note" })
+    await asked(one, ["How do branches work?", "What is in storage?"])
+    await send(one, "Can I export a file?")
+    await asked(one, ["How do branches work?", "What is in storage?", "Can I export a file?"])
+    // The clock is that of both tabs.
+    await two.clock.resume()
+    await answered(one, "Drop such a file")
+    await answered(two, "A browser may clear")
+    await Promise.all([ready(one), ready(two)])
+    for (const page of [one, two]) await page.getByText("Both branches are kept.").waitFor()
+    await two.getByText("Another tab continued this session at the same time: “Can I export a file?”").waitFor()
+    await two.getByRole("button", { name: "Go there" }).click()
+    await asked(two, ["How do branches work?", "What is in storage?", "Can I export a file?"])
+    await answered(two, "Drop such a file")
+    // The choice is in the log, and the other tab no longer asks.
+    for (const page of [one, two]) await page.getByText("Both branches are kept.").waitFor({ state: "detached" })
+  })
+
   check("a turn of one tab appears in another tab that writes nothing", async (open) => {
     const one = await open()
     await ask(one, "How do branches work?", /Looking writes nothing/)

@@ -9,7 +9,7 @@ import { createShownSession, type ShownSession } from "./shown-session.ts"
 import { createStore, type Store } from "./state.ts"
 import { createTurns, type Turns } from "./turns.ts"
 
-export interface App extends Omit<Listing, "changed">, Pick<ShownSession, "show" | "view">, Turns {
+export interface App extends Omit<Listing, "changed">, Pick<ShownSession, "show" | "view" | "goTo" | "settle">, Turns {
   readonly store: Store
   /** Asks the browser not to clear the stored sessions. */
   readonly persist: () => Promise<void>
@@ -53,6 +53,16 @@ export function createApp(openId: string | undefined): App {
     refresh,
     show: shown.show,
     view: shown.view,
+    goTo: shown.goTo,
+    settle: shown.settle,
+    async remove(id) {
+      // Closed before, so that the deletion is not taken for one by another tab.
+      const isShown = store.get().openId === id
+      if (isShown) await shown.show(undefined)
+      const removed = await listing.remove(id)
+      if (isShown && !removed) await shown.show(id)
+      return removed
+    },
     async persist() {
       const persisted = await storage.persist()
       const text =

@@ -23,7 +23,9 @@ export function createContext(sessions: Sessions, storage: IndexedDbStorage, sto
     store,
     async attempt(doing, work) {
       try {
-        return await work()
+        const result = await work()
+        if (store.get().notice?.doing === doing) store.set({ notice: undefined })
+        return result
       } catch (error) {
         store.set({ notice: noticeOf(error, doing) })
         return undefined

@@ -3,6 +3,8 @@ import { hasCode, type ErrorCode } from "@sessions/core"
 
 export interface Notice {
   readonly kind: "error" | "done"
+  /** The action that failed: the notice ends when it succeeds. */
+  readonly doing?: string
   readonly text: string
   /** The error message of the library. */
   readonly detail?: string
@@ -12,8 +14,8 @@ export interface Notice {
 export function noticeOf(error: unknown, doing: string): Notice {
   const message = error instanceof Error ? error.message : String(error)
   const sentence = (Object.entries(SENTENCES) as [ErrorCode, string][]).find(([code]) => hasCode(error, code))?.[1]
-  if (sentence === undefined) return { kind: "error", text: `Could not ${doing}. ${message}` }
-  return { kind: "error", text: `Could not ${doing}. ${sentence}`, detail: message }
+  if (sentence === undefined) return { kind: "error", doing, text: `Could not ${doing}. ${message}` }
+  return { kind: "error", doing, text: `Could not ${doing}. ${sentence}`, detail: message }
 }
 
 /** Without the codes whose messages suit users already (`not_a_session`, `too_large`, `compaction_failed`, …). */
@@ -27,7 +29,8 @@ const SENTENCES: Partial<Record<ErrorCode, string>> = {
     "It was written by a newer version of this program. Reload the page to get that version; nothing was changed.",
   conflict: "Other tabs kept writing to this session at the same time. Your change was not written: try again.",
   not_found: "It is no longer there: it was deleted, perhaps in another tab.",
-  unavailable: "The browser's storage did not answer. Nothing was written: try again, or reload the page.",
+  unavailable:
+    "The browser's storage did not answer, or a part of this page could not be loaded without a network. Nothing was written: try again.",
   indeterminate: "The browser lost its storage during the write. Reload the page to see whether it was written.",
   corrupt: "The stored data was damaged by something else. Nothing was changed; export what can still be read.",
   closed: "This session was closed meanwhile. Open it again.",

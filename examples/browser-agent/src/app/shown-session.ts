@@ -10,6 +10,10 @@ export interface ShownSession {
   readonly show: (id: string | undefined) => Promise<void>
   /** Shows another branch. Writes nothing; the next message continues that branch. */
   readonly view: (leaf: string) => Promise<void>
+  /** Makes another branch the session's own, for all tabs that open it. Branches that were shown as others are settled by that. */
+  readonly goTo: (id: string) => Promise<void>
+  /** Settles another branch: it stays in the outline, and is not pointed out any more. */
+  readonly settle: (id: string) => Promise<void>
   readonly current: () => Opened | undefined
   /** Makes the view follow the session's leaf. The returned function makes it stay at the leaf of that moment. */
   readonly followLeaf: (id: string) => (session: Session) => void
@@ -30,7 +34,7 @@ export function createShownSession(
       const conversation = await readConversation(session, viewed, model().window)
       if (current === latest && store.get().openId === session.id) store.set({ conversation })
     } catch (error) {
-      // `closed`: the session is being reopened, and is read again then.
+      // `closed`: another session is shown by now.
       if (current === latest && !hasCode(error, "closed")) store.set({ notice: noticeOf(error, "read the session") })
     }
   }
@@ -55,6 +59,7 @@ export function createShownSession(
           store.set({ notice: { kind: "done", text: "The session was deleted in another tab." } })
           onListChanged()
         },
+        outdated: () => isShown() && void show(id),
         turnElsewhere: (running) => isShown() && store.set({ runsElsewhere: running }),
         compacting: (running) => isShown() && store.set({ compacting: running }),
         failed: (error) => isShown() && store.set({ notice: noticeOf(error, "follow the session") }),
@@ -83,6 +88,15 @@ export function createShownSession(
       viewed = leaf
       await opened?.run(read)
       viewed = store.get().conversation?.leaf
+    },
+    async goTo(id) {
+      const session = opened
+      if (session === undefined) return
+      viewed = undefined
+      await attempt("go to the branch", () => session.run((session) => session.branch(id)))
+    },
+    async settle(id) {
+      await attempt("settle the branch", async () => opened?.run((session) => session.settle([id])))
     },
     current: () => opened,
     followLeaf(id) {

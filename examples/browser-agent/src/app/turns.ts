@@ -96,7 +96,18 @@ export function createTurns(context: Context, shown: ShownSession, listing: List
         await shown.current()?.run(async (session) => {
           // Summarizes the branch that is shown.
           if (leaf !== null && session.leafId !== leaf) await session.branch(leaf)
-          const { fits, tooLarge } = await session.compact()
+          let isShort = false
+          const stop = session.on("compact_failed", ({ kind }) => void (isShort ||= kind === "nothing_to_cut"))
+          const compacted = await session.compact().catch((error: unknown) => {
+            if (!isShort) throw error
+          })
+          stop()
+          if (compacted === undefined) {
+            return store.set({
+              notice: { kind: "done", text: "There is nothing to summarize yet: all of it is recent." },
+            })
+          }
+          const { fits, tooLarge } = compacted
           if (!fits) store.set({ notice: { kind: "done", text: tooLarge ?? "It is still too long for the model." } })
         })
       })

@@ -1,5 +1,6 @@
 /** The displayed state of a session at one of its leaves. */
 import type { Entry, Session } from "@sessions/core"
+import { textOf } from "../agent/messages.ts"
 import { type ContextBar, contextBar } from "./context-bar.ts"
 import { type Line, linesOf, messageOf, type Unfinished, unfinishedOf } from "./lines.ts"
 import { newestBelow, pathTo, type ShownNode, type ShownTree, shownTree } from "./tree.ts"
@@ -16,8 +17,17 @@ export interface Conversation {
   readonly readOnly: string | undefined
   /** Why the last automatic compaction failed, as a sentence. */
   readonly notSummarized: string | undefined
-  /** The leaf of a branch that another tab wrote at the same time as this one. */
-  readonly otherLeaf: string | undefined
+  /** The branches that other tabs have written and no one has settled, newest first. */
+  readonly others: readonly OtherBranch[]
+}
+
+export interface OtherBranch {
+  /** The last entry of its conversation. */
+  readonly id: string
+  /** The first question that only this branch has, shortened; its first other text if it has no question. */
+  readonly text: string
+  /** The number of its messages after the fork. */
+  readonly messages: number
 }
 
 /** @param from the entry whose newest descendant is shown; undefined for the session's leaf */
@@ -42,21 +52,22 @@ export async function readConversation(
     unfinished: unfinishedOf(path, entries, leaf),
     readOnly: session.diagnostics.find(({ code }) => code === "unknown_version")?.message,
     notSummarized: session.diagnostics.find(({ code }) => code === "compaction_failed")?.message,
-    otherLeaf: otherLeafOf(session, tree, path),
+    others: await othersOf(session, tree, path),
   }
 }
 
-/** Undefined as soon as the conversation was continued here. */
-function otherLeafOf(session: Session, tree: ShownTree, path: readonly ShownNode[]): string | undefined {
-  const diverged = session.diagnostics.find(({ code }) => code === "diverged")
-  for (const id of [diverged?.leaf, diverged?.otherLeaf]) {
-    if (id === undefined || id === null || !tree.at.has(id)) continue
-    const there = new Set(pathTo(tree, id))
-    const apart = path.filter((node) => !there.has(node))
-    const questions = apart.filter(({ entry }) => messageOf(entry)?.role === "user").length
-    if (!there.has(path.at(-1) as ShownNode) && apart.length > 0 && questions <= 1) return id
-  }
-  return undefined
+async function othersOf(session: Session, tree: ShownTree, path: readonly ShownNode[]): Promise<OtherBranch[]> {
+  const shown = new Set(path)
+  const branches = (await session.branches()).filter(({ id, settled, current }) => {
+    const node = tree.at.get(id)
+    return !settled && !current && node !== undefined && !shown.has(node)
+  })
+  return branches.map(({ id, messages }) => {
+    const apart = pathTo(tree, id).filter((node) => !shown.has(node))
+    const said = apart.map(({ entry }) => messageOf(entry)).filter((message) => message !== undefined)
+    const text = textOf((said.find(({ role }) => role === "user") ?? said[0])?.content)
+    return { id, messages, text: text.trim().replace(/\s+/g, " ").slice(0, 80) }
+  })
 }
 
 function leafFrom(tree: ShownTree, current: string | null, from: string | null | undefined): string | null {

@@ -3,6 +3,7 @@ import type { State } from "../app/state.ts"
 import type { Conversation } from "../sessions/conversation.ts"
 import { button } from "./buttons.ts"
 import { h, reconcile, setText } from "./dom.ts"
+import { count } from "./format.ts"
 import { lineElement, type LineItem } from "./line.ts"
 import { prose } from "./prose.ts"
 import type { View } from "./view.ts"
@@ -59,7 +60,7 @@ export function createChat(app: App, suggest: (text: string) => void): View {
       for (const button of lines.querySelectorAll<HTMLButtonElement>("button.writes")) button.disabled = locked
       drawLive(state)
       const notes = notesOf(state)
-      const key = JSON.stringify(notes.map(({ text, act }) => [text, act?.name]))
+      const key = JSON.stringify(notes)
       if (key !== drawn) after.replaceChildren(...notes.map((note) => noteElement(note, app)))
       drawn = key
       const other = conversation?.id !== shown
@@ -93,13 +94,13 @@ function itemsOf(conversation: Conversation | undefined, calling: string | undef
 
 interface StatusNote {
   readonly text: string
-  readonly act?: { readonly name: string; readonly run: (app: App) => Promise<void> }
+  readonly acts?: readonly { readonly name: string; readonly run: (app: App) => Promise<void> }[]
 }
 
 /** Notes about the state of the conversation, shown at its end. */
 function notesOf({ conversation, turns, runsElsewhere, compacting }: State): readonly StatusNote[] {
   if (conversation === undefined || turns.has(conversation.id)) return []
-  const { unfinished, otherLeaf, readOnly, notSummarized } = conversation
+  const { unfinished, others, readOnly, notSummarized } = conversation
   const notes: StatusNote[] = []
   if (readOnly !== undefined) notes.push({ text: `${readOnly} It can be read and exported here, but not continued.` })
   if (runsElsewhere)
@@ -108,20 +109,25 @@ function notesOf({ conversation, turns, runsElsewhere, compacting }: State): rea
     const { why, from } = unfinished
     notes.push({
       text: `${why} Everything above is saved.`,
-      act: { name: "Continue", run: (app) => app.continueTurn(from) },
+      acts: [{ name: "Continue", run: (app) => app.continueTurn(from) }],
     })
   }
   if (notSummarized !== undefined) notes.push({ text: `The session could not be summarized. ${notSummarized}` })
-  if (otherLeaf !== undefined) {
-    const text = "Another tab continued from here at the same time. Both branches are kept."
-    notes.push({ text, act: { name: "Show the other", run: (app) => app.view(otherLeaf) } })
+  for (const { id, text, messages } of readOnly === undefined && !compacting ? others : []) {
+    notes.push({
+      text: `Another tab continued this session at the same time: “${text}” (${count(messages, "message")}). Both branches are kept.`,
+      acts: [
+        { name: "Go there", run: (app) => app.goTo(id) },
+        { name: "Stay here", run: (app) => app.settle(id) },
+      ],
+    })
   }
   return notes
 }
 
-function noteElement({ text, act }: StatusNote, app: App): HTMLElement {
-  const run = act && button(undefined, act.name, () => void act.run(app), { class: "plain small" })
-  return h("div", { class: "status-note", role: "note" }, h("span", {}, text), run)
+function noteElement({ text, acts = [] }: StatusNote, app: App): HTMLElement {
+  const buttons = acts.map(({ name, run }) => button(undefined, name, () => void run(app), { class: "plain small" }))
+  return h("div", { class: "status-note", role: "note" }, h("span", {}, text), ...buttons)
 }
 
 function statusOf({ openId, turns, compacting }: State): string {

@@ -85,7 +85,7 @@ export function createHeader(
     })
     if (!sure) return
     app.stop()
-    if (await app.remove(info.id)) await app.show(undefined)
+    await app.remove(info.id)
   }
 
   return {

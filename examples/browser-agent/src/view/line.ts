@@ -17,9 +17,7 @@ export interface LineItem extends Line {
 
 export function lineElement(line: LineItem, app: App): HTMLElement {
   if (line.kind === "summary") return summaryElement(line)
-  const body = h("div", { class: "body" })
-  if (line.kind === "user") body.append(h("p", {}, line.text))
-  else body.append(prose(line.text))
+  const body = h("div", { class: "body" }, prose(line.text))
   body.append(...line.calls.map((call) => callElement(call, call.call.id === line.calling)))
   if (line.cutOff) body.append(h("p", { class: "cut" }, "Cut off here."))
   const versions = line.versions.count > 1 && versionsElement(line.versions, app)
