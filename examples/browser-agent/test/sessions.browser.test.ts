@@ -55,6 +55,7 @@ void describe("sessions", { concurrency: 4 }, () => {
     await dialog.getByRole("button", { name: "Delete" }).click()
     await page.getByRole("heading", { name: "A new session" }).waitFor()
     await page.locator(".sessions li").nth(1).waitFor({ state: "detached" })
+    assert.equal(await page.getByText("deleted in another tab").count(), 0)
     assert.deepEqual(await page.locator(".sessions .title").allTextContents(), ["About branches"])
   })
 

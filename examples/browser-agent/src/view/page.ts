@@ -47,6 +47,6 @@ export function createPage(app: App): HTMLElement {
   app.store.subscribe(draw)
   draw()
   // On a touch screen the focus would open the keyboard over the page.
-  if (matchMedia("(hover: hover)").matches) queueMicrotask(composer.focus)
+  if (matchMedia("(hover: hover)").matches) queueMicrotask(() => composer.focus())
   return h("div", { class: "page" }, sidebar.element, main, outline.element, createDropZone(app))
 }
