@@ -44,6 +44,25 @@ test("a resume with a context of 100 KB is one GET, the first append after it on
   await again.close()
 })
 
+test("opening a compacted session reports a turn that another writer hid long ago, in one GET", async () => {
+  const bucket = new FakeBucket()
+  const sessions = createSessions({ storage: openStorage(bucket).storage })
+  const other = createSessions({ storage: openStorage(bucket).storage })
+  const session = await sessions.create()
+  await session.append(message("start"))
+  const { ids } = await (await other.open(session.id)).append(message("hidden"))
+  for (let n = 0; n < 300; n++) await session.append(message("x".repeat(1_800)))
+  await session.compact({ summarize: async () => "a summary", keepRecentTokens: 0 })
+  await Promise.all([sessions.close(), other.close()])
+
+  const { storage, store } = openStorage(bucket)
+  const again = createSessions({ storage })
+  const resumed = await again.open(session.id)
+  expect(resumed.diagnostics).toMatchObject([{ code: "diverged", tips: [{ seq: 2, id: ids[0] }] }])
+  expect(takeCounts(store)).toEqual({ get: 1 })
+  await again.close()
+})
+
 test("following a session is one GET every 2 s, one more for each append of another writer, and none for own ones", async () => {
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] })
   onTestFinished(() => void vi.useRealTimers())
