@@ -188,3 +188,19 @@ test("the tombstone of a session of which objects are left stays, so that a new 
   expect(await storage.collect()).toMatchObject({ left: 1 })
   expect(keysOf(bucket)).toContain("tails/dead1")
 })
+
+test("a copy of a put that arrives late does not let a late deletion remove a blob that was put since", async () => {
+  const { storage, store, bucket } = openStorage()
+  const collector = openStorage(bucket)
+  const bytes = new Uint8Array([1, 2, 3])
+  let copyOfPut = (): unknown => undefined
+  replaceNextPut(store, (_, proceed) => ((copyOfPut = proceed), proceed()), "blobs/")
+  const hash = await storage.blobs.put(bytes)
+  let lateDeletion = (): unknown => undefined
+  replaceNextPut(collector.store, (_, proceed) => ((lateDeletion = proceed), loseAnswer()), "blobs/")
+  const deleting = collector.storage.blobs.delete(hash, { ifPutBefore: Date.now() + 3_600_000 })
+  await deleting.catch(() => undefined)
+  await storage.blobs.put(bytes)
+  for (const late of [copyOfPut, lateDeletion]) expect(late).toThrow(/412/)
+  expect(await storage.blobs.get(hash)).toEqual(bytes)
+})

@@ -105,6 +105,41 @@ test("a creation whose answer is lost is not repeated once the session has been 
   expect(await storage.head("a")).toBeUndefined()
 })
 
+test("a creation that a proxy repeats is recognized after its log was replaced and the session deleted", async () => {
+  const { storage, store, bucket } = openStorage()
+  const other = openStorage(bucket).storage
+  replaceNextPut(store, async (_, proceed) => {
+    proceed()
+    const { next, log } = (await other.head("a")) ?? { next: 0, log: "" }
+    const replaced = (async function* () {
+      yield { from: 0, lines: linesOf(1, 50) }
+    })()
+    await other.replace?.("a", replaced, { expect: { next, log } })
+    await other.delete("a")
+    return proceed()
+  })
+  await expect(storage.append("a", linesOf(2), { expect: 0 })).rejects.toMatchObject({ code: "conflict" })
+  expect(await storage.head("a")).toBeUndefined()
+})
+
+test("a deletion that is slow to remove its objects leaves those of a session created since", async () => {
+  const { storage, store, bucket } = openStorage(undefined, SMALL_SIZES)
+  const other = openStorage(bucket, SMALL_SIZES).storage
+  await storage.append("a", linesOf(20), { expect: 0 })
+  store.fault = async (call, proceed) => {
+    if (call.method !== "list") return proceed()
+    store.fault = undefined
+    await other.append("a", linesOf(2), { expect: 0 })
+    await other.delete("a")
+    await other.append("a", linesOf(20, 100), { expect: 0 })
+    await other.docs.put("sessions/a/x", "{}", { expect: null })
+    return proceed()
+  }
+  expect(await storage.delete("a")).toMatchObject({ purged: true })
+  expect(await readLines(openStorage(bucket).storage, "a")).toEqual(linesOf(20, 100))
+  expect((await other.docs.get("sessions/a/x"))?.text).toBe("{}")
+})
+
 test("a deletion whose answer is lost does not delete the session created after it", async () => {
   const { storage, store, bucket } = openStorage(undefined, SMALL_SIZES)
   await storage.append("a", linesOf(2), { expect: 0 })

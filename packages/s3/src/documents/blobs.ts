@@ -1,6 +1,7 @@
 /**
  * Blobs: one object each, in an envelope whose token gives every put an ETag of its own. Otherwise a put of the same bytes would
- * not change the ETag, and a collector that looked at the blob before that put would delete it.
+ * not change the ETag, and a collector that looked at the blob before that put would delete it. Every write has a condition, so that no
+ * ETag recurs.
  */
 import { type BlobAdapter, type CallOptions, sha256Hex } from "@sessions/core/storage"
 import type { Deps } from "../base/deps.ts"
@@ -32,13 +33,46 @@ export function createBlobs(deps: TailDeps): BlobAdapter {
   }
 
   return {
-    put: (hash, content, { signal }) => {
-      const bytes = encodeEnvelope(content, createToken(time))
-      // Idempotent: a late or repeated put writes the same blob.
-      return withErrors(hash, "put", () =>
-        withRetries(deps, signal, (requestSignal) => store.put(keys.blob(hash), bytes, { signal: requestSignal })),
-      )
-    },
+    put: (hash, content, { signal }) =>
+      withErrors(hash, "put", async () => {
+        const key = keys.blob(hash)
+        const bytes = encodeEnvelope(content, createToken(time))
+        let etags = await conditionalWrites.etagForm()
+        const backoff = startBackoff(deps)
+        let base: string | undefined
+        for (;;) {
+          // Conditional: a copy that arrives late would bring back an earlier ETag, for which the late write of a collector waits.
+          const condition = conditionalWrites.conditionFor(base, etags)
+          try {
+            await sendOnce(deps, signal, (requestSignal) =>
+              store.put(key, bytes, { signal: requestSignal, ...(condition !== undefined && { condition }) }),
+            )
+            return
+          } catch (error) {
+            const isRefused = isRefusedCondition(error)
+            if (!isRefused) {
+              if (isRetryable(error) && (await backoff.pause(error, signal))) continue
+              throw error
+            }
+            const found = await withRetries(
+              deps,
+              signal,
+              (requestSignal) => store.head(key, { signal: requestSignal }),
+              backoff,
+            )
+            const isUnchanged = base !== undefined && found?.etag === base
+            // Another put has replaced the object since this one looked at it, so the blob is new enough.
+            if (base !== undefined && found !== undefined && !isUnchanged && !isTombstone(found.size)) return
+            if (isUnchanged) {
+              if (!(await backoff.pause(error, signal))) throw error
+              // The condition was refused although the blob is unchanged: the store may want another form of ETag.
+              await conditionalWrites.probeAgain().catch(() => undefined)
+              etags = await conditionalWrites.etagForm()
+            }
+            base = found?.etag
+          }
+        }
+      }),
 
     get: (hash, o) => withErrors(hash, "read", () => readBlob(deps, hash, o)),
 

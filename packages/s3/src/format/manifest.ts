@@ -90,7 +90,7 @@ type StoredManifest = Omit<Manifest, "generation" | "segments"> & {
   readonly segments: readonly (Omit<Segment, "blocks"> & { readonly pieces: Segment["blocks"] })[]
 }
 
-/** The token of the write that created the log: the log's identity begins with it. */
+/** The token of the write that created the session: the identity of its log begins with it, also after a replace. */
 export function creationTokenOf({ log }: Manifest): string {
   return log.slice(0, TOKEN_LENGTH)
 }

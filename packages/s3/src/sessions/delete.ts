@@ -38,25 +38,32 @@ export async function deleteSession(deps: TailDeps, session: string, lock: Write
   }
   const { manifest } = before
   const parts = manifest.segments.length + (tailBytesOf(manifest) > 0 ? 1 : 0)
-  return { bytes: manifest.bytes, parts, purged: await isPurged(deps, removeOthers(deps, session, generation)) }
+  return {
+    bytes: manifest.bytes,
+    parts,
+    purged: await isPurged(deps, removeEnded(deps, session, manifest.generation, generation)),
+  }
 }
 
 async function collectLeft(deps: TailDeps, session: string, lock: WriteLock): Promise<number> {
   return (await collectSession(deps, session, lock)).left
 }
 
-/** Removes the objects of all generations but the next one, also those that earlier deletions left. Returns how many are left. */
-async function removeOthers(deps: Deps, session: string, generation: string): Promise<number> {
-  let left = 0
-  for (const prefix of [deps.keys.segmentsOf(session), deps.keys.docsOf(session)]) {
-    const objects = await listObjects(deps, prefix, undefined)
-    const keys = objects.flatMap(({ key }) => {
-      const parts = deps.keys.partsOf(key)
-      return parts?.session === session && parts.generation !== generation ? [key] : []
-    })
-    left += (await removeObjects(deps, keys)).size
-  }
-  return left
+/** Removes the objects of generations that have ended, also those that earlier deletions left. Returns how many are left. */
+async function removeEnded(deps: TailDeps, session: string, ended: string, next: string): Promise<number> {
+  const objects = [
+    ...(await listObjects(deps, deps.keys.segmentsOf(session), undefined)),
+    ...(await listObjects(deps, deps.keys.docsOf(session), undefined)),
+  ].flatMap(({ key }) => {
+    const parts = deps.keys.partsOf(key)
+    return parts?.session === session && parts.generation !== next ? [{ key, generation: parts.generation }] : []
+  })
+  // The session may have been created and deleted again since. A generation that began before the listing has ended if the tail, read
+  // after the listing, has another one.
+  const isKnown = objects.every(({ generation }) => generation === ended)
+  const current = isKnown ? next : generationOf(await deps.tails.fetch(session))
+  const keys = objects.flatMap(({ key, generation }) => (generation === current ? [] : [key]))
+  return (await removeObjects(deps, keys)).size
 }
 
 /** The session is deleted, so a failure only means that objects are left: for another `delete`, or for garbage collection. */

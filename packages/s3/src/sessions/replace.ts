@@ -1,7 +1,13 @@
 /** Replaces the log of a session: writes the segments of the new log, then one conditional write of the tail commits it. */
 import { batchBytes, type Chunk, type Head, StorageError, utf8Length } from "@sessions/core/storage"
 import { createToken } from "../base/time.ts"
-import { emptyManifest, type Manifest, MAX_FIRST_LINE_BYTES, type Segment } from "../format/manifest.ts"
+import {
+  creationTokenOf,
+  emptyManifest,
+  type Manifest,
+  MAX_FIRST_LINE_BYTES,
+  type Segment,
+} from "../format/manifest.ts"
 import { encodeTail, type LiveTail, type Tail } from "../format/tail.ts"
 import { storageError } from "../requests/errors.ts"
 import { planSeal, type SegmentPlan, writeSealed } from "../segments/seal.ts"
@@ -20,7 +26,8 @@ export async function replaceLog(
   const before = await deps.tails.fetch(session, lock.signal)
   const { manifest } = requireHead(deps, session, before, expect)
   const written: Segment[] = []
-  const log = `${createToken(deps.time)}${createToken(deps.time)}`
+  // Begins with the token that created the session, by which its creator recognizes the tombstone if its answer was lost.
+  const log = `${creationTokenOf(manifest)}${createToken(deps.time)}`
   const removeWritten = async (): Promise<void> => removeSegments(deps, session, manifest.generation, written)
   let replacement: Omit<LiveTail, "etag">
   try {

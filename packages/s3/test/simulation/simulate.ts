@@ -49,7 +49,7 @@ export async function simulate(design: Design, seed: number): Promise<Outcome> {
     current: () => observed?.current?.log,
   }
   const others = [createReader(open(), dice, clock, records, view), createCollector(open(), dice, clock, records, o)]
-  if (dice.chance(0.3)) outage(clock, dice, network)
+  const endOutage = dice.chance(0.3) ? outage(clock, dice, network) : (): void => undefined
   const steps = 4 + dice.below(12)
   let running = 0
   for (const actor of [...writers, ...others]) {
@@ -63,6 +63,7 @@ export async function simulate(design: Design, seed: number): Promise<Outcome> {
     )
   }
   if (!(await clock.until(() => running === 0))) records.problems.push(`${running} actors never finish`)
+  endOutage()
   network.faultRate = 0
   if (o.deleteRate > 0 && dice.chance(0.7)) await advanceUntilSettled(clock, () => leaveDeleted(open(), clock, dice))
   // The last appends also have to hold while late requests still arrive.
@@ -131,11 +132,15 @@ async function leaveDeleted(storage: Simulated, clock: Clock, dice: Dice): Promi
   }
 }
 
-/** For a while almost every request fails. */
-function outage(clock: Clock, dice: Dice, network: Network): void {
+/** For a while almost every request fails. The returned function ends this for good. */
+function outage(clock: Clock, dice: Dice, network: Network): () => void {
   const { faultRate } = network
-  clock.at(dice.below(3_000), () => (network.faultRate = 0.97))
-  clock.at(3_000 + dice.below(12_000), () => (network.faultRate = faultRate))
+  const cancelBegin = clock.at(dice.below(3_000), () => (network.faultRate = 0.97))
+  const cancelEnd = clock.at(3_000 + dice.below(12_000), () => (network.faultRate = faultRate))
+  return () => {
+    cancelBegin()
+    cancelEnd()
+  }
 }
 
 async function repeat(actor: { step(): Promise<void> }, times: number): Promise<void> {
