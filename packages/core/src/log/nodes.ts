@@ -1,4 +1,5 @@
 /** Builds the tree of a log with its labels, for display. */
+import { cloneJson } from "../format/clone.ts"
 import type { Entry, AnyOwnEntry, OwnEntry } from "../format/entry.ts"
 import type { Seq } from "../storage/contract.ts"
 import type { EntryLog } from "./entry-log.ts"
@@ -14,7 +15,7 @@ export interface TreeNode<Own extends OwnEntry = AnyOwnEntry> {
   readonly deleted?: boolean
 }
 
-/** The roots, in log order. The log must be whole. */
+/** The roots, in log order. The log must be whole. A caller may change the nodes and their entries. */
 export function buildTree(log: EntryLog): readonly TreeNode[] {
   const labels = labelsOf(log)
   const { deleted } = log
@@ -22,7 +23,7 @@ export function buildTree(log: EntryLog): readonly TreeNode[] {
   const roots: TreeNode[] = []
   for (let seq = 0; seq < log.end; seq++) {
     const entry = log.at(seq)
-    const node: Growing | undefined = entry === undefined ? undefined : { entry, seq, children: NONE }
+    const node: Growing | undefined = entry === undefined ? undefined : { entry: cloneJson(entry), seq, children: NONE }
     nodes.push(node)
     if (node === undefined) continue
     const label = labels.get(seq)

@@ -13,6 +13,7 @@ import { toModelMessages } from "../context/model-messages.ts"
 import { renderMessages } from "../context/render.ts"
 import { unknownNames } from "../context/unknown-names.ts"
 import { repairMessages } from "../context/repair.ts"
+import { cloneJson } from "../format/clone.ts"
 import type { Diagnostic } from "../format/diagnostics.ts"
 import type { ModelMessage } from "../format/message.ts"
 import type { ContextState } from "../format/entry.ts"
@@ -51,6 +52,14 @@ export async function readContext(
     parts = { ...parts, diagnostics: [...parts.diagnostics, unknownWindow(pruning.unknownModel)] }
   const context = assembleContext({ ...selection, state }, parts, { window, count })
   return context.fits === false ? (await compactionFeature()).explainFit(context, { window, count }) : context
+}
+
+/** The context as a caller may change it: the messages that were read are those of the log in memory. */
+export function ownContext({ messages, ...rest }: SessionContext): SessionContext {
+  return {
+    ...cloneJson(rest),
+    messages: messages.map(({ entryId, kind, message }) => ({ entryId, kind, message: cloneJson(message) })),
+  }
 }
 
 /** The pruning of the call, else that of the settings; the window likewise. */

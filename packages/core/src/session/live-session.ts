@@ -3,6 +3,7 @@
  * enter here: checked, encoded, put at the end of the log in memory, queued.
  */
 import type { BlobLimits } from "../format/blobs.ts"
+import { cloneJson } from "../format/clone.ts"
 import type { Diagnostic } from "../format/diagnostics.ts"
 import { hasCode, SessionError } from "../format/errors.ts"
 import { unknownVersion } from "../format/identify.ts"
@@ -325,9 +326,12 @@ export class LiveSession implements QueueContext, CompactableSession {
     const savers = this.options.hooks.filter((hook) => hook.save !== undefined)
     if (savers.length === 0 && !this.events.has("appended")) return
     const entries = seqs.map((seq) => this.state.log.at(seq) as Entry)
-    const saved = { session: this.id, ids: entries.map((entry) => entry.id), head }
-    for (const hook of savers) runHook("save", () => hook.save?.(saved), this.reportHookFailure)
-    this.events.emit("appended", { entries, head })
+    for (const hook of savers) {
+      const saved = { session: this.id, ids: entries.map((entry) => entry.id), head: cloneJson(head) }
+      runHook("save", () => hook.save?.(saved), this.reportHookFailure)
+    }
+    if (this.events.has("appended"))
+      this.events.emit("appended", { entries: cloneJson(entries), head: cloneJson(head) })
   }
 
   readonly reportHookFailure = (hook: string, error: unknown): void => this.events.emit("hook_failed", { hook, error })
@@ -346,11 +350,11 @@ export class LiveSession implements QueueContext, CompactableSession {
     const { running } = this.turns
     this.#updateDiverged()
     if (running?.phase === "unopened" && entries.some(isConversation)) running.stale = true
-    this.events.emit("foreign", { entries })
+    if (this.events.has("foreign")) this.events.emit("foreign", { entries: cloneJson(entries) })
   }
 
   diverged(divergence: Divergence): void {
-    this.events.emit("diverged", divergence)
+    this.events.emit("diverged", cloneJson(divergence))
     // Two writers that both go on diverge with each append.
     this.report(toDiagnostic(divergence))
   }
@@ -376,7 +380,7 @@ export class LiveSession implements QueueContext, CompactableSession {
     const known = this.diagnostics.findIndex(({ code }) => code === diagnostic.code)
     if (known < 0) this.diagnostics.push(diagnostic)
     else this.diagnostics[known] = diagnostic
-    this.events.emit("diagnostic", diagnostic)
+    this.events.emit("diagnostic", cloneJson(diagnostic))
   }
 
   /** Removes the diagnostic of this code, which no longer holds. */

@@ -1,5 +1,6 @@
 /** Reads of an open session that return the log itself: entries, the tree, the information and the parts. */
 import { SessionError } from "../format/errors.ts"
+import { cloneJson } from "../format/clone.ts"
 import type { Entry } from "../format/entry.ts"
 import { rejectOnAbort, signalOf } from "../storage/signals.ts"
 import { StorageError } from "../storage/errors.ts"
@@ -45,7 +46,8 @@ export async function* readEntryRuns(
     }
   }
   for (let seq = Math.max(from, stored, state.log.from); seq < Math.min(to, state.log.end); seq++) {
-    yield* wholeRuns(live, [state.log.at(seq)], o)
+    // These are the log's own. Those above were parsed for this call.
+    yield* wholeRuns(live, [cloneJson(state.log.at(seq))], o)
   }
 }
 
@@ -83,7 +85,7 @@ export async function readTree(live: LiveSession, o: CallOptions = {}): Promise<
   const { log, leafId } = state
   const leaf = leafId === null ? undefined : log.find(leafId)
   const path = leaf === undefined ? [] : pathTo(log, leaf).seqs.map((seq) => (log.at(seq) as Entry).id)
-  return { roots: buildTree(log), leafId, path, diagnostics }
+  return { roots: buildTree(log), leafId, path, diagnostics: cloneJson(diagnostics) }
 }
 
 export async function readBranches(live: LiveSession, o: CallOptions = {}): Promise<readonly Branch[]> {

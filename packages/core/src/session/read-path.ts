@@ -3,6 +3,7 @@ import { blocksOf } from "../context/content.ts"
 import { selectContext, type SelectedEntry, type Selection } from "../context/select.ts"
 import { inState } from "../context/state-blobs.ts"
 import { SessionError } from "../format/errors.ts"
+import { cloneJson } from "../format/clone.ts"
 import type { Diagnostic } from "../format/diagnostics.ts"
 import type { Message } from "../format/message.ts"
 import type { ContextState, Entry } from "../format/entry.ts"
@@ -84,15 +85,15 @@ export async function restoreState(live: ReadableSession, selection: Selection, 
   return (entries[0] as typeof carrier).state
 }
 
-/** One page of messages. Rejects with `invalid` for a wrong limit, and with `not_found` for an unknown `before`. */
+/** One page of messages, which the caller may change. Rejects with `invalid` for a wrong limit, and with `not_found` for an unknown `before`. */
 export async function readMessages(live: ReadableSession, o: MessagesOptions = {}): Promise<MessagesPage> {
   const page = await readPage(live, o, (entry) => entry.type === "message" && isMessage(entry["message"]))
   const { entries } = await restoreSelected(live, page.entries, o)
   const messages = entries.map(({ seq, entry }): HistoryMessage => {
     const message = entry["message"] as Message
     const content = message.content === undefined ? undefined : blocksOf(message.content)
-    const sound = content === undefined ? message : { ...message, content }
-    return { entryId: entry.id, seq, timestamp: entry.timestamp, message: sound }
+    const sound = content === undefined || content === message.content ? message : { ...message, content }
+    return { entryId: entry.id, seq, timestamp: entry.timestamp, message: cloneJson(sound) }
   })
   return page.before === undefined ? { messages } : { messages, before: page.before }
 }

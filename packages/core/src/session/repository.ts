@@ -1,4 +1,5 @@
 /** `Sessions`: the repository of the sessions of one storage. Checks arguments and state, runs hooks, and calls the modules. */
+import { cloneJson } from "../format/clone.ts"
 import { checkExclusive, checkSettings } from "../compaction/settings/settings.ts"
 import { SessionError, hasCode } from "../format/errors.ts"
 import { type Header, headerProblem } from "../format/header.ts"
@@ -68,7 +69,7 @@ export function createSessions<Own extends OwnEntry = AnyOwnEntry, Metadata exte
     for (const hook of hooks) runHook(name, () => run(hook), onHookFailed)
   }
   const runCreateHooks = (session: string, header: Header): void =>
-    runHooks("create", (hook) => hook.create?.({ session, header }))
+    runHooks("create", (hook) => hook.create?.({ session, header: cloneJson(header) }))
 
   const sessions: Sessions = {
     storage,

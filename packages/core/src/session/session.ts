@@ -9,6 +9,7 @@ import type {
   CompactionStatus,
   CompactOptions,
 } from "../compaction/types.ts"
+import { cloneJson } from "../format/clone.ts"
 import type { Diagnostic } from "../format/diagnostics.ts"
 import type { NewEntry } from "../format/new-entry.ts"
 import type { Entry } from "../format/entry.ts"
@@ -23,7 +24,7 @@ import type { Branch } from "../log/branches.ts"
 import { branchingEntry } from "./branching-entry.ts"
 import { copyEntries } from "./hooks.ts"
 import { oneByOne } from "./one-by-one.ts"
-import { readContext } from "./context.ts"
+import { ownContext, readContext } from "./context.ts"
 import { findEntry, readMessages, readPath, unknownEntry } from "./read-path.ts"
 import { readBranches, readEntry, readEntryRuns, readInfo, readParts, readTree } from "./read-log.ts"
 import { compactionFeature } from "./features.ts"
@@ -70,7 +71,7 @@ export class SessionHandle implements Session {
   }
 
   get header(): Header {
-    return this.#live.state.header
+    return cloneJson(this.#live.state.header)
   }
 
   get leafId(): string | null {
@@ -78,11 +79,11 @@ export class SessionHandle implements Session {
   }
 
   get head(): Head | undefined {
-    return this.#live.state.head
+    return cloneJson(this.#live.state.head)
   }
 
   get diagnostics(): readonly Diagnostic[] {
-    return this.#live.diagnostics
+    return cloneJson(this.#live.diagnostics)
   }
 
   append(entries: NewEntry | readonly NewEntry[], o?: AppendOptions): Promise<AppendResult> {
@@ -107,7 +108,7 @@ export class SessionHandle implements Session {
   }
 
   async context(o?: ContextOptions): Promise<SessionContext> {
-    return readContext(this.#open(o), o, this.#owner.compaction)
+    return ownContext(await readContext(this.#open(o), o, this.#owner.compaction))
   }
 
   async messages(o?: MessagesOptions): Promise<MessagesPage> {
@@ -115,7 +116,7 @@ export class SessionHandle implements Session {
   }
 
   async path(o?: PathOptions): Promise<PathPage> {
-    return readPath(this.#open(o), o)
+    return cloneJson(await readPath(this.#open(o), o))
   }
 
   entries(range: { readonly from?: Seq; readonly to?: Seq } = {}, o: CallOptions = {}): AsyncIterable<Entry> {
@@ -123,7 +124,7 @@ export class SessionHandle implements Session {
   }
 
   async entry(id: string, o?: CallOptions): Promise<Entry | undefined> {
-    return readEntry(this.#open(o), id, o)
+    return cloneJson(await readEntry(this.#open(o), id, o))
   }
 
   async tree(o: CallOptions = {}): Promise<SessionTree> {
@@ -224,7 +225,7 @@ export class SessionHandle implements Session {
   }
 
   async info(o?: CallOptions): Promise<SessionInfo> {
-    return readInfo(this.#open(o), o)
+    return cloneJson(await readInfo(this.#open(o), o))
   }
 
   async parts(o?: CallOptions): Promise<{ readonly bytes: number; readonly parts: readonly SessionPart[] }> {
