@@ -1,11 +1,13 @@
 import { createSessions } from "@sessions/core"
 import { isUlid } from "@sessions/core/format"
-import type { SessionStorage } from "@sessions/core/storage"
+import { type SessionStorage, StorageError } from "@sessions/core/storage"
 import { createMemoryLocation, createMemoryStorage } from "@sessions/memory"
-import { expect, test } from "vitest"
+import { expect, test, vi } from "vitest"
 import type { Ask } from "./answer.ts"
-import { createHandler } from "./handler.ts"
+import { createHandler, type HandlerOptions } from "./handler.ts"
 import { toLambda } from "./lambda.ts"
+
+type Authorize = HandlerOptions["authorize"]
 
 const ASKED = "01K8ZQ4Y9G3V5N7B2M6X0CTRPZ"
 const echo: Ask = async (messages) => ({
@@ -13,8 +15,13 @@ const echo: Ask = async (messages) => ({
   content: [{ type: "text", text: `answer ${messages.length}` }],
 })
 
-function open(storage: SessionStorage = createMemoryStorage(), ask: Ask = echo) {
-  const handle = createHandler({ sessions: createSessions({ storage, ulidsOnly: true }), ask, maxBodyBytes: 1_000 })
+function open(storage: SessionStorage = createMemoryStorage(), ask: Ask = echo, authorize: Authorize = () => true) {
+  const handle = createHandler({
+    sessions: createSessions({ storage, ulidsOnly: true }),
+    ask,
+    authorize,
+    maxBodyBytes: 1_000,
+  })
   return async (method: string, path: string, body?: unknown) => {
     const text = typeof body === "string" ? body : JSON.stringify(body)
     const response = await handle(
@@ -49,6 +56,71 @@ test("a repeated request returns the same answer and writes nothing", async () =
   expect(again.body["message"]).toEqual(first.body["message"])
   expect(again.body["repeated"]).toBe(true)
   expect((await send("GET", `/sessions/${id}`)).body["messages"]).toHaveLength(2)
+})
+
+test("questions with consecutive ids are two turns, in either order", async () => {
+  const [first, second] = ["01K8ZQ4Y9G3V5N7B2M6X0CTRP0", "01K8ZQ4Y9G3V5N7B2M6X0CTRP1"]
+  for (const ids of [
+    [first, second],
+    [second, first],
+  ]) {
+    const send = open()
+    const id = await createSession(send)
+    for (const asked of ids)
+      expect(
+        (await send("POST", `/sessions/${id}/turns`, { id: asked, text: `question ${asked}` })).body["repeated"],
+      ).toBe(false)
+    expect((await send("GET", `/sessions/${id}`)).body["messages"]).toHaveLength(4)
+  }
+})
+
+test("an id of another message is 409, and the model is not asked", async () => {
+  let asked = 0
+  const send = open(createMemoryStorage(), async (messages) => (asked++, echo(messages)))
+  const id = await createSession(send)
+  await send("POST", `/sessions/${id}/turns`, { id: ASKED, text: "hello" })
+  const shown = (await send("GET", `/sessions/${id}`)).body["messages"] as { id: string }[]
+  for (const body of [
+    { id: ASKED, text: "another question" },
+    { id: shown[1]?.id, text: "hello" },
+  ])
+    expect(await send("POST", `/sessions/${id}/turns`, body)).toMatchObject({
+      status: 409,
+      body: { error: { code: "exists" } },
+    })
+  expect(asked).toBe(1)
+})
+
+test("a request is repeated however many turns came after it", async () => {
+  const send = open()
+  const id = await createSession(send)
+  const ask = () => send("POST", `/sessions/${id}/turns`, { id: ASKED, text: "hello" })
+  const first = await ask()
+  for (let n = 10; n < 70; n++)
+    await send("POST", `/sessions/${id}/turns`, { id: `01K8ZQ4Y9G3V5N7B2M6X0CTR${n}`, text: "x" })
+  expect((await ask()).body).toEqual({ message: first.body["message"], repeated: true })
+})
+
+test("the texts of storage errors stay in the log of the function", async () => {
+  const log = vi.spyOn(console, "error").mockImplementation(() => undefined)
+  const storage: SessionStorage = {
+    ...createMemoryStorage(),
+    head: () => Promise.reject(new StorageError("unavailable", "role arn:aws:iam::1 on bucket acme")),
+  }
+  const { status, body } = await open(storage)("GET", `/sessions/${ASKED}`)
+  expect(status).toBe(503)
+  expect(JSON.stringify(body)).not.toMatch(/arn|acme/)
+  expect(log).toHaveBeenCalledTimes(1)
+  log.mockRestore()
+})
+
+test("a session that the caller may not use is 404", async () => {
+  const storage = createMemoryStorage()
+  const id = await createSession(open(storage))
+  const stranger = open(storage, echo, (_, session) => session === undefined)
+  expect((await stranger("GET", `/sessions/${id}`)).status).toBe(404)
+  expect((await stranger("POST", `/sessions/${id}/turns`, { id: ASKED, text: "x" })).status).toBe(404)
+  expect((await stranger("POST", "/sessions")).status).toBe(201)
 })
 
 test("a function that crashes during the turn writes nothing, and the next one runs the whole turn", async () => {

@@ -7,6 +7,11 @@ export interface HandlerOptions {
   /** Created with `ulidsOnly`. */
   readonly sessions: Sessions
   readonly ask: Ask
+  /**
+   * Whether the caller of a request may use a session; undefined for a request that creates one. Reads the user from your token or cookie
+   * and compares it with the owner of the session. An id is not a secret, so a session is 404 to everybody else.
+   */
+  readonly authorize: (request: Request, session: string | undefined) => boolean | Promise<boolean>
   /** Default 100,000. */
   readonly maxBodyBytes?: number
 }
@@ -16,12 +21,13 @@ export interface HandlerOptions {
  * - `POST /sessions/<id>/turns` with `{id, text}` runs a turn: 200 `{message, repeated}`. Requests with the same `id` are idempotent.
  * - `GET /sessions/<id>` returns the newest 50 messages: 200 `{messages}`.
  *
- * Errors are `{error: {code, message}}`: 400 for an id that is not a ULID or an invalid body, 404 for an unknown path or session, 409 if
- * other functions were faster four times, 413 for a body that is too large, 503 if the storage is not available.
+ * Errors are `{error: {code, message}}`: 400 for an id that is not a ULID or an invalid body, 404 for an unknown path or session or
+ * one that the caller may not use, 409 if the id belongs to another message or other functions were faster four times, 413 for a body that is too large, 503 if the storage is not available.
  */
 export function createHandler({
   sessions,
   ask,
+  authorize,
   maxBodyBytes = 100_000,
 }: HandlerOptions): (request: Request) => Promise<Response> {
   return async (request) => {
@@ -29,6 +35,7 @@ export function createHandler({
       const { pathname } = new URL(request.url)
       const [, root, id, what, ...more] = pathname.split("/")
       if (root !== "sessions" || more.length > 0) throw new SessionError("not_found", `${pathname} does not exist.`)
+      if (!(await authorize(request, id))) throw new SessionError("not_found", `${pathname} does not exist.`)
       if (id === undefined && request.method === "POST") return await create(sessions)
       if (id !== undefined && what === undefined && request.method === "GET") return await show(sessions, id)
       if (id === undefined || what !== "turns" || request.method !== "POST") {
@@ -95,11 +102,16 @@ function parse(body: string): { readonly id?: unknown; readonly text?: unknown }
   throw new SessionError("invalid", 'The body must be JSON: {"id": …, "text": …}.')
 }
 
+const SERVER_ERRORS: Readonly<Record<number, string>> = {
+  503: "The storage is not available. Repeat the request with the same id.",
+  507: "The storage is full.",
+}
+
 function errorResponse(error: unknown): Response {
   const status = httpStatus(error)
-  // An unexpected error goes to the log of the function, not to the caller.
-  if (status === 500) console.error(error)
+  // The texts of storages name roles, buckets and keys: they go to the log of the function, not to the caller.
+  if (status >= 500) console.error(error)
   const code: ErrorCode | "internal" = status === 500 ? "internal" : (error as SessionError).code
-  const message = status === 500 ? "Internal error; see the log of the function." : (error as Error).message
+  const message = status >= 500 ? (SERVER_ERRORS[status] ?? "Internal error.") : (error as Error).message
   return Response.json({ error: { code, message } }, { status })
 }

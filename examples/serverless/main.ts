@@ -22,8 +22,14 @@ const ask: Ask = async ({ length }) => ({
   content: [{ type: "text", text: `I have read ${length} messages.` }],
 })
 
+/** A stand-in for your users: one shared token, in the environment variable `TOKEN`. Without it nobody has access. */
+const authorize = (request: Request): boolean => {
+  const token = process.env["TOKEN"] ?? ""
+  return token !== "" && request.headers.get("authorization") === `Bearer ${token}`
+}
+
 /** For Workers, Deno and Bun, which use `export default { fetch }`. */
-const fetch: (request: Request) => Promise<Response> = createHandler({ sessions, ask })
+const fetch: (request: Request) => Promise<Response> = createHandler({ sessions, ask, authorize })
 export default { fetch }
 
 /** The handler of an AWS Lambda function. */

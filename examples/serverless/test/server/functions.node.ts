@@ -12,6 +12,7 @@ const BUCKET = `functions-${crypto.randomUUID().slice(0, 8)}`
 const env = {
   ...process.env,
   BUCKET,
+  TOKEN: "a token of the test",
   AWS_REGION: server["region"],
   AWS_ENDPOINT_URL_S3: server["endpoint"],
   AWS_ACCESS_KEY_ID: server["accessKeyId"],
