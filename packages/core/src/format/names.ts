@@ -29,6 +29,10 @@ const NAMES: Readonly<Record<Kind, ReadonlySet<string>>> = {
   blocks: new Set(BLOCK_CHECKS.keys()),
 }
 
+// Looked up directly for each append.
+const ROLES: ReadonlySet<unknown> = NAMES.roles
+const BLOCKS: ReadonlySet<unknown> = NAMES.blocks
+
 /** Names of other systems, and what takes their place. */
 const RIGHT: Readonly<Record<Kind, Readonly<Record<string, string>>>> = {
   entries: {},
@@ -69,25 +73,25 @@ export function nameProblem(
   entry: Readonly<Record<string, unknown>>,
   extensions: Extensions | undefined,
 ): string | undefined {
-  const { type, message, replacement } = entry
+  const { type } = entry
   if (type === "message") {
+    const { message } = entry
     if (!isObject(message)) return undefined
-    return (
-      problemOf("roles", message["role"], extensions, "message.role") ??
-      contentProblem(message["content"], extensions, "message.")
-    )
+    const { role, content } = message
+    const problem = ROLES.has(role) ? undefined : problemOf("roles", role, extensions, "message.role")
+    return problem ?? contentProblem(content, extensions, "message.")
   }
   if (type === "custom_message") return contentProblem(entry["content"], extensions, "")
-  if (type === "context_edit")
-    return isObject(replacement) ? contentProblem(replacement["content"], extensions, "replacement.") : undefined
-  return problemOf("entries", type, extensions, "type")
+  if (type !== "context_edit") return problemOf("entries", type, extensions, "type")
+  const { replacement } = entry
+  return isObject(replacement) ? contentProblem(replacement["content"], extensions, "replacement.") : undefined
 }
 
 function contentProblem(content: unknown, extensions: Extensions | undefined, path: string): string | undefined {
   if (!Array.isArray(content)) return undefined
   for (let index = 0; index < content.length; index++) {
     const type: unknown = content[index]?.type
-    if (NAMES.blocks.has(type as string)) continue
+    if (BLOCKS.has(type)) continue
     const problem = problemOf("blocks", type, extensions, `${path}content[${index}].type`)
     if (problem !== undefined) return problem
   }

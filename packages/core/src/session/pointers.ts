@@ -2,6 +2,7 @@
 import { SessionError, hasCode } from "../format/errors.ts"
 import { checkSessionId } from "../storage/checks.ts"
 import type { CallOptions, Doc, SessionStorage } from "../storage/contract.ts"
+import { shown } from "../storage/options.ts"
 import type { Pointer, Pointers } from "./types.ts"
 
 /** Attempts; more conflicts in a row come from a faulty storage, not from other writers. */
@@ -51,8 +52,7 @@ export function createPointers(storage: SessionStorage, checkOpen: () => void): 
 
 function keyOf(name: unknown): string {
   if (typeof name === "string" && /^[A-Za-z0-9][A-Za-z0-9_-]{0,47}$/.test(name)) return `pointer.${name}`
-  const shown = typeof name === "string" ? JSON.stringify(name.slice(0, 60)) : String(name)
-  throw new SessionError("invalid", `${shown} is not a pointer's name: use 1 to 48 of A-Z a-z 0-9 _ -.`)
+  throw new SessionError("invalid", `${shown(name)} is not a pointer's name: use 1 to 48 of A-Z a-z 0-9 _ -.`)
 }
 
 function parsePointer(text: string): Pointer | undefined {

@@ -9,7 +9,9 @@ import { isObject } from "../format/shape.ts"
 import { READ_WINDOW } from "../log/read-backwards.ts"
 import { isSessionId } from "../storage/checks.ts"
 import type { CallOptions, SessionStorage } from "../storage/contract.ts"
+import { shown } from "../storage/options.ts"
 import { signalOf } from "../storage/signals.ts"
+import { checkSessionsOptions, withCheckedArguments } from "./arguments.ts"
 import { createSession } from "./create.ts"
 import { transferFeature } from "./features.ts"
 import { type Hooks, runHook } from "./hooks.ts"
@@ -30,6 +32,7 @@ const MAX_RACES = 10
 export function createSessions<Own extends OwnEntry = AnyOwnEntry, Metadata extends object = AnyMetadata>(
   o: SessionsOptions,
 ): Sessions<Own, Metadata> {
+  checkSessionsOptions(o)
   const { storage, compaction, onHookFailed = (): void => undefined } = o
   if (compaction !== undefined) checkExclusive(compaction)
   const options = withDefaults(o)
@@ -198,7 +201,7 @@ export function createSessions<Own extends OwnEntry = AnyOwnEntry, Metadata exte
     close: () => open.close(),
     [Symbol.asyncDispose]: () => open.close(),
   }
-  return sessions as unknown as Sessions<Own, Metadata>
+  return withCheckedArguments(sessions) as unknown as Sessions<Own, Metadata>
 }
 
 /** The options with all defaults applied. */
@@ -221,11 +224,10 @@ function withDefaults(o: SessionsOptions): LiveSessionOptions {
 
 function checkId(id: unknown, ulidsOnly: boolean): void {
   if (isSessionId(id) && (!ulidsOnly || isUlid(id))) return
-  const shown = typeof id === "string" ? JSON.stringify(id.slice(0, 40)) : String(id)
   const rule = ulidsOnly
     ? "a ULID: 26 of 0-9 A-H J K M N P-T V-Z"
     : 'made of 1 to 128 of A-Z a-z 0-9 . _ -, with a letter or digit first and last and no ".."'
-  throw new SessionError("invalid", `${shown} is not a session id, which is ${rule}.`)
+  throw new SessionError("invalid", `${shown(id)} is not a session id, which is ${rule}.`)
 }
 
 /** The entries that a new session is created with. `append` checks each of them. */

@@ -55,7 +55,6 @@ test("an entry that is not in memory is looked up in the log; an unknown one is 
     () => opened.tombstone("nobody"),
     () => opened.edit("nobody", null),
     () => opened.messages({ before: "nobody" }),
-    () => opened.messages({ before: null as never }),
     () => opened.path({ before: "nobody" }),
   ])
     expect(await codeOf(call())).toBe("not_found")

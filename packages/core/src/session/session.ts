@@ -14,6 +14,7 @@ import type { Diagnostic } from "../format/diagnostics.ts"
 import type { NewEntry } from "../format/new-entry.ts"
 import type { Entry } from "../format/entry.ts"
 import type { Header } from "../format/header.ts"
+import { shown } from "../storage/options.ts"
 import { checkSignal, signalOf, rejectOnAbort } from "../storage/signals.ts"
 import type { CallOptions, Head, Seq } from "../storage/contract.ts"
 import { StorageError } from "../storage/errors.ts"
@@ -21,6 +22,14 @@ import type { CompactionCaller } from "./live.ts"
 import type { SessionEvents } from "./events.ts"
 import type { SessionInfo } from "../info/projection.ts"
 import type { Branch } from "../log/branches.ts"
+import {
+  checkFunction,
+  checkListener,
+  checkRange,
+  checkSessionCall,
+  checkSummaryOptions,
+  type SessionCall,
+} from "./arguments.ts"
 import { branchingEntry } from "./branching-entry.ts"
 import { copyEntries } from "./hooks.ts"
 import { oneByOne } from "./one-by-one.ts"
@@ -87,13 +96,22 @@ export class SessionHandle implements Session {
   }
 
   append(entries: NewEntry | readonly NewEntry[], o?: AppendOptions): Promise<AppendResult> {
+    if (this.#isClosed()) return Promise.reject(closed(this.id))
+    if (o !== undefined) {
+      try {
+        checkSessionCall("append", o)
+      } catch (error) {
+        return Promise.reject(error)
+      }
+    }
     const list = Array.isArray(entries) ? (entries as readonly NewEntry[]) : [entries as NewEntry]
     if (o?.at !== undefined || o?.leaf !== undefined) return this.#branchAndAppend(list, o)
-    return this.#isClosed() ? Promise.reject(closed(this.id)) : this.#live.append(list, o)
+    return this.#live.append(list, o)
   }
 
   async turn<T>(fn: (session: Session, turn: TurnContext) => Promise<T> | T, o: CallOptions = {}): Promise<T> {
-    const live = this.#open()
+    const live = this.#open(o, "turn")
+    checkFunction("The function of a turn", fn)
     if (this.#owner.turnOf !== undefined) throw nestedTurn(this.id)
     const isClosed = (): boolean => this.#isClosed()
     const { compaction } = this.#owner
@@ -108,42 +126,46 @@ export class SessionHandle implements Session {
   }
 
   async context(o?: ContextOptions): Promise<SessionContext> {
-    return ownContext(await readContext(this.#open(o), o, this.#owner.compaction))
+    return ownContext(await readContext(this.#open(o, "context"), o, this.#owner.compaction))
   }
 
   async messages(o?: MessagesOptions): Promise<MessagesPage> {
-    return readMessages(this.#open(o), o)
+    return readMessages(this.#open(o, "messages"), o)
   }
 
   async path(o?: PathOptions): Promise<PathPage> {
-    return cloneJson(await readPath(this.#open(o), o))
+    return cloneJson(await readPath(this.#open(o, "path"), o))
   }
 
   entries(range: { readonly from?: Seq; readonly to?: Seq } = {}, o: CallOptions = {}): AsyncIterable<Entry> {
-    return oneByOne(readEntryRuns(this.#open(o), range, o))
+    return oneByOne(readEntryRuns(this.#open(o, "entries"), checkRange(range), o))
   }
 
   async entry(id: string, o?: CallOptions): Promise<Entry | undefined> {
-    return cloneJson(await readEntry(this.#open(o), id, o))
+    return cloneJson(await readEntry(this.#open(o, "entry"), checkedId(id), o))
   }
 
   async tree(o: CallOptions = {}): Promise<SessionTree> {
-    return readTree(this.#open(o), o)
+    return readTree(this.#open(o, "tree"), o)
   }
 
   async branches(o: CallOptions = {}): Promise<readonly Branch[]> {
-    return readBranches(this.#open(o), o)
+    return readBranches(this.#open(o, "branches"), o)
   }
 
-  branch(id: string, { settles = [], ...o }: Parameters<Session["branch"]>[1] = {}): Promise<AppendResult> {
+  async branch(id: string, options: Parameters<Session["branch"]>[1] = {}): Promise<AppendResult> {
+    this.#open(options, "branch")
+    const { settles = [], ...o } = options
     return this.#known(settles, o, (ids) => this.#at(id, o, () => this.#appendAt("leaf", { id, settles: ids }, {}, o)))
   }
 
-  settle(ids: readonly string[], o?: EntryOptions): Promise<AppendResult> {
-    return this.#known(ids, o, (settles) => this.#append({ type: "leaf", settles }, o))
+  async settle(ids: readonly string[], o?: EntryOptions): Promise<AppendResult> {
+    this.#open(o, "settle")
+    return this.#known(ids, o, (settles) => this.append({ type: "leaf", settles }, o))
   }
 
   async resetLeaf(o?: EntryOptions): Promise<AppendResult> {
+    this.#open(o, "resetLeaf")
     return this.#appendAt("leaf", { id: null, settles: [] }, {}, o)
   }
 
@@ -152,7 +174,9 @@ export class SessionHandle implements Session {
     summary: string | BranchSummaryOptions,
     o: Parameters<Session["branchWithSummary"]>[2] = {},
   ): Promise<AppendResult> {
+    this.#open(o, "branchWithSummary")
     if (typeof summary !== "string") {
+      checkSummaryOptions(summary)
       const { summarizeBranch } = await compactionFeature()
       return this.branchWithSummary(id, ...(await summarizeBranch(this.#open(o), id, this.#compacting(), summary, o)))
     }
@@ -169,31 +193,36 @@ export class SessionHandle implements Session {
     return id === null ? append() : this.#at(id, rest, append)
   }
 
-  label(id: string, label: string | null, o?: EntryOptions): Promise<AppendResult> {
+  async label(id: string, label: string | null, o?: EntryOptions): Promise<AppendResult> {
+    this.#open(o, "label")
     const entry = { type: "label", targetId: id } as const
-    return this.#at(id, o, () => this.#append(label === null ? entry : { ...entry, label }, o))
+    return this.#at(id, o, () => this.append(label === null ? entry : { ...entry, label }, o))
   }
 
-  tombstone(id: string, o?: EntryOptions): Promise<AppendResult> {
-    return this.#at(id, o, () => this.#append({ type: "tombstone", targetId: id }, o))
+  async tombstone(id: string, o?: EntryOptions): Promise<AppendResult> {
+    this.#open(o, "tombstone")
+    return this.#at(id, o, () => this.append({ type: "tombstone", targetId: id }, o))
   }
 
-  edit(id: string, replacement: Parameters<Session["edit"]>[1], o?: EntryOptions): Promise<AppendResult> {
+  async edit(id: string, replacement: Parameters<Session["edit"]>[1], o?: EntryOptions): Promise<AppendResult> {
+    this.#open(o, "edit")
     return this.#at(id, o, (seq) => {
       if (this.#live.state.log.at(seq)?.type !== "compaction")
-        return this.#append({ type: "context_edit", targetId: id, replacement }, o)
+        return this.append({ type: "context_edit", targetId: id, replacement }, o)
       const message = `Entry ${id} is a compaction. Delete it (tombstone) to restore its history, or compact again.`
       throw new SessionError("invalid", message, { session: this.id })
     })
   }
 
   async title(title: string | null, o: Parameters<Session["title"]>[1] = {}): Promise<AppendResult> {
+    this.#open(o, "title")
     const { source = "user", ...rest } = o
-    return this.#append({ type: "title_change", title: title === "" ? null : title, source }, rest)
+    return this.append({ type: "title_change", title: title === "" ? null : title, source }, rest)
   }
 
   async metadata(key: string, value: unknown, o?: EntryOptions): Promise<AppendResult> {
-    return this.#append({ type: "metadata", key, value }, o)
+    this.#open(o, "metadata")
+    return this.append({ type: "metadata", key, value }, o)
   }
 
   get compactionStatus(): CompactionStatus {
@@ -212,28 +241,30 @@ export class SessionHandle implements Session {
   }
 
   async compact(o: CompactOptions = {}): Promise<CompactionResult> {
-    this.#open(o)
+    this.#open(o, "compact")
     const { compactByHand } = await compactionFeature()
     return compactByHand(this.#open(), this.#compacting(), o)
   }
 
   async autoCompact(o: AutoCompactOptions = {}): Promise<CompactionResult | undefined> {
-    const { turns } = this.#open(o)
+    const { turns } = this.#open(o, "autoCompact")
     if (this.#owner.turnOf !== undefined || turns.isInside) throw notInTurn(this.id)
     const { compactIfDue } = await compactionFeature()
     return turns.run(() => compactIfDue(this.#open(), this.#compacting(), o), o.signal)
   }
 
   async info(o?: CallOptions): Promise<SessionInfo> {
-    return cloneJson(await readInfo(this.#open(o), o))
+    return cloneJson(await readInfo(this.#open(o, "info"), o))
   }
 
   async parts(o?: CallOptions): Promise<{ readonly bytes: number; readonly parts: readonly SessionPart[] }> {
-    return readParts(this.#open(o), o)
+    return readParts(this.#open(o, "parts"), o)
   }
 
   on<K extends keyof SessionEvents>(event: K, listener: (event: SessionEvents[K]) => void): () => void {
-    const end = this.#open().events.on(event, listener)
+    const live = this.#open()
+    checkListener(event, listener)
+    const end = live.events.on(event, listener)
     const handles = [this.#listening, ...(this.#owner.turnOf === undefined ? [] : [this.#owner.turnOf])]
     for (const listening of handles) listening.add(end)
     return () => {
@@ -243,18 +274,20 @@ export class SessionHandle implements Session {
   }
 
   async refresh(o: CallOptions = {}): Promise<Head> {
-    const live = this.#open(o)
+    const live = this.#open(o, "refresh")
     const message = `Reading what other writers appended to ${this.id} was aborted.`
     const toError = (cause: unknown): StorageError => new StorageError("aborted", message, { session: this.id, cause })
     return rejectOnAbort(live.refresh(), o.signal, toError)
   }
 
-  async follow({ signal }: CallOptions = {}): Promise<void> {
-    return this.#open().following.join(signal, () => this.#isClosed())
+  async follow(o: CallOptions = {}): Promise<void> {
+    const { following } = this.#open()
+    checkSessionCall("follow", o)
+    return following.join(o.signal, () => this.#isClosed())
   }
 
   async flush(o: CallOptions = {}): Promise<void> {
-    const live = this.#open(o)
+    const live = this.#open(o, "flush")
     const { storage, state } = live
     const message = `Waiting for the writes to ${this.id} was aborted; the writes continue.`
     const toError = (cause: unknown): StorageError => new StorageError("aborted", message, { session: this.id, cause })
@@ -302,8 +335,10 @@ export class SessionHandle implements Session {
     return this.#closing !== undefined || this.#owner.isClosed()
   }
 
-  #open(o: CallOptions = {}): LiveSession {
+  /** The session, if the handle is open. `call`: the public method whose options these are, to check them. */
+  #open(o: CallOptions = {}, call?: SessionCall): LiveSession {
     if (this.#isClosed()) throw closed(this.id)
+    if (call !== undefined) checkSessionCall(call, o)
     checkSignal(o.signal)
     return this.#live
   }
@@ -314,7 +349,7 @@ export class SessionHandle implements Session {
    */
   async #at<T>(id: string, o: CallOptions | undefined, then: (seq: Seq) => Promise<T>): Promise<T> {
     const live = this.#open(o)
-    const seq = live.state.log.find(id) ?? (await findEntry(live, id, o))
+    const seq = live.state.log.find(checkedId(id)) ?? (await findEntry(live, id, o))
     if (seq === undefined) throw unknownEntry(live, id)
     return then(seq)
   }
@@ -341,12 +376,6 @@ export class SessionHandle implements Session {
     return then(copy)
   }
 
-  /** For the methods that append one entry: an option that only `append` has must not be ignored. */
-  #append(entries: NewEntry | readonly NewEntry[], o: EntryOptions = {}): Promise<AppendResult> {
-    if ("at" in o || "leaf" in o) return Promise.reject(onlyAppend(this.id))
-    return this.append(entries, o)
-  }
-
   async #branchAndAppend(entries: readonly NewEntry[], options: AppendOptions): Promise<AppendResult> {
     const { at: _, leaf: __, ...o } = options
     const { state } = this.#open(o)
@@ -365,12 +394,13 @@ export class SessionHandle implements Session {
     payload: object,
     o: EntryOptions | undefined,
   ): Promise<AppendResult> {
-    return this.#append({ type, ...payload, [BRANCH_TARGET]: target } as unknown as NewEntry, o)
+    return this.append({ type, ...payload, [BRANCH_TARGET]: target } as unknown as NewEntry, o)
   }
 }
 
-function onlyAppend(session: string): SessionError {
-  return new SessionError("invalid", "`at` and `leaf` are options of append() alone.", { session })
+function checkedId(id: unknown): string {
+  if (typeof id === "string") return id
+  throw new SessionError("invalid", `The id of an entry must be a string, not ${shown(id)}.`)
 }
 
 function notInTurn(session: string): SessionError {

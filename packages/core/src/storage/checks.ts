@@ -8,10 +8,12 @@ import {
   MAX_INFO_BYTES,
   type ReadRange,
   type Seq,
+  type SessionStorage,
   type StorageAppendOptions,
   type StorageListOptions,
 } from "./contract.ts"
 import { invalid, StorageError } from "./errors.ts"
+import { shown } from "./options.ts"
 import { batchBytes, fits, isWellFormed, utf8Length } from "./utf8.ts"
 
 const SESSION_ID = /^[A-Za-z0-9](?:[A-Za-z0-9._-]{0,126}[A-Za-z0-9])?$/
@@ -25,10 +27,15 @@ export function isSessionId(id: unknown): id is string {
 
 export function checkSessionId(id: unknown): asserts id is string {
   if (isSessionId(id)) return
-  const shown = typeof id === "string" ? JSON.stringify(id.length > 40 ? `${id.slice(0, 40)}…` : id) : String(id)
   throw invalid(
-    `${shown} is not a session id: use 1 to 128 of A-Z a-z 0-9 . _ - , with a letter or digit first and last, and no "..".`,
+    `${shown(id)} is not a session id: use 1 to 128 of A-Z a-z 0-9 . _ - , with a letter or digit first and last, and no "..".`,
   )
+}
+
+/** Throws `invalid` for a value that is no storage. `call`: the function that gets it. */
+export function checkStorage(call: string, storage: SessionStorage): void {
+  if (typeof storage?.capabilities?.maxBatchBytes === "number") return
+  throw invalid(`${call} needs a storage, such as createFileStorage({ root: "./sessions" }), not ${shown(storage)}.`)
 }
 
 /**
@@ -92,7 +99,7 @@ export function checkRange(range: ReadRange = {}): CheckedRange {
   const number = (name: string, value: unknown, otherwise: number, least = 0): number => {
     if (value === undefined) return otherwise
     if (Number.isSafeInteger(value) && (value as number) >= least) return value as number
-    throw invalid(`\`${name}\` of a range must be a whole number from ${least}, not ${String(value)}.`)
+    throw invalid(`\`${name}\` of a range must be a whole number from ${least}, not ${shown(value)}.`)
   }
   if (log !== undefined && typeof log !== "string") {
     throw invalid("`log` of a range must be a string: the `log` of a head.")
@@ -115,7 +122,7 @@ export function checkRange(range: ReadRange = {}): CheckedRange {
 /** `limit` must be a whole number from 0, `after` a session id. Throws `unsupported` for `after` if the list is not ordered by id. */
 export function checkListOptions(o: StorageListOptions, capabilities: Capabilities): void {
   if (o.limit !== undefined && !(Number.isSafeInteger(o.limit) && o.limit >= 0)) {
-    throw invalid(`\`limit\` of a list must be a whole number from 0, not ${String(o.limit)}.`)
+    throw invalid(`\`limit\` of a list must be a whole number from 0, not ${shown(o.limit)}.`)
   }
   if (o.after === undefined) return
   if (capabilities.listOrder !== "id") {
@@ -139,7 +146,7 @@ export function parseDocKey(key: string): { readonly session?: string; readonly 
   if (named && parts.length === 3 && parts[0] === "sessions" && isSessionId(parts[1]))
     return { session: parts[1], name }
   throw invalid(
-    `${JSON.stringify(key)} is not a document key: use "<name>" or "sessions/<id>/<name>", with 1 to 64 of A-Z a-z 0-9 . _ - in the name.`,
+    `${shown(key)} is not a document key: use "<name>" or "sessions/<id>/<name>", with 1 to 64 of A-Z a-z 0-9 . _ - in the name.`,
   )
 }
 

@@ -1,4 +1,6 @@
 /** Removes unreferenced blobs. Entries are not parsed: a hash anywhere in a log or a document counts as a reference. */
+import { checkStorage } from "./checks.ts"
+import { checkOptions, type OptionNames, shown } from "./options.ts"
 import { checkSignal, signalOf } from "./signals.ts"
 import type { CallOptions, Head, SessionStorage } from "./contract.ts"
 import { StorageError, hasStorageCode, invalid } from "./errors.ts"
@@ -28,17 +30,21 @@ export interface CollectedBlobs {
  * no pass read them all.
  */
 export async function collectBlobs(storage: SessionStorage, o: CollectOptions = {}): Promise<CollectedBlobs> {
-  const { olderThan = DAY_MS } = o
+  checkStorage("collectBlobs", storage)
+  checkOptions("collectBlobs", o, OPTIONS)
+  const { olderThan = DAY_MS, unreadable = [] } = o
+  if (!Array.isArray(unreadable)) throw invalid("`unreadable` must be an array of session ids.")
   if (!Number.isFinite(olderThan) || olderThan < 0) {
-    throw invalid(`\`olderThan\` must be a number of milliseconds from 0, not ${String(olderThan)}.`)
+    throw invalid(`\`olderThan\` must be a number of milliseconds from 0, not ${shown(olderThan)}.`)
   }
+  checkSignal(o.signal)
   const signal = signalOf(o)
   const ifPutBefore = Date.now() - olderThan
   const unreferenced = new Map<string, number>()
   for await (const { hash, bytes, putAt } of storage.blobs.list(signal)) {
     if (putAt < ifPutBefore) unreferenced.set(hash, bytes)
   }
-  if (unreferenced.size > 0) await dropReferenced(storage, unreferenced, new Set(o.unreadable), signal)
+  if (unreferenced.size > 0) await dropReferenced(storage, unreferenced, new Set(unreadable), signal)
   let [removed, freed] = [0, 0]
   for (const [hash, bytes] of unreferenced) {
     if (!(await storage.blobs.delete(hash, { ...signal, ifPutBefore }))) continue
@@ -47,6 +53,8 @@ export async function collectBlobs(storage: SessionStorage, o: CollectOptions = 
   }
   return { removed, bytes: freed }
 }
+
+const OPTIONS: OptionNames<CollectOptions> = { signal: true, olderThan: true, unreadable: true }
 
 const DAY_MS = 24 * 60 * 60 * 1000
 /** More passes than any race of forks and deletions lasts. */

@@ -5,6 +5,7 @@ import { type ReadLine, readLines } from "../format/jsonl.ts"
 import { parseLine } from "../format/line.ts"
 import { FORMAT } from "../format/header.ts"
 import type { ImportFormat, ImportSource } from "../session/types.ts"
+import { shown } from "../storage/options.ts"
 import { checkSignal } from "../storage/signals.ts"
 import type { Seq } from "../storage/contract.ts"
 
@@ -18,10 +19,10 @@ export type ChunkSource = () => AsyncIterable<Chunk> | Iterable<Chunk>
 
 /** Keeps a source that can be read only once in memory. */
 export async function openSource(source: ImportSource, signal?: AbortSignal): Promise<ChunkSource> {
-  if (typeof source === "function") return source
+  if (typeof source === "function") return () => chunksOf(source())
   if (typeof source === "string" || source instanceof Uint8Array) return () => [source]
   const chunks: Chunk[] = []
-  for await (const chunk of source) {
+  for await (const chunk of chunksOf(source)) {
     checkSignal(signal)
     // Copied because a source may reuse its buffer.
     chunks.push(typeof chunk === "string" ? chunk : chunk.slice())
@@ -31,6 +32,21 @@ export async function openSource(source: ImportSource, signal?: AbortSignal): Pr
 
 export function linesOf(chunks: ChunkSource): LineSource {
   return () => readLines(chunks())
+}
+
+/** The chunks of a source; throws `invalid` for a source or a chunk of a wrong type. */
+async function* chunksOf(source: AsyncIterable<Chunk>): AsyncGenerator<Chunk, void, undefined> {
+  const isIterable = Symbol.asyncIterator in Object(source) || Symbol.iterator in Object(source)
+  if (!isIterable) throw notASource(source)
+  for await (const chunk of source) {
+    if (typeof chunk !== "string" && !(chunk instanceof Uint8Array)) throw notASource(chunk)
+    yield chunk
+  }
+}
+
+function notASource(value: unknown): SessionError {
+  const message = `The source of an import must be text, a Uint8Array, an AsyncIterable of both, or a function that returns one, not ${shown(value)}.`
+  return new SessionError("invalid", message)
 }
 
 /**

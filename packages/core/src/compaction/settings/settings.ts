@@ -8,6 +8,7 @@ import { SessionError } from "../../format/errors.ts"
 import { checkedCounter, type TokenCounter } from "../../format/tokens.ts"
 import type { KeepRule } from "../plan/cut-point.ts"
 import type { CompactionSettings } from "../types.ts"
+import type { OptionNames } from "../../storage/options.ts"
 import { PRESETS } from "./presets.ts"
 import { checkWindows, DEFAULT_WINDOW, windowOf } from "./windows.ts"
 
@@ -209,6 +210,9 @@ const RULES: Readonly<Record<Key, Rule>> = {
     (value) => typeof value === "boolean" || (typeof value === "object" && value !== null),
   ],
 }
+
+/** Its keys are the names of the settings. */
+export const optionsOfCompaction: OptionNames<CompactionSettings> = { ...RULES, windows: true }
 
 const KEYS = Object.keys(RULES) as readonly Key[]
 

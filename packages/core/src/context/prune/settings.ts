@@ -1,5 +1,6 @@
 /** The options of pruning, their defaults and their checks. The reasons for the defaults are in `docs/context.md`. */
 import { SessionError } from "../../format/errors.ts"
+import { optionsProblem } from "../../storage/options.ts"
 
 /** Sizes are UTF-16 units; an image counts as 4,800, by its tokens. Shares are of the window, in tokens. */
 export interface PruneOptions {
@@ -54,6 +55,8 @@ export const NOTICE_UNITS = 100
 
 /** The options with their defaults. Throws `invalid` if one is out of its range, or two contradict each other. */
 export function pruneSettings(o: PruneOptions | true): PruneSettings {
+  const problem = o === true ? undefined : optionsProblem("prune", o, PRUNE_DEFAULTS)
+  if (problem !== undefined) throw new SessionError("invalid", problem)
   const given = Object.entries(o === true ? {} : o).filter(([, value]) => value !== undefined)
   const s = { ...PRUNE_DEFAULTS, ...Object.fromEntries(given) } as PruneSettings
   for (const name of SHARES) {
