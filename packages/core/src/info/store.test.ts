@@ -247,7 +247,7 @@ function aside(seq: number): Entry {
 }
 
 test("a stored projection whose parent session has neither an id nor a ref is none", () => {
-  const stored = startProjection({ ...HEADER_OF_FORK, parentSession: { id: "p" } } as never, "log")
+  const stored = startProjection({ ...HEADER_OF_FORK, parentSession: { id: "p" } }, "log")
   expect(parseProjection(encodeProjection(stored))?.parentSession).toEqual({ id: "p" })
   for (const parentSession of [{}, { ie: "p" }, { id: 5 }, [], "p"])
     expect(parseProjection(encodeProjection({ ...stored, parentSession } as never))).toBeUndefined()
