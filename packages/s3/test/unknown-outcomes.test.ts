@@ -140,6 +140,22 @@ test("a deletion that is slow to remove its objects leaves those of a session cr
   expect((await other.docs.get("sessions/a/x"))?.text).toBe("{}")
 })
 
+test("a creation in place of a tombstone that is refused although it was applied is not repeated after the session was deleted twice", async () => {
+  const { storage, store, bucket } = openStorage()
+  const other = openStorage(bucket).storage
+  await storage.append("a", linesOf(1), { expect: 0 })
+  await storage.delete("a")
+  replaceNextPut(store, async (_, proceed) => {
+    proceed()
+    await other.delete("a")
+    await other.append("a", linesOf(1), { expect: 0 })
+    await other.delete("a")
+    return proceed()
+  })
+  await expect(storage.append("a", linesOf(2), { expect: 0 })).rejects.toMatchObject({ code: "conflict" })
+  expect(await other.head("a")).toBeUndefined()
+})
+
 test("a deletion whose answer is lost does not delete the session created after it", async () => {
   const { storage, store, bucket } = openStorage(undefined, SMALL_SIZES)
   await storage.append("a", linesOf(2), { expect: 0 })

@@ -54,15 +54,18 @@ function outcomeInLog(session: string, { manifest }: LiveTail, batch: Batch, att
 
 function outcomeWithoutLog(
   session: string,
-  tail: Tail,
+  tail: Exclude<Tail, LiveTail>,
   { expect, token }: Batch,
   { any, uncertain, base }: Attempts,
 ): Outcome {
   if (expect !== 0) return { kind: "conflict", why: `There is no session ${session}; expect 0 creates one.` }
-  const untouched =
-    tail.kind === "absent" || (base?.kind === "deleted" && tail.kind === "deleted" && base.etag === tail.etag)
-  // It was, or may have been, created and deleted: creating it again would bring a deleted session back.
-  if ((any && tail.kind === "deleted" && tail.createdBy === token) || (uncertain && !untouched)) {
+  // Each deletion begins a new generation. A base that is absent may not have been read: a creation is sent without.
+  const before = base?.kind === "deleted" ? base.generation : undefined
+  const isSame = tail.kind === "absent" || tail.generation === before
+  // It was, or may have been, created and deleted: creating it again would bring a deleted session back. A failed condition proves nothing:
+  // a proxy sends a request twice, and the second copy is refused because of the first.
+  const wasCreated = tail.kind === "deleted" && tail.createdBy === token
+  if ((any && wasCreated) || ((uncertain || (any && before !== undefined)) && !isSame)) {
     return { kind: "conflict", why: `The session ${session} was deleted meanwhile.` }
   }
   return { kind: "send" }
