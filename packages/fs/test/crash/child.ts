@@ -12,7 +12,8 @@ import { createRandom, type Random } from "./random.ts"
 const plan = await readPlan()
 const random = createRandom(plan.seed)
 const files = createKillingFiles(plan.kill, plan.errors, random)
-const storage = createFileStorage({ ...plan, files })
+const { root, durability, maxPartBytes } = plan
+const storage = createFileStorage({ root, durability, maxPartBytes, files })
 const heads = new Map<string, Head>()
 for (const session of plan.sessions) {
   const head = await storage.head(session)
