@@ -112,9 +112,12 @@ export interface ToolResultMessage extends MessageBase {
   readonly toolName?: string
   readonly isError: boolean
 }
+/** Roles of pi, whose messages have fields of their own. */
+export const PI_ROLES = ["bashExecution", "pythonExecution", "branchSummary", "compactionSummary", "custom"] as const
+
 /** A message of another role: kept unchanged, with or without content. As for blocks, stored logs may have any name. */
 export interface CustomRoleMessage extends MessageBase {
-  readonly role: "bashExecution" | "pythonExecution" | "branchSummary" | "compactionSummary" | "custom" | Namespaced
+  readonly role: (typeof PI_ROLES)[number] | Namespaced
   readonly content?: readonly ContentBlock[]
 }
 /** The messages of roles that models know. */

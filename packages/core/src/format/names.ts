@@ -5,7 +5,7 @@
  */
 import { nearestName, shown } from "../storage/options.ts"
 import { ENTRY_CHECKS, isNamespaced } from "./entry.ts"
-import { BLOCK_CHECKS, ROLE_CHECKS } from "./message.ts"
+import { BLOCK_CHECKS, PI_ROLES, ROLE_CHECKS } from "./message.ts"
 import { isObject } from "./shape.ts"
 
 /** Names without a namespace that appends take beside those of the format. Entries of these types are part of the conversation. */
@@ -19,9 +19,6 @@ export interface Extensions {
 }
 
 type Kind = keyof Extensions
-
-/** Roles of pi, whose messages have fields of their own. */
-const PI_ROLES: readonly string[] = ["bashExecution", "pythonExecution", "branchSummary", "compactionSummary", "custom"]
 
 const NAMES: Readonly<Record<Kind, ReadonlySet<string>>> = {
   entries: new Set(ENTRY_CHECKS.keys()),

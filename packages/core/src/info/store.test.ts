@@ -208,7 +208,7 @@ test("a storage that refuses documents still gives information", async () => {
   expect((await createSessions({ storage }).info(STORED_ID)).messageCount).toBe(1_200)
 })
 
-test("the information has room for the tips beside the head, and is written without them if it is too long with them", () => {
+test("the information beside the head has the tips, and is written without them if it is too long with them", () => {
   let projection = startProjection({}, "l")
   for (let seq = 1; seq <= 60; seq++) projection = projectEntry(projection, aside(seq), seq)
   expect(projection.tips?.tips).toHaveLength(24)

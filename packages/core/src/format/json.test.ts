@@ -1,7 +1,7 @@
 import * as fc from "fast-check"
 import { expect, test } from "vitest"
 import { holds } from "../../test/property.ts"
-import { isSameJson } from "./same.ts"
+import { isSameJson } from "./json.ts"
 
 test("values are the same if and only if their JSON is, with sorted keys", () => {
   const sorted = (value: unknown): string =>
