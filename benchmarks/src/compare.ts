@@ -52,7 +52,10 @@ await withFolder(async (folder) => {
             results[side].push(...measured.filter((result) => result.id === id))
           }
         }
-        rows.push(compared(results.before, results.after))
+        const row = compared(results.before, results.after)
+        rows.push(row)
+        // A comparison takes an hour, so each row is told as soon as it is known.
+        process.stderr.write(`${comparisonTable([row])}\n`)
       } catch (error) {
         process.stderr.write(`${id} failed: ${error instanceof Error ? error.message : String(error)}\n`)
         process.exitCode = 1
