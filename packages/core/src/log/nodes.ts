@@ -6,6 +6,7 @@ import type { EntryLog } from "./entry-log.ts"
 import { parentOf } from "./path.ts"
 
 export interface TreeNode<Own extends OwnEntry = AnyOwnEntry> {
+  /** A copy, made when it is first read. */
   readonly entry: Entry<Own>
   readonly seq: Seq
   /** In log order. */
@@ -19,11 +20,11 @@ export interface TreeNode<Own extends OwnEntry = AnyOwnEntry> {
 export function buildTree(log: EntryLog): readonly TreeNode[] {
   const labels = labelsOf(log)
   const { deleted } = log
-  const nodes: (Growing | undefined)[] = []
+  const nodes: (LogNode | undefined)[] = []
   const roots: TreeNode[] = []
   for (let seq = 0; seq < log.end; seq++) {
     const entry = log.at(seq)
-    const node: Growing | undefined = entry === undefined ? undefined : { entry: cloneJson(entry), seq, children: NONE }
+    const node = entry === undefined ? undefined : new LogNode(entry, seq)
     nodes.push(node)
     if (node === undefined) continue
     const label = labels.get(seq)
@@ -33,12 +34,42 @@ export function buildTree(log: EntryLog): readonly TreeNode[] {
     const parent = nodes[parentOf(log, seq)]
     if (parent === undefined) roots.push(node)
     else if (parent.children === NONE) parent.children = [node]
-    else (parent.children as TreeNode[]).push(node)
+    else (parent.children as LogNode[]).push(node)
   }
   return roots
 }
 
-type Growing = { -readonly [K in keyof TreeNode]: TreeNode[K] }
+/**
+ * Copies its entry when it is first read: copying all of them at once takes several times as long as making the tree. An entry in memory
+ * never changes, so a late copy is the same.
+ */
+class LogNode implements TreeNode {
+  declare readonly entry: Entry
+  readonly seq: Seq
+  children: readonly TreeNode[] = NONE
+  declare label?: string
+  declare deleted?: boolean
+  readonly #stored: Entry
+  #own: Entry | undefined
+
+  constructor(stored: Entry, seq: Seq) {
+    this.#stored = stored
+    // An own property, so that spread and JSON have the entry too.
+    Object.defineProperty(this, "entry", LogNode.#entry)
+    this.seq = seq
+  }
+
+  static readonly #entry: PropertyDescriptor & ThisType<LogNode> = {
+    enumerable: true,
+    configurable: true,
+    get() {
+      return (this.#own ??= cloneJson(this.#stored))
+    },
+    set(entry: Entry) {
+      this.#own = entry
+    },
+  }
+}
 
 /** Shared by all nodes without children. `[node]` has space for one child; a list that grows takes as much memory as the node. */
 const NONE: readonly TreeNode[] = Object.freeze([])

@@ -101,6 +101,20 @@ describe("the tree", () => {
     expect(root).toMatchObject({ label: "two", deleted: true })
     expect(buildTree(log)[1]).not.toHaveProperty("label")
   })
+
+  test("has entries as own properties, each a copy that stays the caller's", () => {
+    const log = EntryLog.of(chain(user("a"), user("b")))
+    const [root] = buildTree(log) as [TreeNode]
+    expect(Object.keys(root)).toEqual(["seq", "children", "entry"])
+    expect({ ...root }.entry).toBe(root.entry)
+    expect(structuredClone(root).entry).toEqual(log.at(1))
+    expect(JSON.parse(JSON.stringify(root))).toMatchObject({ entry: log.at(1), children: [{ entry: log.at(2) }] })
+    Object.assign(root.entry, { note: "mine" })
+    expect(root.entry).toMatchObject({ note: "mine" })
+    expect(log.at(1)).not.toHaveProperty("note")
+    Object.assign(root, { entry: log.at(2) })
+    expect(root.entry).toBe(log.at(2))
+  })
 })
 
 type Short = [id: string, children: Short[]]

@@ -54,12 +54,10 @@ export async function readContext(
   return context.fits === false ? (await compactionFeature()).explainFit(context, { window, count }) : context
 }
 
-/** The context as a caller may change it: the messages that were read are those of the log in memory. */
+/** The context as a caller may change it: the messages that were read are those of the log in memory. Their list was made for this call. */
 export function ownContext({ messages, ...rest }: SessionContext): SessionContext {
-  return {
-    ...cloneJson(rest),
-    messages: messages.map(({ entryId, kind, message }) => ({ entryId, kind, message: cloneJson(message) })),
-  }
+  for (const item of messages as readonly { message: ModelMessage }[]) item.message = cloneJson(item.message)
+  return { ...cloneJson(rest), messages }
 }
 
 /** The pruning of the call, else that of the settings; the window likewise. */
