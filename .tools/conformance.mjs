@@ -16,8 +16,10 @@ const { values } = parseArgs({
 const groups = ["conformance", "browser", "s3"]
 const suites = steps.filter(({ name }) => groups.includes(name.split(":")[0]) && name !== "s3:simulation")
 const wanted = suites.filter(({ name }) => values.runtime === undefined || name.endsWith(`:${values.runtime}`))
-// An adapter has the name of its folder, without `adapter-` in the examples.
-const folders = new Map(packages().map(({ dir }) => [basename(dir).replace(/^adapter-/, ""), basename(dir)]))
+// An adapter has the name of its folder, the example in `adapter-NAME` that of its subject.
+const folders = new Map(
+  packages().map(({ dir }) => [basename(dir).replace(/^adapter-(.*)/, "$1-example"), basename(dir)]),
+)
 if (wanted.length === 0) refuse("runtime", values.runtime, [...new Set(suites.map(({ name }) => name.split(":")[1]))])
 if (values.adapter !== undefined && !folders.has(values.adapter)) refuse("adapter", values.adapter, [...folders.keys()])
 
@@ -34,7 +36,7 @@ const shown = Object.entries(counts).filter(([name]) => values.adapter === undef
 const sum = { passed: 0, failed: 0, skipped: 0 }
 for (const [adapter, runtimes] of shown) {
   for (const [runtime, one] of Object.entries(runtimes)) {
-    console.log(`${adapter.padEnd(8)} ${runtime.padEnd(10)} ${line(one)}`)
+    console.log(`${adapter.padEnd(14)} ${runtime.padEnd(10)} ${line(one)}`)
     for (const key of Object.keys(sum)) sum[key] += one[key]
   }
 }

@@ -20,7 +20,7 @@ const runtimes = [
 ]
 
 /** The first word of a subject's name is the adapter, the rest its configuration. */
-const CASE = /^(\w+)[^A-Z]* [A-Z]+-\d\d /
+const CASE = /^([\w-]+)[^A-Z]* [A-Z]+-\d\d /
 
 /** `{ adapter: { runtime: { passed, failed, skipped } } }` of all existing reports. */
 export function conformanceCounts() {

@@ -21,7 +21,7 @@ const arm = (fault: keyof Faults, times: number) => (location: Location) => {
 }
 
 const subject: Subject<Location> = {
-  name: "sqlite",
+  name: "sqlite-example",
   makeLocation: () => ({ folder: mkdtempSync(join(tmpdir(), "sessions-sqlite-")), faults: {} }),
   open({ folder, faults }) {
     const process = { dead: false }

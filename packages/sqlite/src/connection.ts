@@ -1,0 +1,48 @@
+/** A connection to the file: statements, each compiled once, with the differences between the drivers removed. */
+import type { SqliteDatabase, SqliteValue } from "./driver.ts"
+
+export interface Query<Row> {
+  /** The first row; undefined if there is none. */
+  get(...values: readonly SqliteValue[]): Row | undefined
+  all(...values: readonly SqliteValue[]): Row[]
+  /** Row by row. The same query must not be used within the loop. */
+  iterate(...values: readonly SqliteValue[]): Iterable<Row>
+}
+
+export interface Connection {
+  /** A statement that returns rows. */
+  query<Row = unknown>(sql: string): Query<Row>
+  /** Runs a statement that returns no rows. Returns how many it has changed. */
+  run(sql: string, ...values: readonly SqliteValue[]): number
+  exec(sql: string): void
+  close(): void
+}
+
+export function createConnection(database: SqliteDatabase): Connection {
+  const queries = new Map<string, Query<unknown>>()
+  const commands = new Map<string, Pick<ReturnType<SqliteDatabase["prepare"]>, "run">>()
+
+  function toQuery(sql: string): Query<unknown> {
+    const statement = database.prepare(sql)
+    return {
+      get: (...values) => statement.get(...values) ?? undefined,
+      all: (...values) => statement.all(...values),
+      iterate: (...values) => statement.iterate(...values),
+    }
+  }
+
+  return {
+    query<Row>(sql: string) {
+      let query = queries.get(sql)
+      if (query === undefined) queries.set(sql, (query = toQuery(sql)))
+      return query as Query<Row>
+    },
+    run(sql, ...values) {
+      let command = commands.get(sql)
+      if (command === undefined) commands.set(sql, (command = database.prepare(sql)))
+      return Number(command.run(...values).changes)
+    },
+    exec: (sql) => void database.exec(sql),
+    close: () => void database.close(),
+  }
+}

@@ -1,0 +1,74 @@
+/**
+ * The interface to a SQLite library, and the library of the runtime: `node:sqlite` in Node and Deno, `bun:sqlite` in Bun. The classes
+ * of both, and of better-sqlite3, have this shape.
+ */
+import { StorageError } from "@sessions/core/storage"
+
+/** Texts that may hold NUL are passed as bytes: some drivers and most tools cut a TEXT at its first NUL. */
+export type SqliteValue = string | number | Uint8Array | null
+
+export interface SqliteStatement {
+  /** The first row; undefined or null if there is none. */
+  get(...values: readonly SqliteValue[]): unknown
+  all(...values: readonly SqliteValue[]): unknown[]
+  /** Row by row. Ending the loop ends the statement. */
+  iterate(...values: readonly SqliteValue[]): Iterable<unknown>
+  run(...values: readonly SqliteValue[]): { readonly changes: number | bigint }
+}
+
+/** A connection to a SQLite file. Integers are returned as numbers. */
+export interface SqliteDatabase {
+  exec(sql: string): unknown
+  prepare(sql: string): SqliteStatement
+  close(): unknown
+}
+
+type Library = Readonly<Record<string, new (path: string) => SqliteDatabase>>
+
+/** Opens a file with the library of the runtime. */
+export function openDatabase(path: string): SqliteDatabase {
+  const [module, name] =
+    "Bun" in globalThis ? (["bun:sqlite", "Database"] as const) : (["node:sqlite", "DatabaseSync"] as const)
+  // Looked up when it is used: a static import would fail in Node before 22.13, and bundlers know neither module.
+  const library = process.getBuiltinModule?.(module) as Library | undefined
+  const Database = library?.[name]
+  if (Database !== undefined) return new Database(path)
+  throw new StorageError(
+    "unsupported",
+    'This runtime has no SQLite: use Node 22.13 or newer, Deno or Bun, or pass `open: (path) => new Database(path)` of "better-sqlite3".',
+  )
+}
+
+/** Primary result codes, https://sqlite.org/rescode.html. */
+export const BUSY = 5
+export const LOCKED = 6
+export const READONLY = 8
+export const IOERR = 10
+export const CORRUPT = 11
+export const FULL = 13
+export const CANTOPEN = 14
+export const TOOBIG = 18
+export const NOTADB = 26
+
+/** The names that better-sqlite3 has in `code`, and SQLite's texts, because Deno gives no number for errors of `exec`. */
+const NAMES: readonly (readonly [code: number, name: string, text: string])[] = [
+  [BUSY, "SQLITE_BUSY", "database is locked"],
+  [LOCKED, "SQLITE_LOCKED", "database table is locked"],
+  [READONLY, "SQLITE_READONLY", "attempt to write a readonly database"],
+  [IOERR, "SQLITE_IOERR", "disk I/O error"],
+  [CORRUPT, "SQLITE_CORRUPT", "database disk image is malformed"],
+  [FULL, "SQLITE_FULL", "database or disk is full"],
+  [CANTOPEN, "SQLITE_CANTOPEN", "unable to open database file"],
+  [TOOBIG, "SQLITE_TOOBIG", "string or blob too big"],
+  [NOTADB, "SQLITE_NOTADB", "file is not a database"],
+]
+
+/** The primary result code of an error of a driver: Node has it in `errcode`, Bun in `errno`. 0 for other errors. */
+export function resultCode(error: unknown): number {
+  if (!(error instanceof Error)) return 0
+  const { errcode, errno, code, message } = error as Error & { errcode?: unknown; errno?: unknown; code?: unknown }
+  const number = errcode ?? errno
+  if (typeof number === "number") return number & 0xff
+  const found = NAMES.find(([, name, text]) => String(code).startsWith(name) || message.startsWith(text))
+  return found?.[0] ?? 0
+}

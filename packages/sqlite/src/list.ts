@@ -1,0 +1,36 @@
+/** Lists the sessions, newest first. */
+import { type AdapterListRow, type HeadInfo, type StorageAdapter, toListRow } from "@sessions/core/storage"
+import type { Connection } from "./connection.ts"
+import type { Database } from "./database.ts"
+import { headOf } from "./heads.ts"
+
+const IDS = "SELECT id FROM session WHERE id IS NOT NULL ORDER BY updated_at DESC, id DESC LIMIT ?"
+
+/** With 8 KB of info each, 8 MB. */
+const PAGE = 1000
+
+/**
+ * The order is that of one statement, which reads an index alone: 100,000 ids take some 30 ms. Paging by time would miss a session that
+ * moves to the front during the listing.
+ */
+export function createList(db: Database): StorageAdapter["list"] {
+  return async function* list({ limit, signal }) {
+    const most = limit === Number.POSITIVE_INFINITY ? -1 : limit
+    const ids = await db.read((tx) => tx.query<{ id: string }>(IDS).all(most), { signal })
+    for (let at = 0; at < ids.length; at += PAGE) {
+      const page = ids.slice(at, at + PAGE)
+      yield await db.read((tx) => page.flatMap(({ id }) => rowsOf(tx, id)), { signal })
+    }
+  }
+}
+
+/** No row for a session that was deleted since. */
+function rowsOf(tx: Connection, id: string): AdapterListRow[] {
+  let isDeleted = false
+  const row = toListRow(id, () => {
+    const head = headOf(tx, id)
+    isDeleted = head === undefined
+    return head as HeadInfo
+  })
+  return isDeleted ? [] : [row]
+}

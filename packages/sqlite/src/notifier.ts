@@ -1,0 +1,58 @@
+/**
+ * Tells watchers that a log may have changed: at once for the writes of this storage object, and within 100 ms for those of other
+ * connections. One statement on shared memory says whether any has committed, however many watchers there are.
+ */
+
+export interface Notifier {
+  /** Returns the function that ends the subscription. */
+  readonly subscribe: (session: string, listener: () => void) => () => void
+  readonly changed: (session: string) => void
+}
+
+const POLL_MS = 100
+
+/** `dataVersion`: a number that changes with each commit of another connection. */
+export function createNotifier(dataVersion: () => number | undefined): Notifier {
+  const listeners = new Map<string, Set<() => void>>()
+  let timer: ReturnType<typeof setInterval> | undefined
+  let version: number | undefined
+
+  function poll(): void {
+    const current = readVersion()
+    if (current === version) return
+    version = current
+    for (const session of listeners.keys()) changed(session)
+  }
+
+  /** Undefined if the file is locked or fails: the listeners then read the head, which waits or rejects. */
+  function readVersion(): number | undefined {
+    try {
+      return dataVersion()
+    } catch {
+      return undefined
+    }
+  }
+
+  function changed(session: string): void {
+    for (const listener of listeners.get(session) ?? []) listener()
+  }
+
+  return {
+    changed,
+    subscribe(session, listener) {
+      const own = listeners.get(session) ?? new Set()
+      listeners.set(session, own.add(listener))
+      if (timer === undefined) {
+        version = readVersion()
+        timer = setInterval(poll, POLL_MS)
+      }
+      return () => {
+        own.delete(listener)
+        if (own.size === 0 && listeners.get(session) === own) listeners.delete(session)
+        if (listeners.size > 0) return
+        clearInterval(timer)
+        timer = undefined
+      }
+    },
+  }
+}

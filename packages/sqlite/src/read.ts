@@ -1,0 +1,85 @@
+/** Reads lines by seq, and finds where a window of bytes begins. Each page is one statement; no cursor is held between two. */
+import {
+  type FindWindow,
+  type LinesPage,
+  MAX_CHUNK_BYTES,
+  readPages,
+  type Seq,
+  type StorageAdapter,
+  utf8Length,
+} from "@sessions/core/storage"
+import type { Connection } from "./connection.ts"
+import type { Database } from "./database.ts"
+import { headOf, numberOf } from "./heads.ts"
+import { toLines } from "./lines.ts"
+
+const FIRST = "SELECT max(seq) AS seq FROM batch WHERE n = ? AND seq <= ?"
+const FORWARDS = "SELECT seq, body FROM batch WHERE n = ? AND seq >= ? AND seq < ? ORDER BY seq"
+const BACKWARDS = "SELECT seq, lines, bytes FROM batch WHERE n = ? AND seq < ? ORDER BY seq DESC"
+const BODY = "SELECT body FROM batch WHERE n = ? AND seq = ?"
+
+export function createRead(db: Database): StorageAdapter["read"] {
+  const page: LinesPage = (session, log, from, to) =>
+    db.read((tx) => {
+      const n = numberOf(tx, session, log)
+      return n === undefined ? [] : pageOf(tx, n, from, to, session)
+    })
+  const findWindow: FindWindow = (session, log, before, maxBytes) =>
+    db.read((tx) => {
+      const n = numberOf(tx, session, log)
+      return n === undefined ? before : windowStart(tx, n, before, maxBytes, session)
+    })
+  return readPages((session) => db.read((tx) => headOf(tx, session)), page, findWindow)
+}
+
+/** The lines of a log from `from`, at most a chunk of them and not beyond `to`. They end before a damaged line, unless it is the first. */
+function pageOf(tx: Connection, n: number, from: Seq, to: Seq, session: string): string[] {
+  const first = tx.query<{ seq: number | null }>(FIRST).get(n, from)?.seq ?? from
+  const lines: string[] = []
+  let bytes = 0
+  for (const { seq, body } of tx.query<{ seq: number; body: Uint8Array }>(FORWARDS).iterate(n, first, to)) {
+    bytes += body.length
+    if (bytes > MAX_CHUNK_BYTES && lines.length > 0) return lines
+    for (const line of toLines(body, rowAt(session, seq)).slice(Math.max(0, from - seq), to - seq)) {
+      if (typeof line === "string") lines.push(line)
+      else if (lines.length === 0) throw line
+      else return lines
+    }
+  }
+  return lines
+}
+
+/**
+ * The first seq of a window. Whole rows are counted by their sizes; only the rows in which the window begins and ends are loaded. Of a
+ * window of at most one chunk all rows are, because it has to begin after damage.
+ */
+function windowStart(tx: Connection, n: number, before: Seq, maxBytes: number, session: string): Seq {
+  let from = before
+  let left = maxBytes
+  for (const row of tx.query<{ seq: number; lines: number; bytes: number }>(BACKWARDS).iterate(n, before)) {
+    const isWhole = row.seq + row.lines <= before
+    if (isWhole && row.bytes <= left && maxBytes > MAX_CHUNK_BYTES) {
+      left -= row.bytes
+      from = row.seq
+      continue
+    }
+    const { body } = tx.query<{ body: Uint8Array }>(BODY).get(n, row.seq) as { body: Uint8Array }
+    for (const line of toLines(body, rowAt(session, row.seq))
+      .slice(0, from - row.seq)
+      .reverse()) {
+      if (typeof line !== "string") {
+        if (from === before) throw line
+        return from
+      }
+      left -= utf8Length(line) + 1
+      if (left < 0 && from < before) return from
+      from--
+    }
+    if (left <= 0) return from
+  }
+  return from
+}
+
+function rowAt(session: string, seq: Seq): string {
+  return `row ${seq} of ${session}`
+}

@@ -1,0 +1,91 @@
+/**
+ * The tables, with a version, and the steps that lead an older file to it. `application_id` says that a file belongs to this package,
+ * `user_version` which version of the tables it has.
+ *
+ * - `session`: a row per log. `n` is the log's number in this file and is never used again. `id` is null for a log that belongs to no
+ *   session: with `next` 0 a replace is writing it, otherwise it is deleted and its lines are being removed.
+ * - `batch`: consecutive lines of a log, each with its LF. An append is one row, or several of at most 256 KB. `seq` is that of its
+ *   first line, `append` the identity of the append. Bytes, not texts: `length()`, LIKE and many tools stop at a NUL in a text.
+ *   A table with a rowid and a small index: rows are added at the end of the table, so its pages are full. Ordered by log, pages would
+ *   be split in half.
+ * - `doc`, `blob`: documents and blobs.
+ */
+import { StorageError } from "@sessions/core/storage"
+import type { Connection } from "./connection.ts"
+
+/** "sess" as ASCII. */
+const APPLICATION = 0x73657373
+
+/**
+ * 8 KB: three rows with a line of 2 KB fit a page. With 4 KB, the default, one fits, and the file has twice the size of its lines.
+ * Larger pages make each append write more, because the WAL has whole pages.
+ */
+const PAGE_BYTES = 8192
+
+/** `UPGRADES[v]` leads from version v to v + 1; a new file is version 0. A published step is never changed. */
+const UPGRADES: readonly string[] = [
+  `
+  CREATE TABLE session (
+    n          INTEGER PRIMARY KEY AUTOINCREMENT,
+    id         TEXT UNIQUE,
+    log        TEXT NOT NULL,
+    next       INTEGER NOT NULL CHECK (next >= 0),
+    bytes      INTEGER NOT NULL,
+    updated_at INTEGER NOT NULL,
+    info       BLOB,
+    info_next  INTEGER
+  ) STRICT;
+  CREATE INDEX session_updated ON session (updated_at DESC, id DESC) WHERE id IS NOT NULL;
+  CREATE TABLE batch (
+    n      INTEGER NOT NULL,
+    seq    INTEGER NOT NULL,
+    lines  INTEGER NOT NULL,
+    bytes  INTEGER NOT NULL,
+    append TEXT NOT NULL,
+    body   BLOB NOT NULL,
+    UNIQUE (n, seq)
+  ) STRICT;
+  CREATE TABLE doc (key TEXT PRIMARY KEY, body BLOB NOT NULL) STRICT;
+  CREATE TABLE blob (hash TEXT PRIMARY KEY, bytes INTEGER NOT NULL, put_at INTEGER NOT NULL, body BLOB NOT NULL) STRICT;
+  PRAGMA application_id = ${APPLICATION};
+  `,
+]
+
+export const VERSION: number = UPGRADES.length
+
+/** Sets what must be known before the first table is made. */
+export function prepareFile(db: Connection): void {
+  db.exec(`PRAGMA page_size = ${PAGE_BYTES}`)
+}
+
+/** Whether the file has the tables of this version. Throws for a file of another program and for a newer version. */
+export function isCurrent(db: Connection): boolean {
+  const version = db.query<{ user_version: number }>("PRAGMA user_version").get()?.user_version ?? 0
+  const application = db.query<{ application_id: number }>("PRAGMA application_id").get()?.application_id ?? 0
+  const isEmpty = db.query("SELECT 1 FROM sqlite_schema").get() === undefined
+  if (application !== APPLICATION && !isEmpty) {
+    throw new StorageError(
+      "corrupt",
+      "The file is a SQLite database of another program. Choose another path; sessions need a file of their own.",
+    )
+  }
+  if (version > VERSION) {
+    throw new StorageError(
+      "unsupported",
+      `The file has version ${version} of the tables, and this program knows ${VERSION}. Update @sessions/sqlite.`,
+    )
+  }
+  return !isEmpty && version === VERSION
+}
+
+/** Makes the tables, or leads older ones to this version. Called in a transaction, so that a crash leaves the file as it was. */
+export function upgrade(db: Connection): void {
+  const version = db.query<{ user_version: number }>("PRAGMA user_version").get()?.user_version ?? 0
+  for (const step of UPGRADES.slice(version)) db.exec(step)
+  touch(db)
+}
+
+/** Writes a page without changing anything: a transaction with this and nothing else is written to the WAL. */
+export function touch(db: Connection): void {
+  db.exec(`PRAGMA user_version = ${VERSION}`)
+}
