@@ -1,4 +1,5 @@
 /** A process of the simulation, on a machine of its own: it may die between two requests, and its clock may jump. */
+import { hasStorageCode } from "@sessions/core/storage"
 import type { ObjectStore, Time } from "../../src/index.ts"
 import type { Dice } from "../../../core/test/dice.ts"
 
@@ -42,3 +43,20 @@ export function startProcess<S>(
   }
   return { storage: open(mortalStore, mortalTime), kill: () => void (dead = true) }
 }
+
+/**
+ * A call of a process after all other faults have ended. A clock that jumps ends the patience of a call whose request was slow, so the call
+ * may be `unavailable`, and is then repeated; with a clock that does not jump it is not.
+ */
+export async function withoutFaults<T>(o: { readonly clockJumps: boolean }, call: () => Promise<T>): Promise<T> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await call()
+    } catch (error) {
+      if (!o.clockJumps || !hasStorageCode(error, "unavailable") || tries === MOST_TRIES) throw error
+    }
+  }
+}
+
+/** In a row so many jumps do not happen. */
+const MOST_TRIES = 20

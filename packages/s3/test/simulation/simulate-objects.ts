@@ -6,7 +6,7 @@ import { type Clock, createClock } from "./clock.ts"
 import { createFaultyStore, LATEST, type Network } from "./faulty-store.ts"
 import type { ObjectDesign } from "./object-designs.ts"
 import { ObservedObjects } from "./observed-objects.ts"
-import { startProcess } from "./process.ts"
+import { startProcess, withoutFaults } from "./process.ts"
 import type { Outcome } from "./simulate.ts"
 
 // Web Crypto hashes on another thread, so that its result would arrive at a random moment of the simulated time.
@@ -69,10 +69,14 @@ export async function simulateObjects(design: ObjectDesign, seed: number): Promi
   await clock.until(() => network.late === 0)
   const { storage } = start()
   await settled(clock, async () => {
-    const found = await storage.docs.get(key)
+    const found = await withoutFaults(jumps, () => storage.docs.get(key))
     if (found?.text !== observed.document)
       observed.problems.push("the document that is read is not the one in the bucket")
-    for (const content of CONTENTS) await getBlob(storage, content, observed)
+    for (const content of CONTENTS) {
+      const hash = await observed.hashOf(content)
+      const isKept = observed.isKept(hash)
+      checkBlob(await withoutFaults(jumps, () => storage.blobs.get(hash)), content, isKept, observed)
+    }
   })
   return { ...observed.counts(), violations: [...observed.problems, ...observed.violationsOfChanges()] }
 }
@@ -116,9 +120,17 @@ async function getBlob({ blobs }: Storage, content: Uint8Array, observed: Observ
   const hash = await observed.hashOf(content)
   const mustBeThere = observed.isKept(hash)
   const got = await attempt(observed, () => blobs.get(hash))
-  if (!got.done) return
-  if (got.value !== undefined && got.value.join() !== content.join()) observed.problems.push("a blob has other bytes")
-  if (got.value === undefined && mustBeThere && observed.isKept(hash)) observed.problems.push("a blob was not found")
+  if (got.done) checkBlob(got.value, content, mustBeThere && observed.isKept(hash), observed)
+}
+
+function checkBlob(
+  bytes: Uint8Array | undefined,
+  content: Uint8Array,
+  isKept: boolean,
+  observed: ObservedObjects,
+): void {
+  if (bytes !== undefined && bytes.join() !== content.join()) observed.problems.push("a blob has other bytes")
+  if (bytes === undefined && isKept) observed.problems.push("a blob was not found")
 }
 
 async function deleteBlob({ blobs }: Storage, dice: Dice, observed: ObservedObjects): Promise<void> {
@@ -143,6 +155,8 @@ async function attempt<T>(observed: ObservedObjects, call: () => Promise<T>): Pr
 async function settled(clock: Clock, call: () => Promise<void>): Promise<void> {
   let ended = false
   const end = (): void => void (ended = true)
-  void call().then(end, end)
+  const calling = call()
+  calling.then(end, end)
   if (!(await clock.until(() => ended))) throw new Error("A call never settles.")
+  return calling
 }

@@ -14,7 +14,7 @@ import { type Design, SESSION, type Simulated } from "./designs.ts"
 import { createFaultyStore, LATEST, type Network } from "./faulty-store.ts"
 import { ObservedBucket } from "./observed-bucket.ts"
 import { findViolations } from "./oracle.ts"
-import { type Process, startProcess } from "./process.ts"
+import { type Process, startProcess, withoutFaults } from "./process.ts"
 import { SimulatedBucket } from "./simulated-bucket.ts"
 
 export interface Outcome {
@@ -65,7 +65,8 @@ export async function simulate(design: Design, seed: number): Promise<Outcome> {
   if (!(await clock.until(() => running === 0))) records.problems.push(`${running} actors never finish`)
   endOutage()
   network.faultRate = 0
-  if (o.deleteRate > 0 && dice.chance(0.7)) await advanceUntilSettled(clock, () => leaveDeleted(open(), clock, dice))
+  if (o.deleteRate > 0 && dice.chance(0.7))
+    await advanceUntilSettled(clock, () => leaveDeleted(open(), clock, dice, jumps))
   // The last appends also have to hold while late requests still arrive.
   if (dice.chance(0.5)) await clock.until(() => network.late === 0)
   const last = await appendWithoutFaults(
@@ -124,11 +125,16 @@ function createMortalWriter(
 }
 
 /** The session stays deleted for hours, while late requests arrive and tombstones are collected. */
-async function leaveDeleted(storage: Simulated, clock: Clock, dice: Dice): Promise<void> {
-  await storage.delete(SESSION)
+async function leaveDeleted(
+  storage: Simulated,
+  clock: Clock,
+  dice: Dice,
+  jumps: { readonly clockJumps: boolean },
+): Promise<void> {
+  await withoutFaults(jumps, () => storage.delete(SESSION))
   for (let n = 0; n < 5; n++) {
     await new Promise<void>((resolve) => void clock.at(dice.below(n < 3 ? 3_000 : LATEST), resolve))
-    await storage.collect()
+    await withoutFaults(jumps, () => storage.collect())
   }
 }
 

@@ -34,6 +34,10 @@ test("documents and blobs over a faulty store: every change gets its correct out
   }
 })
 
+test("a call whose process's clock jumps may be unavailable after all other faults have ended", async () => {
+  for (const seed of [2075, 9750]) expect((await simulate(adapter, seed)).violations).toEqual([])
+})
+
 test("the same seed gives the same run", async () => {
   expect(await simulate(adapter, 7)).toEqual(await simulate(adapter, 7))
   expect(await simulateObjects(objectAdapter, 7)).toEqual(await simulateObjects(objectAdapter, 7))
