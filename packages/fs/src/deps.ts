@@ -9,6 +9,7 @@ import { createRoot, type Root } from "./disk/root.ts"
 import { checkInnerFolder, createFile, ensureFolder } from "./disk/small-files.ts"
 import { type LogView, loadView } from "./log/view.ts"
 import type { DecodeLines } from "./log/decode.ts"
+import { createDamagedParts, type DamagedParts } from "./log/damaged-parts.ts"
 import { createMetadataCache, type MetadataCache } from "./log/metadata.ts"
 
 export interface Deps {
@@ -24,6 +25,7 @@ export interface Deps {
   /** Files whose last sync failed, so that a power failure may lose their content; see `write/sync.ts`. */
   readonly unsynced: Set<string>
   readonly metadata: MetadataCache
+  readonly damaged: DamagedParts
   /** The log as its files are now; what earlier calls found is reused where file times show that it still holds. */
   view(session: string): LogView | undefined
   /** The same without the cached view. */
@@ -64,6 +66,7 @@ export function createDeps(o: DepsOptions): Deps {
     notifier: createNotifier(files),
     unsynced: new Set(),
     metadata: createMetadataCache(files),
+    damaged: createDamagedParts(files),
     view,
     reloadView(session) {
       views.delete(session)

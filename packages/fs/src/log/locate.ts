@@ -5,18 +5,23 @@ import type { Files } from "../disk/files.ts"
 import { type LineOffset, offsetBefore } from "./sparse-index.ts"
 import type { CountedPart, Part } from "./parts.ts"
 
-export interface ByteRange {
+/** The lines `from` to `to` (exclusive), and their bytes. */
+export interface Window {
+  readonly from: Seq
+  readonly to: Seq
   readonly start: number
   readonly end: number
 }
 
 /**
- * The bytes of the lines `from` to `to` (exclusive). Reads at most the 256 KB between two indexed lines for either end. Lines near
- * the part's end are found from there, and lines beside the previous range from its ends: otherwise a log that is read backwards
- * would count the same lines again for each range.
+ * The bytes of the lines `from` to `to` (exclusive), as far as the part has them. Reads at most the 256 KB between two indexed lines for
+ * either end. Lines near the part's end are found from there, and lines beside the previous range from its ends: otherwise a log that is
+ * read backwards would count the same lines again for each range.
  */
-export function locate(files: Files, fd: number, part: CountedPart, from: Seq, to: Seq): ByteRange {
-  const end = to >= part.end.seq ? part.end.offset : toOffset(files, fd, part, to)
+export function locate(files: Files, fd: number, part: CountedPart, from: Seq, until: Seq): Window {
+  const to = Math.min(until, part.end.seq)
+  const end = to === part.end.seq ? part.end.offset : toOffset(files, fd, part, to)
+  if (from >= to) return { from, to: from, start: end, end }
   const place = placeBefore(part, from)
   // Counts in the shorter direction: forwards from a known line, or backwards over the bytes that are about to be read.
   const isNearEnd = to - from < from - place.seq
@@ -26,12 +31,7 @@ export function locate(files: Files, fd: number, part: CountedPart, from: Seq, t
     { seq: from, offset: start },
     { seq: to, offset: end },
   ])
-  return { start, end }
-}
-
-export interface Window extends ByteRange {
-  /** Seq of its first line. */
-  readonly from: Seq
+  return { from, to, start, end }
 }
 
 /**
@@ -41,21 +41,26 @@ export interface Window extends ByteRange {
 export function locateWindow(files: Files, fd: number, part: CountedPart, to: Seq, maxBytes: number): Window {
   const end = endOf(files, fd, part, to)
   const low = end - maxBytes
-  const first = low <= 0 ? { offset: 0, seq: part.from } : firstLineFrom(files, fd, low, placeAfter(part, low, end, to))
+  const start = { offset: 0, seq: part.from }
+  const first = low <= 0 ? start : orStart(part, firstLineFrom(files, fd, low, placeAfter(part, low, end, to)))
   found.set(part.end, [first, { seq: to, offset: end }])
-  return { from: first.seq, start: first.offset, end }
+  return { from: first.seq, to, start: first.offset, end }
 }
 
 /** The bytes of the last line of a part before `to`. */
 export function locateLast(files: Files, fd: number, part: CountedPart, to: Seq): Window {
   const end = endOf(files, fd, part, to)
-  const start = findBack(files, fd, 0, end, 1) ?? 0
-  const from = to - 1
-  found.set(part.end, [
-    { seq: from, offset: start },
-    { seq: to, offset: end },
-  ])
-  return { from, start, end }
+  const first = orStart(part, { offset: findBack(files, fd, 0, end, 1) ?? 0, seq: to - 1 })
+  found.set(part.end, [first, { seq: to, offset: end }])
+  return { from: first.seq, to, start: first.offset, end }
+}
+
+/**
+ * A place that was counted back from the part's end. If it is at the part's first byte or first seq, and not at both, the part has other
+ * lines than it should have. The lines from its start on are then more or fewer than those asked for, which the reader reports.
+ */
+function orStart(part: Part, place: LineOffset): LineOffset {
+  return place.offset === 0 || place.seq <= part.from ? { offset: 0, seq: part.from } : place
 }
 
 /** Where the line before `to` ends, if that is known without reading. */

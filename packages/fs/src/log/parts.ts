@@ -54,7 +54,7 @@ export function countPart(files: Files, folder: string, part: Part): CountedPart
   if (part.offsets !== undefined) return part as CountedPart
   const known = counted.get(part)
   if (known !== undefined) return known
-  const made = closedPart(files, folder, part, part.end.seq)
+  const made = closedPart(files, folder, part, part.end.seq, part.end.offset)
   const isAsSaid = made.end.seq === part.end.seq && made.end.offset === part.end.offset
   const whole = isAsSaid ? { ...made, end: part.end } : made
   counted.set(part, whole)
@@ -125,7 +125,7 @@ export function closedParts(
     const { number, from } = name
     return isWhole
       ? { number, from, name: name.name, end: { offset: bytes, seq: until }, isEndRead: false, size: bytes }
-      : closedPart(files, folder, name, until)
+      : closedPart(files, folder, name, until, bytes)
   })
 }
 
@@ -134,12 +134,24 @@ function closedSize(metadata: Metadata | undefined, name: string, until: Seq): n
   return metadata?.parts.find((part, index, parts) => part.name === name && parts[index + 1]?.from === until)?.bytes
 }
 
-/** A part ends at the first seq of the next one. One with fewer lines is accepted; reading the missing ones is `corrupt`. */
-function closedPart(files: Files, folder: string, { number, from, name }: PartName, until: Seq): CountedPart {
+/**
+ * A part ends at the first seq of the next one. One with fewer lines is accepted; reading the missing ones is `corrupt`. Lines after the
+ * end are void if it is at the byte that is `stated`, or none is. If it is elsewhere, the part has a line more than it should have: then
+ * it ends where the file does, and reading it is `corrupt`.
+ */
+function closedPart(
+  files: Files,
+  folder: string,
+  { number, from, name }: PartName,
+  until: Seq,
+  stated: number | undefined,
+): CountedPart {
   return withFile(files, below(folder, name), (fd) => {
     const { size } = files.fstat(fd)
     const offsets = loadIndex(files, folder, name, from, fd, size).filter((line) => line.seq <= until)
-    const end = countLines(files, fd, { start: offsets.at(-1) as LineOffset, end: size, until }, offsets)
+    const counted = countLines(files, fd, { start: offsets.at(-1) as LineOffset, end: size, until }, offsets)
+    const isVoid = counted.seq < until || stated === undefined || stated === counted.offset
+    const end = isVoid ? counted : { offset: size, seq: until }
     return { number, from, name, end, isEndRead: true, size, offsets }
   })
 }

@@ -35,7 +35,10 @@ export function createReading(deps: Deps, session: string, view: LogView, signal
 /** The lines to read of a part that is open as `fd` in `folder`. */
 export type Locate = (fd: number, folder: string, part: Part) => Window
 
-/** If a block has lines that are not UTF-8, they are `damage`, and its chunk has the lines after them. */
+/**
+ * If a block has lines that are not UTF-8, they are `damage`, and its chunk has the lines after them. A part with more or fewer lines than it
+ * should have is damage as a whole, because nothing shows which of its lines belongs to which seq.
+ */
 export async function* readPart(
   reading: Reading,
   found: Part,
@@ -46,31 +49,38 @@ export async function* readPart(
   const { fd, folder } = openPart(reading, found)
   try {
     const part = isAsLong(files, fd, found) ? found : recount(reading, found)
-    const { from, ...bytesOf } = find(fd, folder, part)
+    const path = below(folder, part.name)
+    const { from, to, ...bytesOf } = find(fd, folder, part)
+    if (deps.damaged.has(path, fd)) return yield asDamaged(reading, path, part, to)
     let seq = from
     for await (const { at, bytes } of readBlocks(files, fd, bytesOf, MAX_CHUNK_BYTES)) {
       checkSignal(signal)
       guard.check()
       const lines = decodeLines(bytes)
-      if (lines === undefined) {
-        const damage = notUtf8(session, below(folder, part.name), at + findBroken(bytes))
-        const { count, after } = linesAfterBroken(bytes, decodeLines)
-        seq += count
-        yield { chunk: { from: seq - after.length, lines: after }, damage }
-      } else {
-        yield { chunk: { from: seq, lines } }
-        seq += lines.length
-      }
+      const { count, after } = lines === undefined ? linesAfterBroken(bytes, decodeLines) : toWhole(lines)
+      seq += count
+      // Lines of the next part would be skipped.
+      if (seq > to) break
+      const chunk = { from: seq - after.length, lines: after }
+      yield lines === undefined ? { chunk, damage: notUtf8(session, path, at + findBroken(bytes)) } : { chunk }
     }
     checkSignal(signal)
+    // A batch whose write was under way when the read began may have failed and been cut off since.
+    if (seq === to || (seq < to && guard.reload().next < to)) return
+    deps.damaged.add(path, fd)
+    yield asDamaged(reading, path, part, to)
   } finally {
     files.close(fd)
   }
 }
 
+function toWhole(lines: readonly string[]): ReturnType<typeof linesAfterBroken> {
+  return { count: lines.length, after: lines }
+}
+
 /** For the end of a read that came up to the line `seq`. */
 export function checkReached({ session, view, guard }: Reading, seq: Seq, to: Seq): void {
-  // A batch whose write was under way when the read began may have failed and been cut off since.
+  // The same batch.
   if (seq >= to) guard.check()
   else if (seq < Math.min(to, guard.reload().next)) throw missingLine(session, seq, view.folder)
 }
@@ -114,7 +124,12 @@ function notUtf8(session: string, path: string, offset: number): StorageError {
   )
 }
 
-function missingLine(session: string, seq: Seq, folder: string): StorageError {
+function asDamaged({ session }: Reading, path: string, { from, end }: Part, to: Seq): WindowStep {
+  const message = `The part ${path} of session ${session} should have the lines ${from} to ${end.seq - 1}, and has more or fewer: its bytes were changed. Put the file back.`
+  return { chunk: { from: to, lines: [] }, damage: new StorageError("corrupt", message, { session, at: path }) }
+}
+
+export function missingLine(session: string, seq: Seq, folder: string): StorageError {
   return new StorageError(
     "corrupt",
     `Session ${session} has no line ${seq}: a part of its log in ${folder} is missing, or was cut short. Put the file back.`,

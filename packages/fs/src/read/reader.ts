@@ -28,10 +28,7 @@ async function* readRange(reading: Reading, from: Seq, to: Seq): AsyncGenerator<
     if (part.from > seq || part.from >= to) break
     const start = seq
     const end = Math.min(to, part.end.seq)
-    const find: Locate = (fd, folder, found) => ({
-      from: start,
-      ...locate(files, fd, partFor(files, folder, found, start, end), start, end),
-    })
+    const find: Locate = (fd, folder, found) => locate(files, fd, partFor(files, folder, found, start, end), start, end)
     for await (const { chunk, damage } of readPart(reading, part, find)) {
       if (damage !== undefined) throw damage
       seq = chunk.from + chunk.lines.length

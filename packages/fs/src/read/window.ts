@@ -5,7 +5,7 @@
 import { afterDamage, type Chunk, type Seq, type WindowStep } from "@sessions/core/storage"
 import { knownEnd, locateLast, locateWindow } from "../log/locate.ts"
 import { type Part, partForWindow } from "../log/parts.ts"
-import { checkReached, type Locate, openPart, readPart, type Reading } from "./part.ts"
+import { checkReached, type Locate, missingLine, openPart, readPart, type Reading } from "./part.ts"
 
 export async function* readWindow(reading: Reading, to: Seq, maxBytes: number): AsyncGenerator<Chunk, void, undefined> {
   for await (const { chunk } of afterDamage(stepsOf(reading, to, maxBytes), maxBytes)) yield chunk
@@ -22,15 +22,19 @@ async function* stepsOf(reading: Reading, to: Seq, maxBytes: number): AsyncGener
     const end = Math.min(to, part.end.seq)
     // All of the later parts is within the window.
     const most = index === first ? left : Number.POSITIVE_INFINITY
+    let until = end
     const find: Locate = (fd, folder, found) => {
       const counted = partForWindow(files, folder, found, fd, end, most)
-      const window = locateWindow(files, fd, counted, end, most)
-      return window.start < window.end || index < last ? window : locateLast(files, fd, counted, end)
+      until = Math.min(end, counted.end.seq)
+      const window = locateWindow(files, fd, counted, until, most)
+      return window.start < window.end || index < last ? window : locateLast(files, fd, counted, until)
     }
     for await (const step of readPart(reading, part, find)) {
       seq = step.chunk.from + step.chunk.lines.length
       yield step
     }
+    if (until === end || index === last) continue
+    yield { chunk: { from: end, lines: [] }, damage: missingLine(reading.session, until, reading.view.folder) }
   }
   checkReached(reading, seq, to)
 }
