@@ -10,7 +10,7 @@ export const fuzz = {
   name: "fuzz",
   absent: absent.node,
   async run() {
-    const { code, output } = await runScript(`${manifest.scripts["test:fuzz"]} --rounds ${ROUNDS} --seed 337`)
+    const { code, output } = await runScript(`${manifest.scripts["test:fuzz"]} --rounds ${ROUNDS} --seed 1`)
     const whole = code === 0 && output.includes(`rounds ${ROUNDS}, findings 0,`)
     return { passed: whole ? ROUNDS : 0, failed: whole ? 0 : 1, skipped: 0, output }
   },

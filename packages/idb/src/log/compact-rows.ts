@@ -1,4 +1,5 @@
 /** Compacts the rows of a log: merges contiguous small rows into rows of up to 60 KB. Lines, seqs and the head do not change. */
+import type { Seq } from "@sessions/core/storage"
 import { type LogRow, type RowKey, rowRange, type WriteTransaction } from "../database/schema.ts"
 import { type DatabaseContext, readTransaction, unawaited, writeTransaction } from "../database/transaction.ts"
 import { getHead } from "./heads.ts"
@@ -70,10 +71,17 @@ async function mergeRows(tx: WriteTransaction, group: readonly RowKey[]): Promis
   const [keys, rows] = await Promise.all([store.getAllKeys(range), store.getAll(range)])
   if (keys.length !== group.length || rows.length !== group.length) return false
   if (keys.some((key, index) => indexedDB.cmp(key, group[index]) !== 0)) return false
-  if (rows.some((row, index) => typeof row?.text !== "string" || row.from !== group[index]?.[1])) return false
+  if (rows.some((row, index) => !isWhole(row, group[index]?.[1], group[index + 1]?.[1]))) return false
   unawaited(store.delete(range))
   unawaited(store.put(merge(rows), first))
   return true
+}
+
+/** Whether the row has the lines `from` to `to` (exclusive); of the last row of a group only `from` is known. */
+function isWhole(row: unknown, from: Seq | undefined, to: Seq | undefined): boolean {
+  const { from: found, text } = (row ?? {}) as Partial<LogRow>
+  if (typeof text !== "string" || found === undefined || found !== from) return false
+  return to === undefined || found + text.split("\n").length === to
 }
 
 function merge(rows: readonly LogRow[]): LogRow {

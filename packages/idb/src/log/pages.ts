@@ -90,12 +90,23 @@ async function toPage(tx: ReadTransaction, head: HeadRow, loaded: LoadedSpan, ta
   const last = rows.at(-1)
   if (last === undefined || (rows[0]?.from ?? 0) > from) throw missingLine(from)
   const end = last.from + linesOf(last, last.from).length
-  if (end >= target.to) return { from, to: target.to, rows }
+  if (end === target.to) return { from, to: end, rows }
   if (planned?.from === end) return { from, to: end, rows, next: planned }
   if (end < span.end) throw missingLine(end)
+  await checkEnd(tx, head, last.from, end)
+  if (end > target.to) return { from, to: target.to, rows }
   // The last row was merged with rows after the span, so the next page begins later than planned.
   const offset = rows.reduce((sum, row) => sum + row.bytes, span.offset)
   return { from, to: end, rows, next: await planFrom(tx, head, { from: end, offset }, target) }
+}
+
+/** A row with more lines than it should have would hide as many of the next one. `end`: the line after its last one. */
+async function checkEnd(tx: ReadTransaction, { log, next }: HeadRow, from: Seq, end: Seq): Promise<void> {
+  const after = end < next ? (await findRowKey(tx, log, end))[1] : next
+  if (after === end) return
+  throw corrupt(`The row of line ${from} has lines up to ${end - 1}, but line ${after} comes after it`, {
+    at: `log row ${from}`,
+  })
 }
 
 async function planAfter(
