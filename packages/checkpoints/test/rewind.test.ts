@@ -182,7 +182,7 @@ test("a missing blob and an unwritable file are listed as failed, the rest goes 
   const message = await w.begin()
   for (const path of ["lost", "b", "folder/c"]) await w.edit(path, "1")
   fs.rmSync(join(w.root, "folder/c"))
-  fs.mkdirSync(join(w.root, "folder/c/filled/by-hand"), { recursive: true })
+  w.write("folder/c/by-hand", "")
   for await (const { hash } of w.storage.blobs.list()) {
     if (new TextDecoder().decode(await w.storage.blobs.get(hash)) === "l0") await w.storage.blobs.delete(hash)
   }
