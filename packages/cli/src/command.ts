@@ -43,7 +43,7 @@ export interface Invocation<O extends OptionSpecs = OptionSpecs> {
   /** Resolves an id, a unique prefix of one, or `@last` to a session id. */
   readonly resolveSession: (ref: string) => Promise<string>
   /** Opens a store other than the one of `--store`. */
-  readonly openStore: (url: string) => SessionStorage
+  readonly openStore: (url: string) => Promise<SessionStorage>
 }
 
 export interface Command<O extends OptionSpecs = OptionSpecs> {

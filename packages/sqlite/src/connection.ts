@@ -46,3 +46,12 @@ export function createConnection(database: SqliteDatabase): Connection {
     close: () => void database.close(),
   }
 }
+
+/** Ends a transaction that failed. */
+export function rollBack(db: Connection): void {
+  try {
+    db.run("ROLLBACK")
+  } catch {
+    // SQLite has rolled back by itself.
+  }
+}

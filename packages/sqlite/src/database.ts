@@ -6,7 +6,7 @@
  */
 import { closeSync, openSync } from "node:fs"
 import { checkSignal, connectOnce, StorageError, unlessAborted } from "@sessions/core/storage"
-import { type Connection, createConnection } from "./connection.ts"
+import { type Connection, createConnection, rollBack } from "./connection.ts"
 import { BUSY, FULL, LOCKED, READONLY, resultCode, type SqliteDatabase } from "./driver.ts"
 import { toStorageError } from "./errors.ts"
 import { isCurrent, prepareFile, touch, upgrade } from "./schema.ts"
@@ -180,14 +180,7 @@ function configure(db: Connection, durability: "disk" | "os"): void {
   db.exec(COMMITS[durability])
   // Overwrites what is deleted, also in pages that are not used again.
   db.exec("PRAGMA secure_delete = ON")
-  if (isCurrent(db)) return
-  inTransaction(
-    db,
-    () => {
-      if (!isCurrent(db)) upgrade(db)
-    },
-    () => isCurrent(db),
-  )
+  if (!isCurrent(db)) upgrade(db)
 }
 
 function inTransaction<T>(db: Connection, work: (db: Connection) => T, isStored: (db: Connection) => boolean): T {
@@ -229,13 +222,5 @@ function isSettled(db: Connection): boolean {
   } catch {
     rollBack(db)
     return false
-  }
-}
-
-function rollBack(db: Connection): void {
-  try {
-    db.run("ROLLBACK")
-  } catch {
-    // SQLite has rolled back by itself.
   }
 }

@@ -11,7 +11,8 @@
  * - `doc`, `blob`: documents and blobs.
  */
 import { StorageError } from "@sessions/core/storage"
-import type { Connection } from "./connection.ts"
+import { type Connection, rollBack } from "./connection.ts"
+import { READONLY, resultCode } from "./driver.ts"
 
 /** "sess" as ASCII. */
 const APPLICATION = 0x73657373
@@ -23,7 +24,7 @@ const APPLICATION = 0x73657373
 const PAGE_BYTES = 8192
 
 /** `UPGRADES[v]` leads from version v to v + 1; a new file is version 0. A published step is never changed. */
-const UPGRADES: readonly string[] = [
+export const UPGRADES: readonly string[] = [
   `
   CREATE TABLE session (
     n          INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -51,41 +52,54 @@ const UPGRADES: readonly string[] = [
   `,
 ]
 
-export const VERSION: number = UPGRADES.length
-
 /** Sets what must be known before the first table is made. */
 export function prepareFile(db: Connection): void {
   db.exec(`PRAGMA page_size = ${PAGE_BYTES}`)
 }
 
 /** Whether the file has the tables of this version. Throws for a file of another program and for a newer version. */
-export function isCurrent(db: Connection): boolean {
-  const version = db.query<{ user_version: number }>("PRAGMA user_version").get()?.user_version ?? 0
-  const application = db.query<{ application_id: number }>("PRAGMA application_id").get()?.application_id ?? 0
+export function isCurrent(db: Connection, steps: readonly string[] = UPGRADES): boolean {
+  const application = db.query<{ application_id: number }>("PRAGMA application_id").get()?.application_id
   const isEmpty = db.query("SELECT 1 FROM sqlite_schema").get() === undefined
-  if (application !== APPLICATION && !isEmpty) {
+  if (isEmpty) return false
+  if (application !== APPLICATION) {
     throw new StorageError(
       "corrupt",
       "The file is a SQLite database of another program. Choose another path; sessions need a file of their own.",
     )
   }
-  if (version > VERSION) {
+  const version = versionOf(db)
+  if (version > steps.length) {
     throw new StorageError(
       "unsupported",
-      `The file has version ${version} of the tables, and this program knows ${VERSION}. Update @sessions/sqlite.`,
+      `The file has version ${version} of the tables, and this program knows ${steps.length}. Update @sessions/sqlite.`,
     )
   }
-  return !isEmpty && version === VERSION
+  return version === steps.length
 }
 
-/** Makes the tables, or leads older ones to this version. Called in a transaction, so that a crash leaves the file as it was. */
-export function upgrade(db: Connection): void {
-  const version = db.query<{ user_version: number }>("PRAGMA user_version").get()?.user_version ?? 0
-  for (const step of UPGRADES.slice(version)) db.exec(step)
-  touch(db)
+/** Makes the tables, or leads older ones to this version, in one transaction: a crash or an error leaves the file as it was. */
+export function upgrade(db: Connection, steps: readonly string[] = UPGRADES): void {
+  const version = versionOf(db)
+  try {
+    db.run("BEGIN IMMEDIATE")
+    // Another process may have been first.
+    if (!isCurrent(db, steps)) for (const step of steps.slice(versionOf(db))) db.exec(step)
+    db.exec(`PRAGMA user_version = ${steps.length}`)
+    db.run("COMMIT")
+  } catch (error) {
+    rollBack(db)
+    if (resultCode(error) !== READONLY) throw error
+    const message = `The file has version ${version} of the tables and is read-only. Give this process the right to write, so that it can lead them to version ${steps.length}.`
+    throw new StorageError("unsupported", message, { cause: error })
+  }
+}
+
+function versionOf(db: Connection): number {
+  return db.query<{ user_version: number }>("PRAGMA user_version").get()?.user_version ?? 0
 }
 
 /** Writes a page without changing anything: a transaction with this and nothing else is written to the WAL. */
 export function touch(db: Connection): void {
-  db.exec(`PRAGMA user_version = ${VERSION}`)
+  db.exec(`PRAGMA user_version = ${UPGRADES.length}`)
 }

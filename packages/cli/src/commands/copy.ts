@@ -8,10 +8,10 @@ export const copy: Command = defineCommand({
   args: ["ID"],
   options: { to: { type: "string", value: "URL", help: "target store" } },
   notes: ["Run the same command again to finish an interrupted copy."],
-  examples: ["copy @last --to file:/mnt/backup/sessions", "copy 01JGN3 --to ../other/.sessions --json"],
+  examples: ["copy @last --to file:/mnt/backup/sessions", "copy 01JGN3 --to sqlite:./sessions.db --json"],
   async run({ sessions, resolveSession, openStore, args: [ref = ""], values: { to }, callOptions, progress }) {
     if (to === undefined) throw new UsageError("copy needs --to URL, the target store.")
-    const target = openStore(to)
+    const target = await openStore(to)
     try {
       const id = await resolveSession(ref)
       const result = await sessions.copy(id, target, {

@@ -41,15 +41,15 @@ async function dispatch(
   const parsed = parseCommand(command, rest)
   if (parsed.values["help"] === true) return await printHelp(name, io)
   const store = parsed.values["store"] ?? DEFAULT_STORE
-  const open = (url: string): SessionStorage => openStore(url, io.cwd, stores)
-  return await withSessions(open(String(store)), (sessions) => execute(command, parsed, sessions, open, io))
+  const open = (url: string): Promise<SessionStorage> => openStore(url, io.cwd, stores)
+  return await withSessions(await open(String(store)), (sessions) => execute(command, parsed, sessions, open, io))
 }
 
 async function execute(
   command: Command,
   { values, args }: ParsedArguments,
   sessions: Sessions,
-  open: (url: string) => SessionStorage,
+  open: (url: string) => Promise<SessionStorage>,
   io: Io,
 ): Promise<number> {
   const progress = createProgress(io.stderr, io.now)

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest"
 import { openStore, type StoreFactory } from "./open.ts"
 
-function opened(url: string): string {
+async function opened(url: string): Promise<string> {
   const seen: string[] = []
   const record =
     (scheme: string): StoreFactory =>
@@ -9,13 +9,13 @@ function opened(url: string): string {
       seen.push(`${scheme}|${address}`)
       return {} as ReturnType<StoreFactory>
     }
-  openStore(url, "/project", { file: record("file"), memory: record("memory") })
+  await openStore(url, "/project", { file: record("file"), memory: record("memory") })
   return seen.join()
 }
 
-test("a path needs no scheme, and a drive letter is not a scheme", () => {
+test("a path needs no scheme, and a drive letter is not a scheme", async () => {
   const urls = ["./x", "/srv/x", "x", "C:\\x", "file:./x", "file:/srv/x", "memory:"]
-  expect(urls.map(opened)).toEqual([
+  expect(await Promise.all(urls.map(opened))).toEqual([
     "file|./x",
     "file|/srv/x",
     "file|x",
@@ -26,18 +26,36 @@ test("a path needs no scheme, and a drive letter is not a scheme", () => {
   ])
 })
 
-test("an unknown scheme is refused with the known ones", () => {
-  expect(() => openStore("s3:bucket", "/project")).toThrow(
-    'unknown store type "s3" in s3:bucket; use a path or file:, memory:.',
+test("an unknown scheme is refused with the known ones", async () => {
+  await expect(openStore("gs:bucket", "/project")).rejects.toThrow(
+    'unknown store type "gs" in gs:bucket; use a path or file:, memory:, sqlite:, s3:.',
   )
 })
 
-test("the folder of a file store is relative to the current folder", () => {
-  const folders = ["./s", "/srv/s", "file:s", "file:///srv/s"].map((url) => openStore(url, "/project").description)
-  expect(folders.map((text) => text.replace(/^[^/]*/, ""))).toEqual(["/project/s", "/srv/s", "/project/s", "/srv/s"])
+test("the path of a store is relative to the current folder", async () => {
+  const urls = ["./s", "/srv/s", "file:s", "file:///srv/s", "sqlite:s", "sqlite:///srv/s"]
+  const places = await Promise.all(urls.map(async (url) => (await openStore(url, "/project")).description))
+  expect(places.map((text) => text.replace(/^[^/]*/, ""))).toEqual([
+    "/project/s",
+    "/srv/s",
+    "/project/s",
+    "/srv/s",
+    "/project/s",
+    "/srv/s",
+  ])
 })
 
-test("a file store without a folder on this machine is refused", () => {
-  expect(() => openStore("file:", "/project")).toThrow("file: needs a folder")
-  expect(() => openStore("file://host/x", "/project")).toThrow("not a file URL of this machine")
+test("a store without a path on this machine is refused", async () => {
+  await expect(openStore("file:", "/project")).rejects.toThrow("file: needs a path, for example file:./.sessions.")
+  await expect(openStore("file://host/x", "/project")).rejects.toThrow("not a path of this machine")
+  await expect(openStore("sqlite:", "/project")).rejects.toThrow(
+    "sqlite: needs a path, for example sqlite:./sessions.db.",
+  )
+})
+
+test("an S3 store is a bucket and a prefix", async () => {
+  const urls = ["s3:agents", "s3:agents/prod", "s3://agents/prod/eu/"]
+  const places = await Promise.all(urls.map(async (url) => (await openStore(url, "/project")).description))
+  expect(places).toEqual(["s3:agents", "s3:agents/prod/", "s3:agents/prod/eu/"])
+  await expect(openStore("s3:", "/project")).rejects.toThrow("s3: needs a bucket, for example s3:my-bucket/prefix.")
 })

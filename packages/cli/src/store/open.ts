@@ -4,24 +4,41 @@ import { fileURLToPath } from "node:url"
 import type { SessionStorage } from "@sessions/core/storage"
 import { createFileStorage } from "@sessions/fs"
 import { createMemoryStorage } from "@sessions/memory"
-import { UsageError } from "../errors.ts"
+import { CommandError, UsageError } from "../errors.ts"
 
 /** Takes the text after the colon of the URL, and the folder that relative paths are resolved against. */
-export type StoreFactory = (address: string, cwd: string) => SessionStorage
+export type StoreFactory = (address: string, cwd: string) => SessionStorage | Promise<SessionStorage>
 
 export const DEFAULT_STORE = "file:./.sessions"
 
+/** `sqlite:` and `s3:` load their packages when they are used. */
 export const STORES: Readonly<Record<string, StoreFactory>> = {
-  file: (address, cwd) => createFileStorage({ root: folderOf(address, cwd) }),
+  file: (address, cwd) => createFileStorage({ root: pathOf("file", address, cwd, "./.sessions") }),
   memory: () => createMemoryStorage(),
+  async sqlite(address, cwd) {
+    const path = pathOf("sqlite", address, cwd, "./sessions.db")
+    const { createSqliteStorage } = await import("@sessions/sqlite")
+    return createSqliteStorage({ path })
+  },
+  async s3(address) {
+    const [, bucket, prefix] = /^(?:\/\/)?([^/]+)\/?(.*?)\/?$/s.exec(address) ?? []
+    if (bucket === undefined) throw new UsageError("s3: needs a bucket, for example s3:my-bucket/prefix.")
+    const [{ createS3Storage }, { S3Client }] = await installed("s3", ["@sessions/s3", "@aws-sdk/client-s3"], () =>
+      Promise.all([import("@sessions/s3"), import("@aws-sdk/client-s3")]),
+    )
+    // The SDK finds region, credentials and endpoint in the environment. A store of one's own rarely has a host name for each bucket.
+    const { AWS_ENDPOINT_URL, AWS_ENDPOINT_URL_S3 } = process.env
+    const client = new S3Client({ forcePathStyle: (AWS_ENDPOINT_URL_S3 ?? AWS_ENDPOINT_URL) !== undefined })
+    return createS3Storage({ client, bucket, ...(prefix === "" || prefix === undefined ? {} : { prefix }) })
+  },
 }
 
 /** A path needs no scheme. A single letter before the colon is a drive, not a scheme. */
-export function openStore(
+export async function openStore(
   url: string,
   cwd: string,
   stores: Readonly<Record<string, StoreFactory>> = STORES,
-): SessionStorage {
+): Promise<SessionStorage> {
   const [, scheme = "file", address = url] = /^([A-Za-z][A-Za-z0-9+.-]+):(.*)$/s.exec(url) ?? []
   const open = Object.hasOwn(stores, scheme) ? stores[scheme] : undefined
   if (open !== undefined) return open(address, cwd)
@@ -29,12 +46,22 @@ export function openStore(
   throw new UsageError(`unknown store type ${JSON.stringify(scheme)} in ${url}; use a path or ${known.join(", ")}.`)
 }
 
-function folderOf(address: string, cwd: string): string {
-  if (address === "") throw new UsageError("file: needs a folder, for example file:./.sessions.")
+function pathOf(scheme: string, address: string, cwd: string, example: string): string {
+  if (address === "") throw new UsageError(`${scheme}: needs a path, for example ${scheme}:${example}.`)
   if (!address.startsWith("//")) return isAbsolute(address) ? address : resolve(cwd, address)
   try {
     return fileURLToPath(`file:${address}`)
   } catch {
-    throw new UsageError(`file:${address} is not a file URL of this machine; use file:PATH.`)
+    throw new UsageError(`${scheme}:${address} is not a path of this machine; use ${scheme}:PATH.`)
+  }
+}
+
+/** Loads packages that only one store needs. */
+async function installed<T>(scheme: string, packages: readonly string[], load: () => Promise<T>): Promise<T> {
+  try {
+    return await load()
+  } catch (error) {
+    if ((error as { code?: unknown }).code !== "ERR_MODULE_NOT_FOUND") throw error
+    throw new CommandError(`${scheme}: needs further packages; run "npm install ${packages.join(" ")}".`)
   }
 }

@@ -1,0 +1,138 @@
+/** Files that are no database, of another program, of other versions, locked, read-only, and missing. */
+import { readFileSync, statSync, writeFileSync } from "node:fs"
+import { dirname, join } from "node:path"
+import { createSqliteStorage, type SqliteDatabase } from "@sessions/sqlite"
+import { expect, onTestFinished, test, vi } from "vitest"
+import { createConnection } from "../src/connection.ts"
+import { openDatabase } from "../src/driver.ts"
+import { isCurrent, upgrade, UPGRADES } from "../src/schema.ts"
+import { connectTo, fill, lineAt, linesOf, linesTo, newPath, openAt } from "./helpers.ts"
+
+test("a file that is no database is `corrupt`, and stays as it is", async () => {
+  const path = newPath()
+  const content = "These are notes. ".repeat(1000)
+  writeFileSync(path, content)
+  const storage = openAt(path)
+  const refusal = { code: "corrupt", message: expect.stringContaining("The file is no SQLite database") as string }
+  await expect(storage.head("a")).rejects.toMatchObject(refusal)
+  await expect(storage.append("a", ["x"], { expect: 0 })).rejects.toMatchObject(refusal)
+  expect(readFileSync(path, "utf8")).toBe(content)
+})
+
+test("a database of another program is `corrupt`, and gets no table", async () => {
+  const path = newPath()
+  const other = connectTo(path)
+  other.exec("CREATE TABLE session (a); PRAGMA user_version = 1")
+  await expect(openAt(path).head("a")).rejects.toMatchObject({
+    code: "corrupt",
+    message: expect.stringContaining("another program") as string,
+  })
+  expect(other.prepare("SELECT name FROM sqlite_schema").all()).toHaveLength(1)
+})
+
+test("a file of a newer version is `unsupported`, and stays as it is", async () => {
+  const path = newPath()
+  await fill(openAt(path), "a", 2)
+  connectTo(path).exec("PRAGMA user_version = 99")
+  await expect(openAt(path).append("a", ["x"], { expect: 0 })).rejects.toMatchObject({
+    code: "unsupported",
+    message: expect.stringContaining("version 99") as string,
+  })
+})
+
+/** The steps of a later version of this package. */
+const LATER = [...UPGRADES, "ALTER TABLE session ADD COLUMN kind TEXT"]
+
+test("an older file is led to the current version, and keeps its content", async () => {
+  const path = newPath()
+  const storage = openAt(path)
+  await fill(storage, "a", 2)
+  const db = createConnection(connectTo(path))
+  expect(isCurrent(db, LATER)).toBe(false)
+  upgrade(db, LATER)
+  expect(isCurrent(db, LATER)).toBe(true)
+  expect(db.query("SELECT kind FROM session").all()).toHaveLength(1)
+  expect(await linesOf(storage, "a")).toEqual(linesTo(2))
+})
+
+test("a file whose upgrade fails keeps its version", async () => {
+  const path = newPath()
+  await fill(openAt(path), "a", 2)
+  const db = createConnection(connectTo(path))
+  expect(() => upgrade(db, [...LATER, "ALTER TABLE nothing ADD COLUMN x"])).toThrow("nothing")
+  expect(isCurrent(db)).toBe(true)
+})
+
+test("an older file that is read-only is `unsupported`", async () => {
+  const path = newPath()
+  await fill(openAt(path), "a", 2)
+  connectTo(path).exec("PRAGMA user_version = 0")
+  await expect(openAt(path, { open: openReadOnly }).head("a")).rejects.toMatchObject({
+    code: "unsupported",
+    message: expect.stringContaining("version 0") as string,
+  })
+})
+
+test("a read-only file can be read, and a write to it is `unavailable`", async () => {
+  const path = newPath()
+  const head = await fill(openAt(path), "a", 2)
+  const storage = openAt(path, { open: openReadOnly })
+  expect(await linesOf(storage, "a")).toEqual(linesTo(2))
+  expect(await storage.head("a")).toMatchObject(head)
+  await expect(storage.append("a", ["x"], { expect: head })).rejects.toMatchObject({
+    code: "unavailable",
+    message: expect.stringContaining("read-only") as string,
+  })
+})
+
+test("a folder that does not exist is `unavailable`, and the next call tries again", async () => {
+  const storage = openAt(join(dirname(newPath()), "missing", "sessions.db"))
+  const refusal = { code: "unavailable", message: expect.stringContaining("Is its folder there") as string }
+  await expect(storage.head("a")).rejects.toMatchObject(refusal)
+  await expect(storage.head("a")).rejects.toMatchObject(refusal)
+})
+
+test("the file and those beside it can be read by this user alone", async () => {
+  const path = newPath()
+  await fill(openAt(path), "a", 1)
+  for (const name of ["", "-wal", "-shm"]) expect(statSync(path + name).mode & 0o777).toBe(0o600)
+})
+
+test("eight storages that create the file at the same moment all succeed", async () => {
+  const path = newPath()
+  const storages = Array.from({ length: 8 }, () => openAt(path))
+  await Promise.all(storages.map((storage, n) => storage.append(`s${n}`, [lineAt(n)], { expect: 0 })))
+  const ids: string[] = []
+  for await (const { id } of openAt(path).list()) ids.push(id)
+  expect(ids.sort()).toEqual(storages.map((_, n) => `s${n}`))
+})
+
+test("a runtime without SQLite gets `unsupported` from the first call, with what to do", async () => {
+  const lookUp = vi.spyOn(process, "getBuiltinModule").mockReturnValue(undefined)
+  onTestFinished(() => lookUp.mockRestore())
+  await expect(openAt(newPath()).head("a")).rejects.toMatchObject({
+    code: "unsupported",
+    message: expect.stringContaining("Node 22.13") as string,
+  })
+})
+
+test.each([
+  [{}, "`path`"],
+  [{ path: ":memory:" }, "createMemoryStorage"],
+  [{ path: "x", durabilty: "disk" }, 'Did you mean "durability"?'],
+  [{ path: "x", durability: "full" }, '`durability` is "disk" or "os"'],
+  [{ path: "x", lockTimeout: -1 }, "`lockTimeout`"],
+  [{ path: "x", maxBatchBytes: 1_000_000_000 }, "`maxBatchBytes`"],
+  [{ path: "x", open: "node:sqlite" }, "`open`"],
+])("the options %j are `invalid`", (options, text) => {
+  expect(() => createSqliteStorage(options as never)).toThrow(
+    expect.objectContaining({ code: "invalid", message: expect.stringContaining(text) as string }),
+  )
+})
+
+/** A connection as one to a file on a read-only medium. */
+function openReadOnly(path: string): SqliteDatabase {
+  const database = openDatabase(path)
+  database.exec("PRAGMA query_only = ON")
+  return database
+}
