@@ -16,6 +16,7 @@ export default defineConfig({
       "examples/**/*.test.ts",
       "benchmarks/src/**/*.test.ts",
       ".tools/**/*.test.mjs",
+      ".tools/runtimes/linear/**/*.test.ts",
     ],
     exclude: ["**/node_modules/**", "**/dist/**", "**/*.browser.test.ts"],
     testTimeout: HANG_MS,

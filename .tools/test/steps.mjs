@@ -6,6 +6,7 @@ import { crash } from "./crash.mjs"
 import { entries, olderEntries, processes } from "./entries.mjs"
 import { browserAgent } from "./examples.mjs"
 import { fuzz } from "./fuzz.mjs"
+import { linear, planted } from "./linear.mjs"
 import { matrix } from "./matrix.mjs"
 import { mutants } from "./mutants.mjs"
 import { onServer, simulation } from "./s3.mjs"
@@ -50,6 +51,10 @@ export const steps = [
   processes(),
   crash,
   fuzz,
+  linear("files"),
+  linear("idb"),
+  linear("s3"),
+  planted,
   simulation,
   onServer("node"),
   onServer("bun"),

@@ -26,7 +26,10 @@ const ROUNDS_PER_ROOT = 6
 
 // What is killed are processes, not machines, so files in memory do as well as those on a disk.
 const place = fs.mkdtempSync(join(fs.existsSync("/dev/shm") ? "/dev/shm" : tmpdir(), "sessions-crash-"))
-const programs = await bundle(place)
+const [childProgram = "", verifierProgram = ""] = await bundle(place, [
+  new URL("child.ts", import.meta.url),
+  new URL("verifier.ts", import.meta.url),
+])
 const runtimes = findRuntimes()
 console.log(`seed ${seed}, ${rounds} rounds on ${runtimes.map(({ name }) => name).join(", ")}`)
 
@@ -40,17 +43,17 @@ async function runLane(lane: number): Promise<void> {
   const verifierOn = (runtime: Runtime): Worker => {
     const known = verifiers.get(runtime)
     if (known !== undefined && known.process.exitCode === null && known.process.signalCode === null) return known
-    const verifier = start(runtime, programs.verifier)
+    const verifier = start(runtime, verifierProgram)
     verifiers.set(runtime, verifier)
     return verifier
   }
   let root = ""
   let model: Model | undefined
   // The next process is started while the one before is at work.
-  let next = lane < rounds ? start(runtimeOf(lane), programs.child) : undefined
+  let next = lane < rounds ? start(runtimeOf(lane), childProgram) : undefined
   for (let round = lane, n = 0; round < rounds; round += LANES, n++) {
     const child = next as Worker
-    next = round + LANES < rounds ? start(runtimeOf(round + LANES), programs.child) : undefined
+    next = round + LANES < rounds ? start(runtimeOf(round + LANES), childProgram) : undefined
     if (n % ROUNDS_PER_ROOT === 0 || model === undefined) {
       if (model !== undefined) fs.rmSync(root, { recursive: true })
       root = join(place, `${lane}-${n}`)

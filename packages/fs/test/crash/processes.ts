@@ -1,7 +1,7 @@
 /** The processes of the crash test: bundled once, so that a start takes milliseconds; each a real process, no wrapper around one. */
 import { type ChildProcess, execFileSync, spawn } from "node:child_process"
 import { once } from "node:events"
-import { join } from "node:path"
+import { basename, join } from "node:path"
 import { createInterface } from "node:readline"
 import { fileURLToPath } from "node:url"
 import { build } from "esbuild"
@@ -24,12 +24,11 @@ export interface Worker {
   readonly complaints: () => string
 }
 
-/** Bundles both programs into the folder. */
-export async function bundle(folder: string): Promise<{ readonly child: string; readonly verifier: string }> {
+/** Bundles programs into the folder; returns their paths in the same order. */
+export async function bundle(folder: string, programs: readonly URL[]): Promise<readonly string[]> {
+  const sources = programs.map((url) => fileURLToPath(url))
   await build({
-    entryPoints: [new URL("child.ts", import.meta.url), new URL("verifier.ts", import.meta.url)].map((url) =>
-      fileURLToPath(url),
-    ),
+    entryPoints: sources,
     outdir: folder,
     outExtension: { ".js": ".mjs" },
     bundle: true,
@@ -37,9 +36,11 @@ export async function bundle(folder: string): Promise<{ readonly child: string; 
     format: "esm",
     target: "es2023",
     conditions: ["source"],
+    // For CommonJS packages in the bundle that require a module of Node.
+    banner: { js: 'import { createRequire } from "node:module"; const require = createRequire(import.meta.url);' },
     logLevel: "silent",
   })
-  return { child: join(folder, "child.mjs"), verifier: join(folder, "verifier.mjs") }
+  return sources.map((source) => join(folder, basename(source).replace(/\.ts$/, ".mjs")))
 }
 
 /** The runtimes that are here; what stands in `node_modules/.bin` may be a script that starts the real one. */

@@ -1,0 +1,22 @@
+import { expect, test } from "vitest"
+import { DEFECTS } from "./client/planted.ts"
+import { runRound } from "./round.ts"
+import { openStore } from "./stores/memory.ts"
+
+const OPTIONS = { clients: 4, operations: 250, kills: 1, faults: false }
+const seed = Number(process.env["SEED"] ?? Date.now() % 2 ** 31)
+
+test("a round on a correct storage has appends, conflicts, kills and no violation", async () => {
+  const { violations, counts, history } = await runRound(await openStore(), { ...OPTIONS, seed })
+  expect(violations, `SEED=${seed}`).toEqual([])
+  expect(history.operations).toHaveLength(counts.operations)
+  expect(counts.kills).toBe(OPTIONS.clients)
+  expect(Math.min(counts.acknowledged, counts.conflicts), JSON.stringify(counts)).toBeGreaterThan(0)
+})
+
+for (const defect of DEFECTS) {
+  test(`a ${defect} is found`, async () => {
+    const { violations } = await runRound(await openStore(), { ...OPTIONS, seed, defect })
+    expect(violations, `SEED=${seed}`).not.toEqual([])
+  })
+}

@@ -1,0 +1,32 @@
+/** Files: processes of all runtimes on one folder. */
+import { existsSync, mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { bundle, findRuntimes, type Runtime } from "../../../../packages/fs/test/crash/processes.ts"
+import { readInProcess, startProcess } from "./processes.ts"
+import type { Store } from "./store.ts"
+
+export async function openStore(): Promise<Store> {
+  // Processes are killed, not machines, so memory does as well as a disk.
+  const folder = mkdtempSync(join(existsSync("/dev/shm") ? "/dev/shm" : tmpdir(), "sessions-linear-"))
+  const [program = ""] = await bundle(folder, [new URL("../client/files.ts", import.meta.url)])
+  const runtimes = findRuntimes()
+  let started = 0
+  return {
+    atomicBatch: "prefix",
+    async open(_, faults) {
+      const root = mkdtempSync(join(folder, "root-"))
+      return {
+        start: (plan, recording, begun) => {
+          const runtime = runtimes[started++ % runtimes.length] as Runtime
+          return startProcess(runtime, program, { ...plan, place: { root, faults } }, recording, begun)
+        },
+        settle: async () => undefined,
+        readStored: (plan) =>
+          readInProcess(runtimes[0] as Runtime, program, { ...plan, place: { root, faults: false } }),
+        remove: async () => rmSync(root, { recursive: true }),
+      }
+    },
+    close: async () => rmSync(folder, { recursive: true, force: true }),
+  }
+}

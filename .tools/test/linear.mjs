@@ -1,0 +1,39 @@
+import { linearAdapters, linearCommand } from "../lib/linear.mjs"
+import { run } from "../lib/run.mjs"
+import { outcomeOf } from "./report.mjs"
+
+/** Rounds of a fixed number of calls: without faults and with them. `pnpm test:linear --seconds N` runs more. */
+const ROUNDS = 2
+
+/** What several clients see of one session at once is linearizable. Each round is one test. */
+export function linear(adapter) {
+  return {
+    name: `linear:${adapter}`,
+    absent: linearAdapters[adapter].absent,
+    async run() {
+      const result = await runMain(adapter, ["--rounds", `${ROUNDS}`])
+      const [line, violations] = /^\w+: rounds .*, violations (\d+)$/m.exec(result.output) ?? []
+      const failed = violations === "0" ? 0 : 1
+      const counted = line === undefined ? undefined : { passed: failed > 0 ? 0 : ROUNDS, failed, skipped: 0 }
+      return { ...outcomeOf(counted, result), measured: line === undefined ? [] : [line] }
+    },
+  }
+}
+
+/** Clients whose storage has a deliberate defect. Each is one test, which passes if the checker finds the defect. */
+export const planted = {
+  name: "linear:planted",
+  absent: linearAdapters.files.absent,
+  async run() {
+    const result = await runMain("files", ["--planted"])
+    const [, all, found] = /^(\d+) planted defects, (\d+) found$/m.exec(result.output) ?? []
+    const counted =
+      all === undefined ? undefined : { passed: Number(found), failed: Number(all) - Number(found), skipped: 0 }
+    return outcomeOf(counted, result)
+  },
+}
+
+async function runMain(adapter, args) {
+  const [command, all, env] = await linearCommand(adapter, args)
+  return run(command, all, { env })
+}
