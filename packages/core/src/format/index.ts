@@ -53,8 +53,6 @@ export {
 export { encodeEntry, encodeHeader, type LogRecord, type ParsedLine, parseLine } from "./line.ts"
 export { identifyLog, type LogIdentity, type OlderFormat, type OlderVersion } from "./identify.ts"
 
-export type { JsonValue } from "./json.ts"
-
 // New entries, as an append checks and completes them.
 export { createIds, isUlid, ulidAt } from "./ids.ts"
 export {

@@ -1,7 +1,5 @@
-/** JSON values: their type, and their comparison. */
+/** The comparison of JSON values. */
 import { isObject } from "./shape.ts"
-
-export type JsonValue = string | number | boolean | null | readonly JsonValue[] | { readonly [key: string]: JsonValue }
 
 /** Whether two values are the same JSON; the order of keys does not count. Not recursive, because stored values may have any depth. */
 export function isSameJson(one: unknown, other: unknown): boolean {

@@ -4,7 +4,7 @@
  */
 import type { Selection } from "../context/select.ts"
 import { storedState } from "../context/state.ts"
-import type { ContextState, Entry, ModelRef } from "../format/entry.ts"
+import { type ContextState, type Entry, isAnnotationType, type ModelRef } from "../format/entry.ts"
 import type { Header, Origin, ParentSession } from "../format/header.ts"
 import { isObject } from "../format/shape.ts"
 import type { EntryLog } from "../log/entry-log.ts"
@@ -169,8 +169,10 @@ export function projectFields(projection: InfoProjection, entry: Entry | undefin
   const next: Mutable<InfoProjection> = { ...projection, to: { seq, id: entry?.id ?? "" } }
   projectBranches(next, entry, seq)
   if (entry === undefined) return next
-  next.leaf = leafAt(entry)
-  if (projection.leaf !== entry.parentId) leavePath(next)
+  if (!keepsNull(projection, entry)) {
+    next.leaf = leafAt(entry)
+    if (projection.leaf !== entry.parentId) leavePath(next)
+  }
   const field = entry as Readonly<Record<string, unknown>>
   switch (entry.type) {
     case "message":
@@ -299,6 +301,11 @@ function projectBranches(next: Mutable<InfoProjection>, entry: Entry | undefined
     else next.tips = projected
   }
   if (settled > 0 && seq >= settled - 1) delete next.settled
+}
+
+/** Whether an entry is an annotation that is written after `resetLeaf`: the leaf stays null. */
+function keepsNull({ leaf, to }: InfoProjection, { type, parentId }: Entry): boolean {
+  return leaf === null && to.seq > 0 && parentId === to.id && isAnnotationType(type)
 }
 
 function projectMessage(next: Mutable<InfoProjection>, entry: Entry): void {

@@ -4,7 +4,7 @@
  */
 import type { Seq } from "../storage/contract.ts"
 import type { Diagnostic } from "../format/diagnostics.ts"
-import type { Entry } from "../format/entry.ts"
+import { type Entry, isAnnotationType } from "../format/entry.ts"
 import type { EntryLog } from "./entry-log.ts"
 
 /** The answer depends on lines that are not held. */
@@ -67,14 +67,25 @@ export function pathTo(log: EntryLog, leaf: Seq): Path {
   return { seqs: seqs.reverse(), reachesRoot: seq === ROOT }
 }
 
-/**
- * The default leaf: the last entry of the log. Null if the log has none, or if the last entry has moved the leaf before the first entry;
- * undefined if no entry is held.
- */
+/** The leaf of a log as it is opened, see {@link leafFrom}. Null if the log has no entry; undefined if older lines must be read. */
 export function defaultLeaf(log: EntryLog): Seq | null | undefined {
   const last = log.entryBefore(log.end)
   if (last === undefined) return log.complete ? null : undefined
-  return leafAt(log.at(last) as Entry) === null ? null : last
+  return leafFrom(log, last)
+}
+
+/**
+ * The leaf of a log that ends in this entry: the entry, or null after `resetLeaf`, which annotations do not change. Undefined if it depends
+ * on lines that are not held.
+ */
+export function leafFrom(log: EntryLog, last: Seq): Seq | null | undefined {
+  let seq = last
+  for (; seq >= 0; seq = parentOf(log, seq)) {
+    const entry = log.at(seq) as Entry
+    if (leafAt(entry) === null) return null
+    if (!isAnnotationType(entry.type)) return last
+  }
+  return seq === OLDER ? undefined : last
 }
 
 /** The leaf that an entry makes: the entry itself, or null after a `leaf` entry without a parent (`resetLeaf`). */

@@ -54,6 +54,10 @@ export async function readContext(
   return context.fits === false ? (await compactionFeature()).explainFit(context, { window, count }) : context
 }
 
+export function withDiagnostic(context: SessionContext, diagnostic: Diagnostic): SessionContext {
+  return { ...context, diagnostics: [...context.diagnostics, diagnostic] }
+}
+
 /** The context as a caller may change it: the messages that were read are those of the log in memory. Their list was made for this call. */
 export function ownContext({ messages, ...rest }: SessionContext): SessionContext {
   for (const item of messages as readonly { message: ModelMessage }[]) item.message = cloneJson(item.message)

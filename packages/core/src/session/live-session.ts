@@ -138,7 +138,7 @@ export class LiveSession implements QueueContext, CompactableSession {
     if (this.writeGuard.kind !== "open") await this.#hooked
     if (this.writeGuard.kind === "open") await this.#queue.refresh(seen)
     else await this.#checkUnchanged()
-    return this.state.head as Head
+    return cloneJson(this.state.head as Head)
   }
 
   /** The entries of a log of another version were made when it was opened; they cannot be continued with further lines. */
@@ -184,7 +184,7 @@ export class LiveSession implements QueueContext, CompactableSession {
   async #migrate(): Promise<void> {
     const { storage, id } = this
     const { migrateStored } = await transferFeature()
-    await migrateStored(storage, id, { blobs: this.options.blobs })
+    await migrateStored(storage, id, { blobs: this.options.blobs, now: this.options.now })
     if ((await storage.head(id)) === undefined || !(await this.reload())) {
       const message = `The log of ${id} changed while it was migrated. Open the session again.`
       throw new SessionError("conflict", message, { session: id })
@@ -257,7 +257,8 @@ export class LiveSession implements QueueContext, CompactableSession {
     // After the callers are known: the queue may refuse an append at once.
     if (items.length > 0) this.#queue.wake()
     const [last] = await Promise.all(results)
-    return { ...last, ids, head: this.state.head, durable: this.state.head !== undefined }
+    const head = cloneJson(this.state.head)
+    return { ...last, ids, head, durable: head !== undefined }
   }
 
   #toItem(
@@ -366,10 +367,17 @@ export class LiveSession implements QueueContext, CompactableSession {
     else this.report(toDiagnostic(divergence))
   }
 
+  /** The reported branches that are open now, beside that of the present leaf. */
+  openBranches(): Diagnostic | undefined {
+    this.#updateDiverged()
+    return this.diagnostics.find(({ code }) => code === "diverged")
+  }
+
   /** The reported tips may be settled or continued now. */
   #updateDiverged(): void {
     const at = this.diagnostics.findIndex(({ code }) => code === "diverged")
-    if (at < 0) return
+    // A report is not dropped because the lines that show it are not held.
+    if (at < 0 || !this.state.knowsTips) return
     const left = divergenceAt(this.state.leafId, this.state.openTips())
     if (left === undefined) this.clear("diverged")
     else this.diagnostics[at] = toDiagnostic(left)

@@ -65,7 +65,7 @@ describe.each([false, true])("a turn of another writer (compacted afterwards: %s
       const { storage, from } = reads(createMemoryStorage({ location }))
       const opened = await createSessions({ storage }).open("s")
       expect(named(opened)).toEqual(["h2"])
-      await opened.context()
+      expect(named(await opened.context())).toEqual(["h2"])
       expect(named(opened)).toEqual(["h2"])
       expect(await verified(location)).toEqual(["h2"])
       // The tips came with the head.
@@ -112,6 +112,50 @@ test("information and lists have the open tips", async () => {
   await session.branch("w1")
   expect((await session.info()).openTips).toEqual({ tips: [] })
   expect((await createSessions({ storage }).list()).sessions).toMatchObject([{ openTips: { tips: [] } }])
+})
+
+test("each context names the branches that are open to the leaf that it is of", async () => {
+  const session = await reopened(await writersAtOnce(3))
+  await session.append(user("goes on", "x"))
+  const inTurn = await session.turn((turn) => turn.context({ repair: "none" }))
+  expect(inTurn.diagnostics).toMatchObject([{ code: "diverged", leaf: "x", otherLeaf: "w1" }])
+  await session.settle(["w1"])
+  expect(named(await session.context())).toEqual(["w0"])
+  await session.settle(["w0"])
+  expect((await session.context()).diagnostics).toEqual([])
+})
+
+test("a metadata value in the blob store hides no branch that was reported", async () => {
+  const location = await writersAtOnce(2)
+  const other = await reopened(location)
+  const third = await reopened(location)
+  await other.metadata("large", "x".repeat(600_000))
+  for (let n = 0; n < 20; n++) await third.append(user("text ".repeat(50)))
+  const storage = createMemoryStorage({ location })
+  const session = await sessionsReading(storage, 500).open("s")
+  expect(named(session)).toEqual(["w0"])
+  await third.append(user("goes on"))
+  await session.refresh()
+  expect(named(session)).toEqual(["w0"])
+  await session.label("w1", "named")
+  expect(named(await session.context())).toEqual(["w0"])
+  await session.close()
+  const { info, next } = (await storage.head("s")) as HeadInfo
+  expect(parseProjection(info?.text ?? "")).toMatchObject({ to: { seq: next - 1 }, tips: { tips: [{ id: "w0" }, {}] } })
+})
+
+test("tips that are no longer known hide no branch that was reported, until the log is read", async () => {
+  const location = await writersAtOnce(30)
+  const session = await sessionsReading(createMemoryStorage({ location }), 500).open("s")
+  await session.info()
+  const before = named(session)
+  expect(before).toHaveLength(23)
+  // Whether the target is a tip is not known: not all of them are kept.
+  await (await reopened(location)).branch("0")
+  await session.refresh()
+  expect(named(session)).toEqual(before)
+  expect((await session.info()).openTips?.tips).toHaveLength(24)
+  expect(named(session)).toHaveLength(24)
 })
 
 describe("branches()", () => {

@@ -87,7 +87,7 @@ async function openOnce(
   const { loaded, beside } = await load(storage, id, options, o)
   const { log, headInfo, settled } = loaded
   const store = new LogStore({ id, storage, reading: loaded, diagnostics: loaded.diagnostics })
-  const leaf = await leafOf(log, store, o)
+  const leaf = await leafOf(log, store, beside, o)
   const { make, tips } = await projectionOf(storage, id, loaded, beside, o)
   const state = new SessionState({
     header: loaded.header,
@@ -131,13 +131,20 @@ async function load(
 
 const loadOther: LoadOther = async (...log) => (await transferFeature()).loadOther(...log)
 
-/** The default leaf: the last entry of the log. Reads further back only if the loaded window has no entry. */
-async function leafOf(log: EntryLog, store: LogStore, o: CallOptions): Promise<Seq | null> {
+/** The default leaf. Reads further back only if the held lines do not show it, and the information does not say it. */
+async function leafOf(
+  log: EntryLog,
+  store: LogStore,
+  beside: InfoProjection | undefined,
+  o: CallOptions,
+): Promise<Seq | null> {
   const { leaf } = await store.untilKnown<{ leaf: Seq | null }>(
     () => log,
     () => {
-      const seq = defaultLeaf(log)
-      return seq === undefined ? { older: true } : { leaf: seq }
+      const leaf = defaultLeaf(log)
+      if (leaf !== undefined) return { leaf }
+      const last = log.entryBefore(log.end)
+      return last === undefined || beside === undefined ? { older: true } : { leaf: beside.leaf === null ? null : last }
     },
     o,
   )
@@ -175,9 +182,13 @@ async function projectionOf(
       const slots = Array.from({ length: end - 1 }, (_, index) => log.at(index + 1))
       return projectLog(startProjection(header, headInfo.log), slots)
     }
-    return start === undefined || start.stale === "log" ? undefined : projectRange(start, log, { to: end })
+    return start === undefined ? undefined : projectRange(start, log, { to: end })
   }
-  return { make: () => orUndefined(make(), (projection) => withTips(projection, tips, settled)), tips }
+  const withKnownTips = (): InfoProjection | undefined => {
+    const projection = make()
+    return projection === undefined ? undefined : withTips(projection, tips, settled)
+  }
+  return { make: withKnownTips, tips }
 }
 
 /** The tips of a stored projection, continued with the loaded entries. */
@@ -186,14 +197,6 @@ function projectRangeOfTips(start: InfoProjection | undefined, { log, settled }:
   for (let seq = (start?.to.seq ?? 0) + 1; tips !== undefined && seq < log.end; seq++)
     tips = projectTips(tips, log.at(seq), seq, settled)
   return tips
-}
-
-/** A projection that must be made from the whole log is dropped here; it is made when the information is requested. */
-function orUndefined(
-  projection: InfoProjection | undefined,
-  then: (projection: InfoProjection) => InfoProjection,
-): InfoProjection | undefined {
-  return projection === undefined || projection.stale === "log" ? undefined : then(projection)
 }
 
 function projectRange(start: InfoProjection, log: EntryLog, { to }: { readonly to: Seq }): InfoProjection {

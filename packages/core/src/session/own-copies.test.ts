@@ -24,6 +24,8 @@ const READS: Readonly<Record<string, (session: Session) => unknown>> = {
   parts: (session) => session.parts(),
   header: (session) => session.header,
   head: (session) => session.head,
+  repeated: (session) => session.append(user("three", "m3")),
+  refresh: (session) => session.refresh(),
   diagnostics: (session) => session.diagnostics,
   turn: (session) => session.turn((inner) => inner.context()),
 }
@@ -80,6 +82,8 @@ async function start(reopened: boolean): Promise<Session> {
   const writer = await other.open("s")
   await session.append(assistant("here"))
   await writer.append(assistant("there"))
+  // A refresh of the test is to find nothing new.
+  await session.refresh()
   return reopened ? createSessions({ storage: createMemoryStorage({ location }) }).open("s") : session
 }
 
@@ -119,9 +123,11 @@ test("nor does a listener or a hook that changes what it gets, or a caller who c
     const session = await make(spoils).create({ id: "s", cwd: "/a" })
     if (spoils) for (const name of ["appended", "foreign", "diverged", "diagnostic"] as const) session.on(name, spoil)
     const entry = user("a", "u1")
-    await session.append(entry)
+    const results = [session.append(entry), session.append({ ...entry }), session.append(assistant("b", "a1"))]
     if (spoils) spoil(entry)
-    await session.append(assistant("b", "a1"))
+    const given = await Promise.all(results)
+    expect(new Set(given.map(({ head }) => head)).size).toBe(given.length)
+    for (const result of given) if (spoils) spoil(result)
     if (spoils) {
       const writer = await createSessions({ storage: createMemoryStorage({ location }) }).open("s")
       await writer.metadata("k", { a: [1] })

@@ -29,6 +29,7 @@ test("the entry types and the metadata of an application are known wherever they
   expect(metadata.tags).toEqual(["a"])
   const [listed] = (await sessions.list()).sessions
   expect(listed?.metadata.tags).toEqual(["a"])
+  expect((await sessions.list({ metadata: { tags: ["a"] } })).sessions).toHaveLength(1)
 
   // @ts-expect-error A misspelt type.
   await session.append({ type: "acme:nota", text: "x" })
@@ -38,6 +39,10 @@ test("the entry types and the metadata of an application are known wherever they
   await session.metadata("projects", "x")
   // @ts-expect-error A value of the wrong type.
   await session.metadata("project", 7)
+  // @ts-expect-error A filter by a key that the application does not have.
+  await sessions.list({ metadata: { projects: "x" } })
+  // @ts-expect-error A filter by a value of the wrong type.
+  await sessions.list({ metadata: { project: 7 } })
 })
 
 test("a function for any session takes one with types of its own", async () => {

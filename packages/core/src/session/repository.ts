@@ -182,13 +182,13 @@ export function createSessions<Own extends OwnEntry = AnyOwnEntry, Metadata exte
       check(id)
       await flush(id)
       const { copySession } = await transferFeature()
-      return copySession(storage, id, to, o)
+      return copySession(storage, id, to, { ...o, now: options.now })
     },
 
     async migrate(id, o = {}) {
       check(id)
       const { migrateStored } = await transferFeature()
-      return migrateStored(storage, id, { ...o, blobs: options.blobs })
+      return migrateStored(storage, id, { ...o, blobs: options.blobs, now: options.now })
     },
 
     async verify(id, o = {}) {

@@ -33,7 +33,7 @@ import {
 import { branchingEntry } from "./branching-entry.ts"
 import { copyEntries } from "./hooks.ts"
 import { oneByOne } from "./one-by-one.ts"
-import { ownContext, readContext } from "./context.ts"
+import { ownContext, readContext, withDiagnostic } from "./context.ts"
 import { findEntry, readMessages, readPath, unknownEntry } from "./read-path.ts"
 import { readBranches, readEntry, readEntryRuns, readInfo, readParts, readTree } from "./read-log.ts"
 import { compactionFeature } from "./features.ts"
@@ -126,7 +126,10 @@ export class SessionHandle implements Session {
   }
 
   async context(o?: ContextOptions): Promise<SessionContext> {
-    return ownContext(await readContext(this.#open(o, "context"), o, this.#owner.compaction))
+    const live = this.#open(o, "context")
+    const context = await readContext(live, o, this.#owner.compaction)
+    const diverged = live.openBranches()
+    return ownContext(diverged === undefined ? context : withDiagnostic(context, diverged))
   }
 
   async messages(o?: MessagesOptions): Promise<MessagesPage> {

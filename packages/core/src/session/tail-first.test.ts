@@ -8,9 +8,10 @@ import { buildSessionContext } from "../context/build.ts"
 import { toModelMessages } from "../context/model-messages.ts"
 import { repairMessages } from "../context/repair.ts"
 import type { RepairMode, SessionContext } from "../context/types.ts"
-import type { Entry } from "../format/entry.ts"
+import { type Entry, isAnnotationType } from "../format/entry.ts"
 import type { Header } from "../format/header.ts"
 import { EntryLog, type EntrySlot } from "../log/entry-log.ts"
+import { pathTo } from "../log/path.ts"
 import type { Session } from "./types.ts"
 
 /** Window sizes from one line to all of a small log. */
@@ -60,9 +61,12 @@ describe("tail-first opening", () => {
       fc.asyncProperty(anyLog, pieceBytes, fc.nat(), async (lines, bytes, n) => {
         const slots = slotsOf(lines)
         const session = await openAt(lines, bytes)
-        const last = slots.findLast((slot) => slot !== undefined)
-        const reset = last?.type === "leaf" && last.parentId === null
-        expect(session.leafId).toBe(reset ? null : (last?.id ?? null))
+        const log = EntryLog.of(slots)
+        const last = slots.findLastIndex((slot) => slot !== undefined)
+        const path = last < 0 ? [] : pathTo(log, last).seqs.map((seq) => log.at(seq) as Entry)
+        const conversation = path.findLast(({ type }) => !isAnnotationType(type))
+        const reset = conversation?.type === "leaf" && conversation.parentId === null
+        expect(session.leafId).toBe(reset ? null : (slots[last]?.id ?? null))
         const ids = slots.flatMap((slot) => (slot === undefined ? [] : [slot.id]))
         const id = ids[n % ids.length] ?? "nobody"
         expect(await session.entry(id)).toEqual(slots.findLast((slot) => slot?.id === id))

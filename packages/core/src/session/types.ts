@@ -3,7 +3,6 @@ import type { PruneOptions } from "../context/prune/settings.ts"
 import type { RepairMode, SessionContext, SummaryStyle } from "../context/types.ts"
 import type { BlobLimits } from "../format/blobs.ts"
 import type { Diagnostic } from "../format/diagnostics.ts"
-import type { JsonValue } from "../format/json.ts"
 import type { Extensions } from "../format/names.ts"
 import type { NewEntry } from "../format/new-entry.ts"
 import type { ContentBlock, Message, Usage } from "../format/message.ts"
@@ -140,7 +139,7 @@ export interface Session<Own extends OwnEntry = AnyOwnEntry, Metadata extends ob
   extends AsyncDisposable {
   readonly id: string
   readonly header: Header
-  /** Parent of the next entry; null before the first entry and after `resetLeaf`. */
+  /** Parent of the next entry; null before the first entry and after `resetLeaf`, which annotations do not change. */
   readonly leafId: string | null
   /** The acknowledged end of the log; undefined before the first write. */
   readonly head: Head | undefined
@@ -160,7 +159,10 @@ export interface Session<Own extends OwnEntry = AnyOwnEntry, Metadata extends ob
    */
   turn<T>(fn: (session: Session<Own, Metadata>, turn: TurnContext) => Promise<T> | T, o?: CallOptions): Promise<T>
 
-  /** The context for a model. Reads the log backwards only as far as the context reaches. */
+  /**
+   * The context for a model. Reads the log backwards only as far as the context reaches. Its diagnostics are those of its messages, and
+   * `diverged` while the log has open branches.
+   */
   context(o?: ContextOptions): Promise<SessionContext>
   /** A page of the messages on the current path, compacted ones included, deleted ones not. The first page has the newest. */
   messages(o?: MessagesOptions): Promise<MessagesPage>
@@ -278,7 +280,7 @@ export interface Session<Own extends OwnEntry = AnyOwnEntry, Metadata extends ob
  * Which sessions to list: those that match every given option. A page is full unless it is the last one, however many sessions do not
  * match. Filters do not separate tenants, because a program that forgets one lists all sessions: give each tenant a storage of its own.
  */
-export interface ListOptions extends CallOptions {
+export interface ListOptions<Metadata extends object = AnyMetadata> extends CallOptions {
   /** 1-200, default 50; anything else is `invalid`. */
   readonly limit?: number
   /** `next` of the previous page. It is a position in the order of all sessions, so it is valid with any filters. */
@@ -288,7 +290,7 @@ export interface ListOptions extends CallOptions {
   /** Only sessions of this kind; null: only those without a kind. Default: all. */
   readonly kind?: string | null
   /** Only sessions whose metadata has these keys with equal values; the order of keys inside a value does not count. Default: all. */
-  readonly metadata?: Readonly<Record<string, JsonValue>>
+  readonly metadata?: Readonly<Partial<Metadata>>
   /** Only sessions with exactly this cwd. Default: all. */
   readonly cwd?: string
   readonly source?: "interactive" | "cron"
@@ -373,7 +375,7 @@ export interface Sessions<Own extends OwnEntry = AnyOwnEntry, Metadata extends o
    * Sorted by `lastMessageAt`, newest first, then by id. Across pages, each session is listed once, even if its title or metadata
    * change meanwhile. A session that gets a message meanwhile moves to the front, so it may appear only in a listing from the start.
    */
-  list(o?: ListOptions): Promise<SessionPage<Metadata>>
+  list(o?: ListOptions<Metadata>): Promise<SessionPage<Metadata>>
   rename(id: string, title: string | null, o?: CallOptions): Promise<void>
   /** Changes the `cwd` by a metadata entry, which overrides the header. */
   move(id: string, o: CallOptions & { readonly cwd: string }): Promise<void>

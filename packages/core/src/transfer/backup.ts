@@ -7,7 +7,7 @@ import { isObject } from "../format/shape.ts"
 import type { CallOptions, SessionStorage } from "../storage/contract.ts"
 import { StorageError } from "../storage/errors.ts"
 
-type Backup = NonNullable<Origin["backup"]>
+export type Backup = NonNullable<Origin["backup"]>
 
 /** Below the limit of every blob store; one is held in memory at a time. */
 const BLOB_BYTES = 8_000_000

@@ -20,7 +20,7 @@ export async function copySession(
   from: SessionStorage,
   id: string,
   to: SessionStorage,
-  o: CopyOptions = {},
+  o: CopyOptions & { readonly now?: () => number } = {},
 ): Promise<ImportResult> {
   const signal = signalOf(o)
   const { head, line: header, header: own } = await readHeader(from, id, signal)
@@ -40,6 +40,7 @@ export async function copySession(
     {
       ...signal,
       onProgress: o.onProgress,
+      now: o.now,
       acceptComplete: true,
       info: ours,
       ...(ours ? {} : { singleBatchBytes: to.capabilities.maxBatchBytes }),
@@ -76,7 +77,7 @@ const MAY_REFER = /sha256:[0-9a-f]{64}/
 const REFERENCE = /sha256:([0-9a-f]{64})/g
 
 /**
- * Copies each blob once. Hashes are found by searching the text of a line; a match that is not a reference is copied if there is
+ * Copies each blob once, and again when a line is asked to put its blobs again. Hashes are found by searching the text of a line; a match that is not a reference is copied if there is
  * such a blob, and otherwise ignored.
  */
 function blobCopier(from: SessionStorage, to: SessionStorage, report: Report, o: CallOptions): BlobsOf {
@@ -86,18 +87,22 @@ function blobCopier(from: SessionStorage, to: SessionStorage, report: Report, o:
     if (bytes !== undefined) await to.blobs.put(bytes, o)
     return bytes !== undefined
   }
-  const copyAll = async (line: string, seq: Seq): Promise<void> => {
+  const copyAll = async (line: string, seq: Seq, isAgain: boolean): Promise<void> => {
     const missing = new Set<string>()
     for (const [, hash = ""] of line.matchAll(REFERENCE)) {
-      const copying = copies.get(hash) ?? copy(hash)
+      const copying = (isAgain ? undefined : copies.get(hash)) ?? copy(hash)
       copies.set(hash, copying)
       if (!(await copying)) missing.add(hash)
     }
-    if (missing.size === 0) return
+    if (missing.size === 0 || isAgain) return
     for (const { hash } of blobRefs(parseLine(line).record ?? {})) {
       const message = `Line ${seq} refers to the blob ${hash}, which is not in ${from.description}.`
       if (missing.delete(hash)) report({ code: "missing_blob", seq, message })
     }
   }
-  return (line, seq) => (MAY_REFER.test(line) ? { putBlobs: () => copyAll(line, seq) } : {})
+  return (line, seq) => {
+    if (!MAY_REFER.test(line)) return {}
+    let calls = 0
+    return { putBlobs: () => copyAll(line, seq, calls++ > 0) }
+  }
 }

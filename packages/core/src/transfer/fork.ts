@@ -61,6 +61,7 @@ export async function forkSession(
     {
       maxSessionBytes: options.maxSessionBytes,
       anyTimestamp: true,
+      now: options.now,
       ...signalOf(o),
     },
   )

@@ -26,6 +26,7 @@ export interface ImportSettings {
   readonly blobs: BlobLimits
   readonly hooks: readonly Hooks[]
   readonly extensions: Extensions | undefined
+  readonly now: () => number
 }
 
 /**
@@ -47,6 +48,7 @@ export async function importSession(
     maxSessionBytes: settings.maxSessionBytes,
     report: (diagnostic) => diagnostics.push(diagnostic),
     onProgress: o.onProgress,
+    now: settings.now,
     ...signalOf(o),
   })
   const result = { id, lines: written.lines, from: log.from, diagnostics }

@@ -8,6 +8,7 @@ import { utf8Length } from "../storage/utf8.ts"
 import {
   type CallOptions,
   type Chunk,
+  type Head,
   type HeadInfo,
   MAX_CHUNK_BYTES,
   type SessionStorage,
@@ -18,18 +19,25 @@ import { storeInfo } from "../info/store.ts"
 import { projectLog, startProjection } from "../info/projection.ts"
 import { notFound, readLines } from "../log/loaded-log.ts"
 import { parseEntry } from "../log/parse-entry.ts"
-import { putBackup } from "./backup.ts"
+import { type Backup, putBackup } from "./backup.ts"
 import type { LineToWrite } from "./write-log.ts"
 import { withLines } from "./headers.ts"
 import { toStoredLines } from "./stored-form.ts"
 import type { BlobLimits } from "../format/blobs.ts"
 import type { Entry } from "../format/entry.ts"
-import { FORMAT, VERSION } from "../format/header.ts"
+import { FORMAT, type Header, VERSION } from "../format/header.ts"
+import { sendWithBlobs } from "../write/fresh-blobs.ts"
 
 export interface Migration {
   readonly migrated: boolean
   /** Format and version of the log before the call. */
   readonly from: { readonly format: string; readonly version: number }
+}
+
+export interface MigrateStoredOptions extends CallOptions {
+  readonly blobs?: BlobLimits
+  /** Milliseconds since the epoch; default `Date.now`. */
+  readonly now?: () => number
 }
 
 /**
@@ -40,7 +48,7 @@ export interface Migration {
 export async function migrateStored(
   storage: SessionStorage,
   id: string,
-  o: CallOptions & { readonly blobs?: BlobLimits } = {},
+  o: MigrateStoredOptions = {},
 ): Promise<Migration> {
   const signal = signalOf(o)
   const about = { session: id, storage: storage.description }
@@ -78,7 +86,7 @@ async function replaceLog(
   head: HeadInfo,
   lines: readonly string[],
   migrated: MigratedLog,
-  { blobs = {}, ...o }: CallOptions & { readonly blobs?: BlobLimits },
+  { blobs = {}, now = Date.now, ...o }: MigrateStoredOptions,
 ): Promise<void> {
   const stored = await toStoredLines(storage, migrated.records, blobs)
   for (const [index, { line }] of stored.entries()) {
@@ -86,13 +94,20 @@ async function replaceLog(
     const message = `Line ${index + 1} of the migrated log of ${id} would be longer than ${storage.description} takes. The log was not changed.`
     throw new SessionError("too_large", message, { session: id, storage: storage.description })
   }
-  const header = withLines(migrated, { backup: await putBackup(storage, lines, o) })
-  for (const line of stored) await line.putBlobs?.()
-  await verifyStored(storage, id, stored)
-  const chunks = toChunks([encodeHeader(header), ...stored.map(({ line }) => line)])
-  const next = await storage.replace?.(id, chunks, { ...o, expect: { next: head.next, log: head.log } })
+  let backup: Backup | undefined
+  const put = async (): Promise<void> => {
+    backup = await putBackup(storage, lines, o)
+    for (const line of stored) await line.putBlobs?.()
+  }
+  const header = (): Header => withLines(migrated, { backup: backup as Backup })
+  const replace = async (): Promise<Head | undefined> => {
+    await verifyStored(storage, id, stored)
+    const chunks = toChunks([encodeHeader(header()), ...stored.map(({ line }) => line)])
+    return storage.replace?.(id, chunks, { ...o, expect: { next: head.next, log: head.log } })
+  }
+  const next = await sendWithBlobs(put, replace, now)
   const slots = stored.map(({ line, entry }, index) => entry ?? parseEntry(line, index + 1))
-  await storeInfo(storage, id, projectLog(startProjection(header, next?.log ?? ""), slots), o)
+  await storeInfo(storage, id, projectLog(startProjection(header(), next?.log ?? ""), slots), o)
 }
 
 /** Parses the new lines as a reader will, with their blobs from the storage, and compares them with the migrated entries. */

@@ -17,7 +17,8 @@ import { signalOf } from "../storage/signals.ts"
 import { utf8Length } from "../storage/utf8.ts"
 import type { CallOptions, Head, HeadInfo, Seq, SessionStorage } from "../storage/contract.ts"
 import { StorageError } from "../storage/errors.ts"
-import { writeLines } from "../write/writer.ts"
+import { sendWithBlobs } from "../write/fresh-blobs.ts"
+import { writeLines, type Written } from "../write/writer.ts"
 
 /** A line after the header. */
 export interface LineToWrite {
@@ -26,7 +27,10 @@ export interface LineToWrite {
   readonly bytes?: number
   /** The entry that session information is computed from. Default: parsed from the line. */
   readonly entry?: Entry | undefined
-  /** Stores the blobs that the line refers to. Awaited before the line is sent; not called for a line that is already stored. */
+  /**
+   * Stores the blobs that the line refers to. Awaited before the line is sent, and called again if that was long ago; not called for a line
+   * that is already stored.
+   */
   readonly putBlobs?: () => Promise<void>
 }
 
@@ -34,7 +38,7 @@ export interface LogToWrite {
   readonly id: string
   /** Line 0. `lines` is given if the log is written in several batches: the header must then hold this expected number of lines. */
   readonly header: (lines?: number) => string
-  /** Stores the blobs that the header refers to. Awaited before the header is sent. */
+  /** Stores the blobs that the header refers to, as those of a line. */
   readonly putBlobs?: () => Promise<void>
   /** The lines after the header, the same at each call. Called twice: to measure the log, without `report`, and to write it. */
   readonly lines: (report?: Report) => AsyncIterable<LineToWrite> | Iterable<LineToWrite>
@@ -57,6 +61,8 @@ export interface WriteLogOptions extends CallOptions {
   /** Stores session information beside the log. Default true; false for logs in another format. */
   readonly info?: boolean
   readonly report?: Report
+  /** Milliseconds since the epoch; default `Date.now`. */
+  readonly now?: (() => number) | undefined
   readonly onProgress?: CopyOptions["onProgress"] | undefined
 }
 
@@ -235,12 +241,14 @@ async function writeBatch(
   o: WriteLogOptions,
 ): Promise<Head> {
   const puts = batch.flatMap(({ putBlobs }) => putBlobs ?? [])
-  await atOnce(puts, (put) => put())
   const projection = projectionAt(batch.at(-1), head)
   const info = projection === undefined ? undefined : infoText(projection)
   const lines = batch.map(({ line }) => line)
-  // A call that was aborted may still be writing this batch, and it is the same one.
-  const written = await writeLines(storage, id, lines, { ...signalOf(o), expect: head ?? 0, info, sameIsOwn: true })
+  const write = (): Promise<Written> =>
+    // A call that was aborted may still be writing this batch, and it is the same one.
+    writeLines(storage, id, lines, { ...signalOf(o), expect: head ?? 0, info, sameIsOwn: true })
+  const putAll = (): Promise<unknown> => atOnce(puts, (put) => put())
+  const written = puts.length === 0 ? await write() : await sendWithBlobs(putAll, write, o.now ?? Date.now)
   if (written.kind === "conflict") throw head === undefined ? idTaken(storage, id) : otherWriter(storage, id)
   if (written.kind !== "committed") throw written.error
   return written.head

@@ -1,4 +1,5 @@
 /** Pending appends: their entries are at the end of the log in memory, and their lines wait to be acknowledged. */
+import { cloneJson } from "../format/clone.ts"
 import { type EntryType, isAnnotationType } from "../format/entry.ts"
 import { type EncodedEntry, lineOf } from "../format/line.ts"
 import { leafAt } from "../log/path.ts"
@@ -148,7 +149,9 @@ export function requeue(item: PendingAppend): void {
 export function acknowledge({ opens, diverged, callers }: PendingAppend, head: Head): void {
   if (opens !== undefined) opens.phase = "written"
   for (const { ids, resolve } of callers) {
-    resolve(diverged === undefined ? { ids, head, durable: true } : { ids, head, durable: true, diverged })
+    // Each caller may change what it gets.
+    const result = { ids, head: { ...head }, durable: true }
+    resolve(diverged === undefined ? result : { ...result, diverged: cloneJson(diverged) })
   }
 }
 

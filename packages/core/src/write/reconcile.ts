@@ -20,7 +20,7 @@ import { isSameContent } from "./repeats.ts"
 import type { RemoteLines } from "./resolve-outcome.ts"
 import type { Seq } from "../storage/contract.ts"
 import type { SessionState } from "./session-state.ts"
-import { parentOf, ROOT } from "../log/path.ts"
+import { leafFrom, parentOf, ROOT } from "../log/path.ts"
 
 export interface RemoteChange {
   /** The whole append is in the log. */
@@ -63,8 +63,9 @@ export function applyRemote(
   const takenAt = first < 0 ? left.length : first
   const { refuseFrom, follow, isConflict } = decide(left, foreign, { continues, midTurn, takenAt })
   const pending = left.slice(0, refuseFrom)
-  rebase(pending, { end: last.id, leafId: ownLeafId, follow })
-  if (follow) state.acknowledgedLeafId = last.id
+  const leafId = follow ? leafIdFrom(state.log, last.seq) : ownLeafId
+  state.acknowledgedLeafId = leafId
+  rebase(pending, { end: last.id, leafId, follow })
   state.replacePending(entriesOf(pending))
   const divergence = state.reportTips()
   for (const item of [...committed, ...pending]) item.diverged ??= divergence
@@ -82,10 +83,13 @@ export function followEnd(state: SessionState): boolean {
   const last = log.entryBefore(log.end)
   if (pendingCount > 0 || leafId === null || last === undefined || log.find(leafId) === last) return false
   if (!continuesFrom(log, leafId, last, log.end)) return false
-  const { id } = log.at(last) as Entry
-  state.acknowledgedLeafId = id
-  state.leafId = id
+  state.leafId = leafIdFrom(log, last)
+  state.acknowledgedLeafId = state.leafId
   return true
+}
+
+function leafIdFrom(log: EntryLog, last: Seq): string | null {
+  return leafFrom(log, last) === null ? null : (log.at(last) as Entry).id
 }
 
 function takeOut(
@@ -177,7 +181,7 @@ function asksForConflict(item: PendingAppend): boolean {
 /**
  * Gives the leading annotations the log's last entry as their parent, each the one before it, and the conversation behind them the leaf.
  * So an annotation never moves a branch, even if only the first of them is written. `follow`: the conversation follows the log's last entry
- * too.
+ * too, unless the other writer has set the leaf to null.
  */
 function rebase(
   items: readonly PendingAppend[],
@@ -185,16 +189,17 @@ function rebase(
 ): void {
   let last: string | undefined
   let leading = true
+  const isReset = o.leafId === null
   for (const item of items) {
     item.entries = item.entries.map((entry) => {
       const conversation = isConversation(entry)
       const first = leading && conversation
       if (conversation) leading = false
-      if (first && o.follow) return withParent(entry, last ?? o.end, false)
+      if (first && o.follow) return withParent(entry, isReset ? null : (last ?? o.end), false)
       // An entry that branches names its own parent.
       if (first && last !== undefined && entry.parentId === last) return withParent(entry, o.leafId, false)
       if (!leading) return entry
-      const moved = withParent(entry, last ?? o.end, !o.follow)
+      const moved = withParent(entry, last ?? o.end, !o.follow || isReset)
       last = entry.id
       return moved
     })

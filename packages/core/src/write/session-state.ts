@@ -85,6 +85,11 @@ export class SessionState {
     if (!pending.keepsLeaf) this.leafId = leafAt(pending)
   }
 
+  /** Whether {@link openTips} are all of them. */
+  get knowsTips(): boolean {
+    return this.log.complete || this.infoAt(this.pendingCount)?.tips !== undefined
+  }
+
   /** The tips that are open to this session; if they are not known, those among the held lines. */
   openTips(): OpenTips {
     const { log, leafId, settled } = this

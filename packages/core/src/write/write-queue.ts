@@ -9,6 +9,7 @@ import type { Divergence } from "../log/diverged.ts"
 import type { EntryLog } from "../log/entry-log.ts"
 import { tick } from "../storage/clock.ts"
 import type { Head, Seq } from "../storage/contract.ts"
+import { areOld } from "./fresh-blobs.ts"
 import { applyRemote } from "./reconcile.ts"
 import {
   aborted,
@@ -442,13 +443,10 @@ function linesAt(entries: readonly PendingEntry[], from: Seq, log: EntryLog): st
   return entries.map((entry) => storedLine(entry, seq++, log))
 }
 
-/** Milliseconds. Far less than the day after which `collectBlobs` removes a blob that no log names, far more than a send usually takes. */
-const BLOBS_ARE_OLD = 60 * 60 * 1000
-
 /** The first append whose blobs were put so long ago that a collector may take them for unused, and were not put again since. */
 function withOldBlobs(items: readonly PendingAppend[], context: QueueContext): PendingAppend | undefined {
   for (const item of items) {
-    if (item.putAt !== undefined && !item.renewed && context.now() - item.putAt > BLOBS_ARE_OLD) return item
+    if (item.putAt !== undefined && !item.renewed && areOld(item.putAt, context.now())) return item
   }
   return undefined
 }
