@@ -46,6 +46,30 @@ test("verify names the lines that are not UTF-8, and the rest of the log is veri
   ])
 })
 
+test("a list does not know of a byte inside a log that is not UTF-8; each call that reads it does, and changes nothing", async () => {
+  const root = makeRoot()
+  const { id } = await filled(root, 20)
+  const path = join(root, id, "session.jsonl")
+  const bytes = fs.readFileSync(path)
+  bytes[bytes.indexOf("say 3") + 1] = 0xff
+  fs.writeFileSync(path, bytes)
+  const sessions = open(root)
+  const { sessions: rows, unreadable } = await sessions.list()
+  expect([rows.map((row) => row.id), unreadable]).toEqual([[id], []])
+  const session = await sessions.open(id)
+  const exported = async (): Promise<void> => {
+    for await (const _ of sessions.export(id));
+  }
+  for (const call of [() => session.context(), () => session.tree(), exported, () => sessions.fork(id)])
+    await expect(call()).rejects.toMatchObject({ code: "corrupt", message: expect.stringContaining("is not UTF-8") })
+  expect(await sessions.verify(id)).toMatchObject({
+    damaged: true,
+    diagnostics: [{ code: "unparsable_line", seq: 4 }, {}],
+  })
+  await session.close()
+  expect(fs.readFileSync(path)).toEqual(bytes)
+})
+
 test("a log of a newer version opens for reading only, and one that is no session is refused; neither is written to", async () => {
   const root = makeRoot()
   const header = (version: number) => ({ type: "session", version, id: "x", timestamp: AT })

@@ -1,4 +1,5 @@
 /** Builds the context of a leaf from entries in memory. Pure; `Session.context()` does the same for a stored log. */
+import { checkOptions, type OptionNames } from "../storage/options.ts"
 import { checkedCounter, type TokenCounter } from "../format/tokens.ts"
 import { SessionError } from "../format/errors.ts"
 import type { Message } from "../format/message.ts"
@@ -34,6 +35,7 @@ export function buildSessionContext(
   leafId?: string | null,
   o: BuildOptions = {},
 ): SessionContext<Message> {
+  checkOptions("buildSessionContext", o, OPTIONS)
   const log = entries instanceof EntryLog ? entries : EntryLog.of(entries)
   const leaf = leafId === undefined ? defaultLeaf(log) : leafId === null ? null : log.find(leafId)
   if (leaf === undefined)
@@ -53,3 +55,5 @@ export function buildSessionContext(
       : pruneMessages(messages, prune, { ...measure, otherTokens: promptTokens(selection.state, count) })
   return explainFit(assembleContext(selection, { ...shown, diagnostics }, measure), measure)
 }
+
+const OPTIONS: OptionNames<BuildOptions> = { header: 1, window: 1, prune: 1, countTokens: 1 }

@@ -2,6 +2,7 @@
  * Reads and writes JSON Lines as bytes: UTF-8 lines that end with LF. No other character separates lines: U+2028 is an ordinary character,
  * a CR or a BOM is part of its line. Damaged lines are reported with their bytes.
  */
+import { checkOptions, type OptionNames } from "../storage/options.ts"
 import { SessionError } from "./errors.ts"
 import { isWellFormed } from "../storage/utf8.ts"
 
@@ -41,11 +42,14 @@ export interface ReadLinesOptions {
   readonly maxLineBytes?: number
 }
 
+const OPTIONS: OptionNames<ReadLinesOptions> = { maxLineBytes: 1 }
+
 /** Splits a source into lines, with memory proportional to the longest line. Rejects only with the source's own errors. */
 export async function* readLines(
   source: AsyncIterable<Uint8Array | string> | Iterable<Uint8Array | string>,
   o: ReadLinesOptions = {},
 ): AsyncGenerator<ReadLine, void, undefined> {
+  checkOptions("readLines", o, OPTIONS)
   const pending = new PendingLine(o.maxLineBytes ?? Number.POSITIVE_INFINITY)
   for await (const bytes of toBytes(source)) {
     let from = 0

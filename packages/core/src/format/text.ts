@@ -1,4 +1,5 @@
 /** Finds the strings of an entry that are too long for its line, and cuts them. `blobs.ts` moves them to the blob store instead. */
+import { checkOptions, type OptionNames } from "../storage/options.ts"
 import { BLOB_TEXT_UNITS, TRUNCATED_TEXT_UNITS, TRUNCATION_NOTICE } from "./limits.ts"
 import { getAt, pointerOf, setAt } from "./pointer.ts"
 
@@ -52,10 +53,12 @@ interface Frame {
 
 export interface TruncateLimits {
   /** Longer strings are cut. Default {@link BLOB_TEXT_UNITS}. */
-  readonly textUnits?: number
+  readonly textUnits?: number | undefined
   /** Their length afterwards in UTF-16 units, notice included. Default {@link TRUNCATED_TEXT_UNITS}, or `textUnits` if that is less. */
   readonly leave?: number
 }
+
+const LIMITS: OptionNames<TruncateLimits> = { textUnits: 1, leave: 1 }
 
 /**
  * The entry with its oversize strings cut and a notice at their ends, or the entry itself if there are none. If a cut string is the
@@ -63,6 +66,7 @@ export interface TruncateLimits {
  * rejects them otherwise; so do images, which are useless when cut.
  */
 export function truncateOversize<E extends object>(entry: E, limits: TruncateLimits = {}): E {
+  checkOptions("truncateOversize", limits, LIMITS)
   const textUnits = limits.textUnits ?? BLOB_TEXT_UNITS
   const leave = limits.leave ?? Math.min(textUnits, TRUNCATED_TEXT_UNITS)
   const values = new Map<string, unknown>()

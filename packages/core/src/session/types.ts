@@ -304,6 +304,9 @@ export interface SessionPage<Metadata extends object = AnyMetadata> {
   /**
    * Logs that are not sessions or could not be read, found while this page was computed; they are not changed. A log that is
    * `unavailable` is listed here if the storage answers other calls; otherwise `list` rejects.
+   *
+   * A list reads what is stored beside the logs, and seldom a log: damage inside one, such as a byte that is not UTF-8, is found by the
+   * calls that read that place. `verify` reads all of it.
    */
   readonly unreadable: readonly { readonly id: string; readonly error: unknown }[]
 }

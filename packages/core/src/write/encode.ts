@@ -36,7 +36,7 @@ export function encodeForAppend(
   keepsLeaf: boolean,
   { blobs: limits, oversize }: PrepareOptions,
 ): EncodedAppendEntry {
-  const payload = oversize === "truncate" ? truncateOversize(given, limits) : given
+  const payload = oversize === "truncate" ? truncateOversize(given, { textUnits: limits.textUnits }) : given
   const hint = hintFor(payload, place.parentId)
   const entry = placeEntry(hint === undefined ? payload : without(payload, hint.field), place)
   const full = toEncodedEntry(entry)

@@ -157,7 +157,7 @@ function givenFields(entry: Fields): Fields {
 
 /** The content as a line of memory would have it. */
 function contentOf(payload: EntryPayload, { blobs, oversize }: PrepareOptions): Fields {
-  const whole = oversize === "truncate" ? truncateOversize(payload, blobs) : payload
+  const whole = oversize === "truncate" ? truncateOversize(payload, { textUnits: blobs.textUnits }) : payload
   const place = { id: payload.id as string, parentId: null, seq: 0, timestamp: "" }
   return JSON.parse(encodeEntry(placeEntry(whole, place))) as Fields
 }

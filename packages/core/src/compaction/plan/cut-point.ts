@@ -1,4 +1,5 @@
 /** Finds the cut point of a compaction: the first message that is kept. Pure and linear. */
+import { checkOptions, type OptionNames } from "../../storage/options.ts"
 import type { Message, ToolCallBlock } from "../../format/message.ts"
 import { estimateMessage } from "../../format/tokens.ts"
 
@@ -22,6 +23,8 @@ export interface CutOptions {
   readonly mayBegin?: (index: number) => boolean
 }
 
+const OPTIONS: OptionNames<CutOptions> = { tokensAt: 1, mayBegin: 1 }
+
 /**
  * Walks back from the newest message until the rule's minimum is reached. For tokens it cuts at the first valid index from there on,
  * else at the last one before; turns and messages are minimums, so it cuts there or before. A cut is valid before a message that is
@@ -29,6 +32,7 @@ export interface CutOptions {
  * messages after it. Undefined: nothing can be cut.
  */
 export function findCutPoint(messages: readonly Message[], keep: KeepRule, o: CutOptions = {}): CutPoint | undefined {
+  checkOptions("findCutPoint", o, OPTIONS)
   const { tokensAt = (index) => estimateMessage(messages[index] as Message), mayBegin = () => true } = o
   const valid = validCuts(messages)
   const isValid = (index: number): boolean => valid[index] === true && (index === messages.length || mayBegin(index))

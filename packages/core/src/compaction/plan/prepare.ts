@@ -2,6 +2,7 @@
  * Plans a compaction of a context: the cut point, the messages to summarize, the previous summary and the kept messages. Pure and
  * linear in messages; `Session.compact` asks the caller's model and appends the summary.
  */
+import { checkOptions, type OptionNames } from "../../storage/options.ts"
 import { toModelMessages } from "../../context/model-messages.ts"
 import { compactionMessage, renderMessages } from "../../context/render.ts"
 import { repairMessages } from "../../context/repair.ts"
@@ -25,6 +26,8 @@ export interface PrepareOptions {
   /** Tokens of one message; default: {@link estimateMessage}. */
   readonly count?: TokenCounter | undefined
 }
+
+const OPTIONS: OptionNames<PrepareOptions> = { keep: 1, giveWay: 1, count: 1 }
 
 export interface PreparedCompaction {
   readonly cut: CutPoint
@@ -63,6 +66,7 @@ export function prepareCompaction(
   entries: readonly SelectedEntry[],
   o: PrepareOptions,
 ): PreparedCompaction | NothingToCut {
+  checkOptions("prepareCompaction", o, OPTIONS)
   const { messages: all, seqs: allSeqs } = renderMessages(entries)
   const { weights, tokens: tokensBefore } = weigh(all, o.count)
   const carried = entries.filter((entry) => entry.carried === true).length

@@ -1,9 +1,10 @@
 /** Decides whether a context is large enough to be compacted. */
+import { checkOptions } from "../../storage/options.ts"
 import type { EntryLog } from "../../log/entry-log.ts"
 import { parentOf } from "../../log/path.ts"
 import type { SelectedEntry, Selection } from "../../context/select.ts"
 import type { Seq } from "../../storage/contract.ts"
-import { inWindow, resolveSettings, type SettingsInWindow } from "../settings/settings.ts"
+import { inWindow, optionsOfCompaction, resolveSettings, type SettingsInWindow } from "../settings/settings.ts"
 import type { CompactionSettings } from "../types.ts"
 import { reportedTokens } from "../../format/tokens.ts"
 
@@ -16,6 +17,7 @@ export function shouldCompact(
   contextWindow: number,
   settings: CompactionSettings = {},
 ): boolean {
+  checkOptions("shouldCompact", settings, optionsOfCompaction)
   const inForce = inWindow(resolveSettings(settings), contextWindow)
   return inForce.enabled && isOver(inForce, contextTokens)
 }

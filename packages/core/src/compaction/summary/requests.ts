@@ -6,6 +6,7 @@
  * model that rewrites a text loses details, and a second request costs money. The next compaction merges both, because its history
  * contains at least the rest of that turn.
  */
+import { checkOptions, type OptionNames } from "../../storage/options.ts"
 import { SessionError } from "../../format/errors.ts"
 import type { PreparedCompaction } from "../plan/prepare.ts"
 import { estimateMessage, type TokenCounter } from "../../format/tokens.ts"
@@ -40,6 +41,15 @@ export interface RequestOptions {
   readonly tooLong?: (error: unknown) => boolean
 }
 
+const OPTIONS: OptionNames<RequestOptions> = {
+  instructions: 1,
+  window: 1,
+  maxSummaryTokens: 1,
+  rounds: 1,
+  count: 1,
+  tooLong: 1,
+}
+
 type Summarized = Pick<PreparedCompaction, "history" | "turnPrefix" | "previousSummary">
 
 /** The prompts for the parts, at least one of which is not empty. `instructions` are added at the end of each. */
@@ -67,6 +77,7 @@ export async function askForSummaries(
   ask: AskSummarizer,
   o: RequestOptions = {},
 ): Promise<SummaryParts> {
+  checkOptions("askForSummaries", o, OPTIONS)
   const { window = Number.POSITIVE_INFINITY, maxSummaryTokens = 0, rounds = false } = o
   const { count = estimateMessage, tooLong = isTooLong, instructions } = o
   const settings: Settings = { window, maxSummaryTokens, rounds, count, tooLong, instructions }

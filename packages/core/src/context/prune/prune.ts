@@ -2,6 +2,7 @@
  * Shortens old tool results, so that a context needs compaction later. Only the context changes: the log keeps the results whole, and
  * the next context is made from the log again. Pure and linear.
  */
+import { checkOptions, type OptionNames } from "../../storage/options.ts"
 import { contentUnits, estimateMessage, estimateMessages, type TokenCounter } from "../../format/tokens.ts"
 import { SessionError } from "../../format/errors.ts"
 import type { Message, ToolResultMessage } from "../../format/message.ts"
@@ -18,6 +19,8 @@ export interface PruneSizes {
   /** Tokens of one message; default: an estimate. */
   readonly count?: TokenCounter | undefined
 }
+
+const SIZES: OptionNames<PruneSizes> = { window: 1, otherTokens: 1, count: 1 }
 
 export interface Pruned<M extends Message = Message> {
   /** The same number of messages in the same order; unchanged ones are the same objects. */
@@ -36,6 +39,7 @@ export function pruneMessages<M extends Message>(
   sizes: PruneSizes = {},
 ): Pruned<M> {
   const s = pruneSettings(o)
+  checkOptions("pruneMessages, sizes", sizes, SIZES)
   const { window = needsWindow(s) ? undefined : 0, otherTokens = 0, count = estimateMessage } = sizes
   if (window === undefined) {
     const message = "Pruning by shares needs the `window`: the number of tokens that the model takes."

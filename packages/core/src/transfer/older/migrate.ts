@@ -1,4 +1,5 @@
 /** Migrates the lines of a log of any version to version 4 in memory: reads the records, then runs the steps in order. */
+import { checkOptions, type OptionNames } from "../../storage/options.ts"
 import type { Diagnostic, Report } from "../../format/diagnostics.ts"
 import { type LogRecord, parseLine } from "../../format/line.ts"
 import {
@@ -22,6 +23,8 @@ export interface MigrateOptions {
   readonly id?: string
 }
 
+const OPTIONS: OptionNames<MigrateOptions> = { id: 1 }
+
 export interface MigratedLog extends CurrentLog {
   readonly diagnostics: readonly Diagnostic[]
   /** Format and version of the lines. */
@@ -36,6 +39,7 @@ export interface MigratedLog extends CurrentLog {
  * Throws `newer_version` for a log of a later version, and `not_a_session` for lines that are not a session log.
  */
 export function migrateLines(lines: readonly string[], o: MigrateOptions = {}): MigratedLog {
+  checkOptions("migrateLines", o, OPTIONS)
   const start = readStart(lines)
   const identity = identifyStart(lines, start)
   checkIdentity(identity, "The log")
