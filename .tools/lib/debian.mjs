@@ -13,6 +13,7 @@ export const system = {
     packages: ["webkit2gtk-driver", "libwebkit2gtk-4.1-0", "xvfb"],
     programs: ["WebKitWebDriver", "Xvfb"],
   },
+  postgres: { packages: ["postgresql"], programs: ["/usr/lib/postgresql/15/bin/postgres"] },
   s3: { packages: ["radosgw", "ceph-mon", "ceph-osd"], programs: ["radosgw", "ceph-mon", "ceph-osd"] },
 }
 

@@ -9,6 +9,7 @@ import { fuzz } from "./fuzz.mjs"
 import { linear, planted } from "./linear.mjs"
 import { matrix } from "./matrix.mjs"
 import { mutants } from "./mutants.mjs"
+import { onPostgres } from "./postgres.mjs"
 import { onServer, simulation } from "./s3.mjs"
 import { vitest, writeSimulation } from "./vitest.mjs"
 
@@ -59,6 +60,9 @@ export const steps = [
   onServer("node"),
   onServer("bun"),
   onServer("deno"),
+  onPostgres("node"),
+  onPostgres("bun"),
+  onPostgres("deno"),
   matrix,
 ]
 

@@ -1,0 +1,99 @@
+// Starts a real PostgreSQL server on a socket in a temporary folder, with fsync, as a user without privileges, which PostgreSQL demands.
+import { execFileSync, spawn } from "node:child_process"
+import { chmodSync, chownSync, mkdtempSync, openSync, readFileSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { setTimeout as sleep } from "node:timers/promises"
+
+/** Where Debian's package puts the programs of its version. */
+export const bin = "/usr/lib/postgresql/15/bin"
+
+const SETTINGS = {
+  listen_addresses: "",
+  max_connections: 100,
+  fsync: "on",
+  synchronous_commit: "on",
+  shared_buffers: "64MB",
+  max_wal_size: "512MB",
+}
+
+let starting
+
+/**
+ * The address of the server that the tests use: SESSIONS_TEST_POSTGRES, or one of their own, started once in a process and stopped at its
+ * exit.
+ */
+export function postgresUrl() {
+  const given = process.env.SESSIONS_TEST_POSTGRES
+  starting ??= given ? Promise.resolve(given) : startServer().then(({ url }) => url)
+  return starting
+}
+
+/** Starts a server of its own; `settings` are added to the usual ones. `folder`: an existing empty folder for all of its files. */
+export async function startServer({ settings = {}, folder = mkdtempSync(join(tmpdir(), "sessions-pg-")) } = {}) {
+  const user = unprivileged()
+  chmodSync(folder, 0o755)
+  if (user.uid !== undefined) chownSync(folder, user.uid, user.gid)
+  const data = join(folder, "data")
+  const owner = { ...user, cwd: folder, stdio: ["ignore", "pipe", "pipe"] }
+  // The default socket's folder belongs to the system's own server.
+  execFileSync(
+    join(bin, "initdb"),
+    ["-D", data, "-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C", "-N"],
+    owner,
+  )
+  const options = Object.entries({ ...SETTINGS, ...settings, unix_socket_directories: folder })
+  const args = ["-D", data, ...options.flatMap(([name, value]) => ["-c", `${name}=${value}`])]
+  const output = join(folder, "log")
+  let child
+
+  async function start() {
+    const log = openSync(output, "a")
+    child = spawn(join(bin, "postgres"), args, { ...owner, stdio: ["ignore", log, log] })
+    // The server must not keep this process alive.
+    child.unref()
+    await answers(child)
+  }
+
+  async function answers(running) {
+    for (const end = Date.now() + 60_000; ; await sleep(20)) {
+      try {
+        execFileSync(join(bin, "pg_isready"), ["-q", "-h", folder], owner)
+        return
+      } catch {
+        if (running.exitCode !== null || Date.now() > end)
+          throw new Error(`PostgreSQL did not start:\n${readFileSync(output, "utf8").slice(-2_000)}`)
+      }
+    }
+  }
+
+  const stop = () => {
+    // Its child processes end when they notice that it is gone.
+    child?.kill("SIGQUIT")
+    rmSync(folder, { recursive: true, force: true, maxRetries: 10 })
+  }
+  process.once("exit", stop)
+  await start()
+  return {
+    url: `postgres://postgres@localhost/postgres?host=${encodeURIComponent(folder)}`,
+    folder,
+    /** Kills the server without any warning, and starts it again on the same data. */
+    async crash() {
+      const dead = new Promise((resolve) => child.once("exit", resolve))
+      child.kill("SIGKILL")
+      await dead
+      await start()
+    },
+    stop() {
+      process.off("exit", stop)
+      stop()
+    },
+  }
+}
+
+/** As root the user of Debian's package, else the user of this process. */
+function unprivileged() {
+  if (process.getuid?.() !== 0) return {}
+  const number = (flag) => Number(execFileSync("id", [flag, "postgres"], { encoding: "utf8" }))
+  return { uid: number("-u"), gid: number("-g") }
+}

@@ -1,0 +1,24 @@
+/** The part of `pg` and PGlite that the storage uses: a pool, a single client, or anything of their shape. */
+
+/** A connection: a `pg.Client` that is connected, or a `PGlite`. Parameters are numbers, texts, bytes, arrays of numbers and null. */
+export interface PostgresConnection {
+  query(text: string, values?: unknown[]): Promise<{ readonly rows: readonly unknown[] }>
+}
+
+/** A connection of a pool. `release(true)` closes it. */
+export interface PooledConnection extends PostgresConnection {
+  release(destroy?: boolean): void
+  on(event: "error" | "notice", listener: (message: { readonly message?: string | undefined }) => void): unknown
+}
+
+/** A `pg.Pool`. `totalCount`, the number of its connections, distinguishes it from a client, which has a `connect` as well. */
+export interface PostgresPool {
+  readonly totalCount: number
+  connect(): Promise<PooledConnection>
+}
+
+export type PostgresClient = PostgresPool | PostgresConnection
+
+export function isPool(client: PostgresClient): client is PostgresPool {
+  return "totalCount" in client
+}

@@ -1,0 +1,146 @@
+/**
+ * Statements and transactions over a pool or a single connection. A statement whose answer was lost is sent again, on another connection
+ * if there is a pool.
+ */
+import { isPool, type PooledConnection, type PostgresClient, type PostgresConnection } from "./client.ts"
+import { NotSent, outcomeOf, UnknownOutcome } from "./errors.ts"
+
+export interface Connection {
+  /** Runs one statement. */
+  query<Row>(text: string, values?: readonly unknown[]): Promise<readonly Row[]>
+}
+
+export interface Answer<Row> {
+  readonly rows: readonly Row[]
+  /** The answer to an earlier attempt was lost, so this one may have met what that one did. */
+  readonly repeated: boolean
+}
+
+export interface Database extends Connection {
+  /**
+   * Runs one statement, which must be safe to repeat. Rejects with {@link UnknownOutcome} if answers were lost and no repeat succeeded.
+   */
+  run<Row>(text: string, values?: readonly unknown[]): Promise<Answer<Row>>
+  /**
+   * Runs a transaction on one connection; other statements of a single client wait for its end. Any error of `work` rolls it back.
+   * Rejects with {@link UnknownOutcome} only if the answer to the commit was lost.
+   */
+  transaction<T>(work: (tx: Connection) => Promise<T>): Promise<T>
+}
+
+/** All pauses together take about six seconds, in which a crashed server has usually recovered. */
+const TRIES = 8
+const FIRST_PAUSE_MS = 25
+const LONGEST_PAUSE_MS = 2_000
+
+export function createDatabase(client: PostgresClient, awaitsStandby: boolean): Database {
+  const use = isPool(client) ? usePool(client, awaitsStandby) : useOne(client)
+
+  async function run<Row>(text: string, values: readonly unknown[] = []): Promise<Answer<Row>> {
+    let lost: UnknownOutcome | undefined
+    for (let attempt = 1; ; attempt++) {
+      try {
+        const rows = await use((connection) => rowsOf<Row>(connection, text, values))
+        return { rows, repeated: lost !== undefined }
+      } catch (error) {
+        const outcome = outcomeOf(error)
+        if (outcome === "unknown") lost ??= error instanceof UnknownOutcome ? error : new UnknownOutcome(error)
+        // A server that answers a repeat with an error says nothing about the first attempt.
+        if (attempt === TRIES || (outcome === "refused" && lost === undefined)) throw lost ?? error
+        await pause(attempt)
+      }
+    }
+  }
+
+  return {
+    run,
+    query: async <Row>(text: string, values?: readonly unknown[]) => (await run<Row>(text, values)).rows,
+
+    transaction: (work) =>
+      use(async (connection) => {
+        const tx: Connection = { query: (text, values = []) => rowsOf(connection, text, values) }
+        let result
+        try {
+          await tx.query("BEGIN ISOLATION LEVEL READ COMMITTED")
+          result = await work(tx)
+        } catch (error) {
+          // Without a commit the server rolls back, also when it notices only later that the connection is gone.
+          if (outcomeOf(error) === "unknown") throw new NotSent(error)
+          await tx.query("ROLLBACK").catch(() => undefined)
+          throw error
+        }
+        await tx.query("COMMIT").catch((error: unknown) => {
+          throw outcomeOf(error) === "unknown" ? new UnknownOutcome(error) : error
+        })
+        return result
+      }),
+  }
+}
+
+type Use = <T>(work: (connection: PostgresConnection) => Promise<T>) => Promise<T>
+
+function usePool(pool: { connect(): Promise<PooledConnection> }, awaitsStandby: boolean): Use {
+  const known = new WeakSet<PooledConnection>()
+  const unconfirmed = new WeakSet<PooledConnection>()
+
+  /** Once for each connection, since adding and removing a listener would cost as much as the rest of a call. */
+  function listen(connection: PooledConnection): void {
+    if (known.has(connection)) return
+    known.add(connection)
+    // A connection that ends during a statement emits an error as well, which would end the process if nothing listens.
+    connection.on("error", () => undefined)
+    if (!awaitsStandby) return
+    connection.on("notice", ({ message = "" }) => {
+      if (message.includes("synchronous replication")) unconfirmed.add(connection)
+    })
+  }
+
+  return async (work) => {
+    const connection = await pool.connect().catch((error: unknown) => {
+      throw new NotSent(error)
+    })
+    listen(connection)
+    let broken = true
+    try {
+      const result = await work(connection)
+      broken = false
+      if (awaitsStandby && unconfirmed.delete(connection))
+        throw new UnknownOutcome(new Error("the standby has not confirmed the commit"))
+      return result
+    } catch (error) {
+      broken &&= outcomeOf(error) === "unknown" || error instanceof NotSent
+      throw error
+    } finally {
+      connection.release(broken)
+    }
+  }
+}
+
+/** The last call on each single client, since several storage objects may use one. */
+const calls = new WeakMap<PostgresConnection, Promise<unknown>>()
+
+/** One call at a time: a statement of another call must not become part of a transaction. */
+function useOne(connection: PostgresConnection): Use {
+  return (work) => {
+    const result = (calls.get(connection) ?? Promise.resolve()).then(() => work(connection))
+    calls.set(
+      connection,
+      result.catch(() => undefined),
+    )
+    return result
+  }
+}
+
+async function rowsOf<Row>(
+  connection: PostgresConnection,
+  text: string,
+  values: readonly unknown[],
+): Promise<readonly Row[]> {
+  const { rows } = await connection.query(text, values as unknown[])
+  return rows as readonly Row[]
+}
+
+function pause(attempt: number): Promise<void> {
+  const most = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** attempt)
+  return new Promise((resolve) => setTimeout(resolve, most / 2 + (Math.random() * most) / 2))
+}

@@ -1,0 +1,41 @@
+/** Checks at the first connection that the server's settings keep what the option `durability` promises. */
+import { type Capabilities, StorageError } from "@sessions/core/storage"
+import type { Connection } from "./database.ts"
+
+interface Settings {
+  readonly version: string | number
+  readonly standby: boolean
+  readonly fsync: string
+  readonly commit: string
+  readonly standbys: string
+}
+
+const SETTINGS = `SELECT current_setting('server_version_num')::int AS version, pg_is_in_recovery() AS standby,
+  current_setting('fsync') AS fsync, current_setting('synchronous_commit') AS commit,
+  current_setting('synchronous_standby_names') AS standbys`
+
+/** Generated columns. */
+const OLDEST = 120_000
+
+/** Rejects with `unsupported` if an acknowledged append would not survive what `durability` says. A standby, which writes nothing, is not checked. */
+export async function checkServer(db: Connection, durability: Capabilities["durability"]): Promise<void> {
+  const [settings] = await db.query<Settings>(SETTINGS)
+  if (settings === undefined) return
+  if (Number(settings.version) < OLDEST) throw unsupported("The server is older than PostgreSQL 12; update it.")
+  const problem = settings.standby ? undefined : problemOf(settings, durability)
+  if (problem !== undefined) throw unsupported(`durability "${durability}" is not possible here: ${problem}.`)
+}
+
+function problemOf({ fsync, commit, standbys }: Settings, durability: Capabilities["durability"]): string | undefined {
+  if (durability === "none" || durability === "os") return undefined
+  if (fsync !== "on") return 'the server runs with fsync = off; turn it on, or choose "os"'
+  if (commit === "off") return 'synchronous_commit is off for this role; set it to on, or choose "os"'
+  if (durability === "disk") return undefined
+  if (standbys === "") return 'synchronous_standby_names is empty; name a standby, or choose "disk"'
+  if (commit === "local") return 'synchronous_commit is local for this role; set it to on, or choose "disk"'
+  return undefined
+}
+
+function unsupported(message: string): StorageError {
+  return new StorageError("unsupported", message)
+}

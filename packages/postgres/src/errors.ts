@@ -1,0 +1,102 @@
+/** Errors of the driver and the server: whether a statement took effect, and what a caller is told. */
+import { type Call, StorageError, type StorageErrorCode } from "@sessions/core/storage"
+
+/** The server or the network ended before the answer to a statement arrived: it may have taken effect, or may still do so. */
+export class UnknownOutcome extends Error {
+  override readonly name = "UnknownOutcome"
+  constructor(cause: unknown) {
+    super(textOf(cause), { cause })
+  }
+}
+
+/** No connection was available, so nothing was sent. */
+export class NotSent extends Error {
+  override readonly name = "NotSent"
+  constructor(cause: unknown) {
+    super(textOf(cause), { cause })
+  }
+}
+
+/**
+ * What is known of a statement that failed. `refused`: it had no effect and never will. `again`: the same, and it may succeed at once
+ * (serialization failure, deadlock). `unknown`: the connection is not usable any more, and nobody knows whether it was committed.
+ */
+export type Outcome = "refused" | "again" | "unknown"
+
+export function outcomeOf(error: unknown): Outcome {
+  if (error instanceof NotSent || error instanceof StorageError) return "refused"
+  if (error instanceof UnknownOutcome) return "unknown"
+  const { code, severity, file, message } = error as ServerError
+  // The driver refuses to use such a client and sends nothing.
+  if (typeof message === "string" && message.endsWith("is not queryable")) return "refused"
+  // Only an error of the server has an SQLSTATE; those of sockets have codes such as ECONNRESET.
+  if (typeof code !== "string" || !/^[0-9A-Z]{5}$/.test(code) || severity === undefined) return "unknown"
+  // A session that ends may have been at its commit. Errors that write-ahead logging reports end the whole server.
+  if (severity === "FATAL" || severity === "PANIC" || file?.startsWith("xlog") === true) return "unknown"
+  // Connection and transaction resolution, operator intervention except a cancelled query, and errors inside the server.
+  if (/^(08|40003|57P|58|XX0)/.test(code)) return "unknown"
+  return code === "40001" || code === "40P01" ? "again" : "refused"
+}
+
+interface ServerError {
+  readonly code?: unknown
+  readonly severity?: unknown
+  readonly file?: string
+  readonly message?: unknown
+}
+
+/** The SQLSTATE of an error of the server, also behind {@link NotSent} and {@link UnknownOutcome}. */
+export function sqlState(error: unknown): string | undefined {
+  const cause = error instanceof NotSent || error instanceof UnknownOutcome ? error.cause : error
+  const { code } = (cause ?? {}) as ServerError
+  return typeof code === "string" ? code : undefined
+}
+
+/** By SQLSTATE: the code and what to do. https://www.postgresql.org/docs/current/errcodes-appendix.html */
+const KNOWN: Readonly<Record<string, readonly [StorageErrorCode, string]>> = {
+  "25006": ["unavailable", "this server is read-only, such as a standby; connect to the primary to write"],
+  "28000": ["unavailable", "the server did not accept the role; check user, database and pg_hba.conf"],
+  "28P01": ["unavailable", "the password is wrong"],
+  "3D000": ["unavailable", "create the database first"],
+  "3F000": [
+    "unavailable",
+    "the schema was removed; a new storage object creates it again, or restore it from a backup",
+  ],
+  "42501": ["unavailable", "give the role this right; docs/postgres.md has the statements"],
+  "42P01": [
+    "unavailable",
+    "a table was removed; a new storage object creates an empty one, or restore it from a backup",
+  ],
+  "53100": ["quota", "the server's disk is full"],
+  "53200": ["unavailable", "the server has no memory left; try again later"],
+  "53300": ["unavailable", "too many connections; use a smaller pool or a connection pooler"],
+  "53400": ["unavailable", "a limit of the server's configuration is reached"],
+  "55P03": ["unavailable", "another transaction held a lock for longer than lock_timeout; try again"],
+  "57014": [
+    "unavailable",
+    "the statement was cancelled, by statement_timeout or an administrator; nothing was written",
+  ],
+  "57P03": ["unavailable", "the server is starting or stopping; try again"],
+  "40001": ["unavailable", "other transactions came first each time; try again"],
+  "40P01": ["unavailable", "other transactions came first each time; try again"],
+  "54000": ["unsupported", "the row is larger than PostgreSQL can store"],
+  XX001: ["corrupt", "a page of the database is damaged; restore it from a backup"],
+  XX002: ["corrupt", "an index is damaged; rebuild it with REINDEX"],
+}
+
+export function toError(error: unknown, { doing, writes }: Call): StorageError {
+  const state = sqlState(error)
+  if (error instanceof UnknownOutcome && writes === true) {
+    const message = `The answer was lost while trying to ${doing} (${error.message}), and the server could not be asked again; read to see whether it was done.`
+    return new StorageError("indeterminate", message, { cause: error.cause })
+  }
+  const [code, advice] = KNOWN[state ?? ""] ?? ["unavailable", "is the server running and reachable? Repeat the call"]
+  return new StorageError(code, `Could not ${doing}: ${textOf(error)}; ${advice}.`, { cause: error })
+}
+
+function textOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  // A connection to several addresses of a host fails with an AggregateError whose own message is empty.
+  const { errors } = error as { errors?: readonly unknown[] }
+  return error.message !== "" || errors === undefined ? error.message : errors.map(textOf).join(", ")
+}

@@ -1,0 +1,49 @@
+/** Deletes a session with its lines and documents. */
+import type { Deleted, StorageAdapter } from "@sessions/core/storage"
+import type { Connection, Database } from "./database.ts"
+import { UnknownOutcome } from "./errors.ts"
+import type { Tables } from "./schema.ts"
+
+export interface Deletion {
+  readonly log: string
+  readonly bytes: string | number | bigint
+}
+
+/**
+ * One transaction: a single statement would not see, and so leave behind, the lines of an append that was committed while it waited
+ * for the row of the session.
+ */
+export function createDelete(db: Database, { session, batch, doc }: Tables): StorageAdapter["delete"] {
+  const lock = `SELECT log, bytes FROM ${session} WHERE id = $1 FOR UPDATE`
+  const removeSession = `DELETE FROM ${session} WHERE id = $1`
+  const removeLines = `DELETE FROM ${batch} WHERE log = $1`
+  const removeDocs = `DELETE FROM ${doc} WHERE session = $1`
+
+  async function remove(tx: Connection, id: string, log: string | undefined): Promise<Deletion | undefined> {
+    const [found] = await tx.query<Deletion>(lock, [id])
+    // A repeat must not remove a session that was created since.
+    if (found !== undefined && log !== undefined && found.log !== log) return undefined
+    if (found !== undefined) {
+      await tx.query(removeLines, [found.log])
+      await tx.query(removeSession, [id])
+    }
+    await tx.query(removeDocs, [id])
+    return found
+  }
+
+  return async (id): Promise<Deleted> => {
+    let seen: Deletion | undefined
+    const attempt = (log?: string): Promise<Deletion | undefined> =>
+      db.transaction(async (tx) => {
+        const found = await remove(tx, id, log)
+        seen ??= found
+        return found
+      })
+    await attempt().catch((error: unknown) => {
+      // A commit whose answer was lost: the repeat waits for that transaction, and then finds the session or does not.
+      if (error instanceof UnknownOutcome && seen !== undefined) return attempt(seen.log)
+      throw error
+    })
+    return { bytes: Number(seen?.bytes ?? 0), parts: seen === undefined ? 0 : 1, purged: true }
+  }
+}

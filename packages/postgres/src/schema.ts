@@ -1,0 +1,118 @@
+/** The tables, their version, and the steps that create and upgrade them. */
+import { StorageError } from "@sessions/core/storage"
+import type { Connection, Database } from "./database.ts"
+
+/** The names of the tables, quoted, with their schema. */
+export interface Tables {
+  readonly schema: string
+  /** The tables' names without the schema begin with it. */
+  readonly prefix: string
+  readonly meta: string
+  readonly session: string
+  readonly batch: string
+  readonly doc: string
+  readonly blob: string
+}
+
+export function tablesOf(schema: string, prefix: string): Tables {
+  const table = (name: string): string => `"${schema}"."${prefix}${name}"`
+  return {
+    schema,
+    prefix,
+    meta: table("meta"),
+    session: table("session"),
+    batch: table("batch"),
+    doc: table("doc"),
+    blob: table("blob"),
+  }
+}
+
+/** Statements that upgrade from the version that equals the step's index in {@link UPGRADES} to the next. */
+export type Upgrade = (tables: Tables) => readonly string[]
+
+/**
+ * The schema's version is the number of steps. Append to this list, never change it: existing databases ran these steps.
+ *
+ * - Collation "C": ids and keys differ by their bytes, also in case.
+ * - `info`, `body` of documents: bytea, because text cannot hold U+0000.
+ * - An append changes neither `id`, `log` nor, within a minute, `minute`, so it is a HOT update that touches no index. With an index on
+ *   `updated_at` none is. The fill factor leaves space on the page for the new version of the row.
+ * - A row of `batch` has the lines of one append, at most 256 KB unless a single line is longer. `append` is random: a writer that lost
+ *   the answer recognizes its own append by it.
+ * - STORAGE EXTERNAL: bodies of more than 2 KB are out of line and not compressed, so that reading heads and sizes loads no body, and a
+ *   part of a body can be read without the rest.
+ */
+export const UPGRADES: readonly Upgrade[] = [
+  ({ meta, session, batch, doc, blob, prefix }) => [
+    `CREATE TABLE ${meta} (version int NOT NULL)`,
+    `CREATE TABLE ${session} (
+      id         text   COLLATE "C" PRIMARY KEY,
+      log        text   COLLATE "C" NOT NULL UNIQUE,
+      next       bigint NOT NULL CHECK (next > 0),
+      bytes      bigint NOT NULL,
+      updated_at bigint NOT NULL,
+      minute     bigint GENERATED ALWAYS AS (updated_at / 60000) STORED,
+      info       bytea,
+      info_next  bigint
+    ) WITH (fillfactor = 70)`,
+    `CREATE INDEX "${prefix}session_minute" ON ${session} (minute DESC)`,
+    `CREATE TABLE ${batch} (
+      log    text   COLLATE "C" NOT NULL,
+      seq    bigint NOT NULL,
+      lines  int    NOT NULL,
+      bytes  int    NOT NULL,
+      append text   COLLATE "C" NOT NULL,
+      body   bytea  NOT NULL,
+      PRIMARY KEY (log, seq)
+    )`,
+    `ALTER TABLE ${batch} ALTER COLUMN body SET STORAGE EXTERNAL`,
+    `CREATE TABLE ${doc} (key text COLLATE "C" PRIMARY KEY, session text COLLATE "C", body bytea NOT NULL)`,
+    `CREATE INDEX "${prefix}doc_session" ON ${doc} (session) WHERE session IS NOT NULL`,
+    `CREATE TABLE ${blob} (hash bytea PRIMARY KEY, bytes bigint NOT NULL, put_at bigint NOT NULL, body bytea NOT NULL)`,
+    `ALTER TABLE ${blob} ALTER COLUMN body SET STORAGE EXTERNAL`,
+  ],
+]
+
+/**
+ * Creates or upgrades the tables if their version is an older one; a newer one is `unsupported`. Processes that start at the same time
+ * wait for each other. If the version is current, nothing but `meta` is read, so a role needs no right to create anything.
+ */
+export async function prepareSchema(
+  db: Database,
+  tables: Tables,
+  upgrades: readonly Upgrade[] = UPGRADES,
+): Promise<void> {
+  const stored = await versionOf(db, tables)
+  if (stored === upgrades.length) return
+  checkVersion(stored, upgrades)
+  await db.transaction(async (tx) => {
+    // A lock by a name needs no table that exists already.
+    await tx.query("SELECT pg_advisory_xact_lock(hashtext($1))", [`@sessions/postgres ${tables.meta}`])
+    const from = await versionOf(tx, tables)
+    checkVersion(from, upgrades)
+    // With IF NOT EXISTS it would need the right to create schemas even if the schema exists.
+    const [row] = await tx.query<{ exists: boolean }>("SELECT to_regnamespace($1) IS NOT NULL AS exists", [
+      `"${tables.schema}"`,
+    ])
+    if (row?.exists !== true) await tx.query(`CREATE SCHEMA "${tables.schema}"`)
+    for (const statement of upgrades.slice(from).flatMap((upgrade) => upgrade(tables))) await tx.query(statement)
+    await tx.query(`DELETE FROM ${tables.meta}`)
+    await tx.query(`INSERT INTO ${tables.meta} VALUES ($1::int)`, [upgrades.length])
+  })
+}
+
+/** 0 if there are no tables. */
+async function versionOf(connection: Connection, { meta }: Tables): Promise<number> {
+  const [row] = await connection.query<{ exists: boolean }>("SELECT to_regclass($1) IS NOT NULL AS exists", [meta])
+  if (row?.exists !== true) return 0
+  const [stored] = await connection.query<{ version: number }>(`SELECT version FROM ${meta}`)
+  return stored?.version ?? 0
+}
+
+function checkVersion(stored: number, upgrades: readonly Upgrade[]): void {
+  if (stored <= upgrades.length) return
+  throw new StorageError(
+    "unsupported",
+    `The tables have version ${stored}, and this version of @sessions/postgres knows ${upgrades.length}; update the package.`,
+  )
+}

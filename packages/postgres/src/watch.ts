@@ -1,0 +1,83 @@
+/** Watches logs. One query for all watchers asks for the heads of other writers' appends; own changes are reported at once. */
+import { type Head, type Watch, watchHeads } from "@sessions/core/storage"
+import type { Connection } from "./database.ts"
+import type { Tables } from "./schema.ts"
+
+export interface Watchers {
+  readonly watch: Watch
+  /** A log was changed by this storage object. */
+  readonly changed: (session: string) => void
+  /** Waits for a poll that is under way. */
+  readonly close: () => Promise<void>
+}
+
+interface Row extends Head {
+  readonly id: string
+}
+
+export function createWatchers(
+  db: Connection,
+  { session }: Tables,
+  interval: number,
+  head: (session: string) => Promise<Head | undefined>,
+): Watchers {
+  const poll = `SELECT id, log, next FROM ${session} WHERE id = ANY($1::text[])`
+  const watchers = new Map<string, Set<() => void>>()
+  /** The heads of the last poll, as texts; undefined if there was no session. */
+  const known = new Map<string, string | undefined>()
+  let timer: ReturnType<typeof setTimeout> | undefined
+  let asking: Promise<void> | undefined
+
+  function changed(id: string): void {
+    for (const notify of watchers.get(id) ?? []) notify()
+  }
+
+  async function ask(): Promise<void> {
+    const rows = await db.query<Row>(poll, [[...watchers.keys()]])
+    const heads = new Map(rows.map(({ id, log, next }) => [id, `${log} ${next}`]))
+    for (const id of watchers.keys()) {
+      if (known.has(id) && known.get(id) === heads.get(id)) continue
+      known.set(id, heads.get(id))
+      changed(id)
+    }
+  }
+
+  function start(): void {
+    if (watchers.size === 0 || timer !== undefined || asking !== undefined) return
+    timer = setTimeout(() => {
+      timer = undefined
+      // A server that is away for now is asked again with the next poll.
+      asking = ask()
+        .catch(() => undefined)
+        .finally(() => {
+          asking = undefined
+          start()
+        })
+    }, interval)
+  }
+
+  return {
+    changed,
+    watch: watchHeads({
+      head,
+      subscribe(id, notify) {
+        const set = watchers.get(id) ?? new Set()
+        watchers.set(id, set.add(notify))
+        start()
+        return () => {
+          set.delete(notify)
+          if (set.size > 0 || watchers.get(id) !== set) return
+          watchers.delete(id)
+          known.delete(id)
+          if (watchers.size > 0) return
+          clearTimeout(timer)
+          timer = undefined
+        }
+      },
+    }),
+    async close() {
+      clearTimeout(timer)
+      await asking
+    },
+  }
+}

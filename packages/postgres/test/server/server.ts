@@ -1,0 +1,11 @@
+/** The server of the test run, whose address is in the environment variable POSTGRES_TEST_SERVER. */
+import { Pool, type PoolConfig } from "pg"
+
+export const url: string = process.env["POSTGRES_TEST_SERVER"] ?? ""
+
+export function createPool(options: PoolConfig = {}): Pool {
+  const pool = new Pool({ connectionString: url, allowExitOnIdle: true, ...options })
+  // An idle connection that the server ends.
+  pool.on("error", () => undefined)
+  return pool
+}
