@@ -1,6 +1,7 @@
 import type { Command } from "../command.ts"
 import { branch } from "./branch.ts"
 import { branches } from "./branches.ts"
+import { checkpoints } from "./checkpoints.ts"
 import { compact } from "./compact.ts"
 import { context } from "./context.ts"
 import { copy } from "./copy.ts"
@@ -13,6 +14,7 @@ import { migrate } from "./migrate.ts"
 import { move } from "./move.ts"
 import { rename } from "./rename.ts"
 import { resume } from "./resume.ts"
+import { rewind } from "./rewind.ts"
 import { rm } from "./rm.ts"
 import { show } from "./show.ts"
 import { tree } from "./tree.ts"
@@ -28,6 +30,8 @@ export const COMMANDS: readonly Command[] = [
   tree,
   branches,
   branch,
+  checkpoints,
+  rewind,
   compact,
   resume,
   fork,

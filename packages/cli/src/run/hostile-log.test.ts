@@ -42,6 +42,11 @@ const RUNS: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ["h", `M2${ATTACK}`, "--settle"],
     ["h", ATTACK],
   ],
+  checkpoints: [["h"]],
+  rewind: [
+    ["h", `M1${ATTACK}`, "--dry-run"],
+    ["h", `M1${ATTACK}`, "--yes"],
+  ],
   compact: [["h", "--summarizer", "cat", "--keep-recent-tokens", "0"]],
   resume: [
     ["h", "--pointer", "one"],

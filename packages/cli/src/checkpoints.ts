@@ -1,0 +1,18 @@
+/** The checkpoints of a session, for the commands that show and use them. The package is loaded by these commands only. */
+import { isAbsolute, resolve } from "node:path"
+import type { Session, Sessions } from "@sessions/core"
+import type { Checkpoints } from "@sessions/checkpoints"
+import type { Io } from "./io.ts"
+
+/** They are in the store of the session. */
+export async function checkpointsOf(sessions: Sessions, session: Session, root: string): Promise<Checkpoints> {
+  const { createCheckpoints } = await import("@sessions/checkpoints")
+  const { createWorkFiles } = await import("@sessions/checkpoints/node")
+  return createCheckpoints({ storage: sessions.storage, files: createWorkFiles(root) }).of(session)
+}
+
+/** The folder that the agent worked in: the one that is given, else that of the session, else the current one. */
+export async function rootOf(session: Session, { cwd }: Io, given: string | undefined): Promise<string> {
+  const root = given ?? (await session.info()).cwd ?? cwd
+  return isAbsolute(root) ? root : resolve(cwd, root)
+}
