@@ -9,6 +9,7 @@ import { root } from "./workspace.mjs"
 export const linearAdapters = {
   files: { absent: absent.node },
   memory: { absent: absent.node },
+  sqlite: { absent: absent.node },
   idb: { absent: async () => (await absent.node()) ?? absentFromSystem(system.chromium) },
   s3: {
     absent: async () => (await absent.node()) ?? absentFromSystem(system.s3),

@@ -55,6 +55,7 @@ export const steps = [
   linear("files"),
   linear("idb"),
   linear("s3"),
+  linear("sqlite"),
   planted,
   simulation,
   onServer("node"),

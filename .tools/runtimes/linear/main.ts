@@ -9,13 +9,23 @@ import { join } from "node:path"
 import { parseArgs } from "node:util"
 import { DEFECTS } from "./client/planted.ts"
 import { type Counts, type Round, type RoundOptions, runRound } from "./round.ts"
+import { openFolderStore } from "./stores/folder.ts"
 import type { Store } from "./stores/store.ts"
 
 /** How each storage is run. A round takes some seconds on each. */
 const ADAPTERS: Readonly<
   Record<string, { readonly open: () => Promise<Store> } & Pick<RoundOptions, "clients" | "operations">>
 > = {
-  files: { open: async () => (await import("./stores/files.ts")).openStore(), clients: 4, operations: 250 },
+  files: {
+    open: async () => openFolderStore(new URL("client/files.ts", import.meta.url), "prefix"),
+    clients: 4,
+    operations: 250,
+  },
+  sqlite: {
+    open: async () => openFolderStore(new URL("client/sqlite.ts", import.meta.url), "all"),
+    clients: 4,
+    operations: 250,
+  },
   memory: { open: async () => (await import("./stores/memory.ts")).openStore(), clients: 4, operations: 250 },
   idb: { open: async () => (await import("./stores/idb.ts")).openStore(), clients: 3, operations: 150 },
   s3: { open: async () => (await import("./stores/s3.ts")).openStore(), clients: 3, operations: 80 },
