@@ -56,6 +56,7 @@ export const steps = [
   linear("idb"),
   linear("s3"),
   linear("sqlite"),
+  linear("postgres"),
   planted,
   simulation,
   onServer("node"),
