@@ -25,6 +25,7 @@ const { values, positionals } = parseArgs({
 const groups: Readonly<Record<string, Group>> = {
   append: async (quick) => [
     ...(await import("./files/append.ts")).appendScenarios(quick),
+    ...(await import("./files/repeat.ts")).repeatScenarios(quick),
     ...(await import("./memory.ts")).memoryScenarios(quick),
   ],
   replay: async (quick) => (await import("./files/replay.ts")).replayScenarios(quick),

@@ -189,6 +189,13 @@ export const targets: readonly Target[] = [
     checks: [],
   },
   {
+    id: "append.repeated",
+    what: "an append that repeats the first entry of 50 MB, with its id: it searches all of the log and writes nothing",
+    raw: "read 256 KB, Buffer.includes",
+    options: "maxSessionBytes: 4e9",
+    checks: [],
+  },
+  {
     id: "append.batch",
     what: "1,024 messages in one append",
     raw: "a writeSync and an fstatSync for the same lines",

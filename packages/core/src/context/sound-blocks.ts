@@ -11,7 +11,7 @@ export function isSound(block: ContentBlock, role: Message["role"]): boolean {
   switch (type) {
     case "text":
       // Anthropic refuses a text of white space. The result of a command may be a line break.
-      return typeof text === "string" && (role === "toolResult" ? text !== "" : /\S/.test(text))
+      return typeof text === "string" && (role === "toolResult" ? text : text.trim()) !== ""
     case "thinking":
       // A provider may withhold the text, and then gives a signature or another field to return.
       return (

@@ -43,8 +43,9 @@ interface Stored extends InfoProjection, OlderDoubts {
 }
 
 export function encodeProjection(projection: InfoProjection): string {
-  const text = `{"v":${projection.stale === undefined ? 1 : 2},${JSON.stringify(projection).slice(1)}`
-  return projection.tips === undefined ? text : `${text.slice(0, -1)},"tipsTo":${projection.to.seq}}`
+  const { stale, tips, to } = projection
+  const tipsTo = tips === undefined ? "" : `"tipsTo":${to.seq},`
+  return `{"v":${stale === undefined ? 1 : 2},${tipsTo}${JSON.stringify(projection).slice(1)}`
 }
 
 /** Undefined for a text that is not a projection. */

@@ -301,8 +301,10 @@ export class LiveSession implements QueueContext, CompactableSession {
       diverged: undefined,
     }
     // Kept until the append is acknowledged, so without the caller's objects.
-    const planned = fresh.flatMap(({ pending, blobs }) => (blobs.length > 0 ? [{ pending, blobs }] : []))
-    if (planned.length > 0) item.putBlobs = () => putPlanned(this.storage, item, planned, this.options.now)
+    if (fresh.some(hasBlobs)) {
+      const planned = fresh.filter(hasBlobs).map(({ pending, blobs }) => ({ pending, blobs }))
+      item.putBlobs = () => putPlanned(this.storage, item, planned, this.options.now)
+    }
     return item
   }
 
@@ -396,6 +398,10 @@ export class LiveSession implements QueueContext, CompactableSession {
     const known = this.diagnostics.findIndex((diagnostic) => diagnostic.code === code)
     if (known >= 0) this.diagnostics.splice(known, 1)
   }
+}
+
+function hasBlobs({ blobs }: EncodedAppendEntry): boolean {
+  return blobs.length > 0
 }
 
 /** Whether a log of another version can be written: never, after a migration, or freely. */

@@ -52,6 +52,8 @@ export interface CallsOptions {
 export function createCalls({ description, aborts, toError = unavailable }: CallsOptions): Calls {
   const closing = new AbortController()
   const closed = closing.signal
+  // Reading `aborted` of a signal takes several calls, and each append looks.
+  let isClosed = false
   /** End the sources of idle readers: those that have yielded a step and wait for the next request. */
   const idleReaders = new Set<() => Promise<unknown>>()
   let pending = 0
@@ -59,7 +61,7 @@ export function createCalls({ description, aborts, toError = unavailable }: Call
   let closes: Promise<void> | undefined
 
   const enter: Calls["enter"] = (o) => {
-    if (closed.aborted) throw new StorageError("closed", "This storage was disposed of; make another.")
+    if (isClosed) throw new StorageError("closed", "This storage was disposed of; make another.")
     checkSignal(o?.signal)
   }
 
@@ -72,14 +74,31 @@ export function createCalls({ description, aborts, toError = unavailable }: Call
       : known
   }
 
-  const track = async <T>(call: Call, work: () => T | Promise<T>): Promise<T> => {
+  const ended = (): void => {
+    if (--pending === 0) idle()
+  }
+
+  const track = <T>(call: Call, work: () => T | Promise<T>): Promise<T> => {
+    let result: T | Promise<T>
     pending++
     try {
-      return await work()
+      result = work()
+    } catch (error) {
+      return trackAsync(call, Promise.reject(error))
+    }
+    if (isThenable(result)) return trackAsync(call, result)
+    // Done already, as an append to files is: an async function would take more promises and ticks.
+    ended()
+    return Promise.resolve(result)
+  }
+
+  const trackAsync = async <T>(call: Call, result: Promise<T>): Promise<T> => {
+    try {
+      return await result
     } catch (error) {
       throw explain(error, call)
     } finally {
-      if (--pending === 0) idle()
+      ended()
     }
   }
 
@@ -108,7 +127,7 @@ export function createCalls({ description, aborts, toError = unavailable }: Call
             steps ??= open()[Symbol.asyncIterator]()
             const step = await steps.next()
             // The reader may never ask again, and the storage may be closed before it gets this step.
-            if (closed.aborted) await steps.return?.()
+            if (isClosed) await steps.return?.()
             else idleReaders.add(end)
             return step
           })
@@ -126,6 +145,7 @@ export function createCalls({ description, aborts, toError = unavailable }: Call
 
     close: (store) =>
       (closes ??= (async () => {
+        isClosed = true
         closing.abort()
         for (const end of idleReaders) end().catch(() => undefined)
         if (pending > 0) await new Promise<void>((resolve) => (idle = resolve))
@@ -140,6 +160,10 @@ export function createCalls({ description, aborts, toError = unavailable }: Call
  */
 export function unlessAborted<T>(work: Promise<T>, signal: AbortSignal | undefined, isSent: () => boolean): Promise<T> {
   return rejectOnAbort(work, signal, (cause) => abortedCall(isSent(), cause))
+}
+
+function isThenable<T>(value: T | Promise<T>): value is Promise<T> {
+  return typeof (value as { then?: unknown } | null | undefined)?.then === "function"
 }
 
 function abortedCall(sent: boolean, cause: unknown): StorageError {

@@ -175,7 +175,7 @@ export function openPart(
     const seen = knownEnd(files, fd, size, before) ?? storedEnd(files, fd, size, place, metadata())
     const offsets = seen === undefined ? loadIndex(files, folder, name, from, fd, size) : seen.offsets
     const end = countLines(files, fd, { start: seen?.end ?? (offsets?.at(-1) as LineOffset), end: size }, offsets)
-    const check = checkBefore(files, fd, end.offset)
+    const check = seen?.end.offset === end.offset ? seen.check : checkBefore(files, fd, end.offset)
     const part: Part = { ...place, end, isEndRead: true, ...(offsets === undefined ? {} : { offsets }) }
     return { part, stamp: { at, size, mtimeMs, ino, check } }
   })
@@ -188,6 +188,8 @@ export interface Opened {
 
 interface KnownEnd {
   readonly end: LineOffset
+  /** The checksum of the bytes before it. */
+  readonly check: number
   readonly offsets?: LineOffset[] | undefined
 }
 
@@ -197,7 +199,7 @@ function knownEnd(files: Files, fd: number, size: number, before: Opened | undef
   const { part, stamp } = before
   if (size < part.end.offset || checkBefore(files, fd, part.end.offset) !== stamp.check) return undefined
   const offsets = part.offsets ?? counted.get(part)?.offsets
-  return { end: part.end, offsets: offsets === undefined ? undefined : [...offsets] }
+  return { end: part.end, check: stamp.check, offsets: offsets === undefined ? undefined : [...offsets] }
 }
 
 /** The end stored in `metadata.json`, if counting on from there takes no longer than from an indexed line. */
@@ -212,7 +214,8 @@ function storedEnd(
   if (metadata?.check === undefined || last?.name !== name || last.from !== from) return undefined
   const end = { offset: last.bytes, seq: metadata.next }
   const isNear = end.offset > 0 && end.seq > from && size >= end.offset && size - end.offset <= INDEX_INTERVAL_BYTES
-  return isNear && checkBefore(files, fd, end.offset) === metadata.check ? { end } : undefined
+  const { check } = metadata
+  return isNear && checkBefore(files, fd, end.offset) === check ? { end, check } : undefined
 }
 
 /** File times advance in ticks: a file that changed shortly before it was read may have changed again within the same tick. */

@@ -43,7 +43,8 @@ export function checkBefore(files: Files, fd: number, offset: number): number {
 
 export function checksum(bytes: Uint8Array): number {
   let hash = 0x811c9dc5
-  for (const byte of bytes) hash = Math.imul(hash ^ byte, 0x01000193)
+  // Not with `of`: opening a session runs this before it is compiled, and the iterator doubles the time.
+  for (let at = 0; at < bytes.length; at++) hash = Math.imul(hash ^ (bytes[at] as number), 0x01000193)
   return hash >>> 0
 }
 

@@ -2,6 +2,12 @@
 import type { Files } from "../disk/files.ts"
 import { readFully } from "../disk/small-files.ts"
 
+/** Of a file. */
+interface ByteRange {
+  readonly start: number
+  readonly end: number
+}
+
 export interface Block {
   /** Where in the file it starts. */
   readonly at: number
@@ -13,19 +19,24 @@ export interface Block {
  * Each piece has at most `maxBytes`, or is one longer line. Ends early where the file does. What fits into one piece is read at once:
  * a promise would take several times as long, and more than that where it is the first of its process.
  */
-export async function* readBlocks(
+export function readBlocks(
   files: Files,
   fd: number,
-  range: { readonly start: number; readonly end: number },
+  { start, end }: ByteRange,
+  maxBytes: number,
+): Iterable<Block> | AsyncIterable<Block> {
+  if (end - start > maxBytes) return readAhead(files, fd, { start, end }, maxBytes)
+  const have = readFully(files, fd, start, end - start)
+  const last = have.lastIndexOf(LF)
+  return last < 0 ? [] : [{ at: start, bytes: have.subarray(0, last) }]
+}
+
+async function* readAhead(
+  files: Files,
+  fd: number,
+  { start, end }: ByteRange,
   maxBytes: number,
 ): AsyncGenerator<Block, void, undefined> {
-  const { start, end } = range
-  if (end - start <= maxBytes) {
-    const have = readFully(files, fd, start, end - start)
-    const last = have.lastIndexOf(LF)
-    if (last >= 0) yield { at: start, bytes: have.subarray(0, last) }
-    return
-  }
   const spare: Buffer[] = []
   const begin = (at: number, size: number): Reading => {
     const length = Math.min(size, end - at)
@@ -36,10 +47,10 @@ export async function* readBlocks(
     count.catch(() => undefined)
     return { at, buffer, count }
   }
-  let reading = start < end ? begin(start, maxBytes) : undefined
+  let reading: Reading | undefined = begin(start, maxBytes)
   try {
     while (reading !== undefined) {
-      const { at, buffer } = reading
+      const { at, buffer }: Reading = reading
       const have = buffer.subarray(0, await reading.count)
       const last = have.lastIndexOf(LF)
       if (have.length === 0) return

@@ -6,8 +6,8 @@ import { partFor } from "../log/parts.ts"
 import { checkReached, createReading, type Locate, readPart, type Reading } from "./part.ts"
 import { readWindow } from "./window.ts"
 
-/** The lines of a range or a window in log order. See `SessionStorage.read`. */
-export async function* readLines(
+/** The lines of a range or a window in log order. See `SessionStorage.read`. The end of the log is fixed at once. */
+export function readLines(
   deps: Deps,
   session: string,
   range: CheckedRange,
@@ -15,10 +15,12 @@ export async function* readLines(
 ): AsyncGenerator<Chunk, void, undefined> {
   const view = deps.view(session)
   const { from, to } = rangeIn(range, view)
-  if (view === undefined || from >= to) return
+  if (view === undefined || from >= to) return nothing()
   const reading = createReading(deps, session, view, signal)
-  yield* range.maxBytes === undefined ? readRange(reading, from, to) : readWindow(reading, to, range.maxBytes)
+  return range.maxBytes === undefined ? readRange(reading, from, to) : readWindow(reading, to, range.maxBytes)
 }
+
+async function* nothing(): AsyncGenerator<never, void, undefined> {}
 
 async function* readRange(reading: Reading, from: Seq, to: Seq): AsyncGenerator<Chunk, void, undefined> {
   const { files } = reading.deps
