@@ -2,7 +2,7 @@ import { absent, olderNodes } from "../lib/runtimes.mjs"
 import { benchmarks } from "./benchmarks.mjs"
 import { browser, browserCrash, page } from "./browsers.mjs"
 import { buildCheck, packedChecks, scriptCheck } from "./checks.mjs"
-import { crash } from "./crash.mjs"
+import { crash, sqliteCrash } from "./crash.mjs"
 import { entries, olderEntries, processes } from "./entries.mjs"
 import { browserAgent } from "./examples.mjs"
 import { fuzz } from "./fuzz.mjs"
@@ -51,6 +51,7 @@ export const steps = [
   ...olderNodes.map((major) => olderEntries(major, absent[`node${major}`])),
   processes(),
   crash,
+  sqliteCrash,
   fuzz,
   linear("files"),
   linear("idb"),

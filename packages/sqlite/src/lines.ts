@@ -1,5 +1,5 @@
 /** Lines as the bytes of rows: appends become rows, rows become lines. Pure. */
-import { fromUtf8, MAX_CHUNK_BYTES, type StorageError, toUtf8, utf8Length } from "@sessions/core/storage"
+import { fromUtf8, MAX_CHUNK_BYTES, StorageError, toUtf8, utf8Length } from "@sessions/core/storage"
 
 /** Consecutive lines, each with its LF. */
 export interface Row {
@@ -27,16 +27,26 @@ export function toRows(lines: readonly string[]): Row[] {
   return [...rows, { lines: count, body: body.subarray(from, to) }]
 }
 
-/** The lines of a row. One that is not UTF-8 is its error, so that the others can be read. `at` names the row. */
-export function toLines(body: Uint8Array, at: string): (string | StorageError)[] {
+/**
+ * The lines of a row. One that is not UTF-8 is its error, so that the others can be read. Throws `corrupt` if the row does not have
+ * `count` lines. `at` names the row.
+ */
+export function toLines(body: Uint8Array, count: number, at: string): (string | StorageError)[] {
+  const lines = decode(body, at)
+  if (lines.length === count && body.at(-1) === LF) return lines
+  const message = `The ${at} has ${lines.length} lines, not ${count}. It is left unchanged: restore it from a backup, or delete the session.`
+  throw new StorageError("corrupt", message, { at })
+}
+
+function decode(body: Uint8Array, at: string): (string | StorageError)[] {
   try {
     return fromUtf8(body, at).slice(0, -1).split("\n")
   } catch {
     const lines: (string | StorageError)[] = []
     for (let from = 0; from < body.length; ) {
       const end = body.indexOf(LF, from)
-      lines.push(toLine(body.subarray(from, end), at))
-      from = end + 1
+      lines.push(toLine(body.subarray(from, end === -1 ? body.length : end), at))
+      from = end === -1 ? body.length : end + 1
     }
     return lines
   }

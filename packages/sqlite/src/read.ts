@@ -6,6 +6,7 @@ import {
   readPages,
   type Seq,
   type StorageAdapter,
+  StorageError,
   utf8Length,
 } from "@sessions/core/storage"
 import type { Connection } from "./connection.ts"
@@ -14,7 +15,7 @@ import { headOf, numberOf } from "./heads.ts"
 import { toLines } from "./lines.ts"
 
 const FIRST = "SELECT max(seq) AS seq FROM batch WHERE n = ? AND seq <= ?"
-const FORWARDS = "SELECT seq, body FROM batch WHERE n = ? AND seq >= ? AND seq < ? ORDER BY seq"
+const FORWARDS = "SELECT seq, lines, body FROM batch WHERE n = ? AND seq >= ? AND seq < ? ORDER BY seq"
 const BACKWARDS = "SELECT seq, lines, bytes FROM batch WHERE n = ? AND seq < ? ORDER BY seq DESC"
 const BODY = "SELECT body FROM batch WHERE n = ? AND seq = ?"
 
@@ -22,7 +23,11 @@ export function createRead(db: Database): StorageAdapter["read"] {
   const page: LinesPage = (session, log, from, to) =>
     db.read((tx) => {
       const n = numberOf(tx, session, log)
-      return n === undefined ? [] : pageOf(tx, n, from, to, session)
+      if (n === undefined) return []
+      const lines = pageOf(tx, n, from, to, session)
+      // Without lines the log is gone, or damaged.
+      if (lines.length === 0 && numberOf(tx, session, log) === n) throw missing(session, from)
+      return lines
     })
   const findWindow: FindWindow = (session, log, before, maxBytes) =>
     db.read((tx) => {
@@ -32,15 +37,23 @@ export function createRead(db: Database): StorageAdapter["read"] {
   return readPages((session) => db.read((tx) => headOf(tx, session)), page, findWindow)
 }
 
+interface LinesRow {
+  readonly seq: number
+  readonly lines: number
+  readonly body: Uint8Array
+}
+
 /** The lines of a log from `from`, at most a chunk of them and not beyond `to`. They end before a damaged line, unless it is the first. */
 function pageOf(tx: Connection, n: number, from: Seq, to: Seq, session: string): string[] {
   const first = tx.query<{ seq: number | null }>(FIRST).get(n, from)?.seq ?? from
   const lines: string[] = []
-  let bytes = 0
-  for (const { seq, body } of tx.query<{ seq: number; body: Uint8Array }>(FORWARDS).iterate(n, first, to)) {
+  let [next, bytes] = [first, 0]
+  for (const { seq, lines: count, body } of tx.query<LinesRow>(FORWARDS).iterate(n, first, to)) {
     bytes += body.length
-    if (bytes > MAX_CHUNK_BYTES && lines.length > 0) return lines
-    for (const line of toLines(body, rowAt(session, seq)).slice(Math.max(0, from - seq), to - seq)) {
+    if (lines.length > 0 && (bytes > MAX_CHUNK_BYTES || seq !== next)) return lines
+    if (seq !== next) throw missing(session, next)
+    next += count
+    for (const line of toLines(body, count, rowAt(session, seq)).slice(Math.max(0, from - seq), to - seq)) {
       if (typeof line === "string") lines.push(line)
       else if (lines.length === 0) throw line
       else return lines
@@ -64,7 +77,7 @@ function windowStart(tx: Connection, n: number, before: Seq, maxBytes: number, s
       continue
     }
     const { body } = tx.query<{ body: Uint8Array }>(BODY).get(n, row.seq) as { body: Uint8Array }
-    for (const line of toLines(body, rowAt(session, row.seq))
+    for (const line of toLines(body, row.lines, rowAt(session, row.seq))
       .slice(0, from - row.seq)
       .reverse()) {
       if (typeof line !== "string") {
@@ -78,6 +91,11 @@ function windowStart(tx: Connection, n: number, before: Seq, maxBytes: number, s
     if (left <= 0) return from
   }
   return from
+}
+
+function missing(session: string, seq: Seq): StorageError {
+  const message = `Line ${seq} of ${session} is missing. Nothing is changed: restore the file from a backup, or delete the session.`
+  return new StorageError("corrupt", message)
 }
 
 function rowAt(session: string, seq: Seq): string {

@@ -1,0 +1,89 @@
+/** A disk that is really full, and one that is really read-only: small file systems in memory, if this user may mount them. */
+import { execFileSync } from "node:child_process"
+import { mkdtempSync, rmdirSync, unlinkSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import type { Head } from "@sessions/core/storage"
+import { expect, onTestFinished, test } from "vitest"
+import { fill, lineAt, linesOf, linesTo, openAt } from "./helpers.ts"
+
+const reason = whyNot()
+if (reason !== undefined) console.log(`Tests on file systems of their own are left out: ${reason}`)
+
+test.skipIf(reason !== undefined).each(["os", "disk"] as const)(
+  "durability %s: on a full disk an append is `quota`, nothing acknowledged is lost, and it works again once there is room",
+  async (durability) => {
+    const folder = mountAt("size=1m")
+    writeFileSync(join(folder, "ballast"), new Uint8Array(200_000))
+    const path = join(folder, "sessions.db")
+    const storage = openAt(path, { durability })
+    let head: Head | 0 = 0
+    const lines: string[] = []
+    let refused: unknown
+    while (refused === undefined) {
+      const batch = [lineAt(lines.length, 900), lineAt(lines.length + 1, 900)]
+      try {
+        head = await storage.append("a", batch, { expect: head })
+        lines.push(...batch)
+      } catch (error) {
+        refused = error
+      }
+    }
+    expect(refused).toMatchObject({ code: "quota", message: expect.stringContaining("The disk is full") as string })
+    expect(lines.length).toBeGreaterThan(20)
+    expect(await linesOf(storage, "a")).toEqual(lines)
+    for (let again = 0; again < 3; again++) {
+      await expect(storage.append("a", linesTo(9, 90_000), { expect: head })).rejects.toMatchObject({ code: "quota" })
+    }
+    expect(await linesOf(openAt(path), "a")).toEqual(lines)
+
+    unlinkSync(join(folder, "ballast"))
+    await storage.append("a", ["on"], { expect: head })
+    expect(await linesOf(openAt(path), "a")).toEqual([...lines, "on"])
+  },
+)
+
+test.skipIf(reason !== undefined)("a file on a read-only file system is `unavailable`, and says why", async () => {
+  const folder = mountAt("size=2m")
+  const path = join(folder, "sessions.db")
+  const writer = openAt(path)
+  await fill(writer, "a", 3)
+  await writer[Symbol.asyncDispose]()
+  run("mount", ["-o", "remount,ro", folder])
+  const refused = {
+    code: "unavailable",
+    message: expect.stringContaining("writes beside the file even to read it") as string,
+  }
+  await expect(openAt(path).head("a")).rejects.toMatchObject(refused)
+  await expect(openAt(path).append("b", ["x"], { expect: 0 })).rejects.toMatchObject(refused)
+})
+
+/** Why no file system can be mounted here. */
+function whyNot(): string | undefined {
+  if (process.platform !== "linux") return "only Linux has tmpfs"
+  if (process.getuid?.() !== 0) return "only root may mount"
+  const folder = mkdtempSync(join(tmpdir(), "sessions-mount-"))
+  try {
+    run("mount", ["-t", "tmpfs", "-o", "size=64k", "tmpfs", folder])
+    run("umount", [folder])
+    return undefined
+  } catch {
+    return "this place does not let root mount"
+  } finally {
+    rmdirSync(folder)
+  }
+}
+
+function mountAt(options: string): string {
+  const folder = mkdtempSync(join(tmpdir(), "sessions-mount-"))
+  run("mount", ["-t", "tmpfs", "-o", options, "tmpfs", folder])
+  onTestFinished(() => {
+    run("umount", ["-l", folder])
+    rmdirSync(folder)
+  })
+  return folder
+}
+
+function run(command: string, args: readonly string[]): void {
+  execFileSync(command, args, { stdio: "ignore" })
+}
