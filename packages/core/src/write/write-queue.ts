@@ -319,7 +319,7 @@ export class WriteQueue {
     const mayBeIn = written.kind === "committed" || written.mayBeIn
     try {
       // A collector may have removed the blobs before the lines arrived that name them.
-      if (mayBeIn) await renewAll(group, context)
+      if (mayBeIn && withOldBlobs(group, context) !== undefined) await renewAll(group, context)
       if (written.kind === "committed") this.#commit(group, written.head)
       else await this.#resolve(written.end)
     } catch (error) {
