@@ -28,8 +28,8 @@ const ADAPTERS: Readonly<
   },
   postgres: { open: async () => (await import("./stores/postgres.ts")).openStore(), clients: 4, operations: 150 },
   memory: { open: async () => (await import("./stores/memory.ts")).openStore(), clients: 4, operations: 250 },
-  idb: { open: async () => (await import("./stores/idb.ts")).openStore(), clients: 3, operations: 150 },
-  s3: { open: async () => (await import("./stores/s3.ts")).openStore(), clients: 3, operations: 80 },
+  idb: { open: async () => (await import("./stores/idb.ts")).openStore(), clients: 3, operations: 80 },
+  s3: { open: async () => (await import("./stores/s3.ts")).openStore(), clients: 3, operations: 50 },
 }
 
 const { values } = parseArgs({

@@ -34,32 +34,24 @@ export function contradictions(
 ): readonly string[] {
   let events = eventsOf(steps, sights)
   let last = lastToBegin(events, steps.length)
+  // Denials would only repeat it.
+  const found = against(events, last)
+  if (found.length > 0) return found
   let open = denials.filter(({ state }) => state <= steps.length)
   // A denial means an earlier or a later state. If the later one comes too late for it, that leaves the earlier one, which may delay a
   // step, and so decide other denials. Those that stay open are true once each step happens as soon as it can.
   for (;;) {
-    const decided = open.filter(({ state, end }) => {
-      const left =
-        state === steps.length ? Number.POSITIVE_INFINITY : (last[2 * state + 1]?.start ?? Number.NEGATIVE_INFINITY)
-      return left > end
-    })
-    if (decided.length === 0) break
-    open = open.filter((denial) => !decided.includes(denial))
-    events = [
-      ...events,
-      ...eventsOf(
-        [],
-        decided.map((denial) => ({ ...denial, least: 0, most: denial.state - 1 })),
-      ),
-    ]
+    const decided = open.filter(isBeforeState)
+    if (decided.length === 0) return against(events, last)
+    open = open.filter((denial) => !isBeforeState(denial))
+    const earlier = decided.map((denial) => ({ ...denial, least: 0, most: denial.state - 1 }))
+    events = [...events, ...eventsOf([], earlier)]
     last = lastToBegin(events, steps.length)
   }
-  return events.flatMap(({ event, low, high }) => {
-    if (high < 0) return [`${event.name()}, although nothing had happened yet`]
-    const before = low === 0 ? undefined : last[low - 1]
-    if (before === undefined || before.start <= event.end) return []
-    return [`${before.name()} comes before ${event.name()}, which had ended when it began`]
-  })
+
+  function isBeforeState({ state, end }: Denial): boolean {
+    return state === steps.length || (last[2 * state + 1]?.start ?? Number.NEGATIVE_INFINITY) > end
+  }
 }
 
 /** State n has rank 2n, the step from n to n + 1 has rank 2n + 1. An event happens at a rank from `low` to `high`. */
@@ -89,4 +81,14 @@ function lastToBegin(events: readonly Ranked[], steps: number): readonly (Event 
 
 function later(a: Event | undefined, b: Event | undefined): Event | undefined {
   return a === undefined || (b !== undefined && b.start > a.start) ? b : a
+}
+
+/** The events that ended before one began that comes before them. */
+function against(events: readonly Ranked[], last: readonly (Event | undefined)[]): readonly string[] {
+  return events.flatMap(({ event, low, high }) => {
+    if (high < 0) return [`${event.name()}, although nothing had happened yet`]
+    const before = low === 0 ? undefined : last[low - 1]
+    if (before === undefined || before.start <= event.end) return []
+    return [`${before.name()} comes before ${event.name()}, which had ended when it began`]
+  })
 }
