@@ -1,4 +1,4 @@
-import { expect, test } from "vitest"
+import { expect, onTestFinished, test } from "vitest"
 import { realTime } from "../src/base/time.ts"
 import { ObjectStoreError } from "../src/index.ts"
 import { inParts } from "./fake-store.ts"
@@ -162,4 +162,49 @@ test("after `freshFor` a read shows neither a deleted log nor the one it was rep
 
 async function consume(chunks: AsyncIterable<unknown>): Promise<void> {
   for await (const _ of chunks) continue
+}
+
+test("parallel downloads add one listener to the signal that they share", async () => {
+  const sizes = { ...MEDIUM_SIZES, mergedBytes: 80_000 }
+  const { bucket, storage } = openStorage(undefined, sizes)
+  const lines = linesOf(1_000)
+  for (let n = 0; n < 1_000; n += 20) {
+    const { next, log } = (await storage.head("a")) ?? { next: 0, log: "" }
+    await storage.append("a", lines.slice(n, n + 20), { expect: next === 0 ? 0 : { next, log } })
+  }
+  const fresh = openStorage(bucket, sizes)
+  let inFlight = 0
+  let mostInFlight = 0
+  fresh.store.body = async function* (bytes) {
+    mostInFlight = Math.max(mostInFlight, ++inFlight)
+    await new Promise((resolve) => setTimeout(resolve, 5))
+    yield bytes
+    inFlight--
+  }
+  const mostListeners = countListeners()
+  const read: string[] = []
+  for await (const chunk of fresh.storage.read("a", {}, new AbortController())) read.push(...chunk.lines)
+  expect(read).toEqual(lines)
+  expect(mostInFlight).toBeGreaterThan(10)
+  expect(mostListeners()).toBeLessThan(5)
+})
+
+/** The most listeners that an abort signal has had at once, since the call. */
+function countListeners(): () => number {
+  const listeners = new Map<AbortSignal, number>()
+  let most = 0
+  const { prototype } = AbortSignal
+  const { addEventListener, removeEventListener } = prototype
+  onTestFinished(() => void Object.assign(prototype, { addEventListener, removeEventListener }))
+  prototype.addEventListener = function (this: AbortSignal, ...args: Parameters<typeof addEventListener>): void {
+    const count = (listeners.get(this) ?? 0) + 1
+    listeners.set(this, count)
+    most = Math.max(most, count)
+    addEventListener.apply(this, args)
+  }
+  prototype.removeEventListener = function (this: AbortSignal, ...args: Parameters<typeof removeEventListener>): void {
+    listeners.set(this, (listeners.get(this) ?? 0) - 1)
+    removeEventListener.apply(this, args)
+  }
+  return () => most
 }

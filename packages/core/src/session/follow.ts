@@ -4,6 +4,7 @@
  */
 import { hasCode } from "../format/errors.ts"
 import { wait } from "../storage/clock.ts"
+import { onAbort } from "../storage/signals.ts"
 import type { Head } from "../storage/contract.ts"
 import type { CompactableSession } from "./live.ts"
 
@@ -39,7 +40,7 @@ export class Following {
       if (signal?.aborted === true) return resolve()
       const { closeListeners } = this.#session
       const leave = (): void => {
-        signal?.removeEventListener("abort", stop)
+        off?.()
         closeListeners.delete(close)
         this.#followers.delete(follower)
         if (this.#followers.size === 0) this.#stop?.abort()
@@ -59,7 +60,7 @@ export class Following {
           else reject(error)
         },
       }
-      signal?.addEventListener("abort", stop)
+      const off = signal === undefined ? undefined : onAbort(signal, stop)
       closeListeners.add(close)
       this.#followers.add(follower)
       if (this.#followers.size === 1) this.#start()
@@ -136,11 +137,11 @@ function creation({ events }: FollowableSession, signal: AbortSignal): Promise<v
   return new Promise((resolve) => {
     const done = (): void => {
       off()
-      signal.removeEventListener("abort", done)
+      offSignal()
       resolve()
     }
     const off = events.on("appended", done)
-    signal.addEventListener("abort", done)
+    const offSignal = onAbort(signal, done)
     if (signal.aborted) done()
   })
 }

@@ -13,6 +13,7 @@ import type { Entry } from "../format/entry.ts"
 import type { Head, Seq, SessionStorage } from "../storage/contract.ts"
 import type { Selection } from "../context/select.ts"
 import { retryUnavailable } from "../storage/retry.ts"
+import { onAbort } from "../storage/signals.ts"
 import { Emitter } from "./events.ts"
 import { transferFeature } from "./features.ts"
 import { Following } from "./follow.ts"
@@ -162,7 +163,7 @@ export class LiveSession implements QueueContext, CompactableSession {
   #placeLater(entries: readonly NewEntry[], o: AppendOptions, turn: RunningTurn | undefined): Promise<AppendResult> {
     return new Promise((resolve, reject) => {
       const abort = (): void => reject(aborted(this.id, o.signal as AbortSignal, false))
-      o.signal?.addEventListener("abort", abort, { once: true })
+      const off = o.signal === undefined ? undefined : onAbort(o.signal, abort)
       const place = async (): Promise<void> => {
         if (o.signal?.aborted === true) throw aborted(this.id, o.signal, false)
         if (this.writeGuard.kind === "refused") throw this.writeGuard.error
@@ -173,7 +174,7 @@ export class LiveSession implements QueueContext, CompactableSession {
       }
       const done = (): void => {
         if (this.#hooked === hooked) this.#hooked = undefined
-        o.signal?.removeEventListener("abort", abort)
+        off?.()
       }
       const hooked = (this.#hooked ?? Promise.resolve()).then(place).catch(reject).finally(done)
       this.#hooked = hooked

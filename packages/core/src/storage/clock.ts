@@ -1,4 +1,5 @@
 /** Ticks, waiting, backoff and timestamps, in all runtimes. */
+import { onAbort } from "./signals.ts"
 
 /** Resolves after one tick of the event loop, so that appends of the same tick join one batch. A timer would take a millisecond. */
 export function tick(): Promise<void> {
@@ -27,11 +28,11 @@ export function wait(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const done = (): void => {
       clearTimeout(timer)
-      signal.removeEventListener("abort", done)
+      off()
       resolve()
     }
     const timer = setTimeout(done, ms)
-    signal.addEventListener("abort", done)
+    const off = onAbort(signal, done)
     if (signal.aborted) done()
   })
 }

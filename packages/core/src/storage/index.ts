@@ -49,7 +49,7 @@ export { type Call, type Calls, type CallsOptions, createCalls, unlessAborted } 
 
 // Checks of arguments, for calls beyond the contract; `defineStorage` checks those of the contract.
 export { checkListOptions, checkRange, type CheckedRange, checkSessionId, isSessionId, parseDocKey } from "./checks.ts"
-export { checkSignal } from "./signals.ts"
+export { checkSignal, onAbort } from "./signals.ts"
 
 // Checks of the options of a factory.
 export { checkOptions, type OptionNames } from "./options.ts"

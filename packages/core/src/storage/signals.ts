@@ -22,6 +22,45 @@ export function checkIsSignal(signal: AbortSignal | undefined): void {
     throw invalid(`\`signal\` must be an AbortSignal, not ${shown(signal)}.`)
 }
 
+interface AbortListeners {
+  readonly all: Set<() => void>
+  readonly end: () => void
+}
+
+const listeners = new WeakMap<AbortSignal, AbortListeners>()
+
+/**
+ * Calls the listener once when the signal fires, until the returned function is called. A signal gets one listener, however many calls
+ * share it: Node warns of a leak at the eleventh.
+ */
+export function onAbort(signal: AbortSignal, listener: () => void): () => void {
+  let known = listeners.get(signal)
+  if (known === undefined) {
+    known = listenTo(signal)
+    listeners.set(signal, known)
+  }
+  const { all, end } = known
+  all.add(listener)
+  return () => {
+    if (all.delete(listener) && all.size === 0) end()
+  }
+}
+
+function listenTo(signal: AbortSignal): AbortListeners {
+  const all = new Set<() => void>()
+  const end = (): void => {
+    if (listeners.get(signal)?.all !== all) return
+    listeners.delete(signal)
+    signal.removeEventListener("abort", fire)
+  }
+  const fire = (): void => {
+    end()
+    for (const listener of all) listener()
+  }
+  signal.addEventListener("abort", fire)
+  return { all, end }
+}
+
 /** Rejects with the error of `toError` once the signal fires; the work itself goes on. `toError` gets the signal's reason. */
 export function rejectOnAbort<T>(
   work: Promise<T>,
@@ -31,8 +70,8 @@ export function rejectOnAbort<T>(
   if (signal === undefined) return work
   return new Promise((resolve, reject) => {
     const abort = (): void => reject(toError(signal.reason))
-    work.finally(() => signal.removeEventListener("abort", abort)).then(resolve, reject)
+    const off = onAbort(signal, abort)
+    work.finally(off).then(resolve, reject)
     if (signal.aborted) abort()
-    else signal.addEventListener("abort", abort)
   })
 }

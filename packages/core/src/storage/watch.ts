@@ -2,6 +2,7 @@
 import { checkSessionId } from "./checks.ts"
 import type { Head } from "./contract.ts"
 import type { Watch } from "./adapter.ts"
+import { onAbort } from "./signals.ts"
 
 export interface WatchSource {
   /** Reads the current head; undefined if there is no session. */
@@ -49,8 +50,7 @@ export function watchHeads({ head, subscribe, interval }: WatchSource): Watch {
       let last = await started
       if (last === undefined || !isActive()) return
       const unsubscribe = subscribe(session, changed, end)
-      signal?.addEventListener("abort", end)
-      closing.addEventListener("abort", end)
+      const offs = [closing, ...(signal === undefined ? [] : [signal])].map((one) => onAbort(one, end))
       try {
         if (notified) yield { next: last.next, log: last.log }
         while (isActive()) {
@@ -66,8 +66,7 @@ export function watchHeads({ head, subscribe, interval }: WatchSource): Watch {
         if (isActive()) throw error
       } finally {
         unsubscribe()
-        signal?.removeEventListener("abort", end)
-        closing.removeEventListener("abort", end)
+        for (const off of offs) off()
       }
     }
 

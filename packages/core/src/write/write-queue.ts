@@ -8,6 +8,7 @@ import type { Entry } from "../format/entry.ts"
 import type { Divergence } from "../log/diverged.ts"
 import type { EntryLog } from "../log/entry-log.ts"
 import { tick } from "../storage/clock.ts"
+import { onAbort } from "../storage/signals.ts"
 import type { Head, Seq } from "../storage/contract.ts"
 import { areOld } from "./fresh-blobs.ts"
 import { applyRemote } from "./reconcile.ts"
@@ -129,7 +130,6 @@ export class WriteQueue {
         return
       }
       const { id } = this.#context
-      const off = (): void => signal.removeEventListener("abort", abort)
       const caller: Caller = {
         ids,
         resolve: (result) => (off(), resolve(result)),
@@ -141,7 +141,7 @@ export class WriteQueue {
         reject(aborted(id, signal, true))
       }
       item.callers.push(caller)
-      signal.addEventListener("abort", abort, { once: true })
+      const off = onAbort(signal, abort)
     })
   }
 

@@ -6,7 +6,7 @@
  * first begins a new part (see `write/writer.ts`): a late write then lands behind the end of the old part, where it is void.
  */
 import { dirname } from "node:path"
-import { checkSignal, StorageError } from "@sessions/core/storage"
+import { checkSignal, onAbort, StorageError } from "@sessions/core/storage"
 import { errnoOf, isMissing } from "../disk/errors.ts"
 import type { Files } from "../disk/files.ts"
 import { checkInnerFolder, createFile, discard, ensureFolder } from "../disk/small-files.ts"
@@ -159,7 +159,7 @@ function pause(ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     const done = (): void => {
       clearTimeout(timer)
-      signal?.removeEventListener("abort", done)
+      off?.()
       try {
         checkSignal(signal)
         resolve()
@@ -168,7 +168,7 @@ function pause(ms: number, signal?: AbortSignal): Promise<void> {
       }
     }
     const timer = setTimeout(done, ms)
+    const off = signal === undefined ? undefined : onAbort(signal, done)
     if (signal?.aborted === true) done()
-    else signal?.addEventListener("abort", done)
   })
 }

@@ -1,4 +1,6 @@
 /** Clock and randomness of the adapter, for timeouts, pauses and unique tokens. Tests and simulations inject their own. */
+import { onAbort } from "@sessions/core/storage"
+
 export interface Time {
   /** Milliseconds since an arbitrary moment, never going back, with the time that the machine slept; never compared with the store's clock. */
   now(): number
@@ -33,11 +35,11 @@ export const realTime: Time = {
       if (signal?.aborted === true) return resolve()
       const end = (): void => {
         clearTimeout(timer)
-        signal?.removeEventListener("abort", end)
+        off?.()
         resolve()
       }
       const timer = setTimeout(end, ms)
-      signal?.addEventListener("abort", end)
+      const off = signal === undefined ? undefined : onAbort(signal, end)
     }),
   random: () => (crypto.getRandomValues(new Uint32Array(1))[0] as number) / 2 ** 32,
 }

@@ -2,6 +2,7 @@
  * Reads small ranges of segments whole, through a cache of blocks: resuming a session reads back from its end in steps, and the
  * next step usually needs blocks that this one has fetched.
  */
+import { onAbort } from "@sessions/core/storage"
 import type { Deps } from "../base/deps.ts"
 import type { LruCache } from "../base/lru-cache.ts"
 import { segmentKey } from "../segments/segments.ts"
@@ -26,11 +27,11 @@ export async function fetchRanges(
   const { signal } = reader
   const controller = new AbortController()
   const abort = (): void => controller.abort(signal?.reason)
-  signal?.addEventListener("abort", abort)
+  const off = signal === undefined ? undefined : onAbort(signal, abort)
   try {
     return await Promise.all(ranges.map((range) => fetchRange(reader, range, controller.signal)))
   } finally {
-    signal?.removeEventListener("abort", abort)
+    off?.()
     controller.abort()
   }
 }

@@ -2,7 +2,7 @@
  * Yields the lines of ranges of segments in order. A small read fetches all of them before its first line; a larger one downloads several
  * in parallel.
  */
-import type { Chunk, Seq } from "@sessions/core/storage"
+import { type Chunk, onAbort, type Seq } from "@sessions/core/storage"
 import type { Deps } from "../base/deps.ts"
 import { storageError } from "../requests/errors.ts"
 import { segmentKey } from "../segments/segments.ts"
@@ -53,7 +53,7 @@ async function* stream(
   const { deps, session, generation, signal } = reader
   const controller = new AbortController()
   const abort = (): void => controller.abort(signal?.reason)
-  signal?.addEventListener("abort", abort)
+  const off = signal === undefined ? undefined : onAbort(signal, abort)
   const queue: Download[] = []
   let started = 0
   // Starts small and grows with every range consumed, so that a reader that stops early has not requested the rest.
@@ -79,7 +79,7 @@ async function* stream(
       ahead *= 4
     }
   } finally {
-    signal?.removeEventListener("abort", abort)
+    off?.()
     controller.abort()
   }
 }

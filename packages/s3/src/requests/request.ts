@@ -1,5 +1,5 @@
 /** One request with a timeout, which the caller's signal can abort. */
-import { StorageError } from "@sessions/core/storage"
+import { onAbort, StorageError } from "@sessions/core/storage"
 import type { Deps } from "../base/deps.ts"
 import { ObjectStoreError } from "../object-store/object-store.ts"
 
@@ -21,14 +21,16 @@ export function startRequest(
     signal: controller.signal,
     async receive(promise) {
       const done = new AbortController()
+      let off = (): void => undefined
       const timeout = time.sleep(timeoutMs, done.signal).then(() => {
         if (done.signal.aborted) return new Promise<never>(() => undefined)
         throw new ObjectStoreError("network", `no answer within ${Math.round(timeoutMs)} ms`, { certain: false })
       })
       const aborted = new Promise<never>((_, reject) => {
         const abort = (): void => reject(abortedError(signal))
-        if (signal?.aborted === true) abort()
-        signal?.addEventListener("abort", abort, { signal: done.signal })
+        if (signal === undefined) return
+        off = onAbort(signal, abort)
+        if (signal.aborted) abort()
       })
       try {
         return await Promise.race([promise, timeout, aborted])
@@ -36,6 +38,7 @@ export function startRequest(
         controller.abort()
         throw error
       } finally {
+        off()
         done.abort()
       }
     },

@@ -3,7 +3,7 @@
  * write that has not been sent. Once it has been sent, aborting only rejects the caller's promise: the write finishes before the
  * next one starts.
  */
-import { checkSignal, StorageError } from "@sessions/core/storage"
+import { checkSignal, onAbort, StorageError } from "@sessions/core/storage"
 import { abortedError } from "../requests/request.ts"
 
 export interface WriteLock {
@@ -47,8 +47,7 @@ export function createWriteLocks(): WriteLocks {
           if (!sent) controller.abort(signal.reason)
           reject(sent ? abortedAfterSending(signal) : abortedError(signal))
         }
-        signal.addEventListener("abort", abort, { once: true })
-        void finished.then(() => signal.removeEventListener("abort", abort))
+        void finished.then(onAbort(signal, abort))
       })
       return Promise.race([running, aborted])
     },
