@@ -1,5 +1,5 @@
 /** Answers one request. The question and the answer are in the log once, even if the request is repeated. */
-import { type Entry, hasCode, type Message, type Session, type SessionContext, SessionError } from "@sessions/core"
+import { hasCode, type Message, type Session, type SessionContext, SessionError } from "@sessions/core"
 
 type ModelMessage = SessionContext["messages"][number]["message"]
 
@@ -30,14 +30,10 @@ export async function answer(
     const { messages } = await turn.context()
     const message = await ask([...messages.map((one) => one.message), question])
     try {
-      await turn.append(
-        [
-          { id, type: "message", message: question },
-          { id: answerId, type: "message", message },
-        ],
-        // The look above has found that the log has neither.
-        { repeats: "end" },
-      )
+      await turn.append([
+        { id, type: "message", message: question },
+        { id: answerId, type: "message", message },
+      ])
     } catch (error) {
       if (!hasCode(error, "exists")) throw error
       // Another function has answered the same request meanwhile.
@@ -49,30 +45,48 @@ export async function answer(
   })
 }
 
-/** Looks for both ids in the whole log, however old the first request is. */
 async function storedAnswer(
-  turn: Pick<Session, "entry">,
+  turn: Pick<Session, "messages">,
   { id, text }: Question,
   answerId: string,
 ): Promise<Message | undefined> {
-  const asked = await turn.entry(id)
+  const asked = await messageWith(turn, id)
   if (asked === undefined) return undefined
-  const message = messageOf(asked)
-  const [block, ...more] = Array.isArray(message?.content) ? (message.content as readonly unknown[]) : []
+  const [block, ...more] = Array.isArray(asked.content) ? (asked.content as readonly unknown[]) : []
   const isText = (block as { type?: unknown } | undefined)?.type === "text" && more.length === 0
-  const isSame = isText && message?.role === "user" && (block as { text?: unknown }).text === text
+  const isSame = isText && asked.role === "user" && (block as { text?: unknown }).text === text
   if (!isSame) throw new SessionError("exists", `The id ${id} belongs to another message. Choose a new one.`)
-  const answered = await turn.entry(answerId)
-  const stored = answered === undefined ? undefined : messageOf(answered)
+  const stored = await messageWith(turn, answerId)
   if (stored?.role === "assistant") return stored
   throw new SessionError("exists", `The id ${id} belongs to a message without an answer of its own. Choose a new one.`)
 }
 
-function messageOf(entry: Entry): Message | undefined {
-  return entry.type === "message" ? (entry as { readonly message?: Message }).message : undefined
+/** Milliseconds by which the clocks of callers and functions may differ. */
+const CLOCKS_DIFFER = 24 * 60 * 60 * 1000
+
+/**
+ * The message with an id. Reads no further back than to a message from before the id was made: a new question costs the newest page, however
+ * long the log is.
+ */
+async function messageWith(turn: Pick<Session, "messages">, id: string): Promise<Message | undefined> {
+  const made = Math.min(timeOf(id), Date.now()) - CLOCKS_DIFFER
+  let before: string | undefined
+  do {
+    const page = await turn.messages(before === undefined ? {} : { before })
+    const found = page.messages.find(({ entryId }) => entryId === id)
+    if (found !== undefined) return found.message
+    if (page.messages.some(({ timestamp }) => Date.parse(timestamp) < made)) return undefined
+    before = page.before
+  } while (before !== undefined)
+  return undefined
 }
 
 const DIGITS = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
+
+/** Milliseconds since the epoch: the first ten digits of a ULID. */
+function timeOf(id: string): number {
+  return Array.from(id.slice(0, 10)).reduce((time, digit) => time * 32 + DIGITS.indexOf(digit), 0)
+}
 
 /**
  * The id of the answer, the same in all functions that handle the same request: the time of the question's id, and a hash of both ids. The

@@ -1,5 +1,5 @@
 import { createSessions } from "@sessions/core"
-import { isUlid } from "@sessions/core/format"
+import { isUlid, ulidAt } from "@sessions/core/format"
 import { type SessionStorage, StorageError } from "@sessions/core/storage"
 import { createMemoryLocation, createMemoryStorage } from "@sessions/memory"
 import { expect, test, vi } from "vitest"
@@ -99,6 +99,42 @@ test("a request is repeated however many turns came after it", async () => {
   for (let n = 10; n < 70; n++)
     await send("POST", `/sessions/${id}/turns`, { id: `01K8ZQ4Y9G3V5N7B2M6X0CTR${n}`, text: "x" })
   expect((await ask()).body).toEqual({ message: first.body["message"], repeated: true })
+})
+
+test("a new question reads the end of a long session only, and an old one as far as it must", async () => {
+  const storage = createMemoryStorage()
+  const sessions = createSessions({ storage, ulidsOnly: true })
+  const id = await createSession(open(storage))
+  const session = await sessions.open(id)
+  const [day, now] = [24 * 60 * 60 * 1000, Date.now()]
+  const text = "x".repeat(1_000)
+  const said = (daysAgo: number, n: number) => ({
+    type: "message" as const,
+    id: ulidAt(now - daysAgo * day, 1_000 + n),
+    timestamp: new Date(now - daysAgo * day).toISOString(),
+    message: { role: "user" as const, content: text },
+  })
+  for (let n = 0; n < 40; n++) await session.append(Array.from({ length: 50 }, (_, at) => said(40 - n, at)))
+  await session.compact({ summarize: async () => "what was said", keepRecentTokens: 2_000 })
+  await session.close()
+  let lines = 0
+  const counting: SessionStorage = {
+    ...storage,
+    async *read(...args) {
+      for await (const chunk of storage.read(...args)) {
+        lines += chunk.lines.length
+        yield chunk
+      }
+    },
+  }
+  const asked = async (daysAgo: number): Promise<number> => {
+    lines = 0
+    const question = { id: ulidAt(now - daysAgo * day, daysAgo), text: "hello" }
+    expect((await open(counting)("POST", `/sessions/${id}/turns`, question)).status).toBe(200)
+    return lines
+  }
+  expect(await asked(0)).toBeLessThan(400)
+  expect(await asked(30)).toBeGreaterThan(1_500)
 })
 
 test("the texts of storage errors stay in the log of the function", async () => {
