@@ -191,20 +191,24 @@ test("parallel downloads add one listener to the signal that they share", async 
 
 /** The most listeners that an abort signal has had at once, since the call. */
 function countListeners(): () => number {
-  const listeners = new Map<AbortSignal, number>()
+  const listeners = new Map<unknown, number>()
   let most = 0
   const { prototype } = AbortSignal
-  const { addEventListener, removeEventListener } = prototype
-  onTestFinished(() => void Object.assign(prototype, { addEventListener, removeEventListener }))
-  prototype.addEventListener = function (this: AbortSignal, ...args: Parameters<typeof addEventListener>): void {
-    const count = (listeners.get(this) ?? 0) + 1
-    listeners.set(this, count)
-    most = Math.max(most, count)
-    addEventListener.apply(this, args)
-  }
-  prototype.removeEventListener = function (this: AbortSignal, ...args: Parameters<typeof removeEventListener>): void {
-    listeners.set(this, (listeners.get(this) ?? 0) - 1)
-    removeEventListener.apply(this, args)
+  const changed =
+    (by: number): ProxyHandler<() => void>["apply"] =>
+    (listen, signal, args) => {
+      const count = (listeners.get(signal) ?? 0) + by
+      listeners.set(signal, count)
+      most = Math.max(most, count)
+      return Reflect.apply(listen, signal, args)
+    }
+  for (const [name, by] of [
+    ["addEventListener", 1],
+    ["removeEventListener", -1],
+  ] as const) {
+    const listen = Reflect.get(prototype, name) as () => void
+    Reflect.set(prototype, name, new Proxy(listen, { apply: changed(by) as () => void }))
+    onTestFinished(() => void Reflect.set(prototype, name, listen))
   }
   return () => most
 }

@@ -30,6 +30,16 @@ function essence(context: SessionContext) {
   return rest
 }
 
+/** The last entry; null if only annotations follow a `leaf` without a parent. */
+function leafOf(slots: readonly EntrySlot[]): number | null {
+  const last = slots.findLastIndex((slot) => slot !== undefined)
+  if (last < 0) return null
+  const log = EntryLog.of(slots)
+  const path = pathTo(log, last).seqs.map((seq) => log.at(seq) as Entry)
+  const conversation = path.findLast(({ type }) => !isAnnotationType(type))
+  return conversation?.type === "leaf" && conversation.parentId === null ? null : last
+}
+
 async function openAt(lines: readonly string[], bytes: number): Promise<Session> {
   return sessionsReading(await storeLines(lines), bytes).open(STORED_ID)
 }
@@ -61,12 +71,8 @@ describe("tail-first opening", () => {
       fc.asyncProperty(anyLog, pieceBytes, fc.nat(), async (lines, bytes, n) => {
         const slots = slotsOf(lines)
         const session = await openAt(lines, bytes)
-        const log = EntryLog.of(slots)
-        const last = slots.findLastIndex((slot) => slot !== undefined)
-        const path = last < 0 ? [] : pathTo(log, last).seqs.map((seq) => log.at(seq) as Entry)
-        const conversation = path.findLast(({ type }) => !isAnnotationType(type))
-        const reset = conversation?.type === "leaf" && conversation.parentId === null
-        expect(session.leafId).toBe(reset ? null : (slots[last]?.id ?? null))
+        const leaf = leafOf(slots)
+        expect(session.leafId).toBe(leaf === null ? null : slots[leaf]?.id)
         const ids = slots.flatMap((slot) => (slot === undefined ? [] : [slot.id]))
         const id = ids[n % ids.length] ?? "nobody"
         expect(await session.entry(id)).toEqual(slots.findLast((slot) => slot?.id === id))
@@ -96,8 +102,7 @@ describe("tail-first opening", () => {
           if (before === undefined) break
           expect(page.messages).toHaveLength(limit)
         }
-        const leaf = slots.findLastIndex((slot) => slot !== undefined)
-        expect(seqs).toEqual(expectMessages(slots, leaf < 0 ? null : leaf))
+        expect(seqs).toEqual(expectMessages(slots, leafOf(slots)))
       }),
       300,
     )
@@ -123,9 +128,7 @@ describe("tail-first opening", () => {
             before = page.before
             if (before !== undefined) expect(page.entries).toHaveLength(limit)
           } while (before !== undefined)
-          const leaf = slots.findLastIndex((slot) => slot !== undefined)
-          const isReset = slots[leaf]?.type === "leaf" && slots[leaf].parentId === null
-          const path = expectPath(slots, leaf < 0 || isReset ? null : leaf).map((seq) => slots[seq] as Entry)
+          const path = expectPath(slots, leafOf(slots)).map((seq) => slots[seq] as Entry)
           expect(found).toEqual(path.filter(({ type }) => types === null || types.includes(type)))
         },
       ),

@@ -7,16 +7,17 @@ import { onAbort } from "./signals.ts"
 test("calls that share a signal have one listener at a time on it, and none is left when they have ended", async () => {
   const controller = new AbortController()
   const { signal } = controller
-  const { addEventListener, removeEventListener } = signal
+  const add = signal.addEventListener.bind(signal)
+  const remove = signal.removeEventListener.bind(signal)
   let listeners = 0
   let most = 0
-  signal.addEventListener = (...args: Parameters<typeof addEventListener>): void => {
+  signal.addEventListener = (...args: Parameters<typeof add>): void => {
     most = Math.max(most, ++listeners)
-    addEventListener.apply(signal, args)
+    add(...args)
   }
-  signal.removeEventListener = (...args: Parameters<typeof removeEventListener>): void => {
+  signal.removeEventListener = (...args: Parameters<typeof remove>): void => {
     listeners--
-    removeEventListener.apply(signal, args)
+    remove(...args)
   }
   const sessions = createSessions({ storage: createMemoryStorage() })
   const all = await Promise.all(Array.from({ length: 20 }, (_, n) => sessions.create({ id: `s${n}` })))
@@ -32,7 +33,7 @@ test("calls that share a signal have one listener at a time on it, and none is l
 
 test("each listener is called once when the signal fires, unless it was taken away", () => {
   const controller = new AbortController()
-  const [one, two, three] = [vi.fn(), vi.fn(), vi.fn()]
+  const [one, two, three] = [vi.fn<() => void>(), vi.fn<() => void>(), vi.fn<() => void>()]
   onAbort(controller.signal, one)
   const off = onAbort(controller.signal, two)
   onAbort(controller.signal, three)
@@ -45,7 +46,7 @@ test("each listener is called once when the signal fires, unless it was taken aw
 
 test("a signal may be listened to again after all have been taken away", () => {
   const controller = new AbortController()
-  const [one, two] = [vi.fn(), vi.fn()]
+  const [one, two] = [vi.fn<() => void>(), vi.fn<() => void>()]
   onAbort(controller.signal, one)()
   onAbort(controller.signal, two)
   controller.abort()
