@@ -5,14 +5,17 @@
 import type { ContentBlock, Message, ModelMessage, ToolCallBlock } from "../format/message.ts"
 import { type Fields, isObject } from "../format/shape.ts"
 
-/** Whether a provider accepts this block in a message of this role. */
+/** Whether a provider accepts this block in a message of this role. Reads the fields of the block's type only: contexts ask for each block. */
 export function isSound(block: ContentBlock, role: Message["role"]): boolean {
-  const { type, text, thinking, signature, data, mimeType, path, id, name, arguments: args } = block as Fields
-  switch (type) {
-    case "text":
+  const fields = block as Fields
+  switch (fields["type"]) {
+    case "text": {
+      const { text } = fields
       // Anthropic refuses a text of white space. The result of a command may be a line break.
       return typeof text === "string" && (role === "toolResult" ? text : text.trim()) !== ""
-    case "thinking":
+    }
+    case "thinking": {
+      const { thinking, signature } = fields
       // A provider may withhold the text, and then gives a signature or another field to return.
       return (
         role === "assistant" &&
@@ -20,12 +23,17 @@ export function isSound(block: ContentBlock, role: Message["role"]): boolean {
         (signature === undefined || typeof signature === "string") &&
         (thinking !== "" || Object.keys(block).length > 2)
       )
-    case "image":
+    }
+    case "image": {
+      const { data, mimeType } = fields
       return typeof data === "string" && data !== "" && typeof mimeType === "string"
+    }
     case "file":
-      return typeof path === "string" && typeof mimeType === "string"
-    case "toolCall":
+      return typeof fields["path"] === "string" && typeof fields["mimeType"] === "string"
+    case "toolCall": {
+      const { id, name, arguments: args } = fields
       return role === "assistant" && typeof id === "string" && typeof name === "string" && isObject(args)
+    }
     default:
       return true
   }
