@@ -18,17 +18,6 @@ export function withoutReferences(entry: Entry): Entry {
   return rest
 }
 
-/** The record with these of its references replaced, and not named in its `blobs`; the same object if there are none. */
-export function replaceReferences<R extends object>(record: R, refs: readonly BlobRef[]): R {
-  if (refs.length === 0) return record
-  const { blobs, ...rest } = setAt(record, new Map(refs.map((ref) => substitute(record, ref)))) as R & {
-    blobs?: object
-  }
-  const replaced = new Set(refs.map(({ pointer }) => pointer))
-  const left = Object.entries(blobs ?? {}).filter(([pointer]) => !replaced.has(pointer))
-  return (left.length === 0 ? rest : { ...rest, blobs: Object.fromEntries(left) }) as R
-}
-
 export function missingBlobs(entry: Entry): readonly Diagnostic[] {
   const hashes = new Set(blobRefs(entry, { foreign: true }).map(({ hash }) => hash))
   return [...hashes].map((hash) => {
@@ -37,7 +26,8 @@ export function missingBlobs(entry: Entry): readonly Diagnostic[] {
   })
 }
 
-function substitute(entry: object, { pointer }: BlobRef): readonly [pointer: string, value: unknown] {
+/** The pointer to replace for a reference, and the text or block for it. */
+export function substitute(entry: object, { pointer }: BlobRef): readonly [pointer: string, value: unknown] {
   const path = pathOf(pointer) ?? []
   const content = path.indexOf("content")
   const inBlock = path.slice(content + 2)

@@ -1,6 +1,6 @@
 /** Identifies a log by its first lines: its format, its version, and which program wrote an older one. */
 import { SessionError, type SessionErrorDetails } from "./errors.ts"
-import { type LogRecord, parseLine } from "./line.ts"
+import { isTitleSlot, type LogRecord, parseLine } from "./line.ts"
 import { FORMAT, type Header, VERSION } from "./header.ts"
 import { isObject } from "./shape.ts"
 import { shown } from "./stored-text.ts"
@@ -189,10 +189,6 @@ export function readStart(lines: readonly string[]): LogStart {
     else strays.push(at)
   }
   return { ...(titleSlot === undefined ? {} : { titleSlot }), strays, next: lines.length }
-}
-
-function isTitleSlot(record: LogRecord): boolean {
-  return record.type === "title" && typeof record["v"] === "number"
 }
 
 export function isBlank(line: string): boolean {

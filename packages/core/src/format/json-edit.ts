@@ -50,6 +50,33 @@ function own(object: Readonly<Record<string, unknown>>, key: string): unknown {
   return Object.hasOwn(object, key) ? object[key] : undefined
 }
 
+const SEQ = /-?\d{1,16}(?=,"timestamp":")/y
+
+/** The line of an entry with another seq; undefined if the line's keys are not in our order. */
+export function withSeq(line: string, seq: number): string | undefined {
+  const at = seqOffset(line)
+  SEQ.lastIndex = at ?? 0
+  const stored = at === undefined ? null : SEQ.exec(line)
+  return stored === null ? undefined : line.slice(0, at) + String(seq) + line.slice(SEQ.lastIndex)
+}
+
+/** Not with a regular expression, whose stack a string of some megabytes overflows. */
+function seqOffset(line: string): number | undefined {
+  let at = 0
+  for (const key of KEYS_BEFORE_SEQ) {
+    if (!line.startsWith(key, at)) return undefined
+    const valueAt = at + key.length
+    if (line[valueAt] === '"') at = skipString(line, valueAt)
+    else if (key === PARENT_KEY && line.startsWith("null", valueAt)) at = valueAt + 4
+    else return undefined
+  }
+  return line.startsWith(SEQ_KEY, at) ? at + SEQ_KEY.length : undefined
+}
+
+const PARENT_KEY = ',"parentId":'
+const KEYS_BEFORE_SEQ = ['{"type":', ',"id":', PARENT_KEY]
+const SEQ_KEY = ',"seq":'
+
 interface Member {
   /** Offset of its key, or in an array of its value. */
   readonly at: number

@@ -5,7 +5,8 @@ import { expect, test } from "vitest"
 import { holds } from "../../test/property.ts"
 import { entry as anyEntry } from "../../test/records.ts"
 import type { Entry } from "./entry.ts"
-import { encodeEntry, encodeHeader, toEncodedEntry, lineOf, parseLine, withSeq } from "./line.ts"
+import { withSeq } from "./json-edit.ts"
+import { encodeEntry, encodeHeader, toEncodedEntry, lineOf, parseLine } from "./line.ts"
 
 const base = { id: "01B", parentId: "01A", seq: 7, timestamp: "2026-01-31T09:30:00.000Z" }
 const encode = (entry: object, seq = 7) => lineOf(toEncodedEntry(entry as Entry), seq)

@@ -5,7 +5,6 @@
 import { SessionError } from "./errors.ts"
 import type { Entry } from "./entry.ts"
 import type { Header } from "./header.ts"
-import { skipString } from "./json-edit.ts"
 import { type Fields, isObject } from "./shape.ts"
 
 /** Any record of a log, whatever its version: an object with a type. */
@@ -38,6 +37,11 @@ export function parseLine(line: string): ParsedLine {
   if (!isObject(value)) return { problem: "The line is JSON, but not an object." }
   if (typeof value["type"] !== "string") return { problem: "The record has no text as its `type`." }
   return { record: value as LogRecord }
+}
+
+/** Whether a record is the title that oh-my-pi writes before the header. */
+export function isTitleSlot(record: LogRecord): boolean {
+  return record.type === "title" && typeof record["v"] === "number"
 }
 
 /**
@@ -80,33 +84,6 @@ export function withoutTransients<R extends LogRecord>(record: R): R {
   if (record.type === "context_edit") return withHolder(record, "replacement")
   return record.type === "custom_message" ? cleanHolder(record) : record
 }
-
-const SEQ = /-?\d{1,16}(?=,"timestamp":")/y
-
-/** The same line with another seq; undefined if the line's keys are not in our order. */
-export function withSeq(line: string, seq: number): string | undefined {
-  const at = seqOffset(line)
-  SEQ.lastIndex = at ?? 0
-  const stored = at === undefined ? null : SEQ.exec(line)
-  return stored === null ? undefined : line.slice(0, at) + String(seq) + line.slice(SEQ.lastIndex)
-}
-
-/** Not with a regular expression, whose stack a string of some megabytes overflows. */
-function seqOffset(line: string): number | undefined {
-  let at = 0
-  for (const key of KEYS_BEFORE_SEQ) {
-    if (!line.startsWith(key, at)) return undefined
-    const valueAt = at + key.length
-    if (line[valueAt] === '"') at = skipString(line, valueAt)
-    else if (key === PARENT_KEY && line.startsWith("null", valueAt)) at = valueAt + 4
-    else return undefined
-  }
-  return line.startsWith(SEQ_KEY, at) ? at + SEQ_KEY.length : undefined
-}
-
-const PARENT_KEY = ',"parentId":'
-const KEYS_BEFORE_SEQ = ['{"type":', ',"id":', PARENT_KEY]
-const SEQ_KEY = ',"seq":'
 
 /** Whether the first five keys are those of {@link ORDER}, and `seq` is a number. */
 function isInOrder(entry: Entry): boolean {

@@ -10,8 +10,7 @@ import {
   withTips,
 } from "./projection.ts"
 import { withoutReferences } from "../context/missing-blobs.ts"
-import { readStart } from "../format/identify.ts"
-import { parseLine } from "../format/line.ts"
+import { isTitleSlot, type LogRecord, parseLine } from "../format/line.ts"
 import type { Entry } from "../format/entry.ts"
 import { hasCode } from "../format/errors.ts"
 import type { Header } from "../format/header.ts"
@@ -100,9 +99,9 @@ export async function projectAnew(
   for await (const { seq, line } of linesOf(storage, id, 0, head, o)) {
     if (!hasHeader) {
       // As when a session is opened: lines before the header that are not records, or a title, are skipped.
-      const { first } = readStart([line])
-      hasHeader = first !== undefined
-      const start = startProjection(first ?? {}, head.log)
+      const { record } = parseLine(line)
+      hasHeader = record !== undefined && !isTitleSlot(record)
+      const start = startProjection(hasHeader ? (record as LogRecord) : {}, head.log)
       projection = hasHeader && seq === 0 ? start : { ...start, to: { seq, id: "" } }
       continue
     }

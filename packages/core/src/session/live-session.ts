@@ -6,7 +6,6 @@ import type { BlobLimits } from "../format/blobs.ts"
 import { cloneJson } from "../format/clone.ts"
 import type { Diagnostic } from "../format/diagnostics.ts"
 import { hasCode, SessionError } from "../format/errors.ts"
-import { unknownVersion } from "../format/identify.ts"
 import type { Extensions } from "../format/names.ts"
 import type { NewEntry } from "../format/new-entry.ts"
 import type { Entry } from "../format/entry.ts"
@@ -20,7 +19,6 @@ import { Following } from "./follow.ts"
 import { copyEntries, type Hooks, runAppendHooks, runHook } from "./hooks.ts"
 import { infoText } from "../info/store.ts"
 import { divergenceAt, type Divergence, toDiagnostic } from "../log/diverged.ts"
-import type { LoadedLog } from "../log/loaded-log.ts"
 import type { LogStore } from "../log/log-store.ts"
 import { isOlder } from "../log/path.ts"
 import type { ReadWindow } from "../log/read-backwards.ts"
@@ -403,21 +401,6 @@ export class LiveSession implements QueueContext, CompactableSession {
 
 function hasBlobs({ blobs }: EncodedAppendEntry): boolean {
   return blobs.length > 0
-}
-
-/** Whether a log of another version can be written: never, after a migration, or freely. */
-export function writeGuardOf({ id, storage, options }: LiveSession, { older, newer }: LoadedLog): WriteGuard {
-  const { migrateOnWrite } = options
-  const about = { session: id, storage: storage.description }
-  if (newer !== undefined) {
-    const message = `The log of ${id} ${unknownVersion(newer.version)}. Use a newer program to write to it.`
-    return { kind: "refused", error: new SessionError("newer_version", message, about) }
-  }
-  if (older === undefined) return { kind: "open" }
-  if (migrateOnWrite && storage.capabilities.replace) return { kind: "migrate" }
-  const why = migrateOnWrite ? `${storage.description} cannot replace a log` : "migrateOnWrite is off"
-  const message = `The log of ${id} is of the older version ${older.version}, and ${why}: it is open for reading only. Fork the session to continue it.`
-  return { kind: "refused", error: new SessionError("read_only", message, about) }
 }
 
 export { BRANCH_TARGET, type BranchTarget } from "../write/assign.ts"

@@ -23,7 +23,7 @@ import { readTips } from "./read-log.ts"
 import { signalOf } from "../storage/signals.ts"
 import { transferFeature } from "./features.ts"
 import { SessionState } from "../write/session-state.ts"
-import { LiveSession, type LiveSessionOptions, writeGuardOf } from "./live-session.ts"
+import { LiveSession, type LiveSessionOptions } from "./live-session.ts"
 import type { CreateOptions } from "./types.ts"
 import { encodeHeader } from "../format/line.ts"
 import { utf8Length } from "../storage/utf8.ts"
@@ -100,8 +100,10 @@ async function openOnce(
   })
   const live = new LiveSession({ state, store, options, reload })
   live.reportTips(openAt(log, tips, leaf, settled))
-  if (loaded.older !== undefined || loaded.newer !== undefined) live.writeGuard = writeGuardOf(live, loaded)
-  else if (tips === undefined && o.readTips === true) {
+  if (loaded.older !== undefined || loaded.newer !== undefined) {
+    const { writeGuardOf } = await transferFeature()
+    live.writeGuard = writeGuardOf(loaded, id, storage, options.migrateOnWrite)
+  } else if (tips === undefined && o.readTips === true) {
     // If the log cannot be read, the tips stay unknown, and the next request for the information tries again.
     live.readingTips = readTips(live, headInfo, signalOf(o)).then(
       () => undefined,

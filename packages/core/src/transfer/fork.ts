@@ -1,8 +1,8 @@
 /** Forks a session: writes the path to one of its entries as a new session. */
 import { SessionError } from "../format/errors.ts"
 import type { BlobLimits } from "../format/blobs.ts"
-import { withFields } from "../format/json-edit.ts"
-import { encodeHeader, withSeq } from "../format/line.ts"
+import { withFields, withSeq } from "../format/json-edit.ts"
+import { encodeHeader } from "../format/line.ts"
 import { FORMAT, VERSION } from "../format/header.ts"
 import type { CallOptions, SessionStorage } from "../storage/contract.ts"
 import type { ReadableSession } from "../session/live.ts"

@@ -2,11 +2,12 @@
  * Replaces references to blobs that did not come with an imported file. All sessions of a storage share its blobs, so a file that
  * names the hash of another session's blob would show that session's content.
  */
-import { replaceReferences } from "../context/missing-blobs.ts"
-import { blobRefs, parseHash } from "../format/blobs.ts"
+import { substitute } from "../context/missing-blobs.ts"
+import { type BlobRef, blobRefs, parseHash } from "../format/blobs.ts"
 import type { Report } from "../format/diagnostics.ts"
 import { withChanges } from "../format/json-edit.ts"
 import { parseLine } from "../format/line.ts"
+import { setAt } from "../format/pointer.ts"
 import { isObject } from "../format/shape.ts"
 import type { ImportOptions } from "../session/types.ts"
 import type { Seq } from "../storage/contract.ts"
@@ -43,6 +44,17 @@ export function withOwnBlobs<R extends object>(record: R, own: OwnBlobs, seq: Se
   for (const hash of others)
     report?.({ code: "missing_blob", seq, ...entryIdOf(record), message: messageOf(seq, hash) })
   return kept
+}
+
+/** The record with these of its references replaced, and not named in its `blobs`; the same object if there are none. */
+function replaceReferences<R extends object>(record: R, refs: readonly BlobRef[]): R {
+  if (refs.length === 0) return record
+  const { blobs, ...rest } = setAt(record, new Map(refs.map((ref) => substitute(record, ref)))) as R & {
+    blobs?: object
+  }
+  const replaced = new Set(refs.map(({ pointer }) => pointer))
+  const left = Object.entries(blobs ?? {}).filter(([pointer]) => !replaced.has(pointer))
+  return (left.length === 0 ? rest : { ...rest, blobs: Object.fromEntries(left) }) as R
 }
 
 /** A file without its content cannot be restored, and `blob: null` would mean that there was no such file. */
