@@ -2,4 +2,4 @@
 export { compactByHand, compactIfDue } from "../compaction/run/run.ts"
 export { summarizeBranch } from "../compaction/run/branch.ts"
 export { explainFit } from "../context/fit.ts"
-export { pruneMessages } from "../context/prune/prune.ts"
+export { pruneContext } from "../compaction/run/prune-context.ts"

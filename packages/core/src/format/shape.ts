@@ -14,11 +14,27 @@ export function isObject(value: unknown): value is Fields {
 export const isString: Check = (value) => (typeof value === "string" ? undefined : " must be a string.")
 export const isBoolean: Check = (value) => (typeof value === "boolean" ? undefined : " must be true or false.")
 export const isNumber: Check = (value) => (Number.isFinite(value) ? undefined : " must be a number.")
-export const isCount: Check = (value) =>
-  Number.isSafeInteger(value) && (value as number) >= 0 ? undefined : " must be a whole number from 0."
+export const isCount: Check = wholeFrom(0)
 export const isPresent: Check = (value) => (value === undefined ? " must be there." : undefined)
 export const isNonEmpty: Check = (value) =>
   typeof value === "string" && value !== "" ? undefined : " must be a string that is not empty."
+
+export const isFunction: Check = (value) => (typeof value === "function" ? undefined : " must be a function.")
+export const isAboveZero: Check = (value) =>
+  typeof value === "number" && value > 0 ? undefined : " must be a number above 0."
+/** For a value that is checked elsewhere, or may be any. */
+export const isAnything: Check = () => undefined
+
+/** A number, perhaps infinite. */
+export function numberFrom(least: number): Check {
+  return (value) => (typeof value === "number" && value >= least ? undefined : ` must be a number from ${least}.`)
+}
+
+export function wholeFrom(least: number, most: number = Number.MAX_SAFE_INTEGER): Check {
+  const wrong = ` must be a whole number from ${least}${most === Number.MAX_SAFE_INTEGER ? "" : ` to ${most}`}.`
+  return (value) =>
+    Number.isSafeInteger(value) && (value as number) >= least && (value as number) <= most ? undefined : wrong
+}
 
 /** An object with these fields; other fields pass. */
 export function shape(fields: Readonly<Record<string, Check>>): Check {

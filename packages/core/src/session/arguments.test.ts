@@ -121,18 +121,18 @@ test.each<[unknown, string]>([
   [{ onConflict: "brnach" }, '`onConflict` must be "branch" or "retry-turn" or "fail", not "brnach".'],
   [{ oversize: "cut" }, '`oversize` must be "blobs" or "truncate", not "cut".'],
   [{ migrateOnWrite: "no" }, '`migrateOnWrite` must be true or false, not "no".'],
-  [{ maxSessionBytes: "1" }, "`maxSessionBytes` of createSessions must be a number from 1"],
+  [{ maxSessionBytes: "1" }, "`maxSessionBytes` must be a number from 1, not \"1\"."],
   [{ blobs: { textUnit: 1 } }, 'createSessions has no option "blobs.textUnit". Did you mean "blobs.textUnits"?'],
-  [{ blobs: { textUnits: -1 } }, "`textUnits` of blobs must be a number from 0, not -1."],
+  [{ blobs: { textUnits: -1 } }, "`blobs.textUnits` must be a number from 0, not -1."],
   [{ readWindow: { first: 1, most: 2 } }, 'createSessions has no option "readWindow.most".'],
-  [{ extensions: { roles: "critic" } }, "`extensions.roles` must be an array of names."],
+  [{ extensions: { roles: "critic" } }, '`extensions.roles` must be an array of names, not "critic".'],
   [{ extensions: { role: [] } }, 'createSessions has no option "extensions.role". Did you mean "extensions.roles"?'],
   [{ hooks: { apend: () => 1 } }, 'createSessions has no option "hooks.apend". Did you mean "hooks.append"?'],
   [
     { hooks: [{ compact: { befor: () => 1 } }] },
     'no option "hooks.compact.befor". Did you mean "hooks.compact.before"?',
   ],
-  [{ hooks: { save: 1 } }, "The hook `save` must be a function, not 1."],
+  [{ hooks: { save: 1 } }, "`hooks.save` must be a function, not 1."],
   [{ compaction: { sumarize: () => "" } }, 'no option "compaction.sumarize". Did you mean "compaction.summarize"?'],
   [{ now: 5 }, "`now` must be a function, not 5."],
 ])("wrong options of createSessions are `invalid`, with a sentence that says what to do: %j", (options, message) => {
@@ -149,6 +149,7 @@ test("near misses of values and of names within options are `invalid`", async ()
   const { session, sessions } = await opened()
   const calls: readonly [() => unknown, string][] = [
     [() => session.append(user("x"), { onConflict: "fial" as never }), '`onConflict` must be "branch"'],
+    [() => session.append(user("x"), { repeats: "lgo" as never }), '`repeats` must be "end" or "log", not "lgo".'],
     [() => session.context({ repair: "snythesize" as never }), '`repair` must be "synthesize"'],
     [
       () => session.context({ prune: { aggresive: true } as never }),

@@ -1,19 +1,28 @@
-/** Checks the arguments of the public calls: the names of their options, and what the calls would use without checking it. */
-import { optionsOfCompaction } from "../compaction/settings/settings.ts"
-import type {
-  AutoCompactOptions,
-  BranchSummaryOptions,
-  CompactionSettings,
-  CompactOptions,
-} from "../compaction/types.ts"
+/** Checks the arguments of the public calls by tables: the options of each call, and what it would use without checking it. */
+import { checkExclusive, COMPACTION_OPTIONS } from "../compaction/settings/layers.ts"
+import type { AutoCompactOptions, BranchSummaryOptions, CompactOptions } from "../compaction/types.ts"
 import type { BlobLimits } from "../format/blobs.ts"
 import { SessionError } from "../format/errors.ts"
 import type { Extensions } from "../format/names.ts"
+import { checkOptions, type OptionChecks, type OptionTable } from "../format/options.ts"
+import {
+  arrayOf,
+  type Check,
+  isAboveZero,
+  isAnything,
+  isBoolean,
+  isFunction,
+  isNonEmpty,
+  isObject,
+  isString,
+  numberFrom,
+  oneOf,
+  wholeFrom,
+} from "../format/shape.ts"
 import type { ReadWindow } from "../log/read-backwards.ts"
 import { checkStorage } from "../storage/checks.ts"
 import type { CallOptions } from "../storage/contract.ts"
-import { nearestName, type OptionNames, optionsProblem, shown } from "../storage/options.ts"
-import { checkIsSignal } from "../storage/signals.ts"
+import { nearestName, shown } from "../storage/options.ts"
 import type { AppendOptions, EntryOptions } from "../write/types.ts"
 import type { SessionEvents } from "./events.ts"
 import type { Hooks } from "./hooks.ts"
@@ -27,70 +36,100 @@ import type {
   MessagesOptions,
   OpenOptions,
   PathOptions,
+  Pointers,
   Session,
   Sessions,
   SessionsOptions,
 } from "./types.ts"
 
-const CALL: OptionNames<CallOptions> = { signal: 1 }
-const APPEND: OptionNames<EntryOptions> = { ...CALL, onConflict: 1 }
-const MESSAGES: OptionNames<MessagesOptions> = { ...CALL, before: 1, limit: 1 }
-const SUMMARY: OptionNames<BranchSummaryOptions> = { ...optionsOfCompaction, instructions: 1, budget: 1 }
-const AUTO_COMPACT: OptionNames<AutoCompactOptions> = { ...CALL, ...optionsOfCompaction, instructions: 1 }
-
-/** The options of the methods of a session. */
-interface SessionOptions {
-  append: AppendOptions
-  turn: CallOptions
-  context: ContextOptions
-  messages: MessagesOptions
-  path: PathOptions
-  entries: CallOptions
-  entry: CallOptions
-  tree: CallOptions
-  branches: CallOptions
-  branch: Options<Session["branch"], 1>
-  settle: EntryOptions
-  resetLeaf: EntryOptions
-  branchWithSummary: Options<Session["branchWithSummary"], 2>
-  label: EntryOptions
-  tombstone: EntryOptions
-  edit: EntryOptions
-  title: Options<Session["title"], 1>
-  metadata: EntryOptions
-  compact: CompactOptions
-  autoCompact: AutoCompactOptions
-  info: CallOptions
-  parts: CallOptions
-  refresh: CallOptions
-  follow: CallOptions
-  flush: CallOptions
+const isSignal: Check = (value) =>
+  typeof (value as AbortSignal | null)?.addEventListener === "function" ? undefined : " must be an AbortSignal."
+const isStyle = oneOf("user", "pair")
+const isCursor: Check = (value) =>
+  typeof value === "string" ? undefined : " must be the id of an entry or the `before` of a page."
+const isTarget: Check = (value) =>
+  value === null || typeof value === "string"
+    ? undefined
+    : " must be the id of an entry, or null to begin before the first entry."
+const isTypeList: Check = (value) =>
+  Array.isArray(value) && value.length > 0 && value.every((type) => typeof type === "string")
+    ? undefined
+    : ' must be a list of at least one entry type, such as ["message"].'
+const isFormat: Check = (value) =>
+  typeof value === "string" ? oneOf("auto", "sessions", "pi", "oh-my-pi")(value) : undefined
+const isKind: Check = (value) =>
+  value === null || isNonEmpty(value) === undefined
+    ? undefined
+    : " must be a string that is not empty, or null for the sessions without a kind."
+/** A wrong filter must not list other sessions than its caller meant. */
+const isFilter: Check = (value) => {
+  if (!isObject(value)) return " must be an object with the keys and values to look for."
+  const missing = Object.keys(value).find((key) => value[key] === undefined)
+  return missing === undefined
+    ? undefined
+    : `[${JSON.stringify(missing)}] must have a value to look for; leave the key out otherwise.`
 }
 
-export type SessionCall = keyof SessionOptions
+const CALL: OptionChecks<CallOptions> = { signal: isSignal }
+const ENTRY: OptionChecks<EntryOptions> = { ...CALL, onConflict: oneOf("branch", "retry-turn", "fail", "rebase") }
+const APPEND: OptionChecks<AppendOptions> = {
+  ...ENTRY,
+  at: isTarget,
+  leaf: (value) => (isObject(value) ? undefined : " must be an object with further fields of the `leaf` entry."),
+  repeats: oneOf("end", "log"),
+}
+const BRANCH: OptionChecks<Options<Session["branch"], 1>> = { ...ENTRY, settles: isAnything }
+const TEXT_SUMMARY: OptionChecks<Options<Session["branchWithSummary"], 2>> = {
+  ...ENTRY,
+  details: isAnything,
+  fromExtension: isAnything,
+  usage: isAnything,
+}
+const TITLE: OptionChecks<Options<Session["title"], 1>> = { ...ENTRY, source: oneOf("user", "auto") }
+const CONTEXT: OptionChecks<ContextOptions> = {
+  ...CALL,
+  window: isAboveZero,
+  repair: oneOf("synthesize", "drop", "none"),
+  prune: isAnything,
+  summaryAs: isStyle,
+}
+const MESSAGES: OptionChecks<MessagesOptions> = { ...CALL, before: isCursor, limit: wholeFrom(1, 1_000) }
+const PATH: OptionChecks<PathOptions> = { ...MESSAGES, types: isTypeList }
+const SUMMARY: OptionChecks<BranchSummaryOptions> = {
+  ...COMPACTION_OPTIONS,
+  instructions: isAnything,
+  budget: isAnything,
+}
+const AUTO_COMPACT: OptionChecks<AutoCompactOptions> = { ...CALL, ...COMPACTION_OPTIONS, instructions: isAnything }
+const COMPACT: OptionChecks<CompactOptions> = { ...AUTO_COMPACT, reason: isAnything }
 
 type Options<Method extends (...args: never) => unknown, Index extends number> = NonNullable<Parameters<Method>[Index]>
 
-const SESSION: { readonly [Call in SessionCall]: OptionNames<SessionOptions[Call]> } = {
-  append: { ...APPEND, at: 1, leaf: 1, repeats: 1 },
+/** The methods of a session that take options. */
+export type SessionCall = Exclude<MethodOf<Session>, "on" | "close" | "resetCompactionBreaker" | symbol>
+
+type MethodOf<T> = { [Name in keyof T]: T[Name] extends (...args: never) => unknown ? Name : never }[keyof T]
+
+const SESSION: Readonly<Record<SessionCall, OptionTable>> = {
+  append: APPEND,
   turn: CALL,
-  context: { ...CALL, window: 1, repair: 1, prune: 1, summaryAs: 1 },
+  context: CONTEXT,
   messages: MESSAGES,
-  path: { ...MESSAGES, types: 1 },
+  path: PATH,
   entries: CALL,
   entry: CALL,
   tree: CALL,
   branches: CALL,
-  branch: { ...APPEND, settles: 1 },
-  settle: APPEND,
-  resetLeaf: APPEND,
-  branchWithSummary: { ...APPEND, details: 1, fromExtension: 1, usage: 1 },
-  label: APPEND,
-  tombstone: APPEND,
-  edit: APPEND,
-  title: { ...APPEND, source: 1 },
-  metadata: APPEND,
-  compact: { ...AUTO_COMPACT, reason: 1 },
+  branch: BRANCH,
+  settle: ENTRY,
+  resetLeaf: ENTRY,
+  branchWithSummary: TEXT_SUMMARY,
+  label: ENTRY,
+  tombstone: ENTRY,
+  edit: ENTRY,
+  title: TITLE,
+  metadata: ENTRY,
+  compact: COMPACT,
   autoCompact: AUTO_COMPACT,
   info: CALL,
   parts: CALL,
@@ -99,55 +138,103 @@ const SESSION: { readonly [Call in SessionCall]: OptionNames<SessionOptions[Call
   flush: CALL,
 }
 
-const OPEN: OptionNames<OpenOptions> = { ...CALL, compaction: 1 }
-const OPEN_OR_CREATE: OptionNames<Omit<CreateOptions, "id">> = {
+const OPEN: OptionChecks<OpenOptions> = { ...CALL, compaction: COMPACTION_OPTIONS }
+const OPEN_OR_CREATE: OptionChecks<Omit<CreateOptions, "id">> = {
   ...OPEN,
-  cwd: 1,
-  title: 1,
-  source: 1,
-  kind: 1,
-  cronJobId: 1,
-  systemPromptOverride: 1,
-  parentSession: 1,
-  metadata: 1,
-  entries: 1,
+  cwd: isAnything,
+  title: isAnything,
+  source: isAnything,
+  kind: isAnything,
+  cronJobId: isAnything,
+  systemPromptOverride: isAnything,
+  parentSession: isAnything,
+  metadata: isAnything,
+  entries: isAnything,
 }
-const COPY: OptionNames<CopyOptions> = { ...CALL, onProgress: 1 }
-const LIST: OptionNames<ListOptions> = {
+const FORK: OptionChecks<Options<Sessions["fork"], 1>> = { ...OPEN, at: isAnything, id: isAnything }
+const RECENT: OptionChecks<Options<Sessions["continueRecent"], 0>> = { ...OPEN, cwd: isAnything, pointer: isAnything }
+const COPY: OptionChecks<CopyOptions> = { ...CALL, onProgress: isFunction }
+const LIST: OptionChecks<ListOptions> = {
   ...CALL,
-  limit: 1,
-  cursor: 1,
-  idPrefix: 1,
-  kind: 1,
-  metadata: 1,
-  cwd: 1,
-  source: 1,
-  parent: 1,
+  limit: wholeFrom(1, 200),
+  cursor: isAnything,
+  idPrefix: isString,
+  kind: isKind,
+  metadata: isFilter,
+  cwd: isAnything,
+  source: oneOf("interactive", "cron"),
+  parent: isAnything,
 }
-const IMPORT: OptionNames<ImportOptions> = { ...COPY, id: 1, from: 1, beside: 1, blobs: 1 }
-const EXPORT: OptionNames<ExportOptions> = { ...CALL, format: 1, selfContained: 1, backup: 1 }
-const SESSIONS: OptionNames<SessionsOptions> = {
-  storage: 1,
-  hooks: 1,
-  persistAfter: 1,
-  onConflict: 1,
-  migrateOnWrite: 1,
-  ulidsOnly: 1,
-  maxSessionBytes: 1,
-  blobs: 1,
-  oversize: 1,
-  extensions: 1,
-  compaction: 1,
-  readWindow: 1,
-  now: 1,
-  onHookFailed: 1,
+const IMPORT: OptionChecks<ImportOptions> = {
+  ...COPY,
+  id: isAnything,
+  from: isFormat,
+  beside: isAnything,
+  blobs: isAnything,
 }
-const BLOBS: OptionNames<BlobLimits> = { textUnits: 1, imageChars: 1 }
-const WINDOW: OptionNames<ReadWindow> = { first: 1, largest: 1 }
-const EXTENSIONS: OptionNames<Extensions> = { entries: 1, roles: 1, blocks: 1 }
-const HOOKS: OptionNames<Hooks> = { append: 1, save: 1, create: 1, delete: 1, compact: 1 }
-const COMPACT_HOOKS: OptionNames<NonNullable<Hooks["compact"]>> = { before: 1, after: 1 }
-const EVENTS: OptionNames<SessionEvents> = {
+const EXPORT: OptionChecks<ExportOptions> = {
+  ...CALL,
+  format: oneOf("jsonl", "markdown"),
+  selfContained: isAnything,
+  backup: isAnything,
+}
+
+/** Calls that return a promise: the position of their options among the arguments, and the table of these. */
+type Calls<T> = {
+  readonly [Name in keyof T as T[Name] extends (...args: never) => Promise<unknown> ? Name : never]: readonly [
+    at: number,
+    options: OptionTable,
+  ]
+}
+
+const REPOSITORY: Omit<Calls<Sessions>, "close" | typeof Symbol.asyncDispose> = {
+  create: [0, { ...OPEN_OR_CREATE, id: isAnything }],
+  open: [1, OPEN],
+  openOrCreate: [1, OPEN_OR_CREATE],
+  info: [1, CALL],
+  list: [0, LIST],
+  rename: [2, CALL],
+  move: [1, { ...CALL, cwd: isAnything }],
+  delete: [1, CALL],
+  fork: [1, FORK],
+  continueRecent: [0, RECENT],
+  import: [1, IMPORT],
+  copy: [2, COPY],
+  migrate: [1, CALL],
+  verify: [1, CALL],
+}
+const POINTERS: Calls<Pointers> = { set: [2, CALL], get: [1, CALL], delete: [1, CALL] }
+
+const BLOBS: OptionChecks<BlobLimits> = { textUnits: numberFrom(0), imageChars: numberFrom(0) }
+const WINDOW: OptionChecks<ReadWindow> = { first: numberFrom(1), largest: numberFrom(1) }
+const isNames = arrayOf(isNonEmpty, "an array of names")
+const EXTENSIONS: OptionChecks<Extensions> = { entries: isNames, roles: isNames, blocks: isNames }
+const COMPACT_HOOKS: OptionChecks<NonNullable<Hooks["compact"]>> = { before: isFunction, after: isFunction }
+const HOOKS: OptionChecks<Hooks> = {
+  append: isFunction,
+  save: isFunction,
+  create: isFunction,
+  delete: isFunction,
+  compact: COMPACT_HOOKS,
+}
+const SESSIONS: OptionChecks<SessionsOptions> = {
+  storage: isAnything,
+  hooks: isAnything,
+  persistAfter: oneOf("create", "user", "assistant"),
+  onConflict: oneOf("branch", "retry-turn", "fail"),
+  migrateOnWrite: isBoolean,
+  ulidsOnly: isBoolean,
+  maxSessionBytes: numberFrom(1),
+  blobs: BLOBS,
+  oversize: oneOf("blobs", "truncate"),
+  extensions: EXTENSIONS,
+  compaction: COMPACTION_OPTIONS,
+  readWindow: WINDOW,
+  now: isFunction,
+  onHookFailed: isFunction,
+}
+
+const EVENTS: { readonly [Name in keyof SessionEvents]: 1 } = {
   appended: 1,
   rolled_back: 1,
   foreign: 1,
@@ -159,32 +246,20 @@ const EVENTS: OptionNames<SessionEvents> = {
   compact_failed: 1,
 }
 
-const POLICIES = ["branch", "retry-turn", "fail", "rebase"]
-const SOURCES = ["interactive", "cron"]
-const STYLES = ["user", "pair"]
-
 /** Throws `invalid` for a wrong option of a method of a session. */
-export function checkSessionCall(call: SessionCall, o: object): void {
-  checkCall(call, o, SESSION[call])
-  const { onConflict, repair, summaryAs, source, before } = o as Fields
-  if (before !== undefined && typeof before !== "string")
-    throw invalid(`\`before\` must be the id of an entry or the \`before\` of a page, not ${shown(before)}.`)
-  checkOneOf("onConflict", onConflict, POLICIES)
-  checkOneOf("repair", repair, ["synthesize", "drop", "none"])
-  checkOneOf("summaryAs", summaryAs, STYLES)
-  if (call === "title") checkOneOf("source", source, ["user", "auto"])
+export function checkSessionCall(call: SessionCall, o: object, session: string): void {
+  checkOptions(call, o, SESSION[call], { session })
 }
 
 /** Throws `invalid` for a wrong range of `entries`. */
 export function checkRange<R extends { readonly from?: number; readonly to?: number }>(range: R): R {
-  checkNames("entries", range, { from: 1, to: 1 })
-  checkNumbers("entries", range, 0)
+  checkOptions("entries", range, { from: numberFrom(0), to: numberFrom(0) })
   return range
 }
 
 /** Throws `invalid` for wrong options of the summary of a branch. */
 export function checkSummaryOptions(o: object): void {
-  checkNames("branchWithSummary", o, SUMMARY)
+  checkOptions("branchWithSummary", o, SUMMARY)
 }
 
 export function checkListener(event: unknown, listener: unknown): void {
@@ -192,180 +267,48 @@ export function checkListener(event: unknown, listener: unknown): void {
     const names = Object.keys(EVENTS)
     const nearest = typeof event === "string" ? nearestName(event, names) : undefined
     const hint = nearest === undefined ? `The events are ${names.join(", ")}.` : `Did you mean "${nearest}"?`
-    throw invalid(`A session has no event ${shown(event)}. ${hint}`)
+    throw new SessionError("invalid", `A session has no event ${shown(event)}. ${hint}`)
   }
   checkFunction("The listener of an event", listener)
 }
 
 export function checkFunction(what: string, value: unknown): void {
-  if (typeof value !== "function") throw invalid(`${what} must be a function, not ${shown(value)}.`)
+  if (typeof value !== "function") throw new SessionError("invalid", `${what} must be a function, not ${shown(value)}.`)
 }
 
 /** Throws `invalid` for wrong options of `createSessions`. */
 export function checkSessionsOptions(o: SessionsOptions): void {
   const call = "createSessions"
-  checkNames(call, o, SESSIONS)
+  checkOptions(call, o, SESSIONS)
   checkStorage(call, o.storage)
-  checkNames(call, o.blobs ?? {}, BLOBS, "blobs.")
-  checkNumbers("blobs", o.blobs, 0)
-  checkNames(call, o.readWindow ?? {}, WINDOW, "readWindow.")
-  checkNumbers("readWindow", o.readWindow, 1)
-  checkNumbers(call, { maxSessionBytes: o.maxSessionBytes }, 1)
-  checkNames(call, o.extensions ?? {}, EXTENSIONS, "extensions.")
-  for (const [name, list] of Object.entries(o.extensions ?? {})) {
-    if (list !== undefined && !(Array.isArray(list) && list.every((one) => typeof one === "string" && one !== "")))
-      throw invalid(`\`extensions.${name}\` must be an array of names.`)
-  }
-  for (const hooks of Array.isArray(o.hooks) ? (o.hooks as readonly Hooks[]) : [(o.hooks as Hooks | undefined) ?? {}]) {
-    checkHooks(hooks)
-  }
-  checkCompaction(call, o)
-  checkOneOf("persistAfter", o.persistAfter, ["create", "user", "assistant"])
-  checkOneOf("onConflict", o.onConflict, POLICIES.slice(0, 3))
-  checkOneOf("oversize", o.oversize, ["blobs", "truncate"])
-  for (const name of ["migrateOnWrite", "ulidsOnly"] as const) {
-    if (o[name] !== undefined && typeof o[name] !== "boolean")
-      throw invalid(`\`${name}\` must be true or false, not ${shown(o[name])}.`)
-  }
-  for (const name of ["now", "onHookFailed"] as const) if (o[name] !== undefined) checkFunction(`\`${name}\``, o[name])
+  for (const hooks of [o.hooks ?? []].flat()) checkOptions(call, hooks, HOOKS, {}, "hooks.")
+  if (o.compaction !== undefined) checkExclusive(o.compaction)
 }
 
-function checkHooks(hooks: Hooks): void {
-  checkNames("createSessions", hooks, HOOKS, "hooks.")
-  const { compact = {}, ...others } = hooks
-  checkNames("createSessions", compact, COMPACT_HOOKS, "hooks.compact.")
-  for (const [name, hook] of Object.entries({ ...others, ...compact }))
-    if (hook !== undefined) checkFunction(`The hook \`${name}\``, hook)
-}
-
-/** The same sessions with checks of the arguments. Inside, the methods pass each other options that their callers may not give. */
+/** The same sessions with checks of the options. Inside, the methods pass each other options that their callers may not give. */
 export function withCheckedArguments(sessions: Sessions): Sessions {
-  const { pointers } = sessions
   return {
     ...sessions,
-    async create(o = {}) {
-      checkOpening("create", o, { ...OPEN_OR_CREATE, id: 1 })
-      return sessions.create(o)
-    },
-    async open(id, o = {}) {
-      checkOpening("open", o, OPEN)
-      return sessions.open(id, o)
-    },
-    async openOrCreate(id, o = {}) {
-      checkOpening("openOrCreate", o, OPEN_OR_CREATE)
-      return sessions.openOrCreate(id, o)
-    },
-    async info(id, o = {}) {
-      checkCall("info", o, CALL)
-      return sessions.info(id, o)
-    },
-    async list(o = {}) {
-      checkCall("list", o, LIST)
-      checkOneOf("source", o.source, SOURCES)
-      return sessions.list(o)
-    },
-    async rename(id, title, o = {}) {
-      checkCall("rename", o, CALL)
-      return sessions.rename(id, title, o)
-    },
-    async move(id, o) {
-      checkCall("move", o, { ...CALL, cwd: 1 })
-      return sessions.move(id, o)
-    },
-    async delete(id, o = {}) {
-      checkCall("delete", o, CALL)
-      return sessions.delete(id, o)
-    },
-    async fork(id, o = {}) {
-      checkOpening("fork", o, { ...OPEN, at: 1, id: 1 })
-      return sessions.fork(id, o)
-    },
-    async continueRecent(o) {
-      checkOpening("continueRecent", o, { ...OPEN, cwd: 1, pointer: 1 })
-      if (typeof o.cwd !== "string") throw invalid("continueRecent needs the `cwd` of the session, a string.")
-      return sessions.continueRecent(o)
-    },
-    pointers: {
-      async set(name, pointer, o = {}) {
-        checkCall("pointers.set", o, CALL)
-        checkNames("pointers.set", pointer, { session: 1, cwd: 1 }, "pointer.")
-        return pointers.set(name, pointer, o)
-      },
-      async get(name, o = {}) {
-        checkCall("pointers.get", o, CALL)
-        return pointers.get(name, o)
-      },
-      async delete(name, o = {}) {
-        checkCall("pointers.delete", o, CALL)
-        return pointers.delete(name, o)
-      },
-    },
-    async import(source, o = {}) {
-      checkCall("import", o, IMPORT)
-      checkProgress(o)
-      if (typeof o.from === "string") checkOneOf("from", o.from, ["auto", "sessions", "pi", "oh-my-pi"])
-      return sessions.import(source, o)
-    },
+    ...withChecks(sessions, REPOSITORY),
+    pointers: withChecks(sessions.pointers, POINTERS, "pointers."),
     async *export(id, o = {}) {
-      checkCall("export", o, EXPORT)
-      checkOneOf("format", o.format, ["jsonl", "markdown"])
+      checkOptions("export", o, EXPORT)
       yield* sessions.export(id, o)
     },
-    async copy(id, to, o = {}) {
-      checkStorage("copy", to)
-      checkCall("copy", o, COPY)
-      checkProgress(o)
-      return sessions.copy(id, to, o)
-    },
-    async migrate(id, o = {}) {
-      checkCall("migrate", o, CALL)
-      return sessions.migrate(id, o)
-    },
-    async verify(id, o = {}) {
-      checkCall("verify", o, CALL)
-      return sessions.verify(id, o)
-    },
   }
 }
 
-function checkOpening(call: string, o: OpenOptions, names: object): void {
-  checkCall(call, o, names)
-  checkCompaction(call, o)
-}
+type AnyCall = (...args: readonly unknown[]) => Promise<unknown>
 
-function checkCompaction(call: string, { compaction = {} }: { readonly compaction?: CompactionSettings }): void {
-  checkNames(call, compaction, optionsOfCompaction, "compaction.")
+function withChecks<T>(target: T, calls: object, prefix = ""): T {
+  const tables = Object.entries(calls as Readonly<Record<string, readonly [at: number, options: OptionTable]>>)
+  const checked = tables.map(([name, [at, table]]): [string, AnyCall] => {
+    const call = target[name as keyof T] as AnyCall
+    const check: AnyCall = async (...args) => {
+      checkOptions(prefix + name, args[at] === undefined ? {} : (args[at] as object), table)
+      return call(...args)
+    }
+    return [name, check]
+  })
+  return Object.fromEntries(checked) as T
 }
-
-function checkProgress({ onProgress }: CopyOptions): void {
-  if (onProgress !== undefined) checkFunction("`onProgress`", onProgress)
-}
-
-function checkCall(call: string, o: CallOptions, names: object): void {
-  checkNames(call, o, names)
-  checkIsSignal(o.signal)
-}
-
-function checkNames(call: string, o: object, names: object, within = ""): void {
-  const problem = optionsProblem(call, o, names, within)
-  if (problem !== undefined) throw invalid(problem)
-}
-
-function checkOneOf(name: string, value: unknown, values: readonly string[]): void {
-  if (value === undefined || values.includes(value as string)) return
-  const all = values.map((one) => JSON.stringify(one)).join(" or ")
-  throw invalid(`\`${name}\` must be ${all}, not ${shown(value)}.`)
-}
-
-function checkNumbers(what: string, o: object = {}, least: number): void {
-  for (const [name, value] of Object.entries(o)) {
-    if (value !== undefined && !(typeof value === "number" && value >= least))
-      throw invalid(`\`${name}\` of ${what} must be a number from ${least}, not ${shown(value)}.`)
-  }
-}
-
-function invalid(message: string): SessionError {
-  return new SessionError("invalid", message)
-}
-
-type Fields = Readonly<Record<string, unknown>>

@@ -1,24 +1,19 @@
 /** The `leaf` entry of an append with `at`. */
 import { SessionError } from "../format/errors.ts"
 import type { NewEntry } from "../format/new-entry.ts"
-import { isObject } from "../format/shape.ts"
 import type { AppendOptions } from "../write/types.ts"
 import { BRANCH_TARGET, type BranchTarget } from "./live-session.ts"
 
 /** Fields of a `leaf` entry that the session sets. */
 const SET_FIELDS = ["type", "id", "parentId", "seq", "timestamp", "blobs", "targetSeq", "settles"]
 
-/** Throws `invalid` for wrong options. */
+/** Throws `invalid` for options that contradict each other. */
 export function branchingEntry(
   session: string,
   { at, leaf = {}, onConflict }: AppendOptions,
 ): { readonly target: string | null; readonly entry: NewEntry } {
   const refuse = (message: string): SessionError => new SessionError("invalid", message, { session })
   if (at === undefined) throw refuse("`leaf` has the fields of the entry that branches, so it needs `at`.")
-  if (at !== null && typeof at !== "string") {
-    throw refuse("`at` must be the id of an entry, or null to begin before the first entry.")
-  }
-  if (!isObject(leaf)) throw refuse("`leaf` must be an object with further fields of the `leaf` entry.")
   const set = SET_FIELDS.find((field) => leaf[field] !== undefined)
   if (set !== undefined) throw refuse(`\`leaf.${set}\` is given by the session and must not be set.`)
   if (onConflict === "rebase") {

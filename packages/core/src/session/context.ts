@@ -1,8 +1,6 @@
 /** Makes the context of an open session: selects, restores, renders, repairs and prunes. Reads no line before the context. */
-import { assembleContext, checkWindow, type ContextParts, promptTokens } from "../context/assemble.ts"
-import { counterOf, resolveSettings, settingsAt, type SettingsLayers } from "../compaction/settings/settings.ts"
-import { unknownWindow } from "../compaction/settings/windows.ts"
-import type { PruneOptions } from "../context/prune/settings.ts"
+import { assembleContext, type ContextParts } from "../context/assemble.ts"
+import { counterOf, settingOf, type SettingsLayers } from "../compaction/settings/layers.ts"
 import { plainMessages } from "../context/plain.ts"
 import type { Selection } from "../context/select.ts"
 import type { ContextMessage, SessionContext } from "../context/types.ts"
@@ -29,7 +27,6 @@ export async function readContext(
   layers: SettingsLayers = [],
 ): Promise<SessionContext> {
   const { window, repair = "synthesize", summaryAs } = o
-  checkWindow(window)
   const selection = await selectAt(live, live.state.leafId, o)
   const plain =
     selection.stateBlobs === undefined
@@ -41,15 +38,12 @@ export async function readContext(
       : { messages: plain, state: selection.state, diagnostics: [] }
   const { state } = read
   const count = counterOf(layers)
-  const pruning = pruningOf(o, layers, selection)
+  const prune = o.prune ?? settingOf(layers, "prune") ?? false
   let parts: ContextParts<ModelMessage> = read
-  if (pruning.prune !== false) {
-    const { pruneMessages } = await compactionFeature()
-    const sizes = { window: pruning.window, otherTokens: promptTokens(state, count), count }
-    parts = { ...read, ...pruneMessages(read.messages, pruning.prune, sizes) }
+  if (prune !== false) {
+    const { pruneContext } = await compactionFeature()
+    parts = pruneContext(read, { prune, window, selection, layers, count })
   }
-  if (pruning.unknownModel !== undefined)
-    parts = { ...parts, diagnostics: [...parts.diagnostics, unknownWindow(pruning.unknownModel)] }
   const context = assembleContext({ ...selection, state }, parts, { window, count })
   return context.fits === false ? (await compactionFeature()).explainFit(context, { window, count }) : context
 }
@@ -62,23 +56,6 @@ export function withDiagnostic(context: SessionContext, diagnostic: Diagnostic):
 export function ownContext({ messages, ...rest }: SessionContext): SessionContext {
   for (const item of messages as readonly { message: ModelMessage }[]) item.message = cloneJson(item.message)
   return { ...cloneJson(rest), messages }
-}
-
-/** The pruning of the call, else that of the settings; the window likewise. */
-function pruningOf({ prune, window }: ContextOptions, layers: SettingsLayers, selection: Selection): Pruning {
-  const isGiven = prune === false || (prune !== undefined && window !== undefined)
-  if (isGiven || layers.every((layer) => layer === undefined)) return { prune: prune ?? false, window }
-  const settings = settingsAt(selection, resolveSettings(...layers))
-  const pruning = { prune: prune ?? settings.prune, window: window ?? settings.window }
-  const isAssumed = pruning.prune !== false && window === undefined
-  return isAssumed ? { ...pruning, unknownModel: settings.unknownModel } : pruning
-}
-
-interface Pruning {
-  readonly prune: boolean | PruneOptions
-  readonly window: number | undefined
-  /** The current model, if its window is not known and `window` is assumed. */
-  readonly unknownModel?: string | undefined
 }
 
 interface ContextMessages {

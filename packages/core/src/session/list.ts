@@ -1,7 +1,6 @@
 /** Lists sessions in pages, newest message first. A log is opened only if its stored information is missing or out of date. */
 import { SessionError, hasCode } from "../format/errors.ts"
 import { isSameJson } from "../format/json.ts"
-import { isObject } from "../format/shape.ts"
 import { signalOf } from "../storage/signals.ts"
 import type { CallOptions, SessionStorage } from "../storage/contract.ts"
 import type { SessionInfo } from "../info/projection.ts"
@@ -17,7 +16,7 @@ export type KnownSortKeys = Map<string, SortKey>
 
 /**
  * Reads one page. `known` caches the sort keys that earlier pages found, so that the information of sessions before the cursor is not
- * read again. Throws `invalid` for a wrong limit or cursor. A session that cannot be read is returned in
+ * read again. Throws `invalid` for a wrong cursor. A session that cannot be read is returned in
  * `unreadable`; if the storage does not answer, the call rejects.
  */
 export async function listSessions(
@@ -27,10 +26,6 @@ export async function listSessions(
   o: ListOptions,
 ): Promise<SessionPage> {
   const { limit = 50, idPrefix = "" } = o
-  if (!Number.isInteger(limit) || limit < 1 || limit > 200) {
-    throw new SessionError("invalid", `limit must be a whole number from 1 to 200, not ${String(limit)}.`)
-  }
-  checkFilters(o)
   const after = o.cursor === undefined ? undefined : parseCursor(o.cursor)
   const signal = signalOf(o)
   const newestFirst = storage.capabilities.listOrder === "updatedAt"
@@ -99,22 +94,6 @@ function hasMetadata({ metadata }: SessionInfo, wanted: object): boolean {
   return Object.entries(wanted).every(
     ([key, value]) => Object.hasOwn(metadata, key) && isSameJson(metadata[key], value),
   )
-}
-
-/** A wrong filter must not list other sessions than its caller meant. */
-function checkFilters({ idPrefix, kind, metadata }: ListOptions): void {
-  const refuse = (rule: string): never => {
-    throw new SessionError("invalid", rule)
-  }
-  if (idPrefix !== undefined && typeof idPrefix !== "string") refuse("idPrefix must be a string.")
-  if (kind !== undefined && kind !== null && (typeof kind !== "string" || kind === "")) {
-    refuse("kind must be a string that is not empty, or null for the sessions without a kind.")
-  }
-  if (metadata === undefined) return
-  if (!isObject(metadata)) refuse("metadata must be an object with the keys and values to look for.")
-  const missing = Object.keys(metadata).find((key) => metadata[key] === undefined)
-  if (missing !== undefined)
-    refuse(`metadata[${JSON.stringify(missing)}] is undefined; give a value to look for, or leave the key out.`)
 }
 
 type SortKey = Pick<SessionInfo, "lastMessageAt" | "id">

@@ -1,5 +1,5 @@
 /** An open session as reading, compaction and transfer see it. `LiveSession` implements it; nothing else imports that class. */
-import type { SettingsLayers } from "../compaction/settings/settings.ts"
+import type { SettingsLayers } from "../compaction/settings/layers.ts"
 import type { Diagnostic, DiagnosticCode } from "../format/diagnostics.ts"
 import type { SessionError } from "../format/errors.ts"
 import type { Extensions } from "../format/names.ts"

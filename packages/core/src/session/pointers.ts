@@ -1,5 +1,7 @@
 /** Pointers: named references to the last used session, for example one for each terminal. Stored as documents. */
 import { SessionError, hasCode } from "../format/errors.ts"
+import { checkOptions, type OptionChecks } from "../format/options.ts"
+import { isAnything, isString } from "../format/shape.ts"
 import { checkSessionId } from "../storage/checks.ts"
 import type { CallOptions, Doc, SessionStorage } from "../storage/contract.ts"
 import { shown } from "../storage/options.ts"
@@ -7,6 +9,8 @@ import type { Pointer, Pointers } from "./types.ts"
 
 /** Attempts; more conflicts in a row come from a faulty storage, not from other writers. */
 const TRIES = 20
+
+const POINTER: OptionChecks<Pointer> = { session: isAnything, cwd: isString }
 
 export function createPointers(storage: SessionStorage, checkOpen: () => void): Pointers {
   /** The last write wins: after a conflict, the new version of the document is read and replaced. */
@@ -26,11 +30,11 @@ export function createPointers(storage: SessionStorage, checkOpen: () => void): 
     }
   }
   return {
-    async set(name, { session, cwd }, o = {}) {
+    async set(name, pointer, o = {}) {
       checkOpen()
+      checkOptions("pointers.set", pointer, POINTER, {}, "pointer.")
+      const { session, cwd } = pointer
       checkSessionId(session)
-      if (cwd !== undefined && typeof cwd !== "string")
-        throw new SessionError("invalid", "The cwd of a pointer must be a string.")
       const key = keyOf(name)
       const text = JSON.stringify({ session, cwd })
       await untilWritten(key, o, (doc) => storage.docs.put(key, text, { ...o, expect: doc?.version ?? null }))

@@ -85,7 +85,7 @@ export async function restoreState(live: ReadableSession, selection: Selection, 
   return (entries[0] as typeof carrier).state
 }
 
-/** One page of messages, which the caller may change. Rejects with `invalid` for a wrong limit, and with `not_found` for an unknown `before`. */
+/** One page of messages, which the caller may change. Rejects with `not_found` for an unknown `before`. */
 export async function readMessages(live: ReadableSession, o: MessagesOptions = {}): Promise<MessagesPage> {
   const page = await readPage(live, o, (entry) => entry.type === "message" && isMessage(entry["message"]))
   const { entries } = await restoreSelected(live, page.entries, o)
@@ -104,19 +104,11 @@ export async function readPath(
   o: PathOptions = {},
 ): Promise<PathPage> {
   const { types } = o
-  if (types !== undefined && !isTypeList(types)) {
-    const message = 'types must be a list of at least one entry type, such as ["message"].'
-    throw new SessionError("invalid", message, { session: live.id })
-  }
   const page = await readPage(live, o, (entry) => types === undefined || types.includes(entry.type))
   const restored = await restoreSelected(live, page.entries, o)
   for (const diagnostic of restored.diagnostics) live.events.emit("diagnostic", diagnostic)
   const entries = restored.entries.map(({ entry }) => entry)
   return page.before === undefined ? { entries } : { entries, before: page.before }
-}
-
-function isTypeList(types: unknown): types is readonly string[] {
-  return Array.isArray(types) && types.length > 0 && types.every((type) => typeof type === "string")
 }
 
 /** Collects backwards from the leaf or from `before` the entries that are wanted and not deleted; in the order of the path. */
@@ -126,11 +118,6 @@ async function readPage(
   isWanted: (entry: Entry) => boolean,
 ): Promise<Page> {
   const { limit = 50, before } = o
-  if (!Number.isInteger(limit) || limit < 1 || limit > 1000) {
-    throw new SessionError("invalid", `limit must be a whole number from 1 to 1000, not ${String(limit)}.`, {
-      session: live.id,
-    })
-  }
   const { state } = live
   const { leafId } = state
   const ask = (): Page | NeedsOlder => {

@@ -1,13 +1,13 @@
 /** `Sessions`: the repository of the sessions of one storage. Checks arguments and state, runs hooks, and calls the modules. */
 import { cloneJson } from "../format/clone.ts"
-import { checkExclusive, checkSettings } from "../compaction/settings/settings.ts"
+import { checkSettings } from "../compaction/settings/layers.ts"
 import { SessionError, hasCode } from "../format/errors.ts"
 import { type Header, headerProblem } from "../format/header.ts"
 import { createIds, isUlid } from "../format/ids.ts"
 import type { NewEntry } from "../format/new-entry.ts"
 import { isObject } from "../format/shape.ts"
 import { READ_WINDOW } from "../log/read-backwards.ts"
-import { isSessionId } from "../storage/checks.ts"
+import { checkStorage, isSessionId } from "../storage/checks.ts"
 import type { CallOptions, SessionStorage } from "../storage/contract.ts"
 import { shown } from "../storage/options.ts"
 import { signalOf } from "../storage/signals.ts"
@@ -34,7 +34,6 @@ export function createSessions<Own extends OwnEntry = AnyOwnEntry, Metadata exte
 ): Sessions<Own, Metadata> {
   checkSessionsOptions(o)
   const { storage, compaction, onHookFailed = (): void => undefined } = o
-  if (compaction !== undefined) checkExclusive(compaction)
   const options = withDefaults(o)
   const { hooks, newId } = options
   const open = new OpenSessions(storage, compaction)
@@ -127,7 +126,7 @@ export function createSessions<Own extends OwnEntry = AnyOwnEntry, Metadata exte
     },
 
     async move(id, o) {
-      if (typeof o.cwd !== "string" || o.cwd === "")
+      if (typeof o?.cwd !== "string" || o.cwd === "")
         throw new SessionError("invalid", "The cwd of move() must be a non-empty string.", { session: id })
       await use(id, o, ({ handle }) => handle.metadata("cwd", o.cwd, signalOf(o)))
     },
@@ -159,6 +158,8 @@ export function createSessions<Own extends OwnEntry = AnyOwnEntry, Metadata exte
 
     async continueRecent(o) {
       checkOpen()
+      if (typeof o?.cwd !== "string")
+        throw new SessionError("invalid", "continueRecent needs the `cwd` of the session, a string.")
       return continueRecent(sessions, o)
     },
 
@@ -179,6 +180,7 @@ export function createSessions<Own extends OwnEntry = AnyOwnEntry, Metadata exte
     },
 
     async copy(id, to, o = {}) {
+      checkStorage("copy", to)
       check(id)
       await flush(id)
       const { copySession } = await transferFeature()

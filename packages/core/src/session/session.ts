@@ -1,7 +1,7 @@
 /** `Session` as a caller gets it: checks that it is open, and implements the methods as appends to and reads of the live session. */
 import type { SessionContext } from "../context/types.ts"
 import { SessionError } from "../format/errors.ts"
-import { DEFAULTS, isAutomatic, resolveSetting, type SettingsLayers } from "../compaction/settings/settings.ts"
+import { isAutomatic, MAX_FAILURES, settingOf, type SettingsLayers } from "../compaction/settings/layers.ts"
 import type {
   AutoCompactOptions,
   BranchSummaryOptions,
@@ -99,7 +99,7 @@ export class SessionHandle implements Session {
     if (this.#isClosed()) return Promise.reject(closed(this.id))
     if (o !== undefined) {
       try {
-        checkSessionCall("append", o)
+        checkSessionCall("append", o, this.id)
       } catch (error) {
         return Promise.reject(error)
       }
@@ -233,7 +233,7 @@ export class SessionHandle implements Session {
     return {
       running,
       failures,
-      breakerOpen: failures >= (resolveSetting(this.#owner.compaction, "maxFailures") ?? DEFAULTS.maxFailures),
+      breakerOpen: failures >= (settingOf(this.#owner.compaction, "maxFailures") ?? MAX_FAILURES),
     }
   }
 
@@ -285,7 +285,7 @@ export class SessionHandle implements Session {
 
   async follow(o: CallOptions = {}): Promise<void> {
     const { following } = this.#open()
-    checkSessionCall("follow", o)
+    checkSessionCall("follow", o, this.id)
     return following.join(o.signal, () => this.#isClosed())
   }
 
@@ -341,7 +341,7 @@ export class SessionHandle implements Session {
   /** The session, if the handle is open. `call`: the public method whose options these are, to check them. */
   #open(o: CallOptions = {}, call?: SessionCall): LiveSession {
     if (this.#isClosed()) throw closed(this.id)
-    if (call !== undefined) checkSessionCall(call, o)
+    if (call !== undefined) checkSessionCall(call, o, this.id)
     checkSignal(o.signal)
     return this.#live
   }

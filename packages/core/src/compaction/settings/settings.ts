@@ -1,19 +1,10 @@
-/**
- * Resolves and checks the settings of compaction. They come in four layers, each of which overrides the one before it: the defaults,
- * `createSessions`, `create` or `open`, and the call. For a model, the default numbers are scaled down to fit its window.
- */
-import { pruneSettings } from "../../context/prune/settings.ts"
+/** Resolves all layers of the settings of compaction. For a model, the default numbers are scaled down to fit its window. */
 import type { Selection } from "../../context/select.ts"
-import { SessionError } from "../../format/errors.ts"
-import { checkedCounter, type TokenCounter } from "../../format/tokens.ts"
 import type { KeepRule } from "../plan/cut-point.ts"
 import type { CompactionSettings } from "../types.ts"
-import type { OptionNames } from "../../storage/options.ts"
+import { checkSettings, COMPACTION_OPTIONS, counterOf, MAX_FAILURES, type SettingsLayers, withPreset } from "./layers.ts"
 import { PRESETS } from "./presets.ts"
-import { checkWindows, DEFAULT_WINDOW, windowOf } from "./windows.ts"
-
-/** Lowest priority first. */
-export type SettingsLayers = readonly (CompactionSettings | undefined)[]
+import { DEFAULT_WINDOW, windowOf } from "./windows.ts"
 
 export type TriggerRule =
   | { readonly kind: "reserve" | "tokens"; readonly tokens: number }
@@ -26,7 +17,7 @@ type Defaults = Required<
   >
 >
 
-export const DEFAULTS: Defaults = {
+const DEFAULTS: Defaults = {
   enabled: true,
   /** Milliseconds. A long summary takes a large model minutes; a hanging connection would never end. */
   timeout: 300_000,
@@ -34,7 +25,7 @@ export const DEFAULTS: Defaults = {
   minMessages: 0,
   rounds: false,
   summaryAs: "user",
-  maxFailures: 3,
+  maxFailures: MAX_FAILURES,
   prune: false,
 }
 
@@ -80,7 +71,7 @@ export interface SettingsInWindow extends ResolvedSettings {
 
 /** Merges the layers. Throws `invalid`. */
 export function resolveSettings(...layers: SettingsLayers): ResolvedSettings {
-  const given = layers.flatMap((layer) => (layer === undefined ? [] : expandPreset(checkSettings(layer))))
+  const given = layers.flatMap((layer) => (layer === undefined ? [] : withPreset(checkSettings(layer))))
   const countTokens = counterOf(given)
   return Object.assign({ ...DEFAULTS }, ...given.map(fieldsOf), {
     windows: Object.assign({}, ...given.map(({ windows }) => windows)),
@@ -120,115 +111,17 @@ export function inWindow(settings: ResolvedSettings, window: number): SettingsIn
   }
 }
 
-/** The last defined value wins. */
-export function resolveSetting<K extends keyof CompactionSettings>(
-  layers: SettingsLayers,
-  key: K,
-): CompactionSettings[K] | undefined {
-  return layers.findLast((layer) => layer?.[key] !== undefined)?.[key]
-}
-
-/** The caller's `countTokens`, wrapped so that a wrong result throws. */
-export function counterOf(layers: SettingsLayers): TokenCounter | undefined {
-  const count = resolveSetting(layers, "countTokens")
-  return count === undefined ? undefined : checkedCounter(count)
-}
-
-/** Whether sessions with these settings are compacted automatically. No preset sets these two. */
-export function isAutomatic(layers: SettingsLayers): boolean {
-  return resolveSetting(layers, "enabled") !== false && resolveSetting(layers, "summarize") !== undefined
-}
-
-/** Throws `invalid` for a wrong value, or two exclusive settings in one layer. */
-export function checkSettings(layer: CompactionSettings): CompactionSettings {
-  checkExclusive(layer)
-  for (const key of KEYS) {
-    const [expected, holds] = RULES[key]
-    const value: unknown = layer[key]
-    if (value === undefined || holds(value)) continue
-    const shown = typeof value === "string" ? JSON.stringify(value) : String(value)
-    throw new SessionError("invalid", `${key} must be ${expected}, not ${shown}.`)
-  }
-  if (layer.windows !== undefined) checkWindows(layer.windows)
-  if (typeof layer.prune === "object") pruneSettings(layer.prune)
-  return layer
-}
-
-/** Exclusive settings: a layer sets at most one of each list. */
-const EXCLUSIVE = [
-  ["reserveTokens", "thresholdTokens", "thresholdShare"],
-  ["keepRecentTokens", "keepTurns", "keepMessages"],
-] as const
-
-/** Throws `invalid` for a layer that sets two exclusive settings. */
-export function checkExclusive(layer: CompactionSettings): void {
-  for (const exclusive of EXCLUSIVE) {
-    const both = exclusive.filter((key) => layer[key] !== undefined)
-    if (both.length < 2) continue
-    const message = `${both.join(" and ")} exclude each other: set only one of ${exclusive.join(", ")} in the same options.`
-    throw new SessionError("invalid", message)
-  }
-}
-
-type Rule = readonly [expected: string, holds: (value: unknown) => boolean]
-/** `windows` has a check of its own. */
-type Key = Exclude<keyof CompactionSettings, "windows">
-
-const isNumber = (value: unknown): value is number => typeof value === "number" && !Number.isNaN(value)
-const FROM_0: Rule = ["a number from 0", (value) => isNumber(value) && value >= 0]
-const ABOVE_0: Rule = ["a number above 0", (value) => isNumber(value) && value > 0]
-const WHOLE_FROM_0: Rule = ["a whole number from 0", (value) => Number.isSafeInteger(value) && (value as number) >= 0]
-const WHOLE_FROM_1: Rule = ["a whole number from 1", (value) => Number.isSafeInteger(value) && (value as number) >= 1]
-const FUNCTION: Rule = ["a function", (value) => typeof value === "function"]
-const BOOLEAN: Rule = ["true or false", (value) => typeof value === "boolean"]
-
-const RULES: Readonly<Record<Key, Rule>> = {
-  preset: [
-    `one of ${Object.keys(PRESETS).join(", ")}`,
-    (value) => typeof value === "string" && Object.hasOwn(PRESETS, value),
-  ],
-  enabled: BOOLEAN,
-  summarize: FUNCTION,
-  timeout: ABOVE_0,
-  contextWindow: ABOVE_0,
-  countTokens: FUNCTION,
-  reserveTokens: FROM_0,
-  thresholdTokens: ABOVE_0,
-  thresholdShare: ["more than 0 and at most 1", (value) => isNumber(value) && value > 0 && value <= 1],
-  keepRecentTokens: FROM_0,
-  keepTurns: WHOLE_FROM_0,
-  keepMessages: WHOLE_FROM_0,
-  minMessages: WHOLE_FROM_0,
-  maxSummaryTokens: WHOLE_FROM_1,
-  rounds: BOOLEAN,
-  summarizerWindow: ABOVE_0,
-  temperature: FROM_0,
-  summaryAs: ['"user" or "pair"', (value) => value === "user" || value === "pair"],
-  maxFailures: WHOLE_FROM_1,
-  prune: [
-    "true, false or options of pruning",
-    (value) => typeof value === "boolean" || (typeof value === "object" && value !== null),
-  ],
-}
-
-/** Its keys are the names of the settings. */
-export const optionsOfCompaction: OptionNames<CompactionSettings> = { ...RULES, windows: true }
-
-const KEYS = Object.keys(RULES) as readonly Key[]
-
-/** The settings of a layer override those of its preset. */
-function expandPreset(layer: CompactionSettings): CompactionSettings[] {
-  return layer.preset === undefined ? [layer] : [PRESETS[layer.preset], layer]
-}
+/** The settings that layers pass on as they are. `windows` are merged. */
+const KEYS = (Object.keys(COMPACTION_OPTIONS) as (keyof CompactionSettings)[]).filter(
+  (key) => key !== "windows" && !REPLACED.some((replaced) => replaced === key),
+)
 
 /** The settings of a layer that override those of the layers before it. The last layer that sets a trigger or a minimum decides. */
 function fieldsOf(layer: CompactionSettings): object {
   // The preset `reserve` is the defaults, which `inWindow` scales down. Numbers of the caller are not scaled.
   if (layer === PRESETS.reserve)
     return { trigger: undefined, reserveTokens: undefined, keep: undefined, keepRecentTokens: undefined }
-  const fields = KEYS.filter((key) => layer[key] !== undefined && !REPLACED.some((replaced) => replaced === key)).map(
-    (key) => [key, layer[key]],
-  )
+  const fields = KEYS.filter((key) => layer[key] !== undefined).map((key) => [key, layer[key]])
   return { ...Object.fromEntries(fields), ...triggerOf(layer), ...keepOf(layer) }
 }
 

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest"
 import { codeOf } from "../../../test/writers.ts"
-import { checkWindows, windowOf, WINDOWS } from "./windows.ts"
+import { checkSettings } from "./layers.ts"
+import { windowOf, WINDOWS } from "./windows.ts"
 
 test("a model's window is that of the longest row that its name begins with", () => {
   expect(windowOf("claude-sonnet-4-20250514")).toBe(200_000)
@@ -53,8 +54,8 @@ test("the caller's rows win: a longer one, one of the same length, one with the 
 })
 
 test("a row that is not a number of tokens is invalid", async () => {
-  checkWindows({ llama: 1 })
+  checkSettings({ windows: { llama: 1 } })
   for (const tokens of [0, -1, Number.NaN, Number.POSITIVE_INFINITY, "9" as never]) {
-    expect(await codeOf((async () => checkWindows({ llama: tokens }))())).toBe("invalid")
+    expect(await codeOf((async () => checkSettings({ windows: { llama: tokens } }))())).toBe("invalid")
   }
 })

@@ -1,6 +1,5 @@
 /** The table of models: context windows in tokens, by prefix of the model's name. */
 import type { Diagnostic } from "../../format/diagnostics.ts"
-import { SessionError } from "../../format/errors.ts"
 
 /**
  * Keys are prefixes of model names; the longest matching prefix wins. Case is ignored, and a dot between two digits is the same as a
@@ -111,15 +110,6 @@ export function windowOf(model: string | undefined, rows: WindowTable = {}): num
 export function unknownWindow(model: string): Diagnostic {
   const message = `The context window of the model ${JSON.stringify(model)} is not known; ${DEFAULT_WINDOW} tokens are assumed. Set contextWindow, or add the model to windows.`
   return { code: "unknown_window", message }
-}
-
-/** Throws `invalid`. */
-export function checkWindows(rows: WindowTable): void {
-  for (const [prefix, tokens] of Object.entries(rows)) {
-    if (Number.isFinite(tokens) && tokens > 0) continue
-    const message = `windows[${JSON.stringify(prefix)}] must be a number of tokens above 0, not ${String(tokens)}.`
-    throw new SessionError("invalid", message)
-  }
 }
 
 function spelling(name: string): string {

@@ -1,6 +1,7 @@
 /** The options of pruning, their defaults and their checks. The reasons for the defaults are in `docs/context.md`. */
 import { SessionError } from "../../format/errors.ts"
-import { optionsProblem } from "../../storage/options.ts"
+import { checkOptions, type OptionChecks } from "../../format/options.ts"
+import { arrayOf, type Check, isAnything, isString, numberFrom } from "../../format/shape.ts"
 
 /** Sizes are UTF-16 units; an image counts as 4,800, by its tokens. Shares are of the window, in tokens. */
 export interface PruneOptions {
@@ -55,22 +56,10 @@ export const NOTICE_UNITS = 100
 
 /** The options with their defaults. Throws `invalid` if one is out of its range, or two contradict each other. */
 export function pruneSettings(o: PruneOptions | true): PruneSettings {
-  const problem = o === true ? undefined : optionsProblem("prune", o, PRUNE_DEFAULTS)
-  if (problem !== undefined) throw new SessionError("invalid", problem)
-  const given = Object.entries(o === true ? {} : o).filter(([, value]) => value !== undefined)
-  const s = { ...PRUNE_DEFAULTS, ...Object.fromEntries(given) } as PruneSettings
-  for (const name of SHARES) {
-    const share = s[name]
-    if (share !== false && !(typeof share === "number" && share >= 0 && share <= 1))
-      throw invalid(`${name} must be a number from 0 to 1, or false, not ${String(share)}`)
-  }
-  for (const name of COUNTS) {
-    const count = s[name]
-    if (!(name === "toolResultBudget" && count === false) && !(typeof count === "number" && count >= 0))
-      throw invalid(`${name} must be a number from 0, not ${String(count)}`)
-  }
-  if (!Array.isArray(s.exemptTools) || !s.exemptTools.every((name) => typeof name === "string"))
-    throw invalid("exemptTools must be a list of tool names")
+  const given = o === true ? {} : o
+  checkOptions("prune", given, OPTIONS)
+  const set = Object.entries(given).filter(([, value]) => value !== undefined)
+  const s = { ...PRUNE_DEFAULTS, ...Object.fromEntries(set) } as PruneSettings
   if (s.trimHeadChars + s.trimTailChars + NOTICE_UNITS > s.trimOverChars)
     throw invalid(
       `trimOverChars (${s.trimOverChars}) must be at least ${NOTICE_UNITS} more than trimHeadChars and trimTailChars together, for the notice`,
@@ -80,17 +69,26 @@ export function pruneSettings(o: PruneOptions | true): PruneSettings {
   return s.aggressive ? { ...s, softTrimShare: 0, hardClearShare: 0, hardClearMinChars: 0 } : s
 }
 
-const SHARES = ["softTrimShare", "hardClearShare"] as const
-const COUNTS = [
-  "hardClearMinChars",
-  "trimOverChars",
-  "trimHeadChars",
-  "trimTailChars",
-  "keepAssistantMessages",
-  "minResultChars",
-  "toolResultBudget",
-  "budgetKeepMessages",
-] as const
+const isShare: Check = (value) =>
+  value === false || (typeof value === "number" && value >= 0 && value <= 1)
+    ? undefined
+    : " must be a number from 0 to 1, or false."
+const isFrom0 = numberFrom(0)
+
+const OPTIONS: OptionChecks<PruneOptions> = {
+  softTrimShare: isShare,
+  hardClearShare: isShare,
+  hardClearMinChars: isFrom0,
+  trimOverChars: isFrom0,
+  trimHeadChars: isFrom0,
+  trimTailChars: isFrom0,
+  keepAssistantMessages: isFrom0,
+  exemptTools: arrayOf(isString, "a list of tool names"),
+  minResultChars: isFrom0,
+  aggressive: isAnything,
+  toolResultBudget: (value) => (value === false ? undefined : isFrom0(value)),
+  budgetKeepMessages: isFrom0,
+}
 
 function invalid(what: string): SessionError {
   return new SessionError("invalid", `Pruning: ${what}.`)

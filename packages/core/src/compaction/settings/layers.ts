@@ -1,0 +1,109 @@
+/**
+ * The settings of compaction as callers give them: in four layers, each of which overrides the one before it: the defaults,
+ * `createSessions`, `create` or `open`, and the call. Checks a layer, and finds single settings; `settings.ts` resolves all of them.
+ */
+import { pruneSettings } from "../../context/prune/settings.ts"
+import { SessionError } from "../../format/errors.ts"
+import { checkValues, type OptionChecks } from "../../format/options.ts"
+import {
+  all,
+  type Check,
+  isAboveZero,
+  isBoolean,
+  isCount,
+  isFunction,
+  isNumber,
+  isObject,
+  mapOf,
+  numberFrom,
+  oneOf,
+  wholeFrom,
+} from "../../format/shape.ts"
+import { checkedCounter, type TokenCounter } from "../../format/tokens.ts"
+import type { CompactionSettings } from "../types.ts"
+import { PRESETS } from "./presets.ts"
+
+/** Lowest priority first. */
+export type SettingsLayers = readonly (CompactionSettings | undefined)[]
+
+/** Default of `maxFailures`. */
+export const MAX_FAILURES = 3
+
+const isShare: Check = (value) =>
+  typeof value === "number" && value > 0 && value <= 1 ? undefined : " must be a number above 0 and at most 1."
+const isPruning: Check = (value) =>
+  typeof value === "boolean" || isObject(value) ? undefined : " must be true, false or an object with options of pruning."
+
+/** The names of the settings, and the checks of their values. */
+export const COMPACTION_OPTIONS: OptionChecks<CompactionSettings> = {
+  preset: oneOf(...Object.keys(PRESETS)),
+  enabled: isBoolean,
+  summarize: isFunction,
+  timeout: isAboveZero,
+  contextWindow: isAboveZero,
+  windows: mapOf(all(isNumber, isAboveZero)),
+  countTokens: isFunction,
+  reserveTokens: numberFrom(0),
+  thresholdTokens: isAboveZero,
+  thresholdShare: isShare,
+  keepRecentTokens: numberFrom(0),
+  keepTurns: isCount,
+  keepMessages: isCount,
+  minMessages: isCount,
+  maxSummaryTokens: wholeFrom(1),
+  rounds: isBoolean,
+  summarizerWindow: isAboveZero,
+  temperature: numberFrom(0),
+  summaryAs: oneOf("user", "pair"),
+  maxFailures: wholeFrom(1),
+  prune: isPruning,
+}
+
+/** A layer sets at most one of each list. */
+const EXCLUSIVE = [
+  ["reserveTokens", "thresholdTokens", "thresholdShare"],
+  ["keepRecentTokens", "keepTurns", "keepMessages"],
+] as const
+
+/** Throws `invalid` for a wrong value, or two exclusive settings in one layer. */
+export function checkSettings(layer: CompactionSettings): CompactionSettings {
+  checkExclusive(layer)
+  checkValues("compaction", layer, COMPACTION_OPTIONS)
+  if (isObject(layer.prune)) pruneSettings(layer.prune)
+  return layer
+}
+
+/** Throws `invalid` for a layer that sets two exclusive settings. */
+export function checkExclusive(layer: CompactionSettings): void {
+  for (const exclusive of EXCLUSIVE) {
+    const both = exclusive.filter((key) => layer[key] !== undefined)
+    if (both.length < 2) continue
+    const message = `${both.join(" and ")} exclude each other: set only one of ${exclusive.join(", ")} in the same options.`
+    throw new SessionError("invalid", message)
+  }
+}
+
+/** A layer behind its preset, which it overrides. */
+export function withPreset(layer: CompactionSettings): CompactionSettings[] {
+  return layer.preset === undefined ? [layer] : [PRESETS[layer.preset], layer]
+}
+
+/** One setting, if a layer has it: the last defined value wins. */
+export function settingOf<K extends keyof CompactionSettings>(
+  layers: SettingsLayers,
+  key: K,
+): CompactionSettings[K] | undefined {
+  const all = layers.flatMap((layer) => (layer === undefined ? [] : withPreset(layer)))
+  return all.findLast((layer) => layer[key] !== undefined)?.[key]
+}
+
+/** The caller's `countTokens`, wrapped so that a wrong result throws. */
+export function counterOf(layers: SettingsLayers): TokenCounter | undefined {
+  const count = settingOf(layers, "countTokens")
+  return count === undefined ? undefined : checkedCounter(count)
+}
+
+/** Whether sessions with these settings are compacted automatically. */
+export function isAutomatic(layers: SettingsLayers): boolean {
+  return settingOf(layers, "enabled") !== false && settingOf(layers, "summarize") !== undefined
+}
