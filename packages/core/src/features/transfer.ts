@@ -1,4 +1,7 @@
-/** Import, export, fork, copy, migration and verification, loaded on first use by `session/features.ts`. */
+/**
+ * Import, export, fork, copy, migration and verification, and the tree and the branches of a session: what needs a whole log. Loaded on
+ * first use by `session/features.ts`.
+ */
 export { copySession } from "../transfer/copy.ts"
 export { exportSession } from "../transfer/export.ts"
 export { forkSession } from "../transfer/fork.ts"
@@ -6,4 +9,5 @@ export { importSession } from "../transfer/import.ts"
 export { migrateStored } from "../transfer/migrate.ts"
 export { loadOther } from "../transfer/older/other-log.ts"
 export { writeGuardOf } from "../transfer/older/write-guard.ts"
+export { readBranches, readTree } from "../transfer/tree.ts"
 export { verifySession } from "../transfer/verify.ts"

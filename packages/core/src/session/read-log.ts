@@ -1,14 +1,11 @@
-/** Reads of an open session that return the log itself: entries, the tree, the information and the parts. */
+/** Reads of an open session: entries in log order, the information and the parts. */
 import { SessionError } from "../format/errors.ts"
 import { cloneJson } from "../format/clone.ts"
 import type { Entry } from "../format/entry.ts"
 import { rejectOnAbort, signalOf } from "../storage/signals.ts"
 import { StorageError } from "../storage/errors.ts"
 import type { CallOptions, HeadInfo, Seq } from "../storage/contract.ts"
-import { type Branch, branchesOf } from "../log/branches.ts"
 import type { EntrySlot } from "../log/entry-log.ts"
-import { buildTree } from "../log/nodes.ts"
-import { pathTo } from "../log/path.ts"
 import { restoreEntries } from "../log/blobs.ts"
 import { currentInfo } from "../info/refresh.ts"
 import {
@@ -26,7 +23,7 @@ import { tipsOfLog } from "../log/whole-tips.ts"
 import { parseEntry } from "../log/parse-entry.ts"
 import { findEntry, selectAt } from "./read-path.ts"
 import type { LiveSession } from "./live-session.ts"
-import type { SessionPart, SessionTree } from "./types.ts"
+import type { SessionPart } from "./types.ts"
 
 /** Reads entries in arrays: the acknowledged ones from the storage, then the pending ones. Lines that are not entries are skipped. */
 export async function* readEntryRuns(
@@ -76,31 +73,6 @@ export async function readEntry(live: LiveSession, id: string, o: CallOptions = 
   const seq = await findEntry(live, id, o)
   const entry = seq === undefined ? undefined : live.state.log.at(seq)
   return entry === undefined ? undefined : wholeEntry(live, entry, o)
-}
-
-/** The tree of all entries. Their blobs are not read. */
-export async function readTree(live: LiveSession, o: CallOptions = {}): Promise<SessionTree> {
-  await readWholeLog(live, o)
-  const { state, diagnostics } = live
-  const { log, leafId } = state
-  const leaf = leafId === null ? undefined : log.find(leafId)
-  const path = leaf === undefined ? [] : pathTo(log, leaf).seqs.map((seq) => (log.at(seq) as Entry).id)
-  return { roots: buildTree(log), leafId, path, diagnostics: cloneJson(diagnostics) }
-}
-
-export async function readBranches(live: LiveSession, o: CallOptions = {}): Promise<readonly Branch[]> {
-  await readWholeLog(live, o)
-  const { log, leafId, settled: lines, reported } = live.state
-  const branches = branchesOf(log, lines, leafId === null ? null : (log.find(leafId) ?? null))
-  // The caller knows them now, so a later choice between them settles the others.
-  for (const { id, seq, settled, current } of branches) if (!settled && !current) reported.set(seq, { id, seq })
-  return branches
-}
-
-/** Until the whole log is in memory. The caller then takes the log and the leaf together: both change with each append. */
-async function readWholeLog({ state, store }: LiveSession, o: CallOptions): Promise<void> {
-  const ask = (): object => (state.log.complete ? {} : { older: true, hint: 0 })
-  await store.untilKnown(() => state.log, ask, o)
 }
 
 export async function readInfo(live: LiveSession, o: CallOptions = {}): Promise<SessionInfo> {

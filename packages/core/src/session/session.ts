@@ -35,8 +35,8 @@ import { copyEntries } from "./hooks.ts"
 import { oneByOne } from "./one-by-one.ts"
 import { ownContext, readContext, withDiagnostic } from "./context.ts"
 import { findEntry, readMessages, readPath, unknownEntry } from "./read-path.ts"
-import { readBranches, readEntry, readEntryRuns, readInfo, readParts, readTree } from "./read-log.ts"
-import { compactionFeature } from "./features.ts"
+import { readEntry, readEntryRuns, readInfo, readParts } from "./read-log.ts"
+import { compactionFeature, transferFeature } from "./features.ts"
 import { BRANCH_TARGET, type BranchTarget, type LiveSession } from "./live-session.ts"
 import { nestedTurn, runTurn } from "./turn.ts"
 import type {
@@ -149,11 +149,15 @@ export class SessionHandle implements Session {
   }
 
   async tree(o: CallOptions = {}): Promise<SessionTree> {
-    return readTree(this.#open(o, "tree"), o)
+    this.#open(o, "tree")
+    const { readTree } = await transferFeature()
+    return readTree(this.#open(o), o)
   }
 
   async branches(o: CallOptions = {}): Promise<readonly Branch[]> {
-    return readBranches(this.#open(o, "branches"), o)
+    this.#open(o, "branches")
+    const { readBranches } = await transferFeature()
+    return readBranches(this.#open(o), o)
   }
 
   async branch(id: string, options: Parameters<Session["branch"]>[1] = {}): Promise<AppendResult> {
