@@ -1,6 +1,6 @@
 /** The options of `createIndexedDbStorage`: their types, checks and defaults. */
 import { checkOptions as checkNames, StorageError } from "@sessions/core/storage"
-import { enums, type Failure, min, nonempty, number, optional, string, type, validate } from "superstruct"
+import { define, type Failure, optional, type, validate } from "superstruct"
 
 export interface IndexedDbStorageOptions {
   /** The name of the database; default `"sessions"`. Storage objects of one origin with the same name share the same sessions. */
@@ -32,11 +32,15 @@ export function checkOptions(options: IndexedDbStorageOptions): Required<Indexed
   }
 }
 
+const BYTES = define<number>("number from 2", (value) => typeof value === "number" && value >= 2)
+
 const FIELDS = {
-  database: optional(nonempty(string())),
-  durability: optional(enums(["relaxed", "strict"])),
-  maxBatchBytes: optional(min(number(), 2)),
-  maxSessionBytes: optional(min(number(), 2)),
+  database: optional(define<string>("string that is not empty", (value) => typeof value === "string" && value !== "")),
+  durability: optional(
+    define<"relaxed" | "strict">('"relaxed" or "strict"', (value) => value === "relaxed" || value === "strict"),
+  ),
+  maxBatchBytes: optional(BYTES),
+  maxSessionBytes: optional(BYTES),
 }
 
 function messageOf({ key, message }: Pick<Failure, "key" | "message">): string {

@@ -20,6 +20,7 @@ import { parseEntry } from "../log/parse-entry.ts"
 import { isLeaving, settledLines } from "../log/tips.ts"
 import { tipsOfLog } from "../log/whole-tips.ts"
 import { StorageError } from "../storage/errors.ts"
+import { signalOf } from "../storage/signals.ts"
 import { PromptList } from "./first-prompt.ts"
 
 /** A projection is stored if it cost so many lines, or so many bytes of a log that was projected from its start. */
@@ -171,8 +172,7 @@ async function* linesOf(
   o: CallOptions,
 ): AsyncIterable<{ readonly seq: Seq; readonly line: string }> {
   let seq = from
-  const signal = o.signal === undefined ? {} : { signal: o.signal }
-  for await (const chunk of storage.read(id, { from, to: head.next }, signal))
+  for await (const chunk of storage.read(id, { from, to: head.next }, signalOf(o)))
     for (const line of chunk.lines) yield { seq: seq++, line }
   if (seq === head.next) return
   const message = `The log of ${id} was deleted or replaced while it was read.`

@@ -3,6 +3,7 @@ import { type BlobRef, blobRefs, type PlannedBlob, restoreBlobs } from "../forma
 import type { Diagnostic } from "../format/diagnostics.ts"
 import type { Entry } from "../format/entry.ts"
 import type { CallOptions, SessionStorage } from "../storage/contract.ts"
+import { signalOf } from "../storage/signals.ts"
 
 /** Concurrent requests: enough to hide a store's latency, few enough to hold the blobs in memory. */
 const AT_ONCE = 8
@@ -32,10 +33,9 @@ export async function restoreEntries(
   const hashes = new Set<string>()
   for (const entry of entries) if (mayRefer(entry)) for (const ref of blobRefs(entry, { foreign })) hashes.add(ref.hash)
   if (hashes.size === 0) return { entries, diagnostics: [] }
-  const signal = o.signal === undefined ? {} : { signal: o.signal }
   const found = new Map<string, Uint8Array>()
   await atOnce([...hashes], async (hash) => {
-    const bytes = await storage.blobs.get(hash, signal)
+    const bytes = await storage.blobs.get(hash, signalOf(o))
     if (bytes !== undefined) found.set(hash, bytes)
   })
   const diagnostics: Diagnostic[] = []

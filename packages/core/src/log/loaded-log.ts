@@ -13,6 +13,7 @@ import { parseEntry } from "./parse-entry.ts"
 import { settledLines } from "./tips.ts"
 import { type BackwardReading, type Hint, readBackwards, type ReadWindow, startBackwards } from "./read-backwards.ts"
 import { retryUnavailable } from "../storage/retry.ts"
+import { signalOf } from "../storage/signals.ts"
 
 export interface LoadOptions extends CallOptions {
   readonly readWindow?: ReadWindow
@@ -120,17 +121,12 @@ interface OlderLines {
 }
 
 /** Parses lines as they come, while the storage reads the next ones. */
-async function parseLines(
-  storage: SessionStorage,
-  id: string,
-  range: ReadRange,
-  { signal }: CallOptions,
-): Promise<OlderLines> {
+async function parseLines(storage: SessionStorage, id: string, range: ReadRange, o: CallOptions): Promise<OlderLines> {
   const slots: EntrySlot[] = []
   const found: Diagnostic[] = []
   const report = (diagnostic: Diagnostic): void => void found.push(diagnostic)
   let first: Seq | undefined
-  for await (const { from, lines } of storage.read(id, range, signal === undefined ? {} : { signal })) {
+  for await (const { from, lines } of storage.read(id, range, signalOf(o))) {
     first ??= from
     for (let index = 0; index < lines.length; index++)
       slots.push(parseEntry(lines[index] as string, from + index, report))
@@ -143,10 +139,10 @@ export async function readLines(
   storage: SessionStorage,
   id: string,
   range: ReadRange,
-  { signal }: CallOptions = {},
+  o: CallOptions = {},
 ): Promise<string[]> {
   const all: string[] = []
-  for await (const { lines } of storage.read(id, range, signal === undefined ? {} : { signal })) {
+  for await (const { lines } of storage.read(id, range, signalOf(o))) {
     for (const line of lines) all.push(line)
   }
   return all

@@ -121,7 +121,7 @@ test.each<[unknown, string]>([
   [{ onConflict: "brnach" }, '`onConflict` must be "branch" or "retry-turn" or "fail", not "brnach".'],
   [{ oversize: "cut" }, '`oversize` must be "blobs" or "truncate", not "cut".'],
   [{ migrateOnWrite: "no" }, '`migrateOnWrite` must be true or false, not "no".'],
-  [{ maxSessionBytes: "1" }, "`maxSessionBytes` must be a number from 1, not \"1\"."],
+  [{ maxSessionBytes: "1" }, '`maxSessionBytes` must be a number from 1, not "1".'],
   [{ blobs: { textUnit: 1 } }, 'createSessions has no option "blobs.textUnit". Did you mean "blobs.textUnits"?'],
   [{ blobs: { textUnits: -1 } }, "`blobs.textUnits` must be a number from 0, not -1."],
   [{ readWindow: { first: 1, most: 2 } }, 'createSessions has no option "readWindow.most".'],

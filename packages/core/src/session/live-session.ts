@@ -295,7 +295,6 @@ export class LiveSession implements QueueContext, CompactableSession {
       putBlobs: undefined,
       ready: undefined,
       putAt: undefined,
-      renewed: false,
       opens,
       diverged: undefined,
     }

@@ -6,6 +6,7 @@ import { type Header, headerProblem } from "../format/header.ts"
 import { createIds, isUlid } from "../format/ids.ts"
 import type { NewEntry } from "../format/new-entry.ts"
 import { isObject } from "../format/shape.ts"
+import { notFound } from "../log/loaded-log.ts"
 import { READ_WINDOW } from "../log/read-backwards.ts"
 import { checkStorage, isSessionId } from "../storage/checks.ts"
 import type { CallOptions, SessionStorage } from "../storage/contract.ts"
@@ -137,8 +138,7 @@ export function createSessions<Own extends OwnEntry = AnyOwnEntry, Metadata exte
       await flush(id).catch(() => undefined)
       const existed = await exists(storage, id, o)
       const deleted = await storage.delete(id, o)
-      if (!existed && deleted.purged)
-        throw new SessionError("not_found", `There is no session ${id} in ${storage.description}.`, { session: id })
+      if (!existed && deleted.purged) throw notFound(storage, id)
       open.remove(id)
       runHooks("delete", (hook) => hook.delete?.({ session: id }))
       return deleted

@@ -59,8 +59,6 @@ export interface PendingAppend {
   ready: Promise<void> | undefined
   /** When the last successful call of {@link putBlobs} began, by the session's clock. */
   putAt: number | undefined
-  /** Since the lines were sent last, the blobs were put again. */
-  renewed: boolean
   /** The turn whose first append this is. */
   readonly opens: RunningTurn | undefined
   diverged: Divergence | undefined

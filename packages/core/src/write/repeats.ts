@@ -75,8 +75,6 @@ export class Repeats {
    */
   missing(inputs: readonly NewEntry[], { repeats }: AppendOptions, known: KnownEntries): MissingRepeat | undefined {
     const { log } = this.#context.state
-    if (repeats !== undefined && repeats !== "end" && repeats !== "log")
-      throw new SessionError("invalid", '`repeats` must be "end" or "log".', { session: this.#context.id })
     for (const input of inputs) {
       const id: unknown = isObject(input) ? input["id"] : undefined
       if (typeof id !== "string" || known.has(id)) continue

@@ -10,7 +10,6 @@ import type { EntryLog } from "../log/entry-log.ts"
 import { tick } from "../storage/clock.ts"
 import { onAbort } from "../storage/signals.ts"
 import type { Head, Seq } from "../storage/contract.ts"
-import { areOld } from "./fresh-blobs.ts"
 import { applyRemote } from "./reconcile.ts"
 import {
   aborted,
@@ -37,6 +36,7 @@ import {
   storedBytes,
   storedLine,
 } from "./pending.ts"
+import { renewBlobs, withOldBlobs } from "./renew-blobs.ts"
 import { isHeldLine, type RemoteLines, type ResolveContext, resolveEnd } from "./resolve-outcome.ts"
 import type { AppendResult } from "./types.ts"
 import { type LogEnd, readEnd, writeLines } from "./writer.ts"
@@ -259,7 +259,7 @@ export class WriteQueue {
 
   async #renew(item: PendingAppend): Promise<void> {
     try {
-      await putAgain(item)
+      await item.putBlobs?.()
     } catch (error) {
       const index = this.#items.indexOf(item)
       if (index < 0) return
@@ -303,7 +303,6 @@ export class WriteQueue {
     const lines: string[] = state.head === undefined ? [encodeHeader(state.header)] : []
     for (const item of group) {
       if (item.outcome === "queued") item.outcome = "sent"
-      item.renewed = false
       item.lines ??= linesAt(item.entries, seq, state.log)
       for (const line of item.lines) lines.push(line)
       seq += item.entries.length
@@ -319,7 +318,7 @@ export class WriteQueue {
     const mayBeIn = written.kind === "committed" || written.mayBeIn
     try {
       // A collector may have removed the blobs before the lines arrived that name them.
-      if (mayBeIn && withOldBlobs(group, context) !== undefined) await renewAll(group, context)
+      if (mayBeIn && withOldBlobs(group, context) !== undefined) await renewBlobs(group, context)
       if (written.kind === "committed") this.#commit(group, written.head)
       else await this.#resolve(written.end)
     } catch (error) {
@@ -441,27 +440,6 @@ export class WriteQueue {
 function linesAt(entries: readonly PendingEntry[], from: Seq, log: EntryLog): string[] {
   let seq = from
   return entries.map((entry) => storedLine(entry, seq++, log))
-}
-
-/** The first append whose blobs were put so long ago that a collector may take them for unused, and were not put again since. */
-function withOldBlobs(items: readonly PendingAppend[], context: QueueContext): PendingAppend | undefined {
-  for (const item of items) {
-    if (item.putAt !== undefined && !item.renewed && areOld(item.putAt, context.now())) return item
-  }
-  return undefined
-}
-
-async function renewAll(items: readonly PendingAppend[], context: QueueContext): Promise<void> {
-  let old = withOldBlobs(items, context)
-  while (old !== undefined) {
-    await putAgain(old)
-    old = withOldBlobs(items, context)
-  }
-}
-
-async function putAgain(item: PendingAppend): Promise<void> {
-  await item.putBlobs?.()
-  item.renewed = true
 }
 
 function isWhollyQueued(item: PendingAppend): boolean {

@@ -32,7 +32,9 @@ export const MAX_FAILURES = 3
 const isShare: Check = (value) =>
   typeof value === "number" && value > 0 && value <= 1 ? undefined : " must be a number above 0 and at most 1."
 const isPruning: Check = (value) =>
-  typeof value === "boolean" || isObject(value) ? undefined : " must be true, false or an object with options of pruning."
+  typeof value === "boolean" || isObject(value)
+    ? undefined
+    : " must be true, false or an object with options of pruning."
 
 /** The names of the settings, and the checks of their values. */
 export const COMPACTION_OPTIONS: OptionChecks<CompactionSettings> = {

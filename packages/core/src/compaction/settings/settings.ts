@@ -2,7 +2,14 @@
 import type { Selection } from "../../context/select.ts"
 import type { KeepRule } from "../plan/cut-point.ts"
 import type { CompactionSettings } from "../types.ts"
-import { checkSettings, COMPACTION_OPTIONS, counterOf, MAX_FAILURES, type SettingsLayers, withPreset } from "./layers.ts"
+import {
+  checkSettings,
+  COMPACTION_OPTIONS,
+  counterOf,
+  MAX_FAILURES,
+  type SettingsLayers,
+  withPreset,
+} from "./layers.ts"
 import { PRESETS } from "./presets.ts"
 import { DEFAULT_WINDOW, windowOf } from "./windows.ts"
 

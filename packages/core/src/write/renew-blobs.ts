@@ -1,0 +1,29 @@
+/**
+ * When the blobs of lines that are not in the log yet must be put again: until the lines are there, a collector in another process takes
+ * the blobs for unused, and a process may be suspended at any point for longer than a collector waits.
+ */
+import type { PendingAppend } from "./pending.ts"
+
+/** Milliseconds. Far less than the day after which `collectBlobs` removes a blob that no log names, far more than a send usually takes. */
+const BLOBS_ARE_OLD = 60 * 60 * 1000
+
+/** `putAt`: when the put began. */
+export function areOld(putAt: number, now: number): boolean {
+  return now - putAt > BLOBS_ARE_OLD
+}
+
+interface Clock {
+  /** Milliseconds since the epoch. */
+  now(): number
+}
+
+/** The first append with old blobs. */
+export function withOldBlobs(items: readonly PendingAppend[], clock: Clock): PendingAppend | undefined {
+  for (const item of items) if (item.putAt !== undefined && areOld(item.putAt, clock.now())) return item
+  return undefined
+}
+
+/** Puts the old blobs of each append once. */
+export async function renewBlobs(items: readonly PendingAppend[], clock: Clock): Promise<void> {
+  for (const item of items) if (withOldBlobs([item], clock) !== undefined) await item.putBlobs?.()
+}
