@@ -15,7 +15,7 @@ export interface OptionTable {
 export type OptionChecks<O> = { readonly [Name in keyof O]-?: Check | OptionTable }
 
 /** Throws `invalid` for an option without a name in the table, and for a wrong value. `within`: the option that holds these, and a dot. */
-export function checkOptions(
+export function checkCallOptions(
   call: string,
   options: object,
   table: OptionTable,
@@ -40,7 +40,7 @@ export function checkValues(
     const check = table[name] as Check | OptionTable
     if (value === undefined) continue
     const path = within + name
-    if (typeof check === "object") checkOptions(call, value as object, check, about, `${path}.`)
+    if (typeof check === "object") checkCallOptions(call, value as object, check, about, `${path}.`)
     else {
       const problem = check(value)
       if (problem !== undefined) throw new SessionError("invalid", sentenceOf(path, problem, value), about)

@@ -4,7 +4,7 @@ import type { AutoCompactOptions, BranchSummaryOptions, CompactOptions } from ".
 import type { BlobLimits } from "../format/blobs.ts"
 import { SessionError } from "../format/errors.ts"
 import type { Extensions } from "../format/names.ts"
-import { checkOptions, type OptionChecks, type OptionTable } from "../format/options.ts"
+import { checkCallOptions, type OptionChecks, type OptionTable } from "../format/options.ts"
 import {
   arrayOf,
   type Check,
@@ -248,18 +248,18 @@ const EVENTS: { readonly [Name in keyof SessionEvents]: 1 } = {
 
 /** Throws `invalid` for a wrong option of a method of a session. */
 export function checkSessionCall(call: SessionCall, o: object, session: string): void {
-  checkOptions(call, o, SESSION[call], { session })
+  checkCallOptions(call, o, SESSION[call], { session })
 }
 
 /** Throws `invalid` for a wrong range of `entries`. */
 export function checkRange<R extends { readonly from?: number; readonly to?: number }>(range: R): R {
-  checkOptions("entries", range, { from: numberFrom(0), to: numberFrom(0) })
+  checkCallOptions("entries", range, { from: numberFrom(0), to: numberFrom(0) })
   return range
 }
 
 /** Throws `invalid` for wrong options of the summary of a branch. */
 export function checkSummaryOptions(o: object): void {
-  checkOptions("branchWithSummary", o, SUMMARY)
+  checkCallOptions("branchWithSummary", o, SUMMARY)
 }
 
 export function checkListener(event: unknown, listener: unknown): void {
@@ -279,9 +279,9 @@ export function checkFunction(what: string, value: unknown): void {
 /** Throws `invalid` for wrong options of `createSessions`. */
 export function checkSessionsOptions(o: SessionsOptions): void {
   const call = "createSessions"
-  checkOptions(call, o, SESSIONS)
+  checkCallOptions(call, o, SESSIONS)
   checkStorage(call, o.storage)
-  for (const hooks of [o.hooks ?? []].flat()) checkOptions(call, hooks, HOOKS, {}, "hooks.")
+  for (const hooks of [o.hooks ?? []].flat()) checkCallOptions(call, hooks, HOOKS, {}, "hooks.")
   if (o.compaction !== undefined) checkExclusive(o.compaction)
 }
 
@@ -292,7 +292,7 @@ export function withCheckedArguments(sessions: Sessions): Sessions {
     ...withChecks(sessions, REPOSITORY),
     pointers: withChecks(sessions.pointers, POINTERS, "pointers."),
     async *export(id, o = {}) {
-      checkOptions("export", o, EXPORT)
+      checkCallOptions("export", o, EXPORT)
       yield* sessions.export(id, o)
     },
   }
@@ -305,7 +305,7 @@ function withChecks<T>(target: T, calls: object, prefix = ""): T {
   const checked = tables.map(([name, [at, table]]): [string, AnyCall] => {
     const call = target[name as keyof T] as AnyCall
     const check: AnyCall = async (...args) => {
-      checkOptions(prefix + name, args[at] === undefined ? {} : (args[at] as object), table)
+      checkCallOptions(prefix + name, args[at] === undefined ? {} : (args[at] as object), table)
       return call(...args)
     }
     return [name, check]

@@ -1,6 +1,6 @@
 /** Pointers: named references to the last used session, for example one for each terminal. Stored as documents. */
 import { SessionError, hasCode } from "../format/errors.ts"
-import { checkOptions, type OptionChecks } from "../format/options.ts"
+import { checkCallOptions, type OptionChecks } from "../format/options.ts"
 import { isAnything, isString } from "../format/shape.ts"
 import { checkSessionId } from "../storage/checks.ts"
 import type { CallOptions, Doc, SessionStorage } from "../storage/contract.ts"
@@ -32,7 +32,7 @@ export function createPointers(storage: SessionStorage, checkOpen: () => void): 
   return {
     async set(name, pointer, o = {}) {
       checkOpen()
-      checkOptions("pointers.set", pointer, POINTER, {}, "pointer.")
+      checkCallOptions("pointers.set", pointer, POINTER, {}, "pointer.")
       const { session, cwd } = pointer
       checkSessionId(session)
       const key = keyOf(name)

@@ -4,7 +4,8 @@ import type { EntryLog } from "../../log/entry-log.ts"
 import { parentOf } from "../../log/path.ts"
 import type { SelectedEntry, Selection } from "../../context/select.ts"
 import type { Seq } from "../../storage/contract.ts"
-import { inWindow, optionsOfCompaction, resolveSettings, type SettingsInWindow } from "../settings/settings.ts"
+import { COMPACTION_OPTIONS } from "../settings/layers.ts"
+import { inWindow, resolveSettings, type SettingsInWindow } from "../settings/settings.ts"
 import type { CompactionSettings } from "../types.ts"
 import { reportedTokens } from "../../format/tokens.ts"
 
@@ -17,7 +18,7 @@ export function shouldCompact(
   contextWindow: number,
   settings: CompactionSettings = {},
 ): boolean {
-  checkOptions("shouldCompact", settings, optionsOfCompaction)
+  checkOptions("shouldCompact", settings, COMPACTION_OPTIONS)
   const inForce = inWindow(resolveSettings(settings), contextWindow)
   return inForce.enabled && isOver(inForce, contextTokens)
 }

@@ -1,6 +1,6 @@
 /** The options of pruning, their defaults and their checks. The reasons for the defaults are in `docs/context.md`. */
 import { SessionError } from "../../format/errors.ts"
-import { checkOptions, type OptionChecks } from "../../format/options.ts"
+import { checkCallOptions, type OptionChecks } from "../../format/options.ts"
 import { arrayOf, type Check, isAnything, isString, numberFrom } from "../../format/shape.ts"
 
 /** Sizes are UTF-16 units; an image counts as 4,800, by its tokens. Shares are of the window, in tokens. */
@@ -57,7 +57,7 @@ export const NOTICE_UNITS = 100
 /** The options with their defaults. Throws `invalid` if one is out of its range, or two contradict each other. */
 export function pruneSettings(o: PruneOptions | true): PruneSettings {
   const given = o === true ? {} : o
-  checkOptions("prune", given, OPTIONS)
+  checkCallOptions("prune", given, OPTIONS)
   const set = Object.entries(given).filter(([, value]) => value !== undefined)
   const s = { ...PRUNE_DEFAULTS, ...Object.fromEntries(set) } as PruneSettings
   if (s.trimHeadChars + s.trimTailChars + NOTICE_UNITS > s.trimOverChars)
