@@ -35,6 +35,7 @@ const groups: Readonly<Record<string, Group>> = {
   curves: async (quick) => (await import("./files/curves.ts")).curveScenarios(quick),
   peers: async (quick) => (await import("./peers/index.ts")).peerScenarios(quick),
   s3: async (quick) => (await import("./s3/index.ts")).s3Scenarios(quick),
+  sqlite: async (quick) => (await import("./sqlite/index.ts")).sqliteScenarios(quick),
   browser: async (quick) => (await import("./browser/index.ts")).browserScenarios(quick, values.engine as Engine),
 }
 

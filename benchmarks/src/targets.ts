@@ -28,6 +28,7 @@ export function outcomesOf(result: Result): readonly { readonly label: string; r
 }
 
 const files = "createFileStorage({ root })"
+const sqlite = "createSqliteStorage({ path })"
 
 /** The reasons for rows in which a peer is faster, found by profiling. */
 const PARSE =
@@ -147,6 +148,45 @@ export const targets: readonly Target[] = [
     raw: "getAll of 16 rows, prefetching the next, split, JSON.parse",
     options: "createIndexedDbStorage(); Chromium's profile on disk",
     checks: [ratio(0.85, "firefox", "webkit")],
+  },
+  {
+    id: "sqlite.append",
+    what: "a message of 2 KB at a time, each awaited, on the disk",
+    raw: "BEGIN IMMEDIATE, UPDATE, INSERT and COMMIT with the same driver, on the same file",
+    options: sqlite,
+    checks: [ratio(0.7)],
+  },
+  {
+    id: "sqlite.append.64",
+    what: "64 appenders on one session, on the disk",
+    raw: "the same transaction for every 64 lines",
+    options: sqlite,
+    checks: [ratio(0.8)],
+  },
+  {
+    id: "sqlite.replay.200mb",
+    what: "every entry of 200 MB",
+    raw: "SELECT of the same rows, JSON.parse of each line",
+    options: sqlite,
+    checks: [ratio(0.8)],
+  },
+  {
+    id: "sqlite.resume",
+    what: "open and context of a compacted session of 200 MB",
+    options: sqlite,
+    checks: [{ label: "10 ms or less", holds: ({ value }) => value <= 10 }],
+  },
+  {
+    id: "sqlite.list",
+    what: "the newest 50 of 10,000 sessions",
+    options: sqlite,
+    checks: [{ label: "5 ms or less", holds: ({ value }) => value <= 5 }],
+  },
+  {
+    id: "sqlite.size",
+    what: "the file after 20,000 appends of 2 KB and a checkpoint",
+    options: sqlite,
+    checks: [{ label: "at most 1.5 times the log", holds: ({ value }) => value <= 1.5 }],
   },
   {
     id: "s3.append",
