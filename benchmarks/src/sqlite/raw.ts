@@ -16,9 +16,9 @@ export interface Raw {
 type Library = Readonly<Record<string, new (path: string) => Raw>>
 
 export function open(path: string): Raw {
-  const [module, name] = "Bun" in globalThis ? ["bun:sqlite", "Database"] : ["node:sqlite", "DatabaseSync"]
-  const library = process.getBuiltinModule(module as string) as unknown as Library
-  const Database = library[name as string] as Library[string]
+  const isBun = "Bun" in globalThis
+  const library = process.getBuiltinModule(isBun ? "bun:sqlite" : "node:sqlite") as unknown as Library
+  const Database = library[isBun ? "Database" : "DatabaseSync"] as Library[string]
   return new Database(path)
 }
 
