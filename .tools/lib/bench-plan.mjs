@@ -1,5 +1,17 @@
 /** In the order of the report. */
-export const groups = ["append", "replay", "resume", "list", "compaction", "curves", "peers", "s3", "sqlite", "browser"]
+export const groups = [
+  "append",
+  "replay",
+  "resume",
+  "list",
+  "checkpoints",
+  "compaction",
+  "curves",
+  "peers",
+  "s3",
+  "sqlite",
+  "browser",
+]
 export const engines = ["chromium", "firefox", "webkit"]
 export const runtimes = ["node", "bun", "deno"]
 

@@ -5,11 +5,13 @@ import { manifest } from "../lib/workspace.mjs"
 /** Kills processes of all three runtimes, and looks for what they had acknowledged in another process. Each round is one test. */
 export const crash = killing("fs", "test:crash", 200, /^acknowledged [1-9]\d*, lost 0, corrupt 0$/m)
 export const sqliteCrash = killing("sqlite", "test:sqlite-crash", 20, /^acknowledged [1-9]\d*, lost 0, doubled 0$/m)
+const SOUND = /^killed [1-9]\d* of \d+ rounds, without backup 0, half written 0$/m
+export const checkpointsCrash = killing("checkpoints", "test:checkpoints-crash", 24, SOUND)
 
 /** `rounds` are enough to interrupt each operation several times; the script with `--rounds N` runs more. */
-function killing(adapter, script, rounds, whole) {
+function killing(what, script, rounds, whole) {
   return {
-    name: `crash:${adapter}`,
+    name: `crash:${what}`,
     absent: async () => (await absent.node()) ?? (await absent.bun()) ?? (await absent.deno()),
     async run() {
       const { code, output } = await runScript(`${manifest.scripts[script]} --rounds ${rounds}`)

@@ -2,7 +2,7 @@ import { absent, olderNodes } from "../lib/runtimes.mjs"
 import { benchmarks } from "./benchmarks.mjs"
 import { browser, browserCrash, page } from "./browsers.mjs"
 import { buildCheck, packedChecks, scriptCheck } from "./checks.mjs"
-import { crash, sqliteCrash } from "./crash.mjs"
+import { checkpointsCrash, crash, sqliteCrash } from "./crash.mjs"
 import { entries, olderEntries, processes } from "./entries.mjs"
 import { browserAgent } from "./examples.mjs"
 import { fuzz } from "./fuzz.mjs"
@@ -52,6 +52,7 @@ export const steps = [
   processes(),
   crash,
   sqliteCrash,
+  checkpointsCrash,
   fuzz,
   linear("files"),
   linear("idb"),

@@ -31,6 +31,7 @@ const groups: Readonly<Record<string, Group>> = {
   replay: async (quick) => (await import("./files/replay.ts")).replayScenarios(quick),
   resume: async (quick) => (await import("./files/resume.ts")).resumeScenarios(quick),
   list: async (quick) => (await import("./files/list.ts")).listScenarios(quick),
+  checkpoints: async (quick) => (await import("./files/checkpoints.ts")).checkpointsScenarios(quick),
   compaction: async (quick) => (await import("./compaction.ts")).compactionScenarios(quick),
   curves: async (quick) => (await import("./files/curves.ts")).curveScenarios(quick),
   peers: async (quick) => (await import("./peers/index.ts")).peerScenarios(quick),

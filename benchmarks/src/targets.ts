@@ -127,6 +127,14 @@ export const targets: readonly Target[] = [
     ],
   },
   {
+    id: "checkpoints.begin",
+    what: "the snapshot at the start of a turn, with 1,000 tracked files of which one was edited, after 100 turns",
+    raw: "lstat of each file, and a copy of the edited one",
+    options: "createCheckpoints with a file storage, all defaults",
+    checks: [{ label: "30 ms or less", holds: ({ value }) => value <= 30 }],
+    bound: "It also reads the heads of 100 snapshots, and puts a blob and a document, each synced to the disk.",
+  },
+  {
     id: "compaction.100k",
     what: "cut point and preparation over 100,000 messages of 200 bytes",
     raw: "adding up the lengths of their texts",

@@ -5,7 +5,16 @@
 import { type CallOptions, type SessionStorage, StorageError } from "@sessions/core/storage"
 import { forEachOf } from "../for-each-of.ts"
 import type { FileRecord } from "../record.ts"
-import { decode, type DocumentContent, encode, keyOf, parseKey, prefixOf, type SnapshotHead } from "./format.ts"
+import {
+  decode,
+  type DocumentContent,
+  type DocumentKey,
+  encode,
+  keyOf,
+  parseKey,
+  prefixOf,
+  type SnapshotHead,
+} from "./format.ts"
 import { deleteDocument, putDocument } from "./put.ts"
 
 export interface StoredSnapshot {
@@ -22,15 +31,17 @@ interface Document extends DocumentContent {
 const DOCUMENT_RECORDS = 200
 /** Documents that are read at once. */
 const CONCURRENT = 16
-/** More repetitions than any race of processes on one session lasts. */
-const ATTEMPTS = 20
+/** Each repetition means that another process has changed something meanwhile; no race lasts so long. */
+const ATTEMPTS = 100
 
 export class SnapshotDocuments {
   readonly #storage: SessionStorage
   readonly #session: string
   /** By snapshot, in ascending order, and number. */
-  #documents = new Map<string, Map<number, Document>>()
+  #documents = new Map<string, ReadonlyMap<number, Document>>()
   #snapshots: readonly StoredSnapshot[] | undefined
+  /** What documents say together. They are in a new map once one of them changes. */
+  readonly #merged = new WeakMap<ReadonlyMap<number, Document>, StoredSnapshot>()
 
   constructor(storage: SessionStorage, session: string) {
     this.#storage = storage
@@ -39,16 +50,13 @@ export class SnapshotDocuments {
 
   /** Oldest first, as last read. One that is being evicted is included: its records are still needed. */
   get snapshots(): readonly StoredSnapshot[] {
-    return (this.#snapshots ??= [...this.#documents].flatMap(([id, documents]) => {
-      const head = documents.get(0)?.head
-      return head === undefined ? [] : [{ id, head, files: filesOf(documents) }]
-    }))
+    return (this.#snapshots ??= [...this.#documents].flatMap(([id, documents]) => this.#merge(id, documents) ?? []))
   }
 
   /** Reads all documents. Eviction moves records to newer snapshots, so if a document disappears meanwhile all are read again. */
   async load(o: CallOptions = {}): Promise<void> {
     for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
-      const found = await this.#readAll(o)
+      const found = await this.#read(prefixOf(this.#session), o)
       if (found === undefined) continue
       this.#documents = found
       this.#snapshots = undefined
@@ -79,7 +87,7 @@ export class SnapshotDocuments {
       const added = [...files].filter(([path]) => !has(path))
       if (added.length === 0) return true
       if (await this.#extend(id, documents, first as Document & { head: SnapshotHead }, new Map(added))) return true
-      await this.load()
+      await this.#reload(id)
     }
     throw busy(this.#session)
   }
@@ -139,19 +147,21 @@ export class SnapshotDocuments {
   /** Full documents are put before the one with the head. It alone says that records were added. */
   async #extend(
     id: string,
-    documents: Map<number, Document>,
+    documents: ReadonlyMap<number, Document>,
     first: Document & { readonly head: SnapshotHead },
     added: ReadonlyMap<string, FileRecord>,
   ): Promise<boolean> {
     const [last = new Map(), ...full] = inDocuments(new Map([...first.files, ...added]))
+    const all = new Map(documents)
     for (const part of full) {
-      const number = Math.max(...documents.keys()) + 1
+      const number = Math.max(...all.keys()) + 1
       const key = keyOf(this.#session, { snapshot: id, number })
       const content = { files: part }
       const version = await putDocument(this.#storage, key, encode(content), null)
       if (version === undefined) return false
-      documents.set(number, { ...content, version })
+      all.set(number, { ...content, version })
     }
+    this.#documents.set(id, all)
     return this.#replace(id, { head: first.head, files: last }, first)
   }
 
@@ -159,7 +169,7 @@ export class SnapshotDocuments {
     const key = keyOf(this.#session, { snapshot: id, number: 0 })
     const version = await putDocument(this.#storage, key, encode(content), expect)
     if (version === undefined) return false
-    this.#documents.get(id)?.set(0, { ...content, version })
+    this.#documents.set(id, new Map(this.#documents.get(id)).set(0, { ...content, version }))
     this.#snapshots = undefined
     return true
   }
@@ -171,26 +181,53 @@ export class SnapshotDocuments {
     throw new StorageError("conflict", `There is a document ${key} already; begin again.`, { at: key })
   }
 
-  /** Undefined if a document was deleted between the list and its reading. */
-  async #readAll(o: CallOptions): Promise<Map<string, Map<number, Document>> | undefined> {
+  #merge(id: string, documents: ReadonlyMap<number, Document>): StoredSnapshot | undefined {
+    const head = documents.get(0)?.head
+    if (head === undefined) return undefined
+    const merged = this.#merged.get(documents) ?? { id, head, files: filesOf(documents) }
+    this.#merged.set(documents, merged)
+    return merged
+  }
+
+  async #reload(id: string): Promise<void> {
+    const documents = (await this.#read(`${prefixOf(this.#session)}${id}.`, {}))?.get(id)
+    // One that is partly deleted is being evicted.
+    if (documents === undefined) this.#documents.delete(id)
+    else this.#documents.set(id, documents)
+    this.#snapshots = undefined
+  }
+
+  /** By snapshot; undefined if a document was deleted between the list and its reading. */
+  async #read(prefix: string, o: CallOptions): Promise<Map<string, ReadonlyMap<number, Document>> | undefined> {
     const found = new Map<string, Map<number, Document>>()
-    const keys = await this.#keys(prefixOf(this.#session), o)
+    const keys = await this.#keys(prefix, o)
     const read = new Map<string, Document>()
     await forEachOf(keys, CONCURRENT, async (key) => {
-      const stored = await this.#storage.docs.get(key, o)
-      if (stored === undefined) return
-      const { snapshot, number } = parseKey(this.#session, key) as { snapshot: string; number: number }
+      const { snapshot, number } = parseKey(this.#session, key) as DocumentKey
       const known = this.#documents.get(snapshot)?.get(number)
-      const isKnown = known?.version === stored.version
-      read.set(key, isKnown ? known : { ...decode(key, stored.text), version: stored.version })
+      // Only the document with the head is ever put again.
+      if (known !== undefined && number > 0) read.set(key, known)
+      else {
+        const stored = await this.#storage.docs.get(key, o)
+        const isKnown = known !== undefined && known.version === stored?.version
+        if (stored !== undefined)
+          read.set(key, isKnown ? known : { ...decode(key, stored.text), version: stored.version })
+      }
     })
     if (read.size < keys.length) return undefined
     for (const key of keys) {
-      const { snapshot, number } = parseKey(this.#session, key) as { snapshot: string; number: number }
+      const { snapshot, number } = parseKey(this.#session, key) as DocumentKey
       const documents = found.get(snapshot) ?? new Map<number, Document>()
       found.set(snapshot, documents.set(number, read.get(key) as Document))
     }
-    return found
+    return new Map([...found].map(([id, documents]) => [id, this.#unchanged(id, documents) ?? documents]))
+  }
+
+  /** The known documents of a snapshot, if they are the same. */
+  #unchanged(id: string, documents: ReadonlyMap<number, Document>): ReadonlyMap<number, Document> | undefined {
+    const known = this.#documents.get(id)
+    const isSame = known?.size === documents.size && [...documents].every(([number, one]) => known.get(number) === one)
+    return isSame ? known : undefined
   }
 
   /** In ascending order, and so by snapshot. */

@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto"
 import type { Stats } from "node:fs"
 import { resolve, sep } from "node:path"
 import { SessionError } from "@sessions/core"
-import { checkPath } from "../path.ts"
+import { checkParts } from "../path.ts"
 import type { FileStat, WorkFiles } from "../types.ts"
 import { createFolders, type Folder, type Folders, refused } from "./folder.ts"
 import { CREATE_FILE, codeOf, isMissing, OPEN_FILE, type System, SYSTEM } from "./system.ts"
@@ -29,6 +29,8 @@ export function workFilesOn(system: System, given: string): WorkFiles {
     const real = system.realpathSync(root)
     return (opened = { real, folders: createFolders(system, real) })
   }
+  /** Folders that are no links. Kept for one tick, in which the files of a whole snapshot are looked at. */
+  const folders = new Set<string>()
   /** Folders in which temporary files of dead processes were looked for. */
   const swept = new Set<string>()
 
@@ -50,15 +52,16 @@ export function workFilesOn(system: System, given: string): WorkFiles {
     async stat(path) {
       const parts = partsOf(path)
       let at = use().real
-      for (const [index, part] of parts.entries()) {
+      for (const part of parts.slice(0, -1)) {
         at = at.endsWith(sep) ? at + part : at + sep + part
+        if (folders.has(at)) continue
         const stat = system.lstatSync(at, { throwIfNoEntry: false })
-        if (stat === undefined) return { kind: "absent" }
-        if (index === parts.length - 1) return toFileStat(stat)
-        if (stat.isSymbolicLink()) return { kind: "other" }
-        if (!stat.isDirectory()) return { kind: "absent" }
+        if (stat?.isSymbolicLink() === true) return { kind: "other" }
+        if (stat?.isDirectory() !== true) return { kind: "absent" }
+        if (folders.size === 0) setImmediate(() => folders.clear())
+        folders.add(at)
       }
-      return { kind: "other" }
+      return statAt(system, at + sep + (parts.at(-1) as string))
     },
 
     async read(path) {
@@ -72,6 +75,7 @@ export function workFilesOn(system: System, given: string): WorkFiles {
     },
 
     async write(path, bytes, { mode } = {}) {
+      folders.clear()
       within(path, true, undefined, (folder, name) => {
         const place = path.slice(0, -name.length)
         if (!swept.has(place)) sweep(system, folder)
@@ -99,19 +103,29 @@ export function workFilesOn(system: System, given: string): WorkFiles {
 /** Permissions; not the bits that give a program the rights of its owner. */
 const MODE_BITS = 0o777
 const HAS_MODES = process.platform !== "win32"
-const READ_BYTES = 1_048_576
 
 const TEMPORARY = ".sessions-rewind-"
 /** The id of the process that writes it, so that one that was killed is known. */
 const TEMPORARY_NAME = /^\.sessions-rewind-(\d+)-[0-9a-f]{16}$/
 
-function partsOf(path: string): string[] {
-  const parts = checkPath(path).split("/")
+function partsOf(path: string): readonly string[] {
+  const parts = checkParts(path)
   // On Windows these would lead to another folder, drive or stream.
   if (sep === "\\" && parts.some((part) => /[\\:]/.test(part))) {
     throw new SessionError("invalid", `${JSON.stringify(path)} has a character that Windows takes for a separator.`)
   }
   return parts
+}
+
+function statAt(system: System, at: string): FileStat {
+  try {
+    const stat = system.lstatSync(at, { throwIfNoEntry: false })
+    return stat === undefined ? { kind: "absent" } : toFileStat(stat)
+  } catch (error) {
+    // A file took the place of a folder within the tick.
+    if (codeOf(error) === "ENOTDIR") return { kind: "absent" }
+    throw error
+  }
 }
 
 function toFileStat(stat: Stats): FileStat {
@@ -127,16 +141,24 @@ function readFile(system: System, folder: Folder, at: string): Uint8Array | unde
     const stat = system.fstatSync(descriptor)
     if (!stat.isFile()) throw refused(at, "is not a file")
     folder.check()
-    const chunks: Uint8Array[] = []
-    for (let size = stat.size + 1; ; size = READ_BYTES) {
-      const chunk = new Uint8Array(size)
-      const count = system.readSync(descriptor, chunk, 0, size, null)
-      if (count === 0) return Buffer.concat(chunks)
-      chunks.push(chunk.subarray(0, count))
+    // One byte more than it should have, to find its end.
+    let bytes = new Uint8Array(stat.size + 1)
+    for (let length = 0; ; ) {
+      const count = system.readSync(descriptor, bytes, length, bytes.length - length, null)
+      if (count === 0) return bytes.subarray(0, length)
+      length += count
+      if (length === bytes.length) bytes = grown(bytes)
     }
   } finally {
     system.closeSync(descriptor)
   }
+}
+
+/** For a file that grows while it is read. */
+function grown(bytes: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> {
+  const larger = new Uint8Array(bytes.length * 2)
+  larger.set(bytes)
+  return larger
 }
 
 function openOrMissing(system: System, at: string): number | undefined {
