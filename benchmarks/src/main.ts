@@ -30,6 +30,7 @@ const groups: Readonly<Record<string, Group>> = {
   ],
   replay: async (quick) => (await import("./files/replay.ts")).replayScenarios(quick),
   resume: async (quick) => (await import("./files/resume.ts")).resumeScenarios(quick),
+  stalls: async (quick) => (await import("./files/stalls.ts")).stallScenarios(quick),
   list: async (quick) => (await import("./files/list.ts")).listScenarios(quick),
   checkpoints: async (quick) => (await import("./files/checkpoints.ts")).checkpointsScenarios(quick),
   compaction: async (quick) => (await import("./compaction.ts")).compactionScenarios(quick),

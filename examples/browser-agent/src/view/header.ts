@@ -80,7 +80,7 @@ export function createHeader(
   async function remove(info: SessionInfo): Promise<void> {
     const sure = await confirm({
       title: `Delete “${titleOf(info)}”?`,
-      text: `${count(info.messageCount, "message")} on all branches. This cannot be undone; export the session first if you may want it back.`,
+      text: `${count(info.messageCount, "message")} on all branches, tool calls and results included. This cannot be undone; export the session first if you may want it back.`,
       yes: "Delete",
     })
     if (!sure) return

@@ -90,7 +90,8 @@ function toItem(info: SessionInfo, { openId, turns }: State): Item {
     title: titleOf(info),
     when: ago(info.lastMessageAt),
     exact: info.lastMessageAt,
-    messages: count(info.messageCount, "message"),
+    // The log counts every message; a question may need several calls and results.
+    messages: `${count(info.messageCount, "message")} with tool calls`,
     current: info.id === openId,
     working: turns.has(info.id),
   }

@@ -119,7 +119,7 @@ function recount({ deps, session, guard }: Reading, found: Part): Part {
 function notUtf8(session: string, path: string, offset: number): StorageError {
   return new StorageError(
     "corrupt",
-    `The line at byte ${offset} of ${path} is not UTF-8, so session ${session} cannot be read there; it is left as it is.`,
+    `The line at byte ${offset} of ${path} is not UTF-8, so session ${session} cannot be read there. It is left as it is: \`verify\` names each such line, and an import of the file keeps the others.`,
     { session, at: `${path}:${offset}` },
   )
 }
