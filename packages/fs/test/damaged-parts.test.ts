@@ -121,6 +121,28 @@ test.each(["before it is opened", "while it is open"])(
   },
 )
 
+test("a number that was changed in `metadata.json` or in the index of a part changes no answer", async () => {
+  const root = makeRoot()
+  const { storage } = openAt(root, OPTIONS)
+  await fill(storage, "a", LINES)
+  await storage[Symbol.asyncDispose]()
+  const folder = join(root, "a")
+  for (const name of fs.readdirSync(folder).filter((one) => /metadata\.json$|\.marks$/.test(one))) {
+    const path = join(folder, name)
+    const whole = fs.readFileSync(path, "utf8")
+    for (const { index } of whole.matchAll(/\d/g)) {
+      const digit = whole[index] === "1" ? "2" : "1"
+      fs.writeFileSync(path, whole.slice(0, index) + digit + whole.slice(index + 1))
+      const again = openAt(root, OPTIONS).storage
+      const window = { before: LINES, maxBytes: 100_000 }
+      const found = [await linesOf(again, "a"), await linesOf(again, "a", window), (await again.head("a"))?.next]
+      expect(found, `${name}, byte ${index}`).toEqual([linesTo(LINES), linesTo(LINES), LINES])
+      await again[Symbol.asyncDispose]()
+    }
+    fs.writeFileSync(path, whole)
+  }
+})
+
 test("verify and export report a part with a line too many, and verify names no line of another part", async () => {
   const root = makeRoot()
   const options = { maxPartBytes: 1_500 }

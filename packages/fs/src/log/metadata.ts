@@ -8,6 +8,7 @@ import type { FileStat, Files } from "../disk/files.ts"
 import { below, IDENTITY_FILE, METADATA_FILE, parsePartName } from "../disk/layout.ts"
 import { readDerived, replaceFile } from "../disk/small-files.ts"
 import { readIdentity } from "./identity.ts"
+import { checksum } from "./sparse-index.ts"
 import { isOldEnough, isSameFile } from "./stat-cache.ts"
 
 export interface StoredInfo {
@@ -28,6 +29,8 @@ export interface Metadata {
    * version 0.1; a listing then reads the log.
    */
   readonly of?: readonly [identity: string, last: string]
+  /** 32 bits over the numbers above: with wrong ones, reads would fail or give other lines. Missing in files of version 0.1. */
+  readonly sum?: number
 }
 
 /** Changes whenever a file is written to, replaced or put back: inode, times in milliseconds, and size. */
@@ -88,7 +91,7 @@ export function createMetadataCache(files: Files): MetadataCache {
 /** `last` is the file of the last part as the caller knows it to be; without it, the row is not used by listings. */
 export function writeMetadata(files: Files, folder: string, metadata: Metadata, last?: FileStat): void {
   const of = last === undefined ? undefined : tagsOf(files, folder, metadata.log, last)
-  const row = of === undefined ? metadata : { ...metadata, of }
+  const row = { ...metadata, ...(of === undefined ? {} : { of }), sum: sumOf(metadata) }
   replaceFile(files, below(folder, METADATA_FILE), `${JSON.stringify(row)}\n`)
 }
 
@@ -112,9 +115,15 @@ function isMetadata(value: Metadata | null): value is Metadata {
       (part) => typeof part?.name === "string" && isCount(part.bytes) && parsePartName(part.name)?.from === part.from,
     ) &&
     (value.check === undefined || isCount(value.check)) &&
+    (value.sum === undefined || value.sum === sumOf(value)) &&
     (value.of === undefined || (Array.isArray(value.of) && value.of.length === 2)) &&
     (value.info === undefined || (typeof value.info?.text === "string" && isCount(value.info.next)))
   )
+}
+
+function sumOf({ log, next, bytes, parts, check }: Metadata): number {
+  const numbers = [log, next, bytes, parts.map((part) => [part.name, part.from, part.bytes]), check]
+  return checksum(Buffer.from(JSON.stringify(numbers)))
 }
 
 function isCount(value: number): boolean {

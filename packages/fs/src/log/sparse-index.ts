@@ -83,13 +83,20 @@ export function saveIndex(
   const rows = offsets
     .filter((line, index) => line.offset > (offsets[index - 1]?.offset ?? 0))
     .map((line) => [line.offset, line.seq, checkBefore(files, fd, line.offset)])
-  replaceFile(files, below(folder, toIndexName(part)), `${JSON.stringify({ marks: rows })}\n`)
+  replaceFile(files, below(folder, toIndexName(part)), `${JSON.stringify({ marks: rows, check: checkRows(rows) })}\n`)
+}
+
+/** A damaged row would give other lines than those asked for. */
+function checkRows(rows: unknown): number {
+  return checksum(Buffer.from(JSON.stringify(rows)))
 }
 
 function parseIndex(text: string | undefined): CheckedLineOffset[] {
   if (text === undefined) return []
   try {
-    const { marks } = JSON.parse(text) as { marks: unknown[] }
+    const { marks, check } = JSON.parse(text) as { marks: unknown[]; check?: unknown }
+    // Files of version 0.1 have no checksum.
+    if (check !== undefined && check !== checkRows(marks)) return []
     return marks.map((row) => {
       const [offset, seq, check] = row as unknown[]
       if (!Number.isSafeInteger(offset) || !Number.isSafeInteger(seq) || !Number.isSafeInteger(check)) throw new Error()
