@@ -47,6 +47,22 @@ for (const [change, apply] of Object.entries(changes)) {
   })
 }
 
+test("a row that does not begin with a number is `corrupt`", async () => {
+  for (const from of [undefined, "0", { toString: 1, valueOf: 1 }, 0.5]) {
+    const database = await filled()
+    const keys = await raw(database, ["log"], (tx) => tx.objectStore("log").getAllKeys())
+    for (const key of [keys[0], keys.at(-1)] as IDBValidKey[]) {
+      const row = await raw<object>(database, ["log"], (tx) => tx.objectStore("log").get(key))
+      await raw(database, ["log"], (tx) => tx.objectStore("log").put({ ...row, from }, key))
+      const storage = open(database)
+      await expect(readAll(storage, "s")).rejects.toMatchObject({ code: "corrupt" })
+      const window = { before: LINES, maxBytes: 1_000_000 }
+      await expect(collect(storage.read("s", window))).rejects.toMatchObject({ code: "corrupt" })
+      await raw(database, ["log"], (tx) => tx.objectStore("log").put(row, key))
+    }
+  }
+})
+
 test("a range that ends within a merged row is read", async () => {
   const database = await filled()
   const storage = open(database)

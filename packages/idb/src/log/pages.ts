@@ -88,7 +88,8 @@ interface LoadedSpan {
 async function toPage(tx: ReadTransaction, head: HeadRow, loaded: LoadedSpan, target: ReadTarget): Promise<Page> {
   const { from, span, rows, planned } = loaded
   const last = rows.at(-1)
-  if (last === undefined || (rows[0]?.from ?? 0) > from) throw missingLine(from)
+  const isNumbered = Number.isSafeInteger(rows[0]?.from) && Number.isSafeInteger(last?.from)
+  if (last === undefined || !isNumbered || (rows[0]?.from ?? 0) > from) throw missingLine(from)
   const end = last.from + linesOf(last, last.from).length
   if (end === target.to) return { from, to: end, rows }
   if (planned?.from === end) return { from, to: end, rows, next: planned }
