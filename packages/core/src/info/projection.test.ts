@@ -88,6 +88,13 @@ test("tips that are not known stay unknown, and everything else is projected", (
   expect(startProjection({}, "l").tips).toEqual(NO_TIPS)
 })
 
+test("information has a valid time, whatever time a damaged head has", () => {
+  for (const updatedAt of [1e300, 2 ** 53 - 1, -1e300, Number.NaN, Number.POSITIVE_INFINITY]) {
+    const { updatedAt: time } = toSessionInfo("s", startProjection({}, "l"), { ...head, updatedAt })
+    expect(Number.isNaN(Date.parse(time))).toBe(false)
+  }
+})
+
 test("enough prompts are remembered that deleting two of the first three loses nothing", () => {
   const projection = projected([
     user("a", "1"),

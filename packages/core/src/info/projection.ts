@@ -250,6 +250,9 @@ export function fitsLog(projection: InfoProjection, log: string, entryAt: Entry 
   return projection.log === log && (entryAt?.id ?? "") === projection.to.id
 }
 
+/** Of a `Date`, in milliseconds since 1970. */
+const LATEST_TIME = 8.64e15
+
 /** `open`: the tips that are open to a session whose leaf is not the log's last entry. */
 export function toSessionInfo(
   id: string,
@@ -257,7 +260,8 @@ export function toSessionInfo(
   head: HeadInfo,
   open: OpenTips | undefined = openTipsOf(projection),
 ): SessionInfo {
-  const updatedAt = Math.max(head.updatedAt, 0)
+  // A damaged head may have any number.
+  const updatedAt = Math.min(Math.max(head.updatedAt || 0, 0), LATEST_TIME)
   const source = projection.userTitle !== undefined ? "user" : projection.autoTitle !== undefined ? "auto" : undefined
   const newest = projection.lastMessageAt ?? projection.createdAt
   return {
