@@ -70,7 +70,12 @@ function windowStart(tx: Connection, n: number, before: Seq, maxBytes: number, s
   let from = before
   let left = maxBytes
   for (const row of tx.query<{ seq: number; lines: number; bytes: number }>(BACKWARDS).iterate(n, before)) {
-    const isWhole = row.seq + row.lines <= before
+    const end = row.seq + row.lines
+    if (from === before ? end < from : end !== from) {
+      if (from === before) throw missing(session, before - 1)
+      return from
+    }
+    const isWhole = end <= before
     if (isWhole && row.bytes <= left && maxBytes > MAX_CHUNK_BYTES) {
       left -= row.bytes
       from = row.seq

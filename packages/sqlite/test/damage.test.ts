@@ -2,6 +2,26 @@
 import { expect, test } from "vitest"
 import { connectTo, fill, linesOf, linesTo, newPath, openAt } from "./helpers.ts"
 
+test("a row with another seq gives no window other lines than those at its seqs", async () => {
+  const path = newPath()
+  const storage = openAt(path)
+  const { log } = await storage.append("a", linesTo(5), { expect: 0 })
+  await storage.append("a", linesTo(10).slice(5), { expect: { next: 5, log } })
+  connectTo(path).exec("UPDATE batch SET seq = 3 WHERE seq = 5")
+  for (const maxBytes of [10, 50, 1_000_000]) {
+    let before = 8
+    while (before > 3) {
+      const window = storage.read("a", { before, maxBytes })
+      const chunk = await window[Symbol.asyncIterator]()
+        .next()
+        .catch(() => undefined)
+      if (chunk === undefined || chunk.done === true) break
+      expect(chunk.value.from).toBeGreaterThanOrEqual(3)
+      before = chunk.value.from
+    }
+  }
+})
+
 test.each([
   ["a row is missing in the middle", "DELETE FROM batch WHERE seq = 2", 2],
   ["the first row is missing", "DELETE FROM batch WHERE seq = 0", 0],
