@@ -55,6 +55,13 @@ export async function writingCalls(sessions: Sessions, id: string): Promise<read
   return defects
 }
 
+/** Imports the text of a log, of any version, as a new session. */
+export async function importingCall(sessions: Sessions, text: string): Promise<readonly string[]> {
+  const defects: string[] = []
+  await attempt(defects, "import", () => sessions.import(text))
+  return defects
+}
+
 async function attempt(defects: string[], name: string, call: () => Promise<unknown>): Promise<void> {
   try {
     await call()

@@ -94,7 +94,7 @@ const PAYLOADS: readonly Json[] = [
 const idOf = (seq: number): string => `01K8ZQ4Y9G0000000000000${String(seq).padStart(3, "0")}`
 
 /** The records of a log of this version, the header first. Entries of version 1 have no ids. */
-export function oneOfEach(version: 1 | 3 | 4): readonly Json[] {
+export function oneOfEach(version: 1 | 2 | 3 | 4): readonly Json[] {
   const header = {
     type: "session",
     ...(version === 4 ? { format: "@sessions" } : {}),

@@ -1,0 +1,61 @@
+/** Faults that the fuzzer must find: a guard or a check is removed from a source file while it is loaded. No file is changed. */
+
+export interface Fault {
+  readonly name: string
+  /** From the root of the repository. */
+  readonly file: string
+  /** Each text is in the file once. */
+  readonly edits: readonly (readonly [text: string, replacement: string])[]
+}
+
+export const FAULTS: readonly Fault[] = [
+  {
+    name: "content blocks are not checked",
+    file: "packages/core/src/context/content.ts",
+    edits: [["return valid ? content : undefined", "return content"]],
+  },
+  {
+    name: "values of stored records are taken for texts",
+    file: "packages/core/src/format/stored-text.ts",
+    edits: [['value === null ? "" : toJson(value)', 'value === null ? "" : String(value)']],
+  },
+  {
+    name: "files: the offsets in the index of a part are not checked",
+    file: "packages/fs/src/log/sparse-index.ts",
+    edits: [
+      ["if (check !== undefined && check !== checkRows(marks)) return []", ""],
+      ["if (checkBefore(files, fd, last.offset) !== last.check) return [first]", ""],
+      ["stored.filter((line) => line.offset <= size)", "stored"],
+    ],
+  },
+  {
+    name: "files: the numbers in metadata.json are not checked",
+    file: "packages/fs/src/log/metadata.ts",
+    edits: [["(value.sum === undefined || value.sum === sumOf(value)) &&", ""]],
+  },
+  {
+    name: "files: the lines of a part are not counted",
+    file: "packages/fs/src/read/part.ts",
+    edits: [
+      ["if (seq > to) break", ""],
+      ["deps.damaged.add(path, fd)", "return"],
+    ],
+  },
+  {
+    name: "s3: the lines of a segment are not counted",
+    file: "packages/s3/src/read/segment-lines.ts",
+    edits: [["if (seq !== range.seq + range.lines) throw", "if (false) throw"]],
+  },
+  {
+    name: "idb: the lines of a row are not counted",
+    file: "packages/idb/src/log/pages.ts",
+    edits: [["if (after === end) return", "if (after !== undefined) return"]],
+  },
+  {
+    name: "sqlite: the lines of a row are not counted",
+    file: "packages/sqlite/src/lines.ts",
+    edits: [
+      ["if (lines.length === count && body.at(-1) === LF) return lines", "if (count !== undefined) return lines"],
+    ],
+  },
+]
