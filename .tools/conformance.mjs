@@ -14,7 +14,9 @@ const { values } = parseArgs({
   options: { adapter: { type: "string" }, runtime: { type: "string" }, readme: { type: "boolean", default: false } },
 })
 const groups = ["conformance", "browser", "s3", "postgres"]
-const suites = steps.filter(({ name }) => groups.includes(name.split(":")[0]) && name !== "s3:simulation")
+const suites = steps.filter(
+  ({ name }) => groups.includes(name.split(":")[0]) && !["s3:simulation", "postgres:crash"].includes(name),
+)
 const wanted = suites.filter(({ name }) => values.runtime === undefined || name.endsWith(`:${values.runtime}`))
 // An adapter has the name of its folder, the example in `adapter-NAME` that of its subject.
 const folders = new Map(

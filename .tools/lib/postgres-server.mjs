@@ -1,6 +1,6 @@
 // Starts a real PostgreSQL server on a socket in a temporary folder, with fsync, as a user without privileges, which PostgreSQL demands.
 import { execFileSync, spawn } from "node:child_process"
-import { chmodSync, chownSync, mkdtempSync, openSync, readFileSync, rmSync } from "node:fs"
+import { chmodSync, chownSync, mkdtempSync, openSync, readdirSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
@@ -77,17 +77,48 @@ export async function startServer({ settings = {}, folder = mkdtempSync(join(tmp
   return {
     url: `postgres://postgres@localhost/postgres?host=${encodeURIComponent(folder)}`,
     folder,
-    /** Kills the server without any warning, and starts it again on the same data. */
+    /** Kills the server and the processes of its connections without any warning, and starts it again on the same data. */
     async crash() {
       const dead = new Promise((resolve) => child.once("exit", resolve))
+      const connections = childrenOf(child.pid)
       child.kill("SIGKILL")
+      for (const pid of connections) killIfRunning(pid)
       await dead
-      await start()
+      // A process that was about to start when the others were killed ends by itself, and until then the data are in use.
+      for (let attempt = 1; ; attempt++) {
+        try {
+          return await start()
+        } catch (error) {
+          if (attempt === 10) throw error
+          await sleep(200)
+        }
+      }
     },
     stop() {
       process.off("exit", stop)
       stop()
     },
+  }
+}
+
+/** The processes that another has started, from the status of all processes: the parent's id is the second field after the name. */
+function childrenOf(parent) {
+  const pids = readdirSync("/proc").filter((name) => /^\d+$/.test(name))
+  return pids.map(Number).filter((pid) => {
+    try {
+      const status = readFileSync(`/proc/${pid}/stat`, "utf8")
+      return Number(status.slice(status.lastIndexOf(")") + 2).split(" ")[1]) === parent
+    } catch {
+      return false
+    }
+  })
+}
+
+function killIfRunning(pid) {
+  try {
+    process.kill(pid, "SIGKILL")
+  } catch (error) {
+    if (error.code !== "ESRCH") throw error
   }
 }
 

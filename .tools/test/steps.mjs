@@ -9,7 +9,7 @@ import { fuzz } from "./fuzz.mjs"
 import { linear, planted } from "./linear.mjs"
 import { matrix } from "./matrix.mjs"
 import { mutants } from "./mutants.mjs"
-import { onPostgres } from "./postgres.mjs"
+import { onPostgres, postgresCrash } from "./postgres.mjs"
 import { onServer, simulation } from "./s3.mjs"
 import { vitest, writeSimulation } from "./vitest.mjs"
 
@@ -67,6 +67,7 @@ export const steps = [
   onPostgres("node"),
   onPostgres("bun"),
   onPostgres("deno"),
+  postgresCrash,
   matrix,
 ]
 

@@ -91,20 +91,19 @@ export async function prepareSchema(
     const from = await versionOf(tx, tables)
     checkVersion(from, upgrades)
     // With IF NOT EXISTS it would need the right to create schemas even if the schema exists.
-    const [row] = await tx.query<{ exists: boolean }>("SELECT to_regnamespace($1) IS NOT NULL AS exists", [
-      `"${tables.schema}"`,
-    ])
-    if (row?.exists !== true) await tx.query(`CREATE SCHEMA "${tables.schema}"`)
+    const found = await tx.query("SELECT 1 FROM pg_catalog.pg_namespace WHERE nspname = $1", [tables.schema])
+    if (found.length === 0) await tx.query(`CREATE SCHEMA "${tables.schema}"`)
     for (const statement of upgrades.slice(from).flatMap((upgrade) => upgrade(tables))) await tx.query(statement)
     await tx.query(`DELETE FROM ${tables.meta}`)
     await tx.query(`INSERT INTO ${tables.meta} VALUES ($1::int)`, [upgrades.length])
   })
 }
 
-/** 0 if there are no tables. */
-async function versionOf(connection: Connection, { meta }: Tables): Promise<number> {
-  const [row] = await connection.query<{ exists: boolean }>("SELECT to_regclass($1) IS NOT NULL AS exists", [meta])
-  if (row?.exists !== true) return 0
+/** 0 if there are no tables. They are looked for in the catalogue: `to_regclass` may answer as of the beginning of the transaction. */
+async function versionOf(connection: Connection, { schema, prefix, meta }: Tables): Promise<number> {
+  const sql = `SELECT 1 FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+    WHERE n.nspname = $1 AND c.relname = $2`
+  if ((await connection.query(sql, [schema, `${prefix}meta`])).length === 0) return 0
   const [stored] = await connection.query<{ version: number }>(`SELECT version FROM ${meta}`)
   return stored?.version ?? 0
 }

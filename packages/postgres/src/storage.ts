@@ -20,6 +20,7 @@ import { createList } from "./list.ts"
 import { createRead } from "./read.ts"
 import { createDelete } from "./remove.ts"
 import { createReplace } from "./replace.ts"
+import { explainRights } from "./rights.ts"
 import { prepareSchema, tablesOf } from "./schema.ts"
 import { createWatchers } from "./watch.ts"
 
@@ -69,18 +70,19 @@ export function createPostgresStorage(options: PostgresStorageOptions): Postgres
   const { maxBatchBytes = 50_000_000, maxSessionBytes = 200_000_000, pollInterval = 1_000 } = options
   const tables = tablesOf(schema, prefix)
   const database = createDatabase(client, durability === "replicated")
+  const denied = (error: unknown): Promise<never> => explainRights(database, tables, error)
   const prepared = connectOnce({
     open: async () => {
       await checkServer(database, durability)
-      await prepareSchema(database, tables)
+      await prepareSchema(database, tables).catch(denied)
       return database
     },
     close: () => undefined,
   })
   const db: Database = {
-    run: async (text, values) => (await prepared.get()).run(text, values),
-    query: async (text, values) => (await prepared.get()).query(text, values),
-    transaction: async (work) => (await prepared.get()).transaction(work),
+    run: async (text, values) => (await prepared.get()).run<never>(text, values).catch(denied),
+    query: async (text, values) => (await prepared.get()).query<never>(text, values).catch(denied),
+    transaction: async (work) => (await prepared.get()).transaction(work).catch(denied),
   }
   const head = createHead(db, tables)
   const watchers = createWatchers(db, tables, pollInterval, head)
