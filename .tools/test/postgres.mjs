@@ -8,7 +8,7 @@ import { manifest, root } from "../lib/workspace.mjs"
 import { commands, entriesStep } from "./entries.mjs"
 import { outcomeOf } from "./report.mjs"
 
-const folder = join(root, "packages", "postgres", "test", "server")
+const folders = ["postgres", "cli"].map((name) => join(root, "packages", name, "test", "server"))
 
 /** The tests that need a PostgreSQL server: the entry files of a runtime, all on one server. */
 export function onPostgres(runtime) {
@@ -17,9 +17,11 @@ export function onPostgres(runtime) {
     `postgres:${runtime}`,
     async () => (await absent[runtime]()) ?? server(),
     () => ({
-      files: readdirSync(folder)
-        .filter((name) => name.endsWith(`.${runtime}.ts`))
-        .map((name) => join(folder, name)),
+      files: folders.flatMap((folder) =>
+        readdirSync(folder)
+          .filter((name) => name.endsWith(`.${runtime}.ts`))
+          .map((name) => join(folder, name)),
+      ),
       command: commands[runtime],
       env: async () => ({ POSTGRES_TEST_SERVER: await postgresUrl() }),
     }),

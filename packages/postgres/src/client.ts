@@ -15,6 +15,8 @@ export interface PooledConnection extends PostgresConnection {
 export interface PostgresPool {
   readonly totalCount: number
   connect(): Promise<PooledConnection>
+  /** Tells of each connection that `connect` is about to return. */
+  on(event: "acquire", listener: (connection: PooledConnection) => void): unknown
 }
 
 export type PostgresClient = PostgresPool | PostgresConnection

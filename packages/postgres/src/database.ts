@@ -2,7 +2,13 @@
  * Statements and transactions over a pool or a single connection. A statement whose answer was lost is sent again, on another connection
  * if there is a pool.
  */
-import { isPool, type PooledConnection, type PostgresClient, type PostgresConnection } from "./client.ts"
+import {
+  isPool,
+  type PooledConnection,
+  type PostgresClient,
+  type PostgresConnection,
+  type PostgresPool,
+} from "./client.ts"
 import { NotSent, outcomeOf, UnknownOutcome } from "./errors.ts"
 
 export interface Connection {
@@ -79,17 +85,32 @@ export function createDatabase(client: PostgresClient, awaitsStandby: boolean): 
 
 type Use = <T>(work: (connection: PostgresConnection) => Promise<T>) => Promise<T>
 
-function usePool(pool: { connect(): Promise<PooledConnection> }, awaitsStandby: boolean): Use {
-  const known = new WeakSet<PooledConnection>()
+/** Pools with a listener of this package. */
+const pools = new WeakSet<PostgresPool>()
+
+/**
+ * A connection that ends emits an error, which would end the process if nothing listens, and while it is in use the pool does not. One that
+ * ends when it has just been made does so before `connect` has returned it.
+ */
+function listenForErrors(pool: PostgresPool): void {
+  if (pools.has(pool)) return
+  pools.add(pool)
+  const connections = new WeakSet<PooledConnection>()
+  pool.on("acquire", (connection) => {
+    if (connections.has(connection)) return
+    connections.add(connection)
+    connection.on("error", () => undefined)
+  })
+}
+
+function usePool(pool: PostgresPool, awaitsStandby: boolean): Use {
+  listenForErrors(pool)
+  const noticed = new WeakSet<PooledConnection>()
   const unconfirmed = new WeakSet<PooledConnection>()
 
-  /** Once for each connection, since adding and removing a listener would cost as much as the rest of a call. */
-  function listen(connection: PooledConnection): void {
-    if (known.has(connection)) return
-    known.add(connection)
-    // A connection that ends during a statement emits an error as well, which would end the process if nothing listens.
-    connection.on("error", () => undefined)
-    if (!awaitsStandby) return
+  function listenForNotices(connection: PooledConnection): void {
+    if (noticed.has(connection)) return
+    noticed.add(connection)
     connection.on("notice", ({ message = "" }) => {
       if (message.includes("synchronous replication")) unconfirmed.add(connection)
     })
@@ -99,7 +120,7 @@ function usePool(pool: { connect(): Promise<PooledConnection> }, awaitsStandby: 
     const connection = await pool.connect().catch((error: unknown) => {
       throw new NotSent(error)
     })
-    listen(connection)
+    if (awaitsStandby) listenForNotices(connection)
     let broken = true
     try {
       const result = await work(connection)

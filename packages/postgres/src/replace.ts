@@ -26,9 +26,9 @@ export function createReplace(db: Database, tables: Tables, head: ReadHead): Non
   const { session, batch } = tables
   const one = insertSql(tables, "(SELECT $4::text, $5::bigint) AS head (log, seq)", false)
   const several = insertSql(tables, "(SELECT $6::text, $7::bigint) AS head (log, seq)", true)
-  const swap = `UPDATE ${session} SET log = $4, next = $5::bigint, bytes = $6::bigint,
-      updated_at = greatest(updated_at, ${NOW}), info = NULL, info_next = NULL
-    WHERE id = $1 AND log = $2 AND next = $3::bigint RETURNING next`
+  const compare = `SELECT 1 FROM ${session} WHERE id = $1 AND log = $2 AND next = $3::bigint FOR UPDATE`
+  const swap = `UPDATE ${session} SET log = $2, next = $3::bigint, bytes = $4::bigint,
+      updated_at = greatest(updated_at, ${NOW}), info = NULL, info_next = NULL WHERE id = $1`
   const removeLines = `DELETE FROM ${batch} WHERE log = $1`
   // Waits for a transaction that has changed the row.
   const locked = `SELECT log FROM ${session} WHERE id = $1 FOR UPDATE`
@@ -41,12 +41,14 @@ export function createReplace(db: Database, tables: Tables, head: ReadHead): Non
     const bytes = steps.reduce((sum, step) => sum + step.body.length, 0)
     let sent = false
     const write = db.transaction(async (tx) => {
-      const [swapped] = await tx.query(swap, [id, expect.log, expect.next, log, next, bytes])
-      if (swapped === undefined) {
+      const [found] = await tx.query(compare, [id, expect.log, expect.next])
+      if (found === undefined) {
         checkExpect(await head(id, tx), expect)
         throw new StorageError("conflict", "Nothing was written: the session was changed meanwhile; read it again.")
       }
+      // While the session still has this log: row level security may tell by it whose lines they are.
       await tx.query(removeLines, [expect.log])
+      await tx.query(swap, [id, log, next, bytes])
       let seq = 0
       for (const step of steps) {
         await tx.query(step.rows.length === 1 ? one : several, [...insertValues(log, step), log, seq])

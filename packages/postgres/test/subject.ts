@@ -152,6 +152,7 @@ function wrapped(client: Client, wireOf: () => Wire): PostgresClient {
   const known = new WeakMap<PooledConnection, PooledConnection>()
   return {
     totalCount: 0,
+    on: (event, listener) => client.on(event, listener),
     async connect() {
       if (wireOf().dead) return new Promise(() => undefined)
       const connection = await client.connect()

@@ -11,7 +11,7 @@ export type StoreFactory = (address: string, cwd: string) => SessionStorage | Pr
 
 export const DEFAULT_STORE = "file:./.sessions"
 
-/** `sqlite:` and `s3:` load their packages when they are used. */
+/** All but `file:` and `memory:` load their packages when they are used. */
 export const STORES: Readonly<Record<string, StoreFactory>> = {
   file: (address, cwd) => createFileStorage({ root: pathOf("file", address, cwd, "./.sessions") }),
   memory: () => createMemoryStorage(),
@@ -31,6 +31,8 @@ export const STORES: Readonly<Record<string, StoreFactory>> = {
     const client = new S3Client({ forcePathStyle: (AWS_ENDPOINT_URL_S3 ?? AWS_ENDPOINT_URL) !== undefined })
     return createS3Storage({ client, bucket, ...(prefix === "" || prefix === undefined ? {} : { prefix }) })
   },
+  postgres: openPostgres,
+  postgresql: openPostgres,
 }
 
 /** A path needs no scheme. A single letter before the colon is a drive, not a scheme. */
@@ -44,6 +46,29 @@ export async function openStore(
   if (open !== undefined) return open(address, cwd)
   const known = Object.keys(stores).map((name) => `${name}:`)
   throw new UsageError(`unknown store type ${JSON.stringify(scheme)} in ${url}; use a path or ${known.join(", ")}.`)
+}
+
+/** `//USER@HOST/DATABASE`, with the options of the driver and of the storage as parameters. */
+async function openPostgres(address: string): Promise<SessionStorage> {
+  const example = "postgres://USER@HOST/DATABASE"
+  if (!address.startsWith("//") || !URL.canParse(`postgres:${address}`))
+    throw new UsageError(`postgres: needs the address of a database, for example ${example}.`)
+  const url = new URL(`postgres:${address}`)
+  const own: Record<string, string> = {}
+  for (const name of ["schema", "prefix", "durability"]) {
+    const value = url.searchParams.get(name)
+    if (value !== null) own[name] = value
+    url.searchParams.delete(name)
+  }
+  const [{ createPostgresStorage }, { Pool }] = await installed("postgres", ["@sessions/postgres", "pg"], () =>
+    Promise.all([import("@sessions/postgres"), import("pg")]),
+  )
+  // The driver takes a missing password from PGPASSWORD or ~/.pgpass. Idle connections do not keep the command running.
+  const client = new Pool({ connectionString: url.href, max: 4, allowExitOnIdle: true })
+  // The next statement reports that the server is away.
+  client.on("error", () => undefined)
+  const host = url.searchParams.get("host") ?? url.host
+  return createPostgresStorage({ client, name: `postgres://${host}${url.pathname}`, ...own })
 }
 
 function pathOf(scheme: string, address: string, cwd: string, example: string): string {

@@ -210,6 +210,41 @@ withSession("processes that start at the same time create the tables once", asyn
   assert.deepEqual(heads, Array(6).fill(undefined))
 })
 
+withSession("with the documented row level security a tenant sees and changes its own sessions alone", async (o) => {
+  const { schema } = o
+  const role = `${schema}_tenant`
+  try {
+    await admin.query(`CREATE ROLE ${role} LOGIN PASSWORD 'test';
+      GRANT USAGE ON SCHEMA ${schema} TO ${role};
+      GRANT SELECT, INSERT, UPDATE, DELETE ON ${schema}.meta, ${schema}.session, ${schema}.batch, ${schema}.doc TO ${role};
+      ALTER TABLE ${schema}.session ENABLE ROW LEVEL SECURITY;
+      ALTER TABLE ${schema}.batch ENABLE ROW LEVEL SECURITY;
+      ALTER TABLE ${schema}.doc ENABLE ROW LEVEL SECURITY;
+      CREATE POLICY tenant ON ${schema}.session USING (starts_with(id, current_user || '.'));
+      CREATE POLICY tenant ON ${schema}.batch USING (EXISTS (SELECT FROM ${schema}.session s WHERE s.log = batch.log))
+        WITH CHECK (true);
+      CREATE POLICY tenant ON ${schema}.doc USING (starts_with(session, current_user || '.'))`)
+    const tenant = o.open({ connectionString: urlFor(role) })
+    assert.equal(await tenant.head("a"), undefined)
+    await assert.rejects(tenant.append("b", ["x"], { expect: 0 }), /row-level security/)
+    await rejects("conflict", /no such session/, tenant.append("a", ["x"], { expect: o.head }))
+    const own = `${role}.a`
+    const head = await tenant.append(own, ["one"], { expect: 0 })
+    const next = await tenant.append(own, ["two"], { expect: head })
+    await tenant.docs.put(`sessions/${own}/x`, "1", { expect: null })
+    await tenant.replace(own, lines(["new"]), { expect: next })
+    const ids: string[] = []
+    for await (const { id } of tenant.list()) ids.push(id)
+    assert.deepEqual(ids, [own])
+    assert.equal((await tenant.delete(own)).bytes, 4)
+    const { rows } = await admin.query(`SELECT 1 FROM ${schema}.batch`)
+    assert.equal(rows.length, 1)
+  } finally {
+    await admin.query(`DROP OWNED BY ${role}`)
+    await admin.query(`DROP ROLE ${role}`)
+  }
+})
+
 async function* lines(all: string[]): AsyncGenerator<{ from: number; lines: string[] }> {
   yield { from: 0, lines: all }
 }
