@@ -43,7 +43,7 @@ function measure(turns: number): Promise<Result> {
       return time
     }
     await begin()
-    await Promise.all(paths.map((path) => checkpoints.track(path)))
+    for (const path of paths) await checkpoints.track(path)
     const ours = (): Promise<number> => {
       write(join(root, edited()), String(++turn))
       return begin()
