@@ -1,5 +1,5 @@
 /** A connection to the file: statements, each compiled once, with the differences between the drivers removed. */
-import type { SqliteDatabase, SqliteValue } from "./driver.ts"
+import type { SqliteDatabase, SqliteStatement, SqliteValue } from "./driver.ts"
 
 export interface Query<Row> {
   /** The first row; undefined if there is none. */
@@ -20,10 +20,17 @@ export interface Connection {
 
 export function createConnection(database: SqliteDatabase): Connection {
   const queries = new Map<string, Query<unknown>>()
-  const commands = new Map<string, Pick<ReturnType<SqliteDatabase["prepare"]>, "run">>()
+  const commands = new Map<string, SqliteStatement>()
+  const statements: SqliteStatement[] = []
+
+  function prepare(sql: string): SqliteStatement {
+    const statement = database.prepare(sql)
+    statements.push(statement)
+    return statement
+  }
 
   function toQuery(sql: string): Query<unknown> {
-    const statement = database.prepare(sql)
+    const statement = prepare(sql)
     return {
       get: (...values) => statement.get(...values) ?? undefined,
       all: (...values) => statement.all(...values),
@@ -39,11 +46,14 @@ export function createConnection(database: SqliteDatabase): Connection {
     },
     run(sql, ...values) {
       let command = commands.get(sql)
-      if (command === undefined) commands.set(sql, (command = database.prepare(sql)))
+      if (command === undefined) commands.set(sql, (command = prepare(sql)))
       return Number(command.run(...values).changes)
     },
     exec: (sql) => void database.exec(sql),
-    close: () => void database.close(),
+    close() {
+      for (const statement of statements) statement.finalize?.()
+      database.close()
+    },
   }
 }
 

@@ -14,6 +14,8 @@ export interface SqliteStatement {
   /** Row by row. Ending the loop ends the statement. */
   iterate(...values: readonly SqliteValue[]): Iterable<unknown>
   run(...values: readonly SqliteValue[]): { readonly changes: number | bigint }
+  /** Releases the statement. Bun keeps the file open until all are released; elsewhere `close` releases them. */
+  finalize?(): unknown
 }
 
 /** A connection to a SQLite file. Integers are returned as numbers. */

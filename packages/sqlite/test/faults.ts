@@ -66,6 +66,7 @@ export function withFaults(faults: Faults, process: { readonly dead: boolean }):
             after(sql)
             return result
           },
+          finalize: () => statement.finalize?.(),
         }
         return faulty
       },
