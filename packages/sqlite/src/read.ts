@@ -14,7 +14,8 @@ import type { Database } from "./database.ts"
 import { headOf, numberOf } from "./heads.ts"
 import { toLines } from "./lines.ts"
 
-const FIRST = "SELECT max(seq) AS seq FROM batch WHERE n = ? AND seq <= ?"
+/** The row with a line, and the one before it. */
+const FIRST = "SELECT seq, lines FROM batch WHERE n = ? AND seq <= ? ORDER BY seq DESC LIMIT 2"
 const FORWARDS = "SELECT seq, lines, body FROM batch WHERE n = ? AND seq >= ? AND seq < ? ORDER BY seq"
 const BACKWARDS = "SELECT seq, lines, bytes FROM batch WHERE n = ? AND seq < ? ORDER BY seq DESC"
 const BODY = "SELECT body FROM batch WHERE n = ? AND seq = ?"
@@ -45,7 +46,10 @@ interface LinesRow {
 
 /** The lines of a log from `from`, at most a chunk of them and not beyond `to`. They end before a damaged line, unless it is the first. */
 function pageOf(tx: Connection, n: number, from: Seq, to: Seq, session: string): string[] {
-  const first = tx.query<{ seq: number | null }>(FIRST).get(n, from)?.seq ?? from
+  const [row, previous] = tx.query<{ seq: number; lines: number }>(FIRST).all(n, from)
+  const first = row?.seq ?? from
+  // One of the two rows has a wrong seq.
+  if (previous !== undefined && previous.seq + previous.lines > first) throw missing(session, from)
   const lines: string[] = []
   let [next, bytes] = [first, 0]
   for (const { seq, lines: count, body } of tx.query<LinesRow>(FORWARDS).iterate(n, first, to)) {
