@@ -169,6 +169,17 @@ test("a rewind keeps its target from eviction", async () => {
   }
 })
 
+test("a rewind that evicts a snapshot behind its target keeps the first records of files", async () => {
+  using w = await createWorkspace({ maxSnapshots: 2 })
+  const first = await w.begin()
+  await w.begin()
+  await w.edit("new", "n1")
+  for (let again = 0; again < 2; again++) {
+    await w.checkpoints.rewind(first)
+    expect(w.read("new")).toBeUndefined()
+  }
+})
+
 test("files that are too large or unreadable are named by `track`, `diff` and `rewind`, and left alone", async () => {
   using w = await createWorkspace({ maxFileBytes: 10 })
   w.write("large", "x".repeat(11))

@@ -105,13 +105,22 @@ export class SnapshotDocuments {
       const next = victim && this.snapshots[this.snapshots.indexOf(victim) + 1]
       if (victim === undefined || next === undefined) return this.#deleteIncomplete(kept[0]?.id)
       const isMarked = victim.head.evicted === true || (await this.#mark(victim))
-      if (isMarked && (await this.add(next.id, victim.files))) await this.#delete(victim.id)
+      const isMoved = isMarked && (await this.#moveFirst(victim)) && (await this.add(next.id, victim.files))
+      if (isMoved) await this.#delete(victim.id)
       else {
         failures++
         await this.load()
       }
     }
     throw busy(this.#session)
+  }
+
+  /** An older snapshot that stays needs the first records of files, which the next one may have newer records of. */
+  async #moveFirst(victim: StoredSnapshot): Promise<boolean> {
+    const older = this.snapshots.filter(({ id }) => id < victim.id)
+    const last = older.findLast(({ head }) => head.evicted !== true)
+    const first = [...victim.files].filter(([path]) => !older.some(({ files }) => files.has(path)))
+    return last === undefined || first.length === 0 || this.add(last.id, new Map(first))
   }
 
   /** Deletes all documents. */

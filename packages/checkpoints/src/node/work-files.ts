@@ -55,13 +55,14 @@ export function workFilesOn(system: System, given: string): WorkFiles {
       for (const part of parts.slice(0, -1)) {
         at = at.endsWith(sep) ? at + part : at + sep + part
         if (folders.has(at)) continue
-        const stat = system.lstatSync(at, { throwIfNoEntry: false })
+        const stat = lstatOrMissing(system, at)
         if (stat?.isSymbolicLink() === true) return { kind: "other" }
         if (stat?.isDirectory() !== true) return { kind: "absent" }
         if (folders.size === 0) setImmediate(() => folders.clear())
         folders.add(at)
       }
-      return statAt(system, at + sep + (parts.at(-1) as string))
+      const stat = lstatOrMissing(system, at + sep + (parts.at(-1) as string))
+      return stat === undefined ? { kind: "absent" } : toFileStat(stat)
     },
 
     async read(path) {
@@ -117,13 +118,12 @@ function partsOf(path: string): readonly string[] {
   return parts
 }
 
-function statAt(system: System, at: string): FileStat {
+function lstatOrMissing(system: System, at: string): Stats | undefined {
   try {
-    const stat = system.lstatSync(at, { throwIfNoEntry: false })
-    return stat === undefined ? { kind: "absent" } : toFileStat(stat)
+    return system.lstatSync(at, { throwIfNoEntry: false })
   } catch (error) {
     // A file took the place of a folder within the tick.
-    if (codeOf(error) === "ENOTDIR") return { kind: "absent" }
+    if (codeOf(error) === "ENOTDIR") return undefined
     throw error
   }
 }
