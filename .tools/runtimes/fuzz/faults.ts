@@ -47,9 +47,9 @@ export const FAULTS: readonly Fault[] = [
     edits: [["if (seq !== range.seq + range.lines) throw", "if (false) throw"]],
   },
   {
-    name: "idb: the lines of a row are not counted",
-    file: "packages/idb/src/log/pages.ts",
-    edits: [["if (after === end) return", "if (after !== undefined) return"]],
+    name: "idb: the first seq of a row is not compared",
+    file: "packages/idb/src/log/rows.ts",
+    edits: [["if (found !== from)", "if (found === undefined)"]],
   },
   {
     name: "sqlite: the lines of a row are not counted",
