@@ -175,3 +175,39 @@ test("migrate keeps the older log, and export --backup prints it", async () => {
   expect((await cli("export", "old", "--backup")).stdout).toBe(`${PI}\n`)
   expect((await cli("export", "old")).stdout).toContain('"version":4')
 })
+
+test("copy --all copies every session, and again what they got since", async () => {
+  const cli = createCli({ cwd })
+  await cli.use((sessions) => makeSample(sessions, { id: "a" }))
+  await cli.use((sessions) => makeSample(sessions, { id: "b" }))
+  const { exit, stdout } = await cli("copy", "--all", "--to", "mem:other")
+  expect({ exit, stdout }).toEqual({
+    exit: 0,
+    stdout: expect.stringMatching(/^copied 2 sessions to .*, 0 not copied\n$/),
+  })
+  await cli("rename", "b", "newer")
+  await cli("copy", "--all", "--to", "mem:other")
+  for (const id of ["a", "b"])
+    expect((await cli("export", id, "--store", "mem:other")).stdout).toBe((await cli("export", id)).stdout)
+})
+
+test("copy --all names each session that it cannot copy, and copies the others", async () => {
+  const cli = createCli({ cwd })
+  await cli.use((sessions) => makeSample(sessions, { id: "a" }))
+  await cli("copy", "a", "--to", "mem:other")
+  await cli("rename", "a", "here", "--store", "mem:other")
+  await cli("rename", "a", "there")
+  await cli.use((sessions) => makeSample(sessions, { id: "b" }))
+  const { exit, stdout } = await cli("copy", "--all", "--to", "mem:other")
+  expect(exit).toBe(1)
+  expect(stdout).toMatch(/^not copied a {2}exists .+\ncopied 1 session to .*, 1 not copied\n$/)
+  const json: unknown = JSON.parse((await cli("copy", "--all", "--to", "mem:other", "--json")).stdout)
+  expect(json).toMatchObject({ copied: [{ id: "b" }], failed: [{ id: "a", error: { code: "exists" } }] })
+})
+
+test("copy needs either an id or --all, and a store", async () => {
+  const cli = createCli({ cwd })
+  expect((await cli("copy", "--to", "mem:other")).stderr).toBe("sessions: copy needs either an ID or --all.\n")
+  expect((await cli("copy", "a", "--all", "--to", "mem:other")).exit).toBe(2)
+  expect((await cli("copy", "--all")).exit).toBe(2)
+})

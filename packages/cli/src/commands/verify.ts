@@ -6,6 +6,7 @@ import { EXIT_FAILED, UsageError } from "../errors.ts"
 import { formatBytes, formatCount } from "../output/format.ts"
 import { type Line, styled } from "../output/lines.ts"
 import { checkRecords } from "../store/check-records.ts"
+import { allIds } from "../store/resolve.ts"
 
 export const verify: Command = defineCommand({
   name: "verify",
@@ -59,12 +60,6 @@ async function verifyOne(sessions: Sessions, id: string, callOptions: CallOption
 
 /** Diagnostics of core for a record that also fails its schema. */
 const REPORTED_BY_CORE: ReadonlySet<string> = new Set(["invalid_record", "unparsable_line", "unknown_version"])
-
-async function allIds(sessions: Sessions): Promise<string[]> {
-  const ids: string[] = []
-  for await (const { id } of sessions.storage.list()) ids.push(id)
-  return ids
-}
 
 function reportLines({ id, lines, bytes, diagnostics, damaged, error }: Report): Line[] {
   const verdict = damaged ? styled("red", "damaged") : styled("green", "ok")

@@ -24,6 +24,13 @@ export async function resolveSession(sessions: Sessions, ref: string): Promise<s
   )
 }
 
+/** The ids of all sessions, whether they can be read or not. */
+export async function allIds({ storage }: Sessions): Promise<string[]> {
+  const ids: string[] = []
+  for await (const { id } of storage.list()) ids.push(id)
+  return ids
+}
+
 /** The value of `--id`, checked. */
 export function newId(id: string | undefined): { id?: string } {
   if (id === undefined) return {}

@@ -77,8 +77,8 @@ const MAY_REFER = /sha256:[0-9a-f]{64}/
 const REFERENCE = /sha256:([0-9a-f]{64})/g
 
 /**
- * Copies each blob once, and again when a line is asked to put its blobs again. Hashes are found by searching the text of a line; a match that is not a reference is copied if there is
- * such a blob, and otherwise ignored.
+ * Copies each blob once, and again when a line is asked to put its blobs again. Hashes are found by searching the text of a line; a
+ * match that is not a reference is copied if there is such a blob, and otherwise ignored.
  */
 function blobCopier(from: SessionStorage, to: SessionStorage, report: Report, o: CallOptions): BlobsOf {
   const copies = new Map<string, Promise<boolean>>()
