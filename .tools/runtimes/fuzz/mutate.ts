@@ -129,6 +129,7 @@ function damageValue(path: string, bytes: Uint8Array, dice: Dice): Damage | unde
   }
   if (typeof value !== "object" || value === null) return undefined
   const places = pathsOf(value)
+  if (places.length === 0) return undefined
   // Wrong numbers pass most checks.
   const numbers = places.filter((place) => typeof valueAt(value, place) === "number")
   const place = dice.pick(numbers.length > 0 && dice.chance(0.5) ? numbers : places)

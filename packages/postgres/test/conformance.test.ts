@@ -8,7 +8,7 @@ import { createSubject } from "./subject.ts"
 let database: PGlite | undefined
 const pglite = createSubject("pglite", async () => (database ??= await PGlite.create()), {
   durability: "os",
-  maxBatchBytes: 1_500_000,
+  maxBatchBytes: 2_000_000,
 })
 afterAll(() => database?.close())
 

@@ -29,8 +29,6 @@ export function workFilesOn(system: System, given: string): WorkFiles {
     const real = system.realpathSync(root)
     return (opened = { real, folders: createFolders(system, real) })
   }
-  /** Folders that are no links. Kept for one tick, in which the files of a whole snapshot are looked at. */
-  const folders = new Set<string>()
   /** Folders in which temporary files of dead processes were looked for. */
   const swept = new Set<string>()
 
@@ -54,12 +52,9 @@ export function workFilesOn(system: System, given: string): WorkFiles {
       let at = use().real
       for (const part of parts.slice(0, -1)) {
         at = at.endsWith(sep) ? at + part : at + sep + part
-        if (folders.has(at)) continue
         const stat = lstatOrMissing(system, at)
         if (stat?.isSymbolicLink() === true) return { kind: "other" }
         if (stat?.isDirectory() !== true) return { kind: "absent" }
-        if (folders.size === 0) setImmediate(() => folders.clear())
-        folders.add(at)
       }
       const stat = lstatOrMissing(system, at + sep + (parts.at(-1) as string))
       return stat === undefined ? { kind: "absent" } : toFileStat(stat)
@@ -76,7 +71,6 @@ export function workFilesOn(system: System, given: string): WorkFiles {
     },
 
     async write(path, bytes, { mode } = {}) {
-      folders.clear()
       within(path, true, undefined, (folder, name) => {
         const place = path.slice(0, -name.length)
         if (!swept.has(place)) sweep(system, folder)
@@ -122,7 +116,7 @@ function lstatOrMissing(system: System, at: string): Stats | undefined {
   try {
     return system.lstatSync(at, { throwIfNoEntry: false })
   } catch (error) {
-    // A file took the place of a folder within the tick.
+    // A file took the place of a folder since it was looked at.
     if (codeOf(error) === "ENOTDIR") return undefined
     throw error
   }

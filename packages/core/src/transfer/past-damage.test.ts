@@ -77,6 +77,45 @@ test("a missing part costs few reads, and the lines around it are all read", asy
   expect(counted.reads).toBeLessThan(200)
 })
 
+test("a head that counts more lines than any log has costs few reads", async () => {
+  const { storage, counted } = await damagedAt(20, () => false)
+  const read: SessionStorage["read"] = (id, range = {}) => {
+    if (counted.reads++ > 1_000) throw new Error("There are too many reads.")
+    if ("to" in range && (range.to ?? 0) > 20) throw new StorageError("corrupt", "Line 20 is missing.")
+    return storage.read(id, range)
+  }
+  const found: Diagnostic[] = []
+  let lines = 0
+  for await (const chunk of readPastDamage({ ...storage, read }, "s", 2 ** 52, (diagnostic) => found.push(diagnostic)))
+    lines += chunk.lines.length
+  expect(lines).toBe(20)
+  expect(found).toMatchObject([
+    { seq: 20, message: expect.stringMatching(/^Lines 20 to 4503599627370495 were/) as string },
+  ])
+  expect(counted.reads).toBeLessThan(300)
+})
+
+test("verify of a log with a line far behind its others ends, and reports what it left out", async () => {
+  const { storage } = await damagedAt(20, () => false)
+  const far = 2 ** 52 - 1
+  const read: SessionStorage["read"] = (id, range = {}) => {
+    const { from = 0, to = 20 } = range as { readonly from?: Seq; readonly to?: Seq }
+    if (to <= 20) return storage.read(id, range)
+    if (from < far) throw new StorageError("corrupt", "Line 20 is missing.")
+    return (async function* () {
+      yield { from: far, lines: [lineAt(far)] }
+    })()
+  }
+  const head: SessionStorage["head"] = async (id) => {
+    const info = await storage.head(id)
+    return info && { ...info, next: far + 1 }
+  }
+  const { diagnostics, damaged } = await verifySession({ ...storage, read, head }, "s")
+  expect(damaged).toBe(true)
+  expect(codesOf(diagnostics, "unparsable_line")).toEqual([20])
+  expect(codesOf(diagnostics, "incomplete")).toEqual([])
+})
+
 test("a storage that is not `corrupt` but unavailable is not damage", async () => {
   const { storage } = await damagedAt(5, () => false)
   const read: SessionStorage["read"] = () => {

@@ -6,9 +6,13 @@ import type { CallOptions, Chunk, Seq, SessionStorage } from "../storage/contrac
 /** Up to here each line after a damaged one is tried; then the distance doubles, so that a missing part costs few reads. */
 const TRIED_SINGLY = 64
 
+/** No log has so many lines: with 200 MB (`maxSessionBytes`) they would have 20 bytes each. What a wrong number puts behind is left out. */
+const LARGEST_GAP = 10_000_000
+
 /**
  * The lines before `to`. Lines that the storage calls `corrupt` are reported and left out. An empty chunk comes after them. Of more
- * than {@link TRIED_SINGLY} damaged lines in a row some later ones may be readable, and are left out too.
+ * than {@link TRIED_SINGLY} damaged lines in a row some later ones may be readable, and are left out too; of more than
+ * {@link LARGEST_GAP}, all later ones are.
  */
 export async function* readPastDamage(
   storage: SessionStorage,
@@ -34,11 +38,12 @@ export async function* readPastDamage(
       if (!hasCode(error, "corrupt")) throw error
       const left = end - next
       if (left > 1) {
-        size = left >> 1
+        size = Math.floor(left / 2)
         continue
       }
       const from = next
       next = await afterDamage(storage, id, from, to, o)
+      if (next - from > LARGEST_GAP) next = to
       size = 1
       const lines = next === from + 1 ? `Line ${from} was` : `Lines ${from} to ${next - 1} were`
       report({ code: "unparsable_line", seq: from, message: `${lines} skipped. ${error.message}` })
@@ -60,7 +65,8 @@ async function afterDamage(storage: SessionStorage, id: string, damaged: Seq, to
     if (at - damaged >= TRIED_SINGLY) step *= 2
   }
   while (good - bad > 1) {
-    const middle = (bad + good) >>> 1
+    // A damaged head may count more lines than fit into 32 bits.
+    const middle = Math.floor((bad + good) / 2)
     if (await isReadable(storage, id, middle, o)) good = middle
     else bad = middle
   }

@@ -79,13 +79,14 @@ async function verifyCurrent(
   const problem = header === undefined ? undefined : headerProblem(header)
   if (problem !== undefined) report({ code: "invalid_record", seq: 0, message: `The header is invalid: ${problem}` })
   await checkBlobs(backupHashes(known), "The header, as a backup,", { seq: 0 })
-  const log = await readStubs(readPastDamage(storage, id, head.next, report, o), report, async (entry, before) => {
+  const lines = readPastDamage(storage, id, head.next, report, o)
+  const { log, end } = await readStubs(lines, report, async (entry, before) => {
     checkEntry(before, entry, report)
     await checkBlobs(hashesOf(entry), subjectOf(entry), { seq: entry.seq, entryId: entry.id })
   })
   checkLog(log, known, settledLines(known), report)
-  if (log.end < head.next) {
-    report({ code: "incomplete", message: `The storage reports ${head.next} lines, but returns ${log.end}.` })
+  if (end < head.next) {
+    report({ code: "incomplete", message: `The storage reports ${head.next} lines, but returns ${end}.` })
   } else diagnostics.push(...incompleteLog(head, known))
   return diagnostics
 }

@@ -66,7 +66,7 @@ async function readStored(
 ): Promise<WholeLog> {
   return {
     header,
-    log: await readStubs(storage.read(id, { from: 0, to }, o)),
+    log: (await readStubs(storage.read(id, { from: 0, to }, o))).log,
     inMemory: false,
     async *entries(wanted) {
       for await (const { from, lines } of storage.read(id, { from: 0, to }, o)) {
@@ -80,16 +80,19 @@ async function readStored(
 }
 
 /**
- * Reads the lines of a log as stubs. Lines that are missing between two chunks are empty slots. `visit` is called with each complete entry,
- * and with the stubs of those before it.
+ * Reads the lines of a log as stubs. Lines that are missing between two chunks are empty slots; those before an empty chunk at the end
+ * only count for `end`. `visit` is called with each complete entry, and with the stubs of those before it.
  */
 export async function readStubs(
   chunks: AsyncIterable<Chunk>,
   report?: Report,
   visit?: (entry: Entry, before: EntryLog) => Promise<void>,
-): Promise<EntryLog> {
+): Promise<{ readonly log: EntryLog; readonly end: Seq }> {
   const log = new EntryLog()
+  let end = 0
   for await (const { from, lines } of chunks) {
+    end = from + lines.length
+    if (lines.length === 0) continue
     while (log.end < from) log.push(undefined)
     for (const [index, line] of lines.entries()) {
       const entry = parseEntry(line, from + index, report)
@@ -97,7 +100,7 @@ export async function readStubs(
       log.push(entry === undefined ? undefined : stubOf(entry))
     }
   }
-  return log
+  return { log, end }
 }
 
 const KEPT: readonly string[] = [
