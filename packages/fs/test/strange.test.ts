@@ -121,6 +121,35 @@ test("a log without its first part is listed as `corrupt`, whatever is stored of
   expect(fs.existsSync(join(root, "a"))).toBe(false)
 })
 
+test.each([undefined, "", " \n", "another\n"])(
+  "a log without its first part is `corrupt`, not missing, and no new log takes its place: `log.id` is %j",
+  async (identity) => {
+    const root = makeRoot()
+    const first = openAt(root, { maxPartBytes: 100 })
+    const head = await fill(first.storage, "a", 12)
+    await first.storage[Symbol.asyncDispose]()
+    const folder = join(root, "a")
+    fs.unlinkSync(join(folder, "session.jsonl"))
+    fs.unlinkSync(join(folder, "log.id"))
+    if (identity !== undefined) fs.writeFileSync(join(folder, "log.id"), identity)
+    const before = filesBelow(folder)
+    const { storage } = openAt(root)
+    const corrupt = { code: "corrupt", session: "a" }
+    await expect(storage.head("a")).rejects.toMatchObject(corrupt)
+    for (const range of [{}, { from: head.next - 1 }, { before: head.next, maxBytes: 100_000 }])
+      await expect(linesOf(storage, "a", range)).rejects.toMatchObject(corrupt)
+    for (const expected of [0, head] as const)
+      await expect(storage.append("a", ["x"], { expect: expected })).rejects.toMatchObject(corrupt)
+    await expect(createSessions({ storage }).openOrCreate("a")).rejects.toMatchObject({ code: "corrupt" })
+    const rows: ListRow[] = []
+    for await (const row of storage.list()) rows.push(row)
+    expect(rows).toMatchObject([{ id: "a", error: corrupt }])
+    expect(filesBelow(folder)).toEqual(before)
+    expect(await storage.delete("a")).toMatchObject({ parts: before.filter((path) => path.endsWith(".jsonl")).length })
+    expect(fs.existsSync(folder)).toBe(false)
+  },
+)
+
 test("a session whose folder cannot be looked into hides no other", async () => {
   const root = makeRoot()
   const { storage, files } = openAt(root)

@@ -78,8 +78,11 @@ function loadFolder(files: Files, folder: string, before: LogView | undefined): 
     try {
       const same = before?.folder === folder && isUnchanged(before.stat, stat) ? before : undefined
       const identity = same ?? readIdentity(files, folder)
-      if (identity === undefined) return undefined
       const names = same?.parts ?? listParts(files, folder)
+      if (names.length === 0) return undefined
+      checkFirstPart(folder, names[0] as PartName)
+      // The first part was created after the identity was looked for.
+      if (identity === undefined) continue
       const view = build(files, { folder, stat, names, identity }, before)
       if (view === same) return view
       const after = statFolder(files, folder)
@@ -98,10 +101,18 @@ function loadFolder(files: Files, folder: string, before: LogView | undefined): 
   )
 }
 
+/** A log without `log.id` has its identity from the first part. Without both it is still a log: a new one must not take its place. */
+function checkFirstPart(folder: string, first: PartName): void {
+  if (first.number === 1) return
+  throw new StorageError("corrupt", `The first part of the log in ${folder} is missing; ${first.name} is there.`, {
+    at: folder,
+  })
+}
+
 interface Found {
   readonly folder: string
   readonly stat: FolderStat
-  /** In log order. */
+  /** In log order, at least one. */
   readonly names: readonly PartName[]
   readonly identity: Identity
 }
@@ -110,14 +121,7 @@ interface Found {
 function build(files: Files, found: Found, before: LogView | undefined): LogView | undefined {
   const { folder, stat, names } = found
   const { log, stored } = found.identity
-  const last = names.at(-1)
-  if (last === undefined) return undefined
-  const first = names[0] as PartName
-  if (first.number !== 1) {
-    throw new StorageError("corrupt", `The first part of the log in ${folder} is missing; ${first.name} is there.`, {
-      at: folder,
-    })
-  }
+  const last = names.at(-1) as PartName
   const known = before?.log === log ? before : undefined
   let metadata: Metadata | undefined
   let isAsked = false
