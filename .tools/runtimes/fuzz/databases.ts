@@ -9,7 +9,7 @@ import {
   type SqliteStatement,
   type SqliteValue,
 } from "../../../packages/sqlite/src/index.ts"
-import { openDatabase } from "../../../packages/sqlite/src/driver.ts"
+import { openDatabase } from "../../../packages/sqlite/src/driver/library.ts"
 import type { Json } from "./mutate.ts"
 import { ALL, counted, type Extent, makeFolder, NOTHING, step, type Steps, type Store, type Stored } from "./stores.ts"
 

@@ -1,6 +1,6 @@
 /** Appends a batch: the session's row and the rows of the lines, in one transaction. */
 import { type Head, headAfter, newLog, type StorageAdapter, toUtf8 } from "@sessions/core/storage"
-import type { Connection } from "./connection.ts"
+import type { Connection } from "./driver/connection.ts"
 import type { Database } from "./database.ts"
 import { headOf, numberOf } from "./heads.ts"
 import { type Row, toRows } from "./lines.ts"

@@ -4,11 +4,11 @@
  * A transaction begins, writes and commits in one tick, so it is never open while this process does something else. `busy_timeout` is 0,
  * because SQLite would wait by blocking the event loop.
  */
-import { closeSync, openSync } from "node:fs"
-import { checkSignal, connectOnce, StorageError, unlessAborted } from "@sessions/core/storage"
-import { type Connection, createConnection, rollBack } from "./connection.ts"
-import { BUSY, FULL, LOCKED, READONLY, resultCode, type SqliteDatabase } from "./driver.ts"
-import { toStorageError } from "./errors.ts"
+import { connectOnce, StorageError, unlessAborted } from "@sessions/core/storage"
+import { connect } from "./driver/connect.ts"
+import { type Connection, rollBack } from "./driver/connection.ts"
+import { BUSY, FULL, READONLY, resultCode, type SqliteDatabase } from "./driver/library.ts"
+import { LONGEST_PAUSE_MS, retryWhileLocked } from "./driver/locked.ts"
 import { isCurrent, prepareFile, touch, upgrade } from "./schema.ts"
 
 export interface DatabaseOptions {
@@ -52,14 +52,7 @@ export interface Database {
 export function createDatabase({ path, open, durability, lockTimeout }: DatabaseOptions): Database {
   let opened: Connection | undefined
   const connection = connectOnce<Connection>({
-    open() {
-      createFile(path)
-      try {
-        return createConnection(open(path))
-      } catch (error) {
-        throw toStorageError(error, path, 0)
-      }
-    },
+    open: () => connect(path, { open }),
     async setUp(db) {
       await patiently(() => configure(db, durability))
       opened = db
@@ -72,18 +65,8 @@ export function createDatabase({ path, open, durability, lockTimeout }: Database
   /** Settles when the last write has ended. */
   let last: Promise<unknown> = Promise.resolve()
 
-  /** Tries again, with growing random pauses, while another connection has locked the file. */
-  async function patiently<T>(attempt: () => T, signal?: AbortSignal): Promise<T> {
-    const until = performance.now() + lockTimeout
-    for (let pause = 1; ; pause = Math.min(2 * pause, LONGEST_PAUSE_MS)) {
-      checkSignal(signal)
-      try {
-        return attempt()
-      } catch (error) {
-        if (!isLocked(error) || performance.now() >= until) throw toStorageError(error, path, lockTimeout)
-      }
-      await new Promise((resolve) => setTimeout(resolve, pause * (0.5 + Math.random() / 2)))
-    }
+  function patiently<T>(attempt: () => T, signal?: AbortSignal): Promise<T> {
+    return retryWhileLocked(attempt, { path, timeout: lockTimeout, signal })
   }
 
   function write<T>(work: (db: Connection) => T, { signal, isStored, synchronous }: WriteOptions): Promise<T> {
@@ -130,9 +113,6 @@ export function createDatabase({ path, open, durability, lockTimeout }: Database
   }
 }
 
-/** Writers in other processes hold the lock for one transaction: some milliseconds if it waits for the disk. */
-const LONGEST_PAUSE_MS = 32
-
 /** Other processes hold the file for one statement or one transaction. */
 const PURGES = 10
 
@@ -141,23 +121,6 @@ function isTruncated(db: Connection): boolean {
     return db.query<{ busy: number }>("PRAGMA wal_checkpoint(TRUNCATE)").get()?.busy === 0
   } catch {
     return false
-  }
-}
-
-function isLocked(error: unknown): boolean {
-  const code = resultCode(error)
-  return code === BUSY || code === LOCKED
-}
-
-/**
- * Makes a missing file that only this user can read, as SQLite does with the files beside it. An existing file is not opened: closing it
- * would release the locks that SQLite has on it in this process (https://sqlite.org/howtocorrupt.html, section 2.2).
- */
-function createFile(path: string): void {
-  try {
-    closeSync(openSync(path, "wx", 0o600))
-  } catch {
-    // It exists, or SQLite fails as well and says why.
   }
 }
 

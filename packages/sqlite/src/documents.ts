@@ -1,6 +1,6 @@
 /** Documents and blobs. */
 import { type BlobAdapter, type BlobInfo, type DocumentAdapter, fromUtf8, toUtf8 } from "@sessions/core/storage"
-import type { Connection } from "./connection.ts"
+import type { Connection } from "./driver/connection.ts"
 import type { Database } from "./database.ts"
 
 const PAGE = 1000

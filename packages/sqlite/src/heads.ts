@@ -1,6 +1,6 @@
 /** The row of a session as its head. */
 import { fromUtf8, type HeadInfo, StorageError } from "@sessions/core/storage"
-import type { Connection } from "./connection.ts"
+import type { Connection } from "./driver/connection.ts"
 
 interface HeadRow {
   readonly log: string

@@ -1,2 +1,2 @@
-export type { SqliteDatabase, SqliteStatement, SqliteValue } from "./driver.ts"
+export type { SqliteDatabase, SqliteStatement, SqliteValue } from "./driver/library.ts"
 export { createSqliteStorage, type SqliteStorageOptions } from "./storage.ts"

@@ -1,6 +1,6 @@
 /** Lists the sessions, newest first. */
 import { type AdapterListRow, type HeadInfo, type StorageAdapter, toListRow } from "@sessions/core/storage"
-import type { Connection } from "./connection.ts"
+import type { Connection } from "./driver/connection.ts"
 import type { Database } from "./database.ts"
 import { headOf } from "./heads.ts"
 

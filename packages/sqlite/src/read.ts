@@ -9,7 +9,7 @@ import {
   StorageError,
   utf8Length,
 } from "@sessions/core/storage"
-import type { Connection } from "./connection.ts"
+import type { Connection } from "./driver/connection.ts"
 import type { Database } from "./database.ts"
 import { headOf, numberOf } from "./heads.ts"
 import { toLines } from "./lines.ts"

@@ -1,6 +1,6 @@
 /** Removes sessions, and the lines of logs that belong to no session. */
 import { MAX_CHUNK_BYTES, type StorageAdapter } from "@sessions/core/storage"
-import type { Connection } from "./connection.ts"
+import type { Connection } from "./driver/connection.ts"
 import type { Database } from "./database.ts"
 import { keysOf } from "./documents.ts"
 

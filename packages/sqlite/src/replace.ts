@@ -8,7 +8,7 @@ import {
   StorageError,
 } from "@sessions/core/storage"
 import { insertRows } from "./append.ts"
-import type { Connection } from "./connection.ts"
+import type { Connection } from "./driver/connection.ts"
 import type { Database } from "./database.ts"
 import { headOf, numberOf } from "./heads.ts"
 import { type Row, toRows } from "./lines.ts"

@@ -11,8 +11,8 @@
  * - `doc`, `blob`: documents and blobs.
  */
 import { StorageError } from "@sessions/core/storage"
-import { type Connection, rollBack } from "./connection.ts"
-import { READONLY, resultCode } from "./driver.ts"
+import { type Connection, rollBack } from "./driver/connection.ts"
+import { READONLY, resultCode } from "./driver/library.ts"
 
 /** "sess" as ASCII. */
 const APPLICATION = 0x73657373

@@ -11,7 +11,7 @@ import {
 import { createAppend } from "./append.ts"
 import { createDatabase } from "./database.ts"
 import { createBlobs, createDocs } from "./documents.ts"
-import { openDatabase, type SqliteDatabase } from "./driver.ts"
+import { openDatabase, type SqliteDatabase } from "./driver/library.ts"
 import { headOf } from "./heads.ts"
 import { createList } from "./list.ts"
 import { createNotifier } from "./notifier.ts"

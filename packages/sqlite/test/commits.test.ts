@@ -1,7 +1,7 @@
 /** Commits that fail: the outcome is found out, and unknown only if the disk fails altogether. */
 import type { SqliteDatabase } from "@sessions/sqlite"
 import { expect, test } from "vitest"
-import { openDatabase } from "../src/driver.ts"
+import { openDatabase } from "../src/driver/library.ts"
 import { fill, linesOf, linesTo, newPath, openAt } from "./helpers.ts"
 
 type Fault = (commit: () => unknown) => unknown

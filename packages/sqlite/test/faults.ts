@@ -1,6 +1,6 @@
 /** A SQLite library that injects faults, for the conformance suite. */
 import type { SqliteDatabase, SqliteStatement } from "@sessions/sqlite"
-import { openDatabase } from "../src/driver.ts"
+import { openDatabase } from "../src/driver/library.ts"
 
 /** How many of the next write transactions fail, by fault. */
 export interface Faults {

@@ -4,7 +4,7 @@ import { join } from "node:path"
 import type { Head, ReadRange, SessionStorage } from "@sessions/core/storage"
 import { createSqliteStorage, type SqliteDatabase, type SqliteStorageOptions } from "@sessions/sqlite"
 import { onTestFinished } from "vitest"
-import { openDatabase } from "../src/driver.ts"
+import { openDatabase } from "../src/driver/library.ts"
 
 /** A path in an empty folder that goes when the test ends. */
 export function newPath(): string {

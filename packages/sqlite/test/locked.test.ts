@@ -1,6 +1,6 @@
 /** A file that another connection has locked. */
 import { expect, test } from "vitest"
-import { openDatabase } from "../src/driver.ts"
+import { openDatabase } from "../src/driver/library.ts"
 import { connectTo, fill, linesOf, linesTo, newPath, openAt } from "./helpers.ts"
 
 test("while another connection writes, reads go on, writes wait in their order, and the event loop is free", async () => {

@@ -5,7 +5,7 @@ import { join } from "node:path"
 import type { Subject } from "@sessions/conformance"
 import type { Capabilities, SessionStorage } from "@sessions/core/storage"
 import { createSqliteStorage, type SqliteStorageOptions } from "@sessions/sqlite"
-import { openDatabase } from "../src/driver.ts"
+import { openDatabase } from "../src/driver/library.ts"
 import { type Faults, withFaults } from "./faults.ts"
 
 /** A folder, because SQLite keeps two files next to the database, and the faults to inject there. */

@@ -1,5 +1,5 @@
 /** A connection to the file: statements, each compiled once, with the differences between the drivers removed. */
-import type { SqliteDatabase, SqliteStatement, SqliteValue } from "./driver.ts"
+import type { SqliteDatabase, SqliteStatement, SqliteValue } from "./library.ts"
 
 export interface Query<Row> {
   /** The first row; undefined if there is none. */
@@ -63,5 +63,21 @@ export function rollBack(db: Connection): void {
     db.run("ROLLBACK")
   } catch {
     // SQLite has rolled back by itself.
+  }
+}
+
+/**
+ * Runs `work` in a write transaction (`BEGIN IMMEDIATE`). If it or the COMMIT throws, the transaction is rolled back and the error thrown. `work`
+ * must not wait for a promise.
+ */
+export function transaction<T>(db: Connection, work: () => T): T {
+  try {
+    db.run("BEGIN IMMEDIATE")
+    const result = work()
+    db.run("COMMIT")
+    return result
+  } catch (error) {
+    rollBack(db)
+    throw error
   }
 }

@@ -1,6 +1,6 @@
 /** Turns the errors of SQLite into storage errors that say what to do. */
 import { StorageError, type StorageErrorCode } from "@sessions/core/storage"
-import { BUSY, CANTOPEN, CORRUPT, FULL, IOERR, LOCKED, NOTADB, READONLY, resultCode, TOOBIG } from "./driver.ts"
+import { BUSY, CANTOPEN, CORRUPT, FULL, IOERR, LOCKED, NOTADB, READONLY, resultCode, TOOBIG } from "./library.ts"
 
 const MEANINGS: { readonly [result: number]: readonly [StorageErrorCode, advice: string] } = {
   [READONLY]: ["unavailable", "The file, its folder or the disk is read-only. Give this process the right to write"],

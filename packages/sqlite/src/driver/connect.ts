@@ -1,0 +1,38 @@
+/** Opens a file as a connection. A missing file is made with mode 0600. */
+import { closeSync, openSync } from "node:fs"
+import { type Connection, createConnection } from "./connection.ts"
+import { toStorageError } from "./errors.ts"
+import { openDatabase, type SqliteDatabase } from "./library.ts"
+
+export interface ConnectOptions {
+  /** Opens the file with another library than that of the runtime, such as `(path) => new Database(path)` of better-sqlite3. */
+  readonly open?: (path: string) => SqliteDatabase
+}
+
+/**
+ * Opens `path`, in an existing folder, with the library of the runtime: `node:sqlite` (Node 22.13 or newer, Deno) or `bun:sqlite`. Sets no
+ * PRAGMA. A missing file is made so that this user alone can read it; SQLite gives the files that it keeps beside it the same mode.
+ *
+ * Throws `unsupported` if the runtime has no SQLite and `open` is missing, `unavailable` if the file cannot be opened. A file that is no
+ * database is reported by the first statement.
+ */
+export function connect(path: string, { open = openDatabase }: ConnectOptions = {}): Connection {
+  createFile(path)
+  try {
+    return createConnection(open(path))
+  } catch (error) {
+    throw toStorageError(error, path, 0)
+  }
+}
+
+/**
+ * An existing file is not opened: closing it would release the locks that SQLite has on it in this process
+ * (https://sqlite.org/howtocorrupt.html, section 2.2).
+ */
+function createFile(path: string): void {
+  try {
+    closeSync(openSync(path, "wx", 0o600))
+  } catch {
+    // It exists, or SQLite fails as well and says why.
+  }
+}

@@ -1,0 +1,83 @@
+/** The entry `@sessions/sqlite/driver`. */
+import { statSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { connect, retryWhileLocked, transaction } from "@sessions/sqlite/driver"
+import { expect, onTestFinished, test, vi } from "vitest"
+import { connectTo, newPath } from "./helpers.ts"
+
+function opened(path: string) {
+  const db = connect(path)
+  onTestFinished(() => db.close())
+  return db
+}
+
+test("a new file has mode 0600, and an existing one keeps its mode", () => {
+  const path = newPath()
+  opened(path).exec("CREATE TABLE t (a)")
+  expect(statSync(path).mode & 0o777).toBe(0o600)
+  const existing = newPath()
+  writeFileSync(existing, "", { mode: 0o640 })
+  opened(existing).exec("CREATE TABLE t (a)")
+  expect(statSync(existing).mode & 0o777).toBe(0o640)
+})
+
+test("another library opens the file", () => {
+  const paths: string[] = []
+  const path = newPath()
+  const db = connect(path, {
+    open(file) {
+      paths.push(file)
+      return connectTo(file)
+    },
+  })
+  expect(db.query("SELECT 1 AS one").get()).toEqual({ one: 1 })
+  expect(paths).toEqual([path])
+})
+
+test("a runtime without SQLite is `unsupported`, a missing folder `unavailable`", () => {
+  expect(() => connect(join(newPath(), "x.db"))).toThrow(
+    expect.objectContaining({ code: "unavailable", message: expect.stringContaining("Is its folder there") as string }),
+  )
+  const lookUp = vi.spyOn(process, "getBuiltinModule").mockReturnValue(undefined)
+  onTestFinished(() => lookUp.mockRestore())
+  expect(() => connect(newPath())).toThrow(
+    expect.objectContaining({ code: "unsupported", message: expect.stringContaining("Node 22.13") as string }),
+  )
+})
+
+test("a transaction that throws leaves nothing, and the next one works", () => {
+  const db = opened(newPath())
+  db.exec("CREATE TABLE t (a)")
+  const failing = () =>
+    transaction(db, () => {
+      db.run("INSERT INTO t VALUES (1)")
+      throw new Error("stop")
+    })
+  expect(failing).toThrow("stop")
+  expect(transaction(db, () => db.run("INSERT INTO t VALUES (2)"))).toBe(1)
+  expect(db.query("SELECT a FROM t").all()).toEqual([{ a: 2 }])
+})
+
+test("an attempt is repeated until the file is unlocked, and `unavailable` after the timeout", async () => {
+  const path = newPath()
+  const db = opened(path)
+  db.exec("PRAGMA busy_timeout = 0; CREATE TABLE t (a)")
+  const other = connectTo(path)
+  other.exec("BEGIN IMMEDIATE")
+  const insert = () => transaction(db, () => db.run("INSERT INTO t VALUES (1)"))
+  await expect(retryWhileLocked(insert, { path, timeout: 20 })).rejects.toMatchObject({
+    code: "unavailable",
+    message: expect.stringContaining("for 20 ms") as string,
+  })
+  let attempts = 0
+  const waiting = retryWhileLocked(
+    () => {
+      attempts++
+      return insert()
+    },
+    { path, timeout: 60_000 },
+  )
+  await expect.poll(() => attempts).toBeGreaterThan(2)
+  other.exec("ROLLBACK")
+  expect(await waiting).toBe(1)
+})
