@@ -42,8 +42,8 @@ export interface Invocation<O extends OptionSpecs = OptionSpecs> {
   readonly progress: Progress
   /** Resolves an id, a unique prefix of one, or `@last` to a session id. */
   readonly resolveSession: (ref: string) => Promise<string>
-  /** Opens a store other than the one of `--store`. */
-  readonly openStore: (url: string) => Promise<SessionStorage>
+  /** Opens a store to write to, other than the one of `--store`. */
+  readonly openTarget: (url: string) => Promise<SessionStorage>
 }
 
 export interface Command<O extends OptionSpecs = OptionSpecs> {
@@ -55,6 +55,8 @@ export interface Command<O extends OptionSpecs = OptionSpecs> {
   readonly options: O
   /** Further lines of the help. */
   readonly notes?: readonly string[]
+  /** Whether the command can create a session with these arguments, and with it the store. Default: never. */
+  readonly createsStore?: (args: readonly string[]) => boolean
   /** Example command lines, without the leading `sessions `. */
   readonly examples: readonly string[]
   /** Returns undefined if the command has written its output itself. */

@@ -2,5 +2,5 @@
 export type { Io, Sink } from "./io.ts"
 export { processIo } from "./io.ts"
 export { run } from "./run/run.ts"
-export type { StoreFactory } from "./store/open.ts"
+export type { StoreFactory, StoreOptions } from "./store/open.ts"
 export { STORES } from "./store/open.ts"

@@ -32,7 +32,7 @@ export interface Cli {
 export function createCli(options: RunOptions = {}): Cli {
   const locations = new Map<string, MemoryLocation>()
   const open: StoreFactory = (name) => storageAt(locations, name)
-  const stores: Readonly<Record<string, StoreFactory>> = { file: () => open("", ""), mem: open }
+  const stores: Readonly<Record<string, StoreFactory>> = { file: () => storageAt(locations, ""), mem: open }
   const call = async (more: RunOptions, argv: readonly string[]): Promise<Result> => {
     const { io, stdout, stderr } = captured({ ...options, ...more })
     const exit = await run(argv, io, stores)

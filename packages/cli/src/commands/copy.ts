@@ -24,10 +24,10 @@ export const copy: Command = defineCommand({
     "copy --all --to sqlite:./sessions.db",
     "copy 01JGN3 --to sqlite:./sessions.db --json",
   ],
-  async run({ sessions, resolveSession, openStore, args: [ref], values, callOptions, progress }) {
+  async run({ sessions, resolveSession, openTarget, args: [ref], values, callOptions, progress }) {
     if (values.to === undefined) throw new UsageError("copy needs --to URL, the target store.")
     if ((ref === undefined) !== (values.all === true)) throw new UsageError("copy needs either an ID or --all.")
-    const target = await openStore(values.to)
+    const target = await openTarget(values.to)
     const to = target.description
     const copyOne = (id: string, place: string): Promise<ImportResult> =>
       sessions.copy(id, target, {

@@ -29,6 +29,7 @@ export const importCommand: Command = defineCommand({
     "import backup.jsonl --id 01JGN3V6Z4W3A5T1C8Y2K7M9QX",
     "import - --from pi < session.jsonl",
   ],
+  createsStore: () => true,
   async run({ sessions, args: [file = ""], values, io, callOptions, json, progress }) {
     const options = { ...newId(values.id), from: choiceOption("from", values.from, FORMATS, "auto") }
     const source = file === "-" ? io.stdin : await openFile(file, io.cwd)

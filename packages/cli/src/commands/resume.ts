@@ -15,6 +15,7 @@ export const resume: Command = defineCommand({
     "Creates a session if there is none. With an ID, sets the pointer to that session.",
   ],
   examples: ["resume", "resume --pointer tty1", "resume @last --pointer tty1"],
+  createsStore: ([id]) => id === undefined,
   async run({ sessions, resolveSession, args: [ref], values, io }) {
     const { pointer } = values
     const cwd = absoluteFolder(values.cwd ?? ".", io.cwd)

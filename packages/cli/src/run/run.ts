@@ -41,15 +41,18 @@ async function dispatch(
   const parsed = parseCommand(command, rest)
   if (parsed.values["help"] === true) return await printHelp(name, io)
   const store = parsed.values["store"] ?? DEFAULT_STORE
-  const open = (url: string): Promise<SessionStorage> => openStore(url, io.cwd, stores)
-  return await withSessions(await open(String(store)), (sessions) => execute(command, parsed, sessions, open, io))
+  const create = command.createsStore?.(parsed.args) ?? false
+  const openTarget = (url: string): Promise<SessionStorage> => openStore(url, io.cwd, { create: true }, stores)
+  return await withSessions(await openStore(String(store), io.cwd, { create }, stores), (sessions) =>
+    execute(command, parsed, sessions, openTarget, io),
+  )
 }
 
 async function execute(
   command: Command,
   { values, args }: ParsedArguments,
   sessions: Sessions,
-  open: (url: string) => Promise<SessionStorage>,
+  openTarget: (url: string) => Promise<SessionStorage>,
   io: Io,
 ): Promise<number> {
   const progress = createProgress(io.stderr, io.now)
@@ -66,7 +69,7 @@ async function execute(
       callOptions,
       progress,
       resolveSession: (ref) => resolveSession(sessions, ref),
-      openStore: open,
+      openTarget,
     })
   } finally {
     await progress.clear()

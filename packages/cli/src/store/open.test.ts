@@ -1,6 +1,8 @@
 import { expect, test } from "vitest"
 import { openStore, type StoreFactory } from "./open.ts"
 
+const CREATE = { create: true }
+
 async function opened(url: string): Promise<string> {
   const seen: string[] = []
   const record =
@@ -9,7 +11,7 @@ async function opened(url: string): Promise<string> {
       seen.push(`${scheme}|${address}`)
       return {} as ReturnType<StoreFactory>
     }
-  await openStore(url, "/project", { file: record("file"), memory: record("memory") })
+  await openStore(url, "/project", CREATE, { file: record("file"), memory: record("memory") })
   return seen.join()
 }
 
@@ -27,14 +29,14 @@ test("a path needs no scheme, and a drive letter is not a scheme", async () => {
 })
 
 test("an unknown scheme is refused with the known ones", async () => {
-  await expect(openStore("gs:bucket", "/project")).rejects.toThrow(
+  await expect(openStore("gs:bucket", "/project", CREATE)).rejects.toThrow(
     'unknown store type "gs" in gs:bucket; use a path or file:, memory:, sqlite:, s3:, postgres:, postgresql:.',
   )
 })
 
 test("the path of a store is relative to the current folder", async () => {
   const urls = ["./s", "/srv/s", "file:s", "file:///srv/s", "sqlite:s", "sqlite:///srv/s"]
-  const places = await Promise.all(urls.map(async (url) => (await openStore(url, "/project")).description))
+  const places = await Promise.all(urls.map(async (url) => (await openStore(url, "/project", CREATE)).description))
   expect(places.map((text) => text.replace(/^[^/]*/, ""))).toEqual([
     "/project/s",
     "/srv/s",
@@ -46,16 +48,20 @@ test("the path of a store is relative to the current folder", async () => {
 })
 
 test("a store without a path on this machine is refused", async () => {
-  await expect(openStore("file:", "/project")).rejects.toThrow("file: needs a path, for example file:./.sessions.")
-  await expect(openStore("file://host/x", "/project")).rejects.toThrow("not a path of this machine")
-  await expect(openStore("sqlite:", "/project")).rejects.toThrow(
+  await expect(openStore("file:", "/project", CREATE)).rejects.toThrow(
+    "file: needs a path, for example file:./.sessions.",
+  )
+  await expect(openStore("file://host/x", "/project", CREATE)).rejects.toThrow("not a path of this machine")
+  await expect(openStore("sqlite:", "/project", CREATE)).rejects.toThrow(
     "sqlite: needs a path, for example sqlite:./sessions.db.",
   )
 })
 
 test("an S3 store is a bucket and a prefix", async () => {
   const urls = ["s3:agents", "s3:agents/prod", "s3://agents/prod/eu/"]
-  const places = await Promise.all(urls.map(async (url) => (await openStore(url, "/project")).description))
+  const places = await Promise.all(urls.map(async (url) => (await openStore(url, "/project", CREATE)).description))
   expect(places).toEqual(["s3:agents", "s3:agents/prod/", "s3:agents/prod/eu/"])
-  await expect(openStore("s3:", "/project")).rejects.toThrow("s3: needs a bucket, for example s3:my-bucket/prefix.")
+  await expect(openStore("s3:", "/project", CREATE)).rejects.toThrow(
+    "s3: needs a bucket, for example s3:my-bucket/prefix.",
+  )
 })

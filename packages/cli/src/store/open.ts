@@ -1,4 +1,8 @@
-/** Opens the storage that `--store` names. */
+/**
+ * Opens the storage that `--store` names. A store with a path is created only by commands that can create a session in it; all others
+ * fail if there is nothing at the path, so a misspelt path is an error and leaves nothing behind.
+ */
+import { statSync } from "node:fs"
 import { isAbsolute, resolve } from "node:path"
 import { fileURLToPath } from "node:url"
 import type { SessionStorage } from "@sessions/core/storage"
@@ -6,17 +10,27 @@ import { createFileStorage } from "@sessions/fs"
 import { createMemoryStorage } from "@sessions/memory"
 import { CommandError, UsageError } from "../errors.ts"
 
+export interface StoreOptions {
+  /** The command can create sessions in the store, so it may create the store too. */
+  readonly create: boolean
+}
+
 /** Takes the text after the colon of the URL, and the folder that relative paths are resolved against. */
-export type StoreFactory = (address: string, cwd: string) => SessionStorage | Promise<SessionStorage>
+export type StoreFactory = (
+  address: string,
+  cwd: string,
+  options: StoreOptions,
+) => SessionStorage | Promise<SessionStorage>
 
 export const DEFAULT_STORE = "file:./.sessions"
 
 /** All but `file:` and `memory:` load their packages when they are used. */
 export const STORES: Readonly<Record<string, StoreFactory>> = {
-  file: (address, cwd) => createFileStorage({ root: pathOf("file", address, cwd, "./.sessions") }),
+  file: (address, cwd, options) =>
+    createFileStorage({ root: usable(pathOf("file", address, cwd, "./.sessions"), options) }),
   memory: () => createMemoryStorage(),
-  async sqlite(address, cwd) {
-    const path = pathOf("sqlite", address, cwd, "./sessions.db")
+  async sqlite(address, cwd, options) {
+    const path = usable(pathOf("sqlite", address, cwd, "./sessions.db"), options)
     const { createSqliteStorage } = await import("@sessions/sqlite")
     return createSqliteStorage({ path })
   },
@@ -39,11 +53,12 @@ export const STORES: Readonly<Record<string, StoreFactory>> = {
 export async function openStore(
   url: string,
   cwd: string,
+  options: StoreOptions,
   stores: Readonly<Record<string, StoreFactory>> = STORES,
 ): Promise<SessionStorage> {
   const [, scheme = "file", address = url] = /^([A-Za-z][A-Za-z0-9+.-]+):(.*)$/s.exec(url) ?? []
   const open = Object.hasOwn(stores, scheme) ? stores[scheme] : undefined
-  if (open !== undefined) return open(address, cwd)
+  if (open !== undefined) return open(address, cwd, options)
   const known = Object.keys(stores).map((name) => `${name}:`)
   throw new UsageError(`unknown store type ${JSON.stringify(scheme)} in ${url}; use a path or ${known.join(", ")}.`)
 }
@@ -78,6 +93,24 @@ function pathOf(scheme: string, address: string, cwd: string, example: string): 
     return fileURLToPath(`file:${address}`)
   } catch {
     throw new UsageError(`${scheme}:${address} is not a path of this machine; use ${scheme}:PATH.`)
+  }
+}
+
+function usable(path: string, { create }: StoreOptions): string {
+  if (create || !isMissing(path)) return path
+  throw new CommandError(
+    `there is no store at ${path}; name another one with --store. "sessions import" and "sessions copy --to" create stores.`,
+  )
+}
+
+/** False if that cannot be found out: the storage then says why. */
+function isMissing(path: string): boolean {
+  try {
+    statSync(path)
+    return false
+  } catch (error) {
+    const { code } = error as { code?: unknown }
+    return code === "ENOENT" || code === "ENOTDIR"
   }
 }
 

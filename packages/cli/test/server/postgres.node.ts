@@ -20,7 +20,7 @@ void test("a PostgreSQL store is an address, and no message shows its password",
     "postgresql://app@db/agents?schema=prod&prefix=eu_&durability=os",
     "postgres:///agents?host=/run/postgresql",
   ]
-  const stores = await Promise.all(urls.map((url) => openStore(url, "/project")))
+  const stores = await Promise.all(urls.map((url) => openStore(url, "/project", { create: true })))
   assert.deepEqual(
     stores.map(({ description }) => description),
     [
@@ -33,8 +33,11 @@ void test("a PostgreSQL store is an address, and no message shows its password",
     stores.map(({ capabilities }) => capabilities.durability),
     ["disk", "os", "disk"],
   )
-  await assert.rejects(openStore("postgres:agents", "/project"), /postgres: needs the address of a database/)
-  const away = await openStore("postgres://app:secret@127.0.0.1:1/agents", "/project")
+  await assert.rejects(
+    openStore("postgres:agents", "/project", { create: true }),
+    /postgres: needs the address of a database/,
+  )
+  const away = await openStore("postgres://app:secret@127.0.0.1:1/agents", "/project", { create: true })
   await assert.rejects(away.head("a"), /^(?!.*secret).*ECONNREFUSED/)
 })
 

@@ -1,0 +1,60 @@
+/** Stores with a path at which there is nothing. */
+import { join } from "node:path"
+import { expect, test } from "vitest"
+import { COMMANDS } from "../../src/commands/table.ts"
+import { log } from "./logs.ts"
+import { contentsOf, createWorkspace, refusal } from "./workspace.ts"
+
+const STORES: readonly (readonly [store: string[], path: string])[] = [
+  [[], ".sessions"],
+  [["--store", "./typo"], "typo"],
+  [["--store", "file:./typo/deeper"], "typo/deeper"],
+  [["--store", "sqlite:./typo.db"], "typo.db"],
+  [["--store", "sqlite:./typo/sessions.db"], "typo/sessions.db"],
+]
+
+/** The shortest valid command lines of all commands that need a session that exists. */
+const READING: readonly string[][] = [
+  ...COMMANDS.map(({ name, args, createsStore }): [string[], boolean] => {
+    const words = args.filter((arg) => !arg.endsWith("?"))
+    return [[name, ...words.map(() => "x")], createsStore?.(words) ?? false]
+  }).flatMap(([argv, creates]) => (creates ? [] : [argv])),
+  ["verify", "--all"],
+  ["copy", "x", "--to", "sqlite:./target.db"],
+  ["copy", "--all", "--to", "./target"],
+  ["resume", "x", "--pointer", "tty"],
+]
+
+test.each(STORES)(
+  "with %j, a command that needs a session fails with the path and creates nothing",
+  async (store, path) => {
+    const { cli, cwd } = createWorkspace()
+    for (const argv of READING) {
+      const result = await cli(...argv, ...store)
+      expect(refusal(1)(result), argv.join(" ")).toBeUndefined()
+      expect(result.stderr, argv.join(" ")).toContain(`there is no store at ${join(cwd, path)};`)
+    }
+    expect(contentsOf(cwd)).toEqual({})
+  },
+)
+
+test.each(["./new", "file:./new/deeper", "sqlite:./new.db"])(
+  "--store %s: import, copy --to, and resume without an ID create a store",
+  async (store) => {
+    for (const argv of [
+      ["import", "in.jsonl", "--store", store],
+      ["resume", "--store", store],
+      ["copy", "a", "--to", store],
+    ]) {
+      const { cli, file } = createWorkspace()
+      await cli("import", file("in.jsonl", log("a")), "--id", "a")
+      expect(await cli(...argv), argv.join(" ")).toMatchObject({ exit: 0, stderr: "" })
+      expect((await cli("list", "--store", store)).stdout, argv.join(" ")).toMatch(/^ID /)
+    }
+  },
+)
+
+test("an empty folder is a store without sessions", async () => {
+  const { cli } = createWorkspace()
+  expect(await cli("list", "--store", ".")).toMatchObject({ exit: 0, stdout: expect.stringMatching(/^No sessions/) })
+})
