@@ -32,6 +32,7 @@ test("sanitized text and JSON contain no control character", () => {
       expect(sanitizeLine(text)).not.toMatch(control)
       const json = sanitizeJson(JSON.stringify({ text }))
       expect(json).not.toMatch(control)
+      expect(json).not.toMatch(/[\u2028\u2029]/)
       expect(JSON.parse(json)).toEqual({ text })
     }),
     { seed },

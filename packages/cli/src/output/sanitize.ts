@@ -5,8 +5,8 @@
 
 /** C0, DEL, C1 and the bidirectional control characters. */
 const UNSAFE = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g
-/** The same without line feeds. */
-const UNSAFE_IN_JSON = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g
+/** The same without line feeds, and with the line and paragraph separators, which some programs take for the end of a line. */
+const UNSAFE_IN_JSON = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g
 
 /** One line: line breaks and tabs become spaces, other control characters a visible replacement. */
 export function sanitizeLine(text: string): string {
@@ -19,8 +19,9 @@ export function sanitizeLines(text: string): string[] {
 }
 
 /**
- * Escapes all control characters but line feeds, in lines of JSON and in damaged lines, which can have any character. The value of
- * a line of JSON stays the same: between its tokens a tab or carriage return becomes a space, and JSON has no other C0 characters.
+ * Escapes all control characters but line feeds, and U+2028 and U+2029, in lines of JSON and in damaged lines, which can have any
+ * character. The value of a line of JSON stays the same: between its tokens a tab or carriage return becomes a space, and JSON has
+ * no other C0 characters.
  */
 export function sanitizeJson(text: string): string {
   return text.replace(UNSAFE_IN_JSON, (char) => (char === "\t" || char === "\r" ? " " : `\\u${hex(char)}`))
