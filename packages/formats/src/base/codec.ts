@@ -1,0 +1,108 @@
+/**
+ * Keeps all of a source record beside the entry that was made of it. A format has a function that encodes an entry as a record of its own;
+ * the entry's `source` holds the difference between that and the record that was read. So the record is restored exactly, whatever fields
+ * the format does not know, and a field that the entry already holds is not stored twice.
+ */
+import type { Entry } from "@sessions/core"
+import { type Fields, isObject } from "./values.ts"
+
+/** Where an entry comes from, as its field `source`: beside the message, because messages go to models as they are. */
+export interface Source {
+  /** The numbers of the lines that the entry was made of, from 1; of a document the positions of its records. */
+  readonly at: readonly number[]
+  /** For each of them, how its record differs from the encoded entry; missing if none differs. */
+  readonly rest?: readonly Patch[]
+}
+
+/** Turns one JSON value into another: an empty object changes nothing. Stored, so a field of it never changes its meaning. */
+export interface Patch {
+  /** The whole value. */
+  readonly value?: unknown
+  /** Fields, or elements of an array of the same length, that differ as a whole. */
+  readonly set?: Fields
+  /** Fields or elements that differ in part. */
+  readonly in?: Readonly<Record<string, Patch>>
+  /** Fields that are not in the record. */
+  readonly drop?: readonly string[]
+}
+
+/** The `source` of an entry. `encoded` are the records that the format makes of the entry, one for each record that was read. */
+export function sourceOf(at: readonly number[], records: readonly Fields[], encoded: readonly Fields[]): Source {
+  let differs = false
+  const rest = records.map((record, i) => {
+    const patch = difference(encoded[i], record, 0)
+    if (patch !== undefined) differs = true
+    return patch ?? NO_PATCH
+  })
+  return differs ? { at, rest } : { at }
+}
+
+/** The records that an entry was made of, with their line numbers. `encoded` as for {@link sourceOf}. */
+export function recordsOf(
+  source: Source,
+  encoded: readonly Fields[],
+): { readonly at: number; readonly record: unknown }[] {
+  return source.at.map((at, i) => ({ at, record: patched(encoded[i], source.rest?.[i] ?? NO_PATCH) }))
+}
+
+/** The `source` of an entry that was imported; undefined for an entry that was appended since. */
+export function readSource(entry: Entry): Source | undefined {
+  const source = (entry as Fields)["source"]
+  return isObject(source) && Array.isArray(source["at"]) ? (source as unknown as Source) : undefined
+}
+
+const NO_PATCH: Patch = Object.freeze({})
+
+/** Deeper values are compared as a whole: files may nest values deeper than the stack. */
+const MAX_DEPTH = 100
+
+/** Undefined if the values are the same JSON. */
+export function difference(from: unknown, to: unknown, depth = 0): Patch | undefined {
+  if (from === to) return undefined
+  if (depth === MAX_DEPTH) return { value: to }
+  if (Array.isArray(to)) {
+    return Array.isArray(from) && from.length === to.length ? fieldDifference(from, to, depth) : { value: to }
+  }
+  if (isObject(to) && isObject(from)) return fieldDifference(from, to, depth)
+  return { value: to }
+}
+
+function fieldDifference(from: object, to: object, depth: number): Patch | undefined {
+  let set: Record<string, unknown> | undefined
+  let inside: Record<string, Patch> | undefined
+  let drop: string[] | undefined
+  for (const key of Object.keys(to)) {
+    const value = (to as Fields)[key]
+    const patch = Object.hasOwn(from, key) ? difference((from as Fields)[key], value, depth + 1) : { value }
+    if (patch === undefined) continue
+    if (Object.hasOwn(patch, "value")) define((set ??= {}), key, value)
+    else define((inside ??= {}), key, patch)
+  }
+  for (const key of Object.keys(from)) if (!Object.hasOwn(to, key)) (drop ??= []).push(key)
+  if (set === undefined && inside === undefined && drop === undefined) return undefined
+  return {
+    ...(set === undefined ? {} : { set }),
+    ...(inside === undefined ? {} : { in: inside }),
+    ...(drop === undefined ? {} : { drop }),
+  }
+}
+
+export function patched(from: unknown, patch: Patch): unknown {
+  if (Object.hasOwn(patch, "value")) return patch.value
+  if (patch.set === undefined && patch.in === undefined && patch.drop === undefined) return from
+  const to = (Array.isArray(from) ? [...(from as unknown[])] : { ...fields(from) }) as Record<string, unknown>
+  for (const key of patch.drop ?? []) Reflect.deleteProperty(to, key)
+  for (const [key, value] of Object.entries(patch.set ?? {})) define(to, key, value)
+  for (const [key, inner] of Object.entries(patch.in ?? {})) define(to, key, patched(fields(from)[key], inner))
+  return to
+}
+
+function fields(value: unknown): Fields {
+  return typeof value === "object" && value !== null ? (value as Fields) : {}
+}
+
+/** An assignment to `__proto__`, which JSON may have as a field, would set the prototype. */
+function define(object: Record<string, unknown>, key: string, value: unknown): void {
+  if (key !== "__proto__") object[key] = value
+  else Object.defineProperty(object, key, { value, enumerable: true, configurable: true, writable: true })
+}

@@ -1,0 +1,179 @@
+/**
+ * Builds the entries of an imported log: places each in the tree and gives it its seq, the state of its path, and an id if the source has
+ * none. Keeps ids and states of all entries in memory, but not the entries.
+ */
+import type { Entry, Header } from "@sessions/core"
+import {
+  type ContextState,
+  foldState,
+  FORMAT,
+  initialState,
+  isAnnotationType,
+  ulidAt,
+  VERSION,
+} from "@sessions/core/format"
+import type { Source } from "./codec.ts"
+import type { Note } from "./format.ts"
+import { UNREADABLE, type UnreadableLine } from "./json-lines.ts"
+import type { Fields } from "./values.ts"
+
+/** The header of an imported session, whose id `import` of core sets. */
+export function headerOf(
+  o: {
+    readonly format: string
+    readonly version: number
+    readonly id?: string | undefined
+    readonly timestamp: string
+  },
+  more: Fields = {},
+): Header {
+  const origin = { format: o.format, version: o.version, ...(o.id === undefined ? {} : { id: o.id }) }
+  return {
+    type: "session",
+    format: FORMAT,
+    version: VERSION,
+    id: "imported",
+    timestamp: o.timestamp,
+    ...more,
+    origin,
+  }
+}
+
+export interface Place {
+  /** The id that the source gives the entry. Default: a ULID that follows from the time and the position. */
+  readonly id?: string | undefined
+  /** The id of an entry before this one, or null for a root. Default: the current leaf. */
+  readonly parentId?: string | null | undefined
+  /** Default: that of the entry before it. */
+  readonly timestamp?: string | undefined
+  /** What to keep of the source; a function for one that follows from the complete entry. */
+  readonly source?: Source | ((entry: Entry) => Source) | undefined
+}
+
+/** An entry's payload: its type and the fields of the type. */
+export interface Payload {
+  readonly type: string
+  readonly [key: string]: unknown
+}
+
+interface Node {
+  readonly id: string
+  readonly parent: Node | undefined
+  readonly seq: number
+  readonly isAnnotation: boolean
+  readonly state: ContextState
+}
+
+export class LogBuilder {
+  readonly #note: Note
+  readonly #nodes = new Map<string, Node>()
+  readonly #start: ContextState
+  #last: Node | undefined
+  #seq = 0
+  #timestamp: string
+
+  constructor(header: Header, note: Note) {
+    this.#note = note
+    this.#start = initialState(header)
+    this.#timestamp = header.timestamp
+  }
+
+  /** The id of the entry before the next one; null at the beginning. */
+  get leafId(): string | null {
+    return this.#last?.id ?? null
+  }
+
+  has(id: string): boolean {
+    return this.#nodes.has(id)
+  }
+
+  seqOf(id: string): number | undefined {
+    return this.#nodes.get(id)?.seq
+  }
+
+  /** The ids from an entry back to its root, the entry first. */
+  *pathTo(id: string | null): Generator<string, void, undefined> {
+    for (let node = id === null ? undefined : this.#nodes.get(id); node !== undefined; node = node.parent) yield node.id
+  }
+
+  /**
+   * The next entry of the log. A parent that the log does not have is reported, and the entry continues the one before it: a lost record
+   * must not hide the history. An id that is taken is reported, and gets a suffix. Compactions and resets get their `state`, references the
+   * seq of their target.
+   */
+  add(payload: Payload, place: Place = {}): Entry {
+    const seq = ++this.#seq
+    const timestamp = place.timestamp ?? this.#timestamp
+    this.#timestamp = timestamp
+    const id = this.#idOf(place.id, timestamp, seq)
+    const parent = this.#parentOf(place.parentId, id)
+    const { type, ...rest } = payload
+    const entry = { type, id, parentId: parent?.id ?? null, seq, timestamp, ...rest } as Record<string, unknown>
+    const before = parent?.state ?? this.#start
+    if (type === "compaction" || type === "reset_boundary") entry["state"] = before
+    if (type === "compaction") this.#setSeq(entry, "firstKeptEntryId", "firstKeptSeq")
+    else if (rest["targetId"] !== undefined) this.#setSeq(entry, "targetId", "targetSeq")
+    else if (type === "leaf" && parent !== undefined) entry["targetSeq"] = parent.seq
+    const { source } = place
+    if (source !== undefined)
+      entry["source"] = typeof source === "function" ? source(entry as unknown as Entry) : source
+    const state = changesState(payload, before) ? foldState([entry as unknown as Entry], before) : before
+    this.#last = { id, parent, seq, isAnnotation: isAnnotationType(type), state }
+    this.#nodes.set(id, this.#last)
+    return entry as unknown as Entry
+  }
+
+  /** The entry of a line that cannot be read. */
+  addUnreadable({ at, text }: UnreadableLine): Entry {
+    return this.add({ type: "custom", customType: UNREADABLE, data: { text, at } }, { source: { at: [at] } })
+  }
+
+  /** The `leaf` entry that ends a log whose last entry does not continue the leaf of the source; undefined if it does. */
+  end(leafId: string | null): Entry | undefined {
+    let node = this.#last
+    while (node !== undefined && node.id !== leafId && node.isAnnotation) node = node.parent
+    return (node?.id ?? null) === leafId ? undefined : this.add({ type: "leaf" }, { parentId: leafId })
+  }
+
+  #idOf(wanted: string | undefined, timestamp: string, seq: number): string {
+    if (wanted === undefined || wanted === "") return ulidAt(Date.parse(timestamp), seq)
+    if (!this.#nodes.has(wanted)) return wanted
+    this.#note({ code: "duplicate_id", entryId: wanted, message: `Two records of the file have the id ${wanted}.` })
+    let id = `${wanted}#${seq}`
+    while (this.#nodes.has(id)) id += "#"
+    return id
+  }
+
+  #parentOf(parentId: string | null | undefined, id: string): Node | undefined {
+    if (parentId === undefined) return this.#last
+    if (parentId === null) return undefined
+    const parent = this.#nodes.get(parentId)
+    if (parent !== undefined) return parent
+    const where = this.#last === undefined ? "It becomes the beginning" : "It continues the entry before it"
+    const message = `The parent of entry ${id}, ${parentId}, is not before it in the file. ${where}.`
+    this.#note({ code: "missing_parent", entryId: id, message })
+    return this.#last
+  }
+
+  #setSeq(entry: Record<string, unknown>, reference: string, field: string): void {
+    const target = this.#nodes.get(entry[reference] as string)
+    if (target !== undefined) entry[field] = target.seq
+    else if (entry[reference] === entry["id"]) entry[field] = entry["seq"]
+  }
+}
+
+/** Whether the state has to be folded: most entries keep it, and a fold copies it. */
+function changesState({ type, message }: Payload, { models, modelIsExplicit }: ContextState): boolean {
+  if (type !== "message") return STATE_TYPES.has(type)
+  if (modelIsExplicit) return false
+  const { role, provider, model } = message as Fields
+  if (role !== "assistant" || typeof provider !== "string" || typeof model !== "string") return false
+  return model !== models["default"]?.model || provider !== models["default"]?.provider
+}
+
+const STATE_TYPES: ReadonlySet<string> = new Set([
+  "model_change",
+  "thinking_level_change",
+  "mode_change",
+  "ttsr_injection",
+])

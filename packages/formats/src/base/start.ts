@@ -1,0 +1,50 @@
+/** The beginning of a file as JSON, from which the formats tell whether a file is theirs. It is parsed once for all of them. */
+import { type Fields, isObject } from "./values.ts"
+
+export interface FileStart {
+  readonly text: string
+  /** The objects among the first 50 lines, in order. */
+  readonly records: readonly Fields[]
+  /** The file is one JSON value instead of lines: its outermost kind, and the names of all fields in the text, at any depth. */
+  readonly document?: { readonly kind: "object" | "array"; readonly names: ReadonlySet<string> }
+}
+
+/** Enough for the files of every known agent: some begin with lines of a kind that several agents could write. */
+const LINES = 50
+
+/** Parses the beginning of a file. Never throws. */
+export function startOf(text: string): FileStart {
+  const lines = text.split("\n", LINES + 1)
+  const records: Fields[] = []
+  let values = 0
+  for (const line of lines.slice(0, LINES)) {
+    const value = parsed(line)
+    if (value === undefined) continue
+    values++
+    if (isObject(value)) records.push(value)
+  }
+  const document = values <= 1 ? documentOf(text) : undefined
+  return { text, records, ...(document === undefined ? {} : { document }) }
+}
+
+/** The first record that has this field, if it is one of the first 50 lines. */
+export function firstWith(start: FileStart, name: string): Fields | undefined {
+  return start.records.find((record) => Object.hasOwn(record, name))
+}
+
+function parsed(line: string): unknown {
+  try {
+    return JSON.parse(line)
+  } catch {
+    return undefined
+  }
+}
+
+/** The text may end anywhere in the document, so its names are found without parsing it. */
+function documentOf(text: string): FileStart["document"] {
+  const first = text.trimStart()[0]
+  if (first !== "{" && first !== "[") return undefined
+  const names = new Set<string>()
+  for (const [, name = ""] of text.matchAll(/"((?:[^"\\]|\\.)*)"\s*:/g)) names.add(name)
+  return { kind: first === "{" ? "object" : "array", names }
+}

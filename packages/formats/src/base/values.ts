@@ -1,0 +1,70 @@
+/** Checks and conversions of the JSON values that the files of agents consist of. */
+import type { ContentBlock, ImageBlock, TextBlock } from "@sessions/core"
+
+export type Fields = Readonly<Record<string, unknown>>
+
+export function isObject(value: unknown): value is Fields {
+  return typeof value === "object" && value !== null && !Array.isArray(value)
+}
+
+/** The value as an object; one without fields if it is none. */
+export function fieldsOf(value: unknown): Fields {
+  return isObject(value) ? value : NO_FIELDS
+}
+
+const NO_FIELDS: Fields = Object.freeze({})
+
+export function stringOf(value: unknown): string | undefined {
+  return typeof value === "string" ? value : undefined
+}
+
+export function numberOf(value: unknown): number | undefined {
+  return Number.isFinite(value) ? (value as number) : undefined
+}
+
+/** ISO 8601 of a time in milliseconds, or the text of one; undefined if it is no time. Texts are returned as they are. */
+export function timestampOf(value: unknown): string | undefined {
+  if (typeof value === "string") return Number.isNaN(Date.parse(value)) ? undefined : value
+  if (typeof value !== "number" || !(Math.abs(value) <= LAST_DATE)) return undefined
+  return new Date(value).toISOString()
+}
+
+/** The last time that a `Date` holds, in milliseconds. ECMA-262, 21.4.1.1. */
+const LAST_DATE = 8.64e15
+
+/** The arguments of a tool call. Core takes objects only: any other value is kept as their field `input`. */
+export function argumentsOf(value: unknown): Fields {
+  return isObject(value) ? value : { input: value ?? null }
+}
+
+/** Arguments that a file holds as JSON text. Text that is no JSON object is kept as their field `input`. */
+export function argumentsOfText(text: string): Fields {
+  try {
+    const value: unknown = JSON.parse(text)
+    if (isObject(value)) return value
+  } catch {
+    // Kept as text.
+  }
+  return { input: text }
+}
+
+export function textBlock(text: string): TextBlock {
+  return { type: "text", text }
+}
+
+/** The image of a `data:` URL in base64; undefined for any other URL. */
+export function imageOfDataUrl(url: unknown): ImageBlock | undefined {
+  const found = typeof url === "string" ? /^data:([^;,]+);base64,/.exec(url) : null
+  if (found?.[1] === undefined) return undefined
+  return { type: "image", mimeType: found[1], data: (url as string).slice(found[0].length) }
+}
+
+export function dataUrlOf({ mimeType, data }: Pick<ImageBlock, "mimeType" | "data">): string {
+  return `data:${mimeType};base64,${data}`
+}
+
+/** The texts of blocks, one line feed between two. */
+export function textOf(content: readonly ContentBlock[]): string {
+  const texts = content.filter((block): block is TextBlock => block.type === "text" && typeof block.text === "string")
+  return texts.map(({ text }) => text).join("\n")
+}

@@ -1,0 +1,4 @@
+/** All formats, in the order in which `identify` tries them: a format whose files another one could take for its own comes first. */
+import type { Format } from "./base/format.ts"
+
+export const formats: readonly Format[] = []

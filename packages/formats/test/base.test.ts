@@ -1,0 +1,91 @@
+/** The base of all formats, shown by the sample format. */
+import { createSessions, SessionError } from "@sessions/core"
+import { createMemoryStorage } from "@sessions/memory"
+import { expect, test } from "vitest"
+import type { Loss } from "../src/base/format.ts"
+import { identify, notASession } from "../src/identify.ts"
+import { importFile } from "../src/import-file.ts"
+import { sessionIdOf } from "../src/base/ids.ts"
+import { fixture, hasFixtures, testFixtures } from "./fixtures.ts"
+import { importText, testLaws, written } from "./laws.ts"
+import { sample } from "./sample-format.ts"
+
+const lines = (...records: readonly (object | string)[]) =>
+  records.map((record) => (typeof record === "string" ? record : `${JSON.stringify(record)}\n`)).join("")
+
+const chat = { chat: "c1" }
+const q = { id: "q", by: "user", says: "hello" }
+const a = { id: "a", after: "q", by: "bot", says: "hi", mood: { happy: [1, null] } }
+
+testLaws(sample, {
+  "a chat with unknown fields and lines": { text: lines(chat, q, { weather: "rain" }, a) },
+  "a chat with a cut line": { text: lines(chat, q, a, '{"id":"b","af') },
+  "a chat whose last line is on another branch": {
+    text: lines(chat, q, a, { ...q, id: "r", after: "q" }, { weather: 1 }),
+  },
+  "a chat with a line that is no JSON": { text: lines(chat, q, "oops\n", a) },
+})
+
+test("the id of an imported session is the format and a hash of the source's id", async () => {
+  const { session } = await importText(sample, { text: lines(chat, q) })
+  expect(session.id).toBe(await sessionIdOf("sample", "c1"))
+  expect(session.id).toMatch(/^sample\.[0-9a-f]{32}$/)
+  expect(session.header.origin).toMatchObject({ format: "sample", id: "c1", lines: 3, settled: 3 })
+})
+
+test("a file that has grown since its import is completed", async () => {
+  const first = await importText(sample, { text: lines(chat, q) })
+  const second = await importText(sample, { text: lines(chat, q, a) }, first.sessions)
+  expect(second.added).toBe(true)
+  expect(second.entries.slice(1).map(({ id }) => id)).toEqual(["q", "a"])
+})
+
+test("a session that went on after its import is not changed by the same file, and refuses a file that went on as well", async () => {
+  const first = await importText(sample, { text: lines(chat, q) })
+  await first.session.append({ type: "message", message: { role: "assistant", content: "ours" } })
+  const again = await importText(sample, { text: lines(chat, q) }, first.sessions)
+  expect(again.added).toBe(false)
+  expect(again.entries).toHaveLength(3)
+  await expect(importText(sample, { text: lines(chat, q, a) }, first.sessions)).rejects.toMatchObject({
+    code: "exists",
+  })
+})
+
+test("a missing parent and an id that occurs twice are reported, and lose nothing", async () => {
+  const text = lines(chat, q, { ...a, after: "gone" }, { ...a, says: "again" })
+  const { session, entries, diagnostics } = await importText(sample, { text })
+  expect(diagnostics.map(({ code }) => code)).toEqual(["missing_parent", "duplicate_id"])
+  expect(entries[2]).toMatchObject({ id: "a", parentId: "q" })
+  expect(await written(sample, session)).toBe(text)
+})
+
+test("a file of no known format is refused with the reason of each format", async () => {
+  const sessions = createSessions({ storage: createMemoryStorage() })
+  const source = async function* () {
+    yield "hello"
+  }
+  const error = await importFile(sessions, source, { from: [sample] }).catch((error: unknown) => error)
+  expect(error).toBeInstanceOf(SessionError)
+  expect(error).toMatchObject({ code: "not_a_session" })
+  expect((error as Error).message).toContain("sample: it has no line with `chat`")
+})
+
+test("the first format that does not reject a file is its format", () => {
+  const other = { ...sample, format: "other", rejects: () => "is another" }
+  expect(identify(lines(chat), [other, sample])).toEqual({ format: sample })
+  expect(notASession([{ format: "other", reason: "is another" }]).message).toContain("other: it is another")
+})
+
+test("a writer reports what the file does not hold, each kind once", async () => {
+  const text = lines(chat, q, a, { ...a, id: "b" }, { ...a, id: "c" })
+  const { session } = await importText(sample, { text })
+  const losses: Loss[] = []
+  await written(sample, session, { branches: "path", note: (loss) => losses.push(loss) })
+  expect(losses).toEqual([{ what: "branches", count: 2, message: "2 messages on other branches are not in the file." }])
+})
+
+testFixtures(sample)
+
+test.skipIf(!hasFixtures)("files of agents are not of the sample format", () => {
+  expect(sample.identify(fixture("codex/captured-0.169.jsonl"))).toBe(false)
+})
