@@ -5,7 +5,7 @@
  */
 import type { Seq } from "@sessions/core/storage"
 import type { FileStat, Files } from "../disk/files.ts"
-import { below, IDENTITY_FILE, METADATA_FILE, parsePartName } from "../disk/layout.ts"
+import { below, IDENTITY_FILE, METADATA_FILE, parsePartName, toPartName } from "../disk/layout.ts"
 import { readDerived, replaceFile } from "../disk/small-files.ts"
 import { readIdentity } from "./identity.ts"
 import { checksum } from "./sparse-index.ts"
@@ -58,6 +58,28 @@ export function readInfo(files: Files, folder: string, log: string, next: Seq): 
 export function infoIn(metadata: Metadata | undefined, log: string, next: Seq): StoredInfo | undefined {
   const info = metadata?.log === log ? metadata.info : undefined
   return info !== undefined && info.next <= next ? info : undefined
+}
+
+/**
+ * The file of the last part, if the files of the log are those that the metadata was written for and no part follows the last one. Otherwise
+ * the metadata, or the log, was put back, copied while the log went on, or written late by a process that stood still. `identity` is
+ * `log.id`.
+ */
+export function lastPartOf(
+  files: Files,
+  folder: string,
+  { next, parts, of }: Metadata,
+  identity: FileStat | undefined,
+): FileStat | undefined {
+  const last = parts[parts.length - 1]
+  if (last === undefined || of === undefined || next === 0 || identity === undefined) return undefined
+  if (toFileTag(identity) !== of[0]) return undefined
+  const statOf = (name: string): FileStat | undefined => files.lstat(below(folder, name))
+  const stat = statOf(last.name)
+  if (stat === undefined || stat.size !== last.bytes || toFileTag(stat) !== of[1]) return undefined
+  if (statOf(toPartName((parsePartName(last.name)?.number ?? 1) + 1, next).name) !== undefined) return undefined
+  for (const part of parts) if (part !== last && statOf(part.name)?.size !== part.bytes) return undefined
+  return stat
 }
 
 export interface MetadataCache {

@@ -164,11 +164,8 @@ export function openPart(
   before: Opened | undefined,
   metadata: () => Metadata | undefined,
 ): Opened {
-  const path = below(folder, name)
-  const isWhole = before !== undefined && before.stamp.size === before.part.end.offset
-  const stat = isWhole ? files.lstat(path) : undefined
-  if (before !== undefined && stat !== undefined && isSame(before.stamp, stat)) return before
-  return withFile(files, path, (fd) => {
+  if (before !== undefined && isUnchangedPart(files, folder, before)) return before
+  return withFile(files, below(folder, name), (fd) => {
     const at = Date.now()
     const { size, mtimeMs, ino } = files.fstat(fd)
     const place = { number, from, name }
@@ -221,9 +218,11 @@ function storedEnd(
 /** File times advance in ticks: a file that changed shortly before it was read may have changed again within the same tick. */
 const STAMP_STEP_MS = 100
 
-function isSame(stamp: Stamp, stat: { size: number; mtimeMs: number; ino: number }): boolean {
-  if (stamp.at - stamp.mtimeMs < STAMP_STEP_MS) return false
-  return stamp.size === stat.size && stamp.mtimeMs === stat.mtimeMs && stamp.ino === stat.ino
+/** Whether the file of a last part is as it was when its end was found. */
+export function isUnchangedPart(files: Files, folder: string, { part, stamp }: Opened): boolean {
+  if (stamp.size !== part.end.offset || stamp.at - stamp.mtimeMs < STAMP_STEP_MS) return false
+  const stat = files.lstat(below(folder, part.name))
+  return stat?.size === stamp.size && stat.mtimeMs === stamp.mtimeMs && stat.ino === stamp.ino
 }
 
 export function withFile<T>(files: Files, path: string, use: (fd: number) => T): T {

@@ -8,10 +8,20 @@ import { isMissing } from "../disk/errors.ts"
 import type { Files } from "../disk/files.ts"
 import { isFolderOrNothing } from "../disk/small-files.ts"
 import { type Identity, readIdentity } from "./identity.ts"
-import { type Metadata, readMetadata } from "./metadata.ts"
-import { below, type PartName, type SessionPaths, toIndexName } from "../disk/layout.ts"
+import { lastPartOf, type Metadata, readMetadata } from "./metadata.ts"
+import { below, parsePartName, type PartName, type SessionPaths, toIndexName } from "../disk/layout.ts"
 import { saveIndex } from "./sparse-index.ts"
-import { closedParts, countPart, listParts, openPart, type Part, type Stamp, withFile } from "./parts.ts"
+import {
+  closedParts,
+  countPart,
+  isUnchangedPart,
+  listParts,
+  type Opened,
+  openPart,
+  type Part,
+  type Stamp,
+  withFile,
+} from "./parts.ts"
 import { isUnchanged, statFolder, type FolderStat } from "./stat-cache.ts"
 
 export interface LogView extends Identity {
@@ -75,19 +85,14 @@ function loadFolder(files: Files, folder: string, before: LogView | undefined): 
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
     const stat = statFolder(files, folder)
     if (stat === undefined) return undefined
+    const same = before?.folder === folder && isUnchanged(before.stat, stat) ? before : undefined
     try {
-      const same = before?.folder === folder && isUnchanged(before.stat, stat) ? before : undefined
-      const identity = same ?? readIdentity(files, folder)
-      const names = same?.parts ?? listParts(files, folder)
-      if (names.length === 0) return undefined
-      checkFirstPart(folder, names[0] as PartName)
-      // The first part was created after the identity was looked for.
-      if (identity === undefined) continue
-      const view = build(files, { folder, stat, names, identity }, before)
-      if (view === same) return view
-      const after = statFolder(files, folder)
-      const still = after !== undefined && isUnchanged(stat, after)
-      if (still || readIdentity(files, folder)?.log === identity.log) return view
+      if (same !== undefined && isUnchangedPart(files, folder, toOpened(same))) return same
+      const metadata = before === undefined ? readMetadata(files, folder) : undefined
+      const stored = metadata === undefined ? undefined : storedView(files, folder, stat, metadata)
+      if (stored !== undefined) return stored
+      const found = readFolder(files, { folder, stat, metadata, same, before })
+      if (found !== "changed") return found
     } catch (error) {
       if (!isMissing(error)) throw error
     }
@@ -95,10 +100,26 @@ function loadFolder(files: Files, folder: string, before: LogView | undefined): 
   throw new StorageError(
     "unavailable",
     `The files in ${folder} change faster than they can be looked at; repeat the call.`,
-    {
-      at: folder,
-    },
+    { at: folder },
   )
+}
+
+/** The view as `metadata.json` has it, if that is of these files: then neither the folder nor a part need be read. */
+function storedView(files: Files, folder: string, stat: FolderStat, metadata: Metadata): LogView | undefined {
+  const { log, next, bytes, check } = metadata
+  const last = lastPartOf(files, folder, metadata, stat.identity)
+  if (last === undefined || check === undefined) return undefined
+  const parts = metadata.parts.map((part, index): Part => {
+    const { name, from, bytes } = part
+    const number = parsePartName(name)?.number ?? 1
+    const following = metadata.parts[index + 1]
+    if (following === undefined) return { number, from, name, end: { offset: bytes, seq: next }, isEndRead: true }
+    return { number, from, name, end: { offset: bytes, seq: following.from }, isEndRead: false, size: bytes }
+  })
+  const { size, mtimeMs, ino } = last
+  const stamp = { at: stat.at, size, mtimeMs, ino, check }
+  const updatedAt = Math.floor(mtimeMs)
+  return { log, stored: true, folder, stat, metadata, parts, next, bytes, torn: 0, updatedAt, stamp }
 }
 
 /** A log without `log.id` has its identity from the first part. Without both it is still a log: a new one must not take its place. */
@@ -112,29 +133,41 @@ function checkFirstPart(folder: string, first: PartName): void {
 interface Found {
   readonly folder: string
   readonly stat: FolderStat
-  /** In log order, at least one. */
-  readonly names: readonly PartName[]
-  readonly identity: Identity
+  /** If it was read already. */
+  readonly metadata: Metadata | undefined
+  /** The view before, whatever log it is of. */
+  readonly before: LogView | undefined
+  /** The view before, if the folder still has the same parts. */
+  readonly same: LogView | undefined
 }
 
-/** Returns `before` itself if nothing changed. */
-function build(files: Files, found: Found, before: LogView | undefined): LogView | undefined {
-  const { folder, stat, names } = found
-  const { log, stored } = found.identity
-  const last = names.at(-1) as PartName
+/** Finds the parts, the end of the last one and the sizes of the others. `"changed"`: another process was at work meanwhile. */
+function readFolder(files: Files, found: Found): LogView | undefined | "changed" {
+  const { folder, stat, same, before } = found
+  const identity = same ?? readIdentity(files, folder)
+  const names = same?.parts ?? listParts(files, folder)
+  if (names.length === 0) return undefined
+  checkFirstPart(folder, names[0] as PartName)
+  // The first part was created after the identity was looked for.
+  if (identity === undefined) return "changed"
+  const { log, stored } = identity
   const known = before?.log === log ? before : undefined
-  let metadata: Metadata | undefined
-  let isAsked = false
+  let { metadata } = found
+  let isAsked = metadata !== undefined
   const ofThisLog = (): Metadata | undefined => {
     if (!isAsked) metadata = readMetadata(files, folder)
     isAsked = true
     return metadata?.log === log ? metadata : undefined
   }
-  const opened = known === undefined ? undefined : { part: lastPart(known), stamp: known.stamp }
-  const tail = openPart(files, folder, last, opened?.part.name === last.name ? opened : undefined, ofThisLog)
-  if (tail.stamp === known?.stamp && names === known?.parts) return known
-  if (tail.part.end.seq === 0) return undefined
-  const parts = [...closedParts(files, folder, names, known?.parts ?? [], ofThisLog), tail.part]
+  const last = names.at(-1) as PartName
+  const opened = known !== undefined && lastPart(known).name === last.name ? toOpened(known) : undefined
+  const { part, stamp } = openPart(files, folder, last, opened, ofThisLog)
+  const isEmpty = part.end.seq === 0
+  const parts = isEmpty ? [] : [...closedParts(files, folder, names, known?.parts ?? [], ofThisLog), part]
+  const after = statFolder(files, folder)
+  const still = after !== undefined && isUnchanged(stat, after)
+  if (!still && readIdentity(files, folder)?.log !== log) return "changed"
+  if (isEmpty) return undefined
   return {
     log,
     stored,
@@ -142,10 +175,14 @@ function build(files: Files, found: Found, before: LogView | undefined): LogView
     stat,
     metadata,
     parts,
-    next: tail.part.end.seq,
-    bytes: parts.reduce((sum, part) => sum + part.end.offset, 0),
-    torn: tail.stamp.size - tail.part.end.offset,
-    updatedAt: Math.floor(tail.stamp.mtimeMs),
-    stamp: tail.stamp,
+    next: part.end.seq,
+    bytes: parts.reduce((sum, { end }) => sum + end.offset, 0),
+    torn: stamp.size - part.end.offset,
+    updatedAt: Math.floor(stamp.mtimeMs),
+    stamp,
   }
+}
+
+function toOpened(view: LogView): Opened {
+  return { part: lastPart(view), stamp: view.stamp }
 }

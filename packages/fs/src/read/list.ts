@@ -2,11 +2,11 @@
 import { type AdapterListRow, checkSignal, type ListedSession, type ListRange, type Seq } from "@sessions/core/storage"
 import type { Deps } from "../deps.ts"
 import { errnoOf } from "../disk/errors.ts"
-import type { FileStat } from "../disk/files.ts"
 import { toSessionId } from "../disk/file-names.ts"
-import { below, FIRST_PART, IDENTITY_FILE, parsePartName, toPartName, toSessionPaths } from "../disk/layout.ts"
+import { below, FIRST_PART, toSessionPaths } from "../disk/layout.ts"
 import { isFolderOrNothing } from "../disk/small-files.ts"
-import { infoIn, type Metadata, type StoredInfo, toFileTag } from "../log/metadata.ts"
+import { infoIn, lastPartOf, type Metadata, type StoredInfo } from "../log/metadata.ts"
+import { statIdentity } from "../log/stat-cache.ts"
 import { interruptedSwaps } from "../disk/swap.ts"
 import { toHeadInfo } from "../log/view.ts"
 
@@ -111,25 +111,16 @@ function viewRow(deps: Deps, session: string): Omit<ListedSession, "id" | "info"
   return view === undefined ? undefined : toHeadInfo(view)
 }
 
-/**
- * The row as `metadata.json` has it, if the files of the log are those that it was written for and no part follows the last one.
- * Otherwise the file, or the log, was put back, copied while the log went on, or written late by a process that stood still.
- */
+/** The row as `metadata.json` has it, if that is of the log's files. */
 function storedRow(deps: Deps, folder: string, metadata: Metadata): Omit<ListedSession, "id" | "info"> | undefined {
-  const { log, next, bytes, parts, of } = metadata
-  const last = parts[parts.length - 1]
-  if (last === undefined || of === undefined || next === 0) return undefined
-  const statOf = (name: string): FileStat | undefined => deps.files.lstat(below(folder, name))
-  const [identity, stat] = [statOf(IDENTITY_FILE), statOf(last.name)]
-  if (identity === undefined || stat === undefined || stat.size !== last.bytes) return undefined
-  if (toFileTag(identity) !== of[0] || toFileTag(stat) !== of[1]) return undefined
-  if (statOf(toPartName((parsePartName(last.name)?.number ?? 1) + 1, next).name) !== undefined) return undefined
-  if (parts.slice(0, -1).some((part) => statOf(part.name)?.size !== part.bytes)) return undefined
+  const { next, log, bytes, parts } = metadata
+  const last = lastPartOf(deps.files, folder, metadata, statIdentity(deps.files, folder))
+  if (last === undefined) return undefined
   return {
     next,
     log,
     bytes,
-    updatedAt: Math.floor(stat.mtimeMs),
+    updatedAt: Math.floor(last.mtimeMs),
     parts: parts.map((part) => ({ from: part.from, bytes: part.bytes, at: below(folder, part.name) })),
   }
 }
