@@ -3,7 +3,7 @@ import { test } from "node:test"
 import type { Head } from "@sessions/core/storage"
 import { createPostgresStorage, type PostgresStorage, type PostgresStorageOptions } from "@sessions/postgres"
 import type { Pool, PoolConfig } from "pg"
-import { createPool, urlFor } from "./server.ts"
+import { createPool, url, urlFor } from "./server.ts"
 
 const admin = createPool()
 let schemas = 0
@@ -111,6 +111,23 @@ for (const level of ["repeatable read", "serializable"]) {
     },
   )
 }
+
+withSession("in a database of another encoding every character comes back", async (o) => {
+  const database = `${o.schema}_latin1`
+  await admin.query(`CREATE DATABASE ${database} ENCODING 'LATIN1' LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0`)
+  try {
+    const address = new URL(url)
+    address.pathname = `/${database}`
+    const pool = createPool({ connectionString: address.href })
+    const storage = createPostgresStorage({ client: pool, schema: o.schema })
+    const head = await storage.append("a", ["\uFEFFé"], { expect: 0 })
+    await storage.append("a", ["\u{1F600}"], { expect: head })
+    assert.deepEqual(await linesOf(storage), ["\uFEFFé", "\u{1F600}"])
+    await pool.end()
+  } finally {
+    await admin.query(`DROP DATABASE ${database} WITH (FORCE)`)
+  }
+})
 
 withSession("tables of a newer version are `unsupported`", async (o) => {
   await admin.query(`UPDATE ${o.schema}.meta SET version = 99`)
