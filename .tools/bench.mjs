@@ -8,6 +8,7 @@ import { parseArgs } from "node:util"
 import { planOf } from "./lib/bench-plan.mjs"
 import { absentFromSystem, system } from "./lib/debian.mjs"
 import { install } from "./lib/install.mjs"
+import { postgresUrl } from "./lib/postgres-server.mjs"
 import { absent, newestNode } from "./lib/runtimes.mjs"
 import { runScript } from "./lib/run.mjs"
 import { s3Server } from "./lib/s3-server.mjs"
@@ -17,6 +18,21 @@ const commands = {
   node: [newestNode()],
   bun: [join(root, "node_modules", ".bin", "bun")],
   deno: [join(root, "node_modules", ".bin", "deno"), "run", "-A", "--no-lock", "--cached-only"],
+}
+
+/** The servers of groups, each with the variable that tells the benchmarks its address. */
+const servers = {
+  s3: {
+    software: system.s3,
+    variable: "S3_BENCH_SERVER",
+    address: async () => JSON.stringify(await s3Server()),
+  },
+  postgres: {
+    software: system.postgres,
+    variable: "POSTGRES_BENCH_SERVER",
+    address: postgresUrl,
+    given: process.env.SESSIONS_TEST_POSTGRES !== undefined,
+  },
 }
 
 const { values, positionals } = parseArgs({
@@ -50,7 +66,7 @@ for (const run of plan) {
   const code = await bench(run)
   failed ||= code !== 0
 }
-// An exit also stops the S3 server.
+// An exit also stops the servers.
 process.exit(failed ? 1 : 0)
 
 async function bench({ runtime, groups: wanted, engine }) {
@@ -74,11 +90,12 @@ async function bench({ runtime, groups: wanted, engine }) {
 /** Provides what a group needs of the system. Returns the reason if that is impossible. */
 async function prepare(group, engine, env) {
   if (group === "browser") return absentFromSystem(system[engine], [system[engine]])
-  if (group !== "s3") return undefined
-  const lacking = await absentFromSystem(system.s3, [system.s3])
+  const server = servers[group]
+  if (server === undefined) return undefined
+  const lacking = server.given ? undefined : await absentFromSystem(server.software, [server.software])
   if (lacking !== undefined) return lacking
   try {
-    env.S3_BENCH_SERVER = JSON.stringify(await s3Server())
+    env[server.variable] = await server.address()
     return undefined
   } catch (error) {
     return `the server did not start: ${error.message}`

@@ -11,6 +11,7 @@ export const groups = [
   "peers",
   "s3",
   "sqlite",
+  "postgres",
   "browser",
 ]
 export const engines = ["chromium", "firefox", "webkit"]

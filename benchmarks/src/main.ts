@@ -38,6 +38,7 @@ const groups: Readonly<Record<string, Group>> = {
   peers: async (quick) => (await import("./peers/index.ts")).peerScenarios(quick),
   s3: async (quick) => (await import("./s3/index.ts")).s3Scenarios(quick),
   sqlite: async (quick) => (await import("./sqlite/index.ts")).sqliteScenarios(quick),
+  postgres: async (quick) => (await import("./postgres/index.ts")).postgresScenarios(quick),
   browser: async (quick) => (await import("./browser/index.ts")).browserScenarios(quick, values.engine as Engine),
 }
 

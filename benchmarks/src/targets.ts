@@ -29,6 +29,7 @@ export function outcomesOf(result: Result): readonly { readonly label: string; r
 
 const files = "createFileStorage({ root })"
 const sqlite = "createSqliteStorage({ path })"
+const postgres = "createPostgresStorage({ client: pool }), a server on the same machine with fsync"
 
 /** The reasons for rows in which a peer is faster, found by profiling. */
 const PARSE =
@@ -194,6 +195,48 @@ export const targets: readonly Target[] = [
     id: "sqlite.size",
     what: "the file after 20,000 appends of 2 KB and a checkpoint",
     options: sqlite,
+    checks: [{ label: "at most 1.5 times the log", holds: ({ value }) => value <= 1.5 }],
+  },
+  {
+    id: "postgres.append",
+    what: "a message of 2 KB at a time, each awaited, on the disk",
+    raw: "UPDATE and INSERT in one statement with the same driver, on the same tables",
+    options: postgres,
+    checks: [ratio(0.7)],
+  },
+  {
+    id: "postgres.append.64",
+    what: "64 appenders on one session, on the disk",
+    raw: "the same statement for every 64 lines",
+    options: postgres,
+    checks: [ratio(0.8)],
+  },
+  {
+    id: "postgres.replay.200mb",
+    what: "every entry of 200 MB",
+    raw: "SELECT of the same rows in pages of a megabyte, JSON.parse of each line",
+    options: postgres,
+    checks: [ratio(0.8)],
+  },
+  {
+    id: "postgres.resume",
+    what: "open and context of a compacted session of 200 MB, on a storage that is connected",
+    options: postgres,
+    checks: [most("round trips", 2, "round trips at most")],
+  },
+  {
+    id: "postgres.list",
+    what: "the newest 50 of 10,000 sessions",
+    raw: "SELECT of the same rows",
+    options: postgres,
+    checks: [
+      { label: "at most 3 times the raw query", holds: ({ value, raw }) => raw === undefined || value <= 3 * raw },
+    ],
+  },
+  {
+    id: "postgres.size",
+    what: "the tables after 20,000 appends of 2 KB and VACUUM",
+    options: postgres,
     checks: [{ label: "at most 1.5 times the log", holds: ({ value }) => value <= 1.5 }],
   },
   {
