@@ -10,7 +10,7 @@ export function newestNode() {
   return existsSync(own) ? own : process.execPath
 }
 
-/** The major versions of the older Nodes that the tests run on. */
+/** The major versions of the older Nodes that the tests run on. That of 22 is 22.13, the first with `node:sqlite`. */
 export const olderNodes = ["20", "22", "24"]
 
 export function olderNode(major) {

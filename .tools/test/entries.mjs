@@ -35,14 +35,18 @@ export function entries(runtime, absent) {
   }))
 }
 
-/** The entry files for an older Node: the conformance of the file storage, and that every built package can be imported. */
+/** For older Nodes: the adapters that depend on the Node, and that every built package can be imported. */
+const OLDER = [
+  "packages/fs/test/conformance.node.ts",
+  "packages/sqlite/test/conformance.node.ts",
+  ".tools/runtimes/test/loads.node.ts",
+]
+
 export function olderEntries(major, absent) {
   // Node strips types since 22.18 only.
   const flags = ["--import", new URL("../typescript.mjs", import.meta.url).href]
   return entriesStep(`conformance:node${major}`, absent, () => ({
-    files: ["packages/fs/test/conformance.node.ts", ".tools/runtimes/test/loads.node.ts"].map((file) =>
-      join(root, file),
-    ),
+    files: OLDER.map((file) => join(root, file)),
     command: (files, report) => [olderNode(major), [...flags, "--test", ...nodeReporters(report), ...files]],
   }))
 }

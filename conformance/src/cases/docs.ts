@@ -182,6 +182,7 @@ export const docs: readonly Case[] = casesOf("docs", [
 ])
 
 const texts: readonly string[] = [
+  "",
   "{}",
   '\uFEFF{"bom":1}',
   '{"t":"\u2028\r\n\n é👍"}\r\n',

@@ -1,6 +1,7 @@
 /** Appends a batch: the session's row and the rows of the lines, in one transaction. */
 import { type Head, headAfter, newLog, type StorageAdapter, toUtf8 } from "@sessions/core/storage"
 import type { Connection } from "./driver/connection.ts"
+import { toBlob } from "./driver/library.ts"
 import type { Database } from "./database.ts"
 import { headOf, numberOf } from "./heads.ts"
 import { type Row, toRows } from "./lines.ts"
@@ -16,7 +17,7 @@ export function createAppend(db: Database, changed: (session: string) => void): 
   return async (session, lines, o) => {
     const rows = toRows(lines)
     const append = newLog()
-    const info = o.info === undefined ? null : toUtf8(o.info)
+    const info = o.info === undefined ? null : toBlob(toUtf8(o.info))
     const head = await db.write<Head>(
       (tx) => {
         const { log, next, bytes, updatedAt } = headAfter(headOf(tx, session), lines, o)

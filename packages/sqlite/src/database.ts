@@ -13,7 +13,7 @@ import { isCurrent, prepareFile, touch, upgrade } from "./schema.ts"
 
 export interface DatabaseOptions {
   readonly path: string
-  readonly open: (path: string) => SqliteDatabase
+  readonly open: ((path: string) => SqliteDatabase) | undefined
   readonly durability: "disk" | "os"
   readonly lockTimeout: number
 }

@@ -1,6 +1,7 @@
 /** Documents and blobs. */
 import { type BlobAdapter, type BlobInfo, type DocumentAdapter, fromUtf8, toUtf8 } from "@sessions/core/storage"
 import type { Connection } from "./driver/connection.ts"
+import { toBlob } from "./driver/library.ts"
 import type { Database } from "./database.ts"
 
 const PAGE = 1000
@@ -39,8 +40,12 @@ export function keysOf(prefix: string): [string, string] {
 }
 
 function changeDoc(tx: Connection, key: string, from: string | null, to: string | null): number {
-  if (from === null) return to === null ? 0 : tx.run(MAKE, key, toUtf8(to))
-  return to === null ? tx.run(REMOVE, key, toUtf8(from)) : tx.run(CHANGE, toUtf8(to), key, toUtf8(from))
+  if (from === null) return to === null ? 0 : tx.run(MAKE, key, bodyOf(to))
+  return to === null ? tx.run(REMOVE, key, bodyOf(from)) : tx.run(CHANGE, bodyOf(to), key, bodyOf(from))
+}
+
+function bodyOf(text: string): Uint8Array {
+  return toBlob(toUtf8(text))
 }
 
 function textOf(tx: Connection, key: string): string | undefined {
@@ -62,7 +67,7 @@ export function createBlobs(db: Database): BlobAdapter {
       const now = Date.now()
       return db.write(
         (tx) => {
-          if (tx.run(RENEW, now, hash) === 0) tx.run(PUT, hash, bytes.length, now, bytes)
+          if (tx.run(RENEW, now, hash) === 0) tx.run(PUT, hash, bytes.length, now, toBlob(bytes))
         },
         { signal, isStored: (tx) => tx.query(`${HAS} AND put_at >= ?`).get(hash, now) !== undefined },
       )

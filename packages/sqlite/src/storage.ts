@@ -11,7 +11,7 @@ import {
 import { createAppend } from "./append.ts"
 import { createDatabase } from "./database.ts"
 import { createBlobs, createDocs } from "./documents.ts"
-import { openDatabase, type SqliteDatabase } from "./driver/library.ts"
+import type { SqliteDatabase } from "./driver/library.ts"
 import { headOf } from "./heads.ts"
 import { createList } from "./list.ts"
 import { createNotifier } from "./notifier.ts"
@@ -55,7 +55,7 @@ const MOST_BATCH_BYTES = 900_000_000
  */
 export function createSqliteStorage(o: SqliteStorageOptions): SessionStorage {
   checkOptions("createSqliteStorage", o, OPTIONS)
-  const { durability = "disk", lockTimeout = 10_000, open = openDatabase } = o
+  const { durability = "disk", lockTimeout = 10_000, open } = o
   const { maxBatchBytes = 50_000_000, maxSessionBytes = 200_000_000 } = o
   checkPath(o.path)
   checkValues(durability, open, { lockTimeout, maxBatchBytes, maxSessionBytes })
@@ -102,7 +102,8 @@ function checkPath(path: unknown): void {
 function checkValues(durability: unknown, open: unknown, numbers: Readonly<Record<string, number>>): void {
   if (durability !== "disk" && durability !== "os")
     throw new StorageError("invalid", `\`durability\` is "disk" or "os", not ${JSON.stringify(durability)}.`)
-  if (typeof open !== "function") throw new StorageError("invalid", "`open` must be a function that opens a file.")
+  if (open !== undefined && typeof open !== "function")
+    throw new StorageError("invalid", "`open` must be a function that opens a file.")
   for (const [name, value] of Object.entries(numbers)) {
     const most = name === "maxBatchBytes" ? MOST_BATCH_BYTES : Number.MAX_SAFE_INTEGER
     if (Number.isSafeInteger(value) && value > 1 && value <= most) continue

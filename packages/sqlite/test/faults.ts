@@ -13,10 +13,14 @@ export interface Faults {
   removal?: number
 }
 
-/** Opens the SQLite of the runtime with the faults injected. Every statement fails once the process is dead. */
-export function withFaults(faults: Faults, process: { readonly dead: boolean }): (path: string) => SqliteDatabase {
+/** Opens files with `open` and the faults injected. Every statement fails once the process is dead. */
+export function withFaults(
+  faults: Faults,
+  process: { readonly dead: boolean },
+  open: (path: string) => SqliteDatabase = openDatabase,
+): (path: string) => SqliteDatabase {
   return (path) => {
-    const database = openDatabase(path)
+    const database = open(path)
     const fail = (fault: keyof Faults, code: number, message: string): void => {
       if ((faults[fault] ?? 0) === 0) return
       faults[fault] = (faults[fault] ?? 0) - 1

@@ -21,8 +21,8 @@ export function openAt(path: string, options: Omit<SqliteStorageOptions, "path">
 }
 
 /** A connection of another program; closed when the test ends. */
-export function connectTo(path: string): SqliteDatabase {
-  const database = openDatabase(path)
+export function connectTo(path: string, open: (path: string) => SqliteDatabase = openDatabase): SqliteDatabase {
+  const database = open(path)
   onTestFinished(() => void database.close())
   return database
 }

@@ -1,5 +1,5 @@
 /** Files that are no database, of another program, of other versions, locked, read-only, and missing. */
-import { readFileSync, statSync, writeFileSync } from "node:fs"
+import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { createSqliteStorage, type SqliteDatabase } from "@sessions/sqlite"
 import { expect, onTestFinished, test, vi } from "vitest"
@@ -107,13 +107,15 @@ test("eight storages that create the file at the same moment all succeed", async
   expect(ids.sort()).toEqual(storages.map((_, n) => `s${n}`))
 })
 
-test("a runtime without SQLite gets `unsupported` from the first call, with what to do", async () => {
+test("a runtime without SQLite gets `unsupported` from the first call, with what to do, and no file", async () => {
   const lookUp = vi.spyOn(process, "getBuiltinModule").mockReturnValue(undefined)
   onTestFinished(() => lookUp.mockRestore())
-  await expect(openAt(newPath()).head("a")).rejects.toMatchObject({
+  const path = newPath()
+  await expect(openAt(path).head("a")).rejects.toMatchObject({
     code: "unsupported",
     message: expect.stringContaining("Node 22.13") as string,
   })
+  expect(existsSync(path)).toBe(false)
 })
 
 test.each([

@@ -22,19 +22,21 @@ export const capabilities: Capabilities = createSqliteStorage({ path: "unused" }
 
 const processes = new WeakMap<SessionStorage, { dead: boolean }>()
 
-function createSubject(name: string, options: Omit<SqliteStorageOptions, "path">): Subject<Location> {
+/** `options.open`: the library below the faults; that of the runtime if it is missing. A file has one library per process: locks of two are no locks. */
+export function createSubject(name: string, options: Omit<SqliteStorageOptions, "path">): Subject<Location> {
+  const { open = openDatabase } = options
   return {
     name,
     makeLocation: () => ({ folder: mkdtempSync(join(folderFor(options), "sessions-sqlite-")), faults: {} }),
     open({ folder, faults }) {
       const process = { dead: false }
-      const storage = createSqliteStorage({ ...options, path: fileIn(folder), open: withFaults(faults, process) })
+      const storage = createSqliteStorage({ ...options, path: fileIn(folder), open: withFaults(faults, process, open) })
       processes.set(storage, process)
       return storage
     },
     removeLocation: ({ folder }) => rmSync(folder, { recursive: true }),
     corruptLine({ folder }, session, seq) {
-      const database = openDatabase(fileIn(folder))
+      const database = open(fileIn(folder))
       const rows = "FROM batch WHERE n = (SELECT n FROM session WHERE id = ?) AND seq <= ? ORDER BY seq DESC LIMIT 1"
       const row = database.prepare(`SELECT rowid AS row, seq, body ${rows}`).get(session, seq)
       const { row: id, seq: first, body } = row as { row: number; seq: number; body: Uint8Array }
@@ -45,7 +47,7 @@ function createSubject(name: string, options: Omit<SqliteStorageOptions, "path">
       database.close()
     },
     corruptHead({ folder }, session) {
-      const database = openDatabase(fileIn(folder))
+      const database = open(fileIn(folder))
       database.prepare("UPDATE session SET bytes = -1 WHERE id = ?").run(session)
       database.close()
     },

@@ -2,11 +2,11 @@
 import { closeSync, openSync } from "node:fs"
 import { type Connection, createConnection } from "./connection.ts"
 import { toStorageError } from "./errors.ts"
-import { openDatabase, type SqliteDatabase } from "./library.ts"
+import { runtimeLibrary, type SqliteDatabase } from "./library.ts"
 
 export interface ConnectOptions {
   /** Opens the file with another library than that of the runtime, such as `(path) => new Database(path)` of better-sqlite3. */
-  readonly open?: (path: string) => SqliteDatabase
+  readonly open?: ((path: string) => SqliteDatabase) | undefined
 }
 
 /**
@@ -16,7 +16,7 @@ export interface ConnectOptions {
  * Throws `unsupported` if the runtime has no SQLite and `open` is missing, `unavailable` if the file cannot be opened. A file that is no
  * database is reported by the first statement.
  */
-export function connect(path: string, { open = openDatabase }: ConnectOptions = {}): Connection {
+export function connect(path: string, { open = runtimeLibrary() }: ConnectOptions = {}): Connection {
   createFile(path)
   try {
     return createConnection(open(path))

@@ -7,13 +7,14 @@ import { StorageError } from "@sessions/core/storage"
 /** Texts that may hold NUL are passed as bytes: some drivers and most tools cut a TEXT at its first NUL. */
 export type SqliteValue = string | number | Uint8Array | null
 
+/** The parameters are not `readonly` arrays, because those of better-sqlite3 are none. */
 export interface SqliteStatement {
   /** The first row; undefined or null if there is none. */
-  get(...values: readonly SqliteValue[]): unknown
-  all(...values: readonly SqliteValue[]): unknown[]
+  get(...values: SqliteValue[]): unknown
+  all(...values: SqliteValue[]): unknown[]
   /** Row by row. Ending the loop ends the statement. */
-  iterate(...values: readonly SqliteValue[]): Iterable<unknown>
-  run(...values: readonly SqliteValue[]): { readonly changes: number | bigint }
+  iterate(...values: SqliteValue[]): Iterable<unknown>
+  run(...values: SqliteValue[]): { readonly changes: number | bigint }
   /** Releases the statement. Bun keeps the file open until all are released; elsewhere `close` releases them. */
   finalize?(): unknown
 }
@@ -29,17 +30,29 @@ type Library = Readonly<Record<string, new (path: string) => SqliteDatabase>>
 
 /** Opens a file with the library of the runtime. */
 export function openDatabase(path: string): SqliteDatabase {
+  return runtimeLibrary()(path)
+}
+
+/** The function that opens files with the library of the runtime. Throws `unsupported` if there is none. */
+export function runtimeLibrary(): (path: string) => SqliteDatabase {
   const [module, name] =
     "Bun" in globalThis ? (["bun:sqlite", "Database"] as const) : (["node:sqlite", "DatabaseSync"] as const)
   // Looked up when it is used: a static import would fail in Node before 22.13, and bundlers know neither module.
   const library = process.getBuiltinModule?.(module) as Library | undefined
   const Database = library?.[name]
-  if (Database !== undefined) return new Database(path)
+  if (Database !== undefined) return (path) => new Database(path)
   throw new StorageError(
     "unsupported",
     'This runtime has no SQLite: use Node 22.13 or newer, Deno or Bun, or pass `open: (path) => new Database(path)` of "better-sqlite3".',
   )
 }
+
+/** Bytes as a value. Node 22.13 and 22.14 store NULL for an array without memory, such as the empty one of `TextEncoder`. */
+export function toBlob(bytes: Uint8Array): Uint8Array {
+  return bytes.length === 0 ? EMPTY : bytes
+}
+
+const EMPTY = new Uint8Array(1).subarray(0, 0)
 
 /** Primary result codes, https://sqlite.org/rescode.html. */
 export const BUSY = 5
@@ -52,7 +65,10 @@ export const CANTOPEN = 14
 export const TOOBIG = 18
 export const NOTADB = 26
 
-/** The names that better-sqlite3 has in `code`, and SQLite's texts, because Deno gives no number for errors of `exec`. */
+/**
+ * The names that better-sqlite3 has in `code`, and texts: SQLite's, because Deno gives no number for errors of `exec`, and one of
+ * better-sqlite3 itself.
+ */
 const NAMES: readonly (readonly [code: number, name: string, text: string])[] = [
   [BUSY, "SQLITE_BUSY", "database is locked"],
   [LOCKED, "SQLITE_LOCKED", "database table is locked"],
@@ -61,6 +77,7 @@ const NAMES: readonly (readonly [code: number, name: string, text: string])[] = 
   [CORRUPT, "SQLITE_CORRUPT", "database disk image is malformed"],
   [FULL, "SQLITE_FULL", "database or disk is full"],
   [CANTOPEN, "SQLITE_CANTOPEN", "unable to open database file"],
+  [CANTOPEN, "SQLITE_CANTOPEN", "Cannot open database because the directory does not exist"],
   [TOOBIG, "SQLITE_TOOBIG", "string or blob too big"],
   [NOTADB, "SQLITE_NOTADB", "file is not a database"],
 ]
