@@ -132,12 +132,12 @@ function both(sql: (body: string) => string): Sql {
   return { text: sql("'.' || convert_from(body, 'UTF8')"), bytes: sql("body") }
 }
 
-/** The rows of a page: from that with the line `first`, those before the seq $4, at most $5 and `PAGE_BYTES` unless one row is larger. */
-function rowsSql({ batch }: Tables, first: string, body: string): string {
+/** The rows of a page: from that with the line `first`, those before the line `to`, at most $5 and `PAGE_BYTES` unless one is larger. */
+function rowsSql({ batch }: Tables, log: string, first: string, to: string, body: string): string {
   return `SELECT seq, lines, length(body) AS size, ${body} AS body FROM (
-      SELECT seq, lines, bytes, body, sum(bytes) OVER (ORDER BY seq) AS upto FROM (
+      SELECT seq, lines, bytes, body, sum(bytes) OVER (ORDER BY seq ROWS UNBOUNDED PRECEDING) AS upto FROM (
         SELECT seq, lines, bytes, body FROM ${batch}
-        WHERE log = s.log AND seq >= ${first} AND seq < least($4::bigint, s.next) ORDER BY seq LIMIT $5::int) rows
+        WHERE log = ${log} AND seq >= ${first} AND seq < ${to} ORDER BY seq LIMIT $5::int) rows
     ) sizes WHERE upto - bytes < ${PAGE_BYTES}`
 }
 
@@ -146,16 +146,17 @@ function firstSql(tables: Tables): Sql {
   const { session, batch } = tables
   const first = `coalesce((SELECT max(seq) FROM ${batch} WHERE log = s.log AND seq <= $3::bigint), 0)`
   return both(
-    (body) => `SELECT s.log, s.next, p.* FROM ${session} s LEFT JOIN LATERAL (${rowsSql(tables, first, body)}) p ON true
-    WHERE s.id = $1 AND ($2::text IS NULL OR s.log = $2) ORDER BY p.seq`,
+    (body) => `SELECT s.log, s.next, p.* FROM ${session} s
+    LEFT JOIN LATERAL (${rowsSql(tables, "s.log", first, "least($4::bigint, s.next)", body)}) p ON true
+    WHERE s.id = $1 AND ($2::text IS NULL OR s.log = $2)`,
   )
 }
 
 /** $1 id, $2 log, $3 from, the first line of a row, $4 to, $5 rows. */
 function followingSql(tables: Tables): Sql {
   return both(
-    (body) => `SELECT p.* FROM ${tables.session} s CROSS JOIN LATERAL (${rowsSql(tables, "$3::bigint", body)}) p
-    WHERE s.id = $1 AND s.log = $2 ORDER BY p.seq`,
+    (body) => `${rowsSql(tables, "$2::text", "$3::bigint", "$4::bigint", body)}
+    AND EXISTS (SELECT FROM ${tables.session} WHERE id = $1 AND log = $2)`,
   )
 }
 
@@ -177,19 +178,22 @@ function windowSql(tables: Tables): Sql {
         SELECT r.seq, back.upto + r.bytes FROM back CROSS JOIN LATERAL (${before("back.seq")}) r
           WHERE back.upto < $3::bigint)
       SELECT min(seq) AS first, max(seq) AS last, min(upto) = 0 AS straddles, max(upto) AS full FROM back) w
-    LEFT JOIN LATERAL (${rowsSql(tables, "w.first", body)}) p ON true
-    WHERE s.id = $1 AND ($2::text IS NULL OR s.log = $2) ORDER BY p.seq`,
+    LEFT JOIN LATERAL (${rowsSql(tables, "s.log", "w.first", "least($4::bigint, s.next)", body)}) p ON true
+    WHERE s.id = $1 AND ($2::text IS NULL OR s.log = $2)`,
   )
 }
 
 /** `from`: the line that the page must have. */
 function pageOf(found: readonly PageRow[], log: string, from: Seq | undefined): Page {
-  const rows = found.map(({ seq, lines, size, body }) => ({
-    seq: Number(seq),
-    lines: Number(lines),
-    size: Number(size),
-    body: typeof body === "string" ? body.slice(1) : body,
-  }))
+  // Sorted by the server, each body would be copied once more.
+  const rows = found
+    .map(({ seq, lines, size, body }) => ({
+      seq: Number(seq),
+      lines: Number(lines),
+      size: Number(size),
+      body: typeof body === "string" ? body.slice(1) : body,
+    }))
+    .sort((a, b) => a.seq - b.seq)
   const [first, last] = [rows[0], rows.at(-1)]
   const end = last === undefined ? 0 : last.seq + last.lines
   if (first === undefined || (from !== undefined && (first.seq > from || end <= from))) throw missing(from, log)
