@@ -4,7 +4,8 @@ import type { Connection } from "./database.ts"
 import { COLUMNS, headOf, type Integer, NOW, type SessionRow } from "./heads.ts"
 import type { Tables } from "./schema.ts"
 
-/** Sessions of one page: with 8 KB of info each, 8 MB. */
+/** Sessions of the first page, which suffices for the newest 50, and of the others: with 8 KB of info each, 8 MB. */
+const FIRST_PAGE = 100
 const PAGE = 1000
 /** Longer than a step back of the server's clock between two pages. */
 const CLOCK_STEP_MS = 60_000
@@ -19,10 +20,10 @@ export function createList(db: Connection, { session }: Tables): StorageAdapter[
     WHERE minute >= $1::bigint / 60000 AND updated_at >= $1::bigint AND id > $2::text COLLATE "C" ORDER BY id LIMIT $3::int`
 
   return async function* list({ limit }) {
-    const size = Math.max(1, Math.min(limit, PAGE))
     const listed = new Set<string>()
     let began: number | undefined
     for (let last: SessionRow | undefined; ; ) {
+      const size = Math.max(1, Math.min(limit, last === undefined ? FIRST_PAGE : PAGE))
       const rows: readonly (SessionRow & { readonly now: Integer })[] = await db.query(newest, [
         last === undefined ? null : Number(last.updated_at),
         last?.id ?? "",
