@@ -19,6 +19,8 @@ export default defineConfig({
       ".tools/runtimes/linear/**/*.test.ts",
     ],
     exclude: ["**/node_modules/**", "**/dist/**", "**/*.browser.test.ts"],
+    // Vitest leaves one core free, which on two cores is half of the machine.
+    maxWorkers: "100%",
     testTimeout: HANG_MS,
     hookTimeout: HANG_MS,
     teardownTimeout: HANG_MS,
