@@ -1,4 +1,4 @@
-/** Runs the code examples of README.md and docs/compaction.md. */
+/** Runs the code examples of README.md, docs/compaction.md and of the search. */
 import { spawnSync } from "node:child_process"
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -6,7 +6,7 @@ import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { expect, test } from "vitest"
 
-const TEXTS = ["README.md", "docs/compaction.md"].map((path) =>
+const TEXTS = ["README.md", "docs/compaction.md", "docs/search.md", "packages/search/README.md"].map((path) =>
   readFileSync(new URL(`../../${path}`, import.meta.url), "utf8"),
 )
 /** The examples run in this package to find its dependencies. */
@@ -21,6 +21,8 @@ const PRINTS: Readonly<Record<string, RegExp>> = {
   "A test, or an agent without persistence": /^1\n$/,
   "A storage of your own": /passed: 1\d\d,\s+failed: 0/,
   "# Compaction": /^1\n$/,
+  "# Search over sessions": /^\[ true \]\n\[\]\n$/,
+  "# @sessions/search": /^\w{26} user \S+Z Where is the \[deploy\] \[key\]\?\n$/,
 }
 
 /** Examples that need a server or a browser; the tests of `@sessions/s3` and `@sessions/idb` run them. */
@@ -34,7 +36,7 @@ const all = TEXTS.flatMap((text) => text.split(/^##+ /m)).flatMap((section) => {
 })
 const examples = all.filter(({ heading }) => !ELSEWHERE.has(heading))
 
-test("every example of the two documents is run", () => {
+test("every example of these documents is run", () => {
   expect(examples.map(({ heading }) => heading)).toEqual(Object.keys(PRINTS))
   expect(TEXTS.join("\n").match(/```ts/g)).toHaveLength(all.length)
 })

@@ -1,0 +1,82 @@
+/** The text of an entry that can be found, and its role. Logs may hold values of any shape, so every field is checked. */
+import type { Entry } from "@sessions/core"
+
+type Fields = Readonly<Record<string, unknown>>
+
+export interface Content {
+  readonly role: string
+  readonly text: string
+}
+
+/** Undefined for an entry without text, and for one that is hidden from people. */
+export function contentOf(entry: Entry): Content | undefined {
+  const fields: Fields = entry
+  const texts: string[] = []
+  let role: unknown = entry.type
+  switch (entry.type) {
+    case "message": {
+      const message = fields["message"]
+      if (!isObject(message)) return undefined
+      role = message["role"]
+      addContent(message["content"], texts)
+      // The fields of the roles `bashExecution` and `pythonExecution`.
+      for (const key of ["command", "code", "output"]) addText(message[key], texts)
+      break
+    }
+    case "custom_message":
+      if (fields["display"] === false) return undefined
+      addContent(fields["content"], texts)
+      break
+    case "compaction":
+    case "branch_summary":
+      addText(fields["summary"], texts)
+      break
+    default:
+      return undefined
+  }
+  return texts.length === 0 || typeof role !== "string" ? undefined : { role, text: texts.join("\n") }
+}
+
+function addContent(content: unknown, texts: string[]): void {
+  if (typeof content === "string") return addText(content, texts)
+  if (Array.isArray(content)) for (const block of content as readonly unknown[]) addBlock(block, texts)
+}
+
+function addBlock(block: unknown, texts: string[]): void {
+  if (typeof block === "string") return addText(block, texts)
+  if (!isObject(block)) return
+  switch (block["type"]) {
+    case "image":
+      return
+    case "thinking":
+      return addText(block["thinking"], texts)
+    case "toolCall":
+      addText(block["name"], texts)
+      return addStrings(block["arguments"], texts)
+    case "file":
+      addText(block["filename"], texts)
+      return addText(block["path"], texts)
+    default:
+      addText(block["text"], texts)
+  }
+}
+
+/** All strings in a value but those of images, in order. Without recursion: arguments may be nested deeper than the stack. */
+function addStrings(value: unknown, texts: string[]): void {
+  const left: unknown[] = [value]
+  while (left.length > 0) {
+    const next = left.pop()
+    if (typeof next === "string") addText(next, texts)
+    else if (Array.isArray(next) || (isObject(next) && next["type"] !== "image")) {
+      for (const one of Object.values(next).reverse()) left.push(one)
+    }
+  }
+}
+
+function addText(text: unknown, texts: string[]): void {
+  if (typeof text === "string" && text !== "") texts.push(text)
+}
+
+function isObject(value: unknown): value is Fields {
+  return typeof value === "object" && value !== null && !Array.isArray(value)
+}

@@ -1,0 +1,2 @@
+/** The index in IndexedDB, for pages and workers. Loads no code of SQLite. */
+export { createIndexedDbIndex, type IndexedDbIndexOptions } from "./indexeddb-index.ts"
