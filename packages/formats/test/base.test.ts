@@ -6,7 +6,7 @@ import type { Loss } from "../src/base/format.ts"
 import { identify, notASession } from "../src/identify.ts"
 import { importFile } from "../src/import-file.ts"
 import { sessionIdOf } from "../src/base/ids.ts"
-import { fixture, hasFixtures, testFixtures } from "./fixtures.ts"
+import { fixture, hasFixtures } from "./fixtures.ts"
 import { importText, testLaws, written } from "./laws.ts"
 import { sample } from "./sample-format.ts"
 
@@ -83,8 +83,6 @@ test("a writer reports what the file does not hold, each kind once", async () =>
   await written(sample, session, { branches: "path", note: (loss) => losses.push(loss) })
   expect(losses).toEqual([{ what: "branches", count: 2, message: "2 messages on other branches are not in the file." }])
 })
-
-testFixtures(sample)
 
 test.skipIf(!hasFixtures)("files of agents are not of the sample format", () => {
   expect(sample.identify(fixture("codex/captured-0.169.jsonl"))).toBe(false)

@@ -8,10 +8,12 @@ import { type Fields, isObject } from "./values.ts"
 
 /** Where an entry comes from, as its field `source`: beside the message, because messages go to models as they are. */
 export interface Source {
-  /** The numbers of the lines that the entry was made of, from 1; of a document the positions of its records. */
+  /** The numbers of the lines that the entry was made of, from 1; of a document the positions of its records. Empty: it follows from others. */
   readonly at: readonly number[]
   /** For each of them, how its record differs from the encoded entry; missing if none differs. */
   readonly rest?: readonly Patch[]
+  /** The form of the record, if the entry does not show it and `encode` needs it: such as a text that the record has as a list of blocks. */
+  readonly hint?: Fields
 }
 
 /** Turns one JSON value into another: an empty object changes nothing. Stored, so a field of it never changes its meaning. */
@@ -27,14 +29,19 @@ export interface Patch {
 }
 
 /** The `source` of an entry. `encoded` are the records that the format makes of the entry, one for each record that was read. */
-export function sourceOf(at: readonly number[], records: readonly Fields[], encoded: readonly Fields[]): Source {
+export function sourceOf(
+  at: readonly number[],
+  records: readonly Fields[],
+  encoded: readonly Fields[],
+  hint?: Fields,
+): Source {
   let differs = false
   const rest = records.map((record, i) => {
     const patch = difference(encoded[i], record, 0)
     if (patch !== undefined) differs = true
     return patch ?? NO_PATCH
   })
-  return differs ? { at, rest } : { at }
+  return { at, ...(differs ? { rest } : {}), ...(hint === undefined ? {} : { hint }) }
 }
 
 /** The records that an entry was made of, with their line numbers. `encoded` as for {@link sourceOf}. */
@@ -45,9 +52,14 @@ export function recordsOf(
   return source.at.map((at, i) => ({ at, record: patched(encoded[i], source.rest?.[i] ?? NO_PATCH) }))
 }
 
+/** The name of the field: a title has a field `source` of its own. */
+export function sourceField(type: string): string {
+  return type === "title_change" ? "sourceLines" : "source"
+}
+
 /** The `source` of an entry that was imported; undefined for an entry that was appended since. */
 export function readSource(entry: Entry): Source | undefined {
-  const source = (entry as Fields)["source"]
+  const source = (entry as Fields)[sourceField(entry.type)]
   return isObject(source) && Array.isArray(source["at"]) ? (source as unknown as Source) : undefined
 }
 

@@ -12,7 +12,7 @@ import {
   ulidAt,
   VERSION,
 } from "@sessions/core/format"
-import type { Source } from "./codec.ts"
+import { type Source, sourceField } from "./codec.ts"
 import type { Note } from "./format.ts"
 import { UNREADABLE, type UnreadableLine } from "./json-lines.ts"
 import type { Fields } from "./values.ts"
@@ -46,6 +46,8 @@ export interface Place {
   readonly parentId?: string | null | undefined
   /** Default: that of the entry before it. */
   readonly timestamp?: string | undefined
+  /** The number of the line, for diagnostics. */
+  readonly at?: number | undefined
   /** What to keep of the source; a function for one that follows from the complete entry. */
   readonly source?: Source | ((entry: Entry) => Source) | undefined
 }
@@ -60,7 +62,7 @@ interface Node {
   readonly id: string
   readonly parent: Node | undefined
   readonly seq: number
-  readonly isAnnotation: boolean
+  readonly type: string
   readonly state: ContextState
 }
 
@@ -91,9 +93,9 @@ export class LogBuilder {
     return this.#nodes.get(id)?.seq
   }
 
-  /** The ids from an entry back to its root, the entry first. */
-  *pathTo(id: string | null): Generator<string, void, undefined> {
-    for (let node = id === null ? undefined : this.#nodes.get(id); node !== undefined; node = node.parent) yield node.id
+  /** Ids and types from an entry back to its root, the entry first. */
+  *pathTo(id: string | null): Generator<{ readonly id: string; readonly type: string }, void, undefined> {
+    for (let node = id === null ? undefined : this.#nodes.get(id); node !== undefined; node = node.parent) yield node
   }
 
   /**
@@ -105,8 +107,8 @@ export class LogBuilder {
     const seq = ++this.#seq
     const timestamp = place.timestamp ?? this.#timestamp
     this.#timestamp = timestamp
-    const id = this.#idOf(place.id, timestamp, seq)
-    const parent = this.#parentOf(place.parentId, id)
+    const id = this.#idOf(place, timestamp, seq)
+    const parent = this.#parentOf(place, id)
     const { type, ...rest } = payload
     const entry = { type, id, parentId: parent?.id ?? null, seq, timestamp, ...rest } as Record<string, unknown>
     const before = parent?.state ?? this.#start
@@ -116,9 +118,9 @@ export class LogBuilder {
     else if (type === "leaf" && parent !== undefined) entry["targetSeq"] = parent.seq
     const { source } = place
     if (source !== undefined)
-      entry["source"] = typeof source === "function" ? source(entry as unknown as Entry) : source
+      entry[sourceField(type)] = typeof source === "function" ? source(entry as unknown as Entry) : source
     const state = changesState(payload, before) ? foldState([entry as unknown as Entry], before) : before
-    this.#last = { id, parent, seq, isAnnotation: isAnnotationType(type), state }
+    this.#last = { id, parent, seq, type, state }
     this.#nodes.set(id, this.#last)
     return entry as unknown as Entry
   }
@@ -131,26 +133,28 @@ export class LogBuilder {
   /** The `leaf` entry that ends a log whose last entry does not continue the leaf of the source; undefined if it does. */
   end(leafId: string | null): Entry | undefined {
     let node = this.#last
-    while (node !== undefined && node.id !== leafId && node.isAnnotation) node = node.parent
-    return (node?.id ?? null) === leafId ? undefined : this.add({ type: "leaf" }, { parentId: leafId })
+    while (node !== undefined && node.id !== leafId && isAnnotationType(node.type)) node = node.parent
+    return (node?.id ?? null) === leafId
+      ? undefined
+      : this.add({ type: "leaf" }, { parentId: leafId, source: { at: [] } })
   }
 
-  #idOf(wanted: string | undefined, timestamp: string, seq: number): string {
+  #idOf({ id: wanted, at }: Place, timestamp: string, seq: number): string {
     if (wanted === undefined || wanted === "") return ulidAt(Date.parse(timestamp), seq)
     if (!this.#nodes.has(wanted)) return wanted
-    this.#note({ code: "duplicate_id", entryId: wanted, message: `Two records of the file have the id ${wanted}.` })
+    this.#note({ code: "duplicate_id", entryId: wanted, message: `${lineOf(at)}another record has the id ${wanted}.` })
     let id = `${wanted}#${seq}`
     while (this.#nodes.has(id)) id += "#"
     return id
   }
 
-  #parentOf(parentId: string | null | undefined, id: string): Node | undefined {
+  #parentOf({ parentId, at }: Place, id: string): Node | undefined {
     if (parentId === undefined) return this.#last
     if (parentId === null) return undefined
     const parent = this.#nodes.get(parentId)
     if (parent !== undefined) return parent
     const where = this.#last === undefined ? "It becomes the beginning" : "It continues the entry before it"
-    const message = `The parent of entry ${id}, ${parentId}, is not before it in the file. ${where}.`
+    const message = `${lineOf(at)}the parent of entry ${id}, ${parentId}, is not before it in the file. ${where}.`
     this.#note({ code: "missing_parent", entryId: id, message })
     return this.#last
   }
@@ -160,6 +164,10 @@ export class LogBuilder {
     if (target !== undefined) entry[field] = target.seq
     else if (entry[reference] === entry["id"]) entry[field] = entry["seq"]
   }
+}
+
+function lineOf(at: number | undefined): string {
+  return at === undefined ? "In the file, " : `In line ${at}, `
 }
 
 /** Whether the state has to be folded: most entries keep it, and a fold copies it. */

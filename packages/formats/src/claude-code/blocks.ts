@@ -1,0 +1,143 @@
+/** Content blocks of the Anthropic API as ours, and back. Fields that ours do not have are kept by the codec of the line. */
+import type { AssistantMessage, ContentBlock, ToolResultMessage, Usage } from "@sessions/core"
+import { isKnownBlock } from "@sessions/core/format"
+import { argumentsOf, type Fields, fieldsOf, isObject, numberOf, stringOf, textBlock } from "../base/values.ts"
+
+/** Blocks of a `content`, which is a text or an array of blocks. An empty text is no block. */
+export function blocksOf(content: unknown): ContentBlock[] {
+  if (typeof content === "string") return content === "" ? [] : [textBlock(content)]
+  return Array.isArray(content) ? content.map(blockOf) : []
+}
+
+/** A block of a type of ours with other fields, and a value that is no block, are wrapped: core refuses malformed blocks. */
+function blockOf(value: unknown): ContentBlock {
+  const type = isObject(value) ? stringOf(value["type"]) : undefined
+  if (!isObject(value) || type === undefined) return { type: WRAPPED_VALUE, value }
+  const block = knownBlock(type, value) ?? (value as unknown as ContentBlock)
+  const isOurs = OUR_TYPES.has(block.type) || block.type.startsWith(PREFIX)
+  return isOurs && (block === (value as unknown) || !isKnownBlock(block)) ? { type: WRAPPED_VALUE, value } : block
+}
+
+const PREFIX = "claude-code:"
+const WRAPPED_VALUE = "claude-code:block"
+const OUR_TYPES: ReadonlySet<string> = new Set(["text", "thinking", "image", "file", "toolCall"])
+
+function knownBlock(type: string, value: Fields): ContentBlock | undefined {
+  switch (type) {
+    case "text":
+      return { type, text: value["text"] as string }
+    case "thinking": {
+      const { thinking, signature } = value
+      return {
+        type,
+        thinking: thinking as string,
+        ...(signature === undefined ? {} : { signature: signature as string }),
+      }
+    }
+    case "tool_use":
+      return {
+        type: "toolCall",
+        id: value["id"] as string,
+        name: value["name"] as string,
+        arguments: argumentsOf(value["input"]),
+      }
+    case "image": {
+      const { type: kind, media_type: mimeType, data } = fieldsOf(value["source"])
+      return kind === "base64" ? { type, mimeType: mimeType as string, data: data as string } : undefined
+    }
+    default:
+      return undefined
+  }
+}
+
+/** The block as the API has it; undefined for one that it has not. */
+export function apiBlockOf(block: ContentBlock): unknown {
+  switch (block.type) {
+    case "toolCall":
+      return { type: "tool_use", id: block["id"], name: block["name"], input: block["arguments"] }
+    case "image":
+      return { type: "image", source: { type: "base64", media_type: block["mimeType"], data: block["data"] } }
+    case WRAPPED_VALUE:
+      return block["value"]
+    default:
+      return block
+  }
+}
+
+/** Types of blocks that the Anthropic API has and ours have not: they are in imported sessions unchanged. */
+export const API_TYPES: ReadonlySet<string> = new Set([
+  "redacted_thinking",
+  "server_tool_use",
+  "web_search_tool_result",
+  "web_fetch_tool_result",
+  "code_execution_tool_result",
+  "mcp_tool_use",
+  "mcp_tool_result",
+  "document",
+  "search_result",
+  WRAPPED_VALUE,
+])
+
+export function isToolResult(block: unknown): block is Fields {
+  return isObject(block) && block["type"] === "tool_result" && typeof block["tool_use_id"] === "string"
+}
+
+export function resultOf(block: Fields, toolName: string | undefined): ToolResultMessage {
+  return {
+    role: "toolResult",
+    toolCallId: block["tool_use_id"] as string,
+    ...(toolName === undefined ? {} : { toolName }),
+    isError: block["is_error"] === true,
+    content: blocksOf(block["content"]),
+  }
+}
+
+/** `asBlocks`: a content of one text is a list, too. */
+export function apiResultOf({ toolCallId, isError, content }: ToolResultMessage, asBlocks: boolean): Fields {
+  return {
+    type: "tool_result",
+    tool_use_id: toolCallId,
+    content: apiContentOf(content, asBlocks),
+    ...(isError ? { is_error: true } : {}),
+  }
+}
+
+/** A content of nothing but one text is that text, unless `asBlocks`. */
+export function apiContentOf(content: readonly ContentBlock[], asBlocks: boolean): unknown {
+  if (asBlocks) return content.map(apiBlockOf)
+  if (content.length === 0) return ""
+  const [only] = content
+  return content.length === 1 && only?.type === "text" ? only["text"] : content.map(apiBlockOf)
+}
+
+/** Whether a content must be encoded with `asBlocks` to be as it was. */
+export function isListOfText(content: unknown): boolean {
+  return (
+    Array.isArray(content) &&
+    (content.length === 0 || (content.length === 1 && fieldsOf(content[0])["type"] === "text"))
+  )
+}
+
+export function usageOf(usage: unknown): Usage | undefined {
+  if (!isObject(usage)) return undefined
+  const found: Record<string, number> = {}
+  for (const [ours, theirs] of USAGE) {
+    const value = numberOf(usage[theirs])
+    if (value !== undefined) found[ours] = value
+  }
+  return Object.keys(found).length === 0 ? undefined : found
+}
+
+export function apiUsageOf(usage: AssistantMessage["usage"]): Fields | undefined {
+  if (usage === undefined) return undefined
+  return Object.fromEntries(
+    USAGE.flatMap(([ours, theirs]) => (usage[ours] === undefined ? [] : [[theirs, usage[ours]]])),
+  )
+}
+
+const USAGE = [
+  ["input", "input_tokens"],
+  ["output", "output_tokens"],
+  ["cacheRead", "cache_read_input_tokens"],
+  ["cacheWrite", "cache_creation_input_tokens"],
+] as const

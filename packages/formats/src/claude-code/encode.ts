@@ -1,0 +1,150 @@
+/** Encodes entries as lines of Claude Code: for the codec of imported entries, and for entries that were appended. */
+import type { AssistantMessage, ContentBlock, Entry, ToolResultMessage, UserMessage } from "@sessions/core"
+import type { Fields } from "../base/values.ts"
+import { apiBlockOf, apiContentOf, apiResultOf, apiUsageOf } from "./blocks.ts"
+
+/** The fields that most lines of a file repeat, as `sessionId` and `cwd`. */
+export const REPEATED_FIELDS = [
+  "isSidechain",
+  "userType",
+  "entrypoint",
+  "cwd",
+  "sessionId",
+  "version",
+  "gitBranch",
+  "agentId",
+] as const
+
+/** What the lines of an entry need besides it. */
+export interface LineContext {
+  /** The values of {@link REPEATED_FIELDS} in this file. */
+  readonly repeated: Fields
+  /** `uuid` of the line that the first line of the entry continues. */
+  readonly parentUuid: string | null
+}
+
+/** The form of an imported line, where an entry can be written in several ways: the `hint` of its source. */
+export interface Hint {
+  /** The content of an assistant is a text. */
+  readonly text?: boolean
+  /** The number of blocks of each line of an assistant; one each if missing. */
+  readonly blocks?: readonly number[]
+  /** A content of one text is a list of blocks. */
+  readonly list?: boolean
+  /** The number of entries that were made of one line; the others have `part`. */
+  readonly parts?: number
+  readonly part?: number
+}
+
+/** Line `i` of the lines of an assistant entry. `previous` is the `uuid` of the line before it. */
+export function assistantLine(
+  entry: Entry & { readonly message: AssistantMessage },
+  i: number,
+  count: number,
+  previous: unknown,
+  hint: Hint,
+  { repeated, parentUuid }: LineContext,
+): Fields {
+  const { message, id, timestamp } = entry
+  const { content, model, usage, stopReason } = message
+  const isLast = i === count - 1
+  const apiUsage = apiUsageOf(usage)
+  return {
+    ...repeated,
+    type: "assistant",
+    ...(i === 0 ? { uuid: id } : {}),
+    parentUuid: i === 0 ? parentUuid : previous,
+    timestamp,
+    message: {
+      type: "message",
+      role: "assistant",
+      ...(model === undefined ? {} : { model }),
+      content:
+        hint.text === true ? apiContentOf(content, false) : blocksOfLine(content, i, count, hint).map(apiBlockOf),
+      stop_reason: isLast ? (stopReason ?? null) : null,
+      ...(apiUsage === undefined ? {} : { usage: apiUsage }),
+    },
+  }
+}
+
+function blocksOfLine(
+  content: readonly ContentBlock[],
+  i: number,
+  count: number,
+  { blocks }: Hint,
+): readonly ContentBlock[] {
+  let from = i
+  if (blocks !== undefined) {
+    from = 0
+    for (const length of blocks.slice(0, i)) from += length
+  }
+  const isLast = i === count - 1
+  return isLast ? content.slice(from) : content.slice(from, from + (blocks?.[i] ?? 1))
+}
+
+/** The line of a user message and of the tool results that are on the same line, before it. */
+export function userLine(
+  results: readonly ToolResultMessage[],
+  user: UserMessage | undefined,
+  { id, timestamp }: Pick<Entry, "id" | "timestamp">,
+  hint: Hint,
+  { repeated, parentUuid }: LineContext,
+): Fields {
+  const asList = hint.list === true
+  const content =
+    results.length === 0
+      ? apiContentOf(user?.content ?? [], asList)
+      : [...results.map((result) => apiResultOf(result, asList)), ...(user?.content ?? []).map(apiBlockOf)]
+  return {
+    ...repeated,
+    type: "user",
+    uuid: id,
+    parentUuid,
+    timestamp,
+    ...(user?.synthetic === true ? { isMeta: true } : {}),
+    ...(user?.summary === true ? { isCompactSummary: true } : {}),
+    message: { role: "user", content },
+  }
+}
+
+/** The two lines of a compaction: its boundary and its summary. `kept` are the uuids of the lines that stay in the context. */
+export function compactionLines(
+  entry: Pick<Entry, "id" | "timestamp">,
+  summary: string,
+  o: LineContext & { readonly summaryUuid: string; readonly preTokens: number; readonly metadata?: Fields },
+): readonly [Fields, Fields] {
+  const { repeated, parentUuid, summaryUuid, preTokens, metadata } = o
+  const { id, timestamp } = entry
+  return [
+    {
+      ...repeated,
+      type: "system",
+      subtype: "compact_boundary",
+      content: "Conversation compacted",
+      level: "info",
+      isMeta: false,
+      uuid: id,
+      parentUuid: null,
+      logicalParentUuid: parentUuid,
+      timestamp,
+      compactMetadata: { trigger: "manual", preTokens, ...metadata },
+    },
+    {
+      ...repeated,
+      type: "user",
+      uuid: summaryUuid,
+      parentUuid: id,
+      timestamp,
+      isCompactSummary: true,
+      isVisibleInTranscriptOnly: true,
+      message: { role: "user", content: summary },
+    },
+  ]
+}
+
+/** The line of a title. */
+export function titleLine(title: string, source: "user" | "auto", sessionId: unknown): Fields {
+  return source === "user"
+    ? { type: "custom-title", customTitle: title, sessionId }
+    : { type: "ai-title", aiTitle: title, sessionId }
+}

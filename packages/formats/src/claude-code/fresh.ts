@@ -1,0 +1,173 @@
+/** Lines for entries that Claude Code did not write: appended ones, and those of sessions of other agents. */
+import type { AssistantMessage, ContentBlock, Entry, ModelMessage, ToolResultMessage } from "@sessions/core"
+import { uuidOf } from "../base/ids.ts"
+import type { Losses } from "../base/losses.ts"
+import { modelMessagesOf } from "../base/model-messages.ts"
+import { type Fields, textBlock } from "../base/values.ts"
+import { API_TYPES } from "./blocks.ts"
+import { assistantLine, compactionLines, type LineContext, titleLine, userLine } from "./encode.ts"
+
+/** What the lines of one file have in common, and which calls have been written: a result without its call would be refused. */
+export class FreshLines {
+  readonly #losses: Losses
+  readonly #calls = new Set<string>()
+
+  constructor(losses: Losses) {
+    this.#losses = losses
+  }
+
+  /** A call on a line that Claude Code wrote. */
+  sawCall(id: string): void {
+    this.#calls.add(apiId(id))
+  }
+
+  /** The lines of a message or of another entry that a model sees, with this content if it was edited. None: nothing is left of it. */
+  async of(entry: Entry, context: LineContext, edited?: readonly ContentBlock[]): Promise<readonly Fields[]> {
+    const { timestamp } = entry
+    const lines: Fields[] = []
+    for (const [n, message] of modelMessagesOf(entry, edited).entries()) {
+      const id = await uuidOf(n === 0 ? entry.id : `${entry.id}/${n}`)
+      const parentUuid = (lines.at(-1)?.["uuid"] as string | undefined) ?? context.parentUuid
+      const made = await this.#message(entry, message, { id, timestamp }, { ...context, parentUuid })
+      lines.push(...made)
+    }
+    return lines
+  }
+
+  /** The lines of a compaction that keeps the lines with these uuids. */
+  async compaction(
+    entry: Entry & { readonly type: "compaction" },
+    context: LineContext,
+    kept: readonly string[],
+  ): Promise<readonly Fields[]> {
+    const { timestamp, summary, tokensBefore } = entry
+    const summaryUuid = await uuidOf(`${entry.id}/summary`)
+    const anchor = { anchorUuid: summaryUuid }
+    const metadata =
+      kept.length === 0
+        ? {}
+        : {
+            preservedSegment: { headUuid: kept[0], ...anchor, tailUuid: kept.at(-1) },
+            preservedMessages: { ...anchor, uuids: kept, allUuids: kept },
+          }
+    const place = { id: await uuidOf(entry.id), timestamp }
+    return compactionLines(place, summary, { ...context, summaryUuid, preTokens: tokensBefore, metadata })
+  }
+
+  title(entry: Entry & { readonly type: "title_change" }, { repeated }: LineContext): readonly Fields[] {
+    return entry.title === null ? [] : [titleLine(entry.title, entry.source, repeated["sessionId"])]
+  }
+
+  async #message(
+    entry: Entry,
+    message: ModelMessage,
+    place: Pick<Entry, "id" | "timestamp">,
+    context: LineContext,
+  ): Promise<readonly Fields[]> {
+    switch (message.role) {
+      case "system":
+        this.#losses.add("system", 1, (n) => `${n} system messages are not in the file: Claude Code has its own.`)
+        return []
+      case "assistant":
+        return this.#assistant(message, place, context)
+      case "toolResult":
+        return this.#result(message, place, context)
+      case "user": {
+        const content = this.#blocks(message.content, false)
+        if (content.length === 0) return []
+        const isOurs = entry.type !== "message" || entry.message.role !== "user"
+        const synthetic = isOurs || message.synthetic === true
+        return [userLine([], { role: "user", content, ...(synthetic ? { synthetic } : {}) }, place, {}, context)]
+      }
+    }
+  }
+
+  #result(message: ToolResultMessage, place: Pick<Entry, "id" | "timestamp">, context: LineContext): readonly Fields[] {
+    const toolCallId = apiId(message.toolCallId)
+    if (!this.#calls.has(toolCallId)) {
+      this.#losses.add("results", 1, (n) => `${n} tool results without a call are not in the file.`)
+      return []
+    }
+    const result = { ...message, toolCallId, content: this.#blocks(message.content, false) }
+    return [userLine([result], undefined, place, {}, context)]
+  }
+
+  async #assistant(
+    message: AssistantMessage,
+    place: Pick<Entry, "id" | "timestamp">,
+    context: LineContext,
+  ): Promise<readonly Fields[]> {
+    const content = this.#blocks(message.content, message.provider === "anthropic")
+    if (content.length === 0) return []
+    for (const block of content) if (block.type === "toolCall") this.#calls.add(block.id)
+    const { usage, stopReason } = message
+    const isCall = content.some(({ type }) => type === "toolCall")
+    const known = {
+      ...message,
+      content,
+      model: message.model ?? NO_MODEL,
+      usage: { input: usage?.input ?? 0, output: usage?.output ?? 0, ...usage },
+      stopReason:
+        stopReason !== undefined && STOP_REASONS.has(stopReason) ? stopReason : isCall ? "tool_use" : "end_turn",
+    }
+    const entry = { type: "message", parentId: null, seq: 0, ...place, message: known } as const
+    const lines: Fields[] = []
+    for (const i of content.keys()) {
+      const uuid = i === 0 ? place.id : await uuidOf(`${place.id}/${i}`)
+      const line = assistantLine(entry, i, content.length, lines.at(-1)?.["uuid"], {}, context)
+      const { message: made, ...rest } = line
+      lines.push({ ...rest, uuid, message: { id: `msg_${place.id.replaceAll("-", "")}`, ...(made as Fields) } })
+    }
+    return lines
+  }
+
+  /** The blocks that the Anthropic API takes. Thinking is signed by the provider that made it, and refused by others. */
+  #blocks(content: readonly ContentBlock[], isAnthropic: boolean): readonly ContentBlock[] {
+    return content.flatMap((block): readonly ContentBlock[] => {
+      switch (block.type) {
+        case "text":
+          return block["text"] === "" ? [] : [block]
+        case "image":
+          return [block]
+        case "toolCall":
+          return [{ ...block, id: apiId(block.id) }]
+        case "thinking":
+          if (isAnthropic && typeof block["signature"] === "string") return [block]
+          this.#losses.add(
+            "thinking",
+            1,
+            (n) => `${n} thinking blocks of other providers, or without a signature, are not in the file.`,
+          )
+          return []
+        case "file":
+          this.#losses.add("files", 1, (n) => `${n} attached files are in the file as their paths only.`)
+          return [textBlock(`[File: ${block.path}]`)]
+        default:
+          if (isAnthropic && API_TYPES.has(block.type)) return [block]
+          this.#losses.add(
+            "blocks",
+            1,
+            (n) => `${n} blocks of types that Claude Code does not have are not in the file.`,
+          )
+          return []
+      }
+    })
+  }
+}
+
+/** Claude Code leaves lines out whose model is `<synthetic>`, which it writes itself. */
+const NO_MODEL = "unknown"
+
+const STOP_REASONS: ReadonlySet<string> = new Set([
+  "end_turn",
+  "max_tokens",
+  "stop_sequence",
+  "tool_use",
+  "pause_turn",
+  "refusal",
+])
+
+/** An id of a call that the API takes: `^[a-zA-Z0-9_-]+$`. */
+function apiId(id: string): string {
+  return id.replaceAll(/[^a-zA-Z0-9_-]/g, "_")
+}

@@ -1,0 +1,49 @@
+/** The lines of a session file of Claude Code, by what an import does with them. */
+import type { JsonLine } from "../base/json-lines.ts"
+import { type Fields, isObject, stringOf } from "../base/values.ts"
+
+export function uuidOf({ value }: JsonLine): string | undefined {
+  return stringOf(value["uuid"])
+}
+
+export function isUser({ value }: JsonLine): boolean {
+  return value["type"] === "user" && isObject(value["message"])
+}
+
+export function isAssistant({ value }: JsonLine): boolean {
+  return value["type"] === "assistant" && isObject(value["message"])
+}
+
+/** The first of the two lines of a compaction, if a summary follows it. */
+export function isBoundary({ value }: JsonLine): boolean {
+  return value["subtype"] === "compact_boundary" && value["parentUuid"] === null && typeof value["uuid"] === "string"
+}
+
+export function isSummary(line: JsonLine): boolean {
+  return isUser(line) && line.value["isCompactSummary"] === true
+}
+
+/** Whether the conversation ends in the line, if no such line follows it. */
+export function isLeaf({ value }: JsonLine): boolean {
+  const { type, uuid } = value
+  return (
+    typeof uuid === "string" && (type === "user" || type === "assistant" || type === "attachment" || type === "system")
+  )
+}
+
+/** The id of the API's message; a message is on one line for each of its blocks. */
+export function messageIdOf({ value }: JsonLine): string | undefined {
+  return stringOf((value["message"] as Fields)["id"])
+}
+
+/** The title that a line gives the session. */
+export function titleOf({ value }: JsonLine): { readonly title: string; readonly source: "user" | "auto" } | undefined {
+  const { type, customTitle, aiTitle, summary } = value
+  if (type === "custom-title" && isTitle(customTitle)) return { title: customTitle, source: "user" }
+  if (type === "ai-title" && isTitle(aiTitle)) return { title: aiTitle, source: "auto" }
+  return type === "summary" && isTitle(summary) ? { title: summary, source: "auto" } : undefined
+}
+
+function isTitle(value: unknown): value is string {
+  return typeof value === "string" && value !== ""
+}

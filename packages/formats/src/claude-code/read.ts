@@ -1,0 +1,472 @@
+/**
+ * Reads a session file of Claude Code. A message of the API is several lines, and the results of its calls may be between them: such lines are
+ * held until the message is complete. Everything else is one entry for one line. `docs/formats.md` has the table.
+ */
+import type { AssistantMessage, Entry, Header, UserMessage } from "@sessions/core"
+import { sourceOf } from "../base/codec.ts"
+import type { Format, Note, ReadOptions, ReadSource } from "../base/format.ts"
+import { sessionIdOf } from "../base/ids.ts"
+import { type JsonLine, readJsonLines, type SourceLine } from "../base/json-lines.ts"
+import { headerOf, LogBuilder } from "../base/log-builder.ts"
+import { type Fields, fieldsOf, isObject, numberOf, stringOf, textOf, timestampOf } from "../base/values.ts"
+import { blocksOf, isListOfText, isToolResult, resultOf, usageOf } from "./blocks.ts"
+import {
+  assistantLine,
+  compactionLines,
+  type Hint,
+  type LineContext,
+  REPEATED_FIELDS,
+  titleLine,
+  userLine,
+} from "./encode.ts"
+import { keptOf } from "./kept.ts"
+import { isAssistant, isBoundary, isLeaf, isSummary, isUser, messageIdOf, titleOf, uuidOf } from "./lines.ts"
+import { NativeUuids } from "./native-uuids.ts"
+
+export const FORMAT_NAME = "claude-code"
+
+export async function* read({ main, beside }: ReadSource, { note }: ReadOptions): ReturnType<Format["read"]> {
+  const first: SourceLine[] = []
+  let reader: Reader | undefined
+  for await (const lines of readJsonLines(main, note)) {
+    if (reader === undefined) {
+      first.push(...lines)
+      if (first.length < FIRST_LINES && !first.some(isDated)) continue
+      const header = await headerOfLines(first, beside)
+      yield header
+      reader = new Reader(header, note)
+      for (const line of first) yield* reader.take(line)
+    } else for (const line of lines) yield* reader.take(line)
+  }
+  if (reader === undefined) {
+    const header = await headerOfLines(first, beside)
+    yield header
+    reader = new Reader(header, note)
+    for (const line of first) yield* reader.take(line)
+  }
+  yield* reader.end()
+}
+
+/** A file begins with few lines that have no time. */
+const FIRST_LINES = 500
+
+function isDated({ value }: SourceLine): boolean {
+  return value !== undefined && typeof value["uuid"] === "string" && timestampOf(value["timestamp"]) !== undefined
+}
+
+/** The header by the first lines. The file of a subagent has lines of that agent alone. */
+async function headerOfLines(lines: readonly SourceLine[], beside: ReadSource["beside"]): Promise<Header> {
+  const values = lines.flatMap(({ value }): readonly Fields[] => (value === undefined ? [] : [value]))
+  const first = (name: string): string | undefined =>
+    values.map((value) => stringOf(value[name])).find((v) => v !== undefined)
+  const dated: Fields = values.find((value) => typeof value["uuid"] === "string") ?? {}
+  const sessionId = first("sessionId")
+  const agentId = dated["isSidechain"] === true ? stringOf(dated["agentId"]) : undefined
+  const sourceId = sessionId ?? first("uuid")
+  const timestamp = values.map(({ timestamp }) => timestampOf(timestamp)).find((time) => time !== undefined) ?? NO_TIME
+  const cwd = first("cwd")
+  const repeated = Object.fromEntries(
+    REPEATED_FIELDS.flatMap((name) => (dated[name] === undefined ? [] : [[name, dated[name]]])),
+  )
+  const id = agentId === undefined || sourceId === undefined ? sourceId : `${sourceId}/${agentId}`
+  const header = headerOf({ format: FORMAT_NAME, version: 1, id, timestamp }, cwd === undefined ? {} : { cwd })
+  const origin = { ...header.origin, repeated } as unknown as NonNullable<Header["origin"]>
+  if (agentId === undefined || sourceId === undefined) return { ...header, origin }
+  const meta = values.find(({ type }) => type === "agent_metadata") ?? (await metadataOf(beside))
+  const title = stringOf(meta?.["description"])
+  const parentSession = { id: await sessionIdOf(FORMAT_NAME, sourceId) }
+  return { ...header, ...(title === undefined ? {} : { title }), kind: "subagent", parentSession, origin }
+}
+
+const NO_TIME = "1970-01-01T00:00:00.000Z"
+
+/** The name under which the file of a subagent finds its `.meta.json` beside it. */
+export const METADATA_FILE = "meta.json"
+
+async function metadataOf(beside: ReadSource["beside"]): Promise<Fields | undefined> {
+  const file = beside(METADATA_FILE)
+  if (file === undefined) return undefined
+  const decoder = new TextDecoder()
+  let text = ""
+  for await (const bytes of file) text += decoder.decode(bytes, { stream: true })
+  try {
+    const value: unknown = JSON.parse(text)
+    return isObject(value) ? value : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** Lines of one chain that are held back: those of an assistant's message, or of a compaction. */
+interface Held {
+  readonly lines: JsonLine[]
+  readonly messageId: string | undefined
+  readonly isBoundary: boolean
+  readonly uuids: Set<string>
+  /** The names of the tools that the message calls, by the ids of the calls. */
+  readonly calls: Map<string, string>
+  readonly results: JsonLine[]
+  /** Lines between and after them, which do not end the message. */
+  readonly others: SourceLine[]
+}
+
+/** More lines between those of one message are not held: they are the output of a program that runs for long. */
+const MAX_OTHERS = 2000
+
+/** The chain of the main conversation. Sidechains have the id of their agent or of their first line. */
+const MAIN = ""
+
+class Reader {
+  readonly #log: LogBuilder
+  readonly #note: Note
+  readonly #repeated: Fields
+  readonly #isSubagent: boolean
+  readonly #natives = new NativeUuids()
+  /** By chain. */
+  readonly #held = new Map<string, Held>()
+  /** The entry that the children of a line continue, for lines whose own entry is another one. */
+  readonly #tails = new Map<string, string>()
+  /** The entry that a line is in, for lines that are not its first. */
+  readonly #homes = new Map<string, string>()
+  /** The chain of each line of a sidechain without an agent's id. */
+  readonly #sidechains = new Map<string, string>()
+  #leafUuid: string | undefined
+
+  constructor(header: Header, note: Note) {
+    this.#log = new LogBuilder(header, note)
+    this.#note = note
+    this.#repeated = fieldsOf(fieldsOf(header.origin)["repeated"])
+    this.#isSubagent = header.kind === "subagent"
+  }
+
+  *take(line: SourceLine): Generator<Entry, void, undefined> {
+    if (line.value === undefined) {
+      const held = this.#held.get(MAIN)
+      if (held === undefined) yield this.#log.addUnreadable(line)
+      else held.others.push(line)
+      return
+    }
+    const uuid = uuidOf(line)
+    const chain = this.#chainOf(line, uuid)
+    if ((chain === MAIN || this.#isSubagent) && isLeaf(line)) this.#leafUuid = uuid
+    yield* this.#releaseParent(line, chain)
+    const held = this.#held.get(chain)
+    if (held !== undefined) {
+      if (this.#hold(held, line)) {
+        if (held.others.length >= MAX_OTHERS) yield* this.#release(chain)
+        return
+      }
+      yield* this.#release(chain, isSummary(line) ? line : undefined)
+      if (held.isBoundary && isSummary(line)) return
+    }
+    if (uuid !== undefined && this.#isKnown(uuid)) yield this.#duplicate(line, uuid)
+    else if (isAssistant(line) || isBoundary(line)) this.#held.set(chain, heldOf(line, uuid))
+    else yield* this.#single(line)
+  }
+
+  *end(): Generator<Entry, void, undefined> {
+    for (const chain of this.#held.keys()) yield* this.#release(chain)
+    const leafUuid = this.#leafUuid
+    const leafId = leafUuid === undefined ? null : (this.#tails.get(leafUuid) ?? leafUuid)
+    const end = leafId === null ? undefined : this.#log.end(leafId)
+    if (end !== undefined) yield end
+  }
+
+  #chainOf({ value }: JsonLine, uuid: string | undefined): string {
+    if (value["isSidechain"] !== true) return MAIN
+    const agentId = stringOf(value["agentId"])
+    if (agentId !== undefined) return this.#isSubagent ? MAIN : agentId
+    const parentUuid = stringOf(value["parentUuid"])
+    const chain = (parentUuid === undefined ? undefined : this.#sidechains.get(parentUuid)) ?? uuid ?? "sidechain"
+    if (uuid !== undefined) this.#sidechains.set(uuid, chain)
+    return chain
+  }
+
+  /** A line that continues a held one of another chain needs its entry. */
+  *#releaseParent({ value }: JsonLine, chain: string): Generator<Entry, void, undefined> {
+    if (this.#held.size < (this.#held.has(chain) ? 2 : 1)) return
+    const parent = stringOf(value["parentUuid"])
+    if (parent === undefined) return
+    for (const [other, { uuids }] of this.#held) if (other !== chain && uuids.has(parent)) yield* this.#release(other)
+  }
+
+  /** Whether the line belongs to the held ones, or does not end them. */
+  #hold(held: Held, line: JsonLine): boolean {
+    const uuid = uuidOf(line)
+    if (uuid !== undefined && this.#isKnown(uuid)) return false
+    if (isAssistant(line)) {
+      if (held.isBoundary || held.messageId === undefined || messageIdOf(line) !== held.messageId) return false
+      holdLine(held, line, uuid)
+      return true
+    }
+    if (isUser(line)) {
+      if (held.isBoundary || !isResultOf(held, line)) return false
+      held.results.push(line)
+      if (uuid !== undefined) held.uuids.add(uuid)
+      return true
+    }
+    if (isBoundary(line)) return false
+    held.others.push(line)
+    if (uuid !== undefined) held.uuids.add(uuid)
+    return true
+  }
+
+  *#release(chain: string, summary?: JsonLine): Generator<Entry, void, undefined> {
+    const held = this.#held.get(chain)
+    this.#held.delete(chain)
+    if (held === undefined) return
+    if (!held.isBoundary) yield* this.#assistant(held)
+    else if (summary === undefined) yield* this.#single(held.lines[0] as JsonLine)
+    else yield* this.#compaction(held.lines[0] as JsonLine, summary)
+    for (const line of held.others) {
+      if (line.value === undefined) yield this.#log.addUnreadable(line)
+      else yield* this.#single(line)
+    }
+  }
+
+  *#assistant({ lines, calls, results }: Held): Generator<Entry, void, undefined> {
+    const values = lines.map(({ value }) => value)
+    const messages = values.map(({ message }) => message as Fields)
+    const contents = messages.map(({ content }) => blocksOf(content))
+    const last = messages.at(-1) ?? {}
+    const isMade = last["model"] === "<synthetic>" || values.some(({ isApiErrorMessage }) => isApiErrorMessage === true)
+    const model = isMade ? undefined : stringOf(last["model"])
+    const usage = usageOf(last["usage"])
+    const stopReason = stringOf(last["stop_reason"])
+    const message: AssistantMessage = {
+      role: "assistant",
+      content: contents.flat(),
+      ...(model === undefined ? {} : { provider: "anthropic", model }),
+      ...(usage === undefined ? {} : { usage }),
+      ...(stopReason === undefined ? {} : { stopReason }),
+      ...(isMade ? { synthetic: true } : {}),
+    }
+    const isText = lines.length === 1 && typeof last["content"] === "string"
+    const isPlain = contents.every((content, i) => content.length === 1 || i === contents.length - 1)
+    const blocks = isPlain ? {} : { blocks: contents.map(({ length }) => length) }
+    const hint: Hint = isText ? { text: true } : blocks
+    const first = lines[0] as JsonLine
+    const entry = this.#add({ type: "message", message }, first, (entry, context) => {
+      const encoded = values.map((_, i) =>
+        assistantLine(
+          entry as Parameters<typeof assistantLine>[0],
+          i,
+          values.length,
+          values[i - 1]?.["uuid"],
+          hint,
+          context,
+        ),
+      )
+      const at = lines.map(({ at }) => at)
+      return sourceOf(at, values, encoded, isText || !isPlain ? (hint as Fields) : undefined)
+    })
+    this.#natives.set(entry, values.at(-1)?.["uuid"])
+    yield entry
+    let tail = entry.id
+    for (const result of results) {
+      for (const part of this.#user(result, calls, tail)) {
+        tail = part.id
+        yield part
+      }
+    }
+    for (const line of lines) {
+      const uuid = uuidOf(line)
+      if (uuid !== undefined && uuid !== entry.id) this.#homes.set(uuid, entry.id)
+    }
+    for (const line of [...lines, ...results]) {
+      const uuid = uuidOf(line)
+      if (uuid !== undefined && uuid !== tail) this.#tails.set(uuid, tail)
+    }
+  }
+
+  /** The tool results of a user line, then the user's message if there is more. */
+  #user(line: JsonLine, calls?: ReadonlyMap<string, string>, parentId?: string): readonly Entry[] {
+    const { at, value } = line
+    const { content } = value["message"] as Fields
+    const blocks = Array.isArray(content) ? (content as readonly unknown[]) : []
+    const found = blocks.filter(isToolResult)
+    const others = found.length === 0 ? content : blocks.filter((block) => !isToolResult(block))
+    const results = found.map((block) => resultOf(block, calls?.get(block["tool_use_id"] as string)))
+    const hasUser = found.length === 0 || (others as readonly unknown[]).length > 0
+    const user: UserMessage | undefined = hasUser
+      ? {
+          role: "user",
+          content: blocksOf(others),
+          ...(value["isMeta"] === true ? { synthetic: true } : {}),
+          ...(value["isCompactSummary"] === true ? { summary: true } : {}),
+        }
+      : undefined
+    const messages = user === undefined ? results : [...results, user]
+    const list = found.length === 0 ? isListOfText(content) : found.some((block) => isListOfText(block["content"]))
+    const hint: Hint = { ...(list ? { list } : {}), ...(messages.length > 1 ? { parts: messages.length } : {}) }
+    const entries: Entry[] = []
+    const uuid = uuidOf(line)
+    for (const [part, message] of messages.entries()) {
+      const place = part === 0 ? { parentId } : { parentId: entries.at(-1)?.id, id: uuid && `${uuid}:${part}` }
+      const source = (entry: Entry, context: LineContext) =>
+        part === 0
+          ? sourceOf(
+              [at],
+              [value],
+              [userLine(results, user, entry, hint, context)],
+              list || messages.length > 1 ? (hint as Fields) : undefined,
+            )
+          : { at: [at], hint: { part } }
+      const entry = this.#add({ type: "message", message }, line, source, place)
+      this.#natives.set(entry, uuid)
+      entries.push(entry)
+    }
+    const tail = entries.at(-1)?.id
+    if (uuid !== undefined && tail !== undefined && tail !== uuid) this.#tails.set(uuid, tail)
+    return entries
+  }
+
+  *#compaction(boundary: JsonLine, summary: JsonLine): Generator<Entry, void, undefined> {
+    const { value } = boundary
+    const logical = stringOf(value["logicalParentUuid"])
+    const left = logical === undefined ? this.#log.leafId : this.#entryAfter(logical)
+    const oldLeaf = left !== null && this.#log.has(left) ? left : this.#log.leafId
+    const kept = keptOf(value, this.#log, oldLeaf, (uuid) => this.#homes.get(uuid) ?? uuid)
+    const text = textOf(blocksOf((summary.value["message"] as Fields)["content"]))
+    const preTokens = numberOf(fieldsOf(value["compactMetadata"])["preTokens"]) ?? 0
+    const lastKept = kept.from.findLast(({ isKept }) => isKept)?.id
+    const isPrefix = kept.isPrefix && lastKept !== undefined
+    const payload = isPrefix
+      ? { type: "branch_summary", fromId: oldLeaf ?? "root", summary: text }
+      : {
+          type: "compaction",
+          summary: text,
+          firstKeptEntryId: kept.from[0]?.id ?? (value["uuid"] as string),
+          tokensBefore: preTokens,
+          readFiles: [],
+          modifiedFiles: [],
+        }
+    const source = (entry: Entry, context: LineContext) => {
+      const o = { ...context, summaryUuid: "", preTokens: isPrefix ? 0 : preTokens }
+      return sourceOf([boundary.at, summary.at], [value, summary.value], compactionLines(entry, text, o))
+    }
+    const entry = this.#add(payload, boundary, source, { parentId: isPrefix ? lastKept : oldLeaf })
+    this.#natives.set(entry, uuidOf(summary))
+    yield entry
+    let tail = entry.id
+    if (!isPrefix) {
+      for (const { id, isKept } of kept.from) {
+        if (isKept) continue
+        const edit = { type: "context_edit", targetId: id, replacement: null }
+        const edited = this.#log.add(edit, { parentId: tail, timestamp: entry.timestamp, source: { at: [] } })
+        this.#natives.set(edited, undefined)
+        tail = edited.id
+        yield edited
+      }
+    }
+    for (const line of [boundary, summary]) {
+      const uuid = uuidOf(line)
+      if (uuid !== undefined && uuid !== tail) this.#tails.set(uuid, tail)
+    }
+    const uuid = uuidOf(summary)
+    if (uuid !== undefined) this.#homes.set(uuid, entry.id)
+  }
+
+  /** A line that is an entry of its own. */
+  *#single(line: JsonLine): Generator<Entry, void, undefined> {
+    if (isUser(line)) yield* this.#user(line)
+    else yield this.#title(line) ?? this.#custom(line)
+  }
+
+  #title(line: JsonLine): Entry | undefined {
+    const found = titleOf(line)
+    if (found === undefined) return undefined
+    const { sessionId } = this.#repeated
+    const source = () => sourceOf([line.at], [line.value], [titleLine(found.title, found.source, sessionId)])
+    const entry = this.#add({ type: "title_change", ...found }, line, source)
+    this.#natives.set(entry, undefined)
+    return entry
+  }
+
+  #custom(line: JsonLine): Entry {
+    const { at, value } = line
+    const customType = `${FORMAT_NAME}/${typeof value["type"] === "string" ? value["type"] : "line"}`
+    const entry = this.#add({ type: "custom", customType, data: value }, line, () => ({ at: [at] }))
+    this.#natives.set(entry, value["uuid"])
+    return entry
+  }
+
+  /** A line whose `uuid` an earlier one has: the agent reads it as the same. */
+  #duplicate(line: JsonLine, uuid: string): Entry {
+    const { at, value } = line
+    this.#note({ code: "duplicate_id", entryId: uuid, message: `Line ${at} has the uuid of an earlier line, ${uuid}.` })
+    const payload = { type: "custom", customType: `${FORMAT_NAME}/duplicate`, data: value }
+    const entry = this.#log.add(payload, { timestamp: timestampOf(value["timestamp"]), source: { at: [at] } })
+    this.#natives.set(entry, undefined)
+    return entry
+  }
+
+  #add(
+    payload: Parameters<LogBuilder["add"]>[0],
+    { at, value }: JsonLine,
+    source: (entry: Entry, context: LineContext) => ReturnType<typeof sourceOf>,
+    place: { readonly id?: string | undefined; readonly parentId?: string | null | undefined } = {},
+  ): Entry {
+    return this.#log.add(payload, {
+      at,
+      id: place.id ?? stringOf(value["uuid"]),
+      parentId: place.parentId === undefined ? this.#parentOf(value) : place.parentId,
+      timestamp: timestampOf(value["timestamp"]),
+      source: (entry) => source(entry, { repeated: this.#repeated, parentUuid: this.#natives.of(entry.parentId) }),
+    })
+  }
+
+  /** Undefined: the entry continues the one before it. */
+  #parentOf({ parentUuid }: Fields): string | null | undefined {
+    if (parentUuid === null) return null
+    return typeof parentUuid === "string" ? this.#entryAfter(parentUuid) : undefined
+  }
+
+  /** The entry that continues a line. */
+  #entryAfter(uuid: string): string {
+    return this.#tails.get(uuid) ?? uuid
+  }
+
+  #isKnown(uuid: string): boolean {
+    if (this.#log.has(uuid) || this.#homes.has(uuid) || this.#tails.has(uuid)) return true
+    for (const { uuids } of this.#held.values()) if (uuids.has(uuid)) return true
+    return false
+  }
+}
+
+function heldOf(line: JsonLine, uuid: string | undefined): Held {
+  const isSplit = isBoundary(line)
+  const messageId = isSplit ? undefined : messageIdOf(line)
+  const held: Held = {
+    lines: [],
+    messageId,
+    isBoundary: isSplit,
+    uuids: new Set(),
+    calls: new Map(),
+    results: [],
+    others: [],
+  }
+  holdLine(held, line, uuid)
+  return held
+}
+
+function holdLine(held: Held, line: JsonLine, uuid: string | undefined): void {
+  held.lines.push(line)
+  if (uuid !== undefined) held.uuids.add(uuid)
+  const { content } = fieldsOf(line.value["message"])
+  if (!Array.isArray(content)) return
+  for (const block of content as readonly unknown[]) {
+    const { type, id, name } = fieldsOf(block)
+    if (type === "tool_use" && typeof id === "string") held.calls.set(id, typeof name === "string" ? name : "")
+  }
+}
+
+/** Whether a user line has results of the held message: by the id of the call, else by the line that is named. */
+function isResultOf({ calls, uuids }: Held, { value }: JsonLine): boolean {
+  const { content } = value["message"] as Fields
+  const results = Array.isArray(content) ? (content as readonly unknown[]).filter(isToolResult) : []
+  if (results.length === 0) return false
+  if (results.some((result) => calls.has(result["tool_use_id"] as string))) return true
+  const { sourceToolAssistantUUID: assistant, parentUuid } = value
+  return uuids.has(String(assistant ?? parentUuid))
+}

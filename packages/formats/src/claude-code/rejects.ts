@@ -1,0 +1,45 @@
+/** Tells session files of Claude Code from others by their first lines. */
+import { type FileStart } from "../base/start.ts"
+import type { Fields } from "../base/values.ts"
+
+/** The end of a sentence that begins with "it"; undefined for a file of Claude Code. */
+export function rejects({ records, document }: FileStart): string | undefined {
+  if (records.length === 0) return document === undefined ? "has no line of JSON" : "is one JSON document, not lines"
+  const [first] = records
+  if (first?.["type"] === "session") return "begins with a header of type session"
+  for (const { format, is } of OTHERS) if (records.some(is)) return `has lines of ${format}`
+  if (records.some(isMessage)) return undefined
+  if (records.some(({ type, sessionId }) => typeof sessionId === "string" && OWN_TYPES.has(String(type))))
+    return undefined
+  return "has no line of type user or assistant with a message and a uuid or sessionId"
+}
+
+function isMessage({ type, message, uuid, sessionId }: Fields): boolean {
+  if (type !== "user" && type !== "assistant") return false
+  return typeof message === "object" && message !== null && (typeof uuid === "string" || typeof sessionId === "string")
+}
+
+/** Lines that other programs write, some of which have fields or types of the same names. */
+const OTHERS: readonly { readonly format: string; readonly is: (record: Fields) => boolean }[] = [
+  { format: "Codex", is: ({ type, payload }) => type === "session_meta" && payload !== undefined },
+  { format: "Gemini CLI", is: ({ sessionId, projectHash }) => sessionId !== undefined && projectHash !== undefined },
+  { format: "Copilot CLI", is: ({ type }) => type === "session.start" },
+  { format: "a recordType log", is: ({ recordType }) => recordType !== undefined },
+  { format: "Cersei", is: ({ session_id: id }) => id !== undefined },
+  {
+    format: "noumen",
+    is: ({ type }) => type === "message" || type === "compact-boundary" || type === "file-checkpoint",
+  },
+]
+
+/** Lines without a message with which a file may begin. */
+const OWN_TYPES: ReadonlySet<string> = new Set([
+  "attachment",
+  "system",
+  "queue-operation",
+  "custom-title",
+  "ai-title",
+  "last-prompt",
+  "mode",
+  "agent_metadata",
+])

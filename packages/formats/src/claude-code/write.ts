@@ -1,0 +1,333 @@
+/**
+ * Writes a session as a file that Claude Code resumes. Entries that were imported from such a file are restored as their lines; others are
+ * encoded, and follow them. `docs/formats.md` has the table, with what the file does not hold.
+ */
+import type { AssistantMessage, ContentBlock, Entry, ToolResultMessage, UserMessage } from "@sessions/core"
+import { isAnnotationType } from "@sessions/core/format"
+import { patched, readSource, recordsOf, type Source } from "../base/codec.ts"
+import type { SessionToWrite, WriteOptions } from "../base/format.ts"
+import { uuidOf } from "../base/ids.ts"
+import { UNREADABLE } from "../base/json-lines.ts"
+import { LineOrder } from "../base/line-order.ts"
+import { Losses } from "../base/losses.ts"
+import { type Fields, fieldsOf, isObject, stringOf } from "../base/values.ts"
+import { indexLog, type LogIndex } from "../base/written-path.ts"
+import { assistantLine, compactionLines, type Hint, type LineContext, titleLine, userLine } from "./encode.ts"
+import { FreshLines } from "./fresh.ts"
+import { isLeaf } from "./lines.ts"
+import { NativeUuids } from "./native-uuids.ts"
+import { FORMAT_NAME } from "./read.ts"
+
+/** The version whose files this writer was compared with; its lines name a version. */
+const WRITTEN_VERSION = "2.1.330"
+
+export async function* write(session: SessionToWrite, o: WriteOptions = {}): AsyncIterable<string> {
+  const isNative = session.header.origin?.format === FORMAT_NAME
+  const branches = o.branches ?? (isNative ? "all" : "path")
+  const index = await indexLog(session)
+  const losses = new Losses()
+  if (branches === "path") {
+    losses.add("branches", index.messagesOffPath, (n) => `${n} messages on other branches are not in the file.`)
+  }
+  const writer = new Writer(session, index, losses, await repeatedOf(session, isNative, o), isNative)
+  const order = new LineOrder(isNative ? index.linesOf(branches) : [])
+  for await (const entry of session.entries()) {
+    const isWritten = branches === "all" ? !index.isDeleted(entry.seq) : index.isWritten(entry.seq)
+    let text = ""
+    for (const { at, line } of await writer.take(entry, isWritten)) {
+      text += at === undefined ? order.rest() + line : order.take(at, line)
+    }
+    if (text !== "") yield text
+  }
+  const end = order.rest() + writer.end()
+  if (end !== "") yield end
+  losses.report(o)
+}
+
+async function repeatedOf({ header }: SessionToWrite, isNative: boolean, o: WriteOptions): Promise<Fields> {
+  const own = isNative ? fieldsOf(fieldsOf(header.origin)["repeated"]) : {}
+  const { agentId: _, ...main } = own
+  const isRenamed = o.id !== undefined && o.id !== own["sessionId"]
+  const cwd = o.cwd ?? own["cwd"] ?? header.cwd ?? "/"
+  const sessionId = o.id ?? own["sessionId"] ?? (await uuidOf(header.id))
+  const made = isNative ? {} : { isSidechain: false, userType: "external", entrypoint: "cli", version: WRITTEN_VERSION }
+  // The file of a subagent becomes a session of its own.
+  const kept = isRenamed ? { ...main, isSidechain: false } : own
+  const hasCwd = !isNative || own["cwd"] !== undefined || o.cwd !== undefined
+  const hasId = !isNative || own["sessionId"] !== undefined || o.id !== undefined
+  return { ...made, ...kept, ...(hasCwd ? { cwd } : {}), ...(hasId ? { sessionId } : {}) }
+}
+
+interface Line {
+  /** The number of the line in the file that was imported; undefined for a line that follows them. */
+  readonly at: number | undefined
+  readonly line: string
+}
+
+/** The entries that were made of one line. */
+interface Parts {
+  readonly first: Entry
+  readonly source: Source
+  readonly entries: Entry[]
+}
+
+class Writer {
+  readonly #index: LogIndex
+  readonly #losses: Losses
+  readonly #repeated: Fields
+  readonly #isNative: boolean
+  /** The id of the session in the file that was imported. */
+  readonly #sourceId: unknown
+  readonly #fresh: FreshLines
+  readonly #natives = new NativeUuids()
+  /** Of messages, for the compactions that keep them: parents, and the uuids of their lines. */
+  readonly #written = new Map<
+    string,
+    { readonly parentId: string | null; readonly seq: number; readonly uuids: readonly string[] }
+  >()
+  #parts: Parts | undefined
+  #hasAppended = false
+  /** The line in which the conversation of the file ends, and the last one of the session's path. */
+  #last: { readonly at: number; readonly isOnPath: boolean } = { at: -1, isOnPath: true }
+  #leaf = ""
+
+  constructor({ header }: SessionToWrite, index: LogIndex, losses: Losses, repeated: Fields, isNative: boolean) {
+    this.#sourceId = fieldsOf(fieldsOf(header.origin)["repeated"])["sessionId"]
+    this.#index = index
+    this.#losses = losses
+    this.#repeated = repeated
+    this.#isNative = isNative
+    this.#fresh = new FreshLines(losses)
+  }
+
+  async take(entry: Entry, isWritten: boolean): Promise<readonly Line[]> {
+    const source = this.#isNative ? readSource(entry) : undefined
+    const lines =
+      source === undefined ? await this.#appended(entry, isWritten) : await this.#imported(entry, source, isWritten)
+    return lines
+  }
+
+  /** A copy of the leaf's line, if the file ends in another branch: Claude Code goes on where the last line is. */
+  end(): string {
+    return this.#hasAppended && !this.#last.isOnPath ? this.#leaf : ""
+  }
+
+  async #imported(entry: Entry, source: Source, isWritten: boolean): Promise<readonly Line[]> {
+    const hint = (source.hint ?? {}) as Hint
+    if (hint.part !== undefined && this.#parts !== undefined) return this.#part(this.#parts, entry, isWritten)
+    if (hint.parts !== undefined) {
+      this.#parts = { first: entry, source, entries: isWritten ? [entry] : [] }
+      this.#natives.set(entry, this.#lineOfParts(this.#parts)["uuid"])
+      return []
+    }
+    const records = this.#restored(entry, source, hint)
+    if (!isWritten) {
+      this.#natives.set(entry, undefined)
+      return []
+    }
+    const edit = this.#editOf(entry)
+    if (edit === undefined) {
+      this.#natives.set(entry, records.at(-1)?.record["uuid"])
+      return this.#emit(entry, records)
+    }
+    return this.#edited(entry, source.at[0], edit.content)
+  }
+
+  /** The lines of an imported entry as they were. */
+  #restored(entry: Entry, source: Source, hint: Hint): readonly { readonly at: number; readonly record: Fields }[] {
+    const context = this.#contextOf(entry)
+    const at = source.at
+    const rest = (i: number): Parameters<typeof patched>[1] => source.rest?.[i] ?? {}
+    switch (entry.type) {
+      case "message": {
+        if (entry.message.role === "assistant") {
+          const assistant = entry as Entry & { readonly message: AssistantMessage }
+          const records: { readonly at: number; readonly record: Fields }[] = []
+          for (const [i, number] of at.entries()) {
+            const previous = records.at(-1)?.record["uuid"]
+            const line = assistantLine(assistant, i, at.length, previous, hint, context)
+            records.push({ at: number, record: patched(line, rest(i)) as Fields })
+          }
+          return records
+        }
+        return recordsOf(source, [this.#userLine(entry, [entry], hint)]) as readonly { at: number; record: Fields }[]
+      }
+      case "compaction":
+      case "branch_summary": {
+        const o = { ...context, summaryUuid: "", preTokens: entry.type === "compaction" ? entry.tokensBefore : 0 }
+        const encoded = compactionLines(entry, entry.summary, o)
+        return recordsOf(source, encoded) as readonly { at: number; record: Fields }[]
+      }
+      case "title_change": {
+        const line = titleLine(entry.title ?? "", entry.source, this.#repeated["sessionId"])
+        return recordsOf(source, [line]) as readonly { at: number; record: Fields }[]
+      }
+      case "custom":
+        return at.map((number) => ({ at: number, record: this.#custom(entry) }))
+      default:
+        return []
+    }
+  }
+
+  /** The data of a line that is no entry, with the id of the written session. */
+  #custom(entry: Entry & { readonly type: "custom" }): Fields {
+    if (entry.customType === UNREADABLE) return fieldsOf(entry.data)
+    const data = fieldsOf(entry.data)
+    const { sessionId } = this.#repeated
+    return data["sessionId"] === this.#sourceId && sessionId !== this.#sourceId ? { ...data, sessionId } : data
+  }
+
+  #part(parts: Parts, entry: Entry, isWritten: boolean): readonly Line[] {
+    const number = parts.source.at[0] as number
+    if (isWritten) parts.entries.push(entry)
+    const hint = (parts.source.hint ?? {}) as Hint
+    const isLast = readSource(entry)?.hint?.["part"] === (hint.parts ?? 0) - 1
+    const line = this.#lineOfParts(parts)
+    this.#natives.set(entry, line["uuid"])
+    if (!isLast) return []
+    this.#parts = undefined
+    return parts.entries.length === 0 ? [] : this.#emit(parts.first, [{ at: number, record: line }])
+  }
+
+  /** The line of several entries; without those that were deleted. */
+  #lineOfParts({ first, source, entries }: Parts): Fields {
+    const hint = (source.hint ?? {}) as Hint
+    const line = this.#userLine(first, entries, hint)
+    if (entries.length === hint.parts) return recordsOf(source, [line])[0]?.record as Fields
+    const whole = source.rest?.[0] ?? {}
+    const { message: _, ...inside } = whole.in ?? {}
+    return patched(line, { ...whole, in: inside }) as Fields
+  }
+
+  #userLine(first: Entry, entries: readonly Entry[], hint: Hint): Fields {
+    const messages = entries.map((entry) => {
+      const { message } = entry as Entry & { readonly message: ToolResultMessage | UserMessage }
+      const content = this.#editOf(entry)?.content
+      return content === undefined || content === null || hint.parts === undefined ? message : { ...message, content }
+    })
+    const results = messages.filter((message): message is ToolResultMessage => message.role === "toolResult")
+    const user = messages.find((message): message is UserMessage => message.role !== "toolResult")
+    return userLine(results, user, first, hint, this.#contextOf(first))
+  }
+
+  async #appended(entry: Entry, isWritten: boolean): Promise<readonly Line[]> {
+    this.#hasAppended = true
+    if (!isWritten) {
+      this.#natives.set(entry, undefined)
+      return []
+    }
+    const edit = this.#editOf(entry)
+    if (edit !== undefined) return this.#edited(entry, undefined, edit.content)
+    if (entry.type === "reset_boundary") {
+      this.#natives.cut(entry.id)
+      return []
+    }
+    const lines = await this.#freshLines(entry)
+    this.#natives.set(entry, lines.at(-1)?.["uuid"])
+    return this.#emit(
+      entry,
+      lines.map((record) => ({ at: undefined, record })),
+    )
+  }
+
+  async #freshLines(entry: Entry): Promise<readonly Fields[]> {
+    const context = this.#contextOf(entry)
+    switch (entry.type) {
+      case "message":
+      case "custom_message":
+      case "branch_summary":
+        return this.#fresh.of(entry, context)
+      case "compaction":
+        return this.#fresh.compaction(entry, context, this.#keptBy(entry))
+      case "title_change":
+        return this.#fresh.title(entry, context)
+      case "leaf":
+      case "tombstone":
+      case "context_edit":
+        return []
+      default: {
+        const isAnnotation = isAnnotationType(entry.type)
+        if (isAnnotation)
+          this.#losses.add("annotations", 1, (n) => `${n} annotations, such as labels and usage, are not in the file.`)
+        else this.#losses.add("settings", 1, (n) => `${n} changes of settings, such as the model, are not in the file.`)
+        return []
+      }
+    }
+  }
+
+  /** An edited entry, encoded anew; without its lines if it is left out of the context. */
+  async #edited(
+    entry: Entry,
+    at: number | undefined,
+    content: readonly ContentBlock[] | null,
+  ): Promise<readonly Line[]> {
+    if (content === null) {
+      this.#losses.add("edits", 1, (n) => `${n} entries that edits leave out of the context are not in the file.`)
+    }
+    const lines = content === null ? [] : await this.#fresh.of(entry, this.#contextOf(entry), content)
+    this.#natives.set(entry, lines.at(-1)?.["uuid"])
+    return this.#emit(
+      entry,
+      lines.map((record) => ({ at, record })),
+    )
+  }
+
+  /** In a file of Claude Code, the records of a compaction say which entries it keeps. */
+  #editOf({ seq }: Entry): { readonly content: readonly ContentBlock[] | null } | undefined {
+    const edit = this.#index.editOf(seq)
+    return edit === undefined || (edit.isImported && this.#isNative) ? undefined : edit
+  }
+
+  /** The uuids of the lines that a compaction keeps, in the order of the path. */
+  #keptBy(entry: Entry & { readonly type: "compaction" }): readonly string[] {
+    const first = this.#index.find(entry.firstKeptEntryId, entry.seq)
+    const kept: string[] = []
+    if (first === undefined) return kept
+    for (let id = entry.parentId; id !== null; ) {
+      const found = this.#written.get(id)
+      if (found === undefined || found.seq < first) break
+      if (this.#index.editOf(found.seq)?.content !== null) kept.unshift(...found.uuids)
+      id = found.parentId
+    }
+    return kept
+  }
+
+  #contextOf({ parentId }: Entry): LineContext {
+    return { repeated: this.#repeated, parentUuid: this.#natives.of(parentId) }
+  }
+
+  /** The texts of lines; lines with the same number follow each other. */
+  #emit(
+    entry: Entry,
+    records: readonly { readonly at: number | undefined; readonly record: Fields }[],
+  ): readonly Line[] {
+    const texts = new Map<number | undefined, string>()
+    const isOnPath = this.#index.isOnPath(entry.seq)
+    const uuids: string[] = []
+    for (const { at, record } of records) {
+      const isText = entry.type === "custom" && entry.customType === UNREADABLE
+      const text = isText ? (stringOf(record["text"]) ?? "") : JSON.stringify(record)
+      texts.set(at, `${texts.get(at) ?? ""}${text}\n`)
+      if (isText) continue
+      this.#sawCalls(record)
+      if (typeof record["uuid"] === "string") uuids.push(record["uuid"])
+      const isSide = record["isSidechain"] === true && this.#repeated["isSidechain"] !== true
+      if (isSide || !isLeaf({ at: 0, value: record })) continue
+      const place = at ?? Number.POSITIVE_INFINITY
+      if (place >= this.#last.at) this.#last = { at: place, isOnPath }
+      if (isOnPath) this.#leaf = `${text}\n`
+    }
+    const shown = entry.type === "message" || entry.type === "custom_message" || entry.type === "branch_summary"
+    this.#written.set(entry.id, { parentId: entry.parentId, seq: entry.seq, uuids: shown ? uuids : [] })
+    return [...texts].map(([at, line]) => ({ at, line }))
+  }
+
+  #sawCalls({ message }: Fields): void {
+    const { content } = fieldsOf(message)
+    if (!Array.isArray(content)) return
+    for (const block of content as readonly unknown[]) {
+      if (isObject(block) && block["type"] === "tool_use" && typeof block["id"] === "string")
+        this.#fresh.sawCall(block["id"])
+    }
+  }
+}

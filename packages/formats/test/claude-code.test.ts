@@ -1,0 +1,522 @@
+/** Claude Code, both ways: the laws on small files made by hand, the fixtures, and each rule of `docs/formats.md`. */
+import { createSessions, type Message } from "@sessions/core"
+import { createMemoryStorage } from "@sessions/memory"
+import { describe, expect, test } from "vitest"
+import type { Loss } from "../src/base/format.ts"
+import { sessionIdOf } from "../src/base/ids.ts"
+import { claudeCode } from "../src/claude-code/index.ts"
+import { fixture, hasFixtures, testFixtures } from "./fixtures.ts"
+import { type Golden, type Imported, importText, recordsOf, testLaws, written } from "./laws.ts"
+
+const SESSION = "11111111-1111-4111-8111-111111111111"
+
+/** A `uuid` for a small number. */
+const id = (n: number) => `00000000-0000-4000-8000-${String(n).padStart(12, "0")}`
+
+type Fields = Readonly<Record<string, unknown>>
+
+/** A line of the conversation. `after` is the number of its parent. */
+function line(n: number, after: number | null, fields: Fields): Fields {
+  return {
+    parentUuid: after === null ? null : id(after),
+    isSidechain: false,
+    userType: "external",
+    cwd: "/w",
+    sessionId: SESSION,
+    version: "2.1.330",
+    ...fields,
+    uuid: id(n),
+    timestamp: `2026-09-21T14:13:${String(n % 60).padStart(2, "0")}.000Z`,
+  }
+}
+const user = (n: number, after: number | null, content: unknown, more: Fields = {}) =>
+  line(n, after, { type: "user", message: { role: "user", content }, ...more })
+const answer = (n: number, after: number | null, messageId: string, content: unknown, more: Fields = {}) =>
+  line(n, after, {
+    type: "assistant",
+    requestId: `req_${messageId}`,
+    message: {
+      id: messageId,
+      type: "message",
+      role: "assistant",
+      model: "claude-opus-5-5",
+      content,
+      stop_reason: null,
+      stop_sequence: null,
+      usage: { input_tokens: 10, output_tokens: n, cache_read_input_tokens: 3, service_tier: "standard" },
+    },
+    ...more,
+  })
+const text = (text: string) => ({ type: "text", text })
+const call = (callId: string, input: unknown = {}) => ({ type: "tool_use", id: callId, name: "Read", input })
+const result = (callId: string, content: unknown, more: Fields = {}) => ({
+  type: "tool_result",
+  tool_use_id: callId,
+  content,
+  ...more,
+})
+const attachment = (n: number, after: number) => line(n, after, { type: "attachment", attachment: { type: "date" } })
+const boundary = (n: number, logical: number | null, compactMetadata: Fields) =>
+  line(n, null, {
+    type: "system",
+    subtype: "compact_boundary",
+    logicalParentUuid: logical === null ? undefined : id(logical),
+    content: "Conversation compacted",
+    compactMetadata: { trigger: "auto", preTokens: 7, ...compactMetadata },
+  })
+const summary = (n: number, after: number) => user(n, after, "SUMMARY", { isCompactSummary: true })
+
+const file = (...lines: readonly (Fields | string)[]): Golden => ({
+  text: lines.map((line) => (typeof line === "string" ? line : `${JSON.stringify(line)}\n`)).join(""),
+})
+
+const goldens = {
+  "a chat with attachments, titles and lines of unknown types": file(
+    { type: "queue-operation", operation: "enqueue", timestamp: "2026-09-21T14:13:00.000Z", sessionId: SESSION },
+    user(1, null, [text("q1")]),
+    attachment(2, 1),
+    { type: "unknown", some: { thing: [1, null] } },
+    answer(3, 2, "m1", [text("a1")]),
+    { type: "ai-title", aiTitle: "Made", sessionId: SESSION },
+    { type: "custom-title", customTitle: "Mine", sessionId: SESSION, more: 1 },
+    { type: "summary", summary: "Older", leafUuid: id(3) },
+    { type: "custom-title", customTitle: 7 },
+    user(4, 3, "q2"),
+    { type: "last-prompt", lastPrompt: "q2", leafUuid: id(4), sessionId: SESSION },
+  ),
+  "parallel calls with results and an attachment between the lines of the message": file(
+    user(1, null, "q"),
+    answer(2, 1, "m1", [{ type: "thinking", thinking: "hm", signature: "sig" }]),
+    answer(3, 2, "m1", [call("a", { path: "/x" })]),
+    attachment(4, 3),
+    user(5, 4, [result("a", "r a", { is_error: false })], { toolUseResult: { file: { lines: 2 } } }),
+    answer(6, 3, "m1", [{ ...call("b"), caller: { type: "direct" } }]),
+    user(7, 6, [result("b", [text("r b")], { is_error: true })], { sourceToolAssistantUUID: id(6) }),
+    answer(8, 7, "m2", [text("done"), text("twice")]),
+    user(9, 8, [{ type: "text", text: "next", cache_control: { type: "ephemeral" } }]),
+  ),
+  "results with an image, with a text, and two on one line": file(
+    user(1, null, "q"),
+    answer(2, 1, "m1", [call("a"), call("b"), call("c")]),
+    user(3, 2, [
+      result("a", [
+        text("see"),
+        { type: "image", source: { type: "base64", media_type: "image/png", data: "iVBORw0KGgo=" } },
+      ]),
+      result("b", ""),
+      text("and also"),
+    ]),
+    user(4, 3, [text("before"), result("c", undefined)]),
+    answer(5, 4, "m2", [text("done")]),
+  ),
+  "blocks that are none, or not as they should be": file(
+    user(1, null, [7, { type: "image", source: { type: "url", url: "https://a.test/b.png" } }, { type: "text" }]),
+    answer(2, 1, "m1", [
+      { type: "redacted_thinking", data: "secret" },
+      { type: "tool_use", id: 7, name: null, input: "text" },
+      { type: "tool_use", id: "a", name: "Read", input: "text" },
+      { type: "toolCall", id: "x" },
+      { type: "claude-code:block", value: 1 },
+    ]),
+    user(3, 2, { a: 1 }),
+    user(4, 3, ""),
+    user(5, 4, []),
+    answer(6, 5, "m2", "text"),
+    answer(7, 6, "m3", []),
+    { type: "user", message: "none", uuid: id(8), parentUuid: id(7) },
+    line(9, 8, { type: "assistant", message: { role: "assistant", content: [text("a")] } }),
+  ),
+  "a compaction that keeps a suffix": file(
+    user(1, null, "q1"),
+    answer(2, 1, "m1", [text("a1")]),
+    user(3, 2, "q2"),
+    answer(4, 3, "m2", [call("a")]),
+    user(5, 4, [result("a", "r")]),
+    answer(6, 5, "m3", [text("a2")]),
+    boundary(7, 6, {
+      preservedMessages: { anchorUuid: id(8), uuids: [id(3), id(6)], allUuids: [id(3), id(6)] },
+    }),
+    summary(8, 7),
+    user(9, 8, "next"),
+  ),
+  "a compaction that keeps a segment": file(
+    user(1, null, "q1"),
+    answer(2, 1, "m1", [text("a1")]),
+    user(3, 2, "q2"),
+    answer(4, 3, "m2", [text("a2")]),
+    boundary(5, 4, { preservedSegment: { headUuid: id(3), anchorUuid: id(6), tailUuid: id(4) } }),
+    { type: "mode", mode: "normal" },
+    summary(6, 5),
+    user(7, 6, "next"),
+  ),
+  "a compaction that keeps a prefix": file(
+    user(1, null, "q1"),
+    answer(2, 1, "m1", [text("a1")]),
+    user(3, 2, "q2"),
+    answer(4, 3, "m2", [text("a2")]),
+    boundary(5, 4, { preservedMessages: { anchorUuid: id(5), uuids: [id(1), id(2)] } }),
+    summary(6, 5),
+    user(7, 6, "next"),
+  ),
+  "a compaction that keeps nothing, and boundaries without a summary": file(
+    user(1, null, "q1"),
+    answer(2, 1, "m1", [text("a1")]),
+    line(3, 2, { type: "system", subtype: "compact_boundary", content: "microcompact" }),
+    user(4, 3, "q2"),
+    boundary(5, 4, {}),
+    summary(6, 5),
+    answer(7, 6, "m2", [text("a2")]),
+    boundary(8, null, {}),
+    user(9, 8, "cut off"),
+  ),
+  "inline sidechains between the lines of a message": file(
+    user(1, null, "q"),
+    answer(2, 1, "m1", [call("task")]),
+    user(20, null, "do it", { isSidechain: true }),
+    answer(21, 20, "s1", [text("part")], { isSidechain: true }),
+    answer(3, 2, "m1", [call("b")]),
+    answer(22, 21, "s1", [call("c")], { isSidechain: true }),
+    user(23, 22, [result("c", "r c")], { isSidechain: true }),
+    user(4, 2, [result("task", "done")]),
+    user(5, 3, [result("b", "r b")]),
+    answer(24, 23, "s2", [text("end")], { isSidechain: true, agentId: "a7" }),
+  ),
+  "branches, the older one continued last": file(
+    user(1, null, "q"),
+    answer(2, 1, "m1", [text("one")]),
+    user(3, 1, "again"),
+    answer(4, 3, "m2", [text("two")]),
+    user(5, 2, "back"),
+  ),
+  "missing parents, repeated uuids, lines without a uuid, a cut last line": file(
+    user(2, 1, "q"),
+    answer(3, 2, "m1", [text("a")]),
+    answer(3, 2, "m1", [text("a")]),
+    user(5, 4, "on"),
+    { type: "user", message: { role: "user", content: "no uuid" } },
+    { ...user(6, 5, "no session"), sessionId: "other", timestamp: "soon" },
+    '{"type":"assist',
+  ),
+  "a message of the program, an error of the API, and a summary alone": file(
+    user(1, null, "caveat", { isMeta: true }),
+    answer(2, 1, "m1", [text("API Error: 500")], { isApiErrorMessage: true }),
+    user(3, 2, "SUMMARY", { isCompactSummary: true }),
+    user(4, 3, "on", { isMeta: false }),
+  ),
+  "the file of a subagent": file(
+    { type: "agent_metadata", agentType: "general-purpose", description: "look it up", toolUseId: "t" },
+    user(1, null, "go", { isSidechain: true, agentId: "a1" }),
+    answer(2, 1, "m1", [text("found")], { isSidechain: true, agentId: "a1" }),
+  ),
+}
+
+testLaws(claudeCode, goldens)
+testFixtures(claudeCode)
+
+const imported = (name: keyof typeof goldens) => importText(claudeCode, goldens[name])
+
+/** Roles and texts of what a model gets. */
+async function context({ session }: Imported): Promise<readonly string[]> {
+  const { messages } = await session.context({ repair: "none" })
+  return messages.map(({ kind, message }) => {
+    const texts = message.content.map((block) => String(block["text"] ?? block["id"] ?? block.type))
+    return `${kind === "compaction" ? "summary" : message.role} ${texts.join("|")}`
+  })
+}
+
+describe("joining", () => {
+  test("the lines of one message are one entry, and its results one chain behind it", async () => {
+    const { entries } = await imported("parallel calls with results and an attachment between the lines of the message")
+    const messages = entries.filter((entry) => entry.type === "message")
+    expect(messages.map(({ id, parentId }) => [id, parentId])).toEqual([
+      [id(1), null],
+      [id(2), id(1)],
+      [id(5), id(2)],
+      [id(7), id(5)],
+      [id(8), id(7)],
+      [id(9), id(8)],
+    ])
+    expect(messages[1]?.message).toMatchObject({
+      content: [
+        { type: "thinking", signature: "sig" },
+        { type: "toolCall", id: "a" },
+        { type: "toolCall", id: "b" },
+      ],
+      provider: "anthropic",
+      model: "claude-opus-5-5",
+      usage: { input: 10, output: 6, cacheRead: 3 },
+    })
+    expect(messages[3]?.message).toMatchObject({ role: "toolResult", toolName: "Read", isError: true })
+  })
+
+  test("a line with n results and a text gives n results, then the user's message", async () => {
+    const { entries } = await imported("results with an image, with a text, and two on one line")
+    const messages = entries.flatMap((entry) => (entry.type === "message" ? [entry] : []))
+    expect(messages.map(({ id, message }) => [id.slice(35), message.role])).toEqual([
+      ["1", "user"],
+      ["2", "assistant"],
+      ["3", "toolResult"],
+      ["3:1", "toolResult"],
+      ["3:2", "user"],
+      ["4", "toolResult"],
+      ["4:1", "user"],
+      ["5", "assistant"],
+    ])
+    expect(messages[2]?.message.content).toEqual([
+      { type: "text", text: "see" },
+      { type: "image", mimeType: "image/png", data: "iVBORw0KGgo=" },
+    ])
+  })
+
+  test("usage is counted once for each message", async () => {
+    const { session } = await imported("parallel calls with results and an attachment between the lines of the message")
+    expect((await session.info()).metrics).toMatchObject({ input: 20, output: 14, calls: 2 })
+  })
+})
+
+describe("compactions", () => {
+  test("keep a suffix: what is not kept is left out by edits", async () => {
+    expect(await context(await imported("a compaction that keeps a suffix"))).toEqual([
+      expect.stringContaining("summary "),
+      "user q2",
+      "assistant a2",
+      "user next",
+    ])
+    expect(await context(await imported("a compaction that keeps a segment"))).toEqual([
+      expect.stringContaining("summary "),
+      "user q2",
+      "assistant a2",
+      "user next",
+    ])
+  })
+
+  test("keep a prefix: the summary of the branch that was left follows it", async () => {
+    expect(await context(await imported("a compaction that keeps a prefix"))).toEqual([
+      "user q1",
+      "assistant a1",
+      expect.stringContaining("SUMMARY"),
+      "user next",
+    ])
+  })
+
+  test("keep nothing; a boundary without a summary cuts the conversation, one with a parent does not", async () => {
+    const { entries, session } = await imported("a compaction that keeps nothing, and boundaries without a summary")
+    expect(entries.find(({ type }) => type === "compaction")).toMatchObject({
+      firstKeptEntryId: id(5),
+      firstKeptSeq: 5,
+      tokensBefore: 7,
+      state: { models: { default: { provider: "anthropic", model: "claude-opus-5-5" } } },
+    })
+    expect((await session.messages()).messages.map(({ entryId }) => entryId)).toEqual([id(9)])
+  })
+})
+
+test("the leaf is the last line of the conversation that is no sidechain", async () => {
+  const side = await imported("inline sidechains between the lines of a message")
+  expect(side.entries.at(-1)).toMatchObject({ type: "leaf", parentId: id(5) })
+  expect(await context(side)).toEqual(["user q", "assistant task|b", "toolResult done", "toolResult r b"])
+  const branches = await imported("branches, the older one continued last")
+  expect(await context(branches)).toEqual(["user q", "assistant one", "user back"])
+  expect(branches.session.diagnostics).toEqual([])
+})
+
+test("lines of the program are synthetic, and an error of the API has no model", async () => {
+  const { entries } = await imported("a message of the program, an error of the API, and a summary alone")
+  const messages = entries.flatMap((entry) => (entry.type === "message" ? [entry.message] : []))
+  expect(messages.map(({ synthetic, summary, model }) => [synthetic, summary, model])).toEqual([
+    [true, undefined, undefined],
+    [true, undefined, undefined],
+    [undefined, true, undefined],
+    [undefined, undefined, undefined],
+  ])
+})
+
+test("the user's title wins, and oddities are diagnostics with their line", async () => {
+  const chat = await imported("a chat with attachments, titles and lines of unknown types")
+  expect(await chat.session.info()).toMatchObject({ title: "Mine", titleSource: "user", cwd: "/w" })
+  const odd = await imported("missing parents, repeated uuids, lines without a uuid, a cut last line")
+  expect(odd.diagnostics.map(({ code, message }) => `${code} ${/\d+/.exec(message)?.[0]}`)).toEqual([
+    "missing_parent 1",
+    "duplicate_id 3",
+    "missing_parent 4",
+    "torn_tail 7",
+  ])
+})
+
+test("the file of a subagent is a session with a parent, a kind and a title", async () => {
+  const { session } = await imported("the file of a subagent")
+  expect(session.header).toMatchObject({
+    kind: "subagent",
+    title: "look it up",
+    parentSession: { id: await sessionIdOf("claude-code", SESSION) },
+    origin: { id: `${SESSION}/a1` },
+  })
+  const { text } = file(user(1, null, "go", { isSidechain: true, agentId: "a1" }))
+  const beside = { "meta.json": JSON.stringify({ agentType: "x", description: "beside" }) }
+  expect((await importText(claudeCode, { text, beside })).session.header.title).toBe("beside")
+})
+
+describe("export", () => {
+  const chat = async () => imported("parallel calls with results and an attachment between the lines of the message")
+  const linesOf = async (session: Imported["session"], o = {}) =>
+    recordsOf(await written(claudeCode, session, o)) as readonly Fields[]
+
+  test("appended entries follow the lines of the file, with uuids, and continue its last line", async () => {
+    const { session } = await chat()
+    await session.append([
+      {
+        type: "message",
+        message: {
+          role: "assistant",
+          content: [text("ours"), { type: "toolCall", id: "c.1", name: "Read", arguments: {} }],
+          provider: "anthropic",
+          model: "m",
+          usage: { input: 1, output: 2 },
+        },
+      },
+      { type: "message", message: { role: "toolResult", toolCallId: "c.1", isError: false, content: "r" } },
+      { type: "message", message: { role: "user", content: "more" } },
+      { type: "title_change", title: "New", source: "user" },
+    ] as never)
+    const lines = await linesOf(session)
+    const fresh = lines.slice(9)
+    expect(fresh.map(({ type, parentUuid }) => [type, parentUuid])).toEqual([
+      ["assistant", id(9)],
+      ["assistant", fresh[0]?.["uuid"]],
+      ["user", fresh[1]?.["uuid"]],
+      ["user", fresh[2]?.["uuid"]],
+      ["custom-title", undefined],
+    ])
+    expect(fresh[1]).toMatchObject({ sessionId: SESSION, message: { content: [{ type: "tool_use", id: "c_1" }] } })
+    expect(fresh[2]).toMatchObject({
+      message: { content: [{ type: "tool_result", tool_use_id: "c_1", content: "r" }] },
+    })
+    const again = await importText(claudeCode, { text: await written(claudeCode, session) })
+    const contents = (messages: readonly { readonly message: Message }[]) =>
+      messages.map(({ message: { role, content } }) => [role, JSON.stringify(content).replace("c_1", "c.1")])
+    expect(contents((await again.session.messages()).messages)).toEqual(contents((await session.messages()).messages))
+  })
+
+  test("a session that went back to an older message ends with that message's line", async () => {
+    const { session } = await chat()
+    await session.branch(id(8))
+    const lines = await linesOf(session)
+    expect(lines.at(-1)).toMatchObject({ uuid: id(8) })
+    const again = await importText(claudeCode, { text: await written(claudeCode, session) })
+    expect((await again.session.messages()).messages.at(-1)?.entryId).toBe(id(8))
+  })
+
+  test("a compaction that keeps entries names the lines that it keeps", async () => {
+    const { session } = await chat()
+    await session.append({
+      type: "compaction",
+      summary: "S",
+      firstKeptEntryId: id(8),
+      tokensBefore: 5,
+      readFiles: [],
+      modifiedFiles: [],
+    } as never)
+    const [made, text] = (await linesOf(session)).slice(-2)
+    const kept = [id(8), id(9)]
+    expect(made).toMatchObject({
+      parentUuid: null,
+      logicalParentUuid: id(9),
+      compactMetadata: {
+        preservedSegment: { headUuid: id(8), anchorUuid: text?.["uuid"], tailUuid: id(9) },
+        preservedMessages: { anchorUuid: text?.["uuid"], uuids: kept, allUuids: kept },
+      },
+    })
+    const again = await importText(claudeCode, { text: await written(claudeCode, session) })
+    expect(await context(again)).toEqual(await context({ ...again, session }))
+  })
+
+  test("deleted and edited entries are not in the file as they were", async () => {
+    const { session } = await chat()
+    await session.tombstone(id(9))
+    await session.edit(id(8), { content: [{ type: "text", text: "edited" }] })
+    const losses: Loss[] = []
+    const again = await importText(claudeCode, {
+      text: await written(claudeCode, session, { note: (loss) => losses.push(loss) }),
+    })
+    expect((await again.session.messages()).messages.at(-1)?.message.content).toEqual([
+      { type: "text", text: "edited" },
+    ])
+  })
+
+  test("a renamed copy has the new id and folder on every line", async () => {
+    const { session } = await imported("a chat with attachments, titles and lines of unknown types")
+    const lines = await linesOf(session, { id: id(99), cwd: "/elsewhere" })
+    expect(new Set(lines.map(({ sessionId }) => sessionId))).toEqual(new Set([id(99), undefined]))
+    expect(lines.find(({ type }) => type === "user")).toMatchObject({ cwd: "/elsewhere" })
+  })
+
+  test("a session of ours becomes lines that Claude Code takes, without the thinking of other providers", async () => {
+    const sessions = createSessions({ storage: createMemoryStorage() })
+    const session = await sessions.create({ cwd: "/p" })
+    const { ids } = await session.append([
+      { type: "message", message: { role: "system", content: "be brief" } },
+      { type: "message", message: { role: "user", content: "hi" } },
+      {
+        type: "message",
+        message: {
+          role: "assistant",
+          content: [{ type: "thinking", thinking: "…", signature: "s" }, text("a")],
+          provider: "openai",
+          model: "gpt-5",
+        },
+      },
+      { type: "message", message: { role: "user", content: "other branch" } },
+    ] as never)
+    await session.branch(ids[2] ?? "")
+    await session.append({
+      type: "custom_message",
+      customType: "note",
+      content: [text("note")],
+      display: true,
+    } as never)
+    await session.append({
+      type: "message",
+      message: { role: "toolResult", toolCallId: "x", isError: false, content: "orphan" },
+    })
+    await session.label(ids[1] ?? "", "start")
+    const losses: Loss[] = []
+    const lines = await linesOf(session, { note: (loss: Loss) => losses.push(loss) })
+    expect(lines.map(({ type, isMeta, message }) => [type, isMeta, (message as Fields)["content"]])).toEqual([
+      ["user", undefined, "hi"],
+      ["assistant", undefined, [text("a")]],
+      ["user", true, "note"],
+    ])
+    for (const line of lines)
+      expect(line).toMatchObject({ cwd: "/p", sessionId: expect.any(String), uuid: expect.any(String) })
+    expect(losses.map(({ what }) => what).sort()).toEqual(["annotations", "branches", "results", "system", "thinking"])
+  })
+})
+
+test
+  .skipIf(!hasFixtures)
+  .each([["compact-keeps-suffix"], ["parallel-tools"], ["tool-result-and-text"], ["tool-result-image"]])(
+  "%s has the context that the agent's own reader gives",
+  async (name) => {
+    const { files } = JSON.parse(fixture("expected.json")) as {
+      readonly files: Readonly<Record<string, { readonly sdk: readonly string[] }>>
+    }
+    const path = `claude-code/by-rule/${name}.jsonl`
+    const { session } = await importText(claudeCode, { text: fixture(path) })
+    const { messages } = await session.context({ repair: "none" })
+    const ours = messages.flatMap(({ kind, message }) =>
+      message.content.map((block): string => {
+        if (message.role === "toolResult") return `user tool_result:${message.toolCallId}`
+        const content = block.type === "toolCall" ? `tool_use:${block.id}` : `text:${String(block["text"])}`
+        return `${kind === "compaction" ? "user" : message.role} ${kind === "compaction" ? "text:SUMMARY" : content}`
+      }),
+    )
+    const theirs = (files[path]?.sdk ?? []).flatMap((row) => {
+      const [, role, ...words] = row.split(" ")
+      return words
+        .join(" ")
+        .split("|")
+        .map((part) => `${role} ${/^(text|tool_use|tool_result):/.test(part) ? part : `text:${part}`}`)
+    })
+    expect([...new Set(ours)]).toEqual(theirs)
+  },
+)
