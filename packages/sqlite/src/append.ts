@@ -1,47 +1,61 @@
 /** Appends a batch: the session's row and the rows of the lines, in one transaction. */
-import { type Head, headAfter, newLog, type StorageAdapter, toUtf8 } from "@sessions/core/storage"
+import { checkExpect, type Head, newLog, type StorageAdapter, toUtf8 } from "@sessions/core/storage"
 import type { Connection } from "./driver/connection.ts"
 import { toBlob } from "./driver/library.ts"
 import type { Database } from "./database.ts"
-import { headOf, numberOf } from "./heads.ts"
+import { damagedRow, headOf, numberOf } from "./heads.ts"
 import { type Row, toRows } from "./lines.ts"
 
 const CREATE = `INSERT INTO session (id, log, next, bytes, updated_at, info, info_next)
-  VALUES (?, ?, ?, ?, ?, ?, ?) RETURNING n`
-const GROW = `UPDATE session SET next = ?, bytes = ?, updated_at = ?, info = coalesce(?, info),
-  info_next = coalesce(?, info_next) WHERE id = ? RETURNING n`
+  VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING RETURNING n`
+/** Matches only a sound row with the expected head, so an append need not read it first. */
+const GROW = `UPDATE session SET next = ?, bytes = bytes + ?, updated_at = max(updated_at, ?), info = coalesce(?, info),
+  info_next = coalesce(?, info_next) WHERE id = ? AND log = ? AND next = ? AND bytes >= 2 * next RETURNING n`
 const BATCH = "INSERT INTO batch (n, seq, lines, bytes, append, body) VALUES (?, ?, ?, ?, ?, ?)"
 const STORED = "SELECT 1 FROM batch WHERE n = ? AND seq = ? AND append = ?"
 
 export function createAppend(db: Database, changed: (session: string) => void): StorageAdapter["append"] {
-  return async (session, lines, o) => {
+  // Random numbers for each append would cost more than its statements.
+  const writer = newLog()
+  let appends = 0
+
+  return async (session, lines, { expect, info, signal }) => {
     const rows = toRows(lines)
-    const append = newLog()
-    const info = o.info === undefined ? null : toBlob(toUtf8(o.info))
+    const bytes = rows.reduce((sum, { body }) => sum + body.length, 0)
+    const append = `${writer}-${appends++}`
+    const from = expect === 0 ? 0 : expect.next
+    const log = expect === 0 ? newLog() : expect.log
+    const next = from + lines.length
+    const [newInfo, infoNext] = info === undefined ? [null, null] : [toBlob(toUtf8(info)), next]
     const head = await db.write<Head>(
       (tx) => {
-        const { log, next, bytes, updatedAt } = headAfter(headOf(tx, session), lines, o)
-        const infoNext = info && next
-        const made =
-          o.expect === 0
-            ? tx.query<{ n: number }>(CREATE).get(session, log, next, bytes, updatedAt, info, infoNext)
-            : tx.query<{ n: number }>(GROW).get(next, bytes, updatedAt, info, infoNext, session)
-        insertRows(tx, (made as { n: number }).n, next - lines.length, append, rows)
+        const now = Date.now()
+        const grown =
+          expect === 0
+            ? tx.query<{ n: number }>(CREATE).get(session, log, next, bytes, now, newInfo, infoNext)
+            : tx.query<{ n: number }>(GROW).get(next, bytes, now, newInfo, infoNext, session, log, from)
+        if (grown === undefined) throw refusal(tx, session, expect)
+        insertRows(tx, grown.n, from, append, rows)
         return { next, log }
       },
       {
-        signal: o.signal,
+        signal,
         isStored(tx) {
           const stored = headOf(tx, session)
           const n = stored && numberOf(tx, session, stored.log)
-          const seq = o.expect === 0 ? 0 : o.expect.next
-          return n !== undefined && tx.query(STORED).get(n, seq, append) !== undefined
+          return n !== undefined && tx.query(STORED).get(n, from, append) !== undefined
         },
       },
     )
     changed(session)
     return head
   }
+}
+
+/** Why no row was written: another head, or a damaged row. */
+function refusal(tx: Connection, session: string, expect: 0 | Head): Error {
+  checkExpect(headOf(tx, session), expect)
+  return damagedRow(session)
 }
 
 /** Inserts rows that begin at `seq`. Returns the seq after them. */

@@ -11,7 +11,7 @@ const LF = 10
 
 /** One row if the lines have at most 256 KB; otherwise several of at most that, or of one longer line. A reader loads whole rows. */
 export function toRows(lines: readonly string[]): Row[] {
-  const body = toUtf8(`${lines.join("\n")}\n`)
+  const body = toUtf8([...lines, ""].join("\n"))
   if (lines.length === 1 || body.length <= MAX_CHUNK_BYTES) return [{ lines: lines.length, body }]
   const rows: Row[] = []
   let [count, from, to] = [0, 0, 0]

@@ -38,3 +38,18 @@ test.each([
   await expect(linesOf(storage, "a")).rejects.toMatchObject({ code: "corrupt" })
   expect(await storage.delete("a")).toMatchObject({ purged: true })
 })
+
+test.each(["bytes = -1", "bytes = 9", "log = ''"])(
+  "with %s in its row, a session is `corrupt` for an append, and stays as it is",
+  async (sql) => {
+    const path = newPath()
+    const storage = openAt(path)
+    const head = await fill(storage, "a", 5)
+    const other = connectTo(path)
+    other.exec(`UPDATE session SET ${sql}`)
+    const before = other.prepare("SELECT * FROM session").all()
+    await expect(storage.append("a", ["x"], { expect: head })).rejects.toMatchObject({ code: "corrupt" })
+    await expect(storage.append("a", ["x"], { expect: 0 })).rejects.toMatchObject({ code: "corrupt" })
+    expect(other.prepare("SELECT * FROM session").all()).toEqual(before)
+  },
+)
