@@ -31,8 +31,10 @@ export interface CommandResult {
 
 export interface Invocation<O extends OptionSpecs = OptionSpecs> {
   readonly sessions: Sessions
+  /** The address of their store, as `--store` or the default names it. */
+  readonly store: string
   readonly values: Values<O>
-  /** At most as many as the command declares; optional ones may be missing. */
+  /** At most as many as the command declares, unless the last one may be repeated; optional ones may be missing. */
   readonly args: readonly string[]
   readonly json: boolean
   readonly io: Io
@@ -50,7 +52,7 @@ export interface Command<O extends OptionSpecs = OptionSpecs> {
   readonly name: string
   /** One line for the overview. */
   readonly summary: string
-  /** Names of the arguments; a trailing `?` marks an optional one. */
+  /** Names of the arguments; a trailing `?` marks an optional one, a trailing `...` a last one that may be repeated. */
   readonly args: readonly string[]
   readonly options: O
   /** Further lines of the help. */

@@ -5,6 +5,7 @@ import { UsageError } from "../errors.ts"
 import { fit, formatAge, formatBytes, formatCount, formatNumber, table } from "../output/format.ts"
 import { preview } from "../output/messages.ts"
 import { type Line, type Span, styled, type View } from "../output/lines.ts"
+import { unreadableJson, unreadableLine } from "../output/unreadable.ts"
 import { absoluteFolder } from "../store/resolve.ts"
 
 export const list: Command = defineCommand({
@@ -43,9 +44,7 @@ export const list: Command = defineCommand({
       json: { ...page, unreadable: page.unreadable.map(unreadableJson) },
       text: (view) => [
         ...(page.sessions.length === 0 ? [emptyText(sessions, options)] : sessionLines(page.sessions, view)),
-        ...page.unreadable
-          .map(unreadableJson)
-          .map(({ id, message }) => [styled("red", "unreadable"), ` ${id}: ${message}`]),
+        ...page.unreadable.map(unreadableLine),
         ...nextPageLine(page.next, values),
       ],
     }
@@ -70,16 +69,6 @@ async function listAllPages(sessions: Sessions, options: ListOptions): Promise<S
     cursor = page.next
   } while (cursor !== undefined)
   return { sessions: all, unreadable: [...unreadable.values()] }
-}
-
-function unreadableJson({ id, error }: SessionPage["unreadable"][number]): {
-  id: string
-  code?: string
-  message: string
-} {
-  const { code, message }: Error & { readonly code?: unknown } =
-    error instanceof Error ? error : new Error(String(error))
-  return { id, ...(typeof code === "string" ? { code } : {}), message }
 }
 
 function emptyText({ storage }: Sessions, { cwd, kind }: ListOptions): string {

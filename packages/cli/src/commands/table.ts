@@ -7,6 +7,7 @@ import { context } from "./context.ts"
 import { copy } from "./copy.ts"
 import { exportCommand } from "./export.ts"
 import { fork } from "./fork.ts"
+import { grep } from "./grep.ts"
 import { importCommand } from "./import.ts"
 import { label } from "./label.ts"
 import { list } from "./list.ts"
@@ -25,6 +26,7 @@ export const COMMANDS: readonly Command[] = [
   importCommand,
   exportCommand,
   list,
+  grep,
   show,
   context,
   tree,

@@ -77,9 +77,11 @@ function checkCount(command: Command, given: readonly string[]): void {
   const needed = command.args.filter((arg) => !arg.endsWith("?"))
   const help = `see "sessions ${command.name} --help".`
   if (given.length < needed.length) {
-    throw new UsageError(`${command.name} needs ${needed.slice(given.length).join(" and ")}; ${help}`)
+    throw new UsageError(
+      `${command.name} needs ${needed.slice(given.length).join(" and ").replace("...", "")}; ${help}`,
+    )
   }
-  if (given.length > command.args.length) {
+  if (given.length > command.args.length && command.args.at(-1)?.endsWith("...") !== true) {
     throw new UsageError(
       `unexpected argument ${JSON.stringify(given[command.args.length])} of ${command.name}; ${help}`,
     )

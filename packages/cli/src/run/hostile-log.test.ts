@@ -33,6 +33,11 @@ const RUNS: Readonly<Record<string, readonly (readonly string[])[]>> = {
   import: [["-"]],
   export: [["h"], ["h", "--format", "markdown"], ["h", "--self-contained"]],
   list: [[], ["--all"]],
+  grep: [
+    ["one", "--no-index"],
+    [ATTACK, "title", "--no-index"],
+    ["one", "--no-index", "--role", ATTACK, "--cwd", ATTACK],
+  ],
   show: [["h"], ["h", "--last", "100"]],
   context: [["h"], ["h", "--full"], ["h", "--window", "1000", "--prune"]],
   tree: [["h"]],

@@ -2,7 +2,7 @@
 import { createSessions, type Sessions } from "@sessions/core"
 import type { SessionStorage } from "@sessions/core/storage"
 import { parseCommand, type ParsedArguments, splitCommand } from "./args.ts"
-import type { Command, CommandResult } from "../command.ts"
+import type { Command, CommandResult, Invocation } from "../command.ts"
 import { COMMANDS } from "../commands/table.ts"
 import { EXIT_USAGE, toFailure, trace, UsageError } from "../errors.ts"
 import { commandHelp, overview } from "./help.ts"
@@ -40,19 +40,18 @@ async function dispatch(
   const command = findCommand(name)
   const parsed = parseCommand(command, rest)
   if (parsed.values["help"] === true) return await printHelp(name, io)
-  const store = parsed.values["store"] ?? DEFAULT_STORE
+  const store = String(parsed.values["store"] ?? DEFAULT_STORE)
   const create = command.createsStore?.(parsed.args) ?? false
   const openTarget = (url: string): Promise<SessionStorage> => openStore(url, io.cwd, { create: true }, stores)
-  return await withSessions(await openStore(String(store), io.cwd, { create }, stores), (sessions) =>
-    execute(command, parsed, sessions, openTarget, io),
+  return await withSessions(await openStore(store, io.cwd, { create }, stores), (sessions) =>
+    execute(command, parsed, { sessions, store, openTarget }, io),
   )
 }
 
 async function execute(
   command: Command,
   { values, args }: ParsedArguments,
-  sessions: Sessions,
-  openTarget: (url: string) => Promise<SessionStorage>,
+  stores: Pick<Invocation, "sessions" | "store" | "openTarget">,
   io: Io,
 ): Promise<number> {
   const progress = createProgress(io.stderr, io.now)
@@ -61,15 +60,14 @@ async function execute(
   let result: CommandResult | undefined
   try {
     result = await command.run({
-      sessions,
+      ...stores,
       values,
       args,
       json,
       io,
       callOptions,
       progress,
-      resolveSession: (ref) => resolveSession(sessions, ref),
-      openTarget,
+      resolveSession: (ref) => resolveSession(stores.sessions, ref),
     })
   } finally {
     await progress.clear()

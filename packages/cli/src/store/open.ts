@@ -49,19 +49,34 @@ export const STORES: Readonly<Record<string, StoreFactory>> = {
   postgresql: openPostgres,
 }
 
-/** A path needs no scheme. A single letter before the colon is a drive, not a scheme. */
 export async function openStore(
   url: string,
   cwd: string,
   options: StoreOptions,
   stores: Readonly<Record<string, StoreFactory>> = STORES,
 ): Promise<SessionStorage> {
-  const [, scheme = "file", address = url] = /^([A-Za-z][A-Za-z0-9+.-]+):(.*)$/s.exec(url) ?? []
+  const { scheme, address } = parseUrl(url)
   const open = Object.hasOwn(stores, scheme) ? stores[scheme] : undefined
   if (open !== undefined) return open(address, cwd, options)
   const known = Object.keys(stores).map((name) => `${name}:`)
   throw new UsageError(`unknown store type ${JSON.stringify(scheme)} in ${url}; use a path or ${known.join(", ")}.`)
 }
+
+/** The scheme and the absolute path of a store with a path; undefined for other stores. */
+export function pathOfStore(url: string, cwd: string): { readonly scheme: string; readonly path: string } | undefined {
+  const { scheme, address } = parseUrl(url)
+  const example = EXAMPLES[scheme]
+  return example === undefined ? undefined : { scheme, path: pathOf(scheme, address, cwd, example) }
+}
+
+/** A path needs no scheme. A single letter before the colon is a drive, not a scheme. */
+function parseUrl(url: string): { readonly scheme: string; readonly address: string } {
+  const [, scheme = "file", address = url] = /^([A-Za-z][A-Za-z0-9+.-]+):(.*)$/s.exec(url) ?? []
+  return { scheme, address }
+}
+
+/** Of stores with a path. */
+const EXAMPLES: Readonly<Record<string, string>> = { file: "./.sessions", sqlite: "./sessions.db" }
 
 /** `//USER@HOST/DATABASE`, with the options of the driver and of the storage as parameters. */
 async function openPostgres(address: string): Promise<SessionStorage> {

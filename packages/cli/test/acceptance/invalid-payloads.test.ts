@@ -102,6 +102,7 @@ const COMMANDS: readonly (readonly string[])[] = [
   ["tree", "odd"],
   ["tree", "odd", "--json"],
   ["list", "--json"],
+  ["grep", "x", "--no-index"],
   ["export", "odd"],
   ["export", "odd", "--self-contained"],
   ["export", "odd", "--format", "markdown"],

@@ -1,0 +1,94 @@
+import { hasCode } from "@sessions/core"
+import type { SearchHit, SearchIndex, SearchPage } from "@sessions/search"
+import { type Command, defineCommand } from "../command.ts"
+import { CommandError, UsageError } from "../errors.ts"
+import { integerOption } from "../option-values.ts"
+import { fit, formatTime } from "../output/format.ts"
+import { type Line, styled, type View } from "../output/lines.ts"
+import { roleSpan } from "../output/messages.ts"
+import { unreadableJson, unreadableLine } from "../output/unreadable.ts"
+import { absoluteFolder } from "../store/resolve.ts"
+import { indexFolderOf } from "../store/search-index.ts"
+
+export const grep: Command = defineCommand({
+  name: "grep",
+  summary: "find words in all sessions of the store, newest first",
+  args: ["WORDS..."],
+  options: {
+    cwd: { type: "string", value: "PATH", help: "only sessions of this folder (. is the current one)" },
+    role: { type: "string", value: "ROLE", help: "only this role: user, assistant, toolResult, …, or compaction" },
+    best: { type: "boolean", help: "the best matches first" },
+    limit: { type: "string", value: "N", help: "hits per page, 1 to 200 (default 20)" },
+    cursor: { type: "string", value: "CURSOR", help: "continue after the previous page" },
+    rebuild: { type: "boolean", help: "build the index anew" },
+    "no-index": { type: "boolean", help: "read every session instead of an index; writes nothing" },
+  },
+  notes: [
+    "Finds entries in which each word begins some word, on all branches; case and accents do not count. Hidden and edited entries are not found.",
+    "Keeps an index beside the store (.search in the folder, PATH-search for SQLite), else in the cache folder of the user. It holds the texts",
+    "of the sessions; it may be deleted, and the next search builds it again.",
+  ],
+  examples: ["grep deploy key", "grep key --cwd . --role user", 'grep "npm test" --best --limit 5', "grep key --json"],
+  async run(invocation) {
+    const { sessions, values, args, io, callOptions, progress, store } = invocation
+    if (values.rebuild === true && values["no-index"] === true)
+      throw new UsageError("use --rebuild or --no-index, not both.")
+    const limit = integerOption("limit", values.limit, 1, 200)
+    const { createMemoryIndex, createSearch } = await import("@sessions/search")
+    const folder = values["no-index"] === true ? undefined : indexFolderOf(store, io)
+    const index = folder === undefined ? createMemoryIndex() : await sqliteIndex(folder)
+    const search = createSearch({ storage: sessions.storage, index })
+    try {
+      if (values.rebuild === true) await search.clear()
+      await search.catchUp({
+        ...callOptions,
+        onProgress: ({ sessions: done, of }) => progress.update(() => `reading session ${done} of ${of}`),
+      })
+      const page = await search.search(args.join(" "), {
+        ...callOptions,
+        // All was read just now.
+        catchUp: "own",
+        ...(values.best === true ? { order: "best" } : {}),
+        ...(limit === undefined ? {} : { limit }),
+        ...(values.cwd === undefined ? {} : { cwd: absoluteFolder(values.cwd, io.cwd) }),
+        ...(values.role === undefined ? {} : { role: values.role }),
+        ...(values.cursor === undefined ? {} : { cursor: values.cursor }),
+      })
+      return {
+        json: { ...page, unreadable: page.unreadable.map(unreadableJson) },
+        text: (view) => pageLines(page, view, sessions.storage.description),
+      }
+    } catch (error) {
+      if (folder === undefined || !hasCode(error, "unsupported")) throw error
+      throw new CommandError(
+        "this runtime has no SQLite for the index; use Node 22.13 or newer, Bun or Deno, or --no-index, which reads every session.",
+      )
+    } finally {
+      await search.close()
+    }
+  },
+})
+
+async function sqliteIndex(folder: string): Promise<SearchIndex> {
+  const { createSqliteIndex } = await import("@sessions/search/sqlite")
+  return createSqliteIndex({ folder })
+}
+
+function pageLines({ hits, next, unreadable }: SearchPage, view: View, store: string): Line[] {
+  return [
+    ...(hits.length === 0 ? [`No match in ${store}.`] : hits.flatMap((hit) => hitLines(hit, view))),
+    ...unreadable.map(unreadableLine),
+    ...(next === undefined ? [] : [styled("dim", `next page: the same command with --cursor ${next}`)]),
+  ]
+}
+
+function hitLines({ session, timestamp, role, entryId, snippet }: SearchHit, view: View): Line[] {
+  const parts = snippet.map(({ text, match }) => (match ? styled("yellow", text) : text))
+  return [
+    fit(
+      [styled("bold", session), `  ${formatTime(timestamp)}  `, roleSpan(role), styled("dim", `  ${entryId}`)],
+      view.columns,
+    ),
+    fit(["  ", ...parts], view.columns),
+  ]
+}
