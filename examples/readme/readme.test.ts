@@ -1,4 +1,4 @@
-/** Runs the code examples of README.md, docs/compaction.md and of the search. */
+/** Runs the code examples of README.md, docs/compaction.md, of the search and of the prompt history. */
 import { spawnSync } from "node:child_process"
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -6,8 +6,8 @@ import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { expect, test } from "vitest"
 
-const TEXTS = ["README.md", "docs/compaction.md", "docs/search.md", "packages/search/README.md"].map((path) =>
-  readFileSync(new URL(`../../${path}`, import.meta.url), "utf8"),
+const TEXTS = ["README.md", "docs/compaction.md", "docs/search.md", "packages/search/README.md", "docs/history.md"].map(
+  (path) => readFileSync(new URL(`../../${path}`, import.meta.url), "utf8"),
 )
 /** The examples run in this package to find its dependencies. */
 const HERE = fileURLToPath(new URL(".", import.meta.url))
@@ -23,6 +23,8 @@ const PRINTS: Readonly<Record<string, RegExp>> = {
   "# Compaction": /^1\n$/,
   "# Search over sessions": /^\[ true \]\n\[\]\n$/,
   "# @sessions/search": /^\w{26} user \S+Z Where is the \[deploy\] \[key\]\?\n$/,
+  "Record and recall prompts": /^20 now run them\n20 fix the tests\n\/project fix the tests\n$/,
+  "Keep secrets out": /^deploy with \[key\]\n$/,
 }
 
 /** Examples that need a server or a browser; the tests of `@sessions/s3` and `@sessions/idb` run them. */

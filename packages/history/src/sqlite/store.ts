@@ -1,0 +1,102 @@
+/** The prompts in a SQLite file. A transaction begins and commits in one tick; a locked file is waited for in JavaScript. */
+import { mkdirSync } from "node:fs"
+import { dirname } from "node:path"
+import { connectOnce } from "@sessions/core/storage"
+import { connect, type Connection, type ConnectOptions, retryWhileLocked, transaction } from "@sessions/sqlite/driver"
+import type { NewPrompt, PromptStore } from "../types.ts"
+import { fromRow, NEWEST_FIRST, newestRows, type Order } from "./rows.ts"
+import { hasEachOnce, removeAll, setUp } from "./schema.ts"
+import { searchPrompts } from "./search.ts"
+
+/** Longer than any transaction of a history takes. */
+const LOCKED_MS = 5_000
+
+/** Rows that one transaction deletes: about 10 ms, in which the event loop stands still. */
+const DELETED_AT_ONCE = 200
+
+/** Attempts to empty the write-ahead log, and the milliseconds between them. Other connections read it for one statement. */
+const EMPTYINGS = 10
+const EMPTYING_PAUSE_MS = 20
+
+export function createStore(path: string, open: ConnectOptions["open"]): PromptStore {
+  let order: Order = "id"
+  const patiently = <T>(attempt: () => T): Promise<T> => retryWhileLocked(attempt, { path, timeout: LOCKED_MS })
+  const connection = connectOnce<Connection>({
+    open() {
+      mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+      return connect(path, open === undefined ? {} : { open })
+    },
+    async setUp(db) {
+      await patiently(() => {
+        setUp(db)
+        order = hasEachOnce(db) ? "time" : "id"
+      })
+    },
+    close: (db) => db.close(),
+  })
+
+  async function run<T>(work: (db: Connection) => T): Promise<T> {
+    const db = await connection.get()
+    return patiently(() => work(db))
+  }
+
+  /**
+   * Deleted text is overwritten in the file, but stays in the write-ahead log until that is emptied: here, else by a later deletion or when
+   * the last connection is closed.
+   */
+  async function emptyLog(): Promise<void> {
+    const db = await connection.get()
+    for (let left = EMPTYINGS; left > 0 && !isLogEmptied(db); left--) {
+      await new Promise((resolve) => setTimeout(resolve, EMPTYING_PAUSE_MS))
+    }
+  }
+
+  async function deleteOlder(before: number): Promise<number> {
+    const sql = `DELETE FROM history WHERE id IN (SELECT id FROM history WHERE created_at < ? LIMIT ${DELETED_AT_ONCE})`
+    for (let deleted = 0; ; ) {
+      const changes = await run((db) => transaction(db, () => db.run(sql, before)))
+      deleted += changes
+      if (changes < DELETED_AT_ONCE) return deleted
+      await new Promise((resolve) => setTimeout(resolve, 0))
+    }
+  }
+
+  return {
+    insert: (prompts) =>
+      run((db) =>
+        transaction(db, () => {
+          for (const prompt of prompts) insert(db, order, prompt)
+        }),
+      ),
+    recent: (page) => run((db) => Array.from(newestRows(db, order, page), fromRow)),
+    search: (words, page) => run((db) => searchPrompts(db, order, words, page)),
+    async delete(id) {
+      const changes = await run((db) => transaction(db, () => db.run("DELETE FROM history WHERE id = ?", id)))
+      if (changes > 0) await emptyLog()
+      return changes > 0
+    },
+    async clear(before) {
+      const deleted =
+        before === undefined ? await run((db) => transaction(db, () => removeAll(db))) : await deleteOlder(before)
+      if (deleted > 0) await emptyLog()
+      return deleted
+    },
+    close: connection.close,
+  }
+}
+
+function isLogEmptied(db: Connection): boolean {
+  try {
+    return db.query<{ busy: number }>("PRAGMA wal_checkpoint(TRUNCATE)").get()?.busy === 0
+  } catch {
+    return false
+  }
+}
+
+function insert(db: Connection, order: Order, { prompt, at, cwd }: NewPrompt): void {
+  const newest = `SELECT CAST(h.prompt AS TEXT) AS prompt FROM history AS h ${NEWEST_FIRST[order]} LIMIT 1`
+  if (db.query<{ prompt: string }>(newest).get()?.prompt === prompt) return
+  // A table that has each prompt once would refuse it.
+  if (order === "time") db.run("DELETE FROM history WHERE prompt = ?", prompt)
+  db.run("INSERT INTO history (prompt, created_at, cwd) VALUES (?, ?, ?)", prompt, at, cwd ?? null)
+}

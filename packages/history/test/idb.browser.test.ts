@@ -1,0 +1,6 @@
+import { createIndexedDbHistory } from "@sessions/history/idb"
+import { historyCases, storedHistoryCases } from "./cases.ts"
+import { newDatabase } from "./databases.ts"
+
+historyCases("IndexedDB", newDatabase, (database, o) => createIndexedDbHistory({ ...o, database }))
+storedHistoryCases("IndexedDB", newDatabase, (database, o) => createIndexedDbHistory({ ...o, database }))
