@@ -44,6 +44,7 @@ export const clauses = {
   "read.damage":
     "A window of at most 256 KB begins after invalid UTF-8; it is `corrupt` only if its last line is invalid.",
   "head.exact": "`head` returns the next seq, the log's identity and its bytes; nothing if there is no session.",
+  "head.first": "With the option `first`, `head` MAY return the first line of the log as `first`.",
   "head.time": "`updatedAt` is the time of the last append by the storage's clock, and never decreases.",
   "list.all": "`list` returns every session once, with the values of `head`.",
   "list.order": "`list` has the order that the capabilities state; only a list ordered by id continues `after` an id.",

@@ -123,7 +123,30 @@ export const head: readonly Case[] = casesOf("head", [
       await rejects("aborted", "head()", () => storage.head("a", { signal: AbortSignal.abort() }))
     },
   },
+  {
+    n: 9,
+    clause: "head.first",
+    title: "`first` is the first line, if it was asked for, or missing",
+    async run({ storage }) {
+      const long = JSON.stringify("é".repeat(10_000))
+      for (const [n, first] of [...exactLines, long].entries()) {
+        const id = `s${n}`
+        const next = await create(storage, id, [first, line(1)])
+        await expectFirst(storage, id, first)
+        await storage.append(id, [line(2)], { expect: next })
+        await expectFirst(storage, id, first)
+      }
+    },
+  },
 ])
+
+async function expectFirst(storage: SessionStorage, id: string, line: string): Promise<void> {
+  const plain = await storage.head(id)
+  equal(plain?.first, undefined, "`first` in head() without the option")
+  const head = await storage.head(id, { first: true })
+  equal(head?.first ?? line, line, "`first` in head()")
+  equal([head?.next, head?.log, head?.bytes], [plain?.next, plain?.log, plain?.bytes], "the other values of head()")
+}
 
 type Info = { readonly text: string; readonly next: number }
 

@@ -182,6 +182,15 @@ export const readingMutants: readonly Mutant[] = [
   mutant("ignores after", ["LIST-05"], (real) => ({
     list: ({ limit, signal } = {}) => real.list({ ...(limit !== undefined && { limit }), ...(signal && { signal }) }),
   })),
+  mutant("gives a first line without its BOM", ["HEAD-09"], (real) => ({
+    async head(session, o) {
+      const head = await real.head(session, o)
+      if (head === undefined || o?.first !== true) return head
+      for await (const { lines } of real.read(session, { from: 0, to: 1 }))
+        return { ...head, first: (lines[0] as string).replace(/^\uFEFF/, "") }
+      return head
+    },
+  })),
   mutant("loses the info's next", ["HEAD-05"], (real) => ({
     async head(session, o) {
       const head = await real.head(session, o)

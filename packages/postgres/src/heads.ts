@@ -19,6 +19,10 @@ export interface SessionRow {
   readonly info_next: Integer | null
 }
 
+/** A first line that is longer is read by itself. */
+const FIRST_BYTES = 1024
+const LF = 10
+
 export const COLUMNS = "id, log, next, bytes, updated_at, info, info_next"
 
 export type ReadHead = (session: string, connection?: Connection) => Promise<HeadInfo | undefined>
@@ -28,6 +32,29 @@ export function createHead(db: Connection, { session }: Tables): ReadHead {
   return async (id, connection = db) => {
     const [row] = await connection.query<SessionRow>(one, [id])
     return row && headOf(row)
+  }
+}
+
+/** Reads the head with the first line, if that is short and UTF-8. */
+export function createHeadAndFirst(db: Connection, { session, batch }: Tables): ReadHead {
+  const first = `(SELECT substring(body FROM 1 FOR ${FIRST_BYTES}) FROM ${batch} WHERE log = s.log AND seq = 0) AS first`
+  const both = `SELECT ${COLUMNS}, ${first} FROM ${session} s WHERE id = $1`
+  return async (id) => {
+    const [row] = await db.query<SessionRow & { readonly first: Uint8Array | null }>(both, [id])
+    if (row === undefined) return undefined
+    const line = row.first === null ? undefined : firstLineOf(row.first)
+    return { ...headOf(row), ...(line !== undefined && { first: line }) }
+  }
+}
+
+function firstLineOf(bytes: Uint8Array): string | undefined {
+  const end = bytes.indexOf(LF)
+  if (end === -1) return undefined
+  try {
+    return fromUtf8(bytes.subarray(0, end), "the first line")
+  } catch {
+    // A read of the line tells where the damage is.
+    return undefined
   }
 }
 

@@ -15,7 +15,7 @@ import { createDatabase, type Database } from "./database.ts"
 import { createBlobs, createDocuments } from "./documents.ts"
 import { checkServer } from "./durability.ts"
 import { toError } from "./errors.ts"
-import { createHead } from "./heads.ts"
+import { createHead, createHeadAndFirst } from "./heads.ts"
 import { createList } from "./list.ts"
 import { createRead } from "./read.ts"
 import { createDelete } from "./remove.ts"
@@ -85,6 +85,7 @@ export function createPostgresStorage(options: PostgresStorageOptions): Postgres
     transaction: async (work) => (await prepared.get()).transaction(work).catch(denied),
   }
   const head = createHead(db, tables)
+  const headAndFirst = createHeadAndFirst(db, tables)
   const watchers = createWatchers(db, tables, pollInterval, head)
   const append = createAppend(db, tables, head)
   const remove = createDelete(db, tables)
@@ -108,7 +109,7 @@ export function createPostgresStorage(options: PostgresStorageOptions): Postgres
       watchers.changed(session)
       return after
     },
-    head: (session) => head(session),
+    head: (session, { first }) => (first === true ? headAndFirst(session) : head(session)),
     read: createRead(db, tables),
     list: createList(db, tables),
     async delete(session, o) {

@@ -48,12 +48,12 @@ export async function loadLog(
   loadOther: LoadOther,
   o: LoadOptions = {},
 ): Promise<LoadedLog> {
-  const headInfo = await retryUnavailable(() => storage.head(id, o))
-  const first =
-    headInfo === undefined ? [] : await retryUnavailable(() => readLines(storage, id, { from: 0, to: 1 }, o))
+  const headInfo = await retryUnavailable(() => storage.head(id, { ...signalOf(o), first: true }))
+  if (headInfo === undefined) throw notFound(storage, id)
+  const { first = (await retryUnavailable(() => readLines(storage, id, { from: 0, to: 1 }, o)))[0] } = headInfo
   // A log that had a head and has no line now was deleted between the two reads.
-  if (headInfo === undefined || first.length === 0) throw notFound(storage, id)
-  const header = currentHeader(first[0])
+  if (first === undefined) throw notFound(storage, id)
+  const header = currentHeader(first)
   if (header !== undefined) return loadCurrent(storage, id, headInfo, header, o)
   return loadOther(storage, id, headInfo, o)
 }

@@ -10,6 +10,7 @@ import type {
   Deleted,
   Head,
   HeadInfo,
+  HeadOptions,
   ListedSession,
   UnreadableSession,
 } from "./contract.ts"
@@ -25,7 +26,8 @@ export interface StorageAdapter extends CallsOptions {
   readonly capabilities: Omit<Capabilities, "sync" | "watch" | "replace">
 
   append(session: string, lines: readonly string[], o: StorageAppendOptions): MaybePromise<Head>
-  head(session: string, o: CallOptions): MaybePromise<HeadInfo | undefined>
+  /** Without `first` in the options the result has none. */
+  head(session: string, o: HeadOptions): MaybePromise<HeadInfo | undefined>
   /**
    * The lines of a range or, with `maxBytes`, of a window: `rangeIn` returns its seqs and compares its `log`. The iterator's `return()`
    * is called when the reader stops or the storage is closed: release resources in a `finally`.

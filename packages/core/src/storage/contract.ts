@@ -43,6 +43,13 @@ export interface HeadInfo extends Head {
   readonly info?: { readonly text: string; readonly next: Seq }
   /** Bytes after the last whole line, left by a crash in the middle of a write. They are not part of the log. */
   readonly torn?: number
+  /** The first line of the log, if it was asked for ({@link HeadOptions.first}) and the storage has it in the same round trip. */
+  readonly first?: string
+}
+
+export interface HeadOptions extends CallOptions {
+  /** The caller reads the first line next: a storage that can return it with the head saves a round trip. Default false. */
+  readonly first?: boolean
 }
 
 /** Contiguous lines, in log order: never empty, at most {@link MAX_CHUNK_BYTES} unless a single line is longer. */
@@ -195,7 +202,7 @@ export interface SessionStorage extends AsyncDisposable {
   append(session: string, lines: readonly string[], o: StorageAppendOptions): Promise<Head>
 
   /** Cost does not grow with the log. `undefined` if there is no session. */
-  head(session: string, o?: CallOptions): Promise<HeadInfo | undefined>
+  head(session: string, o?: HeadOptions): Promise<HeadInfo | undefined>
 
   /**
    * In log order, each line once, no gaps, byte for byte, all that was committed before the call and nothing appended after it

@@ -13,6 +13,7 @@ export type {
   DocStore,
   Head,
   HeadInfo,
+  HeadOptions,
   ListedSession,
   ListRow,
   PartInfo,
