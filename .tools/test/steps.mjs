@@ -5,7 +5,7 @@ import { buildCheck, packedChecks, scriptCheck } from "./checks.mjs"
 import { checkpointsCrash, crash, sqliteCrash } from "./crash.mjs"
 import { entries, olderEntries, processes } from "./entries.mjs"
 import { browserAgent } from "./examples.mjs"
-import { fuzz } from "./fuzz.mjs"
+import { fuzz, fuzzPostgres } from "./fuzz.mjs"
 import { linear, planted } from "./linear.mjs"
 import { matrix } from "./matrix.mjs"
 import { mutants } from "./mutants.mjs"
@@ -54,6 +54,7 @@ export const steps = [
   sqliteCrash,
   checkpointsCrash,
   fuzz,
+  fuzzPostgres,
   linear("files"),
   linear("idb"),
   linear("s3"),

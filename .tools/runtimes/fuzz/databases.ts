@@ -180,7 +180,7 @@ function countedStatement(database: SqliteDatabase, sql: string, steps: Steps): 
 }
 
 /** A column has the type that it had: the tables refuse any other. */
-function toColumn(value: unknown, before: unknown): SqliteValue {
+export function toColumn(value: unknown, before: unknown): SqliteValue {
   if (before instanceof Uint8Array)
     return Buffer.from(typeof value === "string" ? value : JSON.stringify(value ?? ""), "latin1")
   if (typeof before === "number") return Math.abs(Number(value)) < 2 ** 52 ? Math.trunc(Number(value)) : 0
@@ -189,7 +189,7 @@ function toColumn(value: unknown, before: unknown): SqliteValue {
 }
 
 /** A row of the log ends where the next one begins. Other rows name the log or its end. */
-function extentOfRow(path: string, stored: Stored, prefix: string, firstOf: (path: string) => number): Extent {
+export function extentOfRow(path: string, stored: Stored, prefix: string, firstOf: (path: string) => number): Extent {
   if (/^(docs?|meta) /.test(path)) return NOTHING
   if (!path.startsWith(prefix)) return ALL
   const from = firstOf(path)
@@ -198,7 +198,7 @@ function extentOfRow(path: string, stored: Stored, prefix: string, firstOf: (pat
 }
 
 /** Bytes within the row, as SQLite has them, become text with a character for each. */
-function toBytes(row: unknown): Uint8Array {
+export function toBytes(row: unknown): Uint8Array {
   return Buffer.from(
     JSON.stringify(row, (_, value: unknown) =>
       value instanceof Uint8Array ? Buffer.from(value).toString("latin1") : value,
@@ -206,6 +206,6 @@ function toBytes(row: unknown): Uint8Array {
   )
 }
 
-function fromBytes(bytes: Uint8Array): unknown {
+export function fromBytes(bytes: Uint8Array): unknown {
   return JSON.parse(Buffer.from(bytes).toString("utf8")) as unknown
 }

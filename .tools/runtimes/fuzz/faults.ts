@@ -2,6 +2,8 @@
 
 export interface Fault {
   readonly name: string
+  /** The only store that can find it; missing if those without a server can. */
+  readonly store?: string
   /** From the root of the repository. */
   readonly file: string
   /** Each text is in the file once. */
@@ -56,6 +58,21 @@ export const FAULTS: readonly Fault[] = [
     file: "packages/sqlite/src/lines.ts",
     edits: [
       ["if (lines.length === count && body.at(-1) === LF) return lines", "if (count !== undefined) return lines"],
+    ],
+  },
+  {
+    name: "postgres: the lines of a row are not counted",
+    store: "postgres",
+    file: "packages/postgres/src/rows.ts",
+    edits: [["if (lines?.length !== row.lines) throw", "if (lines === undefined) throw"]],
+  },
+  {
+    name: "postgres: the first seq of a row is not compared",
+    store: "postgres",
+    file: "packages/postgres/src/rows.ts",
+    edits: [
+      ["if (expected !== undefined && seq !== expected) throw", "if (false) throw"],
+      ["row.seq !== next ||", ""],
     ],
   },
 ]

@@ -1,7 +1,8 @@
 /**
  * `pnpm test:fuzz [--minutes N | --rounds N] [--seed S]`: damages logs of every version on each storage, and calls everything. Each round
  * has the seed after the one before it; `--seed S --rounds 1` repeats one. With `--planted` it removes one check after the other from the
- * sources while they are loaded, and looks for each of these faults for at most a minute.
+ * sources while they are loaded, and looks for each of these faults for at most a minute. `--store postgres`, which
+ * `pnpm test:fuzz-postgres` passes, is on a server.
  *
  * A finding is an error without a code, more steps of I/O than a log of that length may take, a log that reading changed, an export that
  * differs from the stored lines, or a line outside of the damage that a storage hides, gives at another seq, or refuses.
@@ -19,11 +20,17 @@ const { values } = parseArgs({
     seed: { type: "string" },
     first: { type: "boolean" },
     planted: { type: "boolean" },
+    store: { type: "string" },
   },
 })
 const first = Number(values.seed ?? (values.planted === true ? 1 : Date.now() % 2 ** 31))
 const minutes = Number(values.minutes ?? 0)
 const rounds = Number(values.rounds ?? (values.minutes === undefined ? 1_000 : Number.POSITIVE_INFINITY))
+const { store } = values
+if (store !== undefined && store !== "postgres") {
+  console.error("--store takes postgres.")
+  process.exit(2)
+}
 if (!Number.isSafeInteger(first) || !(minutes >= 0) || !(rounds >= 1)) {
   console.error("--minutes and --rounds take a number, --seed a whole number.")
   process.exit(2)
@@ -42,7 +49,7 @@ async function fuzzAll(): Promise<number> {
   console.log(`seed ${first}`)
   for (; done < rounds && Date.now() < end && !(values.first === true && found > 0); done++) {
     const seed = first + done
-    const { name, findings, steps } = await fuzz(seed).catch(
+    const { name, findings, steps } = await fuzz(seed, store).catch(
       (error: unknown): Outcome => ({
         name: "the round",
         findings: [error instanceof Error ? (error.stack ?? error.message) : String(error)],
@@ -60,7 +67,8 @@ async function fuzzAll(): Promise<number> {
 function findPlanted(): number {
   const plant = new URL("./plant.ts", import.meta.url).href
   let missed = 0
-  for (const { name } of FAULTS) {
+  const faults = FAULTS.filter((fault) => fault.store === store)
+  for (const { name } of faults) {
     const started = performance.now()
     const { status, stdout, stderr } = spawnSync(
       process.execPath,
@@ -74,6 +82,7 @@ function findPlanted(): number {
         "1",
         "--seed",
         String(first),
+        ...(store === undefined ? [] : ["--store", store]),
       ],
       { env: { ...process.env, FUZZ_FAULT: name }, encoding: "utf8" },
     )
@@ -86,6 +95,6 @@ function findPlanted(): number {
     )
     if (isFound) console.log(`  ${stdout.split("\n")[1]?.slice(0, 200)}`)
   }
-  console.log(`planted ${FAULTS.length}, missed ${missed}`)
+  console.log(`planted ${faults.length}, missed ${missed}`)
   return missed > 0 ? 1 : 0
 }

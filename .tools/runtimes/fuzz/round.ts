@@ -6,6 +6,7 @@ import { importingCall, readingCalls, writingCalls } from "../../../packages/cor
 import { oneOfEach } from "../../../packages/core/test/one-of-each.ts"
 import { indexedDbStore, sqliteStore } from "./databases.ts"
 import { damageFields, damageOrder, damageStored, type Json, toLines } from "./mutate.ts"
+import { postgresStore } from "./postgres.ts"
 import { bucketStore, type Extent, fileStore, memoryStore, type Steps, type Store, type Stored } from "./stores.ts"
 
 /** Steps of I/O that a round may take for each line; a round without a defect takes less than a fifth of it. */
@@ -20,6 +21,7 @@ export interface Outcome {
   readonly steps: number
 }
 
+/** Those that need no server. */
 const STORES: readonly (() => Store)[] = [
   bucketStore,
   () => fileStore(8_000),
@@ -29,11 +31,15 @@ const STORES: readonly (() => Store)[] = [
   sqliteStore,
 ]
 
-export async function fuzz(seed: number): Promise<Outcome> {
+/** Stores that a run may be limited to. */
+const BY_NAME: Readonly<Record<string, () => Store>> = { postgres: postgresStore }
+
+export async function fuzz(seed: number, only?: string): Promise<Outcome> {
   const dice = createDice(seed)
   const version = dice.pick([4, 4, 4, 3, 2, 1] as const)
   const isStoredDamaged = dice.chance(0.4)
-  const store = (!isStoredDamaged && dice.chance(0.7) ? memoryStore : dice.pick(STORES))()
+  const any = !isStoredDamaged && dice.chance(0.7) ? memoryStore : dice.pick(STORES)
+  const store = (only === undefined ? any : (BY_NAME[only] as () => Store))()
   try {
     const [header, ...entries] = damageFields(
       log(version, dice),
