@@ -1,5 +1,5 @@
 /** One round: clients call one session of a new location, some are killed and followed by others, and the checker judges what they saw. */
-import { createRandom } from "../../../packages/fs/test/crash/random.ts"
+import { createDice } from "../../../packages/core/test/dice.ts"
 import { check } from "./checker/check.ts"
 import { type History, isFailed, type Operation } from "./checker/history.ts"
 import type { Defect } from "./client/planted.ts"
@@ -53,7 +53,7 @@ export async function runRound(store: Store, o: RoundOptions): Promise<Round> {
 
   /** One client after the other, until all calls are made. */
   async function runClients(client: number): Promise<void> {
-    const random = createRandom(o.seed * 31 + client)
+    const random = createDice(o.seed * 31 + client)
     let left = o.operations
     for (let life = 0; left > 0; life++) {
       const killAt =
@@ -72,7 +72,7 @@ export async function runRound(store: Store, o: RoundOptions): Promise<Round> {
     place: Place,
     plan: PlanOf,
     killAt: number,
-    random: ReturnType<typeof createRandom>,
+    random: ReturnType<typeof createDice>,
   ): Promise<number> {
     let begun = 0
     const client = place.start(plan, recording, () => {

@@ -1,10 +1,11 @@
-/** The random numbers of a simulation, from its seed. */
+/** The random numbers of a simulation or of a test that kills processes, from its seed. */
 export interface Dice {
   /** From 0 (inclusive) to 1 (exclusive). */
-  next(): number
-  below(n: number): number
-  chance(probability: number): boolean
-  pick<T>(options: readonly T[]): T
+  readonly next: () => number
+  /** A whole number from 0 to below `n`. */
+  readonly below: (n: number) => number
+  readonly chance: (probability: number) => boolean
+  readonly pick: <T>(options: readonly T[]) => T
 }
 
 /** mulberry32. */

@@ -1,20 +1,18 @@
 /** A disk that is really full, and one that is really read-only: small file systems in memory, where this user may mount them. */
-import { execFileSync } from "node:child_process"
 import * as fs from "node:fs"
-import { tmpdir } from "node:os"
 import { join } from "node:path"
 import type { Head } from "@sessions/core/storage"
-import { expect, onTestFinished, test } from "vitest"
+import { expect, test } from "vitest"
 import { fill, lineAt, linesOf, linesTo, openAt } from "./helpers.ts"
+import { cannotMount, makeReadOnly, mountTmpfs } from "./tmpfs.ts"
 
-const reason = whyNot()
-if (reason !== undefined) console.log(`Tests on file systems of their own are left out: ${reason}`)
+const leftOut = cannotMount()
 
 for (const durability of ["os", "disk"] as const) {
-  test.skipIf(reason !== undefined)(
+  test.skipIf(leftOut)(
     `durability ${durability}: on a full disk an append is \`quota\`, nothing acknowledged is lost, and it works again once there is room`,
     async () => {
-      const root = mountAt("size=300k")
+      const root = mountTmpfs("size=300k")
       fs.writeFileSync(join(root, "ballast"), new Uint8Array(50_000))
       const { storage } = openAt(root, { durability, maxPartBytes: 100_000 })
       let head: Head | 0 = 0
@@ -45,8 +43,8 @@ for (const durability of ["os", "disk"] as const) {
   )
 }
 
-test.skipIf(reason !== undefined)("deleting a session makes room on a disk that has none left", async () => {
-  const root = mountAt("size=300k")
+test.skipIf(leftOut)("deleting a session makes room on a disk that has none left", async () => {
+  const root = mountTmpfs("size=300k")
   const first = openAt(root)
   await fill(first.storage, "big", 60, 900)
   await fill(first.storage, "small", 2)
@@ -59,15 +57,15 @@ test.skipIf(reason !== undefined)("deleting a session makes room on a disk that 
   expect(await linesOf(storage, "small")).toEqual(linesTo(3))
 })
 
-test.skipIf(reason !== undefined)(
+test.skipIf(leftOut)(
   "a file system that is mounted read-only reads like any other, and says of writes what is wrong",
   async () => {
-    const root = mountAt("size=1m")
+    const root = mountTmpfs("size=1m")
     const writer = openAt(root).storage
     const head = await fill(writer, "a", 3)
     await writer.docs.put("pointers", "text", { expect: null })
     await writer[Symbol.asyncDispose]()
-    mount(["-o", "remount,ro", root])
+    makeReadOnly(root)
     const { storage } = openAt(root)
     expect(await linesOf(storage, "a")).toEqual(linesTo(3))
     for await (const row of storage.list()) expect(row).toMatchObject({ id: "a", ...head })
@@ -81,40 +79,6 @@ test.skipIf(reason !== undefined)(
     expect(await linesOf(storage, "a")).toEqual(linesTo(3))
   },
 )
-
-/** Why no file system can be mounted here. */
-function whyNot(): string | undefined {
-  if (process.platform !== "linux") return "only Linux has tmpfs"
-  if (process.getuid?.() !== 0) return "only root may mount"
-  const folder = fs.mkdtempSync(join(tmpdir(), "sessions-mount-"))
-  try {
-    mount(["-t", "tmpfs", "-o", "size=64k", "tmpfs", folder])
-    run("umount", [folder])
-    return undefined
-  } catch {
-    return "this place does not let root mount"
-  } finally {
-    fs.rmdirSync(folder)
-  }
-}
-
-function mountAt(options: string): string {
-  const folder = fs.mkdtempSync(join(tmpdir(), "sessions-mount-"))
-  mount(["-t", "tmpfs", "-o", options, "tmpfs", folder])
-  onTestFinished(() => {
-    run("umount", ["-l", folder])
-    fs.rmdirSync(folder)
-  })
-  return folder
-}
-
-function mount(args: readonly string[]): void {
-  run("mount", args)
-}
-
-function run(command: string, args: readonly string[]): void {
-  execFileSync(command, args, { stdio: "ignore" })
-}
 
 /** Until not even one byte more can be written. */
 function fillUp(root: string): void {

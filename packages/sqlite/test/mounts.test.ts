@@ -1,19 +1,17 @@
 /** A disk that is really full, and one that is really read-only: small file systems in memory, if this user may mount them. */
-import { execFileSync } from "node:child_process"
-import { mkdtempSync, rmdirSync, unlinkSync, writeFileSync } from "node:fs"
-import { tmpdir } from "node:os"
+import { unlinkSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import type { Head } from "@sessions/core/storage"
-import { expect, onTestFinished, test } from "vitest"
+import { expect, test } from "vitest"
+import { cannotMount, makeReadOnly, mountTmpfs } from "../../fs/test/tmpfs.ts"
 import { fill, lineAt, linesOf, linesTo, openAt } from "./helpers.ts"
 
-const reason = whyNot()
-if (reason !== undefined) console.log(`Tests on file systems of their own are left out: ${reason}`)
+const leftOut = cannotMount()
 
-test.skipIf(reason !== undefined).each(["os", "disk"] as const)(
+test.skipIf(leftOut).each(["os", "disk"] as const)(
   "durability %s: on a full disk an append is `quota`, nothing acknowledged is lost, and it works again once there is room",
   async (durability) => {
-    const folder = mountAt("size=1m")
+    const folder = mountTmpfs("size=1m")
     writeFileSync(join(folder, "ballast"), new Uint8Array(200_000))
     const path = join(folder, "sessions.db")
     const storage = openAt(path, { durability })
@@ -43,13 +41,13 @@ test.skipIf(reason !== undefined).each(["os", "disk"] as const)(
   },
 )
 
-test.skipIf(reason !== undefined)("a file on a read-only file system is `unavailable`, and says why", async () => {
-  const folder = mountAt("size=2m")
+test.skipIf(leftOut)("a file on a read-only file system is `unavailable`, and says why", async () => {
+  const folder = mountTmpfs("size=2m")
   const path = join(folder, "sessions.db")
   const writer = openAt(path)
   await fill(writer, "a", 3)
   await writer[Symbol.asyncDispose]()
-  run("mount", ["-o", "remount,ro", folder])
+  makeReadOnly(folder)
   const refused = {
     code: "unavailable",
     message: expect.stringContaining("writes beside the file even to read it") as string,
@@ -57,33 +55,3 @@ test.skipIf(reason !== undefined)("a file on a read-only file system is `unavail
   await expect(openAt(path).head("a")).rejects.toMatchObject(refused)
   await expect(openAt(path).append("b", ["x"], { expect: 0 })).rejects.toMatchObject(refused)
 })
-
-/** Why no file system can be mounted here. */
-function whyNot(): string | undefined {
-  if (process.platform !== "linux") return "only Linux has tmpfs"
-  if (process.getuid?.() !== 0) return "only root may mount"
-  const folder = mkdtempSync(join(tmpdir(), "sessions-mount-"))
-  try {
-    run("mount", ["-t", "tmpfs", "-o", "size=64k", "tmpfs", folder])
-    run("umount", [folder])
-    return undefined
-  } catch {
-    return "this place does not let root mount"
-  } finally {
-    rmdirSync(folder)
-  }
-}
-
-function mountAt(options: string): string {
-  const folder = mkdtempSync(join(tmpdir(), "sessions-mount-"))
-  run("mount", ["-t", "tmpfs", "-o", options, "tmpfs", folder])
-  onTestFinished(() => {
-    run("umount", ["-l", folder])
-    rmdirSync(folder)
-  })
-  return folder
-}
-
-function run(command: string, args: readonly string[]): void {
-  execFileSync(command, args, { stdio: "ignore" })
-}

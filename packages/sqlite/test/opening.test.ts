@@ -32,12 +32,16 @@ test("a database of another program is `corrupt`, and gets no table", async () =
 
 test("a file of a newer version is `unsupported`, and stays as it is", async () => {
   const path = newPath()
-  await fill(openAt(path), "a", 2)
-  connectTo(path).exec("PRAGMA user_version = 99")
-  await expect(openAt(path).append("a", ["x"], { expect: 0 })).rejects.toMatchObject({
-    code: "unsupported",
-    message: expect.stringContaining("version 99") as string,
-  })
+  const storage = openAt(path)
+  await fill(storage, "a", 2)
+  const other = connectTo(path)
+  other.exec("PRAGMA user_version = 99")
+  const newer = openAt(path)
+  const refusal = { code: "unsupported", message: expect.stringMatching(/version 99 .* Update @sessions/) as string }
+  await expect(newer.head("a")).rejects.toMatchObject(refusal)
+  await expect(newer.append("a", ["x"], { expect: 0 })).rejects.toMatchObject(refusal)
+  expect(other.prepare("PRAGMA user_version").get()).toEqual({ user_version: 99 })
+  expect(await linesOf(storage, "a")).toEqual(linesTo(2))
 })
 
 /** The steps of a later version of this package. */
@@ -84,6 +88,29 @@ test("a read-only file can be read, and a write to it is `unavailable`", async (
     message: expect.stringContaining("read-only") as string,
   })
 })
+
+// This part of SQLite has locks but no shared memory, like a network drive. Bun takes no URI.
+const isRemotePossible = process.platform !== "win32" && !("Bun" in globalThis)
+const openWithoutMemory = (path: string): SqliteDatabase => openDatabase(`file:${path}?vfs=unix-dotfile`)
+
+test.skipIf(!isRemotePossible)(
+  "a file on a drive without shared memory is `unsupported`, new or not, and keeps its content",
+  async () => {
+    const path = newPath()
+    const message = expect.stringContaining("on a local disk") as string
+    const refusal = { code: "unsupported", message }
+    await expect(openAt(path, { open: openWithoutMemory }).head("a")).rejects.toMatchObject(refusal)
+    const storage = openAt(path)
+    await fill(storage, "a", 2)
+    await storage[Symbol.asyncDispose]()
+    const before = readFileSync(path)
+    const remote = openAt(path, { open: openWithoutMemory })
+    await expect(remote.head("a")).rejects.toMatchObject({ code: "unavailable", message })
+    await expect(remote.append("a", ["x"], { expect: 0 })).rejects.toMatchObject({ code: "unavailable" })
+    expect(readFileSync(path)).toEqual(before)
+    expect(await linesOf(openAt(path), "a")).toEqual(linesTo(2))
+  },
+)
 
 test("a folder that does not exist is `unavailable`, and the next call tries again", async () => {
   const storage = openAt(join(dirname(newPath()), "missing", "sessions.db"))

@@ -2,7 +2,7 @@
 import { createBunStorage } from "@sessions/bun"
 import { createFileStorage, type Files, nodeFiles } from "@sessions/fs"
 import { createFaultyFiles, isLogWrite, systemError } from "../../../../packages/fs/test/faulty-files.ts"
-import { createRandom, type Random } from "../../../../packages/fs/test/crash/random.ts"
+import { createDice, type Dice } from "../../../../packages/core/test/dice.ts"
 import { serve } from "./process.ts"
 
 interface Place {
@@ -16,10 +16,10 @@ const PART_BYTES = 20_000
 await serve(({ place, seed }) => {
   const { root, faults } = place as Place
   const create = "Bun" in globalThis ? createBunStorage : createFileStorage
-  return create({ root, maxPartBytes: PART_BYTES, files: faults ? failing(createRandom(seed)) : nodeFiles })
+  return create({ root, maxPartBytes: PART_BYTES, files: faults ? failing(createDice(seed)) : nodeFiles })
 })
 
-function failing(random: Random): Files {
+function failing(random: Dice): Files {
   const files = createFaultyFiles()
   files.fault = (call, proceed) => {
     if (!isLogWrite(call) || random.next() > 0.03) return proceed()

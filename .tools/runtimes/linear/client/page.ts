@@ -1,6 +1,6 @@
 /** A client in a tab: storage in IndexedDB. Reports are functions of the driver, which gives them their times. */
 import { createIndexedDbStorage } from "@sessions/idb"
-import { createRandom } from "../../../../packages/fs/test/crash/random.ts"
+import { createDice } from "../../../../packages/core/test/dice.ts"
 import type { Plan, Reports, Stored } from "./plan.ts"
 import { withDefect } from "./planted.ts"
 import { readStored, runClient } from "./run.ts"
@@ -18,7 +18,7 @@ export interface ClientPage {
 const client: ClientPage = {
   async follow(plan) {
     const real = createIndexedDbStorage({ database: plan.place as string })
-    const storage = plan.defect === undefined ? real : withDefect(plan.defect, real, createRandom(plan.seed))
+    const storage = plan.defect === undefined ? real : withDefect(plan.defect, real, createDice(plan.seed))
     const stored = plan.operations === 0 ? await readStored(storage, plan) : undefined
     if (stored === undefined) await runClient(storage, plan, reports, () => performance.now())
     await real[Symbol.asyncDispose]()

@@ -1,15 +1,15 @@
 /** Storages with one defect each, which the checker must find. Each defect shows in few calls only. */
 import { type Chunk, hasStorageCode, type SessionStorage } from "@sessions/core/storage"
-import type { Random } from "../../../../packages/fs/test/crash/random.ts"
+import type { Dice } from "../../../../packages/core/test/dice.ts"
 
 export const DEFECTS = ["stale-read", "lost-update", "doubled-append"] as const
 export type Defect = (typeof DEFECTS)[number]
 
-export function withDefect(defect: Defect, storage: SessionStorage, random: Random): SessionStorage {
+export function withDefect(defect: Defect, storage: SessionStorage, random: Dice): SessionStorage {
   return { ...storage, ...PLANTS[defect](storage, random) }
 }
 
-type Plant = (real: SessionStorage, random: Random) => Partial<SessionStorage>
+type Plant = (real: SessionStorage, random: Dice) => Partial<SessionStorage>
 
 const PLANTS: Readonly<Record<Defect, Plant>> = {
   /** Some reads are answered from what the read before them found: a cache that is not compared with the store. */

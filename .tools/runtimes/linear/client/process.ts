@@ -5,7 +5,7 @@
 import { writeSync } from "node:fs"
 import { createInterface } from "node:readline"
 import type { SessionStorage } from "@sessions/core/storage"
-import { createRandom } from "../../../../packages/fs/test/crash/random.ts"
+import { createDice } from "../../../../packages/core/test/dice.ts"
 import type { Plan, Reports } from "./plan.ts"
 import { withDefect } from "./planted.ts"
 import { readStored, runClient } from "./run.ts"
@@ -29,7 +29,7 @@ export async function serve(open: (plan: Plan) => SessionStorage): Promise<void>
 
 async function follow(plan: Plan, open: (plan: Plan) => SessionStorage): Promise<void> {
   const real = open(plan)
-  const storage = plan.defect === undefined ? real : withDefect(plan.defect, real, createRandom(plan.seed))
+  const storage = plan.defect === undefined ? real : withDefect(plan.defect, real, createDice(plan.seed))
   if (plan.operations === 0) say({ stored: await readStored(storage, plan) })
   else await runClient(storage, plan, reports, clock)
   await real[Symbol.asyncDispose]()

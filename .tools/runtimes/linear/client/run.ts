@@ -1,6 +1,6 @@
 /** One client: calls a storage at random, some calls at the same time, and reports each call and its answer. Runs in processes and pages. */
 import { type Head, type SessionStorage, StorageError, toUtf8 } from "@sessions/core/storage"
-import { createRandom, type Random } from "../../../../packages/fs/test/crash/random.ts"
+import { createDice, type Dice } from "../../../../packages/core/test/dice.ts"
 import type { Failed, Put, Read } from "../checker/history.ts"
 import type { Answer, Call, Plan, Reports, Stored } from "./plan.ts"
 
@@ -15,7 +15,7 @@ export async function runClient(
   reports: Reports,
   now: () => number,
 ): Promise<void> {
-  const random = createRandom(plan.seed)
+  const random = createDice(plan.seed)
   const { session } = plan
   let calls = 0
   let lines = 0
@@ -178,7 +178,7 @@ function failedOf(error: unknown): Failed {
 }
 
 /** Within the time that an append takes. */
-function abortSoon(random: Random): AbortSignal {
+function abortSoon(random: Dice): AbortSignal {
   const controller = new AbortController()
   setTimeout(() => controller.abort(), random.below(3))
   return controller.signal

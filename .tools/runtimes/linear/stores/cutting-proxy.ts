@@ -1,6 +1,6 @@
 /** A proxy between two sockets of PostgreSQL that cuts connections: before a request arrives, before its answer does, or with the request late. */
 import { createConnection, createServer, type NetConnectOpts, type Socket } from "node:net"
-import type { Random } from "../../../../packages/fs/test/crash/random.ts"
+import type { Dice } from "../../../../packages/core/test/dice.ts"
 
 export interface CuttingProxy {
   /** Resolves when the server has closed all connections, so that no request can have an effect any more. */
@@ -13,7 +13,7 @@ const LONGEST_DELAY_MS = 200
 export async function startCuttingProxy(
   path: string,
   target: NetConnectOpts,
-  random: Random,
+  random: Dice,
   rate: number,
 ): Promise<CuttingProxy> {
   const open = new Set<Promise<void>>()

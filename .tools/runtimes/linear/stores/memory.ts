@@ -1,6 +1,6 @@
 /** Memory: clients in this process. A kill takes a client's answers away; its calls go on. */
 import { createMemoryLocation, createMemoryStorage } from "../../../../packages/memory/src/index.ts"
-import { createRandom } from "../../../../packages/fs/test/crash/random.ts"
+import { createDice } from "../../../../packages/core/test/dice.ts"
 import { withDefect } from "../client/planted.ts"
 import type { Reports } from "../client/plan.ts"
 import { readStored, runClient } from "../client/run.ts"
@@ -16,7 +16,7 @@ export async function openStore(): Promise<Store> {
           const plan = { ...without, place: location }
           const { defect, name, seed } = plan
           const real = createMemoryStorage({ location })
-          const storage = defect === undefined ? real : withDefect(defect, real, createRandom(seed))
+          const storage = defect === undefined ? real : withDefect(defect, real, createDice(seed))
           let isKilled = false
           const reports: Reports = {
             async begin(n, call) {

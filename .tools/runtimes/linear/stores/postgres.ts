@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { bundle, findRuntimes, type Runtime } from "../../../../packages/fs/test/crash/processes.ts"
-import { createRandom } from "../../../../packages/fs/test/crash/random.ts"
+import { createDice } from "../../../../packages/core/test/dice.ts"
 import { createPool, url } from "../../../../packages/postgres/test/server/server.ts"
 import { startCuttingProxy } from "./cutting-proxy.ts"
 import { readInProcess, startProcess } from "./processes.ts"
@@ -25,7 +25,7 @@ export async function openStore(): Promise<Store> {
     async open(seed, faults) {
       const schema = `linear_${crypto.randomUUID().slice(0, 8)}`
       const host = mkdtempSync(join(folder, "socket-"))
-      const proxy = await startCuttingProxy(join(host, SOCKET), targetOf(url), createRandom(seed), faults ? FAULTS : 0)
+      const proxy = await startCuttingProxy(join(host, SOCKET), targetOf(url), createDice(seed), faults ? FAULTS : 0)
       return {
         start: (plan, recording, begun) => {
           const runtime = runtimes[started++ % runtimes.length] as Runtime

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { bundle } from "../../../../packages/fs/test/crash/processes.ts"
-import { createRandom } from "../../../../packages/fs/test/crash/random.ts"
+import { createDice } from "../../../../packages/core/test/dice.ts"
 import { startFaultProxy } from "../../../../packages/s3/test/server/fault-proxy.ts"
 import { BUCKET, makeBucket, newPrefix, server } from "../../../../packages/s3/test/server/test-server.ts"
 import { readInProcess, startProcess } from "./processes.ts"
@@ -22,7 +22,7 @@ export async function openStore(): Promise<Store> {
     atomicBatch: "all",
     async open(seed, faults) {
       const prefix = newPrefix()
-      const proxy = await startFaultProxy(server.endpoint, createRandom(seed).next)
+      const proxy = await startFaultProxy(server.endpoint, createDice(seed).next)
       proxy.setFaultRate(faults ? FAULTS : 0)
       const place = (endpoint: string): object => ({ endpoint, bucket: BUCKET, prefix })
       return {

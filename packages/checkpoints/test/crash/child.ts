@@ -1,5 +1,5 @@
 /** The process that is killed: a turn with edits, or a rewind, up to a given step. */
-import type { Random } from "./random.ts"
+import type { Dice } from "../../../core/test/dice.ts"
 import { contentsOf, note, openWorld, type World } from "./world.ts"
 
 export interface Plan {
@@ -14,7 +14,7 @@ export interface Plan {
 const PATHS = ["a", "b", "folder/c", "folder/d", "folder/inner/e"] as const
 const EDITS = 4
 
-export async function runChild(plan: Plan, random: Random): Promise<void> {
+export async function runChild(plan: Plan, random: Dice): Promise<void> {
   let steps = 0
   const world = await openWorld(plan.place, () => {
     if (steps++ === plan.killAt) process.kill(process.pid, "SIGKILL")
@@ -28,7 +28,7 @@ export async function runChild(plan: Plan, random: Random): Promise<void> {
   await world.sessions.close()
 }
 
-async function turn({ folder, files, session, checkpoints }: World, plan: Plan, random: Random): Promise<void> {
+async function turn({ folder, files, session, checkpoints }: World, plan: Plan, random: Dice): Promise<void> {
   const { ids } = await session.append({ type: "message", message: { role: "user", content: "edit" } })
   const message = ids[0] as string
   note(plan.place, { note: "turn", message, folder: contentsOf(folder) })

@@ -11,7 +11,7 @@ import { fileURLToPath } from "node:url"
 import { parseArgs } from "node:util"
 import { type Plan, runChild } from "./child.ts"
 import { look } from "./look.ts"
-import { createRandom } from "./random.ts"
+import { createDice } from "../../../core/test/dice.ts"
 
 const options = { rounds: { type: "string" }, seed: { type: "string" }, child: { type: "string" } } as const
 const { values } = parseArgs({ options })
@@ -29,7 +29,7 @@ const STEPS = 130
 
 if (values.child !== undefined) {
   const plan = JSON.parse(values.child) as Plan
-  await runChild(plan, createRandom(seed + plan.round))
+  await runChild(plan, createDice(seed + plan.round))
 } else await runRounds()
 
 async function runRounds(): Promise<void> {
@@ -39,7 +39,7 @@ async function runRounds(): Promise<void> {
   let target: string | undefined
   let place = ""
   for (let round = 0; round < rounds; round++) {
-    const random = createRandom(seed + round * 7_919)
+    const random = createDice(seed + round * 7_919)
     if (round % ROUNDS_PER_PLACE === 0) {
       place = join(base, String(round))
       fs.mkdirSync(place)

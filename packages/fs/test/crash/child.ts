@@ -7,10 +7,10 @@ import type { Chunk, Head, SessionStorage } from "@sessions/core/storage"
 import { createFileStorage } from "../../src/index.ts"
 import { createKillingFiles } from "./killing-files.ts"
 import { DOC_KEYS, type Op, type Plan, type Report, sessionDoc } from "./protocol.ts"
-import { createRandom, type Random } from "./random.ts"
+import { createDice, type Dice } from "../../../core/test/dice.ts"
 
 const plan = await readPlan()
-const random = createRandom(plan.seed)
+const random = createDice(plan.seed)
 const files = createKillingFiles(plan.kill, plan.errors, random)
 const { root, durability, maxPartBytes } = plan
 const storage = createFileStorage({ root, durability, maxPartBytes, files })
@@ -54,7 +54,7 @@ function report(said: Report): void {
   writeSync(1, `${JSON.stringify(said)}\n`)
 }
 
-function chooseOp({ next, below, pick }: Random): Op {
+function chooseOp({ next, below, pick }: Dice): Op {
   const session = pick(plan.sessions)
   const dice = next()
   // Sometimes a document comes first, so that the log is made in a folder that is there.

@@ -2,14 +2,14 @@
 import { type Files, nodeFiles } from "../../src/disk/files.ts"
 import { systemError } from "../faulty-files.ts"
 import type { KillStep, OpKind } from "./protocol.ts"
-import type { Random } from "./random.ts"
+import type { Dice } from "../../../core/test/dice.ts"
 
 export interface KillingFiles extends Files {
   /** The change that is under way. */
   during: OpKind | undefined
 }
 
-export function createKillingFiles(kill: KillStep | undefined, errors: number, random: Random): KillingFiles {
+export function createKillingFiles(kill: KillStep | undefined, errors: number, random: Dice): KillingFiles {
   let step = 0
   const isHere = (): boolean => {
     const counts =

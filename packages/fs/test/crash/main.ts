@@ -8,7 +8,7 @@ import { join } from "node:path"
 import { parseArgs } from "node:util"
 import { EMPTY, type Model } from "./model.ts"
 import { bundle, findRuntimes, type Runtime, start, type Worker } from "./processes.ts"
-import { createRandom } from "./random.ts"
+import { createDice } from "../../../core/test/dice.ts"
 import { type Outcome, runRound } from "./round.ts"
 
 const { values } = parseArgs({ options: { rounds: { type: "string" }, seed: { type: "string" } } })
@@ -60,7 +60,7 @@ async function runLane(lane: number): Promise<void> {
       model = EMPTY
     }
     const verifier = verifierOn(lookerOf(round))
-    const random = createRandom(seed + round * 7_919)
+    const random = createDice(seed + round * 7_919)
     const outcome = await runRound({ root, round, random, model, child, verifier })
     outcomes.push(outcome)
     model = outcome.model

@@ -13,7 +13,7 @@ import {
   type Plan,
   type Report,
 } from "./protocol.ts"
-import type { Random } from "./random.ts"
+import type { Dice } from "../../../core/test/dice.ts"
 import { HANG_MS } from "../../../../.config/limits.ts"
 
 export interface Outcome {
@@ -29,7 +29,7 @@ export interface Outcome {
 export interface RoundOptions {
   readonly root: string
   readonly round: number
-  readonly random: Random
+  readonly random: Dice
   readonly model: Model
   readonly child: Worker
   readonly verifier: Worker
@@ -97,7 +97,7 @@ interface Story {
   readonly rebuilt: ReadonlySet<string>
 }
 
-async function watchChild(child: Worker, plan: Plan, before: Model, random: Random): Promise<Story> {
+async function watchChild(child: Worker, plan: Plan, before: Model, random: Dice): Promise<Story> {
   let model = before
   let underWay: Op | undefined
   let acknowledged = 0

@@ -12,7 +12,7 @@ const MEANINGS: { readonly [result: number]: readonly [StorageErrorCode, advice:
   [FULL]: ["quota", "The disk is full. Free some space, then repeat the call"],
   [CANTOPEN]: [
     "unavailable",
-    "The file cannot be opened. Is its folder there, and may this process write in it? SQLite writes beside the file even to read it",
+    "The file cannot be opened. Is its folder there, on a local disk, and may this process write in it? SQLite writes beside the file even to read it",
   ],
   [TOOBIG]: ["invalid", "SQLite cannot store a value of this size"],
   [NOTADB]: ["corrupt", "The file is no SQLite database, or it is encrypted. Choose another path"],
