@@ -1,5 +1,6 @@
 /** All formats, in the order in which `identify` tries them: a format whose files another one could take for its own comes first. */
 import type { Format } from "./base/format.ts"
 import { claudeCode } from "./claude-code/index.ts"
+import { codex } from "./codex/index.ts"
 
-export const formats: readonly Format[] = [claudeCode]
+export const formats: readonly Format[] = [claudeCode, codex]

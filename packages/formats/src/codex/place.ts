@@ -1,0 +1,17 @@
+/** The place of a rollout in the folder of Codex (`CODEX_HOME`, or `~/.codex`), which finds a session by the id in the file's name. */
+import type { Header } from "@sessions/core"
+import { uuidOf } from "../base/ids.ts"
+import { timestampOf } from "../base/values.ts"
+import { FORMAT } from "./codec.ts"
+
+/** The id that a session has in a rollout: the one it was imported with, or a UUID that follows from its own. */
+export async function codexIdOf({ id, origin }: Header): Promise<string> {
+  return origin?.format === FORMAT && origin.id !== undefined ? origin.id : await uuidOf(id)
+}
+
+/** The path below the folder of Codex, with `/` between its parts. Codex uses the local time; any is found. */
+export function codexPathOf(id: string, header: Header): string {
+  const time = timestampOf(header.timestamp) ?? new Date(0).toISOString()
+  const [day = "", clock = ""] = new Date(time).toISOString().split("T")
+  return `sessions/${day.replaceAll("-", "/")}/rollout-${day}T${clock.slice(0, 8).replaceAll(":", "-")}-${id}.jsonl`
+}

@@ -1,0 +1,227 @@
+/**
+ * Writes a session as a rollout. A session that came from Codex gets its own lines back, followed by entries appended since. A rollout has
+ * no branches: if the session continues at an earlier entry, or was edited, only the current path is written. A compaction is written as
+ * `compacted` with the exact items that follow from it.
+ */
+import type { ContentBlock, Entry, Header, Message } from "@sessions/core"
+import { readSource, recordsOf, type Source } from "../base/codec.ts"
+import type { SessionToWrite, WriteOptions } from "../base/format.ts"
+import { UNREADABLE } from "../base/json-lines.ts"
+import { modelMessagesOf } from "../base/model-messages.ts"
+import { Losses } from "../base/losses.ts"
+import { type Fields, fieldsOf, isObject, numberOf, stringOf } from "../base/values.ts"
+import { indexLog, type LogIndex } from "../base/written-path.ts"
+import { encode, FORMAT, ITEM } from "./codec.ts"
+import { isWritable, itemsOfMessage } from "./items.ts"
+import { codexIdOf } from "./place.ts"
+
+export async function* write(session: SessionToWrite, o: WriteOptions = {}): AsyncIterable<string> {
+  const { header } = session
+  const index = await indexLog(session)
+  const isOwn = header.origin?.format === FORMAT
+  const { isEdited, continues } = await stateOf(session, index)
+  const all = isOwn && o.branches !== "path" && !isEdited && continues
+  const losses = new Losses()
+  if (!all) losses.add("branches", index.messagesOffPath, (n) => `${n} messages on other branches are not in the file.`)
+  const writer = new RolloutWriter(index, losses, { isOwn, restores: isOwn && !isEdited, all })
+  const id = o.id ?? (await codexIdOf(header))
+  const lines: Written[] = isOwn ? [] : [{ at: 0, record: metaOf(header, id, o.cwd ?? header.cwd ?? "/") }]
+  for await (const entry of session.entries()) {
+    lines.push(...writer.linesOf(entry))
+    // Lines of a file keep their order: a reasoning comes with its item, but may have been before other lines.
+    if (!isOwn) for (const { record } of lines.splice(0)) yield lineOf(record)
+  }
+  const changes = {
+    ...(o.id === undefined ? {} : { id, session_id: id }),
+    ...(o.cwd === undefined ? {} : { cwd: o.cwd }),
+  }
+  const ordinals = new Ordinals()
+  let isMeta = Object.keys(changes).length > 0
+  for (const { record, isNew } of lines.sort((a, b) => a.at - b.at)) {
+    const numbered = ordinals.of(record, isNew === true)
+    if (isMeta && isObject(numbered) && numbered["type"] === "session_meta") {
+      isMeta = false
+      yield lineOf({ ...numbered, payload: { ...fieldsOf(numbered["payload"]), ...changes } })
+    } else yield lineOf(numbered)
+  }
+  losses.report(o)
+}
+
+interface Written {
+  /** The line number in the file that the session came from, or {@link APPENDED}. */
+  readonly at: number
+  /** A text for a line that could not be read. */
+  readonly record: unknown
+  /** It is no line of the file that the session came from. */
+  readonly isNew?: true
+}
+
+/** Numbers new lines as the lines before them: Codex refuses a file whose last line has no number although others have one. */
+class Ordinals {
+  #last: number | undefined
+
+  of(record: unknown, isNew: boolean): unknown {
+    if (!isObject(record)) return record
+    const ordinal = numberOf(record["ordinal"])
+    if (ordinal !== undefined) this.#last = Math.max(ordinal, this.#last ?? 0)
+    if (!isNew || ordinal !== undefined || this.#last === undefined) return record
+    return { ...record, ordinal: ++this.#last }
+  }
+}
+
+/** After all lines of the file. */
+const APPENDED = Number.MAX_SAFE_INTEGER
+
+function lineOf(record: unknown): string {
+  return `${typeof record === "string" ? record : JSON.stringify(record)}\n`
+}
+
+function metaOf({ timestamp }: Header, id: string, cwd: string): Fields {
+  const payload = { id, timestamp, cwd, originator: "sessions", cli_version: "0.0.0", source: "cli" }
+  return { timestamp, type: "session_meta", payload }
+}
+
+/** Whether entries were deleted or edited, and whether the current path goes on from the end of the file that the session came from. */
+async function stateOf(
+  session: SessionToWrite,
+  index: LogIndex,
+): Promise<{ readonly isEdited: boolean; readonly continues: boolean }> {
+  let isEdited = false
+  let last: Entry | undefined
+  for await (const entry of session.entries()) {
+    if (index.isDeleted(entry.seq) || index.editOf(entry.seq) !== undefined) isEdited = true
+    if (readSource(entry) !== undefined) last = entry
+  }
+  return { isEdited, continues: last === undefined || index.isWritten(last.seq) }
+}
+
+interface ContextPart {
+  readonly seq: number
+  readonly isSummary: boolean
+  readonly items: readonly Fields[]
+}
+
+class RolloutWriter {
+  readonly #index: LogIndex
+  readonly #losses: Losses
+  readonly #isOwn: boolean
+  readonly #restores: boolean
+  readonly #all: boolean
+  /** Numbers of the lines that are written: all entries of a compaction name its line. */
+  readonly #done = new Set<number>()
+  /** The context up to the current entry: a compaction repeats the items that it keeps. */
+  #context: readonly ContextPart[] = []
+
+  constructor(
+    index: LogIndex,
+    losses: Losses,
+    o: { readonly isOwn: boolean; readonly restores: boolean; readonly all: boolean },
+  ) {
+    this.#index = index
+    this.#losses = losses
+    this.#isOwn = o.isOwn
+    this.#restores = o.restores
+    this.#all = o.all
+  }
+
+  linesOf(entry: Entry): readonly Written[] {
+    const source = this.#isOwn ? readSource(entry) : undefined
+    const isOnPath = this.#index.isWritten(entry.seq)
+    if (!isOnPath && !(this.#all && source !== undefined)) return []
+    const items = isOnPath ? this.#itemsOf(entry, source) : []
+    if (isOnPath) this.#context = contextAfter(this.#context, entry, items, this.#index)
+    if (source !== undefined && this.#restores) return this.#restored(entry, source)
+    const at = source?.at[0] ?? APPENDED
+    return this.#encoded(entry, items).map((record) => ({ at, record, isNew: true }))
+  }
+
+  #restored(entry: Entry, source: Source): readonly Written[] {
+    // A file of the current path alone does not have the turns that a rollback takes back.
+    if (entry.type === "leaf" && !this.#all) return []
+    const at = source.at[0] ?? APPENDED
+    const lines = entry.type === "custom" ? [{ at, record: recordOf(entry) }] : recordsOf(source, encode(entry))
+    const missing = lines.filter((line) => !this.#done.has(line.at))
+    for (const line of missing) this.#done.add(line.at)
+    return missing
+  }
+
+  #encoded(entry: Entry, items: readonly Fields[]): readonly Fields[] {
+    const line = (type: string, payload: Fields): Fields => ({ timestamp: entry.timestamp, type, payload })
+    if (entry.type === "compaction" || entry.type === "reset_boundary") {
+      return [line("compacted", { message: "", replacement_history: this.#context.flatMap((part) => part.items) })]
+    }
+    // Other lines of the file may repeat a text that was deleted.
+    if (entry.type === "custom" && entry.customType === `${FORMAT}/session_meta`) return [fieldsOf(entry.data)]
+    return [
+      ...items.map((item) => line("response_item", item)),
+      ...eventsOf(entry, items).map((event) => line("event_msg", event)),
+    ]
+  }
+
+  /** The items of an entry alone: those that it was read from, if it was not edited. */
+  #itemsOf(entry: Entry, source: Source | undefined): readonly Fields[] {
+    if (entry.type === "custom") {
+      if (!this.#isOwn) return []
+      if (entry.customType === ITEM) return [fieldsOf(entry.data)]
+      return entry.customType === `${FORMAT}/response_item` ? [fieldsOf(fieldsOf(entry.data)["payload"])] : []
+    }
+    const edit = this.#index.editOf(entry.seq)
+    if (entry.type === "message" && source !== undefined && edit === undefined) {
+      return recordsOf(source, encode(entry)).map(({ record }) => fieldsOf(fieldsOf(record)["payload"]))
+    }
+    const messages = modelMessagesOf(entry, edit?.content ?? undefined)
+    if (edit !== undefined)
+      this.#losses.add("edits", messages.length, (n) => `${n} messages are written with their edited contents only.`)
+    return edit?.content === null ? [] : messages.flatMap((message) => this.#itemsOfMessage(message))
+  }
+
+  #itemsOfMessage(message: Message): readonly Fields[] {
+    const { content = [], attachments = [] } = message
+    const count = (what: string, blocks: readonly unknown[], name: string): void =>
+      this.#losses.add(what, blocks.length, (n) => `${n} ${name} are not in the file.`)
+    const isThinking = ({ type }: ContentBlock): boolean => type === "thinking"
+    // Codex sends back encrypted reasoning of its own provider; nothing else of it reaches a model.
+    count("thinking", content.filter(isThinking), "blocks of thinking")
+    count(
+      "blocks",
+      content.filter((block) => !isWritable(block)),
+      "blocks of other types",
+    )
+    count("attachments", attachments, "attachments")
+    return itemsOfMessage(
+      { ...message, content: content.filter(isWritable) },
+      {
+        withThinking: false,
+      },
+    )
+  }
+}
+
+function contextAfter(
+  context: readonly ContextPart[],
+  entry: Entry,
+  items: readonly Fields[],
+  index: LogIndex,
+): readonly ContextPart[] {
+  const { seq } = entry
+  if (entry.type === "reset_boundary") return []
+  if (entry.type !== "compaction") return items.length === 0 ? context : [...context, { seq, isSummary: false, items }]
+  const { firstKeptEntryId: id } = entry
+  const first = id === entry.id ? undefined : index.find(id, seq)
+  const kept = first === undefined ? [] : context.filter((part) => part.seq >= first && !part.isSummary)
+  return [{ seq, isSummary: true, items }, ...kept]
+}
+
+/** What Codex shows people: without the event of a user's message a session is not in its list. */
+function eventsOf(entry: Entry, items: readonly Fields[]): readonly Fields[] {
+  if (entry.type !== "message" || entry.message.synthetic === true) return []
+  const parts = items.flatMap((item) => (item["type"] === "message" ? (item["content"] as readonly Fields[]) : []))
+  const message = parts.flatMap(({ text }) => stringOf(text) ?? []).join("\n")
+  if (message === "") return []
+  if (entry.message.role === "assistant") return [{ type: "agent_message", message }]
+  return entry.message.role === "user" ? [{ type: "user_message", message, images: [] }] : []
+}
+
+function recordOf({ customType, data }: Entry & { readonly type: "custom" }): unknown {
+  return customType === UNREADABLE ? fieldsOf(data)["text"] : data
+}

@@ -1,0 +1,133 @@
+/**
+ * Codex itself as the judge: it resumes written files against a model on loopback, whose requests have the conversation. Runs if
+ * `CODEX_BIN` names its program, of the npm package `@openai/codex`.
+ */
+import { spawn } from "node:child_process"
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises"
+import { createServer, type Server } from "node:http"
+import type { AddressInfo } from "node:net"
+import { tmpdir } from "node:os"
+import { dirname, join } from "node:path"
+import { createSessions, type Session } from "@sessions/core"
+import { createMemoryStorage } from "@sessions/memory"
+import { expect, test } from "vitest"
+import { codex, codexPathOf } from "../src/codex/index.ts"
+import { fixture, hasFixtures } from "./fixtures.ts"
+import { importText, written } from "./laws.ts"
+
+const program = process.env["CODEX_BIN"]
+if (program === undefined) console.info("Skipped: Codex as the judge. CODEX_BIN names no program.")
+
+const ID = "01a2030c-fea7-7193-9a6e-fdda384b770f"
+
+test.skipIf(program === undefined)("Codex resumes a session of another origin", { timeout: 120_000 }, async () => {
+  const session = await createSessions({ storage: createMemoryStorage() }).create()
+  const text = (value: string) => [{ type: "text", text: value }] as const
+  const say = (role: "user" | "assistant", value: string) =>
+    session.append({ type: "message", message: { role, content: text(value) } })
+  await say("user", "q1")
+  await say("assistant", "a1")
+  const { ids } = await say("user", "q2")
+  const summary = { summary: "S", firstKeptEntryId: ids[0] ?? "", tokensBefore: 1, readFiles: [], modifiedFiles: [] }
+  await session.append({ type: "compaction", ...summary })
+  const call = { type: "toolCall", id: "c1", name: "bash", arguments: { command: "ls" } } as const
+  await session.append({ type: "message", message: { role: "assistant", content: [call] } })
+  const result = { role: "toolResult", toolCallId: "c1", isError: false, content: text("a.ts") } as const
+  await session.append({ type: "message", message: result })
+  const sent = (await resumed(session)).filter((line) => !line.startsWith("developer"))
+  expect(sent[0]).toContain("<summary>\nS\n</summary>")
+  expect(sent.slice(1)).toEqual(["user q2", 'call c1 {"command":"ls"}', "output c1 a.ts", "user NEXT"])
+})
+
+test.skipIf(program === undefined || !hasFixtures)(
+  "Codex resumes its own session with ours appended",
+  { timeout: 120_000 },
+  async () => {
+    const { session } = await importText(codex, { text: fixture("codex/captured-0.169.jsonl") })
+    await session.append({ type: "message", message: { role: "user", content: "one more" } })
+    const sent = (await resumed(session)).filter((line) => !line.startsWith("developer"))
+    const [use, ...rest] = sent.slice(sent.findIndex((line) => line === "user use a tool please"))
+    expect(use).toBe("user use a tool please")
+    expect(rest[0]).toBe('call call_1 {"cmd":"echo hello-codex"}')
+    expect(rest[1]).toContain("hello-codex")
+    expect(rest.slice(2, 4)).toEqual(["assistant answer 2", "user one more"])
+    expect(rest.at(-1)).toBe("user NEXT")
+  },
+)
+
+test.skipIf(program === undefined || !hasFixtures)(
+  "Codex resumes the path of its edited session",
+  { timeout: 120_000 },
+  async () => {
+    const { session, entries } = await importText(codex, { text: fixture("codex/captured-0.169.jsonl") })
+    const answer = entries.findLast(({ type }) => type === "message")
+    const replacement = { content: [{ type: "text", text: "new answer" }] } as const
+    await session.append({ type: "context_edit", targetId: answer?.id ?? "", replacement })
+    const sent = await resumed(session)
+    expect(sent).toContain("assistant new answer")
+    expect(sent).not.toContain("assistant answer 2")
+  },
+)
+
+/** The conversation that Codex sends when it resumes the written session, the context that it adds itself left out. */
+async function resumed(session: Session): Promise<readonly string[]> {
+  const folder = await mkdtemp(join(tmpdir(), "codex-judge-"))
+  const model = await startModel()
+  try {
+    const path = join(folder, codexPathOf(ID, session.header))
+    await mkdir(dirname(path), { recursive: true })
+    await writeFile(path, await written(codex, session, { id: ID, cwd: folder }))
+    const url = `http://127.0.0.1:${(model.server.address() as AddressInfo).port}/v1`
+    const provider = `model_providers.fake={name="fake",base_url="${url}",wire_api="responses",env_key="FAKE_KEY"}`
+    const settings = [provider, 'model_provider="fake"', 'model="any"'].flatMap((setting) => ["-c", setting])
+    const args = ["exec", "resume", ID, "--json", "--skip-git-repo-check", ...settings, "NEXT"]
+    const env = { PATH: process.env["PATH"], HOME: folder, CODEX_HOME: folder, FAKE_KEY: "none" }
+    const child = spawn(program as string, args, { cwd: folder, env, stdio: ["ignore", "ignore", "inherit"] })
+    await new Promise((resolve) => child.once("exit", resolve))
+    return (model.requests[0]?.input ?? []).flatMap(lineOf)
+  } finally {
+    model.server.close()
+    await rm(folder, { recursive: true, force: true })
+  }
+}
+
+type Item = Readonly<Record<string, unknown>>
+
+function lineOf(item: Item): string[] {
+  const text = (content: unknown) =>
+    typeof content === "string"
+      ? content
+      : ((content ?? []) as { text?: string }[]).map((part) => part.text ?? "").join("|")
+  if (item["type"] === "function_call") return [`call ${String(item["call_id"])} ${String(item["arguments"])}`]
+  if (item["type"] === "function_call_output") return [`output ${String(item["call_id"])} ${text(item["output"])}`]
+  const line = `${String(item["role"])} ${text(item["content"])}`
+  return line.includes("<environment_context>") ? [] : [line]
+}
+
+/** A model that answers "ok" to every request. */
+async function startModel(): Promise<{ readonly server: Server; readonly requests: { input: Item[] }[] }> {
+  const requests: { input: Item[] }[] = []
+  const server = createServer((request, response) => {
+    let body = ""
+    request.on("data", (chunk: Buffer) => (body += chunk.toString()))
+    request.on("end", () => {
+      if (request.method !== "POST" || request.url?.endsWith("/responses") !== true) {
+        response.writeHead(404).end("{}")
+        return
+      }
+      requests.push(JSON.parse(body) as { input: Item[] })
+      response.writeHead(200, { "content-type": "text/event-stream" })
+      const usage = { input_tokens: 1, output_tokens: 1, total_tokens: 2 }
+      const answer = { type: "message", role: "assistant", id: "m", content: [{ type: "output_text", text: "ok" }] }
+      for (const event of [
+        { type: "response.created", response: { id: "r" } },
+        { type: "response.output_item.done", item: answer },
+        { type: "response.completed", response: { id: "r", usage } },
+      ])
+        response.write(`event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`)
+      response.end()
+    })
+  })
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
+  return { server, requests }
+}
