@@ -18,14 +18,12 @@ export interface PathEdit {
 }
 
 /**
- * The messages that a compaction carries, as entries with their own ids, without those that were deleted after it. `edits` are those on
- * the path, the latest first.
+ * The messages that a compaction carries in its list `system`, as entries with their own ids, without those that were deleted after it.
+ * `edits` are those on the path, the latest first.
  */
 export function carriedEntries(log: EntryLog, compaction: Seq, edits: readonly PathEdit[]): SelectedEntry[] {
   const carrier = log.at(compaction) as Entry
-  const system: unknown = carrier["system"]
-  if (!Array.isArray(system)) return []
-  return system.flatMap((item: unknown, index): SelectedEntry[] => {
+  return (carrier["system"] as readonly unknown[]).flatMap((item: unknown, index): SelectedEntry[] => {
     const { id, message } = isObject(item) ? item : ({} as Fields)
     if (typeof id !== "string" || !isSystemMessage(message) || log.deletesAfter(compaction, id)) return []
     const { timestamp } = carrier

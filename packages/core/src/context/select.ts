@@ -40,8 +40,9 @@ export function selectContext(log: EntryLog, leaf: Seq | null, header?: Fields):
   let firstKept: Seq | undefined
   let afterCompaction = 0
   let open = true
-  /** The entry whose stored state the fold begins with, and the entries after it, newest first. */
-  let carrier: Entry | undefined
+  /** The stored state that the fold begins with, its blobs, and the entries after it, newest first. */
+  let stored: ContextState | undefined
+  let storedBlobs: BlobPointers | undefined
   const changes: Entry[] = []
   const keepNone = (): void => {
     diagnostics.push(missingFirstKept(log, compaction as Seq))
@@ -58,8 +59,11 @@ export function selectContext(log: EntryLog, leaf: Seq | null, header?: Fields):
     // The walk has passed the seq of the first kept entry, which is therefore on another branch.
     if (open && firstKept !== undefined && seq < firstKept) keepNone()
     last = entry
-    if (carrier === undefined && storedState(entry) !== undefined) carrier = entry
-    if (carrier === undefined) changes.push(entry)
+    if (stored === undefined) {
+      stored = storedState(entry)
+      if (stored === undefined) changes.push(entry)
+      else storedBlobs = storedStateBlobs(entry)
+    }
     if (open && !deleted.has(seq)) {
       if (entry.type === "reset_boundary" && compaction === undefined) open = false
       else if (entry.type === "context_edit") addEdit(log, seq, { edits, pathEdits }, diagnostics)
@@ -75,17 +79,18 @@ export function selectContext(log: EntryLog, leaf: Seq | null, header?: Fields):
       }
     }
     if (open && seq === firstKept) open = false
-    if (!open && carrier !== undefined) break
+    if (!open && stored !== undefined) break
   }
   if (seq === OLDER) return { older: true, ...leafHint(last) }
   if (open && firstKept !== undefined) keepNone()
 
-  const carried = compaction === undefined ? [] : carriedEntries(log, compaction, pathEdits)
+  const carries = compaction !== undefined && Array.isArray(log.at(compaction)?.["system"])
+  const carried = carries ? carriedEntries(log, compaction as Seq, pathEdits) : []
   if (compaction !== undefined) members.push(compaction)
   const entries = members.reverse().map((seq) => ({ seq, entry: log.at(seq) as Entry, edit: edits.get(seq) }))
   return {
     entries: carried.length === 0 ? entries : [...carried, ...entries],
-    ...stateOf(changes.reverse(), carrier, header),
+    ...stateOf(changes.reverse(), { stored, storedBlobs }, header),
     compaction,
     diagnostics: diagnostics.reverse(),
   }
@@ -129,18 +134,21 @@ function addEdit(
   if (target !== undefined && !edits.has(target)) edits.set(target, edit)
 }
 
+interface Stored {
+  readonly stored: ContextState | undefined
+  readonly storedBlobs: BlobPointers | undefined
+}
+
 /** The header's system prompt wins over a stored one: the header is always held, so compactions need no copy of it. */
 function stateOf(
   changes: readonly Entry[],
-  carrier: Entry | undefined,
+  { stored, storedBlobs }: Stored,
   header: Fields | undefined,
 ): Pick<Selection, "state" | "stateBlobs"> {
-  const initial = initialState(header)
-  const { systemPromptOverride } = initial
-  const stored = carrier === undefined ? initial : (storedState(carrier) as ContextState)
-  const start = systemPromptOverride === undefined ? stored : { ...stored, systemPromptOverride }
-  const blobs = stateBlobs(changes, carrier === undefined ? undefined : storedStateBlobs(carrier))
-  return { state: foldState(changes, start), stateBlobs: blobs }
+  const systemPromptOverride = header?.["systemPromptOverride"]
+  const isOverridden = stored !== undefined && typeof systemPromptOverride === "string"
+  const start = isOverridden ? { ...stored, systemPromptOverride } : (stored ?? initialState(header))
+  return { state: foldState(changes, start), stateBlobs: stateBlobs(changes, storedBlobs) }
 }
 
 /** Only a `leaf` has the seq of its parent in `targetSeq`; in other entries it is the seq of another entry. */

@@ -1,13 +1,7 @@
 /** Finds roles and block types of a context that no provider knows, as an append would refuse them. Stored messages may have any. */
 import type { Diagnostic } from "../format/diagnostics.ts"
 import { type Extensions, isKnownName, nameHint } from "../format/names.ts"
-import type { ContentBlock } from "../format/message.ts"
 import type { ContextMessage } from "./types.ts"
-
-export function hasUnknownBlock(content: readonly ContentBlock[], extensions: Extensions | undefined): boolean {
-  for (const { type } of content) if (!isKnownName("blocks", type, extensions)) return true
-  return false
-}
 
 /** One diagnostic for each unknown name. Messages of an unknown role without content are reported as `left_out`, not here. */
 export function unknownNames(
@@ -18,9 +12,8 @@ export function unknownNames(
   for (const { kind: from, entryId, message } of messages) {
     const { role, content } = message
     if (content === undefined) continue
-    if (hasUnknownBlock(content, extensions)) {
-      const types = new Set(content.map(({ type }) => type))
-      for (const type of types) if (!isKnownName("blocks", type, extensions)) count("blocks", type, entryId)
+    for (const type of new Set(content.map(({ type }) => type))) {
+      if (!isKnownName("blocks", type, extensions)) count("blocks", type, entryId)
     }
     if (from === "message" && !isKnownName("roles", role, extensions)) count("roles", role, entryId)
   }

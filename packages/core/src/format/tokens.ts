@@ -59,11 +59,16 @@ export function contentUnits(content: readonly ContentBlock[] | undefined): numb
 }
 
 function unitsOf(block: ContentBlock): number {
-  const { type, text, thinking, name, arguments: args } = block as Readonly<Record<string, unknown>>
-  if (type === "text") return lengthOf(text)
-  if (type === "thinking") return lengthOf(thinking)
-  if (type === "toolCall") return lengthOf(name) + lengthOf(toJson(args))
-  return 0
+  switch (block.type) {
+    case "text":
+      return lengthOf(block["text"])
+    case "thinking":
+      return lengthOf(block["thinking"])
+    case "toolCall":
+      return lengthOf(block["name"]) + toJson(block["arguments"]).length
+    default:
+      return 0
+  }
 }
 
 function lengthOf(value: unknown): number {

@@ -8,21 +8,7 @@
  * Older programs that continue a projection keep fields that they do not know as they are. The text therefore says up to which line the
  * tips are projected; if that is not the last line of the projection, the tips are dropped, and only they.
  */
-import {
-  all,
-  arrayOf,
-  type Check,
-  isBoolean,
-  isCount,
-  isNumber,
-  isObject,
-  isString,
-  mapOf,
-  nullable,
-  oneOf,
-  optional,
-  shape,
-} from "../format/shape.ts"
+import { type Fields, isObject } from "../format/shape.ts"
 import type { Tips } from "../log/tips.ts"
 import type { Seq } from "../storage/contract.ts"
 import { type InfoProjection, isParent, withTips } from "./projection.ts"
@@ -56,90 +42,90 @@ export function parseProjection(text: string): InfoProjection | undefined {
   } catch {
     return undefined
   }
-  if (check(value) !== undefined) return undefined
-  const { v: _, tipsTo, modelUnknown, promptsLost, valuesApart, ...stored } = value as Stored
+  if (!isStored(value)) return undefined
+  const { v: _, tipsTo, modelUnknown, promptsLost, valuesApart, ...stored } = value
   const projection = hasTips(stored, tipsTo) ? stored : withTips(stored, undefined, 0)
   if (promptsLost === true || valuesApart === true) return { ...projection, stale: "log" }
   return modelUnknown === true ? { ...projection, stale: "path" } : projection
 }
 
 function hasTips({ tips, settled, to }: InfoProjection, tipsTo: unknown): boolean {
-  if (tipsTo !== to.seq || checkTips({ tips, settled }) !== undefined) return false
-  const { tips: kept, current } = tips as Tips
+  if (tipsTo !== to.seq || !isTips(tips) || !(settled === undefined || isCount(settled))) return false
+  const { tips: kept, current } = tips
   return kept.every(({ seq }) => seq <= to.seq) && (current === null || kept.some(({ seq }) => seq === current))
 }
 
-const isTrue: Check = (value) => (value === true ? undefined : " must be true.")
-/** In the one form that is written: times are sorted as text. */
-const isTime: Check = (value) => {
-  const at = typeof value === "string" ? Date.parse(value) : Number.NaN
-  return !Number.isNaN(at) && new Date(at).toISOString() === value ? undefined : " must be a time."
+const TEXTS = ["userTitle", "autoTitle", "headerTitle", "cwd", "kind", "cronJobId", "systemPromptOverride"]
+const FLAGS = ["promptsMore", "promptsHidden", "promptsLost", "modelUnknown", "valuesApart", "whole"]
+const SUMS = ["input", "output", "cacheRead", "cacheWrite", "totalTokens", "calls"]
+
+/** Not with the checks of `shape.ts`: the first opening in a process would spend three times as long here, and the problem is not reported. */
+function isStored(value: unknown): value is Stored {
+  if (!isObject(value)) return false
+  const { v, to, leaf, compaction, lastMessageAt, prompts, stale, source, parentSession, model, metrics, lines } = value
+  return (
+    (v === 1 || v === 2) &&
+    isText(value["log"]) &&
+    isPlace(to) &&
+    (leaf === null || isText(leaf)) &&
+    (compaction === undefined || (isPlace(compaction) && isMissingOr(Number.isFinite, compaction["firstKeptSeq"]))) &&
+    isTime(value["createdAt"]) &&
+    isMissingOr(isTime, lastMessageAt) &&
+    isCount(value["messageCount"]) &&
+    typeof value["modelIsExplicit"] === "boolean" &&
+    Array.isArray(prompts) &&
+    prompts.every((prompt) => isText(prompt?.id) && isText(prompt.text)) &&
+    FLAGS.every((name) => isMissingOr(isTrue, value[name])) &&
+    (stale === undefined || stale === "path" || stale === "log") &&
+    TEXTS.every((name) => isMissingOr(isText, value[name])) &&
+    (source === undefined || source === "interactive" || source === "cron") &&
+    isMissingOr(isParent, parentSession) &&
+    (model === undefined || (isObject(model) && isText(model["provider"]) && isText(model["model"]))) &&
+    isObject(value["metadata"]) &&
+    isObject(metrics) &&
+    SUMS.every((name) => Object.hasOwn(metrics, name)) &&
+    Object.values(metrics).every(Number.isFinite) &&
+    isMissingOr(Number.isFinite, lines)
+  )
 }
-const isMap: Check = (value) => (isObject(value) ? undefined : " must be an object.")
 
-const checkTips: Check = shape({
-  tips: shape({
-    tips: arrayOf(
-      shape({
-        seq: isCount,
-        id: isString,
-        near: arrayOf(isString),
-        lossy: optional(isTrue),
-        repeated: optional(isTrue),
-      }),
-    ),
-    current: nullable(isCount),
-    more: optional(isCount),
-    damaged: optional(isCount),
-  }),
-  settled: optional(isCount),
-})
+function isTips(value: unknown): value is Tips {
+  if (!isObject(value)) return false
+  const { tips, current, more, damaged } = value
+  const isKnown = current === null || isCount(current)
+  return (
+    Array.isArray(tips) && tips.every(isTip) && isKnown && isMissingOr(isCount, more) && isMissingOr(isCount, damaged)
+  )
+}
 
-const check: Check = all(
-  shape({
-    v: oneOf(1, 2),
-    log: isString,
-    to: shape({ seq: isCount, id: isString }),
-    leaf: nullable(isString),
-    compaction: optional(shape({ seq: isCount, id: isString, firstKeptSeq: optional(isNumber) })),
-    createdAt: isTime,
-    lastMessageAt: optional(isTime),
-    messageCount: isCount,
-    modelIsExplicit: isBoolean,
-  }),
-  shape({
-    prompts: arrayOf(shape({ id: isString, text: isString })),
-    promptsMore: optional(isTrue),
-    promptsHidden: optional(isTrue),
-    promptsLost: optional(isTrue),
-    modelUnknown: optional(isTrue),
-    valuesApart: optional(isTrue),
-    whole: optional(isTrue),
-    stale: optional(oneOf("path", "log")),
-  }),
-  shape({
-    userTitle: optional(isString),
-    autoTitle: optional(isString),
-    headerTitle: optional(isString),
-    cwd: optional(isString),
-    source: optional(oneOf("interactive", "cron")),
-    kind: optional(isString),
-    cronJobId: optional(isString),
-    systemPromptOverride: optional(isString),
-    parentSession: optional((value) => (isParent(value) ? undefined : " must be {id} or {ref}.")),
-    model: optional(shape({ provider: isString, model: isString })),
-    metadata: isMap,
-    metrics: all(
-      mapOf(isNumber),
-      shape({
-        input: isNumber,
-        output: isNumber,
-        cacheRead: isNumber,
-        cacheWrite: isNumber,
-        totalTokens: isNumber,
-        calls: isNumber,
-      }),
-    ),
-    lines: optional(isNumber),
-  }),
-)
+function isTip(value: unknown): boolean {
+  if (!isPlace(value)) return false
+  const { near, lossy, repeated } = value
+  return Array.isArray(near) && near.every(isText) && isMissingOr(isTrue, lossy) && isMissingOr(isTrue, repeated)
+}
+
+function isPlace(value: unknown): value is Fields {
+  return isObject(value) && isCount(value["seq"]) && isText(value["id"])
+}
+
+function isMissingOr(is: (value: unknown) => boolean, value: unknown): boolean {
+  return value === undefined || is(value)
+}
+
+function isCount(value: unknown): boolean {
+  return Number.isSafeInteger(value) && (value as number) >= 0
+}
+
+function isText(value: unknown): boolean {
+  return typeof value === "string"
+}
+
+function isTrue(value: unknown): boolean {
+  return value === true
+}
+
+/** In the one form that is written: times are sorted as text. */
+function isTime(value: unknown): boolean {
+  const at = typeof value === "string" ? Date.parse(value) : Number.NaN
+  return !Number.isNaN(at) && new Date(at).toISOString() === value
+}

@@ -167,9 +167,12 @@ export function notFound(storage: SessionStorage, id: string): SessionError {
 }
 
 export function tornTail({ torn = 0 }: HeadInfo): Diagnostic[] {
-  if (torn === 0) return []
+  return torn === 0 ? [] : [tornBytes(torn)]
+}
+
+function tornBytes(torn: number): Diagnostic {
   const message = `The log ends in ${torn} bytes of a line that was never finished. They are ignored; the next append removes them and keeps a copy.`
-  return [{ code: "torn_tail", bytes: torn, message }]
+  return { code: "torn_tail", bytes: torn, message }
 }
 
 /** Headers are not validated, so `origin.lines` may have any type. */

@@ -39,18 +39,15 @@ export function parentOf(log: EntryLog, seq: Seq): Seq {
 export function parentDiagnostic(log: EntryLog, seq: Seq): Diagnostic | undefined {
   const entry = log.at(seq)
   if (!log.complete || entry === undefined || entry.parentId === null) return undefined
-  if (log.find(entry.parentId, seq) !== undefined) return undefined
-  const forward = log.find(entry.parentId) !== undefined
-  const place = `Entry ${entry.id} (line ${seq}) names the parent ${entry.parentId}`
+  return log.find(entry.parentId, seq) === undefined ? missingParent(log, entry, entry.parentId) : undefined
+}
+
+function missingParent(log: EntryLog, { id: entryId, seq }: Entry, parentId: string): Diagnostic {
+  const place = `Entry ${entryId} (line ${seq}) names the parent ${parentId}`
   const bridge = "the path continues at the entry before it in the log, which may be on another branch"
-  return forward
-    ? {
-        code: "forward_reference",
-        seq,
-        entryId: entry.id,
-        message: `${place}, which is not before it in the log; ${bridge}.`,
-      }
-    : { code: "missing_parent", seq, entryId: entry.id, message: `${place}, which is not in the log; ${bridge}.` }
+  const isLater = log.find(parentId) !== undefined
+  const message = `${place}, which is not ${isLater ? "before it in the log" : "in the log"}; ${bridge}.`
+  return { code: isLater ? "forward_reference" : "missing_parent", seq, entryId, message }
 }
 
 export interface Path {

@@ -16,13 +16,13 @@ import { invalid, StorageError } from "./errors.ts"
 import { shown } from "./options.ts"
 import { batchBytes, fits, isWellFormed, utf8Length } from "./utf8.ts"
 
-const SESSION_ID = /^[A-Za-z0-9](?:[A-Za-z0-9._-]{0,126}[A-Za-z0-9])?$/
+const SESSION_ID = /^[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?$/
 const DOC_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/
 const HASH = /^[0-9a-f]{64}$/
 
 /** 1-128 characters `[A-Za-z0-9._-]`, starting and ending alphanumeric, no "..". */
 export function isSessionId(id: unknown): id is string {
-  return typeof id === "string" && SESSION_ID.test(id) && !id.includes("..")
+  return typeof id === "string" && id.length <= 128 && SESSION_ID.test(id) && !id.includes("..")
 }
 
 export function checkSessionId(id: unknown): asserts id is string {
