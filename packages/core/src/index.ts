@@ -20,7 +20,7 @@ export type {
   SessionPage,
   Sessions,
   SessionsOptions,
-} from "./session/types.ts"
+} from "./session/repository-types.ts"
 export type { SessionMetrics } from "./info/metrics.ts"
 export type { SessionInfo } from "./info/projection.ts"
 
@@ -81,7 +81,7 @@ export type {
   ImportResult,
   ImportSource,
   VerifyReport,
-} from "./session/types.ts"
+} from "./session/transfer-types.ts"
 export { collectBlobs } from "./storage/collect.ts"
 export type { CollectedBlobs, CollectOptions } from "./storage/collect.ts"
 

@@ -3,7 +3,8 @@ import { createMemoryLocation, createMemoryStorage, type MemoryLocation } from "
 import { SUMMARY_HEADINGS } from "../src/compaction/summary/prompts.ts"
 import type { SessionEvents } from "../src/session/events.ts"
 import { createSessions } from "../src/session/repository.ts"
-import type { SessionsOptions, Session, Sessions } from "../src/session/types.ts"
+import type { Session } from "../src/session/types.ts"
+import type { SessionsOptions, Sessions } from "../src/session/repository-types.ts"
 
 export const SUMMARY = SUMMARY_HEADINGS.join("\nwhat was done\n")
 /** A thousand tokens. */

@@ -1,7 +1,7 @@
 /** Two repositories on one location, and the helpers that their tests share. */
 import { createMemoryLocation, createMemoryStorage } from "@sessions/memory"
 import { createSessions } from "../src/session/repository.ts"
-import type { Sessions } from "../src/session/types.ts"
+import type { Sessions } from "../src/session/repository-types.ts"
 import type { SessionStorage } from "../src/storage/contract.ts"
 
 export function twoRepositories(o: { readonly persistAfter?: "create" | "user" } = {}): {

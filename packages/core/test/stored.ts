@@ -1,7 +1,7 @@
 /** Logs in a storage, written line by line through the contract, valid or not. */
 import { createMemoryStorage } from "@sessions/memory"
 import { createSessions } from "../src/session/repository.ts"
-import type { Sessions } from "../src/session/types.ts"
+import type { Sessions } from "../src/session/repository-types.ts"
 import { startProjection } from "../src/info/projection.ts"
 import { encodeProjection } from "../src/info/projection-text.ts"
 import type { Seq, SessionStorage } from "../src/storage/contract.ts"

@@ -1,7 +1,7 @@
 /** Sessions in one storage, and their logs as texts. */
 import { createMemoryStorage } from "@sessions/memory"
 import { createSessions } from "../src/session/repository.ts"
-import type { SessionsOptions, Sessions } from "../src/session/types.ts"
+import type { SessionsOptions, Sessions } from "../src/session/repository-types.ts"
 import type { SessionStorage } from "../src/storage/contract.ts"
 
 /** A storage with small batches, so that a short log is written in several. */

@@ -4,7 +4,8 @@ import { user } from "../../test/writers.ts"
 import { collectBlobs } from "../storage/collect.ts"
 import type { SessionStorage } from "../storage/contract.ts"
 import { createSessions } from "./repository.ts"
-import type { Session, Sessions, SessionsOptions } from "./types.ts"
+import type { Session } from "./types.ts"
+import type { Sessions, SessionsOptions } from "./repository-types.ts"
 
 type Call = (...args: never) => unknown
 

@@ -26,21 +26,16 @@ import { nearestName, shown } from "../storage/options.ts"
 import type { AppendOptions, EntryOptions } from "../write/types.ts"
 import type { SessionEvents } from "./events.ts"
 import type { Hooks } from "./hooks.ts"
+import type { ContextOptions, MessagesOptions, PathOptions, Session } from "./types.ts"
+import type { CopyOptions, ExportOptions, ImportOptions } from "./transfer-types.ts"
 import type {
-  ContextOptions,
-  CopyOptions,
   CreateOptions,
-  ExportOptions,
-  ImportOptions,
   ListOptions,
-  MessagesOptions,
   OpenOptions,
-  PathOptions,
   Pointers,
-  Session,
   Sessions,
   SessionsOptions,
-} from "./types.ts"
+} from "./repository-types.ts"
 
 const isSignal: Check = (value) =>
   typeof (value as AbortSignal | null)?.addEventListener === "function" ? undefined : " must be an AbortSignal."

@@ -4,7 +4,7 @@ import { expect, test } from "vitest"
 import { storedLines, user } from "../../test/writers.ts"
 import type { SessionStorage } from "../storage/contract.ts"
 import { createSessions } from "./repository.ts"
-import type { Sessions } from "./types.ts"
+import type { Sessions } from "./repository-types.ts"
 
 type Act = () => Promise<unknown>
 

@@ -7,7 +7,7 @@ import { codeOf, user } from "../../test/writers.ts"
 import type { Capabilities, SessionStorage } from "../storage/contract.ts"
 import { StorageError } from "../storage/errors.ts"
 import { createSessions } from "./repository.ts"
-import type { ListOptions, Sessions } from "./types.ts"
+import type { ListOptions, Sessions } from "./repository-types.ts"
 
 test("sessions are sorted by their newest message, newest first, then by id, whatever the storage's order", async () => {
   const messages = fc.array(fc.tuple(fc.nat({ max: 11 }), fc.nat({ max: 4 }), fc.boolean()), {

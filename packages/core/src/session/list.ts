@@ -6,7 +6,7 @@ import type { CallOptions, SessionStorage } from "../storage/contract.ts"
 import type { SessionInfo } from "../info/projection.ts"
 import type { LiveSessionOptions } from "./live-session.ts"
 import { infoOfStored } from "./stored-info.ts"
-import type { ListOptions, SessionPage } from "./types.ts"
+import type { ListOptions, SessionPage } from "./repository-types.ts"
 
 /** Bounds the memory of the cache, at more sessions than a caller pages through. A cleared cache only costs further reads. */
 const SORT_KEYS_KEPT = 10_000

@@ -6,7 +6,8 @@ import { twoRepositories } from "../../test/repositories.ts"
 import { assistant, codeOf, contextTexts, user } from "../../test/writers.ts"
 import type { SessionStorage } from "../storage/contract.ts"
 import { createSessions } from "./repository.ts"
-import type { Session, Sessions } from "./types.ts"
+import type { Session } from "./types.ts"
+import type { Sessions } from "./repository-types.ts"
 
 test("opening an id does not fail because a concurrent create of it fails", async () => {
   const { sessions, elsewhere } = twoRepositories()

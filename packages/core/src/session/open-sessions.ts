@@ -8,7 +8,7 @@ import { SessionHandle } from "./session.ts"
 import { fitsBesideHead, storeInfo } from "../info/store.ts"
 import { taken } from "../write/errors.ts"
 import type { LiveSession } from "./live-session.ts"
-import type { OpenOptions } from "./types.ts"
+import type { OpenOptions } from "./repository-types.ts"
 
 export interface OpenedSession {
   readonly handle: SessionHandle

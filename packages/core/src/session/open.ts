@@ -24,7 +24,7 @@ import { signalOf } from "../storage/signals.ts"
 import { transferFeature } from "./features.ts"
 import { SessionState } from "../write/session-state.ts"
 import { LiveSession, type LiveSessionOptions } from "./live-session.ts"
-import type { CreateOptions } from "./types.ts"
+import type { CreateOptions } from "./repository-types.ts"
 import { encodeHeader } from "../format/line.ts"
 import { utf8Length } from "../storage/utf8.ts"
 

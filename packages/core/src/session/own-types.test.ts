@@ -1,7 +1,8 @@
 import { createMemoryStorage } from "@sessions/memory"
 import { expect, expectTypeOf, test } from "vitest"
 import { createSessions } from "./repository.ts"
-import type { Session, Sessions } from "./types.ts"
+import type { Session } from "./types.ts"
+import type { Sessions } from "./repository-types.ts"
 
 type Note = { readonly type: "acme:note"; readonly text: string }
 type Rating = { readonly type: "acme:rating"; readonly stars: number }

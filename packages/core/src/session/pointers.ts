@@ -5,7 +5,7 @@ import { isAnything, isString } from "../format/shape.ts"
 import { checkSessionId } from "../storage/checks.ts"
 import type { CallOptions, Doc, SessionStorage } from "../storage/contract.ts"
 import { shown } from "../storage/options.ts"
-import type { Pointer, Pointers } from "./types.ts"
+import type { Pointer, Pointers } from "./repository-types.ts"
 
 /** Attempts; more conflicts in a row come from a faulty storage, not from other writers. */
 const TRIES = 20

@@ -7,7 +7,8 @@ import { SUMMARY_HEADINGS } from "../compaction/summary/prompts.ts"
 import type { SummarizeRequest } from "../compaction/types.ts"
 import type { NewEntry } from "../format/new-entry.ts"
 import { createSessions } from "./repository.ts"
-import type { ContextOptions, Session, Sessions } from "./types.ts"
+import type { ContextOptions, Session } from "./types.ts"
+import type { Sessions } from "./repository-types.ts"
 import type { ContentBlock } from "../format/message.ts"
 
 const WINDOW = 30_000

@@ -16,7 +16,7 @@ import { type InfoProjection, withTips } from "../info/projection.ts"
 import type { HeadInfo, SessionStorage } from "../storage/contract.ts"
 import { StorageError } from "../storage/errors.ts"
 import { createSessions } from "./repository.ts"
-import type { Sessions } from "./types.ts"
+import type { Sessions } from "./repository-types.ts"
 
 test("after a branch the list knows the model without opening the log", async () => {
   const storage = counting()

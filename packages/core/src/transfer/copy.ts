@@ -7,7 +7,7 @@ import type { CallOptions, Seq, SessionStorage } from "../storage/contract.ts"
 import { readLines } from "../log/loaded-log.ts"
 import { type LineToWrite, writeLog } from "./write-log.ts"
 import { readHeader, withOriginLines } from "./headers.ts"
-import type { CopyOptions, ImportResult } from "../session/types.ts"
+import type { CopyOptions, ImportResult } from "../session/transfer-types.ts"
 import { blobRefs } from "../format/blobs.ts"
 import { FORMAT, VERSION } from "../format/header.ts"
 

@@ -8,7 +8,8 @@ import { SessionError } from "../format/errors.ts"
 import { FORMAT, type Header, VERSION } from "../format/header.ts"
 import { ulidAt } from "../format/ids.ts"
 import { createSessions } from "../session/repository.ts"
-import type { Importer, ImportOptions, SessionsOptions } from "../session/types.ts"
+import type { Importer, ImportOptions } from "../session/transfer-types.ts"
+import type { SessionsOptions } from "../session/repository-types.ts"
 
 const AT = Date.parse("2026-01-31T09:30:00.000Z")
 

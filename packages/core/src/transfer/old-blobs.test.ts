@@ -4,7 +4,8 @@ import { describe, expect, test } from "vitest"
 import { header, lines, message } from "../../test/older-logs.ts"
 import { sessionsIn, textOf } from "../../test/transfer.ts"
 import { contextTexts, user } from "../../test/writers.ts"
-import type { Session, Sessions } from "../session/types.ts"
+import type { Session } from "../session/types.ts"
+import type { Sessions } from "../session/repository-types.ts"
 import type { SessionStorage } from "../storage/contract.ts"
 
 const LONG = "the only copy of a tool result ".repeat(20)

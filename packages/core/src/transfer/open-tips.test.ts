@@ -5,7 +5,7 @@ import { chain, linesOf, user } from "../../test/chain.ts"
 import { HEADER } from "../../test/logs.ts"
 import { STORED_ID, storeLines } from "../../test/stored.ts"
 import { codeOf, sessionsIn, smallBatches, textOf } from "../../test/transfer.ts"
-import type { Sessions } from "../session/types.ts"
+import type { Sessions } from "../session/repository-types.ts"
 import type { SessionStorage } from "../storage/contract.ts"
 
 /** The ids of the open tips as the stored information, a new session and `verify` have them. */

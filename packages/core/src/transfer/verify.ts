@@ -5,7 +5,7 @@ import { FORMAT, type Header, headerProblem, VERSION } from "../format/header.ts
 import type { Entry } from "../format/entry.ts"
 import { incompleteLog, type LoadedLog, loadLog, notFound, tornTail } from "../log/loaded-log.ts"
 import { settledLines } from "../log/tips.ts"
-import type { VerifyReport } from "../session/types.ts"
+import type { VerifyReport } from "../session/transfer-types.ts"
 import { signalOf } from "../storage/signals.ts"
 import type { CallOptions, HeadInfo, Seq, SessionStorage } from "../storage/contract.ts"
 import { readHeader } from "./headers.ts"

@@ -12,7 +12,7 @@ import { type InfoProjection, projectEntry, startProjection } from "../info/proj
 import { fitsBesideHead, infoText, storeInfo } from "../info/store.ts"
 import { atOnce } from "../log/blobs.ts"
 import { parseEntry } from "../log/parse-entry.ts"
-import type { CopyOptions, ImportResult } from "../session/types.ts"
+import type { CopyOptions, ImportResult } from "../session/transfer-types.ts"
 import { signalOf } from "../storage/signals.ts"
 import { utf8Length } from "../storage/utf8.ts"
 import type { CallOptions, Head, HeadInfo, Seq, SessionStorage } from "../storage/contract.ts"

@@ -16,7 +16,7 @@ import {
 import type { LeafEntry } from "../format/entry.ts"
 import type { NewEntry } from "../format/new-entry.ts"
 import { createSessions } from "../session/repository.ts"
-import type { SessionsOptions } from "../session/types.ts"
+import type { SessionsOptions } from "../session/repository-types.ts"
 
 const CHAIN = [user("0", "0"), assistant("1", "1"), user("2", "2")]
 

@@ -2,7 +2,7 @@
 import { createMemoryLocation, createMemoryStorage } from "@sessions/memory"
 import { expect, test } from "vitest"
 import { codeOf, contextTexts, createWriter, note, reopened, user } from "../../test/writers.ts"
-import type { SessionsOptions } from "../session/types.ts"
+import type { SessionsOptions } from "../session/repository-types.ts"
 
 const LONG = "the only copy of a tool result ".repeat(20)
 const HOURS = 3_600_000

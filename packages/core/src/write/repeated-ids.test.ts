@@ -5,7 +5,8 @@ import { expect, test } from "vitest"
 import { codeOf, createWriter, storedIds, twoWriters, user } from "../../test/writers.ts"
 import type { NewEntry } from "../format/new-entry.ts"
 import { createSessions } from "../session/repository.ts"
-import type { Session, SessionsOptions } from "../session/types.ts"
+import type { Session } from "../session/types.ts"
+import type { SessionsOptions } from "../session/repository-types.ts"
 
 const HOUR = 3_600_000
 const START = Date.UTC(2026, 0, 1)

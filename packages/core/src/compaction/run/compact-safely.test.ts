@@ -2,7 +2,8 @@ import { expect, test } from "vitest"
 import { FILLER, startCompacting, SUMMARY } from "../../../test/compacting.ts"
 import { assistant, codeOf, contextTexts, storedEntries, user } from "../../../test/writers.ts"
 import type { Summarize } from "../types.ts"
-import type { SessionsOptions, Session } from "../../session/types.ts"
+import type { Session } from "../../session/types.ts"
+import type { SessionsOptions } from "../../session/repository-types.ts"
 
 test("a summarizer that fails, returns nothing or is aborted writes nothing, and the session can be compacted afterwards", async () => {
   const { session, location, told } = await startCompacting()
