@@ -59,6 +59,8 @@ export interface Command<O extends OptionSpecs = OptionSpecs> {
   readonly notes?: readonly string[]
   /** Whether the command can create a session with these arguments, and with it the store. Default: never. */
   readonly createsStore?: (args: readonly string[]) => boolean
+  /** False: the command does not use the store, and runs where none is. Default true. */
+  readonly usesStore?: boolean
   /** Example command lines, without the leading `sessions `. */
   readonly examples: readonly string[]
   /** Returns undefined if the command has written its output itself. */

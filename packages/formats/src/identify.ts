@@ -29,6 +29,6 @@ export function identify(
 
 /** `not_a_session`, with the formats that were tried and the reason of each. */
 export function notASession(rejected: readonly Rejection[]): SessionError {
-  const tried = rejected.map(({ format, reason }) => `\n  ${format}: it ${reason}`).join("")
-  return new SessionError("not_a_session", `The file is in none of the known formats:${tried}`)
+  const tried = rejected.map(({ format, reason }) => `${format}: it ${reason}`).join("; ")
+  return new SessionError("not_a_session", `The file is in none of the known formats. ${tried}.`)
 }

@@ -1,22 +1,26 @@
-import type { ExportOptions } from "@sessions/core"
+import { type Format, formats, type Loss } from "@sessions/formats"
 import { choiceOption } from "../option-values.ts"
 import { blobFolderOf, writeBlobs } from "../files/blob-folder.ts"
 import { type Command, type CommandResult, defineCommand, type Invocation } from "../command.ts"
 import { UsageError } from "../errors.ts"
 import { removePath, writeNewFile } from "../files/read-write.ts"
 import { formatBytes, formatCount } from "../output/format.ts"
-import type { Sink } from "../io.ts"
+import type { Io, Sink } from "../io.ts"
+import { lossLines, writtenText } from "../files/write-as.ts"
+import { writeLines } from "../output/lines.ts"
 import type { Progress } from "../output/progress.ts"
 import { sanitizeJson, sanitizeLine } from "../output/sanitize.ts"
 
-const FORMATS = ["jsonl", "markdown"] as const
+const OWN_FORMATS = ["jsonl", "markdown"] as const
+const WRITTEN: readonly Format[] = formats.filter(({ write }) => write !== undefined)
+const FORMATS: readonly string[] = [...OWN_FORMATS, ...WRITTEN.map(({ format }) => format)]
 
 export const exportCommand: Command = defineCommand({
   name: "export",
-  summary: "print a session's log as stored, or as Markdown",
+  summary: "print a session's log as stored, as Markdown, or as a file of another agent",
   args: ["ID"],
   options: {
-    format: { type: "string", value: "FORMAT", help: `${FORMATS.join(" or ")} (default jsonl)` },
+    format: { type: "string", value: "FORMAT", help: `${FORMATS.join(", ")} (default jsonl)` },
     "self-contained": { type: "boolean", help: "put images and long texts back into the log" },
     backup: { type: "boolean", help: "the log before its migration" },
     out: { type: "string", value: "FILE", help: "write to a new file, and the log's blobs to FILE.blobs/" },
@@ -24,6 +28,7 @@ export const exportCommand: Command = defineCommand({
   examples: [
     "export @last > session.jsonl",
     "export @last --format markdown --out session.md",
+    "export @last --format claude-code --out session.jsonl",
     "export 01JGN3 --self-contained --out everything.jsonl",
   ],
   async run(invocation) {
@@ -40,16 +45,30 @@ export const exportCommand: Command = defineCommand({
     const format = choiceOption("format", values.format, FORMATS, "jsonl")
     const selfContained = values["self-contained"] === true
     if (selfContained && format !== "jsonl") throw new UsageError("--self-contained requires --format jsonl.")
+    if (values.backup === true && !OWN_FORMATS.some((one) => one === format)) {
+      throw new UsageError("--backup is for --format jsonl: the old log is in its own format.")
+    }
     if (json && values.out === undefined)
       throw new UsageError("export --json reports the written file; add --out FILE.")
     const id = await resolveSession(ref)
-    const options: ExportOptions = {
-      format,
-      selfContained,
-      backup: values.backup === true,
-      ...callOptions,
-    }
-    const text = sessions.export(id, options)
+    const agentFormat = WRITTEN.find((one) => one.format === format)
+    const losses: Loss[] = []
+    const text =
+      agentFormat === undefined
+        ? sessions.export(id, {
+            format: format as (typeof OWN_FORMATS)[number],
+            selfContained,
+            backup: values.backup === true,
+            ...callOptions,
+          })
+        : withLosses(
+            writtenText(agentFormat, await sessions.open(id, callOptions), {
+              note: (loss) => losses.push(loss),
+              ...callOptions,
+            }),
+            losses,
+            io,
+          )
     if (values.out !== undefined) {
       return await exportToFile(
         invocation,
@@ -60,7 +79,8 @@ export const exportCommand: Command = defineCommand({
       )
     }
     // On a terminal the exported text itself shows the progress.
-    await writeToStdout(io.stdout.isTerminal ? text : withProgress(text, progress), io.stdout, format)
+    const sanitize = format === "markdown" ? sanitizeText : sanitizeJson
+    await writeToStdout(io.stdout.isTerminal ? text : withProgress(text, progress), io.stdout, sanitize)
     return undefined
   },
 })
@@ -90,9 +110,18 @@ async function exportToFile(
 }
 
 /** Byte for byte into a file or a pipe, without control characters on a terminal. */
-async function writeToStdout(text: AsyncIterable<string>, stdout: Sink, format: "jsonl" | "markdown"): Promise<void> {
-  const sanitize = format === "jsonl" ? sanitizeJson : sanitizeText
+async function writeToStdout(
+  text: AsyncIterable<string>,
+  stdout: Sink,
+  sanitize: (text: string) => string,
+): Promise<void> {
   for await (const chunk of text) await stdout.write(stdout.isTerminal ? sanitize(chunk) : chunk)
+}
+
+/** Says at the end what the file does not hold. */
+async function* withLosses(text: AsyncIterable<string>, losses: readonly Loss[], io: Io): AsyncIterable<string> {
+  yield* text
+  await writeLines(io.stderr, lossLines(losses), io.env)
 }
 
 function sanitizeText(text: string): string {

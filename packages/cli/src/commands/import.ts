@@ -1,52 +1,226 @@
-import type { ImportFormat } from "@sessions/core"
+import { type Diagnostic, hasCode } from "@sessions/core"
+import { readdir, stat } from "node:fs/promises"
+import { basename, join, resolve } from "node:path"
+import { describeFile, sessionFiles } from "../agents/session-files.ts"
+import { AGENTS, systemOf } from "../agents/table.ts"
 import { choiceOption } from "../option-values.ts"
 import { blobFolderOf, readBlobs } from "../files/blob-folder.ts"
-import { type Command, defineCommand } from "../command.ts"
+import { besideFile } from "../files/beside.ts"
+import { IMPORT_FORMATS, type ImportedOne, importOne } from "../files/import-one.ts"
+import { type Command, type CommandResult, defineCommand, type Invocation } from "../command.ts"
+import { CommandError, UsageError } from "../errors.ts"
 import { diagnosticLines } from "../output/diagnostics.ts"
 import { openFile } from "../files/read-write.ts"
-import { formatBytes, formatNumber } from "../output/format.ts"
-import { writeLines } from "../output/lines.ts"
-import { newId } from "../store/resolve.ts"
+import { formatBytes, formatCount, formatNumber } from "../output/format.ts"
+import { type Line, styled, writeLines } from "../output/lines.ts"
+import { absoluteFolder, newId } from "../store/resolve.ts"
 
-const FORMATS: readonly ImportFormat[] = ["auto", "sessions", "pi", "oh-my-pi"]
+const OPTIONS = {
+  from: { type: "string", value: "FORMAT", help: `format of the file: ${IMPORT_FORMATS.join(", ")} (default auto)` },
+  id: {
+    type: "string",
+    value: "ID",
+    help: "id of the new session (default: generated, or from the id in an agent's file)",
+  },
+  all: { type: "boolean", help: "every session of the agent of --from on this machine" },
+  cwd: { type: "string", value: "PATH", help: "with --all: only sessions of this folder" },
+  "any-blobs": { type: "boolean", help: "accept references to any blob of the store; only for files that you trust" },
+} as const
 
 export const importCommand: Command = defineCommand({
   name: "import",
-  summary: "create a session from a session file and print its id",
-  args: ["FILE"],
-  options: {
-    from: { type: "string", value: "FORMAT", help: `format of the file: ${FORMATS.join(", ")} (default auto)` },
-    id: { type: "string", value: "ID", help: "id of the new session (default: generated)" },
-    "any-blobs": { type: "boolean", help: "accept references to any blob of the store; only for files that you trust" },
-  },
+  summary: "create a session from a session file, also of another agent, and print its id",
+  args: ["FILE?"],
+  options: OPTIONS,
   notes: [
-    "Use - as FILE to read standard input. Blobs in FILE.blobs/, where export puts them, are imported too. References to other",
-    "blobs are removed, because these may be the content of other sessions.",
+    "FILE may be a folder: every session file in it is imported. Use - to read standard input.",
+    "The format is found by content. Sessions of subagents beside an agent's file are imported with it. A session of an agent that was",
+    "imported before is left as it is, so a repeated or interrupted import can be run again.",
+    "Blobs in FILE.blobs/, where export puts them, are imported too. References to other blobs are removed, because these may be the",
+    "content of other sessions.",
     "Problems in the file are printed to standard error, the id alone to standard output.",
   ],
   examples: [
     "import ~/.pi/agent/sessions/--project--/2026-01-05.jsonl",
+    "import ~/.claude/projects/-project/7e0a1246-d538-5993-8d6f-3495aafcdd92.jsonl",
+    "import --from claude-code --all --cwd .",
     "import backup.jsonl --id 01JGN3V6Z4W3A5T1C8Y2K7M9QX",
     "import - --from pi < session.jsonl",
   ],
   createsStore: () => true,
-  async run({ sessions, args: [file = ""], values, io, callOptions, json, progress }) {
-    const options = { ...newId(values.id), from: choiceOption("from", values.from, FORMATS, "auto") }
-    const source = file === "-" ? io.stdin : await openFile(file, io.cwd)
-    const interruptible = typeof source === "function" ? source : untilAborted(source, io.signal)
-    const came = file === "-" ? [] : await readBlobs(sessions.storage, blobFolderOf(file), io.cwd)
-    const result = await sessions.import(interruptible, {
-      ...options,
-      blobs: values["any-blobs"] === true ? "any" : came,
-      onProgress: ({ lines, bytes }) =>
-        progress.update(() => `importing: ${formatNumber(lines)} lines, ${formatBytes(bytes)}`),
-      ...callOptions,
-    })
-    await progress.clear()
-    if (!json) await writeLines(io.stderr, diagnosticLines(result.diagnostics, MAX_DIAGNOSTICS), io.env)
-    return { json: result, text: () => [result.id] }
+  async run(invocation) {
+    const { args, values, io } = invocation
+    const from = choiceOption("from", values.from, IMPORT_FORMATS, "auto")
+    const [file] = args
+    if (values.all === true) return await importAll(invocation, from)
+    if (values.cwd !== undefined) throw new UsageError("--cwd goes with --all.")
+    if (file === undefined) throw new UsageError("import needs a FILE, or --from FORMAT --all.")
+    if (file !== "-" && (await isFolder(resolve(io.cwd, file)))) return await importFolder(invocation, file, from)
+    return await importGiven(invocation, file, from)
   },
 })
+
+type Import = Invocation<typeof OPTIONS>
+
+/** The file or the standard input that was given, with the blobs beside it and the sessions of its subagents. */
+async function importGiven(invocation: Import, file: string, from: string): Promise<CommandResult> {
+  const { sessions, values, io, json, progress } = invocation
+  const id = newId(values.id)
+  const source = file === "-" ? io.stdin : await openFile(file, io.cwd)
+  const interruptible = typeof source === "function" ? source : untilAborted(source, io.signal)
+  const came = file === "-" ? [] : await readBlobs(sessions.storage, blobFolderOf(file), io.cwd)
+  const path = resolve(io.cwd, file)
+  const result = await importOne(sessions, interruptible, from, {
+    ...id,
+    ...(file === "-" ? {} : { beside: besideFile(path) }),
+    blobs: values["any-blobs"] === true ? "any" : came,
+    ...progressOf(invocation, ""),
+  })
+  const subagents = file === "-" || values.id !== undefined ? [] : await importSubagents(invocation, path, result)
+  await progress.clear()
+  if (!json) {
+    await writeLines(io.stderr, [...notesOf(result), ...subagentLines(subagents)], io.env)
+    await writeLines(io.stderr, diagnosticLines(result.diagnostics, MAX_DIAGNOSTICS), io.env)
+  }
+  return { json: { ...result, ...(subagents.length === 0 ? {} : { subagents }) }, text: () => [result.id] }
+}
+
+/** Says the format of an agent's file, and whether its session was there already. */
+function notesOf({ from, added }: ImportedOne): Line[] {
+  const isAgent = AGENTS.some(({ format }) => format.format === from.format)
+  if (!isAgent && added) return []
+  return [styled("dim", `format: ${from.format}${added ? "" : "; imported before, nothing was written"}`)]
+}
+
+function subagentLines(subagents: readonly Done[]): Line[] {
+  const failed = subagents.flatMap((done) => ("error" in done ? [failedLine(done)] : []))
+  const count = subagents.length - failed.length
+  return count === 0 ? failed : [styled("dim", `with ${formatCount(count, "session")} of subagents`), ...failed]
+}
+
+type Done = Imported | Failed
+
+interface Imported extends ImportedOne {
+  readonly file: string
+}
+
+interface Failed {
+  readonly file: string
+  readonly error: { readonly code?: string; readonly message: string }
+}
+
+/** Every session of one agent on this machine. */
+async function importAll(invocation: Import, from: string): Promise<CommandResult> {
+  const { args, values, io } = invocation
+  if (args.length > 0 || values.id !== undefined) throw new UsageError("--all takes neither a FILE nor --id.")
+  const agent = AGENTS.find(({ format }) => format.format === from)
+  if (agent === undefined) {
+    throw new UsageError(`--all needs --from with one of ${AGENTS.map(({ format }) => format.format).join(", ")}.`)
+  }
+  const found = await sessionFiles(agent, systemOf(io))
+  const cwd = values.cwd === undefined ? undefined : absoluteFolder(values.cwd, io.cwd)
+  const files: string[] = []
+  for (const { file } of found) {
+    if (cwd === undefined || (await describeFile(agent, file))?.cwd === cwd) files.push(file)
+  }
+  return await importFiles(invocation, files, from)
+}
+
+/** The session files of a folder. Files that are no session are left out, unless there is nothing else. */
+async function importFolder(invocation: Import, folder: string, from: string): Promise<CommandResult> {
+  const { values, io } = invocation
+  if (values.id !== undefined) throw new UsageError("--id is for one file, not for a folder.")
+  const root = resolve(io.cwd, folder)
+  const names = (await readdir(root, { withFileTypes: true })).filter((entry) => entry.isFile()).map(({ name }) => name)
+  const files = names.filter((name) => /\.(jsonl|json)$/.test(name) && !/^agent-.*\.meta\.json$/.test(name)).sort()
+  if (files.length === 0)
+    throw new CommandError(`${folder} has no file that ends in .jsonl or .json; name a session file.`)
+  const paths = files.map((name) => join(root, name))
+  return await importFiles(invocation, paths, from, (done) => !("error" in done) || done.error.code !== "not_a_session")
+}
+
+/** Imports files one after the other and goes on after an error. `isShown`: which results are reported, if any is. */
+async function importFiles(
+  invocation: Import,
+  files: readonly string[],
+  from: string,
+  isShown: (done: Done) => boolean = () => true,
+): Promise<CommandResult> {
+  const { progress } = invocation
+  const all: Done[] = []
+  for (const [n, file] of files.entries()) {
+    const label = `${formatNumber(n + 1)} of ${formatNumber(files.length)}, `
+    const done = await importPath(invocation, file, from, label)
+    all.push(done)
+    if (!("error" in done)) all.push(...(await importSubagents(invocation, file, done)))
+  }
+  await progress.clear()
+  const shown = all.some(isShown) ? all.filter(isShown) : all
+  const imported = shown.filter((done): done is Imported => !("error" in done))
+  const failed = shown.filter((done): done is Failed => "error" in done)
+  const added = imported.filter((one) => one.added)
+  return {
+    json: { imported, failed },
+    text: () => [
+      ...added.map(({ id, file, diagnostics }): Line => [id, styled("dim", `  ${file}${problemsOf(diagnostics)}`)]),
+      ...failed.map(failedLine),
+      `imported ${formatCount(added.length, "session")}; ${formatNumber(imported.length - added.length)} were there already, ${formatNumber(failed.length)} failed`,
+    ],
+    exit: failed.length === 0 ? 0 : 1,
+  }
+}
+
+function problemsOf(diagnostics: readonly Diagnostic[]): string {
+  return diagnostics.length === 0 ? "" : `, ${formatCount(diagnostics.length, "problem")}`
+}
+
+function failedLine({ file, error }: Failed): Line {
+  return [styled("red", "failed"), ` ${file}: ${error.message}`]
+}
+
+/** The sessions of the subagents of an imported file, which are in files of their own. */
+async function importSubagents(invocation: Import, file: string, { from }: ImportedOne): Promise<readonly Done[]> {
+  const agent = AGENTS.find(({ format }) => format.format === from.format)
+  const folder = agent?.subagents?.(file)
+  if (folder === undefined || folder === file) return []
+  const names = await readdir(folder, { recursive: true }).catch(() => [])
+  const done: Done[] = []
+  for (const name of names.filter((name) => name.endsWith(".jsonl")).sort()) {
+    done.push(await importPath(invocation, join(folder, name), from.format, `${basename(name)}, `))
+  }
+  return done
+}
+
+async function importPath(invocation: Import, file: string, from: string, label: string): Promise<Done> {
+  const { sessions, io } = invocation
+  try {
+    const source = (await openFile(file, io.cwd)) as () => AsyncIterable<Uint8Array>
+    const result = await importOne(sessions, source, from, {
+      beside: besideFile(file),
+      ...progressOf(invocation, label),
+    })
+    return { ...result, file }
+  } catch (error) {
+    if (hasCode(error, "aborted") || io.signal?.aborted === true) throw error
+    const { code, message } = error as Error & { readonly code?: unknown }
+    return { file, error: { ...(typeof code === "string" ? { code } : {}), message } }
+  }
+}
+
+function progressOf({ progress, callOptions }: Import, label: string): object {
+  return {
+    onProgress: ({ lines, bytes }: { readonly lines: number; readonly bytes: number }) =>
+      progress.update(() => `importing: ${label}${formatNumber(lines)} lines, ${formatBytes(bytes)}`),
+    ...callOptions,
+  }
+}
+
+async function isFolder(path: string): Promise<boolean> {
+  return await stat(path).then(
+    (found) => found.isDirectory(),
+    () => false,
+  )
+}
 
 /** An old log can have hundreds of diagnostics. */
 const MAX_DIAGNOSTICS = 10

@@ -5,9 +5,11 @@ import { checkpoints } from "./checkpoints.ts"
 import { compact } from "./compact.ts"
 import { context } from "./context.ts"
 import { copy } from "./copy.ts"
+import { discover } from "./discover.ts"
 import { exportCommand } from "./export.ts"
 import { fork } from "./fork.ts"
 import { grep } from "./grep.ts"
+import { handoff } from "./handoff.ts"
 import { importCommand } from "./import.ts"
 import { label } from "./label.ts"
 import { list } from "./list.ts"
@@ -25,6 +27,8 @@ import { verify } from "./verify.ts"
 export const COMMANDS: readonly Command[] = [
   importCommand,
   exportCommand,
+  discover,
+  handoff,
   list,
   grep,
   show,

@@ -44,7 +44,9 @@ test("an unreadable file is reported with the reason", async () => {
   expect((await cli("import", "missing.jsonl")).stderr).toBe(
     "sessions: cannot read missing.jsonl: no such file or folder.\n",
   )
-  expect((await cli("import", ".")).stderr).toBe("sessions: cannot read .: it is a folder; name a file.\n")
+  expect((await cli("import", ".")).stderr).toBe(
+    "sessions: . has no file that ends in .jsonl or .json; name a session file.\n",
+  )
   expect((await cli("import", "x.jsonl", "--id", "a/b")).exit).toBe(2)
 })
 

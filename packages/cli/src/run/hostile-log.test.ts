@@ -32,6 +32,8 @@ const LOG = [
 const RUNS: Readonly<Record<string, readonly (readonly string[])[]>> = {
   import: [["-"]],
   export: [["h"], ["h", "--format", "markdown"], ["h", "--self-contained"]],
+  discover: [[], ["--files"]],
+  handoff: [["h", "--to", "claude-code", "--dry-run"]],
   list: [[], ["--all"]],
   grep: [
     ["one", "--no-index"],

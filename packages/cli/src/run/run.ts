@@ -40,13 +40,15 @@ async function dispatch(
   const command = findCommand(name)
   const parsed = parseCommand(command, rest)
   if (parsed.values["help"] === true) return await printHelp(name, io)
-  const store = String(parsed.values["store"] ?? DEFAULT_STORE)
+  const usesStore = command.usesStore !== false
+  const store = usesStore ? String(parsed.values["store"] ?? DEFAULT_STORE) : NO_STORE
   const create = command.createsStore?.(parsed.args) ?? false
   const openTarget = (url: string): Promise<SessionStorage> => openStore(url, io.cwd, { create: true }, stores)
-  return await withSessions(await openStore(store, io.cwd, { create }, stores), (sessions) =>
-    execute(command, parsed, { sessions, store, openTarget }, io),
-  )
+  const storage = await openStore(store, io.cwd, { create }, usesStore ? stores : STORES)
+  return await withSessions(storage, (sessions) => execute(command, parsed, { sessions, store, openTarget }, io))
 }
+
+const NO_STORE = "memory:"
 
 async function execute(
   command: Command,

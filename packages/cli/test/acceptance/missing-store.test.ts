@@ -15,10 +15,12 @@ const STORES: readonly (readonly [store: string[], path: string])[] = [
 
 /** The shortest valid command lines of all commands that need a session that exists. */
 const READING: readonly string[][] = [
-  ...COMMANDS.map(({ name, args, createsStore }): [string[], boolean] => {
-    const words = args.filter((arg) => !arg.endsWith("?"))
-    return [[name, ...words.map(() => "x")], createsStore?.(words) ?? false]
-  }).flatMap(([argv, creates]) => (creates ? [] : [argv])),
+  ...COMMANDS.filter(({ usesStore }) => usesStore !== false)
+    .map(({ name, args, createsStore }): [string[], boolean] => {
+      const words = args.filter((arg) => !arg.endsWith("?"))
+      return [[name, ...words.map(() => "x")], createsStore?.(words) ?? false]
+    })
+    .flatMap(([argv, creates]) => (creates ? [] : [argv])),
   ["verify", "--all"],
   ["copy", "x", "--to", "sqlite:./target.db"],
   ["copy", "--all", "--to", "./target"],

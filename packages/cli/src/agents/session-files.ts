@@ -1,0 +1,102 @@
+/** The session files of an agent on this machine, with what a list shows of them. */
+import { open, readdir, stat } from "node:fs/promises"
+import { join, sep } from "node:path"
+import type { Entry, Header } from "@sessions/core"
+import type { Format } from "@sessions/formats"
+import type { Agent, AgentSystem } from "./agent.ts"
+
+export interface SessionFile {
+  readonly agent: string
+  readonly file: string
+  readonly bytes: number
+  /** ISO 8601. */
+  readonly modifiedAt: string
+  /** The id of the session in the agent. */
+  readonly id?: string
+  readonly cwd?: string
+  readonly title?: string
+}
+
+/** Paths, the newest file first. An agent that is not installed has none. */
+export async function sessionFiles(
+  { folder, isSession }: Agent,
+  system: AgentSystem,
+): Promise<readonly { readonly file: string; readonly bytes: number; readonly modifiedAt: string }[]> {
+  const root = folder(system)
+  const names = await readdir(root, { recursive: true }).catch((error: unknown) => {
+    if (["ENOENT", "ENOTDIR"].includes((error as { code?: string }).code ?? "")) return []
+    throw error
+  })
+  const found: { readonly file: string; readonly bytes: number; readonly time: number }[] = []
+  for (const name of names) {
+    if (!isSession(name.replaceAll(sep, "/"))) continue
+    const file = join(root, name)
+    // A file may be removed while the folder is read.
+    const info = await stat(file).catch(() => undefined)
+    if (info?.isFile() === true) found.push({ file, bytes: info.size, time: info.mtimeMs })
+  }
+  found.sort((a, b) => b.time - a.time)
+  return found.map(({ file, bytes, time }) => ({ file, bytes, modifiedAt: new Date(time).toISOString() }))
+}
+
+/** What the beginning and the end of a file say of its session; undefined for a file that is none. */
+export async function describeFile(
+  { format }: Pick<Agent, "format">,
+  file: string,
+): Promise<Pick<SessionFile, "id" | "cwd" | "title"> | undefined> {
+  const text = await endsOf(file)
+  if (!format.identify(text)) return undefined
+  let header: Header | undefined
+  let title: string | undefined
+  let prompt: string | undefined
+  try {
+    for await (const record of readText(format, text)) {
+      if (record.type === "session") header = record as Header
+      else if (record.type === "title_change")
+        title = (record as Entry & { readonly title: string | null }).title ?? title
+      else prompt ??= promptOf(record as Entry)
+    }
+  } catch {
+    // The middle of the file is missing in the text. What was read until then is shown.
+  }
+  const shown = title ?? header?.title ?? prompt
+  return {
+    ...(header?.origin?.id === undefined ? {} : { id: header.origin.id }),
+    ...(header?.cwd === undefined ? {} : { cwd: header.cwd }),
+    ...(shown === undefined ? {} : { title: shown }),
+  }
+}
+
+function readText(format: Format, text: string): AsyncIterable<{ readonly type: string }> {
+  const main = (async function* () {
+    yield text
+  })()
+  return format.read({ main, beside: () => undefined }, { note: () => undefined })
+}
+
+function promptOf(entry: Entry): string | undefined {
+  if (entry.type !== "message" || entry.message.role !== "user" || entry.message.synthetic === true) return undefined
+  const block = entry.message.content.find(({ type }) => type === "text")
+  return typeof block?.["text"] === "string" ? block["text"] : undefined
+}
+
+/** Whole lines from the beginning and the end of a file: titles may be in both. */
+async function endsOf(file: string): Promise<string> {
+  const handle = await open(file)
+  try {
+    const { size } = await handle.stat()
+    const read = async (from: number, to: number): Promise<string> => {
+      const bytes = new Uint8Array(to - from)
+      const { bytesRead } = await handle.read(bytes, 0, bytes.length, from)
+      return new TextDecoder().decode(bytes.subarray(0, bytesRead))
+    }
+    if (size <= 2 * END_BYTES) return await read(0, size)
+    const first = await read(0, END_BYTES)
+    const last = await read(size - END_BYTES, size)
+    return `${first.slice(0, first.lastIndexOf("\n") + 1)}${last.slice(last.indexOf("\n") + 1)}`
+  } finally {
+    await handle.close()
+  }
+}
+
+const END_BYTES = 65_536

@@ -1,0 +1,162 @@
+/** Sessions of other agents on this machine: found, imported, written back and handed over. */
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { afterEach, beforeEach, expect, test } from "vitest"
+import { type Cli, createCli } from "../../test/harness.ts"
+
+let home = ""
+let cli: Cli
+beforeEach(() => {
+  home = mkdtempSync(join(tmpdir(), "sessions-agents-"))
+  cli = createCli({ cwd: home, env: { HOME: home, CLAUDE_CONFIG_DIR: join(home, "claude") } })
+})
+afterEach(() => rmSync(home, { recursive: true, force: true }))
+
+const uuid = (n: number) => `00000000-0000-4000-8000-${String(n).padStart(12, "0")}`
+
+const lineOf = (session: number, n: number, type: string, content: string, more: object = {}) => ({
+  type,
+  uuid: uuid(100 * session + n),
+  parentUuid: n === 1 ? null : uuid(100 * session + n - 1),
+  sessionId: uuid(session),
+  cwd: session === 2 ? "/other" : "/my project",
+  timestamp: `2026-01-01T00:00:0${n}.000Z`,
+  message: { role: type, content },
+  ...more,
+})
+
+const textOf = (...lines: readonly object[]) => lines.map((line) => `${JSON.stringify(line)}\n`).join("")
+
+/** Three sessions of Claude Code in two folders, one with a subagent, the first one the newest. */
+function writeSessions(): string {
+  const folder = join(home, "claude", "projects")
+  const write = (name: string, text: string, age = 0) => {
+    const file = join(folder, name)
+    mkdirSync(join(file, ".."), { recursive: true })
+    writeFileSync(file, text)
+    const time = new Date(Date.parse("2026-01-02T00:00:00.000Z") - age)
+    utimesSync(file, time, time)
+    return file
+  }
+  const title = { type: "custom-title", customTitle: "The first", sessionId: uuid(1) }
+  const first = textOf(lineOf(1, 1, "user", "hi"), lineOf(1, 2, "assistant", "hello"), title)
+  const file = write(`-my-project/${uuid(1)}.jsonl`, first)
+  const agent = { isSidechain: true, agentId: "a1" }
+  write(`-my-project/${uuid(1)}/subagents/agent-a1.jsonl`, textOf(lineOf(1, 1, "user", "look", agent)))
+  write(`-my-project/${uuid(1)}/subagents/agent-a1.meta.json`, '{"description":"look it up"}')
+  write(`-other/${uuid(2)}.jsonl`, textOf(lineOf(2, 1, "user", "second")), 1000)
+  write("-other/broken.jsonl", "no session\n", 2000)
+  return file
+}
+
+test("discover lists the sessions of agents with folder, title and size, without a store", async () => {
+  writeSessions()
+  const { sessions } = (await cli.json("discover", "--store", "file:./nowhere")) as { sessions: object[] }
+  expect(sessions).toMatchObject([
+    {
+      agent: "claude-code",
+      id: uuid(1),
+      cwd: "/my project",
+      title: "The first",
+      modifiedAt: "2026-01-02T00:00:00.000Z",
+    },
+    { agent: "claude-code", id: uuid(2), cwd: "/other", title: "second" },
+  ])
+  expect((await cli("discover", "--cwd", "/other")).stdout).toMatch(/AGENT.*\nclaude-code .* \/other +second\n$/)
+  expect((await createCli({ cwd: home, env: { HOME: home } })("discover")).stdout).toContain(
+    "No sessions of other agents",
+  )
+})
+
+test("an agent's file is imported with its subagents, and a second import adds nothing", async () => {
+  const file = writeSessions()
+  const { stdout, stderr } = await cli("import", file)
+  expect(stdout).toMatch(/^claude-code\.[0-9a-f]{32}\n$/)
+  expect(stderr).toBe("format: claude-code\nwith 1 session of subagents\n")
+  const again = await cli("import", file)
+  expect(again).toMatchObject({ exit: 0, stdout })
+  expect(again.stderr).toContain("imported before, nothing was written")
+  const { sessions } = (await cli.json("list", "--kind", "subagent")) as { sessions: object[] }
+  expect(sessions).toMatchObject([{ title: "look it up", parentSession: { id: stdout.trim() } }])
+})
+
+test("import --all takes every session of the agent, or those of a folder, and can be run again", async () => {
+  writeSessions()
+  const one = await cli("import", "--from", "claude-code", "--all", "--cwd", "/other")
+  expect(one).toMatchObject({
+    exit: 0,
+    stdout: expect.stringContaining("imported 1 session; 0 were there already, 0 failed"),
+  })
+  const all = await cli("import", "--from", "claude-code", "--all")
+  expect(all.exit).toBe(1)
+  expect(all.stdout).toMatch(/failed .*broken\.jsonl: The file is in none of the known formats/)
+  expect(all.stdout).toContain("imported 2 sessions; 1 were there already, 1 failed\n")
+  expect((await cli("import", "--all")).exit).toBe(2)
+})
+
+test("a folder is imported file by file; files that are no session are left out", async () => {
+  writeSessions()
+  expect(await cli.json("import", join("claude", "projects", "-other"))).toMatchObject({
+    imported: [{ from: { format: "claude-code" }, added: true }],
+    failed: [],
+  })
+  mkdirSync(join(home, "empty"))
+  expect((await cli("import", "empty")).stderr).toContain("empty has no file that ends in .jsonl or .json")
+})
+
+test("the error for a file of no format names every format and why it is not that", async () => {
+  writeFileSync(join(home, "notes.txt"), "hello\n")
+  const { exit, stderr } = await cli("import", "notes.txt")
+  expect(exit).toBe(1)
+  expect(stderr).toContain("sessions, pi, oh-my-pi: none of its lines is a record; claude-code: it has no line of JSON")
+  const forced = await cli.with({ stdin: "hello\n" }, "import", "-", "--from", "claude-code")
+  expect(forced.stderr).toContain("claude-code: it has no line of JSON")
+})
+
+test("an imported session is exported as its file was, also from a pipe", async () => {
+  const file = writeSessions()
+  const text = readFileSync(file, "utf8")
+  const { stdout: id } = await cli.with({ stdin: text }, "import", "-")
+  const { stdout } = await cli("export", id.trim(), "--format", "claude-code")
+  expect(
+    stdout
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line) as unknown),
+  ).toEqual(
+    text
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line) as unknown),
+  )
+  expect((await cli("export", id.trim(), "--format", "claude-code", "--backup")).exit).toBe(2)
+})
+
+test("handoff writes a session where the agent finds it, and prints the command that resumes it", async () => {
+  const id = await cli.use(async (sessions) => {
+    const session = await sessions.create({ cwd: "/my project" })
+    await session.append([
+      { type: "message", message: { role: "system", content: "ours" } },
+      { type: "message", message: { role: "user", content: "go on there" } },
+    ])
+    return session.id
+  })
+  const dry = await cli("handoff", id, "--to", "claude-code", "--dry-run")
+  expect(dry.stdout).toMatch(
+    /^would write .*\/claude\/projects\/-my-project\/[0-9a-f-]{36}\.jsonl \(.*\)\ncd '\/my project' && claude --resume [0-9a-f-]{36}\n$/,
+  )
+  expect(dry.stderr).toContain("1 system messages are not in the file")
+  expect(() => readdirSync(join(home, "claude"))).toThrow("ENOENT")
+  const done = await cli("handoff", id, "--to", "claude-code")
+  expect(done.stdout.replace("wrote", "would write")).toBe(dry.stdout)
+  const [, file = ""] = /wrote (.*) \(/.exec(done.stdout) ?? []
+  const [line] = readFileSync(file, "utf8").trim().split("\n")
+  expect(JSON.parse(line ?? "")).toMatchObject({
+    type: "user",
+    cwd: "/my project",
+    message: { content: "go on there" },
+  })
+  expect((await cli("handoff", id, "--to", "claude-code")).stdout).toContain("was written before:")
+  expect((await cli("handoff", id)).exit).toBe(2)
+})

@@ -1,0 +1,58 @@
+import { AGENTS, systemOf } from "../agents/table.ts"
+import { describeFile, type SessionFile, sessionFiles } from "../agents/session-files.ts"
+import { type Command, defineCommand } from "../command.ts"
+import { fit, formatAge, formatBytes, table } from "../output/format.ts"
+import { type Line, type Span, styled, type View } from "../output/lines.ts"
+import { preview } from "../output/messages.ts"
+import { choiceOption } from "../option-values.ts"
+import { absoluteFolder } from "../store/resolve.ts"
+
+const NAMES = AGENTS.map(({ format }) => format.format)
+
+export const discover: Command = defineCommand({
+  name: "discover",
+  summary: "list the sessions of other agents on this machine, newest first",
+  args: [],
+  options: {
+    from: { type: "string", value: "FORMAT", help: `only sessions of one agent: ${NAMES.join(", ")}` },
+    cwd: { type: "string", value: "PATH", help: "only sessions of this folder (. is the current one)" },
+    files: { type: "boolean", help: "show the files instead of the titles" },
+  },
+  notes: [
+    "Looks where the agents keep their sessions, as CLAUDE_CONFIG_DIR and similar variables say. Nothing is imported or changed.",
+  ],
+  examples: ["discover", "discover --cwd . --files", "discover --json"],
+  usesStore: false,
+  async run({ values, io, progress }) {
+    const from = choiceOption("from", values.from, NAMES, undefined)
+    const cwd = values.cwd === undefined ? undefined : absoluteFolder(values.cwd, io.cwd)
+    const sessions: SessionFile[] = []
+    for (const agent of AGENTS) {
+      if (from !== undefined && agent.format.format !== from) continue
+      for (const found of await sessionFiles(agent, systemOf(io))) {
+        progress.update(() => `reading: ${found.file}`)
+        // A file may be removed, or be unreadable for this user; the others are listed all the same.
+        const described = await describeFile(agent, found.file).catch(() => undefined)
+        if (described === undefined || (cwd !== undefined && described.cwd !== cwd)) continue
+        sessions.push({ agent: agent.format.format, ...found, ...described })
+      }
+    }
+    sessions.sort((a, b) => (a.modifiedAt < b.modifiedAt ? 1 : -1))
+    return { json: { sessions }, text: (view) => linesOf(sessions, values.files === true, view) }
+  },
+})
+
+function linesOf(sessions: readonly SessionFile[], withFiles: boolean, view: View): Line[] {
+  if (sessions.length === 0) return ["No sessions of other agents were found."]
+  const heading = ["AGENT", "AGE", "SIZE", "FOLDER", withFiles ? "FILE" : "TITLE"].map((name) => styled("dim", name))
+  const rows = sessions.map(({ agent, modifiedAt, bytes, cwd, title, file }): Span[] => [
+    agent,
+    formatAge(modifiedAt, view.now),
+    formatBytes(bytes),
+    cwd ?? "-",
+    withFiles ? file : preview(title ?? "(no prompt yet)", TITLE_UNITS),
+  ])
+  return table([heading, ...rows], ["left", "right", "right", "left", "left"]).map((line) => fit(line, view.columns))
+}
+
+const TITLE_UNITS = 80

@@ -1,0 +1,82 @@
+import { existsSync } from "node:fs"
+import { dirname } from "node:path"
+import { type Loss, sessionIdOf } from "@sessions/formats"
+import { AGENTS, systemOf } from "../agents/table.ts"
+import { type Command, defineCommand } from "../command.ts"
+import { CommandError, UsageError } from "../errors.ts"
+import { makeFolder, writeNewFile } from "../files/read-write.ts"
+import { lossLines, writtenText } from "../files/write-as.ts"
+import { formatBytes } from "../output/format.ts"
+import { type Line, writeLines } from "../output/lines.ts"
+import { choiceOption } from "../option-values.ts"
+import { absoluteFolder } from "../store/resolve.ts"
+
+const TARGETS = AGENTS.filter(({ format, place }) => format.write !== undefined && place !== undefined)
+const NAMES = TARGETS.map(({ format }) => format.format)
+
+export const handoff: Command = defineCommand({
+  name: "handoff",
+  summary: "write a session where another agent keeps its own, and print the command that resumes it there",
+  args: ["ID"],
+  options: {
+    to: { type: "string", value: "FORMAT", help: `the agent: ${NAMES.join(", ")}` },
+    cwd: { type: "string", value: "PATH", help: "the folder to resume in (default: the session's)" },
+    "dry-run": { type: "boolean", help: "write nothing; say what would be written, and what it would not hold" },
+  },
+  notes: [
+    "Writes the current path as a new session of the agent. The session itself is not changed; what the agent adds is not read back until",
+    "its file is imported. A repeated hand-off of an unchanged session finds its file and prints the command again.",
+  ],
+  examples: ["handoff @last --to claude-code", "handoff 01JGN3 --to claude-code --dry-run"],
+  async run({ sessions, resolveSession, args: [ref = ""], values, io, json, callOptions }) {
+    const to = choiceOption("to", values.to, NAMES, undefined)
+    if (to === undefined) throw new UsageError(`handoff needs --to with one of ${NAMES.join(", ")}.`)
+    const agent = TARGETS.find(({ format }) => format.format === to)
+    if (agent?.place === undefined) throw new UsageError(`handoff cannot write ${to}.`)
+    const session = await sessions.open(await resolveSession(ref), callOptions)
+    const info = await session.info()
+    const folder = values.cwd ?? info.cwd
+    if (folder === undefined) throw new CommandError(`${session.id} has no folder; add --cwd PATH.`)
+    const cwd = absoluteFolder(folder, io.cwd)
+    // The same for the same lines, so that a repeated hand-off finds its file.
+    const id = await uuidFor(`${session.id}@${session.head?.log}/${session.head?.next}`)
+    const place = agent.place({ folder: agent.folder(systemOf(io)), id, cwd, createdAt: info.createdAt })
+    const losses: Loss[] = []
+    const text = writtenText(agent.format, session, {
+      id,
+      cwd,
+      branches: "path",
+      note: (loss) => losses.push(loss),
+      ...callOptions,
+    })
+    const isThere = existsSync(place.file)
+    const isDry = values["dry-run"] === true
+    let bytes = 0
+    if (isDry || isThere) for await (const piece of text) bytes += new TextEncoder().encode(piece).length
+    else {
+      await makeFolder(dirname(place.file), io.cwd)
+      bytes = await writeNewFile(place.file, io.cwd, text)
+    }
+    if (!json) await writeLines(io.stderr, lossLines(losses), io.env)
+    const verb = isDry ? "would write" : isThere ? "was written before:" : "wrote"
+    return {
+      json: {
+        id: session.id,
+        to,
+        targetId: id,
+        file: place.file,
+        bytes,
+        resume: place.resume,
+        losses,
+        written: !isDry && !isThere,
+      },
+      text: (): Line[] => [`${verb} ${place.file} (${formatBytes(bytes)})`, place.resume],
+    }
+  },
+})
+
+/** A UUID that follows from a text. */
+async function uuidFor(text: string): Promise<string> {
+  const hex = (await sessionIdOf("", text)).slice(1)
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-a${hex.slice(17, 20)}-${hex.slice(20, 32)}`
+}

@@ -1,0 +1,77 @@
+/** Imports one file of any format: logs that core reads, and the files of agents. */
+import { type ImportFormat, type ImportOptions, type ImportResult, SessionError, type Sessions } from "@sessions/core"
+import { identifyLog } from "@sessions/core/format"
+import { formats, identify, importFile } from "@sessions/formats"
+import { UsageError } from "../errors.ts"
+import type { Chunks } from "./read-write.ts"
+
+/** The formats that core reads itself. */
+const CORE_FORMATS: readonly ImportFormat[] = ["sessions", "pi", "oh-my-pi"]
+
+export const IMPORT_FORMATS: readonly string[] = ["auto", ...CORE_FORMATS, ...formats.map(({ format }) => format)]
+
+export interface ImportedOne extends ImportResult {
+  /** False: the session had been imported before, and nothing was written. */
+  readonly added: boolean
+}
+
+type Source = AsyncIterable<Uint8Array | string> | (() => AsyncIterable<Uint8Array | string>)
+
+/** `from`: one of {@link IMPORT_FORMATS}. For a file of no known format the error names each of them, with the reason. */
+export async function importOne(
+  sessions: Sessions,
+  source: Source,
+  from: string,
+  { beside, ...o }: Omit<ImportOptions, "from"> & { readonly beside?: Beside },
+): Promise<ImportedOne> {
+  if (from !== "auto" && isCoreFormat(from)) return added(await sessions.import(source, { ...o, from }))
+  const again = typeof source === "function" ? source : await kept(source)
+  const wanted = from === "auto" ? formats : formats.filter(({ format }) => format === from)
+  if (wanted.length === 0)
+    throw new UsageError(`--from must be one of ${IMPORT_FORMATS.join(", ")}, not ${JSON.stringify(from)}.`)
+  if (from === "auto") {
+    const start = await startOf(again)
+    const identity = identifyLog(start.split("\n"))
+    if (identity.kind !== "foreign") return added(await sessions.import(again, o))
+    const found = identify(start, wanted)
+    if (found.format === undefined) {
+      const tried = found.rejected.map(({ format, reason }) => `${format}: it ${reason}`)
+      const message = `The file is in none of the known formats. ${[`${CORE_FORMATS.join(", ")}: ${identity.reason}`, ...tried].join("; ")}.`
+      throw new SessionError("not_a_session", message)
+    }
+    return await importFile(sessions, again, { ...o, from: found.format, ...(beside === undefined ? {} : { beside }) })
+  }
+  return await importFile(sessions, again, { ...o, from: wanted, ...(beside === undefined ? {} : { beside }) })
+}
+
+type Beside = (name: string) => Chunks | undefined
+
+function isCoreFormat(name: string): name is ImportFormat {
+  return CORE_FORMATS.includes(name as ImportFormat)
+}
+
+function added(result: ImportResult): ImportedOne {
+  return { ...result, added: true }
+}
+
+/** Keeps a source that can be read only once in memory. */
+async function kept(source: AsyncIterable<Uint8Array | string>): Promise<() => AsyncIterable<Uint8Array | string>> {
+  const chunks: (Uint8Array | string)[] = []
+  for await (const chunk of source) chunks.push(typeof chunk === "string" ? chunk : chunk.slice())
+  return async function* () {
+    yield* chunks
+  }
+}
+
+/** As much as identifies a file. */
+const START_UNITS = 65_536
+
+async function startOf(source: () => AsyncIterable<Uint8Array | string>): Promise<string> {
+  const decoder = new TextDecoder()
+  let start = ""
+  for await (const chunk of source()) {
+    start += typeof chunk === "string" ? chunk : decoder.decode(chunk, { stream: true })
+    if (start.length >= START_UNITS) break
+  }
+  return start
+}
