@@ -7,6 +7,8 @@ export const crash = killing("fs", "test:crash", 200, /^acknowledged [1-9]\d*, l
 export const sqliteCrash = killing("sqlite", "test:sqlite-crash", 20, /^acknowledged [1-9]\d*, lost 0, doubled 0$/m)
 const SOUND = /^killed [1-9]\d* of \d+ rounds, without backup 0, half written 0$/m
 export const checkpointsCrash = killing("checkpoints", "test:checkpoints-crash", 24, SOUND)
+const ALL_THERE = /^killed [1-9]\d* of \d+ processes, lost 0, damaged 0$/m
+export const recallCrash = killing("recall", "test:recall-crash", 24, ALL_THERE)
 
 /** `rounds` are enough to interrupt each operation several times; the script with `--rounds N` runs more. */
 function killing(what, script, rounds, whole) {

@@ -2,7 +2,7 @@ import { absent, olderNodes } from "../lib/runtimes.mjs"
 import { benchmarks } from "./benchmarks.mjs"
 import { browser, browserCrash, page } from "./browsers.mjs"
 import { buildCheck, packedChecks, scriptCheck } from "./checks.mjs"
-import { checkpointsCrash, crash, sqliteCrash } from "./crash.mjs"
+import { checkpointsCrash, crash, recallCrash, sqliteCrash } from "./crash.mjs"
 import { entries, olderEntries, processes } from "./entries.mjs"
 import { browserAgent } from "./examples.mjs"
 import { fuzz, fuzzPostgres } from "./fuzz.mjs"
@@ -53,6 +53,7 @@ export const steps = [
   crash,
   sqliteCrash,
   checkpointsCrash,
+  recallCrash,
   fuzz,
   fuzzPostgres,
   linear("files"),

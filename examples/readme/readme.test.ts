@@ -1,4 +1,4 @@
-/** Runs the code examples of README.md, docs/compaction.md, of the search and of the prompt history. */
+/** Runs the code examples of README.md and of some documents of packages. */
 import { spawnSync } from "node:child_process"
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -6,9 +6,15 @@ import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { expect, test } from "vitest"
 
-const TEXTS = ["README.md", "docs/compaction.md", "docs/search.md", "packages/search/README.md", "docs/history.md"].map(
-  (path) => readFileSync(new URL(`../../${path}`, import.meta.url), "utf8"),
-)
+const TEXTS = [
+  "README.md",
+  "docs/compaction.md",
+  "docs/search.md",
+  "packages/search/README.md",
+  "docs/history.md",
+  "docs/recall.md",
+  "packages/recall/README.md",
+].map((path) => readFileSync(new URL(`../../${path}`, import.meta.url), "utf8"))
 /** The examples run in this package to find its dependencies. */
 const HERE = fileURLToPath(new URL(".", import.meta.url))
 const FLAGS =
@@ -25,6 +31,9 @@ const PRINTS: Readonly<Record<string, RegExp>> = {
   "# @sessions/search": /^\w{26} user \S+Z Where is the \[deploy\] \[key\]\?\n$/,
   "Record and recall prompts": /^20 now run them\n20 fix the tests\n\/project fix the tests\n$/,
   "Keep secrets out": /^deploy with \[key\]\n$/,
+  Extraction: /^few_messages\n1\ntrue\n$/,
+  Consolidation: /^few_sessions\n\[ 'MEMORY\.md', 'deploy\.md' \]\n$/,
+  "# @sessions/recall": /^$/,
 }
 
 /** Examples that need a server or a browser; the tests of `@sessions/s3` and `@sessions/idb` run them. */

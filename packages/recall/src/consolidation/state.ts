@@ -1,0 +1,37 @@
+/** The time of the last consolidation, in a file of its own. */
+import { type CallOptions, hasStorageCode } from "@sessions/core/storage"
+import { CONSOLIDATION_FILES } from "../files/names.ts"
+import type { MemoryFiles } from "../files/types.ts"
+
+const NAME = CONSOLIDATION_FILES.state
+
+/** Milliseconds since the epoch; undefined if there was none, or if the file is damaged: then it is due. */
+export async function lastConsolidation(files: MemoryFiles, o: CallOptions): Promise<number | undefined> {
+  const file = await files.read(NAME, o)
+  const { last_consolidated_at: seconds } = parse(file?.text)
+  return typeof seconds === "number" && Number.isFinite(seconds) ? seconds * 1_000 : undefined
+}
+
+/** Fields of other programs are kept. */
+export async function writeState(files: MemoryFiles, ms: number, o: CallOptions): Promise<void> {
+  for (;;) {
+    const file = await files.read(NAME, o)
+    const state = { ...parse(file?.text), last_consolidated_at: Math.floor(ms / 1_000), lock_etag: null }
+    try {
+      await files.write(NAME, `${JSON.stringify(state)}\n`, { ...o, expect: file?.version ?? null })
+      return
+    } catch (error) {
+      // A person has changed the file since it was read.
+      if (!hasStorageCode(error, "conflict")) throw error
+    }
+  }
+}
+
+function parse(text = ""): Readonly<Record<string, unknown>> {
+  try {
+    const value: unknown = JSON.parse(text)
+    return typeof value === "object" && value !== null && !Array.isArray(value) ? { ...value } : {}
+  } catch {
+    return {}
+  }
+}

@@ -1,0 +1,2 @@
+/** Memory files in a folder, on Node, Bun and Deno. */
+export { createFolderMemory } from "./folder.ts"
