@@ -2,5 +2,6 @@
 import type { Format } from "./base/format.ts"
 import { claudeCode } from "./claude-code/index.ts"
 import { codex } from "./codex/index.ts"
+import { copilot } from "./copilot/index.ts"
 
-export const formats: readonly Format[] = [claudeCode, codex]
+export const formats: readonly Format[] = [claudeCode, codex, copilot]
