@@ -52,7 +52,7 @@ export interface Command<O extends OptionSpecs = OptionSpecs> {
   readonly name: string
   /** One line for the overview. */
   readonly summary: string
-  /** Names of the arguments; a trailing `?` marks an optional one, a trailing `...` a last one that may be repeated. */
+  /** Names of the arguments; `...` after the last one means that it may be repeated, `?` at the end that it is optional. */
   readonly args: readonly string[]
   readonly options: O
   /** Further lines of the help. */

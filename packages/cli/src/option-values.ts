@@ -1,4 +1,4 @@
-/** Checks the values of options that take a number or one of several words. */
+/** Checks the values of options that take a number, one of several words, or an age. */
 import { UsageError } from "./errors.ts"
 
 /** A whole number from `min` to `max`; undefined if the option is missing. */
@@ -26,4 +26,16 @@ export function choiceOption<T extends string, F extends T | undefined>(
   const found = choices.find((choice) => choice === text)
   if (found !== undefined) return found
   throw new UsageError(`--${name} must be one of ${choices.join(", ")}, not ${JSON.stringify(text)}.`)
+}
+
+const HOUR_MS = 3_600_000
+const UNITS: Readonly<Record<string, number>> = { h: HOUR_MS, d: 24 * HOUR_MS, w: 7 * 24 * HOUR_MS }
+
+/** An age such as 12h, 30d or 8w, in milliseconds; undefined if the option is missing. */
+export function ageOption(name: string, text: string | undefined): number | undefined {
+  if (text === undefined) return undefined
+  const [, count, unit = ""] = /^(\d{1,5})([hdw])$/.exec(text) ?? []
+  const ms = UNITS[unit]
+  if (ms !== undefined) return Number(count) * ms
+  throw new UsageError(`--${name} must be an age such as 12h, 30d or 8w, not ${JSON.stringify(text)}.`)
 }

@@ -1,5 +1,5 @@
 /**
- * The prompts that people typed, over all sessions, for arrow-up and search. This entry runs everywhere; `/sqlite` and `/idb` keep a
+ * The prompts that people typed, over all sessions, for arrow-up and search. This entry runs everywhere; `/sqlite` and `/indexeddb` keep a
  * history in a file and in a page.
  */
 export { createMemoryHistory } from "./memory.ts"

@@ -1,8 +1,8 @@
 import type { Rewound } from "@sessions/checkpoints"
 import { checkpointsOf, rootOf } from "../checkpoints.ts"
 import { type Command, defineCommand } from "../command.ts"
+import { confirmed } from "../confirm.ts"
 import { CommandError, EXIT_FAILED, UsageError } from "../errors.ts"
-import type { Io } from "../io.ts"
 import { formatCount } from "../output/format.ts"
 import { type Line, styled, writeLines } from "../output/lines.ts"
 
@@ -40,7 +40,7 @@ export const rewind: Command = defineCommand({
         const planned = await checkpoints.rewind(target, { ...options, dryRun: true })
         if (isDry) return { json: toJson(id, root, planned), text: () => lines(planned, root, true) }
         await writeLines(io.stdout, lines(planned, root, true), io.env)
-        if (!(await confirmed(io))) throw new CommandError("nothing was changed.")
+        if (!(await confirmed(io, "Rewind these files?"))) throw new CommandError("nothing was changed.")
       }
       const done = await checkpoints.rewind(target, options)
       return {
@@ -71,14 +71,4 @@ function* lines(
   for (const { path, error } of failed) yield [styled("red", "failed"), ` ${path}: ${error.message}`]
   yield `${formatCount(unchanged.length, "file")} of ${root} unchanged`
   if (undo !== undefined) yield `undo: sessions rewind with ${undo}`
-}
-
-async function confirmed(io: Io): Promise<boolean> {
-  await io.stdout.write("Rewind these files? [y/N] ")
-  let answer = ""
-  for await (const chunk of io.stdin) {
-    answer += typeof chunk === "string" ? chunk : new TextDecoder().decode(chunk)
-    if (answer.includes("\n")) break
-  }
-  return /^\s*y(?:es)?\s*$/i.test(answer.split("\n")[0] ?? "")
 }

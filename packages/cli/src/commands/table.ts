@@ -10,6 +10,7 @@ import { exportCommand } from "./export.ts"
 import { fork } from "./fork.ts"
 import { grep } from "./grep.ts"
 import { handoff } from "./handoff.ts"
+import { history } from "./history.ts"
 import { importCommand } from "./import.ts"
 import { label } from "./label.ts"
 import { list } from "./list.ts"
@@ -31,6 +32,7 @@ export const COMMANDS: readonly Command[] = [
   handoff,
   list,
   grep,
+  history,
   show,
   context,
   tree,

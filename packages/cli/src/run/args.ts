@@ -81,7 +81,7 @@ function checkCount(command: Command, given: readonly string[]): void {
       `${command.name} needs ${needed.slice(given.length).join(" and ").replace("...", "")}; ${help}`,
     )
   }
-  if (given.length > command.args.length && command.args.at(-1)?.endsWith("...") !== true) {
+  if (given.length > command.args.length && !/\.\.\.\??$/.test(command.args.at(-1) ?? "")) {
     throw new UsageError(
       `unexpected argument ${JSON.stringify(given[command.args.length])} of ${command.name}; ${help}`,
     )

@@ -1,4 +1,8 @@
-import { expect, test } from "vitest"
+import { mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { createSqliteHistory } from "@sessions/history/sqlite"
+import { afterAll, beforeAll, expect, test } from "vitest"
 import { createCli } from "../../test/harness.ts"
 import { COMMANDS } from "../commands/table.ts"
 
@@ -29,6 +33,17 @@ const LOG = [
   `{"type":"message","id":"${ATTACK}"`,
 ]
 
+/** A prompt history with the attack. */
+const folder = mkdtempSync(join(tmpdir(), "sessions-cli-hostile-"))
+const file = join(folder, "history.db")
+
+beforeAll(async () => {
+  const history = createSqliteHistory({ path: file })
+  history.add(`prompt${ATTACK}`, { cwd: `/p${ATTACK}` })
+  await history.close()
+})
+afterAll(() => rmSync(folder, { recursive: true }))
+
 const RUNS: Readonly<Record<string, readonly (readonly string[])[]>> = {
   import: [["-"]],
   export: [["h"], ["h", "--format", "markdown"], ["h", "--self-contained"]],
@@ -39,6 +54,12 @@ const RUNS: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ["one", "--no-index"],
     [ATTACK, "title", "--no-index"],
     ["one", "--no-index", "--role", ATTACK, "--cwd", ATTACK],
+  ],
+  history: [
+    ["--file", file],
+    ["--file", file, `prompt${ATTACK}`],
+    ["--file", file, "absent"],
+    ["--file", `${file}${ATTACK}`],
   ],
   show: [["h"], ["h", "--last", "100"]],
   context: [["h"], ["h", "--full"], ["h", "--window", "1000", "--prune"]],

@@ -1,4 +1,4 @@
-import { createIndexedDbHistory } from "@sessions/history/idb"
+import { createIndexedDbHistory } from "@sessions/history/indexeddb"
 import { historyCases, storedHistoryCases } from "./cases.ts"
 import { newDatabase } from "./databases.ts"
 

@@ -1,5 +1,5 @@
 /** On IndexedDB in memory. */
-import { createIndexedDbHistory } from "@sessions/history/idb"
+import { createIndexedDbHistory } from "@sessions/history/indexeddb"
 import * as fake from "fake-indexeddb"
 import { historyCases, storedHistoryCases } from "./cases.ts"
 import { newDatabase } from "./databases.ts"
