@@ -88,6 +88,19 @@ test("a log whose folder stands still is read without listing its parts or readi
   }
 })
 
+test("a log that was copied in without its identity is identified once for each read, however many parts it has", async () => {
+  const opens = async (lines: number): Promise<number> => {
+    const root = await filled(lines)
+    fs.rmSync(join(root, "a", "log.id"))
+    makeOld(root)
+    const opened = openAt(root, PART)
+    const calls = countCalls(opened)
+    expect(await linesOf(opened.storage, "a")).toEqual(linesTo(lines, 1_000))
+    return calls.filter((call) => call === `open ${join(root, "a", "log.id")}`).length
+  }
+  expect(await opens(212)).toBe(await opens(60))
+})
+
 test.each<readonly [string, (other: SessionStorage, root: string) => Promise<readonly string[]>]>([
   [
     "grows",

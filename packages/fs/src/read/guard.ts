@@ -1,6 +1,7 @@
 /** Detects that a log was deleted or replaced while it is being read. */
 import { StorageError } from "@sessions/core/storage"
 import type { Deps } from "../deps.ts"
+import { below, FIRST_PART } from "../disk/layout.ts"
 import { readIdentity } from "../log/identity.ts"
 import { isOldEnough, isSameFile, statIdentity } from "../log/stat-cache.ts"
 import type { LogView } from "../log/view.ts"
@@ -8,7 +9,7 @@ import type { LogView } from "../log/view.ts"
 export interface LogGuard {
   /**
    * Returns the folder that holds the log; throws `conflict` if it is not the log that the reader began with. One `lstat` if the
-   * identity file is the same as before.
+   * identity file is the same as before; without that file two, if the first part is the same.
    */
   check(): string
   /** The same, with the log as its files are now. */
@@ -33,7 +34,7 @@ export function createGuard(deps: Deps, session: string, view: LogView): LogGuar
   return {
     check() {
       const checkedAt = Date.now()
-      const now = statIdentity(files, folder)
+      const now = statIdentity(files, folder) ?? files.lstat(below(folder, FIRST_PART))
       if (now !== undefined && identity !== undefined && isSameFile(now, identity) && isOldEnough(identity, at))
         return folder
       if (readIdentity(files, folder)?.log !== view.log) return reload().folder
