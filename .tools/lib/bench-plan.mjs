@@ -5,6 +5,7 @@ export const groups = [
   "resume",
   "list",
   "checkpoints",
+  "search",
   "stalls",
   "compaction",
   "curves",

@@ -33,6 +33,7 @@ const groups: Readonly<Record<string, Group>> = {
   stalls: async (quick) => (await import("./files/stalls.ts")).stallScenarios(quick),
   list: async (quick) => (await import("./files/list.ts")).listScenarios(quick),
   checkpoints: async (quick) => (await import("./files/checkpoints.ts")).checkpointsScenarios(quick),
+  search: async (quick) => (await import("./search/index.ts")).searchScenarios(quick),
   compaction: async (quick) => (await import("./compaction.ts")).compactionScenarios(quick),
   curves: async (quick) => (await import("./files/curves.ts")).curveScenarios(quick),
   peers: async (quick) => (await import("./peers/index.ts")).peerScenarios(quick),

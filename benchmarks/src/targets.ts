@@ -135,6 +135,18 @@ export const targets: readonly Target[] = [
     checks: [{ label: "30 ms or less", holds: ({ value }) => value <= 30 }],
     bound: "It also reads the heads of 100 snapshots, and puts a blob and a document, each synced to the disk.",
   },
+  ...["files", "sqlite"].map(
+    (kind): Target => ({
+      id: `search.${kind}`,
+      what: "catching up with one new message in 10,000 sessions of 10 messages, when the session is known; beside it searches",
+      options: `${kind === "files" ? files : sqlite}, createSqliteIndex({ folder })`,
+      checks: [
+        { label: "20 ms or less", holds: ({ value }) => value <= 20 },
+        most("ownMs", 50, "ms at most with the search"),
+        most("commonMs", 50, "ms at most for words of every message"),
+      ],
+    }),
+  ),
   {
     id: "compaction.100k",
     what: "cut point and preparation over 100,000 messages of 200 bytes",

@@ -5,11 +5,16 @@ import type { EndpointSettings } from "../agent/endpoint.ts"
 import { createContext } from "./context.ts"
 import { createListing, type Listing } from "./listing.ts"
 import { loadEndpoint, saveEndpoint } from "./settings.ts"
+import { createFinding, type Finding } from "./search.ts"
 import { createShownSession, type ShownSession } from "./shown-session.ts"
 import { createStore, type Store } from "./state.ts"
 import { createTurns, type Turns } from "./turns.ts"
 
-export interface App extends Omit<Listing, "changed">, Pick<ShownSession, "show" | "view" | "goTo" | "settle">, Turns {
+export interface App
+  extends Omit<Listing, "changed">,
+    Pick<ShownSession, "show" | "view" | "goTo" | "settle">,
+    Turns,
+    Finding {
   readonly store: Store
   /** Asks the browser not to clear the stored sessions. */
   readonly persist: () => Promise<void>
@@ -23,6 +28,7 @@ export function createApp(openId: string | undefined): App {
   const store = createStore({
     sessions: undefined,
     more: false,
+    found: undefined,
     openId,
     conversation: undefined,
     turns: new Map(),
@@ -41,6 +47,7 @@ export function createApp(openId: string | undefined): App {
   }
   const shown = createShownSession(context, () => void refresh())
   const turns = createTurns(context, shown, { ...listing, changed })
+  const finding = createFinding(context, shown)
 
   async function updateEstimate(): Promise<void> {
     store.set({ estimate: await storage.estimate(), persisted: await storage.persisted() })
@@ -50,6 +57,7 @@ export function createApp(openId: string | undefined): App {
     store,
     ...listing,
     ...turns,
+    ...finding,
     refresh,
     show: shown.show,
     view: shown.view,

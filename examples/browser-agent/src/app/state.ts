@@ -1,16 +1,26 @@
 /** The state of the page. Actions change it, views draw it. */
 import type { SessionInfo } from "@sessions/core"
 import type { StorageEstimate } from "@sessions/idb"
+import type { SearchHit } from "@sessions/search"
 import type { EndpointSettings } from "../agent/endpoint.ts"
 import type { Activity } from "../agent/turn.ts"
 import type { Conversation } from "../sessions/conversation.ts"
 import type { Notice } from "./notices.ts"
+
+/** What a search over all sessions has found. */
+export interface Found {
+  readonly hits: readonly SearchHit[]
+  /** Whether there are more than the shown hits. */
+  readonly more: boolean
+}
 
 export interface State {
   /** Undefined until the first list is there. */
   readonly sessions: readonly SessionInfo[] | undefined
   /** Whether there are more than the listed ones. */
   readonly more: boolean
+  /** Undefined without a search. */
+  readonly found: Found | undefined
   /** The shown session; undefined for a new one, which is created with its first message. */
   readonly openId: string | undefined
   readonly conversation: Conversation | undefined

@@ -31,13 +31,10 @@ export function createPage(app: App): HTMLElement {
   const header = createHeader(app, { sessions: left.opener, branches: right.opener })
   const bar = createContextBar(app)
   const notice = createNotice(app)
-  const sidebar = createSidebar(app, { onChosen: left.close, openModel: () => openModelDialog(app) })
+  const sidebar = createSidebar(app, { onChosen: left.close, goToLine, openModel: () => openModelDialog(app) })
   const outline = createOutline(app, (line) => {
     right.close()
-    const element = document.querySelector(`#line-${CSS.escape(line)}`)
-    if (!(element instanceof HTMLElement)) return
-    element.scrollIntoView({ block: "center" })
-    element.focus({ preventScroll: true })
+    goToLine(line)
   })
   const main = h("main", {}, header.element, bar.element, notice.element, chat.element, composer.element)
   const views = [header, bar, notice, chat, composer, sidebar, outline]
@@ -49,4 +46,11 @@ export function createPage(app: App): HTMLElement {
   // On a touch screen the focus would open the keyboard over the page.
   if (matchMedia("(hover: hover)").matches) queueMicrotask(() => composer.focus())
   return h("div", { class: "page" }, sidebar.element, main, outline.element, createDropZone(app))
+}
+
+function goToLine(line: string): void {
+  const element = document.querySelector(`#line-${CSS.escape(line)}`)
+  if (!(element instanceof HTMLElement)) return
+  element.scrollIntoView({ block: "center" })
+  element.focus({ preventScroll: true })
 }

@@ -5,11 +5,15 @@ import type { State } from "../app/state.ts"
 import { button } from "./buttons.ts"
 import { h, reconcile } from "./dom.ts"
 import { ago, count, exactly } from "./format.ts"
+import { createSearchBox } from "./search.ts"
 import { createStorageView } from "./storage.ts"
 import type { View } from "./view.ts"
 
 /** The list of sessions, newest first; below it the model and the storage. */
-export function createSidebar(app: App, o: { readonly onChosen: () => void; readonly openModel: () => void }): View {
+export function createSidebar(
+  app: App,
+  o: { readonly onChosen: () => void; readonly goToLine: (line: string) => void; readonly openModel: () => void },
+): View {
   const list = h("ul", { class: "sessions", "aria-label": "Sessions", onkeydown: moveFocus })
   const more = button(undefined, "Show more", () => void app.showMore(), { class: "quiet more" })
   const empty = h("p", { class: "hint" }, "Sessions stay here, in this browser.")
@@ -27,6 +31,10 @@ export function createSidebar(app: App, o: { readonly onChosen: () => void; read
     void importAndShow(app, files)
   })
   const storage = createStorageView(app)
+  const search = createSearchBox(app, (line) => {
+    o.onChosen()
+    o.goToLine(line)
+  })
   const model = button("model", "Model", o.openModel, { class: "quiet wide" })
   const choose = (id: string | undefined): void => {
     app.store.set({ notice: undefined })
@@ -43,7 +51,7 @@ export function createSidebar(app: App, o: { readonly onChosen: () => void; read
       button("load", "Import", () => picker.click(), { class: "plain", label: "Import a .jsonl file" }),
     ),
     picker,
-    h("div", { class: "scroll" }, list, empty, more),
+    h("div", { class: "scroll" }, search.element, list, empty, more),
     h("footer", {}, model, storage.element),
   )
 
@@ -58,8 +66,11 @@ export function createSidebar(app: App, o: { readonly onChosen: () => void; read
           make: (item) => itemElement(item, choose),
         },
       )
-      empty.hidden = state.sessions === undefined || state.sessions.length > 0
-      more.hidden = !state.more
+      const searching = state.found !== undefined
+      search.update(state)
+      list.hidden = searching
+      empty.hidden = searching || state.sessions === undefined || state.sessions.length > 0
+      more.hidden = searching || !state.more
       const name = state.endpoint?.model ?? "stand-in"
       model.lastElementChild?.replaceChildren("Model: ", h("b", {}, name))
       model.setAttribute("aria-label", `Model: ${name}`)
