@@ -24,7 +24,7 @@ import { readLines } from "./read/reader.ts"
 import { isAnythingLeft, removeSession } from "./write/remove.ts"
 import { replaceLog } from "./write/replace.ts"
 import { rewriteFailed, syncSession } from "./write/sync.ts"
-import { toHeadInfo } from "./log/view.ts"
+import { firstLineOf, toHeadInfo } from "./log/view.ts"
 import { createWriters } from "./write/writers.ts"
 
 export interface FileStorageOptions {
@@ -107,7 +107,7 @@ export function createFileStorage(o: FileStorageOptions): SessionStorage {
       return writers.get(session).append(lines, options)
     },
 
-    head(session) {
+    head(session, { first }) {
       root.use()
       sweep.start()
       const view = deps.view(session)
@@ -115,7 +115,8 @@ export function createFileStorage(o: FileStorageOptions): SessionStorage {
       const info =
         pendingInfo(session, view.log, view.next) ??
         infoIn(view.metadata ?? readMetadata(deps.files, view.folder), view.log, view.next)
-      return { ...toHeadInfo(view), ...(info === undefined ? {} : { info }) }
+      const line = first === true ? firstLineOf(files, decodeLines, view) : undefined
+      return { ...toHeadInfo(view), ...(info && { info }), ...(line !== undefined && { first: line }) }
     },
 
     read(session, range, { signal }) {

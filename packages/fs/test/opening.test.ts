@@ -38,7 +38,7 @@ describe("opening a compacted session of several parts and its context", () => {
       expect(count("readdir")).toBe(0)
       expect(count("open")).toBe(3)
       // One of them looks at the root, once per storage object.
-      expect(count("lstat", "fstat")).toBeLessThanOrEqual(22)
+      expect(count("lstat", "fstat")).toBeLessThanOrEqual(17)
     } finally {
       vi.restoreAllMocks()
     }

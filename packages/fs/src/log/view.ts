@@ -6,10 +6,11 @@ import { dirname } from "node:path"
 import { type HeadInfo, type Seq, StorageError } from "@sessions/core/storage"
 import { isMissing } from "../disk/errors.ts"
 import type { Files } from "../disk/files.ts"
-import { isFolderOrNothing } from "../disk/small-files.ts"
+import { isFolderOrNothing, readStart } from "../disk/small-files.ts"
+import type { DecodeLines } from "./decode.ts"
 import { type Identity, readIdentity } from "./identity.ts"
 import { lastPartOf, type Metadata, readMetadata } from "./metadata.ts"
-import { below, parsePartName, type PartName, type SessionPaths, toIndexName } from "../disk/layout.ts"
+import { below, FIRST_PART, parsePartName, type PartName, type SessionPaths, toIndexName } from "../disk/layout.ts"
 import { saveIndex } from "./sparse-index.ts"
 import {
   closedParts,
@@ -22,7 +23,7 @@ import {
   type Stamp,
   withFile,
 } from "./parts.ts"
-import { isUnchanged, statFolder, type FolderStat } from "./stat-cache.ts"
+import { isSameFile, isUnchanged, statFolder, statIdentity, type FolderStat } from "./stat-cache.ts"
 
 export interface LogView extends Identity {
   readonly folder: string
@@ -68,6 +69,22 @@ export function toHeadInfo(view: LogView): Omit<HeadInfo, "info"> {
     ...(view.torn > 0 ? { torn: view.torn } : {}),
   }
 }
+
+/**
+ * The first line of a log that was just looked at, for the caller who reads it next. Undefined if it is longer than 4 KB or not UTF-8, and if
+ * the folder may have another log by now: then a read of the line reports what there is.
+ */
+export function firstLineOf(files: Files, decodeLines: DecodeLines, view: LogView): string | undefined {
+  const bytes = readStart(files, below(view.folder, FIRST_PART), FIRST_BYTES)
+  const end = bytes?.indexOf(LF) ?? -1
+  const line = end < 0 ? undefined : decodeLines((bytes as Buffer).subarray(0, end))?.[0]
+  const identity = statIdentity(files, view.folder)
+  const isSame = identity !== undefined && view.stat.identity !== undefined && isSameFile(identity, view.stat.identity)
+  return isSame ? line : undefined
+}
+
+const FIRST_BYTES = 4_096
+const LF = 10
 
 /** Writes the missing indexes of ended parts: of a log that was copied in, or whose writer crashed. */
 export function saveMissingIndexes(files: Files, view: LogView): void {
