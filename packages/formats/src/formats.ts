@@ -3,5 +3,6 @@ import type { Format } from "./base/format.ts"
 import { claudeCode } from "./claude-code/index.ts"
 import { codex } from "./codex/index.ts"
 import { copilot } from "./copilot/index.ts"
+import { gemini } from "./gemini/index.ts"
 
-export const formats: readonly Format[] = [claudeCode, codex, copilot]
+export const formats: readonly Format[] = [claudeCode, codex, copilot, gemini]

@@ -1,0 +1,241 @@
+/** The rules of Gemini CLI's chats. Files are made by hand; with `GEMINI_CORE`, the folder of `@google/gemini-cli-core`, its loader judges. */
+import { mkdtemp, rm, writeFile } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { pathToFileURL } from "node:url"
+import type { Entry, Session } from "@sessions/core"
+import { expect, test } from "vitest"
+import { encode } from "../src/gemini/codec.ts"
+import { gemini } from "../src/gemini/index.ts"
+import { fixture, hasFixtures, testFixtures } from "./fixtures.ts"
+import { importText, recordsOf, testLaws } from "./laws.ts"
+import { restored } from "./restored.ts"
+
+const lines = (...records: readonly object[]) => records.map((record) => `${JSON.stringify(record)}\n`).join("")
+const header = {
+  sessionId: "s1",
+  projectHash: "p",
+  startTime: "2026-11-22T11:00:00.000Z",
+  lastUpdated: "x",
+  kind: "main",
+}
+const time = (n: number) => ({ timestamp: new Date(Date.UTC(2026, 10, 22, 11, 1, n)).toISOString() })
+const user = (id: string, text: string) => ({ id, ...time(1), type: "user", content: [{ text }] })
+const model = (id: string, content: unknown, more: object = {}) => ({
+  id,
+  ...time(2),
+  type: "gemini",
+  content,
+  thoughts: [],
+  tokens: { input: 10, output: 5, cached: 4, thoughts: 3, tool: 0, total: 18 },
+  model: "gemini-3-pro",
+  ...more,
+})
+const response = (id: string, output: string) => ({ functionResponse: { id, name: "ls", response: { output } } })
+const call = (id: string, result: unknown, status = "success") => ({
+  id,
+  name: "ls",
+  args: { path: "." },
+  result,
+  status,
+  ...time(3),
+})
+
+const tools = lines(
+  header,
+  user("u0", "<session_context>\nfiles"),
+  user("u1", "list"),
+  model("g1", ""),
+  { $set: { lastUpdated: "y" } },
+  model("g1", "", { toolCalls: [call("c1", [response("c1", "a.ts")]), call("c2", [response("c2", "no")], "error")] }),
+  { id: "u2", ...time(4), type: "user", content: [response("c1", "a.ts"), response("c2", "no")] },
+  model("g2", "Done.", { thoughts: [{ subject: "Files", description: "There is one.", ...time(4) }] }),
+  { id: "i1", ...time(5), type: "info", content: "Saved." },
+  { $set: { summary: "List files" } },
+)
+const parts = lines(
+  header,
+  {
+    ...user("u1", "look"),
+    content: ["look", { inlineData: { mimeType: "image/png", data: "AAAA" } }, { fileData: { fileUri: "x" } }],
+  },
+  model(
+    "g1",
+    [{ text: "hm", thought: true }, { text: "ok" }, { functionCall: { name: "ls", args: {} }, thoughtSignature: "s" }],
+    {
+      toolCalls: [call("c1", "text")],
+    },
+  ),
+  { id: "u2", ...time(4), type: "user", content: [response("c9", "late"), { text: "and this" }] },
+)
+const rewound = lines(
+  header,
+  user("u1", "q1"),
+  model("g1", "a1"),
+  user("u2", "q2"),
+  model("g2", "a2"),
+  { $rewindTo: "u2" },
+  user("u2", "q2 again"),
+  model("g3", "a3"),
+)
+const replaced = lines(
+  header,
+  user("u1", "q1"),
+  model("g1", "a1"),
+  user("u2", "q2"),
+  { $set: { messages: [user("u1", "q1"), model("g1", "short"), user("u3", "q3")] } },
+  model("g3", "a3"),
+)
+const compressed = lines(
+  header,
+  user("u1", "q1"),
+  model("g1", "a1"),
+  { $set: { messages: [user("s", "SUMMARY")] } },
+  user("u2", "q2"),
+)
+const older = JSON.stringify(
+  { ...header, messages: [user("u1", "q1"), { ...model("g1", "a1"), thoughts: undefined }] },
+  undefined,
+  2,
+)
+
+const goldens = {
+  "a chat with tools": { text: tools },
+  "a chat with parts": { text: parts },
+  "a chat with a rewind": { text: rewound },
+  "a chat with other messages": { text: replaced },
+  "a compressed chat": { text: compressed },
+  "an older chat in one document": { text: older },
+  "a chat with unreadable lines": { text: `${lines(header, user("u1", "q1"))}oops\n{"id":"u2` },
+}
+testLaws(gemini, goldens)
+
+testFixtures(gemini)
+
+test.each([tools, parts, rewound, replaced, compressed])(
+  "every record can be restored from the log (%#)",
+  async (text) => {
+    const { entries } = await importText(gemini, { text })
+    expect(restored(entries, (entry) => [encode(entry), encode(entry)])).toEqual(recordsOf(text))
+  },
+)
+
+const contextOf = async (session: Session) =>
+  (await session.context({ repair: "none" })).messages.map(({ message }) => {
+    const texts = message.content.map((block) => ("text" in block ? block.text : block.type))
+    return `${message.role}: ${texts.join("|")}`
+  })
+const messagesOf = (entries: readonly Entry[]) =>
+  entries.flatMap((entry) => (entry.type === "message" ? [entry.message] : []))
+
+test("a record with an earlier id is the last version of that message, in its first place", async () => {
+  const { session, entries } = await importText(gemini, { text: tools })
+  expect(await contextOf(session)).toEqual([
+    "user: <session_context>\nfiles",
+    "user: list",
+    "assistant: toolCall|toolCall",
+    "toolResult: a.ts",
+    "toolResult: no",
+    "assistant: thinking|Done.",
+  ])
+  expect(messagesOf(entries)[2]).toMatchObject({
+    provider: "google",
+    model: "gemini-3-pro",
+    usage: { input: 6, output: 8, cacheRead: 4, totalTokens: 18 },
+  })
+  expect(messagesOf(entries).map(({ synthetic, isError }) => synthetic ?? isError)).toEqual([
+    true,
+    undefined,
+    undefined,
+    false,
+    true,
+    undefined,
+  ])
+  expect((await session.info()).title).toBe("List files")
+})
+
+test("responses that are in no call's record are results; those that are there stay aside", async () => {
+  const { session } = await importText(gemini, { text: parts })
+  expect(await contextOf(session)).toEqual([
+    "user: look|image|gemini:part",
+    "assistant: thinking|ok|toolCall",
+    "toolResult: text",
+    "toolResult: late",
+    "user: and this",
+  ])
+  const { entries } = await importText(gemini, { text: tools })
+  expect(entries.filter(({ customType }) => customType === "gemini/user")).toHaveLength(1)
+})
+
+test("a rewind removes the record that it names and all after it; for an unknown id all", async () => {
+  const { session } = await importText(gemini, { text: rewound })
+  expect(await contextOf(session)).toEqual(["user: q1", "assistant: a1", "user: q2 again", "assistant: a3"])
+  const all = lines(header, user("u1", "q1"), { $rewindTo: "gone" }, user("u2", "q2"))
+  expect(await contextOf((await importText(gemini, { text: all })).session)).toEqual(["user: q2"])
+})
+
+test("a new list of messages continues where it differs; with none in common the context starts anew", async () => {
+  expect(await contextOf((await importText(gemini, { text: replaced })).session)).toEqual([
+    "user: q1",
+    "assistant: short",
+    "user: q3",
+    "assistant: a3",
+  ])
+  const { session, entries } = await importText(gemini, { text: compressed })
+  expect(await contextOf(session)).toEqual(["user: SUMMARY", "user: q2"])
+  expect(entries.filter(({ type }) => type === "reset_boundary")).toHaveLength(1)
+})
+
+test("the file of a subagent is a session of that kind", async () => {
+  const { session } = await importText(gemini, { text: lines({ ...header, kind: "subagent" }, user("u1", "go")) })
+  expect(session.header.kind).toBe("subagent")
+})
+
+/** What the judge uses of Gemini CLI. */
+interface GeminiCore {
+  readonly loadConversationRecord: (path: string) => Promise<{ readonly messages: readonly unknown[] }>
+  readonly convertSessionToClientHistory: (messages: readonly unknown[]) => readonly {
+    readonly content: {
+      readonly role: string
+      readonly parts: readonly { readonly text?: string; readonly thought?: boolean }[]
+    }
+  }[]
+}
+
+const core = process.env["GEMINI_CORE"]
+if (core === undefined) console.info("Skipped: Gemini CLI's loader as the judge. GEMINI_CORE names no folder.")
+const captured = hasFixtures ? { captured: { text: fixture("gemini/captured-0.61.jsonl") } } : {}
+
+test.skipIf(core === undefined).each(Object.entries({ ...goldens, ...captured }))(
+  "%s has the messages that Gemini CLI loads",
+  async (_, { text }) => {
+    const module = async (path: string): Promise<GeminiCore> =>
+      (await import(/* @vite-ignore */ pathToFileURL(join(core as string, "dist/src", path)).href)) as GeminiCore
+    const folder = await mkdtemp(join(tmpdir(), "gemini-judge-"))
+    try {
+      const path = join(folder, "session.jsonl")
+      await writeFile(path, text)
+      const { loadConversationRecord } = await module("services/chatRecordingService.js")
+      const { convertSessionToClientHistory } = await module("utils/sessionUtils.js")
+      const { messages } = await loadConversationRecord(path)
+      const texts = convertSessionToClientHistory(messages).flatMap(({ content: { role, parts } }) =>
+        parts.flatMap(({ text: part, thought }) =>
+          part === undefined || thought === true ? [] : [`${role}: ${part}`],
+        ),
+      )
+      const { session } = await importText(gemini, { text })
+      const ours = (await session.context({ repair: "none" })).messages.flatMap(
+        ({ message: { role, synthetic, content } }) => {
+          if (role === "toolResult" || synthetic === true) return []
+          return content.flatMap((block) =>
+            block.type === "text" ? [`${role === "user" ? "user" : "model"}: ${block.text}`] : [],
+          )
+        },
+      )
+      expect(texts.length).toBeGreaterThan(0)
+      expect(ours).toEqual(texts)
+    } finally {
+      await rm(folder, { recursive: true, force: true })
+    }
+  },
+)
