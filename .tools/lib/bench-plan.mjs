@@ -8,6 +8,7 @@ export const groups = [
   "search",
   "stalls",
   "compaction",
+  "formats",
   "curves",
   "peers",
   "s3",

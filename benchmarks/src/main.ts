@@ -35,6 +35,7 @@ const groups: Readonly<Record<string, Group>> = {
   checkpoints: async (quick) => (await import("./files/checkpoints.ts")).checkpointsScenarios(quick),
   search: async (quick) => (await import("./search/index.ts")).searchScenarios(quick),
   compaction: async (quick) => (await import("./compaction.ts")).compactionScenarios(quick),
+  formats: async (quick) => (await import("./formats.ts")).formatScenarios(quick),
   curves: async (quick) => (await import("./files/curves.ts")).curveScenarios(quick),
   peers: async (quick) => (await import("./peers/index.ts")).peerScenarios(quick),
   s3: async (quick) => (await import("./s3/index.ts")).s3Scenarios(quick),

@@ -148,6 +148,22 @@ export const targets: readonly Target[] = [
     }),
   ),
   {
+    id: "formats.claude-code.read",
+    what: "the entries of a session file of Claude Code of 150 MB, as its importer yields them",
+    raw: "reads of 256 KB, finding line ends, JSON.parse",
+    options: "none",
+    checks: [ratio(0.5), most("peakMB", 200, "MB at most")],
+  },
+  {
+    id: "formats.claude-code.import",
+    what: "the import of the same file: two readings, the first of which measures the log",
+    raw: "the same loop, once",
+    options: "files, maxSessionBytes: 4e9",
+    checks: [most("peakMB", 200, "MB at most")],
+    bound:
+      "The file is read and parsed twice, and its log is encoded twice: nothing is written before its size is known.",
+  },
+  {
     id: "compaction.100k",
     what: "cut point and preparation over 100,000 messages of 200 bytes",
     raw: "adding up the lengths of their texts",

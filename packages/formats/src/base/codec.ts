@@ -82,21 +82,26 @@ export function difference(from: unknown, to: unknown, depth = 0): Patch | undef
 function fieldDifference(from: object, to: object, depth: number): Patch | undefined {
   let set: Record<string, unknown> | undefined
   let inside: Record<string, Patch> | undefined
-  let drop: string[] | undefined
+  let shared = 0
   for (const key of Object.keys(to)) {
     const value = (to as Fields)[key]
-    const patch = Object.hasOwn(from, key) ? difference((from as Fields)[key], value, depth + 1) : { value }
+    const other = (from as Fields)[key]
+    // Most fields are equal texts. JSON has no undefined, so an equal value is a field of both.
+    const isField = other === value || Object.hasOwn(from, key)
+    if (isField) shared++
+    const patch = isField ? difference(other, value, depth + 1) : { value }
     if (patch === undefined) continue
     if (Object.hasOwn(patch, "value")) define((set ??= {}), key, value)
     else define((inside ??= {}), key, patch)
   }
-  for (const key of Object.keys(from)) if (!Object.hasOwn(to, key)) (drop ??= []).push(key)
+  const keys = Object.keys(from)
+  const drop = shared === keys.length ? undefined : keys.filter((key) => !Object.hasOwn(to, key))
   if (set === undefined && inside === undefined && drop === undefined) return undefined
-  return {
-    ...(set === undefined ? {} : { set }),
-    ...(inside === undefined ? {} : { in: inside }),
-    ...(drop === undefined ? {} : { drop }),
-  }
+  const patch: { -readonly [K in keyof Patch]: Patch[K] } = {}
+  if (set !== undefined) patch.set = set
+  if (inside !== undefined) patch.in = inside
+  if (drop !== undefined) patch.drop = drop
+  return patch
 }
 
 export function patched(from: unknown, patch: Patch): unknown {

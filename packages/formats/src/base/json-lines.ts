@@ -22,7 +22,7 @@ export interface UnreadableLine {
 export const UNREADABLE = "unreadable_line"
 
 /**
- * The lines of a file, those of one piece at a time: a call of an async iterator for each line would cost as much as parsing it. A line
+ * The lines of a file, some at a time: a call of an async iterator for each line would cost as much as parsing it. A line
  * ends with LF; the last one need not, and is torn if it is no JSON. Blank lines are left out and reported once.
  */
 export async function* readJsonLines(
@@ -44,13 +44,16 @@ export async function* readJsonLines(
     lines.push(line)
   }
   for await (const piece of main) {
-    const lines: SourceLine[] = []
+    let lines: SourceLine[] = []
     let from = 0
     for (let end = piece.indexOf("\n"); end >= 0; end = piece.indexOf("\n", from)) {
       const rest = piece.slice(from, end)
       take(open.length === 0 ? rest : open.join("") + rest, false, lines)
       if (open.length > 0) open = []
       from = end + 1
+      if (lines.length < BATCH) continue
+      yield lines
+      lines = []
     }
     if (from < piece.length) open.push(piece.slice(from))
     if (lines.length > 0) yield lines
@@ -60,6 +63,9 @@ export async function* readJsonLines(
   if (blank > 0) note({ code: "unparsable_line", message: `${blank} blank lines of the file were left out.` })
   if (lines.length > 0) yield lines
 }
+
+/** A piece may be the whole file. */
+const BATCH = 256
 
 /** Undefined for a blank line. */
 function parseLine(text: string, at: number, isLast: boolean): SourceLine | undefined {

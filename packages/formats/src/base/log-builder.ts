@@ -109,12 +109,13 @@ export class LogBuilder {
     this.#timestamp = timestamp
     const id = this.#idOf(place, timestamp, seq)
     const parent = this.#parentOf(place, id)
-    const { type, ...rest } = payload
-    const entry = { type, id, parentId: parent?.id ?? null, seq, timestamp, ...rest } as Record<string, unknown>
+    const { type } = payload
+    const entry: Record<string, unknown> = { type, id, parentId: parent?.id ?? null, seq, timestamp }
+    for (const key of Object.keys(payload)) if (key !== "type") entry[key] = payload[key]
     const before = parent?.state ?? this.#start
     if (type === "compaction" || type === "reset_boundary") entry["state"] = before
     if (type === "compaction") this.#setSeq(entry, "firstKeptEntryId", "firstKeptSeq")
-    else if (rest["targetId"] !== undefined) this.#setSeq(entry, "targetId", "targetSeq")
+    else if (payload["targetId"] !== undefined) this.#setSeq(entry, "targetId", "targetSeq")
     else if (type === "leaf" && parent !== undefined) entry["targetSeq"] = parent.seq
     const { source } = place
     if (source !== undefined)

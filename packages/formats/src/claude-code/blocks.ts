@@ -130,9 +130,9 @@ export function usageOf(usage: unknown): Usage | undefined {
 
 export function apiUsageOf(usage: AssistantMessage["usage"]): Fields | undefined {
   if (usage === undefined) return undefined
-  return Object.fromEntries(
-    USAGE.flatMap(([ours, theirs]) => (usage[ours] === undefined ? [] : [[theirs, usage[ours]]])),
-  )
+  const found: Record<string, unknown> = {}
+  for (const [ours, theirs] of USAGE) if (usage[ours] !== undefined) found[theirs] = usage[ours]
+  return found
 }
 
 const USAGE = [

@@ -35,16 +35,18 @@ export async function* read({ main, beside }: ReadSource, { note }: ReadOptions)
       const header = await headerOfLines(first, beside)
       yield header
       reader = new Reader(header, note)
-      for (const line of first) yield* reader.take(line)
-    } else for (const line of lines) yield* reader.take(line)
+      for (const line of first) reader.take(line)
+    } else for (const line of lines) reader.take(line)
+    yield* reader.entries()
   }
   if (reader === undefined) {
     const header = await headerOfLines(first, beside)
     yield header
     reader = new Reader(header, note)
-    for (const line of first) yield* reader.take(line)
+    for (const line of first) reader.take(line)
   }
-  yield* reader.end()
+  reader.end()
+  yield* reader.entries()
 }
 
 /** A file begins with few lines that have no time. */
@@ -128,9 +130,12 @@ class Reader {
   readonly #tails = new Map<string, string>()
   /** The entry that a line is in, for lines that are not its first. */
   readonly #homes = new Map<string, string>()
+  /** The uuids of all lines. */
+  readonly #seen = new Set<string>()
   /** The chain of each line of a sidechain without an agent's id. */
   readonly #sidechains = new Map<string, string>()
   #leafUuid: string | undefined
+  #out: Entry[] = []
 
   constructor(header: Header, note: Note) {
     this.#log = new LogBuilder(header, note)
@@ -139,37 +144,47 @@ class Reader {
     this.#isSubagent = header.kind === "subagent"
   }
 
-  *take(line: SourceLine): Generator<Entry, void, undefined> {
+  /** The entries that are complete since the last call. */
+  entries(): readonly Entry[] {
+    const entries = this.#out
+    this.#out = []
+    return entries
+  }
+
+  take(line: SourceLine): void {
     if (line.value === undefined) {
       const held = this.#held.get(MAIN)
-      if (held === undefined) yield this.#log.addUnreadable(line)
+      if (held === undefined) this.#out.push(this.#log.addUnreadable(line))
       else held.others.push(line)
       return
     }
     const uuid = uuidOf(line)
+    const known = this.#seen.size
+    if (uuid !== undefined) this.#seen.add(uuid)
+    const isKnown = uuid !== undefined && this.#seen.size === known
     const chain = this.#chainOf(line, uuid)
     if ((chain === MAIN || this.#isSubagent) && isLeaf(line)) this.#leafUuid = uuid
-    yield* this.#releaseParent(line, chain)
+    this.#releaseParent(line, chain)
     const held = this.#held.get(chain)
     if (held !== undefined) {
-      if (this.#hold(held, line)) {
-        if (held.others.length >= MAX_OTHERS) yield* this.#release(chain)
+      if (!isKnown && this.#hold(held, line)) {
+        if (held.others.length >= MAX_OTHERS) this.#release(chain)
         return
       }
-      yield* this.#release(chain, isSummary(line) ? line : undefined)
+      this.#release(chain, isSummary(line) ? line : undefined)
       if (held.isBoundary && isSummary(line)) return
     }
-    if (uuid !== undefined && this.#isKnown(uuid)) yield this.#duplicate(line, uuid)
+    if (uuid !== undefined && isKnown) this.#out.push(this.#duplicate(line, uuid))
     else if (isAssistant(line) || isBoundary(line)) this.#held.set(chain, heldOf(line, uuid))
-    else yield* this.#single(line)
+    else this.#single(line)
   }
 
-  *end(): Generator<Entry, void, undefined> {
-    for (const chain of this.#held.keys()) yield* this.#release(chain)
+  end(): void {
+    for (const chain of this.#held.keys()) this.#release(chain)
     const leafUuid = this.#leafUuid
     const leafId = leafUuid === undefined ? null : (this.#tails.get(leafUuid) ?? leafUuid)
     const end = leafId === null ? undefined : this.#log.end(leafId)
-    if (end !== undefined) yield end
+    if (end !== undefined) this.#out.push(end)
   }
 
   #chainOf({ value }: JsonLine, uuid: string | undefined): string {
@@ -183,17 +198,16 @@ class Reader {
   }
 
   /** A line that continues a held one of another chain needs its entry. */
-  *#releaseParent({ value }: JsonLine, chain: string): Generator<Entry, void, undefined> {
+  #releaseParent({ value }: JsonLine, chain: string): void {
     if (this.#held.size < (this.#held.has(chain) ? 2 : 1)) return
     const parent = stringOf(value["parentUuid"])
     if (parent === undefined) return
-    for (const [other, { uuids }] of this.#held) if (other !== chain && uuids.has(parent)) yield* this.#release(other)
+    for (const [other, { uuids }] of this.#held) if (other !== chain && uuids.has(parent)) this.#release(other)
   }
 
   /** Whether the line belongs to the held ones, or does not end them. */
   #hold(held: Held, line: JsonLine): boolean {
     const uuid = uuidOf(line)
-    if (uuid !== undefined && this.#isKnown(uuid)) return false
     if (isAssistant(line)) {
       if (held.isBoundary || held.messageId === undefined || messageIdOf(line) !== held.messageId) return false
       holdLine(held, line, uuid)
@@ -211,20 +225,20 @@ class Reader {
     return true
   }
 
-  *#release(chain: string, summary?: JsonLine): Generator<Entry, void, undefined> {
+  #release(chain: string, summary?: JsonLine): void {
     const held = this.#held.get(chain)
     this.#held.delete(chain)
     if (held === undefined) return
-    if (!held.isBoundary) yield* this.#assistant(held)
-    else if (summary === undefined) yield* this.#single(held.lines[0] as JsonLine)
-    else yield* this.#compaction(held.lines[0] as JsonLine, summary)
+    if (!held.isBoundary) this.#assistant(held)
+    else if (summary === undefined) this.#single(held.lines[0] as JsonLine)
+    else this.#compaction(held.lines[0] as JsonLine, summary)
     for (const line of held.others) {
-      if (line.value === undefined) yield this.#log.addUnreadable(line)
-      else yield* this.#single(line)
+      if (line.value === undefined) this.#out.push(this.#log.addUnreadable(line))
+      else this.#single(line)
     }
   }
 
-  *#assistant({ lines, calls, results }: Held): Generator<Entry, void, undefined> {
+  #assistant({ lines, calls, results }: Held): void {
     const values = lines.map(({ value }) => value)
     const messages = values.map(({ message }) => message as Fields)
     const contents = messages.map(({ content }) => blocksOf(content))
@@ -233,14 +247,17 @@ class Reader {
     const model = isMade ? undefined : stringOf(last["model"])
     const usage = usageOf(last["usage"])
     const stopReason = stringOf(last["stop_reason"])
-    const message: AssistantMessage = {
+    const message: { -readonly [K in keyof AssistantMessage]: AssistantMessage[K] } = {
       role: "assistant",
       content: contents.flat(),
-      ...(model === undefined ? {} : { provider: "anthropic", model }),
-      ...(usage === undefined ? {} : { usage }),
-      ...(stopReason === undefined ? {} : { stopReason }),
-      ...(isMade ? { synthetic: true } : {}),
     }
+    if (model !== undefined) {
+      message.provider = "anthropic"
+      message.model = model
+    }
+    if (usage !== undefined) message.usage = usage
+    if (stopReason !== undefined) message.stopReason = stopReason
+    if (isMade) message.synthetic = true
     const isText = lines.length === 1 && typeof last["content"] === "string"
     const isPlain = contents.every((content, i) => content.length === 1 || i === contents.length - 1)
     const blocks = isPlain ? {} : { blocks: contents.map(({ length }) => length) }
@@ -261,12 +278,12 @@ class Reader {
       return sourceOf(at, values, encoded, isText || !isPlain ? (hint as Fields) : undefined)
     })
     this.#natives.set(entry, values.at(-1)?.["uuid"])
-    yield entry
+    this.#out.push(entry)
     let tail = entry.id
     for (const result of results) {
       for (const part of this.#user(result, calls, tail)) {
         tail = part.id
-        yield part
+        this.#out.push(part)
       }
     }
     for (const line of lines) {
@@ -321,7 +338,7 @@ class Reader {
     return entries
   }
 
-  *#compaction(boundary: JsonLine, summary: JsonLine): Generator<Entry, void, undefined> {
+  #compaction(boundary: JsonLine, summary: JsonLine): void {
     const { value } = boundary
     const logical = stringOf(value["logicalParentUuid"])
     const left = logical === undefined ? this.#log.leafId : this.#entryAfter(logical)
@@ -347,7 +364,7 @@ class Reader {
     }
     const entry = this.#add(payload, boundary, source, { parentId: isPrefix ? lastKept : oldLeaf })
     this.#natives.set(entry, uuidOf(summary))
-    yield entry
+    this.#out.push(entry)
     let tail = entry.id
     if (!isPrefix) {
       for (const { id, isKept } of kept.from) {
@@ -356,7 +373,7 @@ class Reader {
         const edited = this.#log.add(edit, { parentId: tail, timestamp: entry.timestamp, source: { at: [] } })
         this.#natives.set(edited, undefined)
         tail = edited.id
-        yield edited
+        this.#out.push(edited)
       }
     }
     for (const line of [boundary, summary]) {
@@ -368,9 +385,9 @@ class Reader {
   }
 
   /** A line that is an entry of its own. */
-  *#single(line: JsonLine): Generator<Entry, void, undefined> {
-    if (isUser(line)) yield* this.#user(line)
-    else yield this.#title(line) ?? this.#custom(line)
+  #single(line: JsonLine): void {
+    if (isUser(line)) this.#out.push(...this.#user(line))
+    else this.#out.push(this.#title(line) ?? this.#custom(line))
   }
 
   #title(line: JsonLine): Entry | undefined {
@@ -425,12 +442,6 @@ class Reader {
   /** The entry that continues a line. */
   #entryAfter(uuid: string): string {
     return this.#tails.get(uuid) ?? uuid
-  }
-
-  #isKnown(uuid: string): boolean {
-    if (this.#log.has(uuid) || this.#homes.has(uuid) || this.#tails.has(uuid)) return true
-    for (const { uuids } of this.#held.values()) if (uuids.has(uuid)) return true
-    return false
   }
 }
 
