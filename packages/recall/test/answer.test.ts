@@ -13,6 +13,7 @@ test("a JSON array is found alone, in a code block, and between sentences", () =
     `\`\`\`json\n${json}\n\`\`\``,
     `Here are [the] facts [1]:\n${json}\nThat is all [of them].`,
     `I think [{not json}] but\n${json}`,
+    `Not [] this time: ${json}`,
     JSON.stringify({ facts: [ONE] }),
     JSON.stringify([ONE], null, 2),
   ]) {

@@ -97,6 +97,11 @@ test("a summarizer that fails, prints nothing, takes too long or is missing is a
   expect(await count()).toBe(3)
 })
 
+test("--model is the same as --summarizer", async () => {
+  const { cli } = await withConversation()
+  expect((await cli("compact", "conversation", "--model", "echo short", "--keep-recent-tokens", "1")).exit).toBe(0)
+})
+
 test("a summarizer may answer without reading its input", async () => {
   const { cli, count } = await withConversation()
   const { exit } = await cli(
@@ -119,6 +124,7 @@ test("a missing summarizer or an invalid value is a usage error, and a context t
     ["--summarizer", "cat", "--preset", "best"],
     ["--summarizer", "cat", "--keep-recent-tokens", "-1"],
     ["--summarizer", "cat", "--timeout", "0"],
+    ["--summarizer", "cat", "--model", "cat"],
   ]) {
     expect((await cli("compact", "conversation", ...wrong)).exit).toBe(2)
   }

@@ -19,6 +19,7 @@ export const compact: Command = defineCommand({
       value: "COMMAND",
       help: "shell command that reads the prompt and prints the summary",
     },
+    model: { type: "string", value: "COMMAND", help: "the same as --summarizer" },
     "keep-recent-tokens": { type: "string", value: "N", help: "newest tokens to keep as they are (default 20000)" },
     preset: { type: "string", value: "NAME", help: `compaction settings: ${PRESET_NAMES.join(", ")}` },
     instructions: { type: "string", value: "TEXT", help: "additional instructions at the end of the prompt" },
@@ -39,7 +40,10 @@ export const compact: Command = defineCommand({
     'compact @last --preset share-80 --summarizer "claude -p" --json',
   ],
   async run({ sessions, resolveSession, args: [ref = ""], values, callOptions, io }) {
-    if (values.summarizer === undefined || values.summarizer.trim() === "")
+    const command = values.summarizer ?? values.model
+    if (values.summarizer !== undefined && values.model !== undefined)
+      throw new UsageError("use --summarizer or --model, not both.")
+    if (command === undefined || command.trim() === "")
       throw new UsageError(
         'compact needs --summarizer "COMMAND", a shell command that reads the prompt and prints the summary.',
       )
@@ -49,7 +53,7 @@ export const compact: Command = defineCommand({
     const preset = choiceOption("preset", values.preset, PRESET_NAMES, undefined)
     const options: CompactOptions = {
       ...callOptions,
-      summarize: commandSummarizer(values.summarizer, io),
+      summarize: commandSummarizer(command, io),
       ...(keepRecentTokens === undefined ? {} : { keepRecentTokens }),
       ...(contextWindow === undefined ? {} : { contextWindow }),
       ...(seconds === undefined ? {} : { timeout: seconds * 1_000 }),

@@ -14,6 +14,7 @@ import { history } from "./history.ts"
 import { importCommand } from "./import.ts"
 import { label } from "./label.ts"
 import { list } from "./list.ts"
+import { memory } from "./memory.ts"
 import { migrate } from "./migrate.ts"
 import { move } from "./move.ts"
 import { rename } from "./rename.ts"
@@ -41,6 +42,7 @@ export const COMMANDS: readonly Command[] = [
   checkpoints,
   rewind,
   compact,
+  memory,
   resume,
   fork,
   rename,

@@ -75,6 +75,7 @@ const RUNS: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ["h", `M1${ATTACK}`, "--dry-run"],
     ["h", `M1${ATTACK}`, "--yes"],
   ],
+  memory: [["show"], ["extract", "h", "--model", "echo '[1, {}]'"], ["clear"]],
   compact: [["h", "--summarizer", "cat", "--keep-recent-tokens", "0"]],
   resume: [
     ["h", "--pointer", "one"],

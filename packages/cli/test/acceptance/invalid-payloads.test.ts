@@ -103,6 +103,7 @@ const COMMANDS: readonly (readonly string[])[] = [
   ["tree", "odd", "--json"],
   ["list", "--json"],
   ["grep", "x", "--no-index"],
+  ["memory", "extract", "odd", "--model", "echo []"],
   ["export", "odd"],
   ["export", "odd", "--self-contained"],
   ["export", "odd", "--format", "markdown"],

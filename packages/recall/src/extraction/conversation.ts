@@ -1,6 +1,6 @@
 /** Reads the path of a session for extraction: the gates, and the messages since the last one. */
 import type { ContentBlock, ContextMessage, Entry, Message, Session } from "@sessions/core"
-import type { MessageEntry } from "@sessions/core/format"
+import type { ContextEditEntry } from "@sessions/core/format"
 import type { CallOptions } from "@sessions/core/storage"
 import { signalOf } from "../signal.ts"
 
@@ -44,8 +44,8 @@ export async function closedGate(session: Session, o: GateOptions): Promise<Gate
   for await (const { id, message } of backwards(session, ["message"], o.minMessages, o)) {
     messages++
     if (id === progress?.entry) isRead = true
-    if (message.role === "toolResult") results.add(message.toolCallId)
-    if (message.role === "assistant") {
+    if (message?.role === "toolResult") results.add(message.toolCallId)
+    if (message?.role === "assistant") {
       const ids = callsOf(message)
       isPending ??= ids.some((call) => !results.has(call))
       if (!isRead) calls += ids.length
@@ -76,6 +76,7 @@ export async function unreadMessages(
       if (!edits.has(edit.target)) edits.set(edit.target, edit.content)
       continue
     }
+    if (message === undefined) continue
     const content = edits.has(id) ? edits.get(id) : blocksOf(message.content)
     // What a program has put in: it may be from a web page or a file.
     if (content === null || content === undefined || message.synthetic === true || !roles.has(message.role)) continue
@@ -87,9 +88,18 @@ export async function unreadMessages(
 /** Entries of a page: a turn has a few dozen messages. */
 const PAGE = 200
 
+/** What the entries of both types have, if they are sound. */
+interface Fields {
+  readonly id: string
+  readonly message?: Message
+  readonly targetId?: string
+  readonly replacement?: ContextEditEntry["replacement"]
+}
+
 interface PathEntry {
   readonly id: string
-  readonly message: Message
+  /** Missing for an edit. */
+  readonly message?: Message
   readonly edit?: { readonly target: string; readonly content: readonly ContentBlock[] | null }
 }
 
@@ -103,16 +113,20 @@ async function* backwards(
   let before: string | undefined
   do {
     const page = await session.path({ ...signalOf(o), types, limit, ...(before !== undefined && { before }) })
-    for (const entry of page.entries.toReversed()) yield toPathEntry(entry)
+    for (const entry of page.entries.toReversed()) {
+      const found = toPathEntry(entry)
+      if (found !== undefined) yield found
+    }
     before = page.before
   } while (before !== undefined)
 }
 
-function toPathEntry(entry: Entry): PathEntry {
-  const { message } = entry as MessageEntry
-  if (entry.type !== "context_edit") return { id: entry.id, message }
-  const { targetId, replacement } = entry
-  return { id: entry.id, message, edit: { target: targetId, content: replacement && blocksOf(replacement.content) } }
+/** Undefined for an entry that a damaged log has without the fields of its type. */
+function toPathEntry(entry: Entry): PathEntry | undefined {
+  const { id, message, targetId, replacement }: Fields = entry
+  if (entry.type === "message") return typeof message?.role === "string" ? { id, message } : undefined
+  if (typeof targetId !== "string" || replacement === undefined) return undefined
+  return { id, edit: { target: targetId, content: replacement === null ? null : blocksOf(replacement.content) } }
 }
 
 /** A log of another program may have a text in place of blocks. */

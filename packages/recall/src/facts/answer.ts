@@ -56,12 +56,13 @@ function problemOf(item: unknown, minConfidence: number): string | undefined {
   return checked.data.confidence < minConfidence ? `confidence is below ${minConfidence}` : undefined
 }
 
-/** The first array of objects, or the first empty one: in a code block, behind a sentence, or alone. */
+/** The first array of objects, in a code block, behind a sentence, or alone; else an empty one, which a sentence may mention. */
 function readArray(answer: string): readonly unknown[] {
   if (answer.length > MAX_ANSWER_UNITS) throw failed(`it has ${answer.length} characters`)
   const starts = answer.matchAll(/\[\s*(?=[{\]])/g)
   let from = 0
   let candidates = 0
+  let empty: readonly unknown[] | undefined
   for (const { index } of starts) {
     if (index < from) continue
     if (++candidates > MAX_CANDIDATES) break
@@ -69,9 +70,11 @@ function readArray(answer: string): readonly unknown[] {
     // An array inside one that is cut off must not be taken for the answer.
     if (end === undefined) throw failed("its JSON array has no end; was the answer cut off?")
     const value = parsed(answer.slice(index, end))
-    if (Array.isArray(value)) return value
+    if (Array.isArray(value) && value.length > 0) return value
+    if (Array.isArray(value)) empty = value
     from = end
   }
+  if (empty !== undefined) return empty
   throw failed("it has no JSON array of facts")
 }
 
