@@ -2,8 +2,8 @@ import { linearAdapters, linearCommand } from "../lib/linear.mjs"
 import { run } from "../lib/run.mjs"
 import { outcomeOf } from "./report.mjs"
 
-/** Rounds of a fixed number of calls: without faults and with them. `pnpm test:linear --seconds N` runs more. */
-const ROUNDS = 2
+/** Rounds of a fixed number of calls: with faults and without, with deletes and replaces and without. `pnpm test:linear --seconds N` runs more. */
+const ROUNDS = 3
 
 /** What several clients see of one session at once is linearizable. Each round is one test. */
 export function linear(adapter) {

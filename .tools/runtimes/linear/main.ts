@@ -7,7 +7,7 @@ import { mkdtempSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { parseArgs } from "node:util"
-import { DEFECTS } from "./client/planted.ts"
+import { DEFECTS, RESET_DEFECTS } from "./client/planted.ts"
 import { type Counts, type Round, type RoundOptions, runRound } from "./round.ts"
 import { openFolderStore } from "./stores/folder.ts"
 import type { Store } from "./stores/store.ts"
@@ -87,7 +87,12 @@ async function findPlanted(store: Store): Promise<boolean> {
     let found: string | undefined
     let round = 0
     while (found === undefined && round < PLANTED_ROUNDS) {
-      const { violations } = await runRound(store, { ...optionsFor(first + round++), faults: false, defect })
+      const { violations } = await runRound(store, {
+        ...optionsFor(first + round++),
+        faults: false,
+        resets: RESET_DEFECTS.has(defect),
+        defect,
+      })
       found = violations[0]
     }
     if (found === undefined) missed++
@@ -98,10 +103,10 @@ async function findPlanted(store: Store): Promise<boolean> {
   return missed > 0
 }
 
-/** Faults in every second round: without them the calls are closer together. */
+/** Faults in every second round, because without them the calls are closer together; deletes and replaces in two of three. */
 function optionsFor(seed: number): RoundOptions {
   const { clients, operations } = adapter as Pick<RoundOptions, "clients" | "operations">
-  return { seed, clients, operations, kills: 1, faults: seed % 2 === 0 }
+  return { seed, clients, operations, kills: 1, faults: seed % 2 === 0, resets: seed % 3 > 0 }
 }
 
 function add(sum: Record<string, number>, counts: Counts): void {

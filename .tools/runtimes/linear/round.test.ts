@@ -1,9 +1,9 @@
 import { expect, test } from "vitest"
-import { DEFECTS } from "./client/planted.ts"
+import { DEFECTS, RESET_DEFECTS } from "./client/planted.ts"
 import { runRound } from "./round.ts"
 import { openStore } from "./stores/memory.ts"
 
-const OPTIONS = { clients: 4, operations: 250, kills: 1, faults: false }
+const OPTIONS = { clients: 4, operations: 250, kills: 1, faults: false, resets: false }
 const seed = Number(process.env["SEED"] ?? Date.now() % 2 ** 31)
 
 test("a round on a correct storage has appends, conflicts, kills and no violation", async () => {
@@ -14,9 +14,21 @@ test("a round on a correct storage has appends, conflicts, kills and no violatio
   expect(Math.min(counts.acknowledged, counts.conflicts), JSON.stringify(counts)).toBeGreaterThan(0)
 })
 
+test("a round with deletes and replaces on a correct storage has no violation", async () => {
+  const { violations, counts } = await runRound(await openStore(), { ...OPTIONS, resets: true, seed })
+  expect(violations, `SEED=${seed}`).toEqual([])
+  expect(counts.resets).toBeGreaterThan(3)
+  expect(counts.acknowledged).toBeGreaterThan(20)
+})
+
 for (const defect of DEFECTS) {
   test(`a ${defect} is found`, async () => {
-    const { violations } = await runRound(await openStore(), { ...OPTIONS, seed, defect })
+    const { violations } = await runRound(await openStore(), {
+      ...OPTIONS,
+      resets: RESET_DEFECTS.has(defect),
+      seed,
+      defect,
+    })
     expect(violations, `SEED=${seed}`).not.toEqual([])
   })
 }

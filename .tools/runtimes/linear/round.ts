@@ -14,6 +14,8 @@ export interface RoundOptions {
   /** How many times each client is killed. */
   readonly kills: number
   readonly faults: boolean
+  /** The session is deleted, created again, and its log replaced. */
+  readonly resets: boolean
   readonly defect?: Defect
 }
 
@@ -31,6 +33,7 @@ export interface Counts {
   readonly indeterminate: number
   readonly otherErrors: number
   readonly unanswered: number
+  readonly resets: number
   readonly kills: number
 }
 
@@ -86,9 +89,9 @@ export async function runRound(store: Store, o: RoundOptions): Promise<Round> {
   }
 }
 
-function planOf(name: string, { seed, defect }: RoundOptions, operations: number): PlanOf {
+function planOf(name: string, { seed, resets, defect }: RoundOptions, operations: number): PlanOf {
   const fixed = { session: SESSION, lanes: LANES, lineBytes: LINE_BYTES }
-  return { name, seed, operations, ...fixed, ...(defect !== undefined && operations > 0 && { defect }) }
+  return { name, seed, operations, resets, ...fixed, ...(defect !== undefined && operations > 0 && { defect }) }
 }
 
 function countsOf(operations: readonly Operation[], kills: number): Counts {
@@ -105,6 +108,11 @@ function countsOf(operations: readonly Operation[], kills: number): Counts {
     indeterminate,
     otherErrors: codes.length - conflicts - indeterminate,
     unanswered: operations.filter(({ answer }) => answer === undefined).length,
+    resets: operations.filter(({ kind, answer }) => isReset(kind) && answer !== undefined && !isFailed(answer)).length,
     kills,
   }
+}
+
+function isReset(kind: Operation["kind"]): boolean {
+  return kind === "delete" || kind === "replace"
 }

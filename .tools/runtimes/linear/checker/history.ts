@@ -25,8 +25,25 @@ export interface Append extends Called {
   readonly kind: "append"
   /** `next` of the expected head; 0 for a creation. */
   readonly expect: number
+  /** The log of the expected head. */
+  readonly log?: string
   readonly lines: readonly string[]
   readonly answer?: { readonly next: number; readonly log: string } | Failed
+}
+
+/** A replace of the log by these lines. */
+export interface Replace extends Called {
+  readonly kind: "replace"
+  readonly expect: number
+  readonly log: string
+  readonly lines: readonly string[]
+  readonly answer?: { readonly next: number; readonly log: string } | Failed
+}
+
+/** A delete of the session, or of nothing. */
+export interface Delete extends Called {
+  readonly kind: "delete"
+  readonly answer?: { readonly deleted: true } | Failed
 }
 
 /** `head`, or the row of the session in `list`. A missing session has `next: 0`. */
@@ -38,6 +55,8 @@ export interface Look extends Called {
 /** A read to the end of the log. */
 export interface Read extends Called {
   readonly kind: "read"
+  /** The log that was asked for; missing for whichever there is. */
+  readonly log?: string
   readonly answer?: { readonly from: number; readonly lines: readonly string[] } | Failed
 }
 
@@ -58,12 +77,15 @@ export interface Get extends Called {
 
 export type LogOperation = Append | Look | Read
 export type DocumentOperation = Put | Get
-export type Operation = LogOperation | DocumentOperation
+/** A call that ends a log. */
+export type Reset = Replace | Delete
+export type Operation = LogOperation | DocumentOperation | Reset
 
 export interface Log {
   /** The identity in the heads of the log. */
   readonly identity: string
-  readonly lines: readonly { readonly id: string; readonly bytes: number }[]
+  /** Without `bytes`, the bytes in heads are not checked. */
+  readonly lines: readonly { readonly id: string; readonly bytes?: number }[]
 }
 
 /** The operations, and what was there when all of them had ended. */
@@ -91,8 +113,8 @@ export function isFailed(answer: object | undefined): answer is Failed {
 export function nameOf(operation: Operation): string {
   const { kind, by, start, end } = operation
   const what =
-    kind === "append"
-      ? `append of ${operation.lines.join(", ")} behind ${operation.expect}`
+    kind === "append" || kind === "replace"
+      ? `${kind} of ${operation.lines.join(", ")} behind ${operation.expect}`
       : kind === "put"
         ? `put of ${operation.value} behind ${operation.expect}`
         : kind

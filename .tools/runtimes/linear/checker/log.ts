@@ -120,7 +120,7 @@ export function checkLog({ atomicBatch, log, operations }: LogHistory): readonly
     const [first] = writing
     if (first !== undefined) return { ...exactly(look, next), least: first.expect }
     if (next > lines.length) return `${nameOf(look)} shows ${next} lines, and the log has ${lines.length}`
-    if (bytes !== undefined && bytes !== sizes[next]) {
+    if (bytes !== undefined && !Number.isNaN(sizes[next]) && bytes !== sizes[next]) {
       return `${nameOf(look)} shows ${bytes} bytes for ${next} lines, which have ${sizes[next]}`
     }
     return exactly(look, next)
@@ -198,10 +198,10 @@ function tornStates(
   return torn
 }
 
-/** The bytes of the first n lines, by n. */
+/** The bytes of the first n lines, by n; NaN if they are not known. */
 function sizesOf(lines: Log["lines"]): readonly number[] {
   const sizes = [0]
-  for (const { bytes } of lines) sizes.push((sizes.at(-1) ?? 0) + bytes)
+  for (const { bytes } of lines) sizes.push((sizes.at(-1) ?? 0) + (bytes ?? Number.NaN))
   return sizes
 }
 

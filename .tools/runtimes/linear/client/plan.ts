@@ -13,6 +13,8 @@ export interface Plan {
   readonly lanes: number
   /** The longest line, in bytes; the lengths vary below it. */
   readonly lineBytes: number
+  /** Whether clients delete the session, create it again and replace its log. */
+  readonly resets: boolean
   readonly defect?: Defect
   /** Where the storage is, as the adapter's client understands it. */
   readonly place: unknown

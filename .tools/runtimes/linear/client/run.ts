@@ -1,12 +1,12 @@
 /** One client: calls a storage at random, some calls at the same time, and reports each call and its answer. Runs in processes and pages. */
-import { type Head, type SessionStorage, StorageError, toUtf8 } from "@sessions/core/storage"
+import { type Chunk, type Head, type SessionStorage, StorageError, toUtf8 } from "@sessions/core/storage"
 import { createDice, type Dice } from "../../../../packages/core/test/dice.ts"
-import type { Failed, Put, Read } from "../checker/history.ts"
+import type { Delete, Failed, Put, Read } from "../checker/history.ts"
 import type { Answer, Call, Plan, Reports, Stored } from "./plan.ts"
 
-/** Both kinds of keys. */
-export function documentKeys(session: string): readonly string[] {
-  return ["register", `sessions/${session}/register`]
+/** Both kinds of keys. The documents of a session go with it. */
+function documentKeys({ session, resets }: Plan): readonly string[] {
+  return resets ? ["register"] : ["register", `sessions/${session}/register`]
 }
 
 export async function runClient(
@@ -24,7 +24,7 @@ export async function runClient(
   let older: Head | 0 = 0
   /** The ids of the values that were shown, by version. */
   const values = new Map(
-    documentKeys(session).map((key) => [key, { value: null as string | null, version: null as string | null }]),
+    documentKeys(plan).map((key) => [key, { value: null as string | null, version: null as string | null }]),
   )
   await Promise.all(Array.from({ length: plan.lanes }, runLane))
 
@@ -34,6 +34,7 @@ export async function runClient(
 
   function callOnce(n: number): Promise<unknown> {
     const dice = random.next()
+    if (plan.resets && random.next() < 0.03) return random.next() < 0.5 ? replace(n) : remove(n)
     if (dice < 0.45) return append(n)
     if (dice < 0.62) return lookAtHead(n)
     if (dice < 0.82) return read(n)
@@ -44,7 +45,11 @@ export async function runClient(
   async function append(n: number): Promise<void> {
     const ids = Array.from({ length: 1 + random.below(4) }, () => `${plan.name}.${lines++}`)
     const expect = expectedHead()
-    const call: Call = { kind: "append", expect: expect === 0 ? 0 : expect.next, lines: ids }
+    const call: Call = {
+      kind: "append",
+      lines: ids,
+      ...(expect === 0 ? { expect: 0 } : { expect: expect.next, log: expect.log }),
+    }
     const signal = random.next() < 0.03 ? abortSoon(random) : undefined
     const answer = await report(n, call, async () => {
       const texts = ids.map((id) => textOf(id, plan.lineBytes))
@@ -56,8 +61,30 @@ export async function runClient(
     if ("code" in answer && random.next() < 0.7) await lookAtHead(calls++)
   }
 
-  function lookAtHead(n: number): Promise<unknown> {
-    return report(n, { kind: "head" }, () => look(storage.head(session)))
+  /** A new log with lines for about half of those that the head shows, as when a compaction removes older entries. */
+  async function replace(n: number): Promise<void> {
+    if (head === 0) return lookAtHead(n)
+    const { next: expect, log } = head
+    const ids = Array.from({ length: Math.ceil(expect / 2) }, () => `${plan.name}.${lines++}`)
+    const texts = ids.map((id) => textOf(id, plan.lineBytes))
+    await report(n, { kind: "replace", expect, log, lines: ids }, async () => {
+      const made = await storage.replace?.(session, inChunks(texts), { expect: { next: expect, log } })
+      see(made as Head)
+      return made as Head
+    })
+  }
+
+  async function remove(n: number): Promise<void> {
+    await report(n, { kind: "delete" }, async () => {
+      await storage.delete(session)
+      return { deleted: true } satisfies Exclude<Delete["answer"], Failed | undefined>
+    })
+    // Usually the next append creates the session.
+    if (random.next() < 0.7) await lookAtHead(calls++)
+  }
+
+  async function lookAtHead(n: number): Promise<void> {
+    await report(n, { kind: "head" }, () => look(storage.head(session)))
   }
 
   /** Sometimes a head that is too old, or one that is yet to come. */
@@ -92,13 +119,14 @@ export async function runClient(
   async function read(n: number): Promise<void> {
     const from = head === 0 ? 0 : Math.max(0, head.next - random.below(8))
     const range = random.pick([{}, { from }, { maxBytes: 1 + random.below(3 * plan.lineBytes) }])
+    const log = head !== 0 && plan.resets && random.next() < 0.5 ? { log: head.log } : {}
     let at: number | undefined
     await report(
       n,
-      { kind: "read" },
+      { kind: "read", ...log },
       async () => {
         const answer = { from: "from" in range ? from : 0, lines: [] as string[] }
-        for await (const chunk of storage.read(session, range)) {
+        for await (const chunk of storage.read(session, { ...range, ...log })) {
           // A read determines its end at its first step.
           at ??= now()
           if (answer.lines.length === 0 && "maxBytes" in range) answer.from = chunk.from
@@ -142,20 +170,31 @@ export async function runClient(
     await reports.begin(n, call)
     const answer = await work().catch(failedOf)
     await reports.end(n, answer, answeredAt?.() ?? now())
+    // A server that starts again needs longer than all calls.
+    if ("code" in answer && answer.code === "unavailable") await new Promise((resolve) => setTimeout(resolve, PAUSE_MS))
     return answer
   }
 }
 
 /** The log and the documents as they are now. */
-export async function readStored(storage: SessionStorage, { session, lineBytes }: Plan): Promise<Stored> {
+export async function readStored(storage: SessionStorage, plan: Plan): Promise<Stored> {
+  const { session, lineBytes } = plan
   const lines: { id: string; bytes: number }[] = []
   for await (const chunk of storage.read(session)) {
     for (const line of chunk.lines) lines.push({ id: idOf(line, lineBytes), bytes: toUtf8(line).length + 1 })
   }
   const head = await storage.head(session)
   const documents: Record<string, string | null> = {}
-  for (const key of documentKeys(session)) documents[key] = (await storage.docs.get(key))?.text ?? null
+  for (const key of documentKeys(plan)) documents[key] = (await storage.docs.get(key))?.text ?? null
   return { log: { identity: head?.log ?? "", lines }, documents }
+}
+
+const PAUSE_MS = 20
+
+async function* inChunks(lines: readonly string[]): AsyncIterable<Chunk> {
+  const middle = Math.floor(lines.length / 2)
+  if (middle > 0) yield { from: 0, lines: lines.slice(0, middle) }
+  yield { from: middle, lines: lines.slice(middle) }
 }
 
 /** The line with the id. Its length follows from the id, and some of its characters have several bytes. */
