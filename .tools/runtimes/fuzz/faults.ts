@@ -64,7 +64,10 @@ export const FAULTS: readonly Fault[] = [
     name: "postgres: the lines of a row are not counted",
     store: "postgres",
     file: "packages/postgres/src/rows.ts",
-    edits: [["if (lines?.length !== row.lines) throw", "if (lines === undefined) throw"]],
+    edits: [
+      ["if (lines?.length !== row.lines) throw", "if (lines === undefined) throw"],
+      ["if (expected !== undefined && seq !== expected) throw", "if (false) throw"],
+    ],
   },
   {
     name: "postgres: the first seq of a row is not compared",

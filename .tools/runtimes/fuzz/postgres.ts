@@ -15,7 +15,6 @@ const COLUMNS = {
 }
 /** The columns that tell a row from all others. */
 const KEYS: Readonly<Record<Table, readonly string[]>> = { session: ["id"], batch: ["log", "seq"], doc: ["key"] }
-/** The driver gives them as texts, whose damage would be a text. */
 const INTEGERS = ["next", "bytes", "updated_at", "info_next", "seq"]
 
 type Pool = ReturnType<typeof createPool>
@@ -30,14 +29,7 @@ export function postgresStore(): Store {
   const schema = `fuzz_${process.pid}_${made++}`
   const rowsOf = async (table: Table): Promise<readonly Json[]> => {
     const { rows } = await database.query<Json>(`SELECT ctid AS row, ${COLUMNS[table]} FROM ${schema}.${table}`)
-    return rows.map((row) =>
-      Object.fromEntries(
-        Object.entries(row).map(([name, value]) => [
-          name,
-          INTEGERS.includes(name) && value !== null ? Number(value) : value,
-        ]),
-      ),
-    )
+    return rows.map((row) => Object.fromEntries(Object.entries(row).map(([name, value]) => [name, plain(name, value)])))
   }
   const nameOf = (table: Table, row: Json): string =>
     [table, ...KEYS[table].map((column) => encodeURIComponent(String(row[column])))].join(" ")
@@ -93,6 +85,12 @@ export function postgresStore(): Store {
       await database.query(`DROP SCHEMA IF EXISTS ${schema} CASCADE`)
     },
   }
+}
+
+/** The driver gives integers as texts, whose damage would be a text, and bytes as a Buffer, which is another JSON. */
+function plain(column: string, value: unknown): unknown {
+  if (value instanceof Uint8Array) return new Uint8Array(value)
+  return INTEGERS.includes(column) && value !== null ? Number(value) : value
 }
 
 /** One pool for all stores, whose statements through `counted` are steps. No round has two storages open. */
