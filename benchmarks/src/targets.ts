@@ -300,6 +300,10 @@ export const targets: readonly Target[] = [
   peers("peers.append", "a message of 1.6 KB at a time, until the program acknowledges it", LOCKED),
   peers("peers.append.memory", "the same in memory"),
   peers("peers.list.1000", "1,000 sessions of 50 KB with time, prompt and number of messages, newest first", FOLDERS),
+  databasePeer("sqlite.peers.append", "a message of 1.6 KB at a time, in a session of up to 450"),
+  databasePeer("sqlite.peers.open.1mb", "open until the messages of 1 MB are available"),
+  databasePeer("postgres.peers.append", "a message of 1.6 KB at a time, in a session of up to 450"),
+  databasePeer("postgres.peers.open.1mb", "open until the messages of 1 MB are available"),
   {
     id: "append.latency",
     what: "appends one by one, each awaited: the distribution",
@@ -358,6 +362,16 @@ function peers(id: string, what: string, bound?: string): Target {
     checks: [ahead],
     ...(bound !== undefined && { bound }),
   }
+}
+
+/** pi keeps files and waits for no disk, so it is beside the row, not in its target. */
+function databasePeer(id: string, what: string): Target {
+  const ahead: Check = {
+    label: "faster than LangGraph's saver",
+    holds: ({ value, peers: others = {} }) =>
+      Object.entries(others).every(([name, other]) => !name.startsWith("LangGraph") || value < other),
+  }
+  return { id, what, options: "each with its defaults, SQLite with synchronous = NORMAL", checks: [ahead] }
 }
 
 function isIn({ runtime }: Result, names: readonly string[]): boolean {

@@ -1,6 +1,6 @@
 /** Installs and imports the other programs. They have their own folder, so that no package of this project depends on them. */
 import { execFileSync } from "node:child_process"
-import { existsSync } from "node:fs"
+import { existsSync, readFileSync } from "node:fs"
 import { createRequire } from "node:module"
 import { join } from "node:path"
 import { fileURLToPath, pathToFileURL } from "node:url"
@@ -9,7 +9,8 @@ const folder = fileURLToPath(new URL("../../peers/", import.meta.url))
 
 /** Installs the peers once. Returns the reason if that fails. */
 export function installPeers(): string | undefined {
-  if (existsSync(join(folder, "node_modules", ".package-lock.json"))) return undefined
+  const { dependencies } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8")) as Dependencies
+  if (Object.keys(dependencies).every((name) => existsSync(join(folder, "node_modules", name)))) return undefined
   process.stderr.write("Installing the peers (once, half a minute) …\n")
   try {
     // Reading and writing sessions needs no install scripts.
@@ -19,6 +20,10 @@ export function installPeers(): string | undefined {
   } catch (error) {
     return `the peers could not be installed: ${(error as Error).message.split("\n")[0]}`
   }
+}
+
+interface Dependencies {
+  readonly dependencies: Readonly<Record<string, string>>
 }
 
 /** Imports a package of the peers' folder. */

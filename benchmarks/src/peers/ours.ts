@@ -26,7 +26,7 @@ export const oursOpenedInMemory: Peer = { ...inMemory, name: "opened anew" }
 
 type Storage = Parameters<typeof createSessions>[0]["storage"]
 
-function peerOn(name: string, kind: Peer["kind"], storageOn: (folder: string) => Storage): Peer {
+export function peerOn(name: string, kind: Peer["kind"], storageOn: (folder: string) => Storage): Peer {
   const on = (folder: string): Sessions => createSessions({ storage: storageOn(folder) })
   return {
     name,

@@ -4,6 +4,7 @@ import { lineOf, message, turn } from "../data.ts"
 import { median, type Result, type Scenario, timed } from "../report.ts"
 import { inTurns, milliseconds, ROUNDS, verify } from "../rounds.ts"
 import { type Database, withDatabase } from "./database.ts"
+import { postgresPeers } from "./peers.ts"
 import { appendAll, bytesOnDisk, listNewest, parseAll } from "./raw.ts"
 
 export function postgresScenarios(quick: boolean): readonly Scenario[] {
@@ -16,6 +17,7 @@ export function postgresScenarios(quick: boolean): readonly Scenario[] {
     { id: "postgres.resume", run: () => resume(bytes, rounds) },
     { id: "postgres.list", run: () => list(quick ? 1_000 : 10_000, rounds) },
     { id: "postgres.size", run: () => size(quick ? 2_000 : 20_000) },
+    ...postgresPeers(),
   ]
 }
 

@@ -5,6 +5,7 @@ import { createSessions, type Session, type Sessions } from "@sessions/core"
 import { createSqliteStorage } from "@sessions/sqlite"
 import { lineOf, message, turn } from "../data.ts"
 import { withFolder } from "../folder.ts"
+import { sqlitePeers } from "../peers/databases.ts"
 import { type Result, type Scenario, timed } from "../report.ts"
 import { inTurns, milliseconds, ROUNDS, verify } from "../rounds.ts"
 import { appendAll, open, parseAll } from "./raw.ts"
@@ -19,6 +20,7 @@ export function sqliteScenarios(quick: boolean): readonly Scenario[] {
     { id: "sqlite.resume", run: () => resume(bytes, rounds) },
     { id: "sqlite.list", run: () => list(quick ? 1_000 : 10_000, rounds) },
     { id: "sqlite.size", run: () => size(quick ? 2_000 : 20_000) },
+    ...sqlitePeers(),
   ]
 }
 
