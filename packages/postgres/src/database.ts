@@ -9,7 +9,7 @@ import {
   type PostgresConnection,
   type PostgresPool,
 } from "./client.ts"
-import { NotSent, outcomeOf, UnknownOutcome } from "./errors.ts"
+import { NotSent, outcomeOf, Unconfirmed, UnknownOutcome } from "./errors.ts"
 
 export interface Connection {
   /** Runs one statement. */
@@ -24,7 +24,8 @@ export interface Answer<Row> {
 
 export interface Database extends Connection {
   /**
-   * Runs one statement, which must be safe to repeat. Rejects with {@link UnknownOutcome} if answers were lost and no repeat succeeded.
+   * Runs one statement, which must be safe to repeat. Rejects with {@link UnknownOutcome} if answers were lost and no repeat succeeded, and
+   * with {@link Unconfirmed} if the wait for a standby was ended.
    */
   run<Row>(text: string, values?: readonly unknown[]): Promise<Answer<Row>>
   /**
@@ -33,6 +34,9 @@ export interface Database extends Connection {
    */
   transaction<T>(work: (tx: Connection) => Promise<T>): Promise<T>
 }
+
+/** A commit that waits for the standby, and by that for all commits before it. */
+const BARRIER = "SELECT pg_logical_emit_message(true, '@sessions/postgres', '')"
 
 /** All pauses together take about six seconds, in which a crashed server has usually recovered. */
 const TRIES = 8
@@ -47,8 +51,11 @@ export function createDatabase(client: PostgresClient, awaitsStandby: boolean): 
     for (let attempt = 1; ; attempt++) {
       try {
         const rows = await use((connection) => rowsOf<Row>(connection, text, values))
+        // A repeat that finds what the first attempt has committed waits for no standby.
+        if (lost !== undefined && awaitsStandby) await use((connection) => rowsOf(connection, BARRIER, []))
         return { rows, repeated: lost !== undefined }
       } catch (error) {
+        if (error instanceof Unconfirmed) throw error
         const outcome = outcomeOf(error)
         if (outcome === "unknown") lost ??= error instanceof UnknownOutcome ? error : new UnknownOutcome(error)
         // A server that answers a repeat with an error says nothing about the first attempt.
@@ -126,7 +133,7 @@ function usePool(pool: PostgresPool, awaitsStandby: boolean): Use {
       const result = await work(connection)
       broken = false
       if (awaitsStandby && unconfirmed.delete(connection))
-        throw new UnknownOutcome(new Error("the standby has not confirmed the commit"))
+        throw new Unconfirmed("the standby has not confirmed the commit")
       return result
     } catch (error) {
       broken &&= outcomeOf(error) === "unknown" || error instanceof NotSent

@@ -9,6 +9,11 @@ export class UnknownOutcome extends Error {
   }
 }
 
+/** The commit was done on the primary, and its wait for the standby was ended: the primary cannot tell whether the standby has it. */
+export class Unconfirmed extends Error {
+  override readonly name = "Unconfirmed"
+}
+
 /** No connection was available, so nothing was sent. */
 export class NotSent extends Error {
   override readonly name = "NotSent"
@@ -25,7 +30,7 @@ export type Outcome = "refused" | "again" | "unknown"
 
 export function outcomeOf(error: unknown): Outcome {
   if (error instanceof NotSent || error instanceof StorageError) return "refused"
-  if (error instanceof UnknownOutcome) return "unknown"
+  if (error instanceof UnknownOutcome || error instanceof Unconfirmed) return "unknown"
   const { code, severity, file, message } = error as ServerError
   // The driver refuses to use such a client and sends nothing.
   if (typeof message === "string" && message.endsWith("is not queryable")) return "refused"
@@ -89,6 +94,10 @@ export function toError(error: unknown, { doing, writes }: Call): StorageError {
   if (error instanceof UnknownOutcome && writes === true) {
     const message = `The answer was lost while trying to ${doing} (${error.message}), and the server could not be asked again; read to see whether it was done.`
     return new StorageError("indeterminate", message, { cause: error.cause })
+  }
+  if (error instanceof Unconfirmed) {
+    const message = `The standby has not confirmed the attempt to ${doing}, which was done on the primary; after a failover, read to see whether it is still there.`
+    return new StorageError("indeterminate", message, { cause: error })
   }
   const [code, advice] = KNOWN[state ?? ""] ?? ["unavailable", "is the server running and reachable? Repeat the call"]
   return new StorageError(code, `Could not ${doing}: ${textOf(error)}; ${advice}.`, { cause: error })

@@ -1,0 +1,57 @@
+/** A primary whose commits wait for a standby. The wait can be ended by an administrator, or with the connection. */
+import type { PooledConnection, PostgresPool } from "@sessions/postgres"
+import { expect, test } from "vitest"
+import { createDatabase } from "../src/database.ts"
+import { toError } from "../src/errors.ts"
+
+const NOTICE = "canceling wait for synchronous replication due to user request"
+
+/** What happens at each statement, in turn. */
+type Event = "confirmed" | "unconfirmed" | "lost"
+
+function fakePool(events: Event[], sent: string[]): PostgresPool {
+  return {
+    totalCount: 0,
+    on: () => undefined,
+    async connect() {
+      const listeners: ((message: { readonly message?: string | undefined }) => void)[] = []
+      const connection: PooledConnection = {
+        async query(text) {
+          sent.push(text)
+          const event = events.shift()
+          if (event === "lost") throw new Error("Connection terminated unexpectedly")
+          if (event === "unconfirmed") for (const listen of listeners) listen({ message: NOTICE })
+          return { rows: [] }
+        },
+        release: () => undefined,
+        on: (event, listen) => (event === "notice" ? listeners.push(listen) : undefined),
+      }
+      return connection
+    },
+  }
+}
+
+const call = { doing: "append to the log", session: "a", writes: true } as const
+
+test("a statement that the standby has not confirmed is not repeated, and is `indeterminate`", async () => {
+  const sent: string[] = []
+  const run = createDatabase(fakePool(["unconfirmed"], sent), true).run("UPDATE")
+  const error = await run.catch((error: unknown) => error)
+  expect(toError(error, call)).toMatchObject({ code: "indeterminate" })
+  expect(sent).toEqual(["UPDATE"])
+})
+
+test("the answer to a repeat waits for the standby; if that wait is ended, it is `indeterminate`", async () => {
+  const sent: string[] = []
+  const answer = await createDatabase(fakePool(["lost", "confirmed", "confirmed"], sent), true).run("UPDATE")
+  expect(answer.repeated).toBe(true)
+  expect(sent).toEqual(["UPDATE", "UPDATE", expect.stringContaining("pg_logical_emit_message")])
+  const run = createDatabase(fakePool(["lost", "confirmed", "unconfirmed"], []), true).run("UPDATE")
+  expect(toError(await run.catch((error: unknown) => error), call)).toMatchObject({ code: "indeterminate" })
+})
+
+test("without a standby nothing is sent but the statement", async () => {
+  const sent: string[] = []
+  await createDatabase(fakePool(["lost", "confirmed"], sent), false).run("UPDATE")
+  expect(sent).toEqual(["UPDATE", "UPDATE"])
+})
