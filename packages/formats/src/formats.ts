@@ -4,5 +4,6 @@ import { claudeCode } from "./claude-code/index.ts"
 import { codex } from "./codex/index.ts"
 import { copilot } from "./copilot/index.ts"
 import { gemini } from "./gemini/index.ts"
+import { opencode } from "./opencode/index.ts"
 
-export const formats: readonly Format[] = [claudeCode, codex, copilot, gemini]
+export const formats: readonly Format[] = [claudeCode, codex, copilot, gemini, opencode]
