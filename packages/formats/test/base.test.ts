@@ -87,3 +87,12 @@ test("a writer reports what the file does not hold, each kind once", async () =>
 test.skipIf(!hasFixtures)("files of agents are not of the sample format", () => {
   expect(sample.identify(fixture("codex/captured-0.169.jsonl"))).toBe(false)
 })
+
+test("a file whose log is too large is refused before anything is written, with the option that raises the limit", async () => {
+  const storage = createMemoryStorage()
+  const sessions = createSessions({ storage, maxSessionBytes: 10_000 })
+  const text = lines(chat, ...Array.from({ length: 2000 }, (_, n) => ({ ...q, id: `q${n}`, says: "x".repeat(1000) })))
+  const error = await importText(sample, { text }, sessions).catch((error: unknown) => error)
+  expect(error).toMatchObject({ code: "too_large", message: expect.stringContaining("Raise maxSessionBytes.") })
+  expect((await sessions.list()).sessions).toEqual([])
+})
