@@ -79,9 +79,8 @@ export interface SessionText {
 }
 
 export interface SearchResult {
-  /** Id of a session. */
+  /** Id of a session. Other fields are passed on. */
   readonly session: string
-  readonly [key: string]: unknown
 }
 
 /** The consolidation of one scope. */

@@ -1,0 +1,60 @@
+/** The agent loop: one turn, in which every file is backed up before a tool writes it. */
+import type { Checkpoints, WorkFiles } from "@sessions/checkpoints"
+import type { AssistantMessage, ModelMessage, Session, ToolCallBlock, ToolResultMessage } from "@sessions/core"
+import type { Recall } from "@sessions/recall"
+
+/** Replace the scripted one by yours. */
+export type Model = (system: string, messages: readonly ModelMessage[]) => Promise<AssistantMessage>
+
+export interface Agent {
+  readonly session: Session
+  readonly checkpoints: Checkpoints
+  readonly recall: Recall
+  readonly files: WorkFiles
+  readonly model: Model
+}
+
+/** Returns the id of the user message, to which `checkpoints.rewind` can go back. */
+export async function runTurn({ session, checkpoints, recall, files, model }: Agent, prompt: string): Promise<string> {
+  const system = `You edit files.\n\n${await recall.text()}`
+  const write = checkpoints.wrap(
+    ({ path, text }: Edit) => files.write(path, new TextEncoder().encode(text)),
+    ({ path }) => path,
+  )
+  const asked = await session.turn(async (turn) => {
+    const { ids } = await turn.append({ type: "message", message: { role: "user", content: prompt } })
+    const id = ids[0] as string
+    await checkpoints.begin(id)
+    for (;;) {
+      const { messages } = await turn.context()
+      const answer = await model(
+        system,
+        messages.map(({ message }) => message),
+      )
+      await turn.append({ type: "message", message: answer })
+      const calls = answer.content.filter((block): block is ToolCallBlock => block.type === "toolCall")
+      if (calls.length === 0) return id
+      for (const call of calls) {
+        await write(call.arguments as unknown as Edit)
+        await turn.append({ type: "message", message: resultOf(call) })
+      }
+    }
+  })
+  recall.afterTurn(session)
+  return asked
+}
+
+interface Edit {
+  readonly path: string
+  readonly text: string
+}
+
+function resultOf({ id, name }: ToolCallBlock): ToolResultMessage {
+  return {
+    role: "toolResult",
+    toolCallId: id,
+    toolName: name,
+    content: [{ type: "text", text: "written" }],
+    isError: false,
+  }
+}
