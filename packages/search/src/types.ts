@@ -83,6 +83,7 @@ export interface Search extends AsyncDisposable {
   /**
    * Reads the new lines of all sessions into the index, and removes for good what has been deleted. A search does the first by itself, so
    * this is for programs that do it beforehand. A crash loses no more than the sessions that were being read; they are read again.
+   * `unavailable` if all was read, but bytes of deleted rows are left because another process reads the index: call it again.
    */
   catchUp(o?: CatchUpOptions): Promise<CaughtUp>
   /** Reads the new lines of one session into the index; removes the session if it was deleted. */

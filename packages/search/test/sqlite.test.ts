@@ -43,6 +43,24 @@ describe("the index in SQLite", () => {
     await search.close()
   })
 
+  test("says that deleted bytes are left while another process reads an older state, and removes them later", async () => {
+    const { sessions, search } = createWorld({ index: place.open() })
+    const session = await sessions.create()
+    const id = await say(session, "zqsecret")
+    await search.catchUp()
+    const reader = connect(place.files().find((name) => name.endsWith(".db")) as string)
+    reader.exec("BEGIN")
+    expect(reader.query("SELECT n FROM log").all()).toHaveLength(1)
+    await session.tombstone(id)
+    await expect(search.catchUp()).rejects.toMatchObject({ code: "unavailable" })
+    expect((await search.search("zqsecret")).hits).toEqual([])
+    reader.exec("ROLLBACK")
+    reader.close()
+    await search.catchUp()
+    expect(bytes().includes("zqsecret")).toBe(false)
+    await search.close()
+  })
+
   test.runIf(process.platform !== "win32")("can be read by this user alone", async () => {
     const index = createSqliteIndex({ folder: join(place.folder, "search") })
     const { sessions, search } = createWorld({ index })

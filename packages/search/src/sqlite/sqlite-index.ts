@@ -34,6 +34,9 @@ const OPTIONS: OptionNames<SqliteIndexOptions> = { folder: true, open: true }
 const GONE = 0
 /** Rows that one transaction removes: FTS5 rewrites a page for each word, up to 5 ms for each row. */
 const PURGED = 8
+/** Other processes read for some milliseconds at a time. */
+const CHECKPOINTS = 10
+const CHECKPOINT_PAUSE_MS = 32
 /** Keys of one millisecond. 1,000 times a time before the year 2255 is a number that JavaScript has; later times count as that year. */
 const KEYS = 1_000
 const LATEST_TIME = Math.floor(Number.MAX_SAFE_INTEGER / KEYS) - 1_000_000_000
@@ -84,8 +87,12 @@ export function createSqliteIndex(options: SqliteIndexOptions): SearchIndex {
         isDone = await file.use((db) => transaction(db, () => purgeSome(db)))
         await new Promise((resolve) => setTimeout(resolve, 0))
       }
-      // The WAL has the removed rows until its pages are written to the file. A reader in another process may hold it: then the next one does.
-      if (!signal.aborted) await file.use((db) => db.query("PRAGMA wal_checkpoint(TRUNCATE)").all())
+      // The write-ahead log has the removed rows until it is emptied, which a reader in another process delays.
+      for (let attempt = 0; !signal.aborted; attempt++) {
+        if (await file.use(emptyWriteAheadLog)) return
+        if (attempt === CHECKPOINTS) throw readByOthers(options.folder)
+        await new Promise((resolve) => setTimeout(resolve, CHECKPOINT_PAUSE_MS))
+      }
     },
 
     async clear() {
@@ -239,6 +246,15 @@ function purgeSome(db: Connection): boolean {
     db.run("DELETE FROM entry WHERE key = ?", key)
   }
   return rows.length < PURGED
+}
+
+function emptyWriteAheadLog(db: Connection): boolean {
+  return db.query<{ busy: number }>("PRAGMA wal_checkpoint(TRUNCATE)").get()?.busy === 0
+}
+
+function readByOthers(folder: string): StorageError {
+  const message = `What was deleted is still in the write-ahead log of the search index in ${folder}, because another process reads it. Repeat the call.`
+  return new StorageError("unavailable", message)
 }
 
 interface FoundRow {
