@@ -6,6 +6,7 @@ export const groups = [
   "list",
   "checkpoints",
   "search",
+  "history",
   "stalls",
   "compaction",
   "formats",

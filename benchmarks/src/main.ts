@@ -34,6 +34,7 @@ const groups: Readonly<Record<string, Group>> = {
   list: async (quick) => (await import("./files/list.ts")).listScenarios(quick),
   checkpoints: async (quick) => (await import("./files/checkpoints.ts")).checkpointsScenarios(quick),
   search: async (quick) => (await import("./search/index.ts")).searchScenarios(quick),
+  history: async (quick) => (await import("./sqlite/history.ts")).historyScenarios(quick),
   compaction: async (quick) => (await import("./compaction.ts")).compactionScenarios(quick),
   formats: async (quick) => (await import("./formats.ts")).formatScenarios(quick),
   curves: async (quick) => (await import("./files/curves.ts")).curveScenarios(quick),

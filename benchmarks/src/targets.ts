@@ -164,6 +164,12 @@ export const targets: readonly Target[] = [
       "The file is read and parsed twice, and its log is encoded twice: nothing is written before its size is known.",
   },
   {
+    id: "history.search",
+    what: "the slowest of eleven calls on a prompt history with 1,000,000 prompts: the newest ones, and searches with frequent and rare words",
+    options: "createSqliteHistory, all defaults",
+    checks: [{ label: "20 ms or less", holds: ({ value }) => value <= 20 }],
+  },
+  {
     id: "compaction.100k",
     what: "cut point and preparation over 100,000 messages of 200 bytes",
     raw: "adding up the lengths of their texts",

@@ -8,7 +8,7 @@ import { prompts } from "./cases.ts"
 import { connectTo, newPath, openAt } from "./files.ts"
 
 /** More than a search looks at without the index. */
-const NEWER = 2_100
+const NEWER = 4_100
 
 /** Adds to several histories alike; consecutive prompts differ. */
 async function fill(histories: readonly PromptHistory[], prompts: Iterable<string>, cwd?: string): Promise<void> {
@@ -62,7 +62,7 @@ test("words, parts of words, signs and operators find old prompts as they find n
     "f",
     "later fix",
     "later x77",
-    "x2099",
+    "x4099",
     "fix -a",
   ]) {
     expect({ text, found: await prompts(sqlite.search(text)) }).toEqual({
@@ -78,7 +78,7 @@ test("a frequent word together with a rare one, and frequent words that are seld
   await fill(histories, ["please test zebra", "please zebra", "test all please", "please test x1"])
   await fill(
     histories,
-    Array.from({ length: NEWER }, (_, n) => `${n % 2 === 0 ? "please" : "test"} ${n}`),
+    Array.from({ length: 9_000 }, (_, n) => `${n % 2 === 0 ? "please" : "test"} ${n}`),
   )
   for (const text of ["please test zebra", "please zebra", "test please", "plea tes", "please 7"]) {
     expect({ text, found: await prompts(sqlite.search(text)) }).toEqual({

@@ -37,24 +37,36 @@ export function olderThan(
     : { sql: "(h.created_at, h.id) < (?, ?)", values: [created_at, id] }
 }
 
-/** Rows one by one, at most `limit`. */
-export function newestRows(db: Connection, order: Order, { limit, cwd, before }: Page): Iterable<Row> {
+/** At most `limit` rows, older than a place if there is one. */
+export function newestRows(
+  db: Connection,
+  order: Order,
+  { limit, cwd }: Pick<Page, "limit" | "cwd">,
+  after: Place | undefined,
+): readonly Row[] {
   const conditions: string[] = []
   const values: (string | number)[] = []
   if (cwd !== undefined) {
     conditions.push("h.cwd = ?")
     values.push(cwd)
   }
-  if (before !== undefined) {
-    // The order of ids if the row is gone.
-    const place = db.query<Place>("SELECT id, created_at FROM history WHERE id = ?").get(before)
-    const older = olderThan(place === undefined ? "id" : order, place ?? { id: before, created_at: 0 })
+  if (after !== undefined) {
+    const older = olderThan(order, after)
     conditions.push(older.sql)
     values.push(...older.values)
   }
   const where = conditions.length === 0 ? "" : `WHERE ${conditions.join(" AND ")}`
   const sql = `SELECT ${COLUMNS} FROM history AS h ${where} ${NEWEST_FIRST[order]} LIMIT ?`
-  return db.query<Row>(sql).iterate(...values, limit)
+  return db.query<Row>(sql).all(...values, limit)
+}
+
+export function recentPrompts(db: Connection, order: Order, page: Page): StoredPrompt[] {
+  const { before } = page
+  if (before === undefined) return newestRows(db, order, page, undefined).map(fromRow)
+  const place = db.query<Place>("SELECT id, created_at FROM history WHERE id = ?").get(before)
+  // Without the row only the order of ids is known.
+  const found = newestRows(db, place === undefined ? "id" : order, page, place ?? { id: before, created_at: 0 })
+  return found.map(fromRow)
 }
 
 export function fromRow({ id, prompt, created_at, cwd }: Row): StoredPrompt {

@@ -4,7 +4,7 @@ import { dirname } from "node:path"
 import { connectOnce } from "@sessions/core/storage"
 import { connect, type Connection, type ConnectOptions, retryWhileLocked, transaction } from "@sessions/sqlite/driver"
 import type { NewPrompt, PromptStore } from "../types.ts"
-import { fromRow, NEWEST_FIRST, newestRows, type Order } from "./rows.ts"
+import { NEWEST_FIRST, type Order, recentPrompts } from "./rows.ts"
 import { hasEachOnce, removeAll, setUp } from "./schema.ts"
 import { searchPrompts } from "./search.ts"
 
@@ -68,7 +68,7 @@ export function createStore(path: string, open: ConnectOptions["open"]): PromptS
           for (const prompt of prompts) insert(db, order, prompt)
         }),
       ),
-    recent: (page) => run((db) => Array.from(newestRows(db, order, page), fromRow)),
+    recent: (page) => run((db) => recentPrompts(db, order, page)),
     search: (words, page) => run((db) => searchPrompts(db, order, words, page)),
     async delete(id) {
       const changes = await run((db) => transaction(db, () => db.run("DELETE FROM history WHERE id = ?", id)))
