@@ -74,7 +74,7 @@ async function resumed(session: Session): Promise<readonly string[]> {
   const folder = await mkdtemp(join(tmpdir(), "codex-judge-"))
   const model = await startModel()
   try {
-    const path = join(folder, codexPathOf(ID, session.header))
+    const path = join(folder, codexPathOf(ID, session.header.timestamp))
     await mkdir(dirname(path), { recursive: true })
     await writeFile(path, await written(codex, session, { id: ID, cwd: folder }))
     const url = `http://127.0.0.1:${(model.server.address() as AddressInfo).port}/v1`

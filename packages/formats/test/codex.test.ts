@@ -390,5 +390,5 @@ test("a session keeps its id in a rollout, and its place is below the day on whi
     id: "other",
     cwd: "/new",
   })
-  expect(codexPathOf(ID, session.header)).toBe(`sessions/2026/11/22/rollout-2026-11-22T11-00-00-${ID}.jsonl`)
+  expect(codexPathOf(ID, session.header.timestamp)).toBe(`sessions/2026/11/22/rollout-2026-11-22T11-00-00-${ID}.jsonl`)
 })

@@ -160,3 +160,31 @@ test("handoff writes a session where the agent finds it, and prints the command 
   expect((await cli("handoff", id, "--to", "claude-code")).stdout).toContain("was written before:")
   expect((await cli("handoff", id)).exit).toBe(2)
 })
+
+test("a session is handed over to Codex below the day on which it began, and found there again", async () => {
+  const codexHome = join(home, "codex")
+  const codexCli = createCli({ cwd: home, env: { HOME: home, CODEX_HOME: codexHome } })
+  const id = await codexCli.use(async (sessions) => {
+    const session = await sessions.create({ cwd: "/work" })
+    await session.append({ type: "message", message: { role: "user", content: "go on there" } })
+    return session.id
+  })
+  const { stdout } = await codexCli("handoff", id, "--to", "codex")
+  expect(stdout).toMatch(
+    /\/codex\/sessions\/\d{4}\/\d\d\/\d\d\/rollout-[^/]*[0-9a-f-]{36}\.jsonl \(.*\)\ncd \/work && codex resume [0-9a-f-]{36}\n$/,
+  )
+  expect((await codexCli("discover")).stdout).toMatch(/\ncodex .* \/work +go on there\n$/)
+  const copy = await codexCli("import", "--from", "codex", "--all")
+  expect(copy.stdout).toContain("imported 1 session; 0 were there already, 0 failed")
+})
+
+test("the sessions of Copilot and Gemini CLI are found in their places", async () => {
+  const write = (file: string, ...lines: readonly object[]) => {
+    mkdirSync(join(home, file, ".."), { recursive: true })
+    writeFileSync(join(home, file), textOf(...lines))
+  }
+  write(".copilot/session-state/s1/events.jsonl", { type: "session.start", data: { sessionId: "s1" } })
+  write(".gemini/tmp/p/chats/session-2026-01-01T00-00-1.jsonl", { sessionId: "g1", projectHash: "p" })
+  const { sessions } = (await cli.json("discover")) as { sessions: { agent: string; id: string }[] }
+  expect(sessions.map(({ agent, id }) => `${agent} ${id}`).sort()).toEqual(["copilot s1", "gemini g1"])
+})

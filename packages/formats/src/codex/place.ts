@@ -9,9 +9,9 @@ export async function codexIdOf({ id, origin }: Header): Promise<string> {
   return origin?.format === FORMAT && origin.id !== undefined ? origin.id : await uuidOf(id)
 }
 
-/** The path below the folder of Codex, with `/` between its parts. Codex uses the local time; any is found. */
-export function codexPathOf(id: string, header: Header): string {
-  const time = timestampOf(header.timestamp) ?? new Date(0).toISOString()
+/** The path below the folder of Codex, with `/` between its parts. `createdAt`: ISO 8601. Codex uses the local time, and finds any. */
+export function codexPathOf(id: string, createdAt: string): string {
+  const time = timestampOf(createdAt) ?? new Date(0).toISOString()
   const [day = "", clock = ""] = new Date(time).toISOString().split("T")
   return `sessions/${day.replaceAll("-", "/")}/rollout-${day}T${clock.slice(0, 8).replaceAll(":", "-")}-${id}.jsonl`
 }
