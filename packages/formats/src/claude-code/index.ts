@@ -1,7 +1,10 @@
 /** The sessions of Claude Code: JSON lines in `projects/<folder>/<id>.jsonl` of its configuration folder. */
-import { defineFormat, type Format } from "../base/format.ts"
+import { defineFormat, type Format, type WriteSession } from "../base/format.ts"
 import { FORMAT_NAME, read } from "./read.ts"
 import { rejects } from "./rejects.ts"
 import { write } from "./write.ts"
 
-export const claudeCode: Format = defineFormat({ format: FORMAT_NAME, title: "Claude Code", rejects, read, write })
+export const claudeCode: Format & { readonly write: WriteSession } = {
+  ...defineFormat({ format: FORMAT_NAME, title: "Claude Code", rejects, read }),
+  write,
+}
