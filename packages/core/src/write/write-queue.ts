@@ -11,17 +11,7 @@ import { tick } from "../storage/clock.ts"
 import { onAbort } from "../storage/signals.ts"
 import type { Head, Seq } from "../storage/contract.ts"
 import { applyRemote } from "./reconcile.ts"
-import {
-  aborted,
-  behindUnknown,
-  gone,
-  idTaken,
-  notStored,
-  otherWriter,
-  taken,
-  unknownOutcome,
-  vanished,
-} from "./errors.ts"
+import { aborted, behindUnknown, gone, idTaken, otherWriter, taken, unknownOutcome } from "./errors.ts"
 import { batchOf, headerBytes, refusalOf } from "./limits.ts"
 import {
   acknowledge,
@@ -36,6 +26,7 @@ import {
   storedBytes,
   storedLine,
 } from "./pending.ts"
+import { type Refresh, runRefreshes, type TakenOver } from "./refresh.ts"
 import { renewBlobs, withOldBlobs } from "./renew-blobs.ts"
 import { isHeldLine, type RemoteLines, type ResolveContext, resolveEnd } from "./resolve-outcome.ts"
 import type { AppendResult } from "./types.ts"
@@ -59,19 +50,11 @@ export interface QueueContext extends ResolveContext {
   diverged(divergence: Divergence): void
 }
 
-/** A caller that waits until other writers' lines have been read. */
-interface Refresh {
-  /** A head that the storage has reported; undefined: the end of the log is read in any case. */
-  readonly seen: Head | undefined
-  readonly resolve: () => void
-  readonly reject: (error: unknown) => void
-}
-
 export class WriteQueue {
   readonly #context: QueueContext
   /** Everything pending, in order. Appends that were sent, and those whose outcome is unknown, come first. */
   #items: PendingAppend[] = []
-  #refreshes: Refresh[] = []
+  readonly #refreshes: Refresh[] = []
   /** An outcome could not be found out: the next append, or a flush, tries again. */
   #resting = false
   #running = false
@@ -176,7 +159,12 @@ export class WriteQueue {
     this.#running = true
     while (this.#mayWrite || this.#refreshes.length > 0) {
       const isBeingCreated = this.#context.state.head === undefined && this.#mayWrite
-      if (this.#refreshes.length > 0 && !isBeingCreated) await this.#refresh()
+      if (this.#refreshes.length > 0 && !isBeingCreated) {
+        await runRefreshes(this.#context, this.#refreshes.splice(0), {
+          takeOver: (end) => this.#resolve(end),
+          answered: () => (this.#resting = false),
+        })
+      }
       if (!this.#mayWrite) continue
       try {
         if (this.#mayGather()) await this.#gather()
@@ -191,34 +179,6 @@ export class WriteQueue {
 
   get #mayWrite(): boolean {
     return this.#items.length > 0 && !this.#resting
-  }
-
-  /** Never rejects: appends do not depend on it. */
-  async #refresh(): Promise<void> {
-    const { id, storage, state } = this.#context
-    const { head } = state
-    const waiting = this.#refreshes.splice(0)
-    try {
-      if (head === undefined) throw notStored(this.#context)
-      if (!waiting.every(({ seen }) => seen?.next === head.next && seen.log === head.log)) {
-        const end = await readEnd(storage, id, head)
-        if (!this.#isHeld(end) && (await this.#resolve(end)) === "gone") throw vanished(this.#context)
-        // The storage answers, so outcomes that are unknown can be found out.
-        this.#resting = false
-      }
-      for (const { resolve } of waiting) resolve()
-    } catch (error) {
-      for (const { reject } of waiting) reject(error)
-    }
-  }
-
-  /** Whether the log still ends in the last line that is held as acknowledged. */
-  #isHeld(end: LogEnd | undefined): boolean {
-    const { log, head, acknowledged } = this.#context.state
-    const [last, ...more] = end?.lines ?? []
-    return (
-      end?.head.log === head?.log && last !== undefined && more.length === 0 && isHeldLine(log, acknowledged - 1, last)
-    )
   }
 
   #mayGather(): boolean {
@@ -357,7 +317,7 @@ export class WriteQueue {
   }
 
   /** The stored log ends otherwise than expected: takes over what it has, and decides what becomes of everything pending. */
-  async #resolve(end: LogEnd | undefined): Promise<"gone" | "taken" | "found"> {
+  async #resolve(end: LogEnd | undefined): Promise<TakenOver> {
     const context = this.#context
     const resolved = await resolveEnd(context, end)
     if (resolved.kind === "gone" || resolved.kind === "taken") {
