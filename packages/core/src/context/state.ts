@@ -2,7 +2,7 @@
  * The state of a conversation: model, thinking level, mode and other settings that the entries of its path change. Folded forwards,
  * entry by entry. Tombstones and edits never change it, so a fold from a stored state gives the same as a fold from the root.
  */
-import type { ContextState, Entry, MessageEntry, ModelRef } from "../format/entry.ts"
+import { type ContextState, type Entry, type MessageEntry, type ModelRef, storesState } from "../format/entry.ts"
 import { type Fields, isObject } from "../format/shape.ts"
 
 export const THINKING_DEFAULT = "off"
@@ -30,11 +30,6 @@ export function foldState(path: Iterable<Entry>, start: ContextState = initialSt
   const { models: byRole, rules, ...folded } = draft
   // A role may have any name, `__proto__` among them, so roles are defined, never assigned.
   return { ...folded, models: Object.fromEntries(byRole), injectedTtsrRules: [...rules] }
-}
-
-/** Whether entries of this type store the state of their path, so that a reader needs nothing before them for it. */
-export function storesState(type: string): boolean {
-  return type === "compaction" || type === "reset_boundary"
 }
 
 /** The usable state that an entry stores. */

@@ -276,6 +276,11 @@ export function isAnnotationType(type: string): boolean {
   return ANNOTATION_TYPES.has(type) || isNamespaced(type)
 }
 
+/** Whether entries of this type store the state of their path, so that a reader needs nothing before them for it. */
+export function storesState(type: string): boolean {
+  return type === "compaction" || type === "reset_boundary"
+}
+
 /** Whether a record has what reading a log requires: a type that is not the header's, an id, and a parent or null. */
 export function isEntry(record: unknown): record is Entry {
   if (!isObject(record)) return false

@@ -19,7 +19,7 @@ import { Following } from "./follow.ts"
 import { copyEntries, type Hooks, runAppendHooks, runHook } from "./hooks.ts"
 import { infoText } from "../info/store.ts"
 import { divergenceAt, type Divergence, toDiagnostic } from "../log/diverged.ts"
-import type { LogStore } from "../log/log-store.ts"
+import type { LogStore } from "../log/loaded-log.ts"
 import { isOlder } from "../log/path.ts"
 import type { ReadWindow } from "../log/read-backwards.ts"
 import { isLeaving, type OpenTips } from "../log/tips.ts"
@@ -65,7 +65,7 @@ export class LiveSession implements QueueContext, CompactableSession {
   readonly options: LiveSessionOptions
   readonly events: Emitter = new Emitter()
   readonly turns: TurnLock
-  readonly following: Following
+  #following: Following | undefined
   readonly diagnostics: Diagnostic[]
   writeGuard: WriteGuard = { kind: "open" }
   /** The tips of the log are not known, and are read in the background. Never rejects. */
@@ -96,7 +96,6 @@ export class LiveSession implements QueueContext, CompactableSession {
     this.options = o.options
     this.diagnostics = o.store.diagnostics
     this.turns = new TurnLock(this.id)
-    this.following = new Following(this)
     this.reload = () => o.reload(this)
     this.#queue = new WriteQueue(this)
     this.#repeats = new Repeats(this)
@@ -104,6 +103,11 @@ export class LiveSession implements QueueContext, CompactableSession {
 
   get maxSessionBytes(): number {
     return this.options.maxSessionBytes
+  }
+
+  /** Made for the first `follow()`, because most sessions are not followed. */
+  get following(): Following {
+    return (this.#following ??= new Following(this))
   }
 
   now(): number {
@@ -401,5 +405,3 @@ export class LiveSession implements QueueContext, CompactableSession {
 function hasBlobs({ blobs }: EncodedAppendEntry): boolean {
   return blobs.length > 0
 }
-
-export { BRANCH_TARGET, type BranchTarget } from "../write/assign.ts"

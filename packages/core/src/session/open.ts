@@ -17,8 +17,7 @@ import {
   startProjection,
   withTips,
 } from "../info/projection.ts"
-import { type LoadedLog, loadLog, loadOlder, type LoadOther } from "../log/loaded-log.ts"
-import { LogStore } from "../log/log-store.ts"
+import { type LoadedLog, loadLog, loadOlder, type LoadOther, LogStore } from "../log/loaded-log.ts"
 import { readTips } from "./read-log.ts"
 import { signalOf } from "../storage/signals.ts"
 import { transferFeature } from "./features.ts"

@@ -30,14 +30,14 @@ import {
   checkSummaryOptions,
   type SessionCall,
 } from "./arguments.ts"
-import { branchingEntry } from "./branching-entry.ts"
 import { copyEntries } from "./hooks.ts"
 import { oneByOne } from "./one-by-one.ts"
 import { ownContext, readContext, withDiagnostic } from "./context.ts"
 import { findEntry, readMessages, readPath, unknownEntry } from "./read-path.ts"
 import { readEntry, readEntryRuns, readInfo, readParts } from "./read-log.ts"
 import { compactionFeature, transferFeature } from "./features.ts"
-import { BRANCH_TARGET, type BranchTarget, type LiveSession } from "./live-session.ts"
+import type { LiveSession } from "./live-session.ts"
+import { BRANCH_TARGET, type BranchTarget } from "../write/assign.ts"
 import { nestedTurn, runTurn } from "./turn.ts"
 import type {
   ContextOptions,
@@ -419,4 +419,23 @@ function closed(session: string): SessionError {
   return new SessionError("closed", `This handle on session ${session} was closed. Open the session again.`, {
     session,
   })
+}
+
+/** Fields of a `leaf` entry that the session sets. */
+const SET_FIELDS = ["type", "id", "parentId", "seq", "timestamp", "blobs", "targetSeq", "settles"]
+
+/** The `leaf` entry of an append with `at`. Throws `invalid` for options that contradict each other. */
+function branchingEntry(
+  session: string,
+  { at, leaf = {}, onConflict }: AppendOptions,
+): { readonly target: string | null; readonly entry: NewEntry } {
+  const refuse = (message: string): SessionError => new SessionError("invalid", message, { session })
+  if (at === undefined) throw refuse("`leaf` has the fields of the entry that branches, so it needs `at`.")
+  const set = SET_FIELDS.find((field) => leaf[field] !== undefined)
+  if (set !== undefined) throw refuse(`\`leaf.${set}\` is given by the session and must not be set.`)
+  if (onConflict === "rebase") {
+    throw refuse('`at` names the entry to follow, so it cannot be used with onConflict "rebase".')
+  }
+  const target: BranchTarget = { id: at, settles: [] }
+  return { target: at, entry: { ...leaf, type: "leaf", [BRANCH_TARGET]: target } as unknown as NewEntry }
 }

@@ -1,9 +1,9 @@
 /** Checks the entries of a log, their references, and the states of its compactions and resets. Pure. */
-import { initialState, storedState, storesState } from "../context/state.ts"
+import { initialState, storedState } from "../context/state.ts"
 import { type RefOptions, blobRefs, parseHash } from "../format/blobs.ts"
 import type { Report } from "../format/diagnostics.ts"
 import type { Header } from "../format/header.ts"
-import { type Entry, entryProblem, type ContextState } from "../format/entry.ts"
+import { type Entry, entryProblem, type ContextState, storesState } from "../format/entry.ts"
 import { isSameJson } from "../format/json.ts"
 import { type Fields, isObject } from "../format/shape.ts"
 import { divergenceAt, openAt, toDiagnostic } from "../log/diverged.ts"

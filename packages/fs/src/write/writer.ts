@@ -37,7 +37,6 @@ import { sweepTemporaries } from "../disk/sweep.ts"
 import { type Before, syncBatch, syncFound, syncSession } from "./sync.ts"
 import { cutTorn } from "../log/torn.ts"
 import { type LogView, saveMissingIndexes } from "../log/view.ts"
-import { createTaskQueue } from "./task-queue.ts"
 
 export class SessionWriter {
   readonly #deps: Deps
@@ -302,5 +301,30 @@ export class SessionWriter {
     this.#log = undefined
     this.#checked = false
     this.#writeBehind.opened(undefined, false)
+  }
+}
+
+/** Runs tasks one after the other, in the order of the calls. A failed task does not stop those behind it. */
+interface TaskQueue {
+  /** Nothing is running or queued. */
+  readonly idle: boolean
+  run<T>(task: () => Promise<T>): Promise<T>
+}
+
+function createTaskQueue(): TaskQueue {
+  let last: Promise<unknown> = Promise.resolve()
+  let pending = 0
+  return {
+    get idle() {
+      return pending === 0
+    },
+    run(task) {
+      pending++
+      const result = last.then(task).finally(() => {
+        pending--
+      })
+      last = result.catch(() => undefined)
+      return result
+    },
   }
 }

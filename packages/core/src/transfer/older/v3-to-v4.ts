@@ -2,10 +2,9 @@
  * Migrates a log from version 3 to version 4: converts header and entries, resolves references, adds the context state to
  * compactions and resets, and turns a title outside the entries into an entry.
  */
-import { storesState } from "../../context/state.ts"
 import type { Report } from "../../format/diagnostics.ts"
 import { type Header, FORMAT, VERSION, type ParentSession } from "../../format/header.ts"
-import type { Entry } from "../../format/entry.ts"
+import { type Entry, storesState } from "../../format/entry.ts"
 import type { OlderFormat, OlderVersion } from "../../format/identify.ts"
 import { ulidAt } from "../../format/ids.ts"
 import type { LogRecord } from "../../format/line.ts"
