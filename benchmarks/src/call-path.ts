@@ -15,6 +15,8 @@ import { verify } from "./rounds.ts"
 
 /** A header and six messages. */
 const MESSAGES = 6
+/** The shortest of them counts: an append looks at its lock file every 50 ms only. */
+const APPENDS = 9
 
 const packages = new URL("../../packages/", import.meta.url).href
 const architecture = new URL("../../docs/architecture.md", import.meta.url)
@@ -27,8 +29,12 @@ await inspector.post("Profiler.startPreciseCoverage", { callCount: true, detaile
 await withFolder(async (root) => {
   const sessions = createSessions({ storage: createFileStorage({ root }) })
   const session = await sessions.create()
-  for (let i = 0; i < MESSAGES - 1; i++) await session.append(message(i))
-  report("append", await callsOf(() => session.append(message(MESSAGES))))
+  for (let i = 0; i < MESSAGES; i++) await session.append(message(i))
+  const other = await sessions.create()
+  await other.append(message(0))
+  const appends: Calls[] = []
+  for (let i = 1; i <= APPENDS; i++) appends.push(await callsOf(() => other.append(message(i))))
+  report("append", appends.reduce((least, calls) => (calls.size < least.size ? calls : least)))
   await sessions.close()
 
   const openAnew = async (): Promise<Calls> => {
