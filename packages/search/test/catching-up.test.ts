@@ -79,38 +79,42 @@ describe("catching up", () => {
     expect(await find("word", { catchUp: "own" })).toEqual([kept])
   })
 
-  test("notices that a log was restored from a backup, and that it has grown again", async () => {
-    const root = mkdtempSync(join(tmpdir(), "sessions-search-"))
-    onTestFinished(() => rmSync(root, { recursive: true, force: true }))
-    const index = createMemoryIndex()
-    const use = async (work: (world: World, session: Session) => Promise<void>): Promise<void> => {
-      const world = createWorld({
-        storage: createFileStorage({ root: join(root, "store") }),
-        index: { ...index, close: async () => undefined },
+  test.each([true, false])(
+    "notices that a log was restored from a backup and has grown again (searched between: %s)",
+    async (isBetween) => {
+      const root = mkdtempSync(join(tmpdir(), "sessions-search-"))
+      onTestFinished(() => rmSync(root, { recursive: true, force: true }))
+      const index = createMemoryIndex()
+      const use = async (work: (world: World, session: Session) => Promise<void>): Promise<void> => {
+        const world = createWorld({
+          storage: createFileStorage({ root: join(root, "store") }),
+          index: { ...index, close: async () => undefined },
+        })
+        await work(world, await world.sessions.openOrCreate("a"))
+        await world.search.close()
+        await world.sessions.close()
+      }
+      const found: Record<string, string[]> = {}
+      await use(async ({ find }, session) => {
+        await say(session, "word one")
+        cpSync(join(root, "store"), join(root, "backup"), { recursive: true, preserveTimestamps: true })
+        await say(session, "word two")
+        await say(session, "word three")
+        found["before"] = await find("word")
       })
-      await work(world, await world.sessions.openOrCreate("a"))
-      await world.search.close()
-      await world.sessions.close()
-    }
-    const found: Record<string, string[]> = {}
-    await use(async ({ find }, session) => {
-      await say(session, "word one")
-      cpSync(join(root, "store"), join(root, "backup"), { recursive: true, preserveTimestamps: true })
-      await say(session, "word two")
-      await say(session, "word three")
-      found["before"] = await find("word")
-    })
-    rmSync(join(root, "store"), { recursive: true })
-    cpSync(join(root, "backup"), join(root, "store"), { recursive: true, preserveTimestamps: true })
-    await use(async ({ find }) => {
-      expect(await find("word")).toEqual(found["before"]?.slice(2))
-    })
-    await use(async ({ find }, session) => {
-      for (const text of ["word four", "word five", "word six"]) await say(session, text)
-      expect(await find("two")).toEqual([])
-      expect(await find("word")).toHaveLength(4)
-    })
-  })
+      rmSync(join(root, "store"), { recursive: true })
+      cpSync(join(root, "backup"), join(root, "store"), { recursive: true, preserveTimestamps: true })
+      if (isBetween)
+        await use(async ({ find }) => {
+          expect(await find("word")).toEqual(found["before"]?.slice(2))
+        })
+      await use(async ({ find }, session) => {
+        for (const text of ["word four", "word five", "word six"]) await say(session, text)
+        expect(await find("two")).toEqual([])
+        expect(await find("word")).toHaveLength(4)
+      })
+    },
+  )
 
   test("one call at a time reads, and a call that comes meanwhile sees what was appended before it", async () => {
     const { storage, calls } = noting(createMemoryStorage())
