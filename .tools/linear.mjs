@@ -29,15 +29,21 @@ for (const one of adapter === undefined ? all : [adapter]) {
     failed ||= adapter !== undefined
     continue
   }
-  const code = await runHere(await linearCommand(one, args))
+  const code = await runHere(linearCommand(one, args), await linearAdapters[one].start?.())
   failed ||= code !== 0
 }
-// An exit also stops the S3 server.
+// An exit also stops the servers.
 process.exit(failed ? 1 : 0)
 
-function runHere([command, args, env]) {
+/** The run asks for a crash of its server by a message, and gets one when the server runs again. */
+function runHere([command, args], { env, crash } = {}) {
   return new Promise((resolve) => {
-    const child = spawn(command, args, { stdio: "inherit", env: { ...process.env, ...env } })
+    const channel = crash === undefined ? [] : ["ipc"]
+    const child = spawn(command, args, {
+      stdio: ["inherit", "inherit", "inherit", ...channel],
+      env: { ...process.env, ...env },
+    })
+    child.on("message", () => void crash().then(() => child.send("running")))
     child.once("error", () => resolve(127))
     child.once("exit", (code) => resolve(code ?? 1))
   })

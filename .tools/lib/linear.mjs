@@ -1,12 +1,15 @@
-// The adapters of `pnpm test:linear`: what each needs of the system, the environment of its run, and its command.
+// The adapters of `pnpm test:linear`: what each needs of the system, its server, and the command of its run.
 import { join } from "node:path"
 import { absentFromSystem, system } from "./debian.mjs"
-import { postgresUrl } from "./postgres-server.mjs"
+import { startServer } from "./postgres-server.mjs"
 import { absent, newestNode } from "./runtimes.mjs"
 import { s3Server } from "./s3-server.mjs"
 import { root } from "./workspace.mjs"
 
-/** `absent()` returns the reason why an adapter cannot be run here, or undefined. */
+/**
+ * `absent()` returns the reason why an adapter cannot be run here, or undefined. `start()` starts its server and returns the environment of
+ * the run, and `crash`, which kills the server and starts it again, if that is possible.
+ */
 export const linearAdapters = {
   files: { absent: absent.node },
   memory: { absent: absent.node },
@@ -15,18 +18,22 @@ export const linearAdapters = {
   postgres: {
     absent: async () =>
       (await absent.node()) ?? (process.env.SESSIONS_TEST_POSTGRES ? undefined : absentFromSystem(system.postgres)),
-    env: async () => ({ POSTGRES_TEST_SERVER: await postgresUrl() }),
+    async start() {
+      const given = process.env.SESSIONS_TEST_POSTGRES
+      if (given) return { env: { POSTGRES_TEST_SERVER: given } }
+      const server = await startServer()
+      return { env: { POSTGRES_TEST_SERVER: server.url }, crash: () => server.crash() }
+    },
   },
   s3: {
     absent: async () => (await absent.node()) ?? absentFromSystem(system.s3),
-    env: async () => ({ S3_TEST_SERVER: JSON.stringify(await s3Server()) }),
+    start: async () => ({ env: { S3_TEST_SERVER: JSON.stringify(await s3Server()) } }),
   },
 }
 
-/** The command, its arguments and its environment. */
-export async function linearCommand(adapter, args) {
+/** The command and its arguments. */
+export function linearCommand(adapter, args) {
   const program = join(root, ".tools", "runtimes", "linear", "main.ts")
   const flags = ["--conditions=source", "--import", join(root, ".tools", "typescript.mjs")]
-  const env = await linearAdapters[adapter].env?.()
-  return [newestNode(), [...flags, program, "--adapter", adapter, ...args], env]
+  return [newestNode(), [...flags, program, "--adapter", adapter, ...args]]
 }

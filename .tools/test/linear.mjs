@@ -1,5 +1,7 @@
-import { linearAdapters, linearCommand } from "../lib/linear.mjs"
+import { join } from "node:path"
+import { linearAdapters } from "../lib/linear.mjs"
 import { run } from "../lib/run.mjs"
+import { root } from "../lib/workspace.mjs"
 import { outcomeOf } from "./report.mjs"
 
 /** Rounds of a fixed number of calls: with faults and without, with deletes and replaces and without. `pnpm test:linear --seconds N` runs more. */
@@ -33,7 +35,6 @@ export const planted = {
   },
 }
 
-async function runMain(adapter, args) {
-  const [command, all, env] = await linearCommand(adapter, args)
-  return run(command, all, { env })
+function runMain(adapter, args) {
+  return run(process.execPath, [join(root, ".tools", "linear.mjs"), "--adapter", adapter, ...args])
 }

@@ -35,6 +35,8 @@ export interface Counts {
   readonly unanswered: number
   readonly resets: number
   readonly kills: number
+  /** Of the server. */
+  readonly crashes: number
 }
 
 const SESSION = "linear"
@@ -47,12 +49,19 @@ export async function runRound(store: Store, o: RoundOptions): Promise<Round> {
   const recording = createRecording()
   const place = await store.open(o.seed, o.faults)
   let kills = 0
+  let callsOfAll = 0
+  let crashing: Promise<void> | undefined
   await Promise.all(Array.from({ length: o.clients }, (_, client) => runClients(client)))
+  await crashing
   await place.settle()
   const stored = await place.readStored(planOf("reader", o, 0))
   await place.remove()
   const history = { atomicBatch: store.atomicBatch, ...stored, operations: recording.operations }
-  return { history, violations: check(history), counts: countsOf(recording.operations, kills) }
+  return {
+    history,
+    violations: check(history),
+    counts: countsOf(recording.operations, kills, crashing === undefined ? 0 : 1),
+  }
 
   /** One client after the other, until all calls are made. */
   async function runClients(client: number): Promise<void> {
@@ -80,6 +89,8 @@ export async function runRound(store: Store, o: RoundOptions): Promise<Round> {
     let begun = 0
     const client = place.start(plan, recording, () => {
       begun++
+      // In the middle of the round.
+      if (++callsOfAll === Math.ceil((o.clients * o.operations) / 2)) crashing = place.crash?.()
       if (begun !== killAt) return
       kills++
       setTimeout(() => client.kill(), random.next() * LONGEST_KILL_MS)
@@ -94,7 +105,7 @@ function planOf(name: string, { seed, resets, defect }: RoundOptions, operations
   return { name, seed, operations, resets, ...fixed, ...(defect !== undefined && operations > 0 && { defect }) }
 }
 
-function countsOf(operations: readonly Operation[], kills: number): Counts {
+function countsOf(operations: readonly Operation[], kills: number, crashes: number): Counts {
   const codes = operations.flatMap(({ answer }) => (isFailed(answer) ? [answer.code] : []))
   const count = (wanted: string): number => codes.filter((code) => code === wanted).length
   const [conflicts, indeterminate] = [count("conflict"), count("indeterminate")]
@@ -110,6 +121,7 @@ function countsOf(operations: readonly Operation[], kills: number): Counts {
     unanswered: operations.filter(({ answer }) => answer === undefined).length,
     resets: operations.filter(({ kind, answer }) => isReset(kind) && answer !== undefined && !isFailed(answer)).length,
     kills,
+    crashes,
   }
 }
 

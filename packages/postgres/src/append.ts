@@ -114,7 +114,7 @@ export function createAppend(db: Database, tables: Tables, head: ReadHead): Stor
       // The repeat has waited for the first attempt if that was under way, and no later one can match the head any more.
       const [found] = await db.query<Whose>(whose, [id, after.next - lines.length])
       if (found?.append === append) return after
-      if (found !== undefined && expect !== 0 && found.log !== log) throw replacedMeanwhile()
+      if (found === undefined || (expect !== 0 && found.log !== log)) throw goneMeanwhile()
     }
     checkExpect(await head(id), expect)
     // Whatever was in the way is gone again.
@@ -122,8 +122,8 @@ export function createAppend(db: Database, tables: Tables, head: ReadHead): Stor
   }
 }
 
-function replacedMeanwhile(): StorageError {
+function goneMeanwhile(): StorageError {
   const message =
-    "The answer to the append was lost, and by now another log has replaced this one; read it to see whether it has the lines."
+    "The answer to the append was lost, and by now the session is deleted or has another log; read it to see whether it has the lines."
   return new StorageError("indeterminate", message)
 }

@@ -22,6 +22,8 @@ export interface LogHistory {
   readonly atomicBatch: "all" | "prefix"
   readonly log: Log
   readonly operations: readonly LogOperation[]
+  /** Whether a conflict is right whatever the log has, e.g. because the log was deleted. */
+  readonly isExcused?: (append: Append) => boolean
 }
 
 /** The codes that a correct storage may reject with in a history. */
@@ -35,7 +37,7 @@ export const APPEND_CODES: ReadonlySet<string> = new Set([
 export const LOOK_CODES: ReadonlySet<string> = new Set(["unavailable", "aborted"])
 
 /** One sentence for each violation. */
-export function checkLog({ atomicBatch, log, operations }: LogHistory): readonly string[] {
+export function checkLog({ atomicBatch, log, operations, isExcused }: LogHistory): readonly string[] {
   const found: string[] = []
   const { lines } = log
   const places = new Map<string, number>()
@@ -63,7 +65,8 @@ export function checkLog({ atomicBatch, log, operations }: LogHistory): readonly
       if (!allowed.has(answer.code)) found.push(`${nameOf(operation)} was rejected with ${answer.code}`)
     }
     if (operation.kind === "append") {
-      if (isFailed(answer) && answer.code === "conflict") denials.push(denialOf(operation))
+      const isDenied = isFailed(answer) && answer.code === "conflict"
+      if (isDenied && isExcused?.(operation) !== true) denials.push(denialOf(operation))
       continue
     }
     if (answer === undefined || isFailed(answer)) continue

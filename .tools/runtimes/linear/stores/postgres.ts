@@ -1,4 +1,8 @@
-/** PostgreSQL: processes of all runtimes on one schema of the test server, through a proxy that cuts connections. */
+/**
+ * PostgreSQL: processes of all runtimes on one schema of the test server, through a proxy that cuts connections. With faults, the
+ * server is killed once in a round.
+ */
+import { once } from "node:events"
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -31,6 +35,7 @@ export async function openStore(): Promise<Store> {
           const runtime = runtimes[started++ % runtimes.length] as Runtime
           return startProcess(runtime, program, { ...plan, place: { url: at(host), schema } }, recording, begun)
         },
+        crash: faults && process.send !== undefined ? crashServer : undefined,
         settle: () => proxy.close(),
         readStored: (plan) => readInProcess(runtimes[0] as Runtime, program, { ...plan, place: { url, schema } }),
         async remove() {
@@ -43,6 +48,13 @@ export async function openStore(): Promise<Store> {
       rmSync(folder, { recursive: true })
     },
   }
+}
+
+/** The process that has started this one has also started the server. */
+async function crashServer(): Promise<void> {
+  const running = once(process, "message")
+  process.send?.("crash")
+  await running
 }
 
 /** The server's address with another host. */

@@ -13,6 +13,8 @@ export interface Store {
 export interface Place {
   /** Starts a client; `begun` is called whenever one of its calls begins. */
   start(plan: PlanOf, recording: Recording, begun: () => void): Client
+  /** Kills the server without warning; resolves when it runs again. */
+  readonly crash?: (() => Promise<void>) | undefined
   /** Ends the faults. Resolves when no request of a client, alive or not, can reach the store any more. */
   settle(): Promise<void>
   /** What a new client finds. */
