@@ -5,5 +5,7 @@ import { codex } from "./codex/index.ts"
 import { copilot } from "./copilot/index.ts"
 import { gemini } from "./gemini/index.ts"
 import { opencode } from "./opencode/index.ts"
+import { records } from "./records/index.ts"
+import { molf } from "./molf/index.ts"
 
-export const formats: readonly Format[] = [claudeCode, codex, copilot, gemini, opencode]
+export const formats: readonly Format[] = [claudeCode, codex, copilot, gemini, opencode, records, molf]

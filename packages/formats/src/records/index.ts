@@ -1,0 +1,14 @@
+/** "recordType" logs: a folder `<id>` with `session.jsonl` and `metadata.json`. Only read. */
+import { defineFormat, type Format } from "../base/format.ts"
+import { FORMAT } from "./codec.ts"
+import { read } from "./read.ts"
+
+export const records: Format = defineFormat({
+  format: FORMAT,
+  title: "recordType logs",
+  rejects: ({ records: lines }) =>
+    lines.some(({ recordType, schemaVersion }) => typeof recordType === "string" && typeof schemaVersion === "number")
+      ? undefined
+      : "has no line with `recordType` and `schemaVersion`",
+  read,
+})
