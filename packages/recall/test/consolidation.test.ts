@@ -269,6 +269,28 @@ test("of 32 consolidations at once one runs, in one process and with 32 of them"
   }
 })
 
+test("a consolidation that another process finishes between the gates and the lock is not repeated", async () => {
+  const w = await createScope()
+  let runs = 0
+  const options = { ...w.options, run: inPhase("orient", async () => void runs++) }
+  let isFirst = true
+  const late = {
+    of: () => ({
+      ...w.files,
+      async read(...args: Parameters<MemoryFiles["read"]>) {
+        if (args[0] === LOCK && isFirst) {
+          isFirst = false
+          await createConsolidation(options).consolidate()
+        }
+        return w.files.read(...args)
+      },
+    }),
+  }
+  expect(await createConsolidation({ ...options, files: late }).consolidate()).toMatchObject({ skipped: "too_soon" })
+  expect(runs).toBe(1)
+  expect(await w.files.read(LOCK)).toBeUndefined()
+})
+
 test("the lock of a crashed process is taken over after an hour, by one of 32", async () => {
   const w = await createScope()
   // Never released.
@@ -285,6 +307,19 @@ test("the lock of a crashed process is taken over after an hour, by one of 32", 
   expect(await createConsolidation(w.options).shouldConsolidate()).toBe(true)
   expect(await attempts()).toBe(1)
   await expect(crashed?.check()).rejects.toMatchObject({ code: "lock_lost" })
+})
+
+test("releasing a lock that another process has taken over leaves the other's", async () => {
+  const w = await createScope()
+  const consolidation = createConsolidation(w.options)
+  const first = await consolidation.acquireLock()
+  w.now += HOUR
+  const second = await consolidation.acquireLock()
+  if (first === undefined || second === undefined) throw new Error("no lock")
+  await consolidation.releaseLock(first)
+  await second.check()
+  await consolidation.releaseLock(second)
+  expect(await w.files.read(LOCK)).toBeUndefined()
 })
 
 test("a lock file that is no time is stale, and so is one from the far future", async () => {

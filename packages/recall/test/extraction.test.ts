@@ -373,6 +373,26 @@ test("a person's edit between the read and the write stays", async () => {
   expect((await files.read("MEMORY.md"))?.text).toBe(`edit 2\nedit 1\nedit 0\n\n${HEADING}\n\n${TABS_LINE}\n`)
 })
 
+test("a person's edit right after the file was read stays", async () => {
+  const files = createDocumentMemory(createMemoryStorage()).of(SCOPE)
+  let isFirst = true
+  const racing = {
+    of: () => ({
+      ...files,
+      async read(...args: Parameters<typeof files.read>) {
+        const file = await files.read(...args)
+        if (isFirst) await files.write("MEMORY.md", "by hand\n", { expect: null })
+        isFirst = false
+        return file
+      },
+    }),
+  }
+  const { session, recall } = await createWorld({ answers: [answerOf(TABS)], files: racing })
+  await talk(session, 20)
+  await recall.extract(session)
+  expect((await files.read("MEMORY.md"))?.text).toBe(`by hand\n\n${HEADING}\n\n${TABS_LINE}\n`)
+})
+
 test("a write whose outcome is unknown is looked for, so the fact is there once", async () => {
   for (const happens of [true, false]) {
     const files = createDocumentMemory(createMemoryStorage()).of(SCOPE)
