@@ -34,7 +34,10 @@ await withFolder(async (root) => {
   await other.append(message(0))
   const appends: Calls[] = []
   for (let i = 1; i <= APPENDS; i++) appends.push(await callsOf(() => other.append(message(i))))
-  report("append", appends.reduce((least, calls) => (calls.size < least.size ? calls : least)))
+  report(
+    "append",
+    appends.reduce((least, calls) => (calls.size < least.size ? calls : least)),
+  )
   await sessions.close()
 
   const openAnew = async (): Promise<Calls> => {

@@ -7,5 +7,6 @@ import { gemini } from "./gemini/index.ts"
 import { opencode } from "./opencode/index.ts"
 import { records } from "./records/index.ts"
 import { molf } from "./molf/index.ts"
+import { noumen } from "./noumen/index.ts"
 
-export const formats: readonly Format[] = [claudeCode, codex, copilot, gemini, opencode, records, molf]
+export const formats: readonly Format[] = [claudeCode, codex, copilot, gemini, opencode, records, molf, noumen]

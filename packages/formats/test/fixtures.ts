@@ -61,7 +61,9 @@ export function testFixtures(format: Format, beside: Readonly<Record<string, Gol
       assistantMessages: count("assistant"),
       toolResults: count("toolResult"),
       compactions: pathOf(entries, session.leafId).filter((item) => Object.hasOwn(item as object, "compaction")).length,
-      leafText: last?.text.slice(0, 40) ?? "",
+      leafText: Array.from(last?.text ?? "")
+        .slice(0, 40)
+        .join(""),
       contextMessages: context.messages.length,
       branches: branchesOf(entries),
       toolCalls: calls.length,
