@@ -16,6 +16,13 @@ test("logs that follow each other are accepted, with what overlaps a delete in e
   expect(judge([...ALL, { ...append("A", [21, 29], 2, ["a2"]), answer: { code: "conflict" } }])).toEqual([])
 })
 
+test("an append that was applied may be a conflict if its log has ended by then, and only then", () => {
+  const shown = read([17, 18], ["a0", "a1", "a2"], "A")
+  const refused = (end: number): Append => ({ ...append("A", [12, end], 2, ["a2"]), answer: { code: "conflict" } })
+  expect(judge([...ALL, shown, refused(25)])).toEqual([])
+  expect(judge([...ALL, shown, refused(19)])).toContainEqual(expect.stringMatching(/was refused with conflict/))
+})
+
 test("a read shows lines of one log only, and of the log that it asked for", () => {
   expect(judge([...ALL, read([72, 74], ["a0", "b1", "b2"])])).toEqual([
     expect.stringMatching(/shows lines of two logs/),
