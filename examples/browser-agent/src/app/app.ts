@@ -4,6 +4,7 @@ import { createIndexedDbStorage } from "@sessions/idb"
 import type { EndpointSettings } from "../agent/endpoint.ts"
 import { createContext } from "./context.ts"
 import { createListing, type Listing } from "./listing.ts"
+import { createPrompts, type Prompts } from "./prompts.ts"
 import { loadEndpoint, saveEndpoint } from "./settings.ts"
 import { createFinding, type Finding } from "./search.ts"
 import { createShownSession, type ShownSession } from "./shown-session.ts"
@@ -14,6 +15,7 @@ export interface App
   extends Omit<Listing, "changed">,
     Pick<ShownSession, "show" | "view" | "goTo" | "settle">,
     Turns,
+    Prompts,
     Finding {
   readonly store: Store
   /** Asks the browser not to clear the stored sessions. */
@@ -46,7 +48,8 @@ export function createApp(openId: string | undefined): App {
     await updateEstimate()
   }
   const shown = createShownSession(context, () => void refresh())
-  const turns = createTurns(context, shown, { ...listing, changed })
+  const prompts = createPrompts(context)
+  const turns = createTurns(context, shown, { ...listing, changed }, prompts)
   const finding = createFinding(context, shown)
 
   async function updateEstimate(): Promise<void> {
@@ -58,6 +61,7 @@ export function createApp(openId: string | undefined): App {
     ...listing,
     ...turns,
     ...finding,
+    olderPrompt: prompts.olderPrompt,
     refresh,
     show: shown.show,
     view: shown.view,

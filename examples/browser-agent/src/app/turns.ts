@@ -4,6 +4,7 @@ import { withTurnLock } from "../sessions/presence.ts"
 import type { Context } from "./context.ts"
 import type { Listing } from "./listing.ts"
 import { noticeOf } from "./notices.ts"
+import type { PromptRecord } from "./prompts.ts"
 import type { ShownSession } from "./shown-session.ts"
 
 export interface Turns {
@@ -18,7 +19,12 @@ export interface Turns {
   readonly compact: () => Promise<void>
 }
 
-export function createTurns(context: Context, shown: ShownSession, listing: Listing): Turns {
+export function createTurns(
+  context: Context,
+  shown: ShownSession,
+  listing: Listing,
+  prompts: Pick<PromptRecord, "add">,
+): Turns {
   const { sessions, store, attempt, model } = context
   const stops = new Map<string, AbortController>()
 
@@ -81,7 +87,10 @@ export function createTurns(context: Context, shown: ShownSession, listing: List
         await shown.show(made.id)
         await made.close()
       }
-      return turn(from === undefined ? (store.get().conversation?.leaf ?? null) : from, prompt)
+      const isStored = await turn(from === undefined ? (store.get().conversation?.leaf ?? null) : from, prompt)
+      // The turn goes on meanwhile.
+      if (isStored) void prompts.add(prompt)
+      return isStored
     },
     async continueTurn(from) {
       await turn(from)
