@@ -109,7 +109,9 @@ test("the error for a file of no format names every format and why it is not tha
   writeFileSync(join(home, "notes.txt"), "hello\n")
   const { exit, stderr } = await cli("import", "notes.txt")
   expect(exit).toBe(1)
-  expect(stderr).toContain("sessions, pi, oh-my-pi: none of its lines is a record; claude-code: it has no line of JSON")
+  expect(stderr).toContain(
+    "sessions: The file is in none of the known formats.\n  sessions, pi, oh-my-pi: none of its lines is a record\n  claude-code: it has no line of JSON\n",
+  )
   const forced = await cli.with({ stdin: "hello\n" }, "import", "-", "--from", "claude-code")
   expect(forced.stderr).toContain("claude-code: it has no line of JSON")
 })

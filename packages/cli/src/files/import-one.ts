@@ -2,7 +2,7 @@
 import { type ImportFormat, type ImportOptions, type ImportResult, SessionError, type Sessions } from "@sessions/core"
 import { identifyLog } from "@sessions/core/format"
 import { formats, identify, importFile } from "@sessions/formats"
-import { UsageError } from "../errors.ts"
+import { UsageError, withDetails } from "../errors.ts"
 import type { Chunks } from "./read-write.ts"
 
 /** The formats that core reads itself. */
@@ -36,8 +36,8 @@ export async function importOne(
     const found = identify(start, wanted)
     if (found.format === undefined) {
       const tried = found.rejected.map(({ format, reason }) => `${format}: it ${reason}`)
-      const message = `The file is in none of the known formats. ${[`${CORE_FORMATS.join(", ")}: ${identity.reason}`, ...tried].join("; ")}.`
-      throw new SessionError("not_a_session", message)
+      const error = new SessionError("not_a_session", "The file is in none of the known formats.")
+      throw withDetails(error, [`${CORE_FORMATS.join(", ")}: ${identity.reason}`, ...tried])
     }
     return await importFile(sessions, again, { ...o, from: found.format, ...(beside === undefined ? {} : { beside }) })
   }

@@ -122,7 +122,7 @@ function findCommand(name: string): Command {
 
 async function printFailure(thrown: unknown, io: Io): Promise<number> {
   const { exit, message } = toFailure(thrown)
-  const lines = message === undefined ? [] : [`sessions: ${message}`]
+  const lines = message === undefined ? [] : `sessions: ${message}`.split("\n")
   if (io.env["SESSIONS_DEBUG"] === "1" && message !== undefined) lines.push(...trace(thrown).split("\n"))
   // If standard error is closed, only the exit status is left.
   await writeLines(io.stderr, lines, io.env).catch(() => undefined)

@@ -40,20 +40,23 @@ const UNKNOWN_VERSIONS: Readonly<Record<string, string>> = {
 
 const ALL = { ...NOT_A_SESSION, ...UNKNOWN_VERSIONS }
 
-test.each(Object.keys(ALL))("import refuses %s in one line, creates no session and keeps the file", async (name) => {
-  const workspace = createWorkspace()
-  workspace.file("file", ALL[name] ?? "")
-  const before = contentsOf(workspace.root)
-  for (const argv of [
-    ["import", "file"],
-    ["import", "file", "--from", "sessions"],
-    ["import", "file", "--from", "pi"],
-    ["import", "file", "--json"],
-  ]) {
-    expect(refusal(1)(await workspace.cli(...argv)), argv.join(" ")).toBeUndefined()
-  }
-  expect(contentsOf(workspace.root)).toEqual(before)
-})
+test.each(Object.keys(ALL))(
+  "import refuses %s with a short message, creates no session and keeps the file",
+  async (name) => {
+    const workspace = createWorkspace()
+    workspace.file("file", ALL[name] ?? "")
+    const before = contentsOf(workspace.root)
+    for (const argv of [
+      ["import", "file"],
+      ["import", "file", "--from", "sessions"],
+      ["import", "file", "--from", "pi"],
+      ["import", "file", "--json"],
+    ]) {
+      expect(refusal(1)(await workspace.cli(...argv)), argv.join(" ")).toBeUndefined()
+    }
+    expect(contentsOf(workspace.root)).toEqual(before)
+  },
+)
 
 test.each(Object.keys(NOT_A_SESSION))("%s instead of a log is refused by every command and kept", async (name) => {
   const workspace = createWorkspace()

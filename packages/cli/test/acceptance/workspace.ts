@@ -100,14 +100,18 @@ export function refusalOrSuccess(result: Result): string | undefined {
   return result.exit === 0 ? undefined : refusal(1, 2)(result)
 }
 
-/** Checks an error: one of these exit statuses, empty standard output, one line of message. Returns the problem, if any. */
+/**
+ * Checks an error: one of these exit statuses, empty standard output, one line of message, and below it indented lines if there are
+ * details. Returns the problem, if any.
+ */
 export function refusal(...exits: readonly number[]): (result: Result) => string | undefined {
   return ({ exit, stdout, stderr }) => {
     if (!exits.includes(exit))
       return `exit ${exit}, not ${exits.join(" or ")}: ${stdout.slice(0, 300)}${stderr.slice(0, 300)}`
     if (stdout !== "") return `standard output: ${stdout.slice(0, 300)}`
-    if (!/^sessions: [^\n]+\n$/.test(stderr)) return `not one line: ${stderr.slice(0, 600)}`
-    if (stderr.length > 600) return `a line of ${stderr.length} characters: ${stderr.slice(0, 200)}`
+    if (!/^sessions: [^\n]+\n(?: {2}[^\n]+\n)*$/.test(stderr)) return `not one line: ${stderr.slice(0, 600)}`
+    const long = stderr.split("\n").find((line) => line.length > 600)
+    if (long !== undefined) return `a line of ${long.length} characters: ${long.slice(0, 200)}`
     if (stderr.includes("unexpected error")) return stderr
     return undefined
   }
