@@ -51,7 +51,7 @@ export async function* toSteps(
 ): AsyncGenerator<Step, void, undefined> {
   let expected: Seq | undefined
   for await (const { rows } of pages) {
-    for (const group of groups(rows)) {
+    for (const group of groups(rows, log)) {
       const { seq } = group[0] as Row
       if (expected !== undefined && seq !== expected) throw missing(expected, log)
       const lines = linesOf(group, log)
@@ -78,11 +78,20 @@ export function missing(seq: Seq | undefined, log: string): StorageError {
   return corrupt(`${seq === undefined ? "The last line" : `Line ${seq}`} of log ${log} is missing`)
 }
 
-/** Consecutive rows that have at most the bytes of a chunk together, or a single row: one that has more has a single line. */
-function* groups(rows: readonly Row[]): Generator<readonly Row[], void, undefined> {
+/**
+ * Consecutive rows that have at most the bytes of a chunk together, or a single row: one that has more has a single line. Throws
+ * `corrupt` for rows that overlap.
+ */
+function* groups(rows: readonly Row[], log: string): Generator<readonly Row[], void, undefined> {
   let group: Row[] = []
   let [next, bytes] = [0, 0]
   for (const row of rows) {
+    // One of the two rows has a wrong seq, so the lines of the first one are not given either.
+    if (row.seq < next) {
+      group.pop()
+      if (group.length > 0) yield group
+      throw missing(row.seq, log)
+    }
     if (group.length > 0 && (row.seq !== next || bytes + row.size > MAX_CHUNK_BYTES)) {
       yield group
       group = []

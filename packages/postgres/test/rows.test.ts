@@ -7,8 +7,11 @@ function row(seq: number, lines: number, text: string, asText: boolean): Row {
   return { seq, lines, size: bytes(text).length, body: asText ? text : bytes(text) }
 }
 
-async function read(rows: readonly Row[], cut: { from?: number; to?: number; skip?: number } = {}): Promise<string[]> {
-  const lines: string[] = []
+async function read(
+  rows: readonly Row[],
+  cut: { from?: number; to?: number; skip?: number } = {},
+  lines: string[] = [],
+): Promise<string[]> {
   const pages = (async function* () {
     yield { rows }
   })()
@@ -52,8 +55,9 @@ for (const asText of [true, false]) {
 
   test(`a gap or an overlap between rows as ${kind} is \`corrupt\``, async () => {
     await expect(read([row(0, 1, "a\n", asText), row(2, 1, "c\n", asText)])).rejects.toMatchObject({ code: "corrupt" })
-    await expect(read([row(0, 2, "a\nb\n", asText), row(1, 1, "b\n", asText)])).rejects.toMatchObject({
-      code: "corrupt",
-    })
+    const given: string[] = []
+    const overlap = [row(0, 1, "a\n", asText), row(1, 3, "x\ny\nz\n", asText), row(2, 1, "c\n", asText)]
+    await expect(read(overlap, {}, given)).rejects.toMatchObject({ code: "corrupt" })
+    expect(given).toEqual(["a"])
   })
 }

@@ -17,7 +17,7 @@ import { toLines } from "./lines.ts"
 /** The row with a line, and the one before it. */
 const FIRST = "SELECT seq, lines FROM batch WHERE n = ? AND seq <= ? ORDER BY seq DESC LIMIT 2"
 const FORWARDS = "SELECT seq, lines, body FROM batch WHERE n = ? AND seq >= ? AND seq < ? ORDER BY seq"
-const BACKWARDS = "SELECT seq, lines, bytes FROM batch WHERE n = ? AND seq < ? ORDER BY seq DESC"
+const BACKWARDS = "SELECT seq, lines, bytes FROM batch WHERE n = ? AND seq >= 0 AND seq < ? ORDER BY seq DESC"
 const BODY = "SELECT body FROM batch WHERE n = ? AND seq = ?"
 
 export function createRead(db: Database): StorageAdapter["read"] {
@@ -51,12 +51,15 @@ function pageOf(tx: Connection, n: number, from: Seq, to: Seq, session: string):
   // One of the two rows has a wrong seq.
   if (previous !== undefined && previous.seq + previous.lines > first) throw missing(session, from)
   const lines: string[] = []
-  let [next, bytes] = [first, 0]
+  let [next, bytes, before] = [first, 0, 0]
   for (const { seq, lines: count, body } of tx.query<LinesRow>(FORWARDS).iterate(n, first, to)) {
     bytes += body.length
+    // One of the two rows has a wrong seq, so the lines of the first one are not given either.
+    if (seq < next) lines.length = before
     if (lines.length > 0 && (bytes > MAX_CHUNK_BYTES || seq !== next)) return lines
-    if (seq !== next) throw missing(session, next)
+    if (seq !== next) throw missing(session, Math.min(seq, next))
     next += count
+    before = lines.length
     for (const line of toLines(body, count, rowAt(session, seq)).slice(Math.max(0, from - seq), to - seq)) {
       if (typeof line === "string") lines.push(line)
       else if (lines.length === 0) throw line
@@ -99,6 +102,7 @@ function windowStart(tx: Connection, n: number, before: Seq, maxBytes: number, s
     }
     if (left <= 0) return from
   }
+  if (from === before && before > 0) throw missing(session, before - 1)
   return from
 }
 

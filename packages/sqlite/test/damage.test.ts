@@ -23,6 +23,36 @@ test("a row with another seq gives no window other lines than those at its seqs"
   }
 })
 
+test("a row with the seq of a missing one gives no other lines in place of the rows that are there", async () => {
+  const path = newPath()
+  const storage = openAt(path)
+  const { log } = await storage.append("a", linesTo(5), { expect: 0 })
+  await storage.append("a", linesTo(10).slice(5), { expect: { next: 5, log } })
+  await storage.append("a", linesTo(20).slice(10), { expect: { next: 10, log } })
+  connectTo(path).exec("DELETE FROM batch WHERE seq = 0; UPDATE batch SET seq = 0 WHERE seq = 10")
+  const given = async (from: number): Promise<readonly string[]> => {
+    const lines: string[] = []
+    const reading = async (): Promise<void> => {
+      for await (const chunk of storage.read("a", { from })) lines.push(...chunk.lines)
+    }
+    await expect(reading()).rejects.toMatchObject({ code: "corrupt" })
+    return lines
+  }
+  expect(await given(0)).toEqual([])
+  expect(await given(2)).toEqual([])
+})
+
+test("of a row with a seq below 0 no window has lines", async () => {
+  const path = newPath()
+  const storage = openAt(path)
+  const { log } = await storage.append("a", linesTo(5), { expect: 0 })
+  await storage.append("a", linesTo(10).slice(5), { expect: { next: 5, log } })
+  connectTo(path).exec("UPDATE batch SET seq = -1 WHERE seq = 0")
+  expect(await linesOf(storage, "a", { before: 10, maxBytes: 1_000_000 })).toEqual(linesTo(10).slice(5))
+  await expect(linesOf(storage, "a", { before: 5, maxBytes: 1_000_000 })).rejects.toMatchObject({ code: "corrupt" })
+  await expect(linesOf(storage, "a", { before: 3, maxBytes: 10 })).rejects.toMatchObject({ code: "corrupt" })
+})
+
 test.each([
   ["a row is missing in the middle", "DELETE FROM batch WHERE seq = 2", 2],
   ["the first row is missing", "DELETE FROM batch WHERE seq = 0", 0],
