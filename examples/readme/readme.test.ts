@@ -32,7 +32,7 @@ const PRINTS: Readonly<Record<string, RegExp>> = {
   "Record and recall prompts": /^20 now run them\n20 fix the tests\n\/project fix the tests\n$/,
   "Keep secrets out": /^deploy with \[key\]\n$/,
   Extraction: /^few_messages\n1\ntrue\n$/,
-  Consolidation: /^few_sessions\n\[ 'MEMORY\.md', 'deploy\.md' \]\n$/,
+  Consolidation: /^few_sessions\n\[ ['"]MEMORY\.md['"], ['"]deploy\.md['"] \]\n$/,
   "# @sessions/recall": /^$/,
 }
 
