@@ -1,4 +1,4 @@
-/** Checks at the first connection that the server's settings keep what the option `durability` promises. */
+/** Asks for the server's settings at the first connection, and checks that they keep what the option `durability` promises. */
 import { type Capabilities, StorageError } from "@sessions/core/storage"
 import type { Connection } from "./database.ts"
 
@@ -8,22 +8,29 @@ interface Settings {
   readonly fsync: string
   readonly commit: string
   readonly standbys: string
+  readonly encoding: string
 }
 
 const SETTINGS = `SELECT current_setting('server_version_num')::int AS version, pg_is_in_recovery() AS standby,
   current_setting('fsync') AS fsync, current_setting('synchronous_commit') AS commit,
-  current_setting('synchronous_standby_names') AS standbys`
+  current_setting('synchronous_standby_names') AS standbys, current_setting('server_encoding') AS encoding`
 
 /** Generated columns. */
 const OLDEST = 120_000
 
+export interface Server {
+  /** Whether texts in the database are UTF-8. With another encoding, characters are lost or replaced by similar ones. */
+  readonly isUtf8: boolean
+}
+
 /** Rejects with `unsupported` if an acknowledged append would not survive what `durability` says. A standby, which writes nothing, is not checked. */
-export async function checkServer(db: Connection, durability: Capabilities["durability"]): Promise<void> {
+export async function checkServer(db: Connection, durability: Capabilities["durability"]): Promise<Server> {
   const [settings] = await db.query<Settings>(SETTINGS)
-  if (settings === undefined) return
+  if (settings === undefined) return { isUtf8: false }
   if (Number(settings.version) < OLDEST) throw unsupported("The server is older than PostgreSQL 12; update it.")
   const problem = settings.standby ? undefined : problemOf(settings, durability)
   if (problem !== undefined) throw unsupported(`durability "${durability}" is not possible here: ${problem}.`)
+  return { isUtf8: settings.encoding === "UTF8" }
 }
 
 function problemOf({ fsync, commit, standbys }: Settings, durability: Capabilities["durability"]): string | undefined {

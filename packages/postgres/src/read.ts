@@ -9,6 +9,7 @@ import {
   StorageError,
 } from "@sessions/core/storage"
 import type { Connection } from "./database.ts"
+import type { Server } from "./durability.ts"
 import { sqlState } from "./errors.ts"
 import type { Integer } from "./heads.ts"
 import { bytesBefore, missing, type Row, toSteps } from "./rows.ts"
@@ -42,12 +43,23 @@ interface FirstRow extends PageRow {
   readonly full?: Integer | null
 }
 
-export function createRead(db: Connection, tables: Tables): StorageAdapter["read"] {
+export function createRead(db: Connection, tables: Tables, server: () => Promise<Server>): StorageAdapter["read"] {
   const [first, window, following] = [firstSql(tables), windowSql(tables), followingSql(tables)]
   const exists = `SELECT 1 FROM ${tables.session} WHERE id = $1 AND log = $2`
 
+  /** Drivers decode texts much faster than bytes. Bodies are read as bytes if the server finds one that is no text. */
+  async function rowsOf<R>(sql: Sql, values: readonly unknown[]): Promise<readonly R[]> {
+    if (!(await server()).isUtf8) return db.query<R>(sql.bytes, values)
+    try {
+      return await db.query<R>(sql.text, values)
+    } catch (error) {
+      if (sqlState(error) !== NO_TEXT) throw error
+      return db.query<R>(sql.bytes, values)
+    }
+  }
+
   async function pageFrom(session: string, log: string, from: Seq, to: Seq, rows: number): Promise<Page> {
-    const page = await asText<PageRow>(db, following, [session, log, from, to, rows])
+    const page = await rowsOf<PageRow>(following, [session, log, from, to, rows])
     if (page.length === 0 && (await db.query(exists, [session, log])).length === 0) throw gone()
     return pageOf(page, log, from)
   }
@@ -77,8 +89,8 @@ export function createRead(db: Connection, tables: Tables): StorageAdapter["read
     const { maxBytes } = o
     const found =
       maxBytes === undefined
-        ? await asText<FirstRow>(db, first, [session, o.log ?? null, o.from, o.to, PAGE_ROWS])
-        : await asText<FirstRow>(db, window, [session, o.log ?? null, maxBytes, o.to, PAGE_ROWS])
+        ? await rowsOf<FirstRow>(first, [session, o.log ?? null, o.from, o.to, PAGE_ROWS])
+        : await rowsOf<FirstRow>(window, [session, o.log ?? null, maxBytes, o.to, PAGE_ROWS])
     const [row] = found
     const { from, to } = rangeIn(o, row && { log: row.log, next: Number(row.next) })
     if (row === undefined || from >= to) return
@@ -109,18 +121,8 @@ function rowsLike({ rows }: Page): number {
   return Math.min(PAGE_ROWS, Math.ceil((rows.length * PAGE_BYTES) / Math.max(1, bytes)))
 }
 
-/** The statement with bodies as texts, which drivers decode much faster; as bytes if the server finds one that is no text. */
-async function asText<Row>(db: Connection, sql: Sql, values: readonly unknown[]): Promise<readonly Row[]> {
-  try {
-    return await db.query<Row>(sql.text, values)
-  } catch (error) {
-    if (!NO_TEXT.has(sqlState(error))) throw error
-    return db.query<Row>(sql.bytes, values)
-  }
-}
-
-/** Not UTF-8 or with U+0000, and characters that the encoding of the database lacks. */
-const NO_TEXT: ReadonlySet<string | undefined> = new Set(["22021", "22P05"])
+/** Not UTF-8, or with U+0000. */
+const NO_TEXT = "22021"
 
 /** The same statement, with bodies as texts behind a point, since some drivers drop a BOM at the start of a text, and as bytes. */
 interface Sql {

@@ -73,9 +73,9 @@ export function createPostgresStorage(options: PostgresStorageOptions): Postgres
   const denied = (error: unknown): Promise<never> => explainRights(database, tables, error)
   const prepared = connectOnce({
     open: async () => {
-      await checkServer(database, durability)
+      const server = await checkServer(database, durability)
       await prepareSchema(database, tables).catch(denied)
-      return database
+      return { ...database, ...server }
     },
     close: () => undefined,
   })
@@ -110,7 +110,7 @@ export function createPostgresStorage(options: PostgresStorageOptions): Postgres
       return after
     },
     head: (session, { first }) => (first === true ? headAndFirst(session) : head(session)),
-    read: createRead(db, tables),
+    read: createRead(db, tables, prepared.get),
     list: createList(db, tables),
     async delete(session, o) {
       const deleted = await remove(session, o)

@@ -112,22 +112,28 @@ for (const level of ["repeatable read", "serializable"]) {
   )
 }
 
-withSession("in a database of another encoding every character comes back", async (o) => {
-  const database = `${o.schema}_latin1`
-  await admin.query(`CREATE DATABASE ${database} ENCODING 'LATIN1' LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0`)
-  try {
-    const address = new URL(url)
-    address.pathname = `/${database}`
-    const pool = createPool({ connectionString: address.href })
-    const storage = createPostgresStorage({ client: pool, schema: o.schema })
-    const head = await storage.append("a", ["\uFEFFé"], { expect: 0 })
-    await storage.append("a", ["\u{1F600}"], { expect: head })
-    assert.deepEqual(await linesOf(storage), ["\uFEFFé", "\u{1F600}"])
-    await pool.end()
-  } finally {
-    await admin.query(`DROP DATABASE ${database} WITH (FORCE)`)
-  }
-})
+// LATIN1 lacks most characters, and EUC_JP gives U+00A6 back as U+FFE4.
+for (const encoding of ["LATIN1", "EUC_JP"]) {
+  withSession(`in a database with the encoding ${encoding} every character comes back`, async (o) => {
+    const database = `${o.schema}_${encoding.toLowerCase()}`
+    await admin.query(
+      `CREATE DATABASE ${database} ENCODING '${encoding}' LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0`,
+    )
+    try {
+      const address = new URL(url)
+      address.pathname = `/${database}`
+      const pool = createPool({ connectionString: address.href })
+      const storage = createPostgresStorage({ client: pool, schema: o.schema })
+      const head = await storage.append("a", ["\u00A6"], { expect: 0 })
+      assert.deepEqual(await linesOf(storage), ["\u00A6"])
+      await storage.append("a", ["\u{1F600}"], { expect: head })
+      assert.deepEqual(await linesOf(storage), ["\u00A6", "\u{1F600}"])
+      await pool.end()
+    } finally {
+      await admin.query(`DROP DATABASE ${database} WITH (FORCE)`)
+    }
+  })
+}
 
 withSession("tables of a newer version are `unsupported`", async (o) => {
   await admin.query(`UPDATE ${o.schema}.meta SET version = 99`)
