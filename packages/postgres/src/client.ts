@@ -8,7 +8,7 @@ export interface PostgresConnection {
 /** A connection of a pool. `release(true)` closes it. */
 export interface PooledConnection extends PostgresConnection {
   release(destroy?: boolean): void
-  on(event: "error" | "notice", listener: (message: { readonly message?: string | undefined }) => void): unknown
+  on(event: "error" | "notice", listener: (message: { readonly file?: string | undefined }) => void): unknown
 }
 
 /** A `pg.Pool`. `totalCount`, the number of its connections, distinguishes it from a client, which has a `connect` as well. */

@@ -38,6 +38,9 @@ export interface Database extends Connection {
 /** A commit that waits for the standby, and by that for all commits before it. */
 const BARRIER = "SELECT pg_logical_emit_message(true, '@sessions/postgres', '')"
 
+/** The source file of the server whose notices tell that a wait for a standby was ended. Their texts are in the language of `lc_messages`. */
+const WAIT_FILE = "syncrep.c"
+
 /** All pauses together take about six seconds, in which a crashed server has usually recovered. */
 const TRIES = 8
 const FIRST_PAUSE_MS = 25
@@ -118,8 +121,8 @@ function usePool(pool: PostgresPool, awaitsStandby: boolean): Use {
   function listenForNotices(connection: PooledConnection): void {
     if (noticed.has(connection)) return
     noticed.add(connection)
-    connection.on("notice", ({ message = "" }) => {
-      if (message.includes("synchronous replication")) unconfirmed.add(connection)
+    connection.on("notice", ({ file }) => {
+      if (file === WAIT_FILE) unconfirmed.add(connection)
     })
   }
 
@@ -128,6 +131,8 @@ function usePool(pool: PostgresPool, awaitsStandby: boolean): Use {
       throw new NotSent(error)
     })
     if (awaitsStandby) listenForNotices(connection)
+    // Another user of the pool may have had a commit that was not confirmed.
+    unconfirmed.delete(connection)
     let broken = true
     try {
       const result = await work(connection)

@@ -4,31 +4,26 @@ import { expect, test } from "vitest"
 import { createDatabase } from "../src/database.ts"
 import { toError } from "../src/errors.ts"
 
-const NOTICE = "canceling wait for synchronous replication due to user request"
+/** As PostgreSQL 15 sends it with `lc_messages = 'de_DE.UTF-8'`. */
+const NOTICE = { message: "storniere Warten auf synchrone Replikation wegen Benutzeraufforderung", file: "syncrep.c" }
 
 /** What happens at each statement, in turn. */
 type Event = "confirmed" | "unconfirmed" | "lost"
 
 function fakePool(events: Event[], sent: string[]): PostgresPool {
-  return {
-    totalCount: 0,
-    on: () => undefined,
-    async connect() {
-      const listeners: ((message: { readonly message?: string | undefined }) => void)[] = []
-      const connection: PooledConnection = {
-        async query(text) {
-          sent.push(text)
-          const event = events.shift()
-          if (event === "lost") throw new Error("Connection terminated unexpectedly")
-          if (event === "unconfirmed") for (const listen of listeners) listen({ message: NOTICE })
-          return { rows: [] }
-        },
-        release: () => undefined,
-        on: (event, listen) => (event === "notice" ? listeners.push(listen) : undefined),
-      }
-      return connection
+  const listeners: ((notice: typeof NOTICE) => void)[] = []
+  const connection: PooledConnection = {
+    async query(text) {
+      sent.push(text)
+      const event = events.shift()
+      if (event === "lost") throw new Error("Connection terminated unexpectedly")
+      if (event === "unconfirmed") for (const listen of listeners) listen(NOTICE)
+      return { rows: [] }
     },
+    release: () => undefined,
+    on: (event, listen) => (event === "notice" ? listeners.push(listen) : undefined),
   }
+  return { totalCount: 0, on: () => undefined, connect: async () => connection }
 }
 
 const call = { doing: "append to the log", session: "a", writes: true } as const
@@ -48,6 +43,14 @@ test("the answer to a repeat waits for the standby; if that wait is ended, it is
   expect(sent).toEqual(["UPDATE", "UPDATE", expect.stringContaining("pg_logical_emit_message")])
   const run = createDatabase(fakePool(["lost", "confirmed", "unconfirmed"], []), true).run("UPDATE")
   expect(toError(await run.catch((error: unknown) => error), call)).toMatchObject({ code: "indeterminate" })
+})
+
+test("a commit of another user of the pool that was not confirmed changes no answer", async () => {
+  const pool = fakePool(["confirmed", "unconfirmed", "confirmed"], [])
+  const database = createDatabase(pool, true)
+  await database.run("SELECT")
+  await (await pool.connect()).query("the other user's")
+  expect(await database.run("UPDATE")).toMatchObject({ repeated: false })
 })
 
 test("without a standby nothing is sent but the statement", async () => {
