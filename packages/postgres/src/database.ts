@@ -33,6 +33,11 @@ export interface Database extends Connection {
    * Rejects with {@link UnknownOutcome} only if the answer to the commit was lost.
    */
   transaction<T>(work: (tx: Connection) => Promise<T>): Promise<T>
+  /**
+   * Resolves when the standby has every commit that was made before, at once if no durability demands one. Call it before an answer that
+   * rests on a commit whose own answer was lost.
+   */
+  awaitStandby(): Promise<void>
 }
 
 /** A commit that waits for the standby, and by that for all commits before it. */
@@ -71,6 +76,10 @@ export function createDatabase(client: PostgresClient, awaitsStandby: boolean): 
   return {
     run,
     query: async <Row>(text: string, values?: readonly unknown[]) => (await run<Row>(text, values)).rows,
+
+    async awaitStandby() {
+      if (awaitsStandby) await run(BARRIER)
+    },
 
     transaction: (work) =>
       use(async (connection) => {

@@ -39,10 +39,11 @@ export function createDelete(db: Database, { session, batch, doc }: Tables): Sto
         seen ??= found
         return found
       })
-    await attempt().catch((error: unknown) => {
-      // A commit whose answer was lost: the repeat waits for that transaction, and then finds the session or does not.
-      if (error instanceof UnknownOutcome && seen !== undefined) return attempt(seen.log)
-      throw error
+    await attempt().catch(async (error: unknown) => {
+      if (!(error instanceof UnknownOutcome) || seen === undefined) throw error
+      // The repeat waits for the transaction whose answer was lost, and then finds the session or does not.
+      await attempt(seen.log)
+      await db.awaitStandby()
     })
     return { bytes: Number(seen?.bytes ?? 0), parts: seen === undefined ? 0 : 1, purged: true }
   }

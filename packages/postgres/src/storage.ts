@@ -83,6 +83,7 @@ export function createPostgresStorage(options: PostgresStorageOptions): Postgres
     run: async (text, values) => (await prepared.get()).run<never>(text, values).catch(denied),
     query: async (text, values) => (await prepared.get()).query<never>(text, values).catch(denied),
     transaction: async (work) => (await prepared.get()).transaction(work).catch(denied),
+    awaitStandby: () => database.awaitStandby(),
   }
   const head = createHead(db, tables)
   const headAndFirst = createHeadAndFirst(db, tables)

@@ -3,12 +3,14 @@ import type { PooledConnection, PostgresPool } from "@sessions/postgres"
 import { expect, test } from "vitest"
 import { createDatabase } from "../src/database.ts"
 import { toError } from "../src/errors.ts"
+import { createDelete } from "../src/remove.ts"
+import { tablesOf } from "../src/schema.ts"
 
 /** As PostgreSQL 15 sends it with `lc_messages = 'de_DE.UTF-8'`. */
 const NOTICE = { message: "storniere Warten auf synchrone Replikation wegen Benutzeraufforderung", file: "syncrep.c" }
 
 /** What happens at each statement, in turn. */
-type Event = "confirmed" | "unconfirmed" | "lost"
+type Event = "confirmed" | "unconfirmed" | "lost" | { readonly rows: readonly unknown[] }
 
 function fakePool(events: Event[], sent: string[]): PostgresPool {
   const listeners: ((notice: typeof NOTICE) => void)[] = []
@@ -18,7 +20,7 @@ function fakePool(events: Event[], sent: string[]): PostgresPool {
       const event = events.shift()
       if (event === "lost") throw new Error("Connection terminated unexpectedly")
       if (event === "unconfirmed") for (const listen of listeners) listen(NOTICE)
-      return { rows: [] }
+      return typeof event === "object" ? event : { rows: [] }
     },
     release: () => undefined,
     on: (event, listen) => (event === "notice" ? listeners.push(listen) : undefined),
@@ -43,6 +45,16 @@ test("the answer to a repeat waits for the standby; if that wait is ended, it is
   expect(sent).toEqual(["UPDATE", "UPDATE", expect.stringContaining("pg_logical_emit_message")])
   const run = createDatabase(fakePool(["lost", "confirmed", "unconfirmed"], []), true).run("UPDATE")
   expect(toError(await run.catch((error: unknown) => error), call)).toMatchObject({ code: "indeterminate" })
+})
+
+test("a delete whose answer was lost waits for the standby before it says that nothing is left", async () => {
+  const sent: string[] = []
+  const found = { rows: [{ log: "x", bytes: "8" }] }
+  const pool = fakePool(["confirmed", found, "confirmed", "confirmed", "confirmed", "lost"], sent)
+  const remove = createDelete(createDatabase(pool, true), tablesOf("sessions", ""))
+  expect(await remove("a", {})).toMatchObject({ bytes: 8, purged: true })
+  expect(sent.lastIndexOf("COMMIT")).toBe(sent.length - 2)
+  expect(sent.at(-1)).toContain("pg_logical_emit_message")
 })
 
 test("a commit of another user of the pool that was not confirmed changes no answer", async () => {
