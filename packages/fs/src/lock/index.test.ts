@@ -35,6 +35,8 @@ test("a lock that is held is `unavailable` after the timeout, and `aborted` at t
   await withFileLock(lock, async () => {
     const late = await withFileLock(lock, async () => undefined, { timeout: 1 }).catch((error: unknown) => error)
     expect(hasStorageCode(late, "unavailable")).toBe(true)
+    // An option of the storage, not of this function.
+    expect(String(late)).not.toContain("lockTimeout")
     const stop = new AbortController()
     const waiting = withFileLock(lock, async () => undefined, { signal: stop.signal }).catch((error: unknown) => error)
     stop.abort()

@@ -149,7 +149,7 @@ function timedOut(path: string, seen: Observation | undefined, waited: number): 
     seen?.owner === undefined ? "another writer" : `process ${seen.owner.pid}${host === "" ? "" : ` on ${host}`}`
   return new StorageError(
     "unavailable",
-    `Waited ${Math.round(waited)} ms for the lock at ${path}, which ${owner} holds: repeat the call, or raise lockTimeout.`,
+    `Waited ${Math.round(waited)} ms for the lock at ${path}, which ${owner} holds: repeat the call, or set a longer timeout.`,
     { at: path },
   )
 }
