@@ -13,10 +13,10 @@ export interface Part extends PartName {
   /** Behind the last line that counts. Bytes after it are void, or the torn end of the log. */
   readonly end: LineOffset
   /**
-   * Whether the bytes before `end` were read; otherwise `end` is taken from `metadata.json`, because the file has the size stored
-   * there.
+   * Whether the lines before `end` were counted, or `metadata.json` has their number and names this very file or a checksum of its bytes.
+   * Otherwise `end` is taken from `metadata.json` because the file has the size stored there.
    */
-  readonly isEndRead: boolean
+  readonly isEndCertain: boolean
   /** Of the file when the end was found; missing for the last part, which grows. */
   readonly size?: number
   /** Ascending from the part's first line; missing if its lines were not counted yet: see {@link countPart}. */
@@ -63,18 +63,18 @@ export function countPart(files: Files, folder: string, part: Part): CountedPart
 
 /**
  * The same as far as a range needs it, without loading the index: the first lines are found from the part's start, the last ones
- * from its end if that was read.
+ * from its end if that is certain.
  */
 export function partFor(files: Files, folder: string, part: Part, from: Seq, to: Seq): CountedPart {
   const isStart = to - part.from <= FIRST_LINES && to < part.end.seq
-  const isEnd = part.isEndRead && to >= part.end.seq && to - from <= LAST_LINES
+  const isEnd = part.isEndCertain && to >= part.end.seq && to - from <= LAST_LINES
   if (part.offsets !== undefined || !(isStart || isEnd)) return countPart(files, folder, part)
   return { ...part, offsets: [{ offset: 0, seq: part.from }] }
 }
 
 /**
- * The same for a window, the lines before `to` that come to `maxBytes`, of the part that is open as `fd`. A small window at an end that was
- * read needs no offsets. Others use the stored ones, also if those do not reach the end: only a part whose end was not read is counted.
+ * The same for a window, the lines before `to` that come to `maxBytes`, of the part that is open as `fd`. A small window at a certain
+ * end needs no offsets. Others use the stored ones, also if those do not reach the end: only a part whose end is not certain is counted.
  */
 export function partForWindow(
   files: Files,
@@ -84,7 +84,7 @@ export function partForWindow(
   to: Seq,
   maxBytes: number,
 ): CountedPart {
-  if (part.offsets !== undefined || !part.isEndRead || counted.has(part)) return countPart(files, folder, part)
+  if (part.offsets !== undefined || !part.isEndCertain || counted.has(part)) return countPart(files, folder, part)
   const { name, from, end } = part
   const isSmall = to >= end.seq && maxBytes <= SMALL_WINDOW_BYTES
   const offsets = isSmall ? [{ offset: 0, seq: from }] : loadIndex(files, folder, name, from, fd, end.offset)
@@ -124,7 +124,7 @@ export function closedParts(
     const isWhole = bytes !== undefined && files.lstat(below(folder, name.name))?.size === bytes
     const { number, from } = name
     return isWhole
-      ? { number, from, name: name.name, end: { offset: bytes, seq: until }, isEndRead: false, size: bytes }
+      ? { number, from, name: name.name, end: { offset: bytes, seq: until }, isEndCertain: false, size: bytes }
       : closedPart(files, folder, name, until, bytes)
   })
 }
@@ -152,7 +152,7 @@ function closedPart(
     const counted = countLines(files, fd, { start: offsets.at(-1) as LineOffset, end: size, until }, offsets)
     const isVoid = counted.seq < until || stated === undefined || stated === counted.offset
     const end = isVoid ? counted : { offset: size, seq: until }
-    return { number, from, name, end, isEndRead: true, size, offsets }
+    return { number, from, name, end, isEndCertain: true, size, offsets }
   })
 }
 
@@ -173,7 +173,7 @@ export function openPart(
     const offsets = seen === undefined ? loadIndex(files, folder, name, from, fd, size) : seen.offsets
     const end = countLines(files, fd, { start: seen?.end ?? (offsets?.at(-1) as LineOffset), end: size }, offsets)
     const check = seen?.end.offset === end.offset ? seen.check : checkBefore(files, fd, end.offset)
-    const part: Part = { ...place, end, isEndRead: true, ...(offsets === undefined ? {} : { offsets }) }
+    const part: Part = { ...place, end, isEndCertain: true, ...(offsets === undefined ? {} : { offsets }) }
     return { part, stamp: { at, size, mtimeMs, ino, check } }
   })
 }

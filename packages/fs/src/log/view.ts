@@ -130,8 +130,8 @@ function storedView(files: Files, folder: string, stat: FolderStat, metadata: Me
     const { name, from, bytes } = part
     const number = parsePartName(name)?.number ?? 1
     const following = metadata.parts[index + 1]
-    if (following === undefined) return { number, from, name, end: { offset: bytes, seq: next }, isEndRead: true }
-    return { number, from, name, end: { offset: bytes, seq: following.from }, isEndRead: false, size: bytes }
+    if (following === undefined) return { number, from, name, end: { offset: bytes, seq: next }, isEndCertain: true }
+    return { number, from, name, end: { offset: bytes, seq: following.from }, isEndCertain: false, size: bytes }
   })
   const { size, mtimeMs, ino } = last
   const stamp = { at: stat.at, size, mtimeMs, ino, check }
