@@ -401,6 +401,21 @@ test("a damaged state counts as none, and fields of other programs are kept", as
   expect(JSON.parse((await w.files.read(STATE))?.text ?? "")).toMatchObject({ mine: 1, lock_etag: null })
 })
 
+test("a last consolidation in the far future, or at a time that is no date, counts as none", async () => {
+  for (const seconds of [NOW / 1_000 + 3 * 86_400, NOW, 1e300, -1e300]) {
+    const w = await createScope()
+    await w.files.write(STATE, JSON.stringify({ last_consolidated_at: seconds }), { expect: null })
+    expect(await createConsolidation(w.options).consolidate(), String(seconds)).toMatchObject({ sessions: 5 })
+    expect(JSON.parse((await w.files.read(STATE))?.text ?? "")).toMatchObject({ last_consolidated_at: w.now / 1_000 })
+  }
+})
+
+test("a last consolidation that another machine dates a little ahead counts", async () => {
+  const w = await createScope()
+  await setState(w.files, w.now + MINUTE)
+  expect(await createConsolidation(w.options).consolidate()).toMatchObject({ skipped: "too_soon" })
+})
+
 test("updateState needs the lock", async () => {
   const w = await createScope()
   const consolidation = createConsolidation(w.options)

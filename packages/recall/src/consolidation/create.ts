@@ -120,18 +120,23 @@ class ScopeConsolidation implements Consolidation {
   /** The cheapest gate first; stops at the first that is closed. */
   async #closedGate(o: ConsolidateGateOptions): Promise<"too_soon" | "few_sessions" | undefined> {
     const { hours, minSessions, sessions } = this.#options
-    const last = await lastConsolidation(this.#files, signalOf(o))
-    // A time in the future is that of a clock that was wrong.
-    if (last !== undefined && Math.abs(this.#now() - last) < hours * HOUR_MS) return "too_soon"
+    const last = await this.#last(o)
+    if (last !== undefined && this.#now() - last < hours * HOUR_MS) return "too_soon"
     const found = await newSessions(sessions, last, minSessions, { ...o, ...this.#review })
     return found.length < minSessions ? "few_sessions" : undefined
+  }
+
+  #last(o: CallOptions): Promise<number | undefined> {
+    // Clocks of two machines may differ a little.
+    const latest = this.#now() + this.#options.hours * HOUR_MS
+    return lastConsolidation(this.#files, latest, signalOf(o))
   }
 
   async #run(run: RunPhase, lock: HeldLock, o: ConsolidateGateOptions): Promise<Consolidated> {
     const { sessions, search } = this.#options
     // Messages that arrive during the run belong to the next one.
     const startedAt = this.#now()
-    const last = await lastConsolidation(this.#files, signalOf(o))
+    const last = await this.#last(o)
     const rows = await newSessions(sessions, last, MAX_SESSIONS, { ...o, ...this.#review })
     const deps: ToolDeps = { files: this.#files, sessions, lock, rows, review: this.#review, search }
     const edits = new MemoryEdits()

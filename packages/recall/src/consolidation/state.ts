@@ -5,11 +5,18 @@ import type { MemoryFiles } from "../files/types.ts"
 
 const NAME = CONSOLIDATION_FILES.state
 
-/** Milliseconds since the epoch; undefined if there was none, or if the file is damaged: then it is due. */
-export async function lastConsolidation(files: MemoryFiles, o: CallOptions): Promise<number | undefined> {
+/**
+ * Milliseconds since the epoch; undefined if there was none, or if the file is damaged: then it is due. A time after `latest` is that of a
+ * clock that was wrong, and counts as damaged: no session would have messages since then.
+ */
+export async function lastConsolidation(
+  files: MemoryFiles,
+  latest: number,
+  o: CallOptions,
+): Promise<number | undefined> {
   const file = await files.read(NAME, o)
   const { last_consolidated_at: seconds } = parse(file?.text)
-  return typeof seconds === "number" && Number.isFinite(seconds) ? seconds * 1_000 : undefined
+  return typeof seconds === "number" && seconds >= 0 && seconds * 1_000 <= latest ? seconds * 1_000 : undefined
 }
 
 /** Fields of other programs are kept. */
