@@ -83,6 +83,18 @@ test("4 new sessions are too few, 5 are enough; only those with messages since l
   expect(await consolidation.shouldConsolidate()).toBe(false)
 })
 
+test("a session that is deleted after it was listed does not count", async () => {
+  const w = await createScope(6)
+  w.now = NOW + MINUTE
+  const list: Sessions["list"] = async (o) => {
+    const page = await w.sessions.list(o)
+    if (page.sessions.some(({ id }) => id === "s5")) await w.sessions.delete("s5")
+    return page
+  }
+  const consolidation = createConsolidation({ ...w.options, sessions: { ...w.sessions, list } })
+  expect(await consolidation.consolidate()).toMatchObject({ sessions: 5 })
+})
+
 test("a session in a turn does not count, until its last message is an hour old", async () => {
   const w = await createScope(4)
   const session = await w.sessions.create({ cwd: SCOPE })

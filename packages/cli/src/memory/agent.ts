@@ -1,4 +1,5 @@
 /** Runs a shell command as the agent of a consolidation: one JSON object in and one out, for each phase. */
+import { hasCode } from "@sessions/core"
 import type { ConsolidationTools, RunPhase } from "@sessions/recall"
 import { CommandError } from "../errors.ts"
 import type { Io } from "../io.ts"
@@ -32,7 +33,12 @@ async function readFiles(tools: ConsolidationTools): Promise<readonly { name: st
 async function readSessions(tools: ConsolidationTools): Promise<readonly unknown[]> {
   const sessions: unknown[] = []
   for (const { id, title = null, at } of await tools.listSessions()) {
-    sessions.push({ id, title, at, text: await newestText(tools, id) })
+    try {
+      sessions.push({ id, title, at, text: await newestText(tools, id) })
+    } catch (error) {
+      // It was deleted since it was listed, for example while the command worked on an earlier phase.
+      if (!hasCode(error, "not_found")) throw error
+    }
   }
   return sessions
 }

@@ -1,6 +1,7 @@
 /** The sessions of a scope: those with messages since the last consolidation, and the text of one. */
 import {
   type ContextMessage,
+  hasCode,
   type Message,
   type Session,
   SessionError,
@@ -20,7 +21,7 @@ export interface ReviewOptions extends CallOptions {
 /** An answer that is missing for longer is not being made: its process was killed. */
 const TURN_MS = 3_600_000
 
-/** Newest first, without the current session and those in a turn. `since`: milliseconds; undefined: all. At most `most`, and then it stops. */
+/** Newest first, without the current session, those in a turn, and those that are deleted meanwhile. `since`: milliseconds; undefined: all. At most `most`, and then it stops. */
 export async function newSessions(
   sessions: Sessions,
   since: number | undefined,
@@ -37,7 +38,7 @@ export async function newSessions(
       const at = Date.parse(info.lastMessageAt)
       if (since !== undefined && at <= since) return rows
       if (info.id === current || info.messageCount === 0) continue
-      if (now() - at < TURN_MS && (await isInTurn(sessions, info.id, call))) continue
+      if (now() - at < TURN_MS && (await isInTurnOrDeleted(sessions, info.id, call))) continue
       if (rows.push(toRow(info)) >= most) return rows
     }
     cursor = page.next
@@ -94,14 +95,19 @@ function toRow({ id, title, lastMessageAt, messageCount }: SessionInfo): Session
   return { id, ...(title !== undefined && { title }), at: lastMessageAt, messages: messageCount }
 }
 
-/** Whether the last message waits for an answer, or for the result of a call. */
-async function isInTurn(sessions: Sessions, id: string, o: CallOptions): Promise<boolean> {
-  return opened(sessions, id, o, async (session) => {
-    const { messages } = await session.messages({ ...o, limit: 1 })
-    const last = messages.at(-1)?.message
-    if (last?.role !== "assistant") return last !== undefined
-    return last.content.some(({ type }) => type === "toolCall")
-  })
+/** Whether the last message waits for an answer, or for the result of a call; or the session was deleted since it was listed. */
+async function isInTurnOrDeleted(sessions: Sessions, id: string, o: CallOptions): Promise<boolean> {
+  try {
+    return await opened(sessions, id, o, async (session) => {
+      const { messages } = await session.messages({ ...o, limit: 1 })
+      const last = messages.at(-1)?.message
+      if (last?.role !== "assistant") return last !== undefined
+      return last.content.some(({ type }) => type === "toolCall")
+    })
+  } catch (error) {
+    if (hasCode(error, "not_found")) return true
+    throw error
+  }
 }
 
 /** As in extraction: what people and the model said. */
