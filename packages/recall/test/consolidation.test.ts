@@ -1,6 +1,6 @@
 /** Consolidation: its gates, the lock, the four phases, and what the agent may do. */
 import { createSessions, type Sessions } from "@sessions/core"
-import type { SessionStorage } from "@sessions/core/storage"
+import { type SessionStorage, StorageError } from "@sessions/core/storage"
 import { createMemoryStorage } from "@sessions/memory"
 import { expect, test, vi } from "vitest"
 import {
@@ -426,6 +426,14 @@ test("a last consolidation that another machine dates a little ahead counts", as
   const w = await createScope()
   await setState(w.files, w.now + MINUTE)
   expect(await createConsolidation(w.options).consolidate()).toMatchObject({ skipped: "too_soon" })
+})
+
+test("the error of the agent is reported, also if the lock cannot be released", async () => {
+  const w = await createScope()
+  const down = new StorageError("unavailable", "down")
+  const files = { of: (scope: string) => ({ ...w.options.files.of(scope), delete: () => Promise.reject(down) }) }
+  const run = (): Promise<never> => Promise.reject(new Error("agent broke"))
+  await expect(createConsolidation({ ...w.options, files, run }).consolidate()).rejects.toThrow(/agent broke/)
 })
 
 test("updateState needs the lock", async () => {

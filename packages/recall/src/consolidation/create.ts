@@ -108,13 +108,18 @@ class ScopeConsolidation implements Consolidation {
     if (closed !== undefined) return nothing(closed)
     const lock = await this.acquireLock(signalOf(o))
     if (lock === undefined) return nothing("locked")
+    let done: Consolidated
     try {
       // Another process may have finished between the gates and the lock.
       const now = force ? undefined : await this.#closedGate(o)
-      return now === undefined ? await this.#run(run, lock, o) : nothing(now)
-    } finally {
-      await lock.release()
+      done = now === undefined ? await this.#run(run, lock, o) : nothing(now)
+    } catch (error) {
+      // The first error says more than that of a release which fails as well.
+      await lock.release().catch(() => undefined)
+      throw error
     }
+    await lock.release()
+    return done
   }
 
   /** The cheapest gate first; stops at the first that is closed. */
