@@ -1,5 +1,5 @@
 /** The files of histories in SQLite: their modes, files of oh-my-pi and of others, deleted text, and the index of words. */
-import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs"
+import { existsSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { createSqliteHistory } from "@sessions/history/sqlite"
 import { connect } from "@sessions/sqlite/driver"
@@ -211,6 +211,29 @@ test("text that was deleted in a file of oh-my-pi is in none of the files", asyn
   const history = openAt(path)
   await history.delete(1)
   expect(["", "-wal"].some((name) => readFileSync(path + name).includes("secretword"))).toBe(false)
+})
+
+test("a file that is removed or replaced while it is open is opened again, so nothing that is flushed is lost", async () => {
+  const path = newPath()
+  const history = openAt(path)
+  history.add("one")
+  await history.flush()
+  const removeFiles = (): void => ["-wal", "-shm", ""].forEach((name) => rmSync(path + name))
+  removeFiles()
+  history.add("two")
+  await history.flush()
+  expect(await prompts(openAt(path).recent())).toEqual(["two"])
+
+  const other = newPath()
+  const restored = openAt(other)
+  restored.add("restored")
+  await restored.close()
+  removeFiles()
+  renameSync(other, path)
+  history.add("three")
+  await history.flush()
+  expect(await prompts(history.recent())).toEqual(["three", "restored"])
+  expect(await prompts(openAt(path).recent())).toEqual(["three", "restored"])
 })
 
 test("a runtime without SQLite gets `unsupported`, with what to do", async () => {

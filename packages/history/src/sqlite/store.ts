@@ -1,7 +1,7 @@
 /** The prompts in a SQLite file. A transaction begins and commits in one tick; a locked file is waited for in JavaScript. */
-import { mkdirSync } from "node:fs"
+import { mkdirSync, statSync } from "node:fs"
 import { dirname } from "node:path"
-import { connectOnce } from "@sessions/core/storage"
+import { StorageError } from "@sessions/core/storage"
 import { connect, type Connection, type ConnectOptions, retryWhileLocked, transaction } from "@sessions/sqlite/driver"
 import type { NewPrompt, PromptStore } from "../types.ts"
 import { NEWEST_FIRST, type Order, recentPrompts } from "./rows.ts"
@@ -18,26 +18,45 @@ const DELETED_AT_ONCE = 200
 const EMPTYINGS = 10
 const EMPTYING_PAUSE_MS = 20
 
-export function createStore(path: string, open: ConnectOptions["open"]): PromptStore {
-  let order: Order = "id"
-  const patiently = <T>(attempt: () => T): Promise<T> => retryWhileLocked(attempt, { path, timeout: LOCKED_MS })
-  const connection = connectOnce<Connection>({
-    open() {
-      mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
-      return connect(path, open === undefined ? {} : { open })
-    },
-    async setUp(db) {
-      await patiently(() => {
-        setUp(db)
-        order = hasEachOnce(db) ? "time" : "id"
-      })
-    },
-    close: (db) => db.close(),
-  })
+interface Opened {
+  readonly db: Connection
+  readonly order: Order
+  readonly file: string
+}
 
-  async function run<T>(work: (db: Connection) => T): Promise<T> {
-    const db = await connection.get()
-    return patiently(() => work(db))
+export function createStore(path: string, library: ConnectOptions["open"]): PromptStore {
+  let opened: Opened | undefined
+  let isClosed = false
+
+  function close(): void {
+    const last = opened
+    opened = undefined
+    last?.db.close()
+  }
+
+  /** Opens the path again if the file was removed or replaced: what is written to a removed file is lost. */
+  function open(): Opened {
+    if (isClosed) throw new StorageError("closed", "The history is closed: create another one.")
+    if (opened !== undefined && opened.file === identityOf(path)) return opened
+    close()
+    mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+    const db = connect(path, library === undefined ? {} : { open: library })
+    try {
+      setUp(db)
+      opened = { db, order: hasEachOnce(db) ? "time" : "id", file: identityOf(path) }
+      return opened
+    } catch (error) {
+      db.close()
+      throw error
+    }
+  }
+
+  function run<T>(work: (db: Connection, order: Order) => T): Promise<T> {
+    const attempt = (): T => {
+      const { db, order } = open()
+      return work(db, order)
+    }
+    return retryWhileLocked(attempt, { path, timeout: LOCKED_MS })
   }
 
   /**
@@ -45,8 +64,7 @@ export function createStore(path: string, open: ConnectOptions["open"]): PromptS
    * the last connection is closed.
    */
   async function emptyLog(): Promise<void> {
-    const db = await connection.get()
-    for (let left = EMPTYINGS; left > 0 && !isLogEmptied(db); left--) {
+    for (let left = EMPTYINGS; left > 0 && !(await run(isLogEmptied)); left--) {
       await new Promise((resolve) => setTimeout(resolve, EMPTYING_PAUSE_MS))
     }
   }
@@ -63,13 +81,13 @@ export function createStore(path: string, open: ConnectOptions["open"]): PromptS
 
   return {
     insert: (prompts) =>
-      run((db) =>
+      run((db, order) =>
         transaction(db, () => {
           for (const prompt of prompts) insert(db, order, prompt)
         }),
       ),
-    recent: (page) => run((db) => recentPrompts(db, order, page)),
-    search: (words, page) => run((db) => searchPrompts(db, order, words, page)),
+    recent: (page) => run((db, order) => recentPrompts(db, order, page)),
+    search: (words, page) => run((db, order) => searchPrompts(db, order, words, page)),
     async delete(id) {
       const changes = await run((db) => transaction(db, () => db.run("DELETE FROM history WHERE id = ?", id)))
       if (changes > 0) await emptyLog()
@@ -81,8 +99,16 @@ export function createStore(path: string, open: ConnectOptions["open"]): PromptS
       if (deleted > 0) await emptyLog()
       return deleted
     },
-    close: connection.close,
+    async close() {
+      isClosed = true
+      close()
+    },
   }
+}
+
+function identityOf(path: string): string {
+  const file = statSync(path, { bigint: true, throwIfNoEntry: false })
+  return file === undefined ? "" : `${file.dev}/${file.ino}`
 }
 
 function isLogEmptied(db: Connection): boolean {
