@@ -3,10 +3,10 @@
  * processes may do this with one index: a change is refused if another one was faster, and the session is looked at again.
  */
 import { hasCode } from "@sessions/core"
-import { type CallOptions, type Head, type SessionStorage, StorageError } from "@sessions/core/storage"
+import { type CallOptions, type SessionStorage, StorageError } from "@sessions/core/storage"
 import { Batch } from "./batch.ts"
 import { createReader, type SessionReader } from "./read-session.ts"
-import type { Heads, IndexChange, IndexedHead, SearchIndex } from "./search-index.ts"
+import type { DatedHead, Heads, IndexChange, IndexedHead, SearchIndex } from "./search-index.ts"
 import type { CatchUpOptions } from "./types.ts"
 
 /** A log that is replaced, or an index that others change, so often while one session is read, is not waited for. */
@@ -14,7 +14,7 @@ const MOST_TRIES = 20
 
 export interface AllRead {
   /** The heads that the index has at least reached. */
-  readonly required: ReadonlyMap<string, Head>
+  readonly required: ReadonlyMap<string, DatedHead>
   readonly epoch: string
   /** How many sessions had changed. */
   readonly sessions: number
@@ -23,7 +23,7 @@ export interface AllRead {
 interface Failure {
   readonly error: unknown
   /** Of the log that could not be read; undefined if the head could not be read. */
-  readonly head: Head | undefined
+  readonly head: DatedHead | undefined
 }
 
 /** How reading a session ended: `again` if its log was replaced, or another process was faster. */
@@ -86,11 +86,11 @@ export class CatchUp {
     return false
   }
 
-  async #list(o: CallOptions): Promise<Map<string, Head>> {
-    const required = new Map<string, Head>()
+  async #list(o: CallOptions): Promise<Map<string, DatedHead>> {
+    const required = new Map<string, DatedHead>()
     const failures = new Map<string, Failure>()
-    for await (const { id, error, log, next } of this.#storage.list(o)) {
-      if (error === undefined) required.set(id, { log, next })
+    for await (const { id, error, log, next, updatedAt } of this.#storage.list(o)) {
+      if (error === undefined) required.set(id, { log, next, updatedAt })
       else failures.set(id, { head: undefined, error })
     }
     for (const [id, { head }] of this.#failures) if (head === undefined || !required.has(id)) this.#failures.delete(id)
@@ -120,7 +120,7 @@ export class CatchUp {
   }
 
   /** The head of a session; undefined if there is none, or if it cannot be read, which is noted. */
-  async #head(id: string, o: CallOptions): Promise<Head | undefined> {
+  async #head(id: string, o: CallOptions): Promise<DatedHead | undefined> {
     try {
       const head = await this.#storage.head(id, o)
       if (head === undefined || this.#failures.get(id)?.head === undefined) this.#failures.delete(id)
@@ -136,7 +136,7 @@ export class CatchUp {
     batch: Batch,
     id: string,
     indexed: IndexedHead | undefined,
-    head: Head,
+    head: DatedHead,
     o: CallOptions,
   ): Promise<Outcome> {
     const failed = this.#failures.get(id)?.head
@@ -159,7 +159,7 @@ export class CatchUp {
     return "read"
   }
 
-  #note(id: string, head: Head | undefined, error: unknown): void {
+  #note(id: string, head: DatedHead | undefined, error: unknown): void {
     if (hasCode(error, "aborted") || hasCode(error, "closed") || hasCode(error, "unavailable")) throw error
     // `not_found`: deleted meanwhile.
     if (!hasCode(error, "not_found")) this.#failures.set(id, { head, error })
@@ -177,11 +177,12 @@ export class CatchUp {
   }
 }
 
-function isCurrent(indexed: IndexedHead | undefined, head: Head): boolean {
-  return indexed !== undefined && indexed.log === head.log && indexed.next === head.next
+function isCurrent(indexed: IndexedHead | undefined, head: DatedHead): boolean {
+  const { log, next, updatedAt } = head
+  return indexed !== undefined && indexed.log === log && indexed.next === next && indexed.updatedAt === updatedAt
 }
 
 /** Whether the index has more of the log: the list is older, or the log was restored from a backup. */
-function isBehind(head: Head, indexed: IndexedHead | undefined): boolean {
+function isBehind(head: DatedHead, indexed: IndexedHead | undefined): boolean {
   return indexed !== undefined && indexed.log === head.log && indexed.next > head.next
 }

@@ -8,7 +8,7 @@ import { createSessions, type Entry, type Session, type Sessions } from "@sessio
 import { blobRefs, FORMAT, isEntry, parseLine, restoreBlobs, VERSION } from "@sessions/core/format"
 import type { CallOptions, Head, Seq, SessionStorage } from "@sessions/core/storage"
 import { contentOf } from "./content.ts"
-import type { IndexChange, IndexedHead, IndexRow } from "./search-index.ts"
+import type { DatedHead, IndexChange, IndexedHead, IndexRow } from "./search-index.ts"
 import { wordsOf } from "./words.ts"
 
 export interface SessionReader {
@@ -19,7 +19,7 @@ export interface SessionReader {
   changes(
     session: string,
     indexed: IndexedHead | undefined,
-    head: Head,
+    head: DatedHead,
     o: CallOptions,
   ): AsyncGenerator<IndexChange, void, undefined>
 }
@@ -47,19 +47,19 @@ export function createReader(storage: SessionStorage): SessionReader {
         return
       }
       sessions ??= createSessions({ storage })
-      yield await wholeLog(await sessions.open(session, o), indexed, o)
+      yield await wholeLog(await sessions.open(session, o), indexed, head, o)
     },
   }
 }
 
-function continues(indexed: IndexedHead, head: Head): boolean {
+function continues(indexed: IndexedHead, head: DatedHead): boolean {
   return indexed.log === head.log && !indexed.whole && indexed.next > 0 && indexed.next <= head.next
 }
 
 async function isOfThisVersion(
   storage: SessionStorage,
   session: string,
-  { log }: Head,
+  { log }: DatedHead,
   o: CallOptions,
 ): Promise<boolean> {
   for await (const { lines } of storage.read(session, { from: 0, to: 1, log }, o)) {
@@ -72,7 +72,7 @@ async function isOfThisVersion(
 interface Range {
   readonly indexed: IndexedHead | undefined
   readonly from: Seq
-  readonly head: Head
+  readonly head: DatedHead
 }
 
 /** Yields "restored", first and only, if the line before `from` is not the one that the index has read last. */
@@ -101,21 +101,27 @@ async function* newLines(
       else if (isEntry(record)) changing.add(record.blobs === undefined ? record : await whole(storage, record, o), seq)
     }
     const next = chunk.from + chunk.lines.length
-    if (next <= from) continue
-    const reached: IndexedHead = { log: head.log, next, last, whole: false }
+    if (next <= from && from < head.next) continue
+    const reached: IndexedHead = { log: head.log, next, updatedAt: head.updatedAt, last, whole: false }
     yield { session, expect, head: reached, reset: isFirst && from === 0, ...changing.result() }
     expect = reached
     isFirst = false
   }
 }
 
-async function wholeLog(session: Session, expect: IndexedHead | undefined, o: CallOptions): Promise<IndexChange> {
+async function wholeLog(
+  session: Session,
+  expect: IndexedHead | undefined,
+  { updatedAt }: DatedHead,
+  o: CallOptions,
+): Promise<IndexChange> {
   try {
     const changing = new ChunkChanges()
     changing.setCwd(session.header.cwd)
     for await (const entry of session.entries({}, o)) changing.add(entry, entry.seq)
-    const head = session.head as Head
-    return { session: session.id, expect, head: { ...head, last: "", whole: true }, reset: true, ...changing.result() }
+    const { log, next } = session.head as Head
+    const head: IndexedHead = { log, next, updatedAt, last: "", whole: true }
+    return { session: session.id, expect, head, reset: true, ...changing.result() }
   } finally {
     await session.close()
   }

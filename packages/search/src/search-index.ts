@@ -2,10 +2,13 @@
  * What a search requires of an index. An index keeps rows of text and, for each session, how far its log was read. It may lose everything
  * at any time, as when its file is deleted or damaged: it then goes on empty, with another `epoch`, and the search reads the logs again.
  */
-import type { Head, Seq } from "@sessions/core/storage"
+import type { HeadInfo, Seq } from "@sessions/core/storage"
+
+/** The end of a log, and when it was reached. A log that was restored from a backup may have the same end, but at another time. */
+export type DatedHead = Pick<HeadInfo, "log" | "next" | "updatedAt">
 
 /** The end of a log as the index has read it. */
-export interface IndexedHead extends Head {
+export interface IndexedHead extends DatedHead {
   /** Id of the last line, "" if that is no entry. A log that was restored from a backup has another one there. */
   readonly last: string
   /** The log is of another version: read as a whole, and again when it has changed. */

@@ -33,6 +33,11 @@ function noting(storage: SessionStorage): { storage: SessionStorage; calls: stri
   return { storage: noted, calls }
 }
 
+/** Without the locks of open sessions, which the restored store would wait for. */
+function copyStore(from: string, to: string): void {
+  cpSync(from, to, { recursive: true, preserveTimestamps: true, filter: (path) => !path.endsWith(".locks") })
+}
+
 describe("catching up", () => {
   test("reads the new lines of changed sessions, and nothing of others", async () => {
     const location = createMemoryLocation()
@@ -97,13 +102,13 @@ describe("catching up", () => {
       const found: Record<string, string[]> = {}
       await use(async ({ find }, session) => {
         await say(session, "word one")
-        cpSync(join(root, "store"), join(root, "backup"), { recursive: true, preserveTimestamps: true })
+        copyStore(join(root, "store"), join(root, "backup"))
         await say(session, "word two")
         await say(session, "word three")
         found["before"] = await find("word")
       })
       rmSync(join(root, "store"), { recursive: true })
-      cpSync(join(root, "backup"), join(root, "store"), { recursive: true, preserveTimestamps: true })
+      copyStore(join(root, "backup"), join(root, "store"))
       if (isBetween)
         await use(async ({ find }) => {
           expect(await find("word")).toEqual(found["before"]?.slice(2))
@@ -115,6 +120,33 @@ describe("catching up", () => {
       })
     },
   )
+
+  test("notices that a log was restored from a backup and has grown again to the same length", async () => {
+    const root = mkdtempSync(join(tmpdir(), "sessions-search-"))
+    onTestFinished(() => rmSync(root, { recursive: true, force: true }))
+    const index = createMemoryIndex()
+    const openWorld = (): World =>
+      createWorld({
+        storage: createFileStorage({ root: join(root, "store") }),
+        index: { ...index, close: async () => undefined },
+      })
+    const before = openWorld()
+    const session = await before.sessions.create({ id: "a" })
+    await say(session, "word one")
+    copyStore(join(root, "store"), join(root, "backup"))
+    await say(session, "word two")
+    expect(await before.find("word")).toHaveLength(2)
+    await before.search.close()
+    await before.sessions.close()
+    rmSync(join(root, "store"), { recursive: true })
+    copyStore(join(root, "backup"), join(root, "store"))
+    const after = openWorld()
+    const four = await say(await after.sessions.open("a"), "word four")
+    expect(await after.find("two")).toEqual([])
+    expect(await after.find("four", { catchUp: "own" })).toEqual([four])
+    await after.search.close()
+    await after.sessions.close()
+  })
 
   test("one call at a time reads, and a call that comes meanwhile sees what was appended before it", async () => {
     const { storage, calls } = noting(createMemoryStorage())

@@ -108,8 +108,8 @@ async function load(index: LoadedIndex, { state, ids, sessions, rowsOf }: Change
 }
 
 function isSession({ head, cwd }: StoredSession): boolean {
-  const isHead = typeof head?.log === "string" && Number.isSafeInteger(head.next) && typeof head.last === "string"
-  return isHead && (cwd === undefined || typeof cwd === "string")
+  const isEnd = typeof head?.log === "string" && Number.isSafeInteger(head.next) && typeof head.last === "string"
+  return isEnd && typeof head.updatedAt === "number" && (cwd === undefined || typeof cwd === "string")
 }
 
 function isRow({ entryId, role, timestamp, time, text }: StoredRow): boolean {

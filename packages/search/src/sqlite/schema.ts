@@ -22,6 +22,7 @@ const TABLES = `
     session TEXT NOT NULL UNIQUE,
     log TEXT NOT NULL,
     next INTEGER NOT NULL,
+    updated INTEGER NOT NULL,
     last TEXT NOT NULL,
     whole INTEGER NOT NULL,
     cwd TEXT,
