@@ -15,7 +15,12 @@ export interface PlacedWord {
 
 /** In the order of the text, repetitions included. */
 export function wordsOf(text: string): string[] {
-  if (isAscii(text)) return (text.toLowerCase().match(/[a-z0-9]+/g) ?? []).map(cut)
+  if (isAscii(text))
+    return (
+      withoutEscapes(text)
+        .toLowerCase()
+        .match(/[a-z0-9]+/g) ?? []
+    ).map(cut)
   const words: string[] = []
   for (const { word } of placedWords(text)) words.push(word)
   return words
@@ -23,7 +28,7 @@ export function wordsOf(text: string): string[] {
 
 /** The same words with their places. */
 export function* placedWords(text: string): Generator<PlacedWord, void, undefined> {
-  for (const { 0: raw, index } of text.matchAll(/[\p{L}\p{N}\p{M}]+/gu)) {
+  for (const { 0: raw, index } of withoutEscapes(text).matchAll(/[\p{L}\p{N}\p{M}]+/gu)) {
     const word = normalized(raw)
     if (word !== "") yield { word, from: index, to: index + raw.length }
   }
@@ -42,6 +47,13 @@ export function matches(words: Iterable<string>, wanted: readonly string[]): boo
     if (left.size === 0) return true
   }
   return left.size === 0
+}
+
+/** Blanks in place of the colours and cursor movements in a tool's output: the "31m" of one would be joined to the word behind it. */
+function withoutEscapes(text: string): string {
+  return text.includes("\u001b[")
+    ? text.replace(/\u001b\[[0-9:;<=>?]*[@-~]/g, (sequence) => " ".repeat(sequence.length))
+    : text
 }
 
 function normalized(raw: string): string {

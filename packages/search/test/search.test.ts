@@ -50,6 +50,19 @@ describe.each(Object.keys(PLACES))("a search with the index in %s", (kind) => {
     for (const text of ["", " ", '"', "*", "\0", "()", "-"]) expect(await find(text), text).toEqual([])
   })
 
+  test("finds a word directly behind the colour of a tool's output, and no code of the colour", async () => {
+    const { sessions, search, find } = open()
+    const session = await sessions.create()
+    const ids = [
+      await say(session, "\u001b[31mError\u001b[0m: \u001b[38;5;9mbroken pipe"),
+      await say(session, "\u001b[31mError\u001b[0m: café \u001b[38;5;9mbroken pipe"),
+    ]
+    expect(await find("error broken")).toEqual(ids.toReversed())
+    expect(await find("31m")).toEqual([])
+    for (const { snippet } of (await search.search("error pipe")).hits)
+      expect(marked(snippet)).toMatch(/31m\[Error\].*broken \[pipe\]/)
+  })
+
   test("answers with session, entry, time, role and the match marked in its place", async () => {
     const { sessions, search } = open()
     const session = await sessions.create({ cwd: "/a" })
