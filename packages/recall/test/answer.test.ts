@@ -61,6 +61,7 @@ test("elements that are no fact are dropped with the reason, and the others stay
     [{ ...ONE, fact: "x\u2028# y" }, /one line/],
     [{ ...ONE, fact: "x\u0000" }, /one line/],
     [{ ...ONE, fact: "x\u202Ey" }, /one line/],
+    [{ ...ONE, fact: "x\u{E0041}y" }, /one line/],
     [{ ...ONE, fact: "x\uD800" }, /one line/],
     [null, /./],
     ["text", /./],

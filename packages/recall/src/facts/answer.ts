@@ -27,7 +27,10 @@ export function readFacts(answer: string, minConfidence: number): AnsweredFacts 
   return { facts, dropped }
 }
 
-/** A fact with line breaks could open a heading; controls and changes of the writing direction could hide a part of it. */
+/**
+ * A fact with line breaks could open a heading; controls, changes of the writing direction and invisible letters (U+E0000 to U+E0FFF), which
+ * models read, could hide a part of it.
+ */
 const FACT = z.object({
   category: z.enum(CATEGORIES, { error: `category must be one of ${CATEGORIES.join(", ")}` }),
   fact: z
@@ -35,7 +38,7 @@ const FACT = z.object({
     .trim()
     .min(1, { error: "fact is empty" })
     .max(500, { error: "fact has more than 500 characters" })
-    .regex(/^[^\p{Cc}\p{Zl}\p{Zp}\p{Cs}\u202A-\u202E\u2066-\u2069]*$/u, {
+    .regex(/^[^\p{Cc}\p{Zl}\p{Zp}\p{Cs}\u202A-\u202E\u2066-\u2069\u{E0000}-\u{E0FFF}]*$/u, {
       error: "fact must be one line without control characters",
     }),
   confidence: z
