@@ -33,7 +33,7 @@ test("a file that is not a session, or not of the --from format, is refused and 
   expect(await cli("import", "notes.txt")).toMatchObject({
     exit: 1,
     stdout: "",
-    stderr: expect.stringMatching(/^sessions: [^\n]+\n$/),
+    stderr: expect.stringMatching(/^sessions: [^\n]+\n(?: {2}[^\n]+\n)+$/),
   })
   expect((await cli("import", "pi.jsonl", "--from", "oh-my-pi")).exit).toBe(1)
   expect(await cli.json("list")).toMatchObject({ sessions: [] })
