@@ -1,12 +1,14 @@
 /** Imports a file of another agent under an id that follows from the id of its session, so that a second import finds the first. */
 import {
+  type Entry,
   hasCode,
-  type Importer,
-  type ImportOptions,
+  type Header,
+    type ImportOptions,
   type ImportResult,
   SessionError,
   type Sessions,
 } from "@sessions/core"
+import { readSource } from "./base/codec.ts"
 import type { Format } from "./base/format.ts"
 import { sessionIdOf } from "./base/ids.ts"
 import { identify, notASession, START_UNITS } from "./identify.ts"
@@ -48,20 +50,19 @@ export async function importFile(
   }
 }
 
-/** The session that an earlier import made of the file. Rejects with the error of this one if the file or the session has other lines. */
+/** The session that an earlier import made of the file. Rejects if the session is another one, or has not all entries of the file. */
 async function importedBefore(
   sessions: Pick<Sessions, "open">,
   id: string,
   { format }: Format,
-  { id: sourceId, lines }: { readonly id?: string; readonly lines: () => Promise<number> },
+  { id: sourceId, read }: Origin,
   error: unknown,
 ): Promise<ImportedFile> {
   const session = await sessions.open(id)
   try {
     const { origin } = session.header
     if (origin?.format !== format || origin.id !== sourceId) throw error
-    const stored = origin.lines ?? origin.settled ?? 0
-    if (stored !== (await lines())) {
+    if (!(await beginsWith(session.entries(), read()))) {
       const message = `The file was imported before, as session ${id}, and both have changed since or the session has entries of its own. Nothing was written. Import the file under another id, or delete the session first.`
       throw new SessionError("exists", message, { session: id, cause: error })
     }
@@ -72,22 +73,50 @@ async function importedBefore(
   }
 }
 
-/** The origin in the header of the file, and the number of lines of its log. */
+/**
+ * Whether the session begins with the entries of the file. The number of lines in its header does not say so: a file that grew was
+ * completed after it. Contents may differ, because `append` hooks may have changed them.
+ */
+async function beginsWith(entries: AsyncIterable<Entry>, records: AsyncIterable<Header | Entry>): Promise<boolean> {
+  const stored = entries[Symbol.asyncIterator]()
+  try {
+    for await (const record of records) {
+      if (isHeader(record)) continue
+      const { done, value } = await stored.next()
+      if (done === true || value.id !== record.id || linesOf(value) !== linesOf(record)) return false
+    }
+    return true
+  } finally {
+    await stored.return?.()
+  }
+}
+
+/** The lines that an entry was made of: a message may have got more of them. */
+function linesOf(entry: Entry): string {
+  return readSource(entry)?.at.join() ?? ""
+}
+
+function isHeader(record: Header | Entry): record is Header {
+  return "origin" in record
+}
+
+interface Origin {
+  /** The id of the source. */
+  readonly id?: string
+  /** The header and the entries of the file, at each call. */
+  readonly read: () => AsyncIterable<Header | Entry>
+}
+
 async function originOf(
   format: Format,
   source: () => AsyncIterable<Chunk>,
   o: Omit<ImportOptions, "from">,
-): Promise<{ readonly id?: string; readonly lines: () => Promise<number> }> {
-  const read = (): ReturnType<Importer["read"]> =>
+): Promise<Origin> {
+  const read: Origin["read"] = () =>
     format.read({ main: textOf(source()), beside: o.beside ?? (() => undefined) }, { ...o, note: () => undefined })
   for await (const record of read()) {
     const id = "origin" in record ? (record["origin"] as { readonly id?: string }).id : undefined
-    const lines = async (): Promise<number> => {
-      let count = 0
-      for await (const _ of read()) count++
-      return count
-    }
-    return { ...(id === undefined ? {} : { id }), lines }
+    return { ...(id === undefined ? {} : { id }), read }
   }
   throw new SessionError("not_a_session", `The file has no session in the format "${format.format}".`)
 }

@@ -40,6 +40,16 @@ test("a file that has grown since its import is completed", async () => {
   expect(second.entries.slice(1).map(({ id }) => id)).toEqual(["q", "a"])
 })
 
+test("a file that has grown and was completed is not imported a third time, also if the session went on", async () => {
+  const { sessions } = await importText(sample, { text: lines(chat, q) })
+  const grown = { text: lines(chat, q, a) }
+  await importText(sample, grown, sessions)
+  const again = await importText(sample, grown, sessions)
+  expect(again.added).toBe(false)
+  await again.session.append({ type: "message", message: { role: "user", content: "ours" } })
+  expect((await importText(sample, grown, sessions)).added).toBe(false)
+})
+
 test("a session that went on after its import is not changed by the same file, and refuses a file that went on as well", async () => {
   const first = await importText(sample, { text: lines(chat, q) })
   await first.session.append({ type: "message", message: { role: "assistant", content: "ours" } })
