@@ -1,10 +1,7 @@
 /** Finds the format of a file by its content. */
 import { SessionError } from "@sessions/core"
 import type { Format } from "./base/format.ts"
-import { startOf } from "./base/start.ts"
-
-/** How much of a file `identify` looks at, in UTF-16 units: as much as core gives an importer. */
-export const START_UNITS = 65_536
+import { START_UNITS, startOf } from "./base/start.ts"
 
 export interface Rejection {
   readonly format: string

@@ -11,7 +11,8 @@ import {
 import { readSource } from "./base/codec.ts"
 import type { Format } from "./base/format.ts"
 import { sessionIdOf } from "./base/ids.ts"
-import { identify, notASession, START_UNITS } from "./identify.ts"
+import { START_UNITS } from "./base/start.ts"
+import { identify, notASession } from "./identify.ts"
 
 type Chunk = Uint8Array | string
 

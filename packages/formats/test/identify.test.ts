@@ -2,7 +2,9 @@
 import { expect, test } from "vitest"
 import { formats } from "../src/formats.ts"
 import { identify } from "../src/identify.ts"
+import { claudeCode } from "../src/claude-code/index.ts"
 import { fixture, hasFixtures } from "./fixtures.ts"
+import { importText } from "./laws.ts"
 
 const expected = hasFixtures
   ? (JSON.parse(fixture("expected.json")) as { readonly files: Readonly<Record<string, { readonly format: string }>> })
@@ -23,4 +25,21 @@ test("a file of no format is rejected by each with a reason", () => {
     const { format, rejected } = { format: undefined, rejected: [], ...identify(text, formats) }
     expect([format, rejected.length]).toEqual([undefined, formats.length])
   }
+})
+
+test("a file whose first lines are longer than what is looked at is identified by their beginnings", async () => {
+  const line = (more: object) => `${JSON.stringify({ sessionId: "s", cwd: "/w", ...more })}\n`
+  const data = "A".repeat(100_000)
+  const image = { type: "image", source: { type: "base64", media_type: "image/png", data } }
+  const said = line({ type: "user", message: { role: "user", content: [{ type: "text", text: 'a ", [b' }, image] }, uuid: "u" })
+  const snapshot = `${JSON.stringify({ type: "file-history-snapshot", messageId: "m", snapshot: {} })}\n`
+  const queued = line({ type: "queue-operation", operation: "enqueue", content: data })
+  const meta = { type: "session_meta", payload: { id: "c", base_instructions: { text: data } } }
+  for (const text of [said, snapshot + said, queued + said]) {
+    expect(identify(text, formats).format?.format).toBe("claude-code")
+    const { session } = await importText(claudeCode, { text })
+    expect((await session.context()).messages).toHaveLength(1)
+  }
+  expect(identify(JSON.stringify(meta), formats).format?.format).toBe("codex")
+  expect(identify(line({ says: "hello", data }), formats).format).toBeUndefined()
 })

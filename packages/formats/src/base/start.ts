@@ -12,13 +12,17 @@ export interface FileStart {
 /** Enough for the files of every known agent: some begin with lines of a kind that several agents could write. */
 const LINES = 50
 
+/** How much of a file `identify` looks at, in UTF-16 units: as much as core gives an importer. A line may be longer. */
+export const START_UNITS = 65_536
+
 /** Parses the beginning of a file. Never throws. */
 export function startOf(text: string): FileStart {
   const lines = text.split("\n", LINES + 1)
   const records: Fields[] = []
   let values = 0
-  for (const line of lines.slice(0, LINES)) {
-    const value = parsed(line)
+  for (const [i, line] of lines.slice(0, LINES).entries()) {
+    const isCut = i === lines.length - 1 && text.length >= START_UNITS
+    const value = parsed(line) ?? (isCut ? parsed(completed(line)) : undefined)
     if (value === undefined) continue
     values++
     if (isObject(value)) records.push(value)
@@ -38,6 +42,23 @@ function parsed(line: string): unknown {
   } catch {
     return undefined
   }
+}
+
+/** The beginning of a line of JSON up to the last complete field or element, with the brackets that it leaves open closed. */
+function completed(line: string): string {
+  let closing = ""
+  let end = 0
+  let endClosing = ""
+  for (const { 0: token, index } of line.matchAll(/"[^"\\]*(?:\\.[^"\\]*)*"?|[[\]{},]/g)) {
+    if (token === "{") closing = `}${closing}`
+    else if (token === "[") closing = `]${closing}`
+    else if (token === "}" || token === "]") closing = closing.slice(1)
+    else if (token === ",") {
+      end = index
+      endClosing = closing
+    }
+  }
+  return line.slice(0, end) + endClosing
 }
 
 /** The text may end anywhere in the document, so its names are found without parsing it. */
