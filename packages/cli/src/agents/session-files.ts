@@ -1,9 +1,10 @@
 /** The session files of an agent on this machine, with what a list shows of them. */
-import { open, readdir, stat } from "node:fs/promises"
-import { join, sep } from "node:path"
+import { open, stat } from "node:fs/promises"
+import { join } from "node:path"
 import type { Entry, Header } from "@sessions/core"
 import type { Format } from "@sessions/formats"
 import type { Agent, AgentSystem } from "./agent.ts"
+import { filesBelow } from "./files-below.ts"
 
 export interface SessionFile {
   readonly agent: string
@@ -23,13 +24,9 @@ export async function sessionFiles(
   system: AgentSystem,
 ): Promise<readonly { readonly file: string; readonly bytes: number; readonly modifiedAt: string }[]> {
   const root = folder(system)
-  const names = await readdir(root, { recursive: true }).catch((error: unknown) => {
-    if (["ENOENT", "ENOTDIR"].includes((error as { code?: string }).code ?? "")) return []
-    throw error
-  })
   const found: { readonly file: string; readonly bytes: number; readonly time: number }[] = []
-  for (const name of names) {
-    if (!isSession(name.replaceAll(sep, "/"))) continue
+  for (const name of await filesBelow(root)) {
+    if (!isSession(name)) continue
     const file = join(root, name)
     // A file may be removed while the folder is read.
     const info = await stat(file).catch(() => undefined)

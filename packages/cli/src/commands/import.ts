@@ -1,6 +1,7 @@
 import { type Diagnostic, hasCode } from "@sessions/core"
 import { readdir, stat } from "node:fs/promises"
 import { basename, join, resolve } from "node:path"
+import { filesBelow } from "../agents/files-below.ts"
 import { describeFile, sessionFiles } from "../agents/session-files.ts"
 import { AGENTS, systemOf } from "../agents/table.ts"
 import { choiceOption } from "../option-values.ts"
@@ -121,7 +122,9 @@ async function importAll(invocation: Import, from: string): Promise<CommandResul
   const cwd = values.cwd === undefined ? undefined : absoluteFolder(values.cwd, io.cwd)
   const files: string[] = []
   for (const { file } of found) {
-    if (cwd === undefined || (await describeFile(agent, file))?.cwd === cwd) files.push(file)
+    // The import of a file that cannot be read says why.
+    const isWanted = cwd === undefined || (await describeFile(agent, file).catch(() => ({ cwd })))?.cwd === cwd
+    if (isWanted) files.push(file)
   }
   return await importFiles(invocation, files, from)
 }
@@ -183,9 +186,9 @@ async function importSubagents(invocation: Import, file: string, { from }: Impor
   const agent = AGENTS.find(({ format }) => format.format === from.format)
   const folder = agent?.subagents?.(file)
   if (folder === undefined || folder === file) return []
-  const names = await readdir(folder, { recursive: true }).catch(() => [])
+  const names = await filesBelow(folder)
   const done: Done[] = []
-  for (const name of names.filter((name) => name.endsWith(".jsonl")).sort()) {
+  for (const name of names.filter((path) => path.endsWith(".jsonl")).sort()) {
     done.push(await importPath(invocation, join(folder, name), from.format, `${basename(name)}, `))
   }
   return done
