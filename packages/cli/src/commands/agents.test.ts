@@ -5,6 +5,7 @@ import {
   mkdtempSync,
   readdirSync,
   readFileSync,
+  realpathSync,
   rmSync,
   symlinkSync,
   utimesSync,
@@ -171,6 +172,24 @@ test("handoff writes a session where the agent finds it, and prints the command 
   })
   expect((await cli("handoff", id, "--to", "claude-code")).stdout).toContain("was written before:")
   expect((await cli("handoff", id)).exit).toBe(2)
+})
+
+test("a session is handed over to the folder that a link means, and to each folder as a session of its own", async () => {
+  const real = join(realpathSync(home), "real")
+  mkdirSync(real)
+  symlinkSync(real, join(home, "link"))
+  const id = await cli.use(async (sessions) => {
+    const session = await sessions.create({ cwd: join(home, "link") })
+    await session.append({ type: "message", message: { role: "user", content: "go on there" } })
+    return session.id
+  })
+  const { stdout } = await cli("handoff", id, "--to", "claude-code")
+  expect(stdout).toContain(`/projects/${real.replaceAll(/[^a-zA-Z0-9]/g, "-")}/`)
+  expect(stdout).toContain(`\ncd ${real} && claude --resume `)
+  await cli("handoff", id, "--to", "codex", "--cwd", "/one")
+  const other = (await cli.json("handoff", id, "--to", "codex", "--cwd", "/two")) as { file: string; written: boolean }
+  expect(other.written).toBe(true)
+  expect(readFileSync(other.file, "utf8")).toContain('"cwd":"/two"')
 })
 
 test("a session is handed over to Codex below the day on which it began, and found there again", async () => {

@@ -1,4 +1,5 @@
 import { existsSync } from "node:fs"
+import { realpath } from "node:fs/promises"
 import { dirname } from "node:path"
 import { type Loss, sessionIdOf } from "@sessions/formats"
 import { AGENTS, systemOf } from "../agents/table.ts"
@@ -37,9 +38,11 @@ export const handoff: Command = defineCommand({
     const info = await session.info()
     const folder = values.cwd ?? info.cwd
     if (folder === undefined) throw new CommandError(`${session.id} has no folder; add --cwd PATH.`)
-    const cwd = absoluteFolder(folder, io.cwd)
-    // The same for the same lines, so that a repeated hand-off finds its file.
-    const id = await uuidFor(`${session.id}@${session.head?.log}/${session.head?.next}`)
+    // Agents name folders as the system does, without links. A folder of another machine stays as it is.
+    const given = absoluteFolder(folder, io.cwd)
+    const cwd = await realpath(given).catch(() => given)
+    // The same for the same lines and folder, so that a repeated hand-off finds its file.
+    const id = await uuidFor(`${session.id}@${session.head?.log}/${session.head?.next} ${cwd}`)
     const place = agent.place({ folder: agent.folder(systemOf(io)), id, cwd, createdAt: info.createdAt })
     const losses: Loss[] = []
     const text = writtenText(agent.format, session, {
