@@ -3,7 +3,7 @@ import {
   type Entry,
   hasCode,
   type Header,
-    type ImportOptions,
+  type ImportOptions,
   type ImportResult,
   SessionError,
   type Sessions,

@@ -2,7 +2,10 @@
 import { expect, test } from "vitest"
 import { formats } from "../src/formats.ts"
 import { identify } from "../src/identify.ts"
+import { SessionError } from "@sessions/core"
 import { claudeCode } from "../src/claude-code/index.ts"
+import { gemini } from "../src/gemini/index.ts"
+import { opencode } from "../src/opencode/index.ts"
 import { fixture, hasFixtures } from "./fixtures.ts"
 import { importText } from "./laws.ts"
 
@@ -31,7 +34,11 @@ test("a file whose first lines are longer than what is looked at is identified b
   const line = (more: object) => `${JSON.stringify({ sessionId: "s", cwd: "/w", ...more })}\n`
   const data = "A".repeat(100_000)
   const image = { type: "image", source: { type: "base64", media_type: "image/png", data } }
-  const said = line({ type: "user", message: { role: "user", content: [{ type: "text", text: 'a ", [b' }, image] }, uuid: "u" })
+  const said = line({
+    type: "user",
+    message: { role: "user", content: [{ type: "text", text: 'a ", [b' }, image] },
+    uuid: "u",
+  })
   const snapshot = `${JSON.stringify({ type: "file-history-snapshot", messageId: "m", snapshot: {} })}\n`
   const queued = line({ type: "queue-operation", operation: "enqueue", content: data })
   const meta = { type: "session_meta", payload: { id: "c", base_instructions: { text: data } } }
@@ -42,4 +49,23 @@ test("a file whose first lines are longer than what is looked at is identified b
   }
   expect(identify(JSON.stringify(meta), formats).format?.format).toBe("codex")
   expect(identify(line({ says: "hello", data }), formats).format).toBeUndefined()
+})
+
+test.each([
+  [
+    claudeCode,
+    (deep: unknown) => ({ type: "user", uuid: "u", sessionId: "s", message: { role: "user", content: deep } }),
+  ],
+  [gemini, (deep: unknown) => ({ id: "m", type: "user", content: deep })],
+  [
+    gemini,
+    (deep: unknown) => ({ id: "m", type: "gemini", content: [{ functionCall: {} }], toolCalls: [{ result: deep }] }),
+  ],
+  [opencode, (deep: unknown) => ({ info: { id: "o" }, messages: [{ info: { id: deep, role: "user" }, parts: [] }] })],
+])("%s with values nested deeper than the stack gives a session or a SessionError", async (format, recordOf) => {
+  // Put into the text, because JSON.stringify is recursive.
+  const text = JSON.stringify(recordOf("DEEP")).replace('"DEEP"', "[".repeat(20_000) + "]".repeat(20_000))
+  const header = format === gemini ? '{"sessionId":"g","projectHash":"p"}\n' : ""
+  const error = await importText(format, { text: `${header}${text}\n` }).catch((error: unknown) => error)
+  expect(error instanceof SessionError ? "a SessionError" : error).not.toBeInstanceOf(Error)
 })

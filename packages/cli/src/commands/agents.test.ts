@@ -220,25 +220,31 @@ test("the sessions of Copilot and Gemini CLI are found in their places", async (
   expect(sessions.map(({ agent, id }) => `${agent} ${id}`).sort()).toEqual(["copilot s1", "gemini g1"])
 })
 
-test.skipIf(process.platform === "win32")("links that form loops, pipes and folders with names of files are passed by", async () => {
-  const file = writeSessions()
-  const project = join(file, "..")
-  for (const name of ["up", "up2"]) symlinkSync("..", join(project, name))
-  const subagents = join(file.replace(/\.jsonl$/, ""), "subagents")
-  execFileSync("mkfifo", [join(subagents, "agent-pipe.jsonl")])
-  mkdirSync(join(subagents, "agent-folder.jsonl"))
-  const { sessions } = (await cli.json("discover")) as { sessions: { id: string }[] }
-  expect(sessions.map(({ id }) => id)).toEqual([uuid(1), uuid(2)])
-  expect((await cli("import", file)).stderr).toBe("format: claude-code\nwith 1 session of subagents\n")
-})
+test.skipIf(process.platform === "win32")(
+  "links that form loops, pipes and folders with names of files are passed by",
+  async () => {
+    const file = writeSessions()
+    const project = join(file, "..")
+    for (const name of ["up", "up2"]) symlinkSync("..", join(project, name))
+    const subagents = join(file.replace(/\.jsonl$/, ""), "subagents")
+    execFileSync("mkfifo", [join(subagents, "agent-pipe.jsonl")])
+    mkdirSync(join(subagents, "agent-folder.jsonl"))
+    const { sessions } = (await cli.json("discover")) as { sessions: { id: string }[] }
+    expect(sessions.map(({ id }) => id)).toEqual([uuid(1), uuid(2)])
+    expect((await cli("import", file)).stderr).toBe("format: claude-code\nwith 1 session of subagents\n")
+  },
+)
 
-test.skipIf(process.platform === "win32")("sessions in a linked folder are found once, under the path of the folder", async () => {
-  const file = writeSessions()
-  symlinkSync(join(file, ".."), join(home, "claude", "projects", "a-link"))
-  mkdirSync(join(home, "elsewhere"))
-  writeFileSync(join(home, "elsewhere", `${uuid(3)}.jsonl`), textOf(lineOf(3, 1, "user", "third")))
-  symlinkSync(join(home, "elsewhere"), join(home, "claude", "projects", "b-link"))
-  const { sessions } = (await cli.json("discover")) as { sessions: { id: string; file: string }[] }
-  expect(sessions.map(({ id }) => id).sort()).toEqual([uuid(1), uuid(2), uuid(3)])
-  expect(sessions.find(({ id }) => id === uuid(1))?.file).toBe(file)
-})
+test.skipIf(process.platform === "win32")(
+  "sessions in a linked folder are found once, under the path of the folder",
+  async () => {
+    const file = writeSessions()
+    symlinkSync(join(file, ".."), join(home, "claude", "projects", "a-link"))
+    mkdirSync(join(home, "elsewhere"))
+    writeFileSync(join(home, "elsewhere", `${uuid(3)}.jsonl`), textOf(lineOf(3, 1, "user", "third")))
+    symlinkSync(join(home, "elsewhere"), join(home, "claude", "projects", "b-link"))
+    const { sessions } = (await cli.json("discover")) as { sessions: { id: string; file: string }[] }
+    expect(sessions.map(({ id }) => id).sort()).toEqual([uuid(1), uuid(2), uuid(3)])
+    expect(sessions.find(({ id }) => id === uuid(1))?.file).toBe(file)
+  },
+)

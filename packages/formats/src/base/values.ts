@@ -1,5 +1,5 @@
 /** Checks and conversions of the JSON values that the files of agents consist of. */
-import type { ContentBlock, ImageBlock, TextBlock } from "@sessions/core"
+import { type ContentBlock, type ImageBlock, SessionError, type TextBlock } from "@sessions/core"
 
 export type Fields = Readonly<Record<string, unknown>>
 
@@ -16,6 +16,21 @@ const NO_FIELDS: Fields = Object.freeze({})
 
 export function stringOf(value: unknown): string | undefined {
   return typeof value === "string" ? value : undefined
+}
+
+/** A value that should be an id, as text. Not for lists and objects: they may be nested deeper than the stack. */
+export function idTextOf(value: unknown): string {
+  return typeof value === "object" && value !== null ? "" : String(value)
+}
+
+/** The JSON of a record of a written file. Throws `invalid` for one that is nested deeper than the stack. */
+export function jsonOf(record: unknown): string {
+  try {
+    return JSON.stringify(record)
+  } catch (cause) {
+    const message = "A record of the file cannot be written as JSON: it is nested too deeply or too long."
+    throw new SessionError("invalid", message, { cause })
+  }
 }
 
 export function numberOf(value: unknown): number | undefined {

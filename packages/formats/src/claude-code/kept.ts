@@ -1,6 +1,6 @@
 /** Which entries a compaction of Claude Code keeps in the context, by the metadata of its boundary. */
 import type { LogBuilder } from "../base/log-builder.ts"
-import { type Fields, fieldsOf, stringOf } from "../base/values.ts"
+import { type Fields, fieldsOf, idTextOf, stringOf } from "../base/values.ts"
 
 export interface Kept {
   /** The entries of the path before the compaction from the first kept one on, oldest first; empty if nothing is kept. */
@@ -26,7 +26,7 @@ export function keptOf(
   const path = [...log.pathTo(parentId)].filter(({ type }) => SHOWN.has(type)).map(({ id }) => id)
   const { uuids } = messages
   const kept = Array.isArray(uuids)
-    ? new Set(uuids.map((uuid) => entryOf(String(uuid))))
+    ? new Set(uuids.map((uuid) => entryOf(idTextOf(uuid))))
     : segmentOf(path, stringOf(segment["headUuid"]), stringOf(segment["tailUuid"]), entryOf)
   const isKept = (id: string): boolean => kept.has(baseOf(id))
   const from = path.slice(0, path.findLastIndex(isKept) + 1).reverse()

@@ -8,7 +8,7 @@ import type { Format, Note, ReadOptions, ReadSource } from "../base/format.ts"
 import { sessionIdOf } from "../base/ids.ts"
 import { type JsonLine, readJsonLines, type SourceLine } from "../base/json-lines.ts"
 import { headerOf, LogBuilder } from "../base/log-builder.ts"
-import { type Fields, fieldsOf, isObject, numberOf, stringOf, textOf, timestampOf } from "../base/values.ts"
+import { type Fields, fieldsOf, idTextOf, isObject, numberOf, stringOf, textOf, timestampOf } from "../base/values.ts"
 import { blocksOf, isListOfText, isToolResult, resultOf, usageOf } from "./blocks.ts"
 import {
   assistantLine,
@@ -479,5 +479,5 @@ function isResultOf({ calls, uuids }: Held, { value }: JsonLine): boolean {
   if (results.length === 0) return false
   if (results.some((result) => calls.has(result["tool_use_id"] as string))) return true
   const { sourceToolAssistantUUID: assistant, parentUuid } = value
-  return uuids.has(String(assistant ?? parentUuid))
+  return uuids.has(idTextOf(assistant ?? parentUuid))
 }

@@ -1,6 +1,6 @@
 /** Tells session files of Claude Code from others by their first lines. */
 import { type FileStart } from "../base/start.ts"
-import type { Fields } from "../base/values.ts"
+import { type Fields, idTextOf } from "../base/values.ts"
 
 /** The end of a sentence that begins with "it"; undefined for a file of Claude Code. */
 export function rejects({ records, document }: FileStart): string | undefined {
@@ -9,7 +9,7 @@ export function rejects({ records, document }: FileStart): string | undefined {
   if (first?.["type"] === "session") return "begins with a header of type session"
   for (const { format, is } of OTHERS) if (records.some(is)) return `has lines of ${format}`
   if (records.some(isMessage)) return undefined
-  if (records.some(({ type, sessionId }) => typeof sessionId === "string" && OWN_TYPES.has(String(type))))
+  if (records.some(({ type, sessionId }) => typeof sessionId === "string" && OWN_TYPES.has(idTextOf(type))))
     return undefined
   return "has no line of type user or assistant with a message and a uuid or sessionId"
 }

@@ -10,7 +10,7 @@ import { uuidOf } from "../base/ids.ts"
 import { UNREADABLE } from "../base/json-lines.ts"
 import { LineOrder } from "../base/line-order.ts"
 import { Losses } from "../base/losses.ts"
-import { type Fields, fieldsOf, isObject, stringOf } from "../base/values.ts"
+import { type Fields, fieldsOf, isObject, jsonOf, stringOf } from "../base/values.ts"
 import { indexLog, type LogIndex } from "../base/written-path.ts"
 import { assistantLine, compactionLines, type Hint, type LineContext, titleLine, userLine } from "./encode.ts"
 import { FreshLines } from "./fresh.ts"
@@ -306,7 +306,7 @@ class Writer {
     const uuids: string[] = []
     for (const { at, record } of records) {
       const isText = entry.type === "custom" && entry.customType === UNREADABLE
-      const text = isText ? (stringOf(record["text"]) ?? "") : JSON.stringify(record)
+      const text = isText ? (stringOf(record["text"]) ?? "") : jsonOf(record)
       texts.set(at, `${texts.get(at) ?? ""}${text}\n`)
       if (isText) continue
       this.#sawCalls(record)

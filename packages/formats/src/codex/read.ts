@@ -5,7 +5,17 @@ import type { Format, Note, ReadOptions, ReadSource } from "../base/format.ts"
 import { sessionIdOf } from "../base/ids.ts"
 import { type JsonLine, readJsonLines, type SourceLine } from "../base/json-lines.ts"
 import { headerOf, LogBuilder, type Payload, type Place } from "../base/log-builder.ts"
-import { type Fields, fieldsOf, isObject, numberOf, stringOf, textBlock, textOf, timestampOf } from "../base/values.ts"
+import {
+  type Fields,
+  fieldsOf,
+  isObject,
+  jsonOf,
+  numberOf,
+  stringOf,
+  textBlock,
+  textOf,
+  timestampOf,
+} from "../base/values.ts"
 import { AGENT_MESSAGE, encode, FORMAT, ITEM, KEPT } from "./codec.ts"
 import { blocksOf, messageOfItem, type Thinking, thinkingOf } from "./items.ts"
 import { keptTexts, Turns } from "./turns.ts"
@@ -272,5 +282,5 @@ const COMPACTIONS: ReadonlySet<string> = new Set(["compaction", "reset_boundary"
 
 /** The text that identifies a user's message when a compaction repeats it. */
 function keyOf(content: readonly unknown[]): string {
-  return textOf(content as readonly ContentBlock[]) || JSON.stringify(content)
+  return textOf(content as readonly ContentBlock[]) || jsonOf(content)
 }

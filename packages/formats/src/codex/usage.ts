@@ -2,7 +2,7 @@
  * Reads the usage of responses. Newer versions write a `token_usage_record` for each response, older ones only `token_count` events, which
  * newer ones write as well, and which are repeated when only the rate limits have changed.
  */
-import { type Fields, fieldsOf, numberOf } from "../base/values.ts"
+import { type Fields, fieldsOf, jsonOf, numberOf } from "../base/values.ts"
 
 export class UsageReader {
   /** The thread's usage when a response was last counted. */
@@ -27,7 +27,7 @@ export class UsageReader {
   }
 
   #count(usage: unknown, total: unknown): Fields | undefined {
-    const key = JSON.stringify(Object.values(fieldsOf(total)))
+    const key = jsonOf(Object.values(fieldsOf(total)))
     if (numberOf(fieldsOf(usage)["total_tokens"]) === undefined || key === this.#counted) return undefined
     this.#counted = key
     const read = usageOf(fieldsOf(usage))

@@ -9,7 +9,7 @@ import type { SessionToWrite, WriteOptions } from "../base/format.ts"
 import { UNREADABLE } from "../base/json-lines.ts"
 import { modelMessagesOf } from "../base/model-messages.ts"
 import { Losses } from "../base/losses.ts"
-import { type Fields, fieldsOf, isObject, numberOf, stringOf } from "../base/values.ts"
+import { type Fields, fieldsOf, isObject, jsonOf, numberOf, stringOf } from "../base/values.ts"
 import { indexLog, type LogIndex } from "../base/written-path.ts"
 import { encode, FORMAT, ITEM } from "./codec.ts"
 import { isWritable, itemsOfMessage } from "./items.ts"
@@ -73,7 +73,7 @@ class Ordinals {
 const APPENDED = Number.MAX_SAFE_INTEGER
 
 function lineOf(record: unknown): string {
-  return `${typeof record === "string" ? record : JSON.stringify(record)}\n`
+  return `${typeof record === "string" ? record : jsonOf(record)}\n`
 }
 
 function metaOf({ timestamp }: Header, id: string, cwd: string): Fields {

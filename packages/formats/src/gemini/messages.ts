@@ -1,13 +1,36 @@
 /** Messages of a record: parts of the Gemini API, or the fields in which older versions keep thoughts and calls. */
 import type { ContentBlock } from "@sessions/core"
-import { argumentsOf, type Fields, fieldsOf, isObject, numberOf, stringOf, textBlock } from "../base/values.ts"
+import {
+  argumentsOf,
+  type Fields,
+  fieldsOf,
+  idTextOf,
+  isObject,
+  jsonOf,
+  numberOf,
+  stringOf,
+  textBlock,
+} from "../base/values.ts"
 
 /** The parts of a content, which may be a text, a part, or a list of both. */
 export function partsOf(content: unknown): readonly Fields[] {
   if (content === undefined || content === null || content === "") return []
-  if (Array.isArray(content)) return (content as readonly unknown[]).flatMap(partsOf)
+  if (Array.isArray(content)) return partsOfList(content)
   if (typeof content === "string") return [{ text: content }]
   return isObject(content) ? [content] : [{ value: content }]
+}
+
+/** Lists may be nested deeper than the stack. */
+function partsOfList(list: readonly unknown[]): readonly Fields[] {
+  const parts: Fields[] = []
+  const open = [list.values()]
+  for (let values = open.at(-1); values !== undefined; values = open.at(-1)) {
+    const { done, value } = values.next()
+    if (done === true) open.pop()
+    else if (Array.isArray(value)) open.push((value as readonly unknown[]).values())
+    else parts.push(...partsOf(value))
+  }
+  return parts
 }
 
 /** A user's message; undefined if the record holds only responses of functions. */
@@ -82,7 +105,7 @@ export function toolCallsOf({ toolCalls }: Fields): readonly Fields[] {
 }
 
 function callIdOf(record: Fields, call: Fields, i: number): string {
-  return stringOf(call["id"]) ?? `${String(record["id"])}:call-${i + 1}`
+  return stringOf(call["id"]) ?? `${idTextOf(record["id"])}:call-${i + 1}`
 }
 
 function callBlock({ name, args }: Fields, id: string): ContentBlock {
@@ -124,7 +147,7 @@ function textOfResponse(response: Fields): string {
     if (typeof output === "string") return output
     if (typeof error === "string") return error
   }
-  return JSON.stringify(response)
+  return jsonOf(response)
 }
 
 /** Thoughts are not part of Gemini's output tokens, cached tokens are part of its input. */

@@ -4,7 +4,7 @@
  * has its last version.
  */
 import type { SourceLine } from "../base/json-lines.ts"
-import { type Fields, fieldsOf, isObject, stringOf } from "../base/values.ts"
+import { type Fields, fieldsOf, isObject, jsonOf, stringOf } from "../base/values.ts"
 
 /** A message while it is in the list. */
 export interface ListedMessage {
@@ -82,7 +82,7 @@ class MessageList {
   #replace(messages: readonly (readonly [id: string, record: Fields])[]): void {
     const listed = [...this.#list.values()]
     const isSame = (message: ListedMessage, i: number): boolean =>
-      messages[i]?.[0] === message.id && JSON.stringify(messages[i][1]) === JSON.stringify(message.record)
+      messages[i]?.[0] === message.id && jsonOf(messages[i][1]) === jsonOf(message.record)
     const other = listed.findIndex((message, i) => !isSame(message, i))
     const kept = other < 0 ? listed.length : other
     this.#keep(listed, kept)

@@ -3,7 +3,7 @@ import { type Entry, type Header, SessionError } from "@sessions/core"
 import { type Source, sourceOf } from "../base/codec.ts"
 import type { Format, Note, ReadOptions, ReadSource } from "../base/format.ts"
 import { headerOf, LogBuilder, type Payload } from "../base/log-builder.ts"
-import { type Fields, fieldsOf, isObject, stringOf, timestampOf } from "../base/values.ts"
+import { type Fields, fieldsOf, idTextOf, isObject, stringOf, timestampOf } from "../base/values.ts"
 import { MAX_ATTACHMENTS, messageOf } from "./messages.ts"
 
 export const FORMAT = "molf"
@@ -67,7 +67,7 @@ class Conversation {
     if (message === undefined) return this.#aside(record)
     const { attachments } = record
     if (Array.isArray(attachments) && attachments.length > MAX_ATTACHMENTS) {
-      const text = `Message ${String(record["id"])} has ${attachments.length} attachments; those after the first ${MAX_ATTACHMENTS} are blocks.`
+      const text = `Message ${idTextOf(record["id"])} has ${attachments.length} attachments; those after the first ${MAX_ATTACHMENTS} are blocks.`
       this.#note({ code: "invalid_record", message: text })
     }
     return this.#add({ type: "message", message }, record)

@@ -4,7 +4,7 @@ import { type Source, sourceOf } from "../base/codec.ts"
 import type { Format, Note, ReadOptions, ReadSource } from "../base/format.ts"
 import { sessionIdOf } from "../base/ids.ts"
 import { headerOf, LogBuilder, type Payload } from "../base/log-builder.ts"
-import { type Fields, fieldsOf, isObject, stringOf, textBlock, timestampOf } from "../base/values.ts"
+import { type Fields, fieldsOf, idTextOf, isObject, stringOf, textBlock, timestampOf } from "../base/values.ts"
 import { stepMessages, stepsOf, userMessage } from "./messages.ts"
 
 export const FORMAT = "opencode"
@@ -91,7 +91,7 @@ class Transcript {
 
   *#message(message: ExportedMessage): Generator<Entry, void, undefined> {
     const { info, parts } = message
-    this.#before.set(String(info["id"]), this.#leaf)
+    this.#before.set(idTextOf(info["id"]), this.#leaf)
     if (info["role"] === "user") {
       const isCompaction = parts.some(({ type }) => type === "compaction")
       // The summary that answers it becomes the compaction.
@@ -108,7 +108,7 @@ class Transcript {
       yield* this.#steps({ info, parts })
       return
     }
-    const id = String(info["id"])
+    const id = idTextOf(info["id"])
     const summary = parts.flatMap(({ type, text }) => (type === "text" ? (stringOf(text) ?? []) : [])).join("\n")
     const firstKeptEntryId = this.#firsts.get(stringOf(part["tail_start_id"]) ?? "") ?? id
     const fields = { summary, summaryAs: "pair", firstKeptEntryId, tokensBefore: 0, readFiles: [], modifiedFiles: [] }
@@ -120,7 +120,7 @@ class Transcript {
   *#steps(message: ExportedMessage): Generator<Entry, void, undefined> {
     let count = 0
     for (const parts of stepsOf(message.parts)) {
-      for (const part of parts) this.#before.set(String(part["id"]), this.#leaf)
+      for (const part of parts) this.#before.set(idTextOf(part["id"]), this.#leaf)
       const step = stepMessages(message.info, parts)
       if (step === undefined) continue
       yield this.#said(message, step.message, count++ === 0 ? "" : `:${count}`)
@@ -138,7 +138,7 @@ class Transcript {
   }
 
   #said({ info }: ExportedMessage, message: Fields, suffix: string, timestamp?: string): Entry {
-    const id = String(info["id"])
+    const id = idTextOf(info["id"])
     const entry = this.#add({ type: "message", message }, `${id}${suffix}`, info, timestamp)
     if (suffix === "") this.#firsts.set(id, entry.id)
     this.#leaf = entry.id
