@@ -24,6 +24,8 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(home, { recursive: true, force: true }))
 
+const MKFIFO = "mkfifo"
+
 const uuid = (n: number) => `00000000-0000-4000-8000-${String(n).padStart(12, "0")}`
 
 const lineOf = (session: number, n: number, type: string, content: string, more: object = {}) => ({
@@ -227,7 +229,7 @@ test.skipIf(process.platform === "win32")(
     const project = join(file, "..")
     for (const name of ["up", "up2"]) symlinkSync("..", join(project, name))
     const subagents = join(file.replace(/\.jsonl$/, ""), "subagents")
-    execFileSync("mkfifo", [join(subagents, "agent-pipe.jsonl")])
+    execFileSync(MKFIFO, [join(subagents, "agent-pipe.jsonl")])
     mkdirSync(join(subagents, "agent-folder.jsonl"))
     const { sessions } = (await cli.json("discover")) as { sessions: { id: string }[] }
     expect(sessions.map(({ id }) => id)).toEqual([uuid(1), uuid(2)])
