@@ -143,6 +143,21 @@ test("a number that was changed in `metadata.json` or in the index of a part cha
   }
 })
 
+test("numbers of `metadata.json` without their checksum change no answer", async () => {
+  const root = makeRoot()
+  const { storage } = openAt(root, OPTIONS)
+  await fill(storage, "a", LINES)
+  await storage[Symbol.asyncDispose]()
+  const path = join(root, "a", "metadata.json")
+  const { sum, ...metadata } = JSON.parse(fs.readFileSync(path, "utf8")) as { sum: number; next: number }
+  expect([sum, metadata.next]).toEqual([expect.any(Number), LINES])
+  fs.writeFileSync(path, JSON.stringify({ ...metadata, next: LINES + 1 }))
+  const again = openAt(root, OPTIONS).storage
+  expect((await again.head("a"))?.next).toBe(LINES)
+  for await (const row of again.list()) expect(row).toMatchObject({ id: "a", next: LINES })
+  expect(await linesOf(again, "a", { before: LINES, maxBytes: 100_000 })).toEqual(linesTo(LINES))
+})
+
 test("verify and export report a part with a line too many, and verify names no line of another part", async () => {
   const root = makeRoot()
   const options = { maxPartBytes: 1_500 }

@@ -29,7 +29,10 @@ export interface Metadata {
    * version 0.1; a listing then reads the log.
    */
   readonly of?: readonly [identity: string, last: string]
-  /** 32 bits over the numbers above: with wrong ones, reads would fail or give other lines. Missing in files of version 0.1. */
+  /**
+   * 32 bits over the numbers above: with wrong ones, reads would fail or give other lines. Missing in files of version 0.1, whose numbers
+   * are not used.
+   */
   readonly sum?: number
 }
 
@@ -68,11 +71,12 @@ export function infoIn(metadata: Metadata | undefined, log: string, next: Seq): 
 export function lastPartOf(
   files: Files,
   folder: string,
-  { next, parts, of }: Metadata,
+  { next, parts, of, sum }: Metadata,
   identity: FileStat | undefined,
 ): FileStat | undefined {
   const last = parts[parts.length - 1]
-  if (last === undefined || of === undefined || next === 0 || identity === undefined) return undefined
+  if (last === undefined || of === undefined || sum === undefined || next === 0 || identity === undefined)
+    return undefined
   if (toFileTag(identity) !== of[0]) return undefined
   const statOf = (name: string): FileStat | undefined => files.lstat(below(folder, name))
   const stat = statOf(last.name)

@@ -174,7 +174,7 @@ function readFolder(files: Files, found: Found): LogView | undefined | "changed"
   const ofThisLog = (): Metadata | undefined => {
     if (!isAsked) metadata = readMetadata(files, folder)
     isAsked = true
-    return metadata?.log === log ? metadata : undefined
+    return metadata?.log === log && metadata.sum !== undefined ? metadata : undefined
   }
   const last = names.at(-1) as PartName
   const opened = known !== undefined && lastPart(known).name === last.name ? toOpened(known) : undefined
