@@ -120,10 +120,10 @@ export function bucketStore(): Store {
       bucket.objects.delete(key)
       if (bytes !== undefined) bucket.put(key, bytes)
     },
-    kindOf: (key) => (key.includes("docs") ? "data" : "log"),
+    kindOf: (key) => (isDocument(key) ? "data" : "log"),
     isRow: () => false,
     extentOf(path, stored) {
-      if (path.includes("docs")) return NOTHING
+      if (isDocument(path)) return NOTHING
       return segmentsOf(stored).get(path.slice(path.lastIndexOf("/") + 1)) ?? ALL
     },
     async snapshot() {
@@ -143,6 +143,11 @@ export function bucketStore(): Store {
     },
     async remove() {},
   }
+}
+
+/** The name of a segment is random, so it may have any letters. */
+function isDocument(key: string): boolean {
+  return /^(?:session-)?docs\//.test(key)
 }
 
 /** The lines of each segment, as the manifest has them. */
