@@ -1,0 +1,68 @@
+/**
+ * Does one job and prints what it took as JSON: `measured-process.ts replay|appends|opens ROOT`. A process of its own, because
+ * Bun runs test files as threads of one process, which share its memory and descriptors.
+ */
+import { readdirSync, readFileSync } from "node:fs"
+import { createFileStorage } from "../src/index.ts"
+
+const [job = "", root = ""] = process.argv.slice(2)
+const jobs: Readonly<Record<string, () => Promise<object>>> = { replay, appends, opens }
+const run = jobs[job]
+if (run === undefined) throw new Error(`Unknown job ${JSON.stringify(job)}.`)
+process.stdout.write(JSON.stringify(await run()))
+
+/** Reads a log from its first line to its last and does nothing else. */
+async function replay(): Promise<object> {
+  const storage = createFileStorage({ root })
+  let lines = 0
+  let units = 0
+  for await (const chunk of storage.read("big")) {
+    lines += chunk.lines.length
+    for (const line of chunk.lines) units += line.length
+  }
+  await storage[Symbol.asyncDispose]()
+  const peak = /^VmHWM:\s*(\d+) kB$/m.exec(readFileSync("/proc/self/status", "utf8"))?.[1]
+  return { lines, units, peakBytes: Number(peak) * 1024 }
+}
+
+/** 10,000 appends, and the growth over 90,000 more. */
+async function appends(): Promise<object> {
+  const storage = createFileStorage({ root, maxPartBytes: 5_000_000 })
+  const line = JSON.stringify({ seq: 1, pad: "x".repeat(150) })
+  let head = await storage.append("a", [line], { expect: 0 })
+  const append = async (count: number): Promise<void> => {
+    for (let i = 0; i < count; i++) head = await storage.append("a", [line], { expect: head })
+  }
+  await append(9_999)
+  const growth = await growthOver(() => append(90_000))
+  await storage[Symbol.asyncDispose]()
+  return { lines: head.next, ...growth }
+}
+
+/** 100 storages that are opened, used and disposed of, and the growth over 900 more. */
+async function opens(): Promise<object> {
+  let lines = 0
+  const use = async (count: number): Promise<void> => {
+    for (let i = 0; i < count; i++) {
+      const storage = createFileStorage({ root })
+      const info = await storage.head("a")
+      const expected = info === undefined ? 0 : { next: info.next, log: info.log }
+      await storage.append("a", [JSON.stringify({ i })], { expect: expected })
+      for await (const chunk of storage.read("a", { maxBytes: 1 })) lines += chunk.lines.length
+      await storage[Symbol.asyncDispose]()
+    }
+  }
+  await use(100)
+  const growth = await growthOver(() => use(900))
+  return { lines, ...growth }
+}
+
+async function growthOver(work: () => Promise<void>): Promise<{ bytes: number; descriptors: number }> {
+  const before = { bytes: process.memoryUsage().rss, descriptors: descriptors() }
+  await work()
+  return { bytes: process.memoryUsage().rss - before.bytes, descriptors: descriptors() - before.descriptors }
+}
+
+function descriptors(): number {
+  return readdirSync("/proc/self/fd").length
+}
