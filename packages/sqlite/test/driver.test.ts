@@ -1,5 +1,5 @@
 /** The entry `@sessions/sqlite/driver`. */
-import { statSync, writeFileSync } from "node:fs"
+import { existsSync, statSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { connect, retryWhileLocked, transaction } from "@sessions/sqlite/driver"
 import { expect, onTestFinished, test, vi } from "vitest"
@@ -19,6 +19,11 @@ test("a new file has mode 0600, and an existing one keeps its mode", () => {
   writeFileSync(existing, "", { mode: 0o640 })
   opened(existing).exec("CREATE TABLE t (a)")
   expect(statSync(existing).mode & 0o777).toBe(0o640)
+})
+
+test("a database in memory has no file", () => {
+  expect(opened(":memory:").query("SELECT 1 AS one").get()).toEqual({ one: 1 })
+  expect(existsSync(":memory:")).toBe(false)
 })
 
 test("another library opens the file", () => {

@@ -12,12 +12,13 @@ export interface ConnectOptions {
 /**
  * Opens `path`, in an existing folder, with the library of the runtime: `node:sqlite` (Node 22.13 or newer, Deno) or `bun:sqlite`. Sets no
  * PRAGMA. A missing file is made so that this user alone can read it; SQLite gives the files that it keeps beside it the same mode.
+ * `":memory:"` is a database in memory, without a file.
  *
  * Throws `unsupported` if the runtime has no SQLite and `open` is missing, `unavailable` if the file cannot be opened. A file that is no
  * database is reported by the first statement.
  */
 export function connect(path: string, { open = runtimeLibrary() }: ConnectOptions = {}): Connection {
-  createFile(path)
+  if (path !== ":memory:") createFile(path)
   try {
     return createConnection(open(path))
   } catch (error) {
