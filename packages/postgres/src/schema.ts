@@ -74,16 +74,18 @@ export const UPGRADES: readonly Upgrade[] = [
 ]
 
 /**
- * Creates or upgrades the tables if their version is an older one; a newer one is `unsupported`. Processes that start at the same time
+ * Creates or upgrades the tables if their version is an older one; a newer one is `unsupported`, and so are missing tables if `create` is
+ * false. Processes that start at the same time
  * wait for each other. If the version is current, nothing but `meta` is read, so a role needs no right to create anything.
  */
 export async function prepareSchema(
   db: Database,
   tables: Tables,
-  upgrades: readonly Upgrade[] = UPGRADES,
+  { create, upgrades = UPGRADES }: { readonly create: boolean; readonly upgrades?: readonly Upgrade[] },
 ): Promise<void> {
   const stored = await versionOf(db, tables)
   if (stored === upgrades.length) return
+  if (stored === 0 && !create) throw missing(tables)
   checkVersion(stored, upgrades)
   await db.transaction(async (tx) => {
     // A lock by a name needs no table that exists already.
@@ -106,6 +108,14 @@ async function versionOf(connection: Connection, { schema, prefix, meta }: Table
   if ((await connection.query(sql, [schema, `${prefix}meta`])).length === 0) return 0
   const [stored] = await connection.query<{ version: number }>(`SELECT version FROM ${meta}`)
   return stored?.version ?? 0
+}
+
+function missing({ schema, prefix }: Tables): StorageError {
+  const named = prefix === "" ? "" : ` whose names begin with ${JSON.stringify(prefix)}`
+  return new StorageError(
+    "unsupported",
+    `The schema ${JSON.stringify(schema)} has no tables of @sessions/postgres${named}. Check the names; a storage without \`create: false\` creates the tables.`,
+  )
 }
 
 function checkVersion(stored: number, upgrades: readonly Upgrade[]): void {

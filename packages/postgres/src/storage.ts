@@ -31,6 +31,8 @@ export interface PostgresStorageOptions {
   readonly schema?: string
   /** The tables' names begin with it; default none. */
   readonly prefix?: string
+  /** `false` creates no tables: if they are missing, every call is `unsupported`. Default `true`. */
+  readonly create?: boolean
   /** Names the database in messages, without a password; default `"postgres"`. */
   readonly name?: string
   /**
@@ -50,6 +52,7 @@ const OPTIONS: OptionNames<PostgresStorageOptions> = {
   client: true,
   schema: true,
   prefix: true,
+  create: true,
   name: true,
   durability: true,
   pollInterval: true,
@@ -61,12 +64,12 @@ export type PostgresStorage = Defined<StorageAdapter & Required<Pick<StorageAdap
 
 /**
  * Stores sessions in PostgreSQL 12 or later, for any number of writers anywhere. An append is one statement in one round trip. Tables are
- * created and upgraded at the first use. Throws `invalid` for unknown options and wrong values.
+ * created (unless `create` is false) and upgraded at the first use. Throws `invalid` for unknown options and wrong values.
  */
 export function createPostgresStorage(options: PostgresStorageOptions): PostgresStorage {
   checkOptions("createPostgresStorage", options, OPTIONS)
   checkValues(options)
-  const { client, schema = "sessions", prefix = "", name = "postgres", durability = "disk" } = options
+  const { client, schema = "sessions", prefix = "", create = true, name = "postgres", durability = "disk" } = options
   const { maxBatchBytes = 50_000_000, maxSessionBytes = 200_000_000, pollInterval = 1_000 } = options
   const tables = tablesOf(schema, prefix)
   const database = createDatabase(client, durability === "replicated")
@@ -74,7 +77,7 @@ export function createPostgresStorage(options: PostgresStorageOptions): Postgres
   const prepared = connectOnce({
     open: async () => {
       const server = await checkServer(database, durability)
-      await prepareSchema(database, tables).catch(denied)
+      await prepareSchema(database, tables, { create }).catch(denied)
       return { ...database, ...server }
     },
     close: () => undefined,
@@ -140,11 +143,12 @@ const MOST_BATCH_BYTES = 250_000_000
 const DURABILITIES = ["none", "os", "disk", "replicated"]
 
 function checkValues(options: PostgresStorageOptions): void {
-  const { client, schema = "sessions", prefix = "", name = "", durability = "disk" } = options
+  const { client, schema = "sessions", prefix = "", create = true, name = "", durability = "disk" } = options
   if (typeof client !== "object" || client === null || !("query" in client || "connect" in client))
     throw invalid("`client` must be a pg.Pool, a connected pg.Client or a PGlite.")
   if (!NAME.test(schema)) throw invalid(`\`schema\` must match ${NAME}.`)
   if (prefix !== "" && !NAME.test(prefix)) throw invalid(`\`prefix\` must match ${NAME}.`)
+  if (typeof create !== "boolean") throw invalid("`create` must be true or false.")
   if (typeof name !== "string") throw invalid("`name` must be a string.")
   if (!DURABILITIES.includes(durability)) throw invalid(`\`durability\` must be one of ${DURABILITIES.join(", ")}.`)
   for (const key of ["pollInterval", "maxBatchBytes", "maxSessionBytes"] as const) {

@@ -1,4 +1,4 @@
-/** Tables of an older version. */
+/** Tables of an older version, of a newer one, and missing ones. */
 import { PGlite } from "@electric-sql/pglite"
 import { createPostgresStorage, type PostgresStorage } from "@sessions/postgres"
 import { afterAll, beforeEach, expect, test } from "vitest"
@@ -32,21 +32,36 @@ async function stored(): Promise<object[]> {
 
 test("tables of an older version are upgraded by the missing steps alone, once, with their rows", async () => {
   const newer = [...UPGRADES, addColumn]
-  await Promise.all([1, 2, 3].map(() => prepareSchema(database, tables, newer)))
+  await Promise.all([1, 2, 3].map(() => prepareSchema(database, tables, { create: true, upgrades: newer })))
   expect(await stored()).toMatchObject([{ id: "a", next: 1, pinned: true, version: newer.length }])
 })
 
 test("an upgrade that fails changes nothing, and the tables can be used as before", async () => {
   const before = await stored()
-  await expect(prepareSchema(database, tables, [...UPGRADES, addColumn, failing])).rejects.toThrow(/division by zero/)
+  await expect(
+    prepareSchema(database, tables, { create: true, upgrades: [...UPGRADES, addColumn, failing] }),
+  ).rejects.toThrow(/division by zero/)
   expect(await stored()).toEqual(before)
   const storage = open()
   const head = await storage.head("a")
   await storage.append("a", ["second"], { expect: head as never })
 })
 
+test("with `create: false` missing tables are `unsupported` and not created, and existing ones are used", async () => {
+  const absent = createPostgresStorage({ client, schema: "absent", create: false, durability: "os" })
+  await expect(absent.head("a")).rejects.toMatchObject({
+    code: "unsupported",
+    message: expect.stringContaining('"absent"') as string,
+  })
+  await expect(absent.append("a", ["x"], { expect: 0 })).rejects.toMatchObject({ code: "unsupported" })
+  const schemas = "SELECT 1 FROM pg_catalog.pg_namespace WHERE nspname = 'absent'"
+  expect((await client.query(schemas)).rows).toEqual([])
+  const existing = createPostgresStorage({ client, schema: tables.schema, create: false, durability: "os" })
+  expect(await existing.head("a")).toMatchObject({ next: 1 })
+})
+
 test("tables of a newer version are refused by the older package, and stay as they are", async () => {
-  await prepareSchema(database, tables, [...UPGRADES, addColumn])
+  await prepareSchema(database, tables, { create: true, upgrades: [...UPGRADES, addColumn] })
   const before = await stored()
   await expect(open().head("a")).rejects.toMatchObject({
     code: "unsupported",

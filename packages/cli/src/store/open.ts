@@ -1,6 +1,6 @@
 /**
- * Opens the storage that `--store` names. A store with a path is created only by commands that can create a session in it; all others
- * fail if there is nothing at the path, so a misspelt path is an error and leaves nothing behind.
+ * Opens the storage that `--store` names. A store with a path and the tables of a database are created only by commands that can create a
+ * session in them; all others fail if there is nothing, so a misspelt path or schema is an error and leaves nothing behind.
  */
 import { statSync } from "node:fs"
 import { isAbsolute, resolve } from "node:path"
@@ -79,7 +79,7 @@ function parseUrl(url: string): { readonly scheme: string; readonly address: str
 const EXAMPLES: Readonly<Record<string, string>> = { file: "./.sessions", sqlite: "./sessions.db" }
 
 /** `//USER@HOST/DATABASE`, with the options of the driver and of the storage as parameters. */
-async function openPostgres(address: string): Promise<SessionStorage> {
+async function openPostgres(address: string, _cwd: string, { create }: StoreOptions): Promise<SessionStorage> {
   const example = "postgres://USER@HOST/DATABASE"
   if (!address.startsWith("//") || !URL.canParse(`postgres:${address}`))
     throw new UsageError(`postgres: needs the address of a database, for example ${example}.`)
@@ -98,7 +98,7 @@ async function openPostgres(address: string): Promise<SessionStorage> {
   // The next statement reports that the server is away.
   client.on("error", () => undefined)
   const host = url.searchParams.get("host") ?? url.host
-  return createPostgresStorage({ client, name: `postgres://${host}${url.pathname}`, ...own })
+  return createPostgresStorage({ client, name: `postgres://${host}${url.pathname}`, create, ...own })
 }
 
 function pathOf(scheme: string, address: string, cwd: string, example: string): string {

@@ -55,6 +55,7 @@ void test("sessions are copied from files to PostgreSQL and back, listed, verifi
     store.searchParams.set("schema", `cli_${process.pid}`)
     const run = async (...args: string[]): Promise<string> =>
       (await promisify(execFile)(process.execPath, [BIN, ...args], { cwd: folder })).stdout
+    await assert.rejects(run("--store", store.href, "list"), /has no tables of @sessions\/postgres/)
     for (const id of ["one", "two"]) await run("--store", "a", "copy", id, "--to", store.href)
     assert.match(await run("--store", store.href, "list"), /two[^]*one/)
     await run("--store", store.href, "verify", "--all")
