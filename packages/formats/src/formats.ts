@@ -1,12 +1,20 @@
 /** All formats, in the order in which `identify` tries them: a format whose files another one could take for its own comes first. */
-import type { Format } from "./base/format.ts"
+import type { Format, Writer } from "./base/format.ts"
 import { claudeCode } from "./claude-code/index.ts"
 import { codex } from "./codex/index.ts"
 import { copilot } from "./copilot/index.ts"
 import { gemini } from "./gemini/index.ts"
 import { opencode } from "./opencode/index.ts"
+import { pi } from "./pi/index.ts"
 import { records } from "./records/index.ts"
 import { molf } from "./molf/index.ts"
 import { noumen } from "./noumen/index.ts"
 
 export const formats: readonly Format[] = [claudeCode, codex, copilot, gemini, opencode, records, molf, noumen]
+
+/** Everything that sessions are written as. Core reads the sessions of pi itself. */
+export const writers: readonly Writer[] = [...formats.filter(isWriter), pi]
+
+function isWriter(format: Format): format is Format & Writer {
+  return format.write !== undefined
+}

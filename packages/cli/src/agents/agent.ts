@@ -1,5 +1,5 @@
 /** An agent whose sessions the command finds, imports and writes. `table.ts` lists all of them. */
-import type { Format } from "@sessions/formats"
+import type { Format, Writer } from "@sessions/formats"
 
 export interface Agent {
   readonly format: Format
@@ -11,6 +11,13 @@ export interface Agent {
   readonly subagents?: (file: string) => string
   /** Where a written session belongs, and the command that resumes it there; missing if the format is only read. */
   readonly place?: (session: PlacedSession) => Place
+}
+
+/** An agent that a session is handed over to. */
+export interface Target {
+  readonly format: Writer
+  readonly folder: Agent["folder"]
+  readonly place: (session: PlacedSession) => Place
 }
 
 export interface AgentSystem {

@@ -250,3 +250,14 @@ test.skipIf(process.platform === "win32")(
     expect(sessions.find(({ id }) => id === uuid(1))?.file).toBe(file)
   },
 )
+
+test("handoff --to pi writes a log of version 3 in the folder that pi lists for the session's folder", async () => {
+  const { stdout: id } = await cli("import", writeSessions())
+  const { file, resume } = (await cli.json("handoff", id.trim(), "--to", "pi")) as { file: string; resume: string }
+  expect(file.slice(join(home, ".pi", "agent").length)).toMatch(
+    /^\/sessions\/--my project--\/2026-[\dTZ-]+_[0-9a-f-]{36}\.jsonl$/,
+  )
+  const header = JSON.parse(readFileSync(file, "utf8").split("\n")[0] ?? "") as { id: string }
+  expect(header).toMatchObject({ type: "session", version: 3, cwd: "/my project" })
+  expect(resume).toBe(`cd '/my project' && pi --session ${header.id}`)
+})

@@ -1,4 +1,4 @@
-import { type Format, formats, type Loss } from "@sessions/formats"
+import { type Loss, writers } from "@sessions/formats"
 import { choiceOption } from "../option-values.ts"
 import { blobFolderOf, writeBlobs } from "../files/blob-folder.ts"
 import { type Command, type CommandResult, defineCommand, type Invocation } from "../command.ts"
@@ -12,8 +12,7 @@ import type { Progress } from "../output/progress.ts"
 import { sanitizeJson, sanitizeLine } from "../output/sanitize.ts"
 
 const OWN_FORMATS = ["jsonl", "markdown"] as const
-const WRITTEN: readonly Format[] = formats.filter(({ write }) => write !== undefined)
-const FORMATS: readonly string[] = [...OWN_FORMATS, ...WRITTEN.map(({ format }) => format)]
+const FORMATS: readonly string[] = [...OWN_FORMATS, ...writers.map(({ format }) => format)]
 
 export const exportCommand: Command = defineCommand({
   name: "export",
@@ -51,7 +50,7 @@ export const exportCommand: Command = defineCommand({
     if (json && values.out === undefined)
       throw new UsageError("export --json reports the written file; add --out FILE.")
     const id = await resolveSession(ref)
-    const agentFormat = WRITTEN.find((one) => one.format === format)
+    const agentFormat = writers.find((one) => one.format === format)
     const losses: Loss[] = []
     const text =
       agentFormat === undefined

@@ -2,7 +2,7 @@ import { existsSync } from "node:fs"
 import { realpath } from "node:fs/promises"
 import { dirname } from "node:path"
 import { type Loss, sessionIdOf } from "@sessions/formats"
-import { AGENTS, systemOf } from "../agents/table.ts"
+import { systemOf, TARGETS } from "../agents/table.ts"
 import { type Command, defineCommand } from "../command.ts"
 import { CommandError, UsageError } from "../errors.ts"
 import { makeFolder, writeNewFile } from "../files/read-write.ts"
@@ -12,7 +12,6 @@ import { type Line, writeLines } from "../output/lines.ts"
 import { choiceOption } from "../option-values.ts"
 import { absoluteFolder } from "../store/resolve.ts"
 
-const TARGETS = AGENTS.filter(({ format, place }) => format.write !== undefined && place !== undefined)
 const NAMES = TARGETS.map(({ format }) => format.format)
 
 export const handoff: Command = defineCommand({
@@ -33,7 +32,7 @@ export const handoff: Command = defineCommand({
     const to = choiceOption("to", values.to, NAMES, undefined)
     if (to === undefined) throw new UsageError(`handoff needs --to with one of ${NAMES.join(", ")}.`)
     const agent = TARGETS.find(({ format }) => format.format === to)
-    if (agent?.place === undefined) throw new UsageError(`handoff cannot write ${to}.`)
+    if (agent === undefined) throw new UsageError(`handoff cannot write ${to}.`)
     const session = await sessions.open(await resolveSession(ref), callOptions)
     const info = await session.info()
     const folder = values.cwd ?? info.cwd

@@ -15,6 +15,11 @@ export interface Format extends Importer {
   readonly write?: WriteSession
 }
 
+/** A format that sessions are written in. A {@link Format} with `write` is one. */
+export interface Writer extends Pick<Format, "format" | "title"> {
+  readonly write: WriteSession
+}
+
 export type WriteSession = (session: SessionToWrite, o?: WriteOptions) => AsyncIterable<string>
 
 /** What a writer needs of a session. A `Session` of core is one. */

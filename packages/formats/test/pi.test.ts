@@ -1,0 +1,179 @@
+/** The rules of logs for pi: core reads them as we do, and with `PI_PACKAGE` pi's own code is the judge. */
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { pathToFileURL } from "node:url"
+import { createSessions, type Session } from "@sessions/core"
+import { createMemoryStorage } from "@sessions/memory"
+import * as fc from "fast-check"
+import { expect, test } from "vitest"
+import type { Loss, WriteOptions } from "../src/base/format.ts"
+import { pi, piPathOf } from "../src/pi/index.ts"
+import { fixture, hasFixtures } from "./fixtures.ts"
+import { contextOf, ops, sessionOf, shownBlock } from "./random-session.ts"
+
+const packageFolder = process.env["PI_PACKAGE"]
+if (packageFolder === undefined)
+  console.info("Skipped: pi as the judge. PI_PACKAGE names no folder with @mariozechner/pi-coding-agent 0.73.")
+
+type Line = Readonly<Record<string, unknown>>
+
+async function writtenText(session: Session, o: WriteOptions = {}): Promise<string> {
+  let text = ""
+  for await (const piece of pi.write({ header: session.header, entries: () => session.entries() }, o)) text += piece
+  return text
+}
+
+const linesOf = (text: string): readonly Line[] =>
+  text
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line) as Line)
+
+async function imported(text: string): Promise<Session> {
+  const sessions = createSessions({ storage: createMemoryStorage() })
+  const source = async function* () {
+    yield text
+  }
+  const { id } = await sessions.import(source, { from: "pi" })
+  return sessions.open(id)
+}
+
+async function newSession(): Promise<Session> {
+  return createSessions({ storage: createMemoryStorage() }).create()
+}
+
+const say = (role: "user" | "assistant", value: string) =>
+  ({ type: "message", message: { role, content: [{ type: "text", text: value }] } }) as const
+
+test("a written log that core imports has the same context, on the path alone and with all branches", async () => {
+  await fc.assert(
+    fc.asyncProperty(ops, fc.constantFrom("path" as const, "all" as const), async (list, branches) => {
+      const session = await sessionOf(list)
+      const again = await imported(await writtenText(session, { branches }))
+      expect(await contextOf(again)).toEqual(await contextOf(session))
+    }),
+    { numRuns: 150 },
+  )
+})
+
+test.skipIf(packageFolder === undefined)("pi opens a written log with the same context", async () => {
+  const entry = join(packageFolder ?? "", "node_modules/@mariozechner/pi-coding-agent/dist/core/")
+  const load = async <T>(name: string) => (await import(pathToFileURL(join(entry, name)).href)) as T
+  const { SessionManager } = await load<{
+    SessionManager: { open(path: string): { buildSessionContext(): { messages: unknown[] } } }
+  }>("session-manager.js")
+  const { convertToLlm } = await load<{ convertToLlm: (messages: unknown[]) => Message[] }>("messages.js")
+  interface Message {
+    readonly role: string
+    readonly content: string | Parameters<typeof shownBlock>[0][]
+  }
+  const folder = mkdtempSync(join(tmpdir(), "pi-judge-"))
+  try {
+    await fc.assert(
+      fc.asyncProperty(ops, fc.constantFrom("path" as const, "all" as const), async (list, branches) => {
+        const session = await sessionOf(list)
+        const file = join(folder, "session.jsonl")
+        writeFileSync(file, await writtenText(session, { branches }))
+        const sent = convertToLlm(SessionManager.open(file).buildSessionContext().messages)
+        const blocks = (content: Message["content"]) =>
+          typeof content === "string" ? [content] : content.map(shownBlock)
+        const shown = sent.map(({ role, content }) => `${role} ${JSON.stringify(blocks(content))}`)
+        // pi closes the frame of a branch's summary without a line feed.
+        const expected = (await contextOf(session)).map((line) => line.replace("B\\n</summary>", "B</summary>"))
+        expect(shown).toEqual(expected)
+      }),
+      { numRuns: 100 },
+    )
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+})
+
+test.skipIf(!hasFixtures).each(["01-basic-v3", "02-branch-compaction", "05-v2-compat", "v1-two-compactions"])(
+  "a log of pi that core imported is written with the same context and all branches: %s",
+  async (name) => {
+    const session = await imported(fixture(`pi/${name}.jsonl`))
+    const text = await writtenText(session)
+    const again = await imported(text)
+    expect(await contextOf(again)).toEqual(await contextOf(session))
+    expect(again.header.origin?.id).toBe(session.header.origin?.id)
+    const count = async (one: Session) => (await one.messages({ limit: 1000 })).messages.length
+    expect(await count(again)).toBe(await count(session))
+  },
+)
+
+test("every message has the fields that pi reads without a check", async () => {
+  const session = await newSession()
+  const call = { type: "toolCall", id: "c1", name: "bash", arguments: {} } as const
+  await session.append([
+    say("user", "hi"),
+    {
+      type: "message",
+      message: { role: "assistant", content: [call], provider: "openai", model: "gpt", usage: { input: 3, cost: 2 } },
+    },
+    { type: "message", message: { role: "toolResult", toolCallId: "c1", isError: false, content: [] } },
+  ])
+  const [header, user, assistant, result] = linesOf(await writtenText(session, { id: "i", cwd: "/w" }))
+  expect(header).toMatchObject({ type: "session", version: 3, id: "i", cwd: "/w" })
+  expect(user?.["message"]).toMatchObject({ role: "user", timestamp: expect.any(Number) as number })
+  expect(assistant?.["message"]).toMatchObject({
+    api: "openai-responses",
+    provider: "openai",
+    model: "gpt",
+    stopReason: "toolUse",
+    usage: { input: 3, output: 0, cacheRead: 0, cacheWrite: 0, totalTokens: 3, cost: { input: 0, total: 2 } },
+  })
+  expect(result?.["message"]).toMatchObject({ toolName: "bash" })
+})
+
+test("a signature of Anthropic is kept under pi's name, and that of another provider is left out", async () => {
+  const session = await newSession()
+  const thinking = { type: "thinking", thinking: "hm", signature: "s" } as const
+  for (const provider of ["anthropic", "openai"])
+    await session.append({ type: "message", message: { role: "assistant", content: [thinking], provider, model: "m" } })
+  const losses: Loss[] = []
+  const lines = linesOf(await writtenText(session, { note: (loss) => losses.push(loss) }))
+  expect(lines.slice(1).map((line) => (line["message"] as { content: unknown }).content)).toEqual([
+    [{ type: "thinking", thinking: "hm", thinkingSignature: "s" }],
+    [{ type: "thinking", thinking: "hm" }],
+  ])
+  expect(losses).toMatchObject([{ what: "signatures", count: 1 }])
+})
+
+test("what pi does not have is named as a loss, and attached files are in the file as their paths", async () => {
+  const session = await newSession()
+  await session.append([
+    { type: "message", message: { role: "system", content: [{ type: "text", text: "rules" }] } },
+    {
+      type: "message",
+      message: { role: "user", content: [{ type: "file", path: "/a.pdf", mimeType: "application/pdf" }] },
+    },
+    { type: "message", message: { role: "user", content: [{ type: "acme:x" }] } },
+    { type: "metadata", key: "k", value: 1 },
+    { type: "mode_change", mode: "plan" },
+  ])
+  const { id } = { id: (await session.append(say("user", "left"))).ids[0] ?? "" }
+  await session.branch(id)
+  const losses: Loss[] = []
+  const text = await writtenText(session, { note: (loss) => losses.push(loss) })
+  expect(text).toContain("[File: /a.pdf]")
+  expect(losses.map(({ what }) => what).sort()).toEqual(["annotations", "blocks", "files", "settings", "system"])
+})
+
+test("the session's title is pi's name of it, and a user's title wins over a later automatic one", async () => {
+  const session = await newSession()
+  await session.append(say("user", "hi"))
+  await session.title("mine")
+  await session.title("theirs", { source: "auto" })
+  const names = linesOf(await writtenText(session)).flatMap((line) =>
+    line["type"] === "session_info" ? [line["name"]] : [],
+  )
+  expect(names).toEqual(["mine"])
+})
+
+test("a path for pi has the folder of the session and the time in the form that pi gives them", () => {
+  expect(piPathOf("id", "/home/me/my.app", "2026-01-02T03:04:05.678Z")).toBe(
+    "sessions/--home-me-my.app--/2026-01-02T03-04-05-678Z_id.jsonl",
+  )
+})
