@@ -167,11 +167,20 @@ test("clear removes the extracted facts, --all everything", async () => {
   await cli.json("memory", "extract", "s0", "--folder", "memory", "--model", model(TABS))
   expect((await cli("memory", "clear", "--folder", "memory")).stdout).toBe(`removed 1 fact of ${folder}\n`)
   expect(fs.readFileSync(join(memory, "MEMORY.md"), "utf8")).toBe("# By hand\n\n")
-  expect(await cli.json("memory", "clear", "--all", "--folder", "memory")).toEqual({
+  expect(await cli.json("memory", "clear", "--all", "--yes", "--folder", "memory")).toEqual({
     scope: folder,
     facts: 0,
     files: ["MEMORY.md"],
   })
+})
+
+test("clear --all asks on a terminal, and deletes nothing unless the answer is yes", async () => {
+  await cli.json("memory", "extract", "s0", "--model", model(TABS))
+  const refused = await cli.with({ terminal: 80, stdin: "n\n" }, "memory", "clear", "--all")
+  expect(refused).toMatchObject({ exit: 1, stderr: expect.stringContaining("nothing was deleted") as string })
+  expect((await cli("memory", "show")).stdout).toContain(LINE)
+  const done = await cli.with({ terminal: 80, stdin: "yes\n" }, "memory", "clear", "--all")
+  expect(done.stdout).toContain(`deleted 1 file of ${folder}`)
 })
 
 test("wrong actions, arguments and options are usage errors", async () => {
@@ -188,6 +197,8 @@ test("wrong actions, arguments and options are usage errors", async () => {
     ["show", "--model", "cat"],
     ["consolidate"],
     ["clear", "--force"],
+    ["clear", "--all"],
+    ["clear", "--all", "--json"],
   ]) {
     expect((await cli("memory", ...wrong)).exit, wrong.join(" ")).toBe(2)
   }

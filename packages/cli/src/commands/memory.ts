@@ -1,11 +1,13 @@
 import type { Consolidated, Extraction, MemoryStore } from "@sessions/recall"
 import { type Command, defineCommand, type Invocation } from "../command.ts"
-import { UsageError } from "../errors.ts"
+import { confirmed } from "../confirm.ts"
+import { CommandError, UsageError } from "../errors.ts"
 import { commandAgent } from "../memory/agent.ts"
 import { createOverlay } from "../memory/overlay.ts"
 import { integerOption } from "../option-values.ts"
 import { formatCount } from "../output/format.ts"
 import { type Line, styled } from "../output/lines.ts"
+import { sanitizeLine } from "../output/sanitize.ts"
 import { absoluteFolder } from "../store/resolve.ts"
 import { commandSummarizer } from "../summarizer.ts"
 
@@ -30,6 +32,7 @@ const OPTIONS = {
   force: { type: "boolean", help: "consolidate, although it is not due" },
   "dry-run": { type: "boolean", help: "consolidate: run the agent, and only show what it would change" },
   all: { type: "boolean", help: "clear: delete all memory files, also those written by hand" },
+  yes: { type: "boolean", help: "clear --all: do not ask" },
 } as const
 
 /** The options that only one action has. */
@@ -37,7 +40,7 @@ const OPTIONS_OF: Readonly<Record<string, readonly (keyof typeof OPTIONS)[]>> = 
   show: [],
   extract: ["model", "timeout"],
   consolidate: ["agent", "force", "dry-run"],
-  clear: ["all"],
+  clear: ["all", "yes"],
 }
 
 type MemoryInvocation = Invocation<typeof OPTIONS>
@@ -54,12 +57,13 @@ export const memory: Command = defineCommand({
     "standard input: { phase, prompt, files: [{ name, text }], sessions: [{ id, title, at, text }] }. It prints one:",
     "{ write: [{ name, text }], delete: [names], notes }. A file that was changed meanwhile is not overwritten.",
     "clear removes the extracted facts; sessions that were read are not read again.",
+    "clear --all asks first; without a terminal --yes is needed.",
   ],
   examples: [
     "memory show",
     'memory extract @last --model "llm -m gpt-4o"',
     "memory consolidate --agent ./tidy.sh --dry-run",
-    "memory clear --all --cwd /project",
+    "memory clear --all --yes --cwd /project",
   ],
   async run(invocation) {
     const { args, values } = invocation
@@ -141,9 +145,15 @@ async function consolidate(invocation: MemoryInvocation): Promise<MemoryResult> 
 }
 
 async function clear(invocation: MemoryInvocation): Promise<MemoryResult> {
-  const { values, callOptions } = invocation
+  const { values, callOptions, json, io } = invocation
   const { createRecall } = await import("@sessions/recall")
   const scope = scopeOf(invocation)
+  if (values.all === true && values.yes !== true) {
+    if (json || !io.stdout.isTerminal)
+      throw new UsageError("memory clear --all asks before it deletes files: add --yes.")
+    if (!(await confirmed(io, `Delete all memory files of ${sanitizeLine(scope)}, also those written by hand?`)))
+      throw new CommandError("nothing was deleted.")
+  }
   const recall = createRecall({ files: await storeOf(invocation), scope })
   const done = await recall.clear({ ...callOptions, all: values.all === true })
   const removed =
