@@ -1,0 +1,10 @@
+/** The session store of the Claude Agent SDK on a repository of `@sessions/core`. Start with {@link createClaudeStore}. */
+export { createClaudeStore } from "./store.ts"
+export type {
+  ClaudeStore,
+  ClaudeStoreOptions,
+  FoldSessionSummary,
+  SessionKey,
+  SessionStoreEntry,
+  SessionSummaryEntry,
+} from "./types.ts"

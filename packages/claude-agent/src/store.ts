@@ -1,0 +1,177 @@
+/** `createClaudeStore`: the calls of the SDK's session store, one after the other for each transcript, and the transcripts that are open. */
+import { hasCode, SessionError, type SessionInfo } from "@sessions/core"
+import { checkOptions, StorageError } from "@sessions/core/storage"
+import { checkKey, isKeyOf, KIND, projectPrefixOf, sessionIdOf } from "./keys.ts"
+import { SUMMARY, Transcript } from "./transcript.ts"
+import type { ClaudeStore, ClaudeStoreOptions, SessionKey, SessionStoreEntry, SessionSummaryEntry } from "./types.ts"
+
+const MAX_OPEN_BYTES = 67_108_864
+/** Rows of a page of a list: the most that core gives. */
+const PAGE = 200
+
+/** Makes the session store of a repository. Use one store for each repository. */
+export function createClaudeStore(options: ClaudeStoreOptions): ClaudeStore {
+  checkOptions("createClaudeStore", options, { sessions: 1, foldSessionSummary: 1, maxOpenBytes: 1 })
+  const { sessions, foldSessionSummary: fold, maxOpenBytes = MAX_OPEN_BYTES } = options
+  /** By key, the one that was used last at the end. */
+  const open = new Map<string, OpenTranscript>()
+  const running = new Set<Promise<unknown>>()
+  let isClosed = false
+
+  /** Refuses calls after `close`, which waits for the others. */
+  function call<T>(run: () => Promise<T>): Promise<T> {
+    if (isClosed) return Promise.reject(new SessionError("closed", "The session store was closed."))
+    const result = run()
+    const settled = result.then(ignore, ignore).finally(() => running.delete(settled))
+    running.add(settled)
+    return result
+  }
+
+  /** Runs after the earlier calls on the transcript. */
+  async function use<T>(key: SessionKey, run: (transcript: Transcript) => Promise<T>): Promise<T> {
+    checkKey(key)
+    const name = JSON.stringify([key.projectKey, key.sessionId, key.subpath])
+    const held = open.get(name) ?? newTranscript(key)
+    open.delete(name)
+    open.set(name, held)
+    held.calls++
+    const result = held.last.then(() => run(held.transcript))
+    held.last = result.then(ignore, ignore)
+    try {
+      return await result
+    } finally {
+      held.calls--
+      await closeSome()
+    }
+  }
+
+  function newTranscript(key: SessionKey): OpenTranscript {
+    return { transcript: new Transcript({ sessions, key: { ...key }, fold }), last: Promise.resolve(), calls: 0 }
+  }
+
+  /** Closes the transcripts that were not used for longest until the others fit. */
+  async function closeSome(): Promise<void> {
+    let bytes = 0
+    for (const { transcript } of open.values()) bytes += transcript.bytes
+    for (const [name, { transcript, calls }] of open) {
+      if (calls > 0 || (bytes <= maxOpenBytes && transcript.bytes > 0)) continue
+      bytes -= transcript.bytes
+      open.delete(name)
+      await transcript.close()
+    }
+  }
+
+  /** The transcripts of a project or, with `idPrefix`, of one session. */
+  async function* rows(idPrefix: string, metadata: Partial<SessionKey>): AsyncGenerator<SessionInfo> {
+    let cursor: string | undefined
+    do {
+      const page = await sessions.list({
+        kind: KIND,
+        idPrefix,
+        metadata,
+        limit: PAGE,
+        ...(cursor === undefined ? {} : { cursor }),
+      })
+      yield* page.sessions
+      cursor = page.next
+    } while (cursor !== undefined)
+  }
+
+  async function mainRows(projectKey: string): Promise<MainRow[]> {
+    checkKey({ projectKey, sessionId: "" })
+    const found: MainRow[] = []
+    for await (const { metadata, updatedAt } of rows(await projectPrefixOf(projectKey), { projectKey })) {
+      const { sessionId, subpath } = metadata
+      if (typeof sessionId !== "string" || subpath !== undefined) continue
+      found.push({ sessionId, mtime: Date.parse(updatedAt), summary: metadata[SUMMARY] })
+    }
+    return found
+  }
+
+  async function subpaths({ projectKey, sessionId }: SessionKey): Promise<string[]> {
+    const key = { projectKey, sessionId }
+    checkKey(key)
+    const found: string[] = []
+    for await (const { metadata } of rows(`${await sessionIdOf(key)}.`, key)) {
+      const { subpath } = metadata
+      if (typeof subpath === "string" && isKeyOf(metadata, { ...key, subpath })) found.push(subpath)
+    }
+    return found.sort()
+  }
+
+  async function remove(key: SessionKey): Promise<void> {
+    await use(key, async (transcript) => {
+      await transcript.close()
+      const id = await transcript.id()
+      try {
+        const { purged } = await sessions.delete(id)
+        if (!purged) throw notPurged(id)
+      } catch (error) {
+        if (!hasCode(error, "not_found")) throw error
+      }
+    })
+  }
+
+  const store: ClaudeStore = {
+    append: (key, entries) =>
+      call(async () => {
+        // The caller may change its array afterwards.
+        const lines: SessionStoreEntry[] = [...entries]
+        await use(key, (transcript) => transcript.append(lines))
+      }),
+    load: (key) =>
+      call(async () => {
+        const lines = await use(key, (transcript) => transcript.load())
+        return lines === undefined || lines.length === 0 ? null : lines
+      }),
+    listSessions: (projectKey) =>
+      call(async () => (await mainRows(projectKey)).map(({ sessionId, mtime }) => ({ sessionId, mtime }))),
+    delete: (key) =>
+      call(async () => {
+        checkKey(key)
+        if (key.subpath === undefined) for (const subpath of await subpaths(key)) await remove({ ...key, subpath })
+        await remove(key)
+      }),
+    listSubkeys: (key) => call(() => subpaths(key)),
+    async close() {
+      isClosed = true
+      await Promise.all(running)
+      for (const { transcript } of open.values()) await transcript.close()
+      open.clear()
+    },
+    [Symbol.asyncDispose]: () => store.close(),
+  }
+  if (fold !== undefined)
+    store.listSessionSummaries = (projectKey) => call(async () => (await mainRows(projectKey)).flatMap(toSummary))
+  return store
+}
+
+interface OpenTranscript {
+  readonly transcript: Transcript
+  /** Settles with the last call. */
+  last: Promise<unknown>
+  /** Calls that wait or run. */
+  calls: number
+}
+
+interface MainRow {
+  readonly sessionId: string
+  readonly mtime: number
+  readonly summary: unknown
+}
+
+/** None for a session without a summary: the SDK loads it then. */
+function toSummary({ sessionId, mtime, summary }: MainRow): SessionSummaryEntry[] {
+  if (typeof summary !== "object" || summary === null) return []
+  return [{ sessionId, mtime, data: summary as Record<string, unknown> }]
+}
+
+function ignore(): void {}
+
+function notPurged(id: string): StorageError {
+  return new StorageError(
+    "unavailable",
+    `Bytes of the deleted session ${id} are left in the storage; delete it again.`,
+    { session: id },
+  )
+}
