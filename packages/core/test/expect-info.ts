@@ -18,9 +18,8 @@ export function expectInfo(slots: readonly EntrySlot[], header: Fields, updatedA
   const leaf = slots.findLastIndex((slot) => slot !== undefined)
   const model = expectContext(slots, leaf < 0 ? null : leaf, header).state.models["default"]
   const firstPrompt = expectFirstPrompt(slots)
-  const cwd = entries.findLast(
-    ({ type, key, value }) => type === "metadata" && key === "cwd" && typeof value === "string",
-  )
+  const metadata = entries.filter(({ type }) => type === "metadata").toSorted(byStamp)
+  const cwd = metadata.findLast(({ key, value }) => key === "cwd" && typeof value === "string")
   return {
     createdAt,
     lastMessageAt: new Date(Math.min(newest, updatedAt)).toISOString(),
@@ -36,15 +35,13 @@ export function expectInfo(slots: readonly EntrySlot[], header: Fields, updatedA
       parentSession: header["parentSession"],
       model,
     }),
-    metadata: Object.fromEntries(
-      entries.filter(({ type }) => type === "metadata").map(({ key, value }) => [key as string, value]),
-    ),
+    metadata: Object.fromEntries(metadata.map(({ key, value }) => [key as string, value])),
     metrics: expectMetrics(entries),
   }
 }
 
 function expectTitle(entries: readonly Fields[], header: Fields): Pick<SessionInfo, "title" | "titleSource"> {
-  const changes = entries.filter(({ type }) => type === "title_change")
+  const changes = entries.filter(({ type }) => type === "title_change").toSorted(byStamp)
   const cleared = changes.findLastIndex(({ source, title }) => source === "user" && title === null)
   const since = changes.slice(cleared + 1)
   const user = since.findLast(({ source }) => source === "user")?.["title"]
@@ -52,6 +49,13 @@ function expectTitle(entries: readonly Fields[], header: Fields): Pick<SessionIn
   if (typeof user === "string") return { title: user, titleSource: "user" }
   if (typeof auto === "string") return { title: auto, titleSource: "auto" }
   return cleared < 0 && typeof header["title"] === "string" ? { title: header["title"] } : {}
+}
+
+/** Ascending (time, id); the order of the log for entries with the same. */
+function byStamp(a: Fields, b: Fields): number {
+  const difference = Date.parse(String(a["timestamp"])) - Date.parse(String(b["timestamp"]))
+  if (difference !== 0) return difference
+  return a["id"] === b["id"] ? 0 : String(a["id"]) < String(b["id"]) ? -1 : 1
 }
 
 /** The text of the first user message that is not deleted, after its latest edit. */

@@ -109,11 +109,19 @@ async function brokenByWriter(view: View, writer: SimulatedWriter, number: numbe
 async function brokenByInformation({ world, log }: View): Promise<string[]> {
   const sessions = createSessions({ storage: createMemoryStorage({ location: world.location }) })
   const { messageCount, title } = await sessions.info("s")
-  const last = log.findLast(({ type }) => type === "title_change") as { title?: string } | undefined
+  const titles = log
+    .filter(({ type }) => type === "title_change")
+    .toSorted((a, b) => (stampText(a) < stampText(b) ? -1 : 1))
+  const last = titles.at(-1) as { title?: string } | undefined
   return [
     ...(messageCount === log.filter(({ type }) => type === "message").length ? [] : ["the information miscounts"]),
     ...(title === last?.title ? [] : ["the information has another title than the log"]),
   ]
+}
+
+/** All timestamps of a simulation have the same form. */
+function stampText({ timestamp, id }: Entry): string {
+  return `${timestamp} ${id}`
 }
 
 /** Annotations never move the active branch: a reader finds the same conversation before and after such a line. */

@@ -17,6 +17,7 @@ import { SessionError } from "./errors.ts"
 import { type Extensions, nameProblem } from "./names.ts"
 import type { ContentBlock, Message } from "./message.ts"
 import { type Fields, isObject } from "./shape.ts"
+import { DATE_TIME } from "./timestamp.ts"
 
 /** A string is the same as one text block. */
 export type NewContent = string | readonly ContentBlock[]
@@ -120,10 +121,8 @@ export function placeEntry(payload: EntryPayload, place: EntryPlace): Entry {
   return isPlaced ? entry : Object.assign(entry, place)
 }
 
-const TIMESTAMP = /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d)$/
-
 function isTimestamp(value: unknown): boolean {
-  return typeof value === "string" && TIMESTAMP.test(value) && !Number.isNaN(Date.parse(value))
+  return typeof value === "string" && DATE_TIME.exec(value)?.[1] !== undefined && !Number.isNaN(Date.parse(value))
 }
 
 function withBlocks(entry: Fields): Fields {

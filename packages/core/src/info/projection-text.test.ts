@@ -97,9 +97,9 @@ test("tips of an invalid shape are dropped, and nothing else", () => {
   }
 })
 
-test("tips are dropped if an older program, which keeps fields that it does not know, has continued the projection", () => {
+test("tips and stamps are dropped if an older program, which keeps fields that it does not know, has continued the projection", () => {
   const projection = { ...startProjection({}, "l"), to: { seq: 4, id: "e4" }, tips: TIPS, settled: 9 }
   const older = { ...JSON.parse(encodeProjection(projection)), to: { seq: 5, id: "e5" }, messageCount: 1 }
-  const { tips: _, settled: __, ...rest } = projection
+  const { tips: _, settled: __, stamps: ___, ...rest } = projection
   expect(parseProjection(JSON.stringify(older))).toEqual({ ...rest, to: { seq: 5, id: "e5" }, messageCount: 1 })
 })

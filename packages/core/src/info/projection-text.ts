@@ -6,12 +6,12 @@
  * of `stale`, so that a list of sessions that they wrote need not read a log either.
  *
  * Older programs that continue a projection keep fields that they do not know as they are. The text therefore says up to which line the
- * tips are projected; if that is not the last line of the projection, the tips are dropped, and only they.
+ * tips and the stamps are projected; if that is not the last line of the projection, these are dropped, and only they.
  */
 import { type Fields, isObject } from "../format/shape.ts"
 import type { Tips } from "../log/tips.ts"
 import type { Seq } from "../storage/contract.ts"
-import { type InfoProjection, isParent, withTips } from "./projection.ts"
+import { type InfoProjection, isParent, type Stamps, withTips } from "./projection.ts"
 
 /** Fields of older programs. */
 interface OlderDoubts {
@@ -26,12 +26,15 @@ interface Stored extends InfoProjection, OlderDoubts {
   readonly v: number
   /** The last line that `tips` are projected up to. */
   readonly tipsTo?: Seq
+  /** The last line that `stamps` are projected up to. */
+  readonly stampsTo?: Seq
 }
 
 export function encodeProjection(projection: InfoProjection): string {
-  const { stale, tips, to } = projection
+  const { stale, tips, stamps, to } = projection
   const tipsTo = tips === undefined ? "" : `"tipsTo":${to.seq},`
-  return `{"v":${stale === undefined ? 1 : 2},${tipsTo}${JSON.stringify(projection).slice(1)}`
+  const stampsTo = stamps === undefined ? "" : `"stampsTo":${to.seq},`
+  return `{"v":${stale === undefined ? 1 : 2},${tipsTo}${stampsTo}${JSON.stringify(projection).slice(1)}`
 }
 
 /** Undefined for a text that is not a projection. */
@@ -43,7 +46,8 @@ export function parseProjection(text: string): InfoProjection | undefined {
     return undefined
   }
   if (!isStored(value)) return undefined
-  const { v: _, tipsTo, modelUnknown, promptsLost, valuesApart, ...stored } = value
+  const { v: _, tipsTo, stampsTo, stamps, modelUnknown, promptsLost, valuesApart, ...rest } = value
+  const stored = stampsTo === rest.to.seq && isStamps(stamps) ? { ...rest, stamps } : rest
   const projection = hasTips(stored, tipsTo) ? stored : withTips(stored, undefined, 0)
   if (promptsLost === true || valuesApart === true) return { ...projection, stale: "log" }
   return modelUnknown === true ? { ...projection, stale: "path" } : projection
@@ -102,6 +106,20 @@ function isTip(value: unknown): boolean {
   if (!isPlace(value)) return false
   const { near, lossy, repeated } = value
   return Array.isArray(near) && near.every(isText) && isMissingOr(isTrue, lossy) && isMissingOr(isTrue, repeated)
+}
+
+function isStamps(value: unknown): value is Stamps {
+  if (!isObject(value)) return false
+  const { keys = {}, latest, user, auto, cwd } = value
+  return (
+    [latest, user, auto, cwd].every((stamp) => isMissingOr(isStamp, stamp)) &&
+    isObject(keys) &&
+    Object.values(keys).every(isStamp)
+  )
+}
+
+function isStamp(value: unknown): boolean {
+  return Array.isArray(value) && value.length === 2 && Number.isFinite(value[0]) && isText(value[1])
 }
 
 function isPlace(value: unknown): value is Fields {

@@ -9,6 +9,7 @@ import type { Header, Origin, ParentSession } from "../format/header.ts"
 import { isObject } from "../format/shape.ts"
 import type { EntryLog } from "../log/entry-log.ts"
 import { leafAt } from "../log/path.ts"
+import { laterOf, replaces, type Stamp, stampOf } from "../log/stamps.ts"
 import { NO_TIPS, openTips, type OpenTips, projectTips, settledLines, type Tips } from "../log/tips.ts"
 import type { HeadInfo, PartInfo, Seq } from "../storage/contract.ts"
 import { concernsPrompts, firstPromptOf, PromptList, type PromptProjection } from "./first-prompt.ts"
@@ -92,6 +93,8 @@ export interface InfoProjection extends PromptProjection {
   readonly model?: ModelRef
   readonly modelIsExplicit: boolean
   readonly metadata: { readonly [key: string]: unknown }
+  /** Missing in a text of an older program: then the title and the metadata are right until the next of these entries. */
+  readonly stamps?: Stamps
   readonly metrics: SessionMetrics
   /** The number of lines that the header requires. */
   readonly lines?: number
@@ -102,6 +105,17 @@ export interface InfoProjection extends PromptProjection {
   readonly tips?: Tips
   /** See `settledLines`, as long as the end of those lines is not projected. */
   readonly settled?: Seq
+}
+
+/** The stamps of the entries that the title and the metadata come from. The greatest of each counts, in whatever order they are. */
+export interface Stamps {
+  /** Of all titles, labels and metadata. */
+  readonly latest?: Stamp
+  readonly user?: Stamp
+  readonly auto?: Stamp
+  /** Of the newest `cwd` that is a text. */
+  readonly cwd?: Stamp
+  readonly keys?: { readonly [key: string]: Stamp }
 }
 
 export interface CompactionPlace {
@@ -139,6 +153,7 @@ export function startProjection(header: Header | Readonly<Record<string, unknown
     prompts: [],
     modelIsExplicit: false,
     metadata: {},
+    stamps: {},
     metrics: NO_METRICS,
   }
 }
@@ -183,10 +198,8 @@ export function projectFields(projection: InfoProjection, entry: Entry | undefin
       break
     case "title_change":
     case "metadata":
-      // Its title or value is a reference. A reader that has the blobs restores the entry and removes `blobs`.
-      if (entry.blobs !== undefined) next.stale = "log"
-      else if (entry.type === "metadata") projectMetadata(next, field)
-      else projectTitle(next, field)
+    case "label":
+      projectStamped(next, entry)
       break
     case "usage":
       next.metrics = addUsage(projection.metrics, field["usage"])
@@ -362,29 +375,55 @@ function knowPath(next: Mutable<InfoProjection>): void {
   if (next.stale === "path") delete next.stale
 }
 
+function projectStamped(next: Mutable<InfoProjection>, entry: Entry): void {
+  const stamp = stampOf(entry)
+  const { stamps } = next
+  if (stamps !== undefined) next.stamps = { ...stamps, latest: laterOf(stamp, stamps.latest) }
+  if (entry.type === "label") return
+  // It is not known whether this entry replaces the one before it; or its title or value is a reference. A reader that has the blobs
+  // restores the entry and removes `blobs`.
+  if (next.stamps === undefined || entry.blobs !== undefined) next.stale = "log"
+  else if (entry.type === "metadata") projectMetadata(next, next.stamps, entry, stamp)
+  else projectTitle(next, next.stamps, entry, stamp)
+}
+
 /** A user's null clears all titles; a later automatic title names the session again. */
-function projectTitle(next: Mutable<InfoProjection>, { title, source }: Fields): void {
-  const key = source === "auto" ? "autoTitle" : "userTitle"
-  if (isText(title) && title !== "") next[key] = title
-  else if (title === null || title === "") {
-    delete next[key]
-    if (key === "autoTitle") return
-    delete next.autoTitle
+function projectTitle(next: Mutable<InfoProjection>, stamps: Stamps, { title, source }: Fields, stamp: Stamp): void {
+  const isAuto = source === "auto"
+  if (!(isText(title) || title === null) || !replaces(stamp, isAuto ? stamps.auto : stamps.user)) return
+  next.stamps = isAuto ? { ...stamps, auto: stamp } : { ...stamps, user: stamp }
+  if (isAuto) {
+    const isCleared = next.userTitle === undefined && stamps.user !== undefined && replaces(stamps.user, stamp)
+    if (title === null || title === "" || isCleared) delete next.autoTitle
+    else next.autoTitle = title
+  } else if (title !== null && title !== "") next.userTitle = title
+  else {
+    delete next.userTitle
     delete next.headerTitle
+    if (stamps.auto !== undefined && replaces(stamp, stamps.auto)) delete next.autoTitle
   }
 }
 
-function projectMetadata(next: Mutable<InfoProjection>, { key, value }: Fields): void {
+function projectMetadata(next: Mutable<InfoProjection>, stamps: Stamps, { key, value }: Fields, stamp: Stamp): void {
   if (!isText(key) || value === undefined) return
-  next.metadata = withKey(next.metadata, key, value)
-  if (key === "cwd" && isText(value)) next.cwd = value
+  const { keys = {} } = stamps
+  const isCwd = key === "cwd" && isText(value) && replaces(stamp, stamps.cwd)
+  if (isCwd) next.cwd = value
+  const isInForce = replaces(stamp, Object.hasOwn(keys, key) ? keys[key] : undefined)
+  if (isInForce) next.metadata = withKey(next.metadata, key, value)
+  if (!isCwd && !isInForce) return
+  next.stamps = {
+    ...stamps,
+    ...(isCwd ? { cwd: stamp } : {}),
+    ...(isInForce ? { keys: withKey(keys, key, stamp) } : {}),
+  }
 }
 
 export function isParent(value: unknown): value is ParentSession {
   return isObject(value) && (isText(value["id"]) || isText(value["ref"]))
 }
 
-function withKey(map: Readonly<Record<string, unknown>>, key: string, value: unknown): Record<string, unknown> {
+function withKey<T>(map: Readonly<Record<string, T>>, key: string, value: T): Record<string, T> {
   return Object.fromEntries([...Object.entries(map).filter(([name]) => name !== key), [key, value]])
 }
 

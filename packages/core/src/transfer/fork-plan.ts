@@ -4,6 +4,7 @@ import { textOf } from "../format/stored-text.ts"
 import type { Seq } from "../storage/contract.ts"
 import type { EntryLog } from "../log/entry-log.ts"
 import { pathTo } from "../log/path.ts"
+import { replaces, type Stamp, stampOf } from "../log/stamps.ts"
 
 export interface ForkedEntry {
   /** Seq in the source. */
@@ -67,25 +68,30 @@ function firstKeptWithRepeatedIds(log: EntryLog, selected: readonly Seq[], onPat
 /** Entries off the path that annotate an entry on it, or the whole session. */
 function annotationsOf(log: EntryLog, onPath: ReadonlySet<Seq>): readonly Seq[] {
   const tombstones: Seq[] = []
-  /** The last annotation of each kind is the one in force. */
-  const last = new Map<string, Seq>()
+  /** Of each kind the annotation in force. */
+  const inForce = new Map<string, { readonly seq: Seq; readonly stamp: Stamp }>()
+  const add = (kind: string, seq: Seq, entry: Entry): void => {
+    const stamp = stampOf(entry)
+    if (replaces(stamp, inForce.get(kind)?.stamp)) inForce.set(kind, { seq, stamp })
+  }
   for (let seq = log.from; seq < log.end; seq++) {
     const entry = log.at(seq)
     if (entry === undefined) continue
     const fields = entry as Readonly<Record<string, unknown>>
     if (entry.type === "title_change") {
       const { title, source } = fields
-      if (title === null || typeof title === "string") last.set(`title ${source === "auto" ? "auto" : "user"}`, seq)
+      if (title === null || typeof title === "string") add(`title ${source === "auto" ? "auto" : "user"}`, seq, entry)
     } else if (entry.type === "metadata") {
-      if (fields["value"] !== undefined) last.set(`metadata ${textOf(fields["key"])}`, seq)
+      if (fields["value"] !== undefined) add(`metadata ${textOf(fields["key"])}`, seq, entry)
     } else if (entry.type === "tombstone" || entry.type === "label") {
       const target = targetOf(log, entry, seq)
       if (target === undefined || !onPath.has(target)) continue
-      if (entry.type === "label") last.set(`label ${target}`, seq)
+      if (entry.type === "label") add(`label ${target}`, seq, entry)
       else if (!onPath.has(seq)) tombstones.push(seq)
     }
   }
-  return [...tombstones, ...[...last.values()].filter((seq) => !onPath.has(seq))]
+  const seqs = [...inForce.values()].map(({ seq }) => seq)
+  return [...tombstones, ...seqs.filter((seq) => !onPath.has(seq))]
 }
 
 /** The target of an entry whose `targetId` names no entry before it. */

@@ -11,6 +11,7 @@ import { type Fields, isObject } from "../format/shape.ts"
 import type { EntryLog } from "../log/entry-log.ts"
 import { leafAt, type NeedsOlder } from "../log/path.ts"
 import { settlesOf } from "../log/settles.ts"
+import { effectiveTime, isStamped, type Stamp, stampOf } from "../log/stamps.ts"
 import { isLeaving, settledIds } from "../log/tips.ts"
 import type { Seq } from "../storage/contract.ts"
 import { isoTime } from "../storage/clock.ts"
@@ -91,6 +92,7 @@ export function assign(
   let leafId = state.leafId
   let end = payloads[skipped] === undefined || isConversation(payloads[skipped]) ? undefined : annotationParent(state)
   let seq = state.log.end
+  let latest: Stamp | undefined
   for (const [index, payload] of payloads.entries()) {
     const id = ids[index] as string
     const existing = repeatedBy(state, known, payload)
@@ -111,6 +113,10 @@ export function assign(
       parentId: end ?? (target === undefined ? leafId : target.id),
       seq: seq++,
       timestamp: payload.timestamp ?? timestamp,
+    }
+    if (isStamped(payload.type)) {
+      place.timestamp = effectiveTime(place.timestamp, id, latest ?? state.latestStamp)
+      latest = stampOf(place)
     }
     let complete = path !== undefined && needsState(payload) ? withState(payload, path, fresh, state.log) : payload
     if (isLeaving(payload)) complete = withSettles(payload, target, state)

@@ -9,6 +9,7 @@ import type { Head, Seq } from "../storage/contract.ts"
 import { type EntryLog, type EntrySlot, LazyEntry } from "../log/entry-log.ts"
 import { isOlder, leafAt, parentOf } from "../log/path.ts"
 import { divergenceAt, type Divergence, openAt } from "../log/diverged.ts"
+import { isStamped, laterOf, type Stamp, stampOf } from "../log/stamps.ts"
 import type { OpenTip, OpenTips } from "../log/tips.ts"
 import { compactionOf, type InfoProjection, projectEntry, withPath, withTips } from "../info/projection.ts"
 import { leafAfter, memoryLine, type PendingEntry } from "./pending.ts"
@@ -129,6 +130,19 @@ export class SessionState {
     this.projection = isUsable ? withTips(projection, read.tips, this.settled) : read
     this.#projections = []
     for (let seq = this.acknowledged; seq < log.end; seq++) this.#projectOn(undefined, seq)
+  }
+
+  /** The greatest stamp of the annotations that this session knows: those of the information, else those of the held lines. */
+  get latestStamp(): Stamp | undefined {
+    const stamps = this.infoAt(this.pendingCount)?.stamps
+    if (stamps !== undefined) return stamps.latest
+    const { log } = this
+    let latest: Stamp | undefined
+    for (let seq = log.from; seq < log.end; seq++) {
+      const entry = log.at(seq)
+      if (entry !== undefined && isStamped(entry.type)) latest = laterOf(stampOf(entry), latest)
+    }
+    return latest
   }
 
   get pendingCount(): number {

@@ -1,4 +1,4 @@
-/** The data that migration steps take and return, and the timestamps of older logs. */
+/** The data that migration steps take and return, and their timestamps. */
 import type { Header } from "../../format/header.ts"
 import type { Entry } from "../../format/entry.ts"
 import type { LogRecord } from "../../format/line.ts"
@@ -30,20 +30,6 @@ export function isRawLine(record: object): record is RawLine {
 /** The log with these records behind its header. */
 export function toEntryLog(records: readonly (Entry | RawLine)[]): EntryLog {
   return EntryLog.of([undefined, ...records.map((record) => (isRawLine(record) ? undefined : record))])
-}
-
-const DATE_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d+)?)?(Z|[+-]\d\d:\d\d)?$/
-
-/**
- * Milliseconds since the epoch; undefined if it is not a timestamp. Accepts only ISO 8601 and milliseconds, and takes a time without
- * a zone as UTC: ids are made from it and must be the same on every engine and in every time zone.
- */
-export function timeOf(timestamp: unknown): number | undefined {
-  if (typeof timestamp === "number") return Number.isFinite(timestamp) ? timestamp : undefined
-  const match = typeof timestamp === "string" ? DATE_TIME.exec(timestamp) : null
-  if (match === null) return undefined
-  const time = Date.parse(match[1] === undefined ? `${match[0]}Z` : match[0])
-  return Number.isNaN(time) ? undefined : time
 }
 
 /** ISO 8601; the epoch for a time outside the range of `Date`. */

@@ -5,7 +5,8 @@ import { ulidAt } from "../../format/ids.ts"
 import type { LogRecord } from "../../format/line.ts"
 import { isObject } from "../../format/shape.ts"
 import type { Seq } from "../../storage/contract.ts"
-import { type OlderLog, isRawLine, timeOf } from "./log.ts"
+import { timeOf } from "../../format/timestamp.ts"
+import { type OlderLog, isRawLine } from "./log.ts"
 
 /**
  * Version 2 turned the list into a tree: each entry gets an id and the previous entry as its parent, and a compaction gets the id of

@@ -8,12 +8,14 @@ import { type Entry, storesState } from "../../format/entry.ts"
 import type { OlderFormat, OlderVersion } from "../../format/identify.ts"
 import { ulidAt } from "../../format/ids.ts"
 import type { LogRecord } from "../../format/line.ts"
+import { timeOf } from "../../format/timestamp.ts"
 import type { EntryLog } from "../../log/entry-log.ts"
 import { ROOT } from "../../log/path.ts"
 import { isSessionId } from "../../storage/checks.ts"
 import { entryToV4, titleOf } from "./entry.ts"
+import { entriesInForce } from "./in-force.ts"
 import { type Links, linkEntries, missingFirstKept } from "./links.ts"
-import { type CurrentLog, type OlderLog, type RawLine, isRawLine, isoOf, timeOf, toEntryLog } from "./log.ts"
+import { type CurrentLog, type OlderLog, type RawLine, isRawLine, isoOf, toEntryLog } from "./log.ts"
 import { statesToStore } from "./states.ts"
 
 /** Format and version of an older log, recorded in the `origin` of its migrated header. */
@@ -30,7 +32,8 @@ export function migrateV3ToV4(older: OlderLog, source: Source, report: Report, i
   const header = headerToV4(older.header, source, id)
   const entries = entriesToV4(older, header.timestamp)
   const title = titleEntry(older.titleSlot, header, entries)
-  const converted = title === undefined ? entries : [...entries, title]
+  const titled = title === undefined ? entries : [...entries, title]
+  const converted = [...titled, ...entriesInForce(titled)]
 
   const log = toEntryLog(converted)
   const links = linkEntries(log)
