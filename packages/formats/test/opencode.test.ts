@@ -1,10 +1,12 @@
 /** The rules of opencode's exports. Files are made by hand after those of opencode 1.18. */
 import type { Entry, Session } from "@sessions/core"
+import * as fc from "fast-check"
 import { expect, test } from "vitest"
+import type { Loss } from "../src/base/format.ts"
 import { opencode } from "../src/opencode/index.ts"
 import { testFixtures } from "./fixtures.ts"
-import { importText, testLaws } from "./laws.ts"
-import { restored } from "./restored.ts"
+import { importText, testLaws, written } from "./laws.ts"
+import { contextOf as shownContext, ops, sessionOf } from "./random-session.ts"
 
 const TIME = 1_795_347_673_596
 const info = {
@@ -78,18 +80,15 @@ const reverted = file(
 )
 
 testLaws(opencode, {
+  "a document with other fields": {
+    text: JSON.stringify({ info, messages: [user("m1", text("q")), null], more: { a: 1 } }),
+  },
   "a session with tools": { text: tools },
   "a session with a compaction": { text: compacted({}) },
   "a session that was reverted": { text: reverted },
 })
 
 testFixtures(opencode)
-
-test.each([tools, compacted({}), reverted])("every record can be restored from the log (%#)", async (text) => {
-  const { entries } = await importText(opencode, { text })
-  const { info: first, messages } = JSON.parse(text) as { info: object; messages: readonly object[] }
-  expect(restored(entries, () => [{}])).toEqual([first, ...messages])
-})
 
 const contextOf = async (session: Session) =>
   (await session.context({ repair: "none" })).messages.map(({ message: { role, content } }) => {
@@ -181,4 +180,132 @@ test("the session of a tool has the session that called it as its parent", async
     cwd: "/work",
     parentSession: { id: expect.any(String) as string },
   })
+})
+
+interface Document {
+  readonly info: Record<string, unknown>
+  readonly messages: readonly {
+    readonly info: Record<string, unknown>
+    readonly parts: readonly Record<string, unknown>[]
+  }[]
+}
+
+const documentOf = async (session: Session, o: Parameters<typeof written>[2] = {}) =>
+  JSON.parse(await written(opencode, session, o)) as Document
+
+/** With each call answered once: opencode has a result in the part of its call. */
+const asOpencode = (session: Session) =>
+  shownContext(session, {}).then((lines) =>
+    lines.map((line) => line.replace(/^user .*was compacted.*$/s, "compaction")),
+  )
+
+test("a session of any origin has the same context when its document is imported", async () => {
+  await fc.assert(
+    fc.asyncProperty(ops, async (list) => {
+      const session = await sessionOf(list)
+      const again = await importText(opencode, { text: await written(opencode, session) })
+      const [one, other] = [await asOpencode(session), await asOpencode(again.session)]
+      const isPair = one[0] === "compaction"
+      expect(isPair ? other.slice(2) : other).toEqual(isPair ? one.slice(1) : one)
+      if (isPair) expect(other[1]).toBe('assistant ["S"]')
+    }),
+    { numRuns: 150 },
+  )
+})
+
+test("a compaction that begins with a result keeps the message of the call", async () => {
+  const session = await sessionOf([{ op: "call", text: "tls", isError: false }])
+  const { leafId } = session
+  const files = { readFiles: [], modifiedFiles: [] }
+  await session.append({ type: "compaction", summary: "S", firstKeptEntryId: leafId ?? "", tokensBefore: 1, ...files })
+  const again = await importText(opencode, { text: await written(opencode, session) })
+  expect((await contextOf(again.session)).slice(2)).toEqual(["assistant: thinking|toolCall", "toolResult: tls"])
+})
+
+test("ids ascend in the order of messages and parts, and times never go back", async () => {
+  await fc.assert(
+    fc.asyncProperty(ops, async (list) => {
+      const { messages } = await documentOf(await sessionOf(list))
+      const ids = messages.flatMap(({ info: { id }, parts }) => [id, ...parts.map((part) => part["id"])])
+      for (const prefix of ["msg_", "prt_"]) {
+        const own = ids.map(String).filter((id) => id.startsWith(prefix))
+        expect(own).toEqual([...new Set(own)].sort())
+      }
+      const times = messages.map((one) => (one.info["time"] as { created: number }).created)
+      expect(times).toEqual(times.toSorted((a, b) => a - b))
+    }),
+    { numRuns: 50 },
+  )
+})
+
+test("appended entries follow the records of the document, in messages of their own", async () => {
+  const { session } = await importText(opencode, { text: tools })
+  await session.append({ type: "message", message: { role: "user", content: "more" } })
+  const before = JSON.parse(tools) as Document
+  const { info: head, messages } = await documentOf(session)
+  expect(head).toEqual(before.info)
+  expect(messages.slice(0, -1)).toEqual(before.messages)
+  expect(messages.at(-1)).toMatchObject({
+    info: { role: "user", sessionID: "ses_1", model: { providerID: "acme", modelID: "m" } },
+    parts: [{ type: "text", text: "more" }],
+  })
+})
+
+test("a session that goes on after a revert is written without what was reverted", async () => {
+  const { session } = await importText(opencode, { text: reverted })
+  expect((await documentOf(session)).info["revert"]).toEqual({ messageID: "m3" })
+  await session.append({ type: "message", message: { role: "user", content: "other" } })
+  const { info: head, messages } = await documentOf(session)
+  expect(head).not.toHaveProperty("revert")
+  expect(messages.map(({ parts }) => parts.flatMap(({ text: one }) => one ?? []))).toEqual([["q1"], ["a1"], ["other"]])
+})
+
+test("an edited message of a document is written with its new content, and a deleted one is not in the file", async () => {
+  const { session, entries } = await importText(opencode, { text: tools })
+  const [asked] = entries.filter(({ type }) => type === "message")
+  const answer = entries.findLast(({ type }) => type === "message")
+  await session.edit(asked?.id ?? "", { content: [{ type: "text", text: "changed" }] })
+  await session.tombstone(answer?.id ?? "")
+  const text = await written(opencode, session)
+  expect(text).toContain("changed")
+  expect(text).not.toContain("contents of a.ts")
+  expect(text).not.toContain("Done.")
+  expect(text).toContain("denied")
+})
+
+test("a copy under another id has ids of its own in every message", async () => {
+  const { session } = await importText(opencode, { text: fileOf("msg_2030f734e001VP2Z7IrXaorP1h") })
+  const { info: head, messages } = await documentOf(session, { id: "ses_2", cwd: "/other" })
+  expect(head).toMatchObject({ id: "ses_2", directory: "/other" })
+  const { id } = messages[0]?.info ?? {}
+  expect(id).toMatch(/^msg_2030f734e001[0-9a-f]{14}$/)
+  expect(messages[0]?.info).toMatchObject({ sessionID: "ses_2" })
+  expect(messages[0]?.parts).toMatchObject([{ messageID: id, sessionID: "ses_2" }])
+})
+const fileOf = (id: string) => file([user(id, { ...text("hi"), sessionID: "ses_1" })])
+
+test("what opencode does not have is named as a loss", async () => {
+  const { session } = await importText(opencode, { text: tools })
+  const signed = { type: "thinking", thinking: "hm", signature: "s" } as const
+  await session.append([
+    { type: "message", message: { role: "system", content: "rules" } },
+    { type: "message", message: { role: "toolResult", toolCallId: "none", isError: false, content: "lost" } },
+    {
+      type: "message",
+      message: { role: "assistant", provider: "openai", model: "gpt", content: [signed, { type: "acme:x" }] },
+    },
+    {
+      type: "message",
+      message: { role: "user", content: [{ type: "file", path: "/a.pdf", mimeType: "application/pdf" }] },
+    },
+    { type: "mode_change", mode: "plan" },
+    { type: "metadata", key: "k", value: 1 },
+  ])
+  const losses: Loss[] = []
+  expect(await written(opencode, session, { note: (loss) => losses.push(loss) })).toContain("[File: /a.pdf]")
+  const kinds = ["annotations", "blocks", "files", "results", "settings", "signatures", "system"]
+  expect(losses.map(({ what }) => what).sort()).toEqual(kinds)
+  await session.append({ type: "reset_boundary" })
+  await written(opencode, session, { note: (loss) => losses.push(loss) })
+  expect(losses.at(-1)?.what === "history" || losses.some(({ what }) => what === "history")).toBe(true)
 })

@@ -42,7 +42,7 @@ export const ops: fc.Arbitrary<readonly Op[]> = fc.array(
 
 export async function sessionOf(list: readonly Op[]): Promise<Session> {
   const session = await createSessions({ storage: createMemoryStorage() }).create({ cwd: "/work" })
-  const state: State = { messages: [], since: 0, calls: 0 }
+  const state: State = { messages: [], since: 0, calls: 0, results: new Set() }
   for (const op of list) await run(session, op, state)
   return session
 }
@@ -53,6 +53,8 @@ interface State {
   /** How many of them are before the last reset. */
   since: number
   calls: number
+  /** Ids of tool results: not every format can keep one without its call. */
+  results: Set<string>
 }
 
 async function run(session: Session, op: Op, state: State): Promise<void> {
@@ -79,6 +81,7 @@ async function run(session: Session, op: Op, state: State): Promise<void> {
           },
         },
       )
+      state.results.add(state.messages.at(-1) ?? "")
       return
     }
     case "branch": {
@@ -103,7 +106,7 @@ async function run(session: Session, op: Op, state: State): Promise<void> {
       return
     }
     case "compact": {
-      const path = state.messages.slice(state.since)
+      const path = state.messages.slice(state.since).filter((id) => !state.results.has(id))
       const firstKeptEntryId = path[op.at % Math.max(1, path.length)]
       if (firstKeptEntryId === undefined) return
       const files = { readFiles: ["a.ts"], modifiedFiles: [] }
@@ -137,8 +140,11 @@ function modelOf(role: string): object {
 }
 
 /** Role and content of each message of the context. */
-export async function contextOf(session: Session): Promise<readonly string[]> {
-  const { messages } = await session.context({ repair: "none" })
+export async function contextOf(
+  session: Session,
+  o: Parameters<Session["context"]>[0] = { repair: "none" },
+): Promise<readonly string[]> {
+  const { messages } = await session.context(o)
   return messages.map(({ message: { role, content } }) => `${role} ${JSON.stringify(content.map(shownBlock))}`)
 }
 

@@ -1,14 +1,19 @@
-/** The sessions that `opencode export <id>` writes: one document `{info, messages: [{info, parts}]}`. Only read. */
+/** The sessions that `opencode export <id>` writes: one document `{info, messages: [{info, parts}]}`. */
 import { defineFormat, type Format } from "../base/format.ts"
 import { FORMAT, read } from "./read.ts"
+import { write } from "./write.ts"
+
+export { opencodeIdOf } from "./ids.ts"
 
 export const opencode: Format = defineFormat({
   format: FORMAT,
   title: "opencode",
   rejects: ({ document }) => {
-    const isExport =
-      document?.kind === "object" && ["info", "messages", "parts"].every((name) => document.names.has(name))
+    const has = (name: string): boolean => document?.kind === "object" && document.names.has(name)
+    // A session without messages has no parts.
+    const isExport = has("info") && has("messages") && (has("parts") || has("projectID"))
     return isExport ? undefined : "is no document with `info`, `messages` and `parts`"
   },
   read,
+  write,
 })

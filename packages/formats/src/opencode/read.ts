@@ -9,6 +9,9 @@ import { stepMessages, stepsOf, userMessage } from "./messages.ts"
 
 export const FORMAT = "opencode"
 
+/** `customType` of the fields of a document beside `info` and `messages`. */
+export const DOCUMENT = "opencode/document"
+
 /** The version of the sources: whole records. */
 const VERSION = 1
 
@@ -16,18 +19,25 @@ const VERSION = 1
 const CLEARED = "[Old tool result content cleared]"
 
 export async function* read({ main }: ReadSource, { note }: ReadOptions): ReturnType<Format["read"]> {
-  const { info, messages } = await documentOf(main)
+  const { info, messages, rest } = await documentOf(main)
   const header = await headerOfInfo(info)
   yield header
-  yield* new Transcript(header, note, info, messages).read()
+  yield* new Transcript(header, note, { info, messages, rest }).read()
 }
 
-async function documentOf(main: AsyncIterable<string>): Promise<{ info: Fields; messages: readonly unknown[] }> {
+interface Document {
+  readonly info: Fields
+  readonly messages: readonly unknown[]
+  /** Its other fields. */
+  readonly rest: Fields
+}
+
+async function documentOf(main: AsyncIterable<string>): Promise<Document> {
   let text = ""
   for await (const piece of main) text += piece
   try {
-    const { info, messages } = fieldsOf(JSON.parse(text))
-    if (isObject(info) && Array.isArray(messages)) return { info, messages }
+    const { info, messages, ...rest } = fieldsOf(JSON.parse(text))
+    if (isObject(info) && Array.isArray(messages)) return { info, messages, rest }
   } catch (cause) {
     throw new SessionError("not_a_session", "The file of opencode is one JSON document, and is incomplete.", { cause })
   }
@@ -57,6 +67,7 @@ class Transcript {
   readonly #log: LogBuilder
   readonly #info: Fields
   readonly #messages: readonly unknown[]
+  readonly #rest: Fields
   /** The first entry of each message. */
   readonly #firsts = new Map<string, string>()
   /** The entry before each message and before the step of each part. */
@@ -65,16 +76,18 @@ class Transcript {
   #leaf: string | null = null
   #source: Source | undefined
 
-  constructor(header: Header, note: Note, info: Fields, messages: readonly unknown[]) {
+  constructor(header: Header, note: Note, { info, messages, rest }: Document) {
     this.#log = new LogBuilder(header, note)
     this.#info = info
     this.#messages = messages
+    this.#rest = rest
   }
 
   *read(): Generator<Entry, void, undefined> {
     const { title, revert } = this.#info
     this.#source = sourceOf([1], [this.#info], [{}])
     yield this.#custom("session", this.#info)
+    if (Object.keys(this.#rest).length > 0) yield this.#add({ type: "custom", customType: DOCUMENT, data: this.#rest })
     if (typeof title === "string" && title !== "") yield this.#add({ type: "title_change", title, source: "auto" })
     for (const [i, value] of this.#messages.entries()) {
       this.#source = sourceOf([i + 2], [fieldsOf(value)], [{}])

@@ -1,0 +1,200 @@
+/**
+ * opencode itself as the judge: it imports written documents, exports them as they were, and sends their conversation to a model on
+ * loopback. Runs if `OPENCODE_BIN` names its program, of the npm package `opencode-ai`.
+ */
+import { spawn } from "node:child_process"
+import { mkdtemp, rm, writeFile } from "node:fs/promises"
+import { createServer, type Server } from "node:http"
+import type { AddressInfo } from "node:net"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { createSessions, type Session } from "@sessions/core"
+import { createMemoryStorage } from "@sessions/memory"
+import { expect, test } from "vitest"
+import { opencode, opencodeIdOf } from "../src/opencode/index.ts"
+import { fixture, hasFixtures } from "./fixtures.ts"
+import { importText, written } from "./laws.ts"
+
+const program = process.env["OPENCODE_BIN"]
+if (program === undefined) console.info("Skipped: opencode as the judge. OPENCODE_BIN names no program.")
+
+const say = (role: "user" | "assistant", value: string) =>
+  ({
+    type: "message",
+    message: {
+      role,
+      content: [{ type: "text", text: value }],
+      ...(role === "assistant" ? { provider: "fake", model: "m" } : {}),
+    },
+  }) as const
+
+test.skipIf(program === undefined)(
+  "opencode imports a session of another origin, exports the same document and resumes it",
+  { timeout: 300_000 },
+  async () => {
+    const session = await createSessions({ storage: createMemoryStorage() }).create()
+    await session.append([say("user", "q1"), say("assistant", "a1")])
+    const { ids } = await session.append([say("user", "q2"), say("assistant", "a2")])
+    const files = { readFiles: [], modifiedFiles: [] }
+    await session.append({
+      type: "compaction",
+      summary: "SUM",
+      firstKeptEntryId: ids[0] ?? "",
+      tokensBefore: 1,
+      ...files,
+    })
+    await session.append(say("user", "q3"))
+    for (const [id, isError] of [
+      ["c1", false],
+      ["c2", true],
+    ] as const) {
+      const call = { type: "toolCall", id, name: "bash", arguments: { command: "ls" } } as const
+      const content = [{ type: "text", text: `out ${id}` }] as const
+      await session.append([
+        { type: "message", message: { role: "assistant", content: [call], provider: "fake", model: "m" } },
+        { type: "message", message: { role: "toolResult", toolCallId: id, isError, content } },
+      ])
+    }
+    await session.append(say("assistant", "a3"))
+    const { document, exported, sent } = await judged(session, await opencodeIdOf(session.header))
+    expect(exported.messages).toEqual(document.messages)
+    expect(sent).toEqual([
+      expect.stringContaining("user "),
+      "assistant SUM",
+      "user q2",
+      "assistant a2",
+      "user q3",
+      'call c1 {"command":"ls"}',
+      "result c1 out c1",
+      'call c2 {"command":"ls"}',
+      "result c2 out c2",
+      "assistant a3",
+      "user NEXT",
+    ])
+  },
+)
+
+test.skipIf(program === undefined || !hasFixtures)(
+  "opencode resumes its own session with ours appended",
+  { timeout: 300_000 },
+  async () => {
+    const { session } = await importText(opencode, { text: fixture("opencode/captured-1.18.json") })
+    await session.append([say("user", "one more"), say("assistant", "yes")])
+    const { document, exported, sent } = await judged(session, session.header.origin?.id ?? "")
+    expect(exported.messages).toEqual(document.messages)
+    expect(sent.slice(-3)).toEqual(["user one more", "assistant yes", "user NEXT"])
+    expect(sent.some((line) => line.startsWith("result call_2 hello-oc"))).toBe(true)
+  },
+)
+
+interface Document {
+  readonly messages: readonly object[]
+}
+
+interface Judged {
+  readonly document: Document
+  /** What opencode exports after it imported the document. */
+  readonly exported: Document
+  /** The conversation that opencode sends when it resumes the session. */
+  readonly sent: readonly string[]
+}
+
+async function judged(session: Session, id: string): Promise<Judged> {
+  const folder = await mkdtemp(join(tmpdir(), "opencode-judge-"))
+  const model = await startModel()
+  try {
+    const file = join(folder, "session.json")
+    const text = await written(opencode, session, { cwd: folder })
+    await writeFile(file, text)
+    const url = `http://127.0.0.1:${(model.server.address() as AddressInfo).port}/v1`
+    const run = (...args: readonly string[]) => runProgram(folder, url, args)
+    await run("import", file)
+    const out = await run("export", id)
+    const exported = JSON.parse(out.slice(out.indexOf("{"))) as Document
+    await run("run", "--session", id, "--model", "fake/m", "NEXT")
+    const request = model.requests.findLast(({ messages }) => JSON.stringify(messages).includes("NEXT"))
+    return { document: JSON.parse(text) as Document, exported, sent: (request?.messages ?? []).flatMap(shown) }
+  } finally {
+    model.server.close()
+    await rm(folder, { recursive: true, force: true })
+  }
+}
+
+interface ChatMessage {
+  readonly role: string
+  readonly content?: string | readonly { readonly text?: string }[] | null
+  readonly tool_call_id?: string
+  readonly tool_calls?: readonly { readonly id: string; readonly function: { readonly arguments: string } }[]
+}
+
+function shown({ role, content, tool_call_id: id, tool_calls: calls = [] }: ChatMessage): readonly string[] {
+  if (role === "system") return []
+  const text = typeof content === "string" ? content : (content ?? []).map((part) => part.text ?? "").join("")
+  if (role === "tool") return [`result ${id} ${text}`]
+  return [
+    ...(text === "" ? [] : [`${role} ${text}`]),
+    ...calls.map((call) => `call ${call.id} ${call.function.arguments}`),
+  ]
+}
+
+async function runProgram(folder: string, url: string, args: readonly string[]): Promise<string> {
+  const provider = {
+    npm: "@ai-sdk/openai-compatible",
+    name: "fake",
+    options: { baseURL: url, apiKey: "none" },
+    models: { m: { name: "m", limit: { context: 100_000, output: 1000 } } },
+  }
+  const config = {
+    provider: { fake: provider },
+    model: "fake/m",
+    small_model: "fake/m",
+    autoupdate: false,
+    share: "disabled",
+  }
+  const places = Object.fromEntries(
+    ["DATA", "CONFIG", "STATE", "CACHE"].map((name) => [`XDG_${name}_HOME`, join(folder, name)]),
+  )
+  const env = {
+    PATH: process.env["PATH"],
+    HOME: folder,
+    ...places,
+    OPENCODE_CONFIG_CONTENT: JSON.stringify(config),
+    OPENCODE_DISABLE_MODELS_FETCH: "1",
+    OPENCODE_DISABLE_AUTOUPDATE: "1",
+  }
+  const child = spawn(program ?? "", args, { cwd: folder, env, stdio: ["ignore", "pipe", "pipe"] })
+  const output = { stdout: "", stderr: "" }
+  child.stdout.on("data", (chunk: Buffer) => (output.stdout += chunk.toString()))
+  child.stderr.on("data", (chunk: Buffer) => (output.stderr += chunk.toString()))
+  const code = await new Promise((resolve) => child.on("close", resolve))
+  if (code !== 0) throw new Error(`opencode ${args[0]} ended with ${String(code)}: ${output.stderr}`)
+  return output.stdout
+}
+
+/** A model that answers every request with `ok`. */
+async function startModel(): Promise<{ server: Server; requests: { messages: ChatMessage[] }[] }> {
+  const requests: { messages: ChatMessage[] }[] = []
+  const server = createServer((request, response) => {
+    let body = ""
+    request.on("data", (chunk: Buffer) => (body += chunk.toString()))
+    request.on("end", () => {
+      if (request.method !== "POST") {
+        response.writeHead(404).end("{}")
+        return
+      }
+      requests.push(JSON.parse(body) as { messages: ChatMessage[] })
+      response.writeHead(200, { "content-type": "text/event-stream" })
+      const chunk = (delta: object, finish: string | null, more: object = {}) => {
+        const choices = [{ index: 0, delta, finish_reason: finish }]
+        response.write(
+          `data: ${JSON.stringify({ id: "r", object: "chat.completion.chunk", created: 1, model: "m", choices, ...more })}\n\n`,
+        )
+      }
+      chunk({ role: "assistant", content: "ok" }, null)
+      chunk({}, "stop", { usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 } })
+      response.end("data: [DONE]\n\n")
+    })
+  })
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
+  return { server, requests }
+}
