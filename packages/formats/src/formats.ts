@@ -8,9 +8,22 @@ import { opencode } from "./opencode/index.ts"
 import { pi } from "./pi/index.ts"
 import { records } from "./records/index.ts"
 import { molf } from "./molf/index.ts"
+import { openaiMessages } from "./openai-messages/index.ts"
+import { anthropic } from "./anthropic/index.ts"
 import { noumen } from "./noumen/index.ts"
 
-export const formats: readonly Format[] = [claudeCode, codex, copilot, gemini, opencode, records, molf, noumen]
+export const formats: readonly Format[] = [
+  claudeCode,
+  codex,
+  copilot,
+  gemini,
+  opencode,
+  records,
+  molf,
+  noumen,
+  openaiMessages,
+  anthropic,
+]
 
 /** Everything that sessions are written as. Core reads the sessions of pi itself. */
 export const writers: readonly Writer[] = [...formats.filter(isWriter), pi]

@@ -5,8 +5,16 @@ export interface FileStart {
   readonly text: string
   /** The objects among the first 50 lines, in order. */
   readonly records: readonly Fields[]
-  /** The file is one JSON value instead of lines: its outermost kind, and the names of all fields in the text, at any depth. */
-  readonly document?: { readonly kind: "object" | "array"; readonly names: ReadonlySet<string> }
+  readonly document?: StartOfDocument
+}
+
+/** The beginning of a file that is one JSON value instead of lines. */
+export interface StartOfDocument {
+  readonly kind: "object" | "array"
+  /** The names of all fields in the text, at any depth. */
+  readonly names: ReadonlySet<string>
+  /** The value, up to the last complete element of a long text; undefined for a text that ends within the value. */
+  readonly value?: unknown
 }
 
 /** Enough for the files of every known agent: some begin with lines of a kind that several agents could write. */
@@ -27,7 +35,8 @@ export function startOf(text: string): FileStart {
     values++
     if (isObject(value)) records.push(value)
   }
-  const document = values <= 1 ? documentOf(text) : undefined
+  const value = parsed(text) ?? (text.length >= START_UNITS ? parsed(completed(text)) : undefined)
+  const document = value !== undefined || values <= 1 ? documentOf(text, value) : undefined
   return { text, records, ...(document === undefined ? {} : { document }) }
 }
 
@@ -62,10 +71,10 @@ function completed(line: string): string {
 }
 
 /** The text may end anywhere in the document, so its names are found without parsing it. */
-function documentOf(text: string): FileStart["document"] {
+function documentOf(text: string, value: unknown): StartOfDocument | undefined {
   const first = text.trimStart()[0]
   if (first !== "{" && first !== "[") return undefined
   const names = new Set<string>()
   for (const [, name = ""] of text.matchAll(/"((?:[^"\\]|\\.)*)"\s*:/g)) names.add(name)
-  return { kind: first === "{" ? "object" : "array", names }
+  return { kind: first === "{" ? "object" : "array", names, ...(value === undefined ? {} : { value }) }
 }

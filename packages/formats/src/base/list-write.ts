@@ -1,0 +1,157 @@
+/**
+ * Writes a session as a JSON document with a list of records. Records that were read from a document of the same format are restored
+ * exactly, as long as their messages are in the file and unchanged; other messages are written anew.
+ */
+import type { Entry } from "@sessions/core"
+import { readSource, recordsOf } from "./codec.ts"
+import { type Conversation, type ConversationItem, conversationOf, isStored, sendable } from "./conversation.ts"
+import type { SessionToWrite, WriteOptions } from "./format.ts"
+import type { ListFormat, WrittenMessage } from "./list-format.ts"
+import { documentType, encodedRecords, recordType } from "./list-read.ts"
+import { Losses } from "./losses.ts"
+import { type Fields, fieldsOf, isObject, jsonOf } from "./values.ts"
+
+export async function* writeList(
+  list: ListFormat,
+  session: SessionToWrite,
+  o: WriteOptions = {},
+): AsyncIterable<string> {
+  const losses = new Losses()
+  const { header } = session
+  const conversation = await conversationOf(session, list.contents, losses)
+  const isOwn = header.origin?.format === list.format
+  const imported = importedOf(list, isOwn ? conversation.entries : [])
+  const isApart = ({ message }: ConversationItem): boolean => list.systemIsApart === true && message.role === "system"
+  const system = conversation.items.filter(isApart)
+  const listed = conversation.items.filter((item) => !isApart(item))
+  let segments = segmentsOf(list, listed, imported)
+  // A file that was only read is written as it was, whatever an API says to it.
+  if (list.contents === "context" && segments.some(({ records }) => records === undefined))
+    segments = segmentsOf(list, sendable(listed, losses), imported)
+  const records = [...writtenRecords(list, segments, imported, conversation, losses)]
+  const parts = {
+    id: o.id ?? header.origin?.id ?? header.id,
+    old: imported.document,
+    isArray: isOwn && imported.document === undefined,
+    system: isSystemOf(imported, system) ? undefined : system.map(({ message }) => message),
+    model: modelOf(conversation.items),
+  }
+  const document =
+    list.writeDocument?.(records, parts) ??
+    (imported.document === undefined ? records : { ...imported.document, [list.field]: records })
+  yield `${jsonOf(document)}\n`
+  losses.report(o)
+}
+
+function modelOf(items: readonly ConversationItem[]): string | undefined {
+  const models = items.flatMap(({ message }) => (message.role === "assistant" ? (message.model ?? []) : []))
+  return models.at(-1)
+}
+
+/** What was read from a document of this format. */
+interface Imported {
+  /** By the seq of each of their entries. */
+  readonly parts: ReadonlyMap<number, ImportedPart>
+  readonly asides: readonly { readonly seq: number; readonly record: unknown }[]
+  readonly document?: Fields
+  /** Seqs of the messages that the document has beside its list. */
+  readonly system: readonly number[]
+}
+
+/** Records and the messages that they are. */
+interface ImportedPart {
+  readonly entry: Entry
+  readonly seqs: number[]
+}
+
+function importedOf({ format }: ListFormat, entries: readonly Entry[]): Imported {
+  const parts = new Map<number, ImportedPart>()
+  const asides: { readonly seq: number; readonly record: unknown }[] = []
+  const system: number[] = []
+  let document: Fields | undefined
+  let part: ImportedPart | undefined
+  for (const entry of entries) {
+    const source = readSource(entry)
+    if (source === undefined) continue
+    const { seq } = entry
+    if (entry.type === "custom") {
+      if (entry.customType === documentType(format)) document = fieldsOf(entry.data)
+      else if (entry.customType === recordType(format)) asides.push({ seq, record: entry.data })
+    } else if (entry.type === "message") {
+      if (source.at.length > 0) part = { entry, seqs: [] }
+      part?.seqs.push(seq)
+      if (part === undefined) system.push(seq)
+      else parts.set(seq, part)
+    }
+  }
+  return { parts, asides, system, ...(document === undefined ? {} : { document }) }
+}
+
+function isSystemOf({ system }: Imported, items: readonly ConversationItem[]): boolean {
+  return items.length === system.length && items.every((item, i) => isStored(item) && item.entry?.seq === system[i])
+}
+
+/** Messages in order that are restored together, or written anew. */
+interface Segment {
+  readonly items: ConversationItem[]
+  /** What they were read from, if nothing of it was changed. */
+  readonly records?: readonly unknown[]
+}
+
+function segmentsOf(list: ListFormat, items: readonly ConversationItem[], imported: Imported): readonly Segment[] {
+  const segments: Segment[] = []
+  for (let i = 0; i < items.length; ) {
+    const item = items[i] as ConversationItem
+    const part = imported.parts.get(item.entry?.seq ?? -1)
+    const size = part?.seqs.length ?? 0
+    const found = items.slice(i, i + size)
+    const isWhole = found.length === size && found.every((one, n) => isStored(one) && one.entry?.seq === part?.seqs[n])
+    if (part !== undefined && isWhole) {
+      const records = recordsOf(readSource(part.entry) ?? { at: [] }, encodedRecords(list, part.entry))
+      segments.push({ items: found, records: records.map(({ record }) => record) })
+      i += size
+      continue
+    }
+    i++
+    const last = segments.at(-1)
+    if (last !== undefined && last.records === undefined) last.items.push(item)
+    else segments.push({ items: [item] })
+  }
+  return segments
+}
+
+function* writtenRecords(
+  list: ListFormat,
+  segments: readonly Segment[],
+  { asides }: Imported,
+  { boundary }: Conversation,
+  losses: Losses,
+): Generator<unknown, void, undefined> {
+  const waiting = asides.filter(({ seq }) => seq > boundary)
+  for (const [i, { items, records }] of segments.entries()) {
+    const seq = items[0]?.entry?.seq ?? 0
+    while (waiting[0] !== undefined && waiting[0].seq < seq) yield waiting.shift()?.record
+    const next = segments[i + 1]
+    if (records !== undefined && !isContinued(list, items, next)) yield* records
+    else if (records === undefined) {
+      const before = segments[i - 1]
+      const isJoined = before?.records !== undefined && isContinued(list, before.items, segments[i])
+      const base: unknown = isJoined ? before.records?.at(-1) : undefined
+      const all = isJoined ? [...before.items, ...items] : items
+      yield* list.write(all.map(writtenMessage), losses, isObject(base) ? base : undefined)
+    }
+  }
+  for (const { record } of waiting) yield record
+}
+
+/** Whether the messages that follow a record belong into it. */
+function isContinued({ joins }: ListFormat, items: readonly ConversationItem[], next: Segment | undefined): boolean {
+  const first = next?.records === undefined ? next?.items[0] : undefined
+  if (first === undefined || joins === undefined) return false
+  const before = items.map(({ message }) => message)
+  return joins(before, first.message)
+}
+
+function writtenMessage({ entry, entryId, message }: ConversationItem): WrittenMessage {
+  return { id: entryId, timestamp: entry?.timestamp ?? new Date(0).toISOString(), message }
+}

@@ -1,0 +1,27 @@
+/** Contents that several formats do not have, reported in the same words. */
+import type { ModelMessage, ToolResultMessage } from "@sessions/core"
+import type { Losses } from "./losses.ts"
+
+export function lostThinking(losses: Losses): void {
+  losses.add(
+    "thinking",
+    1,
+    (n) => `${n} blocks of thinking are not in the file: it has none, or another provider signed them.`,
+  )
+}
+
+export function lostBlock(losses: Losses): void {
+  losses.add("blocks", 1, (n) => `${n} blocks of types that the format does not have are not in the file.`)
+}
+
+export function lostError({ isError }: ToolResultMessage, losses: Losses): void {
+  if (isError) losses.add("errors", 1, (n) => `${n} results of tools are not marked as errors in the file.`)
+}
+
+export function lostFile(losses: Losses): void {
+  losses.add("files", 1, (n) => `${n} attached files are in the file as their paths only.`)
+}
+
+export function lostAttachments({ attachments = [] }: ModelMessage, losses: Losses): void {
+  losses.add("attachments", attachments.length, (n) => `${n} attachments are not in the file.`)
+}
