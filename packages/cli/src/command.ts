@@ -59,6 +59,8 @@ export interface Command<O extends OptionSpecs = OptionSpecs> {
   readonly notes?: readonly string[]
   /** Whether the command can create a session with these arguments, and with it the store. Default: never. */
   readonly createsStore?: (args: readonly string[]) => boolean
+  /** The largest session that the command may write, in bytes, by its options. Default: the store's. */
+  readonly maxSessionBytes?: (values: Values<O>) => number | undefined
   /** False: the command does not use the store, and runs where none is. Default true. */
   readonly usesStore?: boolean
   /** Example command lines, without the leading `sessions `. */

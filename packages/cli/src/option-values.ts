@@ -1,4 +1,4 @@
-/** Checks the values of options that take a number, one of several words, or an age. */
+/** Checks the values of options that take a number, one of several words, a size or an age. */
 import { UsageError } from "./errors.ts"
 
 /** A whole number from `min` to `max`; undefined if the option is missing. */
@@ -26,6 +26,17 @@ export function choiceOption<T extends string, F extends T | undefined>(
   const found = choices.find((choice) => choice === text)
   if (found !== undefined) return found
   throw new UsageError(`--${name} must be one of ${choices.join(", ")}, not ${JSON.stringify(text)}.`)
+}
+
+const SIZES: Readonly<Record<string, number>> = { KB: 1e3, MB: 1e6, GB: 1e9 }
+
+/** A size such as 500MB or 2GB, in bytes; undefined if the option is missing. */
+export function sizeOption(name: string, text: string | undefined): number | undefined {
+  if (text === undefined) return undefined
+  const [, count, unit = ""] = /^(\d{1,6})([KMG]B)$/.exec(text) ?? []
+  const bytes = Number(count) * (SIZES[unit] ?? 0)
+  if (bytes > 0) return bytes
+  throw new UsageError(`--${name} must be a size such as 500MB or 2GB, not ${JSON.stringify(text)}.`)
 }
 
 const HOUR_MS = 3_600_000

@@ -31,8 +31,8 @@ export interface Cli {
 /** Provides stores `mem:NAME` that keep their content between calls; `mem:` is the default. */
 export function createCli(options: RunOptions = {}): Cli {
   const locations = new Map<string, MemoryLocation>()
-  const open: StoreFactory = (name) => storageAt(locations, name)
-  const stores: Readonly<Record<string, StoreFactory>> = { file: () => storageAt(locations, ""), mem: open }
+  const open: StoreFactory = (name, _cwd, { maxSessionBytes }) => storageAt(locations, name, maxSessionBytes)
+  const stores: Readonly<Record<string, StoreFactory>> = { file: (_name, ...o) => open("", ...o), mem: open }
   const call = async (more: RunOptions, argv: readonly string[]): Promise<Result> => {
     const { io, stdout, stderr } = captured({ ...options, ...more })
     const exit = await run(argv, io, stores)
@@ -73,10 +73,14 @@ export function captured(options: RunOptions): { io: Io; stdout: () => string; s
   return { io, stdout: out.text, stderr: err.text }
 }
 
-function storageAt(locations: Map<string, MemoryLocation>, name: string): SessionStorage {
+function storageAt(
+  locations: Map<string, MemoryLocation>,
+  name: string,
+  maxSessionBytes = 200_000_000,
+): SessionStorage {
   const location = locations.get(name) ?? createMemoryLocation()
   locations.set(name, location)
-  return createMemoryStorage({ location })
+  return createMemoryStorage({ location, limits: { maxSessionBytes } })
 }
 
 async function* chunks(text: string): AsyncIterable<Uint8Array> {

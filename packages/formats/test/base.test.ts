@@ -103,6 +103,9 @@ test("a file whose log is too large is refused before anything is written, with 
   const sessions = createSessions({ storage, maxSessionBytes: 10_000 })
   const text = lines(chat, ...Array.from({ length: 2000 }, (_, n) => ({ ...q, id: `q${n}`, says: "x".repeat(1000) })))
   const error = await importText(sample, { text }, sessions).catch((error: unknown) => error)
-  expect(error).toMatchObject({ code: "too_large", message: expect.stringContaining("Raise maxSessionBytes.") })
+  expect(error).toMatchObject({
+    code: "too_large",
+    message: expect.stringContaining("Raise the option maxSessionBytes of createSessions."),
+  })
   expect((await sessions.list()).sessions).toEqual([])
 })

@@ -108,6 +108,20 @@ test("import --all takes every session of the agent, or those of a folder, and c
   expect((await cli("import", "--all")).exit).toBe(2)
 })
 
+test("a session over the size limit is refused before anything is written, and imported with --max-size", async () => {
+  const lines = Array.from({ length: 300 }, (_, n) => lineOf(1, n + 1, "user", "x".repeat(5_000)))
+  writeFileSync(join(home, "large.jsonl"), textOf(...lines))
+  const refused = await cli("import", "large.jsonl", "--max-size", "100KB")
+  expect(refused).toMatchObject({ exit: 1, stdout: "" })
+  expect(refused.stderr).toMatch(/may have 100000\. Nothing was written\. .*\n.*--max-size 2GB\.\n$/)
+  expect(await cli.json("list")).toMatchObject({ sessions: [] })
+  mkdirSync(join(home, "folder"))
+  writeFileSync(join(home, "folder", "large.jsonl"), textOf(...lines))
+  expect((await cli("import", "folder", "--max-size", "100KB")).stdout).toContain("--max-size 2GB")
+  expect((await cli("import", "large.jsonl", "--max-size", "5MB")).exit).toBe(0)
+  expect((await cli("import", "large.jsonl", "--max-size", "5")).stderr).toContain("must be a size such as 500MB")
+})
+
 test("a folder is imported file by file; files that are no session are left out", async () => {
   writeSessions()
   expect(await cli.json("import", join("claude", "projects", "-other"))).toMatchObject({

@@ -1,15 +1,15 @@
-import { type Diagnostic, hasCode } from "@sessions/core"
+import { type Diagnostic, hasCode, SessionError } from "@sessions/core"
 import { readdir, stat } from "node:fs/promises"
 import { basename, join, resolve } from "node:path"
 import { filesBelow } from "../agents/files-below.ts"
 import { describeFile, sessionFiles } from "../agents/session-files.ts"
 import { AGENTS, systemOf } from "../agents/table.ts"
-import { choiceOption } from "../option-values.ts"
+import { choiceOption, sizeOption } from "../option-values.ts"
 import { blobFolderOf, readBlobs } from "../files/blob-folder.ts"
 import { besideFile } from "../files/beside.ts"
 import { IMPORT_FORMATS, type ImportedOne, importOne } from "../files/import-one.ts"
 import { type Command, type CommandResult, defineCommand, type Invocation } from "../command.ts"
-import { CommandError, UsageError } from "../errors.ts"
+import { CommandError, UsageError, withDetails } from "../errors.ts"
 import { diagnosticLines } from "../output/diagnostics.ts"
 import { openFile } from "../files/read-write.ts"
 import { formatBytes, formatCount, formatNumber } from "../output/format.ts"
@@ -25,6 +25,7 @@ const OPTIONS = {
   },
   all: { type: "boolean", help: "every session of the agent of --from on this machine" },
   cwd: { type: "string", value: "PATH", help: "with --all: only sessions of this folder" },
+  "max-size": { type: "string", value: "SIZE", help: "largest session that is written, such as 2GB (default 200MB)" },
   "any-blobs": { type: "boolean", help: "accept references to any blob of the store; only for files that you trust" },
 } as const
 
@@ -49,6 +50,7 @@ export const importCommand: Command = defineCommand({
     "import - --from pi < session.jsonl",
   ],
   createsStore: () => true,
+  maxSessionBytes: (values) => sizeOption("max-size", values["max-size"]),
   async run(invocation) {
     const { args, values, io } = invocation
     const from = choiceOption("from", values.from, IMPORT_FORMATS, "auto")
@@ -57,7 +59,9 @@ export const importCommand: Command = defineCommand({
     if (values.cwd !== undefined) throw new UsageError("--cwd goes with --all.")
     if (file === undefined) throw new UsageError("import needs a FILE, or --from FORMAT --all.")
     if (file !== "-" && (await isFolder(resolve(io.cwd, file)))) return await importFolder(invocation, file, from)
-    return await importGiven(invocation, file, from)
+    return await importGiven(invocation, file, from).catch((error: unknown) => {
+      throw withAdvice(error)
+    })
   },
 })
 
@@ -85,6 +89,19 @@ async function importGiven(invocation: Import, file: string, from: string): Prom
   }
   return { json: { ...result, ...(subagents.length === 0 ? {} : { subagents }) }, text: () => [result.id] }
 }
+
+/** Names the option of the command: the error names the option of the library. */
+function withAdvice<E>(error: E): E {
+  return error instanceof SessionError && isOverLimit(error) ? withDetails(error, [TOO_LARGE_ADVICE]) : error
+}
+
+/** A line that is too large has the same code, and no option that helps. */
+function isOverLimit({ code, message }: Failed["error"]): boolean {
+  return code === "too_large" && message.includes("maxSessionBytes")
+}
+
+const TOO_LARGE_ADVICE =
+  "On the command line: run the import again with a larger --max-size, for example --max-size 2GB."
 
 /** Says the format of an agent's file, and whether its session was there already. */
 function notesOf({ from, added }: ImportedOne): Line[] {
@@ -178,7 +195,8 @@ function problemsOf(diagnostics: readonly Diagnostic[]): string {
 }
 
 function failedLine({ file, error }: Failed): Line {
-  return [styled("red", "failed"), ` ${file}: ${error.message}`]
+  const advice = isOverLimit(error) ? ` ${TOO_LARGE_ADVICE}` : ""
+  return [styled("red", "failed"), ` ${file}: ${error.message}${advice}`]
 }
 
 /** The sessions of the subagents of an imported file, which are in files of their own. */

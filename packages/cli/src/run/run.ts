@@ -44,7 +44,9 @@ async function dispatch(
   const store = usesStore ? String(parsed.values["store"] ?? DEFAULT_STORE) : NO_STORE
   const create = command.createsStore?.(parsed.args) ?? false
   const openTarget = (url: string): Promise<SessionStorage> => openStore(url, io.cwd, { create: true }, stores)
-  const storage = await openStore(store, io.cwd, { create }, usesStore ? stores : STORES)
+  const maxSessionBytes = command.maxSessionBytes?.(parsed.values)
+  const limit = maxSessionBytes === undefined ? {} : { maxSessionBytes }
+  const storage = await openStore(store, io.cwd, { create, ...limit }, usesStore ? stores : STORES)
   return await withSessions(storage, (sessions) => execute(command, parsed, { sessions, store, openTarget }, io))
 }
 

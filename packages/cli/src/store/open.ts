@@ -13,6 +13,8 @@ import { CommandError, UsageError } from "../errors.ts"
 export interface StoreOptions {
   /** The command can create sessions in the store, so it may create the store too. */
   readonly create: boolean
+  /** The largest log, in bytes. Default: the storage's, 200 MB. */
+  readonly maxSessionBytes?: number
 }
 
 /** Takes the text after the colon of the URL, and the folder that relative paths are resolved against. */
@@ -27,14 +29,14 @@ export const DEFAULT_STORE = "file:./.sessions"
 /** All but `file:` and `memory:` load their packages when they are used. */
 export const STORES: Readonly<Record<string, StoreFactory>> = {
   file: (address, cwd, options) =>
-    createFileStorage({ root: usable(pathOf("file", address, cwd, "./.sessions"), options) }),
-  memory: () => createMemoryStorage(),
+    createFileStorage({ root: usable(pathOf("file", address, cwd, "./.sessions"), options), ...limitOf(options) }),
+  memory: (_address, _cwd, options) => createMemoryStorage({ limits: limitOf(options) }),
   async sqlite(address, cwd, options) {
     const path = usable(pathOf("sqlite", address, cwd, "./sessions.db"), options)
     const { createSqliteStorage } = await import("@sessions/sqlite")
-    return createSqliteStorage({ path })
+    return createSqliteStorage({ path, ...limitOf(options) })
   },
-  async s3(address) {
+  async s3(address, _cwd, options) {
     const [, bucket, prefix] = /^(?:\/\/)?([^/]+)\/?(.*?)\/?$/s.exec(address) ?? []
     if (bucket === undefined) throw new UsageError("s3: needs a bucket, for example s3:my-bucket/prefix.")
     const [{ createS3Storage }, { S3Client }] = await installed("s3", ["@sessions/s3", "@aws-sdk/client-s3"], () =>
@@ -43,7 +45,8 @@ export const STORES: Readonly<Record<string, StoreFactory>> = {
     // The SDK finds region, credentials and endpoint in the environment. A store of one's own rarely has a host name for each bucket.
     const { AWS_ENDPOINT_URL, AWS_ENDPOINT_URL_S3 } = process.env
     const client = new S3Client({ forcePathStyle: (AWS_ENDPOINT_URL_S3 ?? AWS_ENDPOINT_URL) !== undefined })
-    return createS3Storage({ client, bucket, ...(prefix === "" || prefix === undefined ? {} : { prefix }) })
+    const place = prefix === "" || prefix === undefined ? { bucket } : { bucket, prefix }
+    return createS3Storage({ client, ...place, ...limitOf(options) })
   },
   postgres: openPostgres,
   postgresql: openPostgres,
@@ -79,7 +82,7 @@ function parseUrl(url: string): { readonly scheme: string; readonly address: str
 const EXAMPLES: Readonly<Record<string, string>> = { file: "./.sessions", sqlite: "./sessions.db" }
 
 /** `//USER@HOST/DATABASE`, with the options of the driver and of the storage as parameters. */
-async function openPostgres(address: string, _cwd: string, { create }: StoreOptions): Promise<SessionStorage> {
+async function openPostgres(address: string, _cwd: string, options: StoreOptions): Promise<SessionStorage> {
   const example = "postgres://USER@HOST/DATABASE"
   if (!address.startsWith("//") || !URL.canParse(`postgres:${address}`))
     throw new UsageError(`postgres: needs the address of a database, for example ${example}.`)
@@ -98,7 +101,13 @@ async function openPostgres(address: string, _cwd: string, { create }: StoreOpti
   // The next statement reports that the server is away.
   client.on("error", () => undefined)
   const host = url.searchParams.get("host") ?? url.host
-  return createPostgresStorage({ client, name: `postgres://${host}${url.pathname}`, create, ...own })
+  const { create } = options
+  const name = `postgres://${host}${url.pathname}`
+  return createPostgresStorage({ client, name, create, ...own, ...limitOf(options) })
+}
+
+function limitOf({ maxSessionBytes }: StoreOptions): { readonly maxSessionBytes?: number } {
+  return maxSessionBytes === undefined ? {} : { maxSessionBytes }
 }
 
 function pathOf(scheme: string, address: string, cwd: string, example: string): string {

@@ -4,7 +4,7 @@ import type { Entry } from "../format/entry.ts"
 import type { Header } from "../format/header.ts"
 import type { CallOptions } from "../storage/contract.ts"
 
-/** Text or bytes of one session file. A function is called for each of two readings, so that a large file is not kept in memory. */
+/** Text or bytes of one session file. A function is called for each reading, so that a large file is not kept in memory. */
 export type ImportSource =
   | string
   | Uint8Array

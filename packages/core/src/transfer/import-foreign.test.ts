@@ -54,6 +54,66 @@ const CHAT: Importer = {
 
 const FILE = "#chat 2 c1\n> hello\n< hi\n! a.png\n^ 1\n> again\n"
 
+test("a file whose session fits one batch is read once for its entries, a larger one twice; its diagnostics come once", async () => {
+  const readings = async (limits: object) => {
+    let count = 0
+    const source = () => {
+      count++
+      return inPieces(FILE)
+    }
+    const sessions = createSessions({ storage: createMemoryStorage({ limits }) })
+    const { lines, diagnostics } = await sessions.import(source, { id: "s", from: CHAT })
+    expect({ lines, codes: diagnostics.map(({ code }) => code) }).toEqual({ lines: 4, codes: ["missing_blob"] })
+    return count
+  }
+  const once = await readings({})
+  expect(await readings({ maxBatchBytes: 500, maxLineBytes: 499 })).toBe(once + 1)
+})
+
+test("the text of a file does not depend on its pieces, also if it is not UTF-8", async () => {
+  const bytes = Uint8Array.from([
+    ...new TextEncoder().encode("\uFEFF#chat 2 c1\n> aé€😀\uFFFD\uFEFFz"),
+    0x80,
+    0xe2,
+    0x82,
+    0x41,
+    0xf0,
+    0x9f,
+    0x98,
+    0xc3,
+    0xe0,
+    0x80,
+    0x80,
+    0xff,
+    0xed,
+    0xa0,
+    0x80,
+    0xf4,
+    0x90,
+    0x80,
+    0xc0,
+    ...new TextEncoder().encode("\n< ü"),
+    0xf0,
+    0x9f,
+  ])
+  const text = new TextDecoder().decode(bytes)
+  for (let size = 1; size <= bytes.length; size++) {
+    const { sessions } = fresh()
+    const source = () =>
+      one(...Array.from({ length: Math.ceil(bytes.length / size) }, (_, n) => bytes.slice(n * size, (n + 1) * size)))
+    const { diagnostics } = await sessions.import(source, { id: "s", from: CHAT })
+    const lines = await contextTexts(await sessions.open("s"))
+    expect([size, ...lines]).toEqual([
+      size,
+      ...text
+        .split("\n")
+        .slice(1)
+        .map((line) => line.slice(2)),
+    ])
+    expect(diagnostics.map(({ code }) => code)).toEqual(["unparsable_line"])
+  }
+})
+
 test("an importer's records become a session, with its files beside and its images in the blob store", async () => {
   const { sessions, storage } = fresh()
   const picture = new Uint8Array(5_000).fill(7)

@@ -51,6 +51,7 @@ export async function foreignLogToWrite(
       }
       counted = seq
     },
+    readOnce: true,
     from: { format, version: header.origin.version },
   }
 }
@@ -92,30 +93,63 @@ async function* textOf(
   o: ImportOptions,
   report?: Report,
 ): AsyncGenerator<string, void, undefined> {
-  const decoder = new TextDecoder("utf-8", { ignoreBOM: true })
-  let strict: TextDecoder | undefined = new TextDecoder("utf-8", { ignoreBOM: true, fatal: true })
-  let isFirst = true
-  const decode = (bytes: Uint8Array | undefined): string => {
-    const stream = { stream: bytes !== undefined }
+  let isReported = false
+  const decode = (bytes: Uint8Array): string => {
     try {
-      strict?.decode(bytes, stream)
+      return strictDecoder.decode(bytes)
     } catch {
-      strict = undefined
       const message = "The file is not UTF-8. Bytes that cannot be read were replaced by U+FFFD."
-      report?.({ code: "unparsable_line", message })
+      if (!isReported) report?.({ code: "unparsable_line", message })
+      isReported = true
+      return lenientDecoder.decode(bytes)
     }
-    return decoder.decode(bytes, stream)
   }
+  /** The beginning of a character whose other bytes are in the next chunk. */
+  let open: Uint8Array = NO_BYTES
+  let isFirst = true
   for await (const chunk of checked(chunks(), o.signal)) {
-    // Text ends a character that the bytes before it have begun.
-    let text = typeof chunk === "string" ? decode(undefined) + chunk : decode(chunk)
+    let text: string
+    if (typeof chunk === "string") {
+      // Text ends a character that the bytes before it have begun.
+      text = decode(open) + chunk
+      open = NO_BYTES
+    } else {
+      const bytes = open.length === 0 ? chunk : joined(open, chunk)
+      const end = bytes.length - openLength(bytes)
+      text = decode(bytes.subarray(0, end))
+      // Copied because a source may reuse its buffer.
+      open = end === bytes.length ? NO_BYTES : bytes.slice(end)
+    }
     if (text === "") continue
     if (isFirst) text = text.replace(/^\uFEFF/, "")
     isFirst = false
     if (text !== "") yield text
   }
-  const rest = decode(undefined)
+  const rest = decode(open)
   if (rest !== "") yield rest
+}
+
+// Whole chunks are decoded several times as fast as with the option `stream`.
+const strictDecoder = new TextDecoder("utf-8", { ignoreBOM: true, fatal: true })
+const lenientDecoder = new TextDecoder("utf-8", { ignoreBOM: true })
+const NO_BYTES = new Uint8Array()
+
+function joined(a: Uint8Array, b: Uint8Array): Uint8Array {
+  const bytes = new Uint8Array(a.length + b.length)
+  bytes.set(a)
+  bytes.set(b, a.length)
+  return bytes
+}
+
+/** How many bytes at the end begin a character of which more bytes follow: 0 to 3. */
+function openLength(bytes: Uint8Array): number {
+  for (let n = 1; n <= Math.min(3, bytes.length); n++) {
+    const byte = bytes[bytes.length - n] as number
+    if ((byte & 0xc0) === 0x80) continue
+    const length = byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : byte >= 0xc0 ? 2 : 1
+    return length > n ? n : 0
+  }
+  return 0
 }
 
 /** Ends a reading when the import is aborted, also in an importer that does not look at the signal. */
@@ -154,7 +188,7 @@ function checkHeader(record: unknown, { format }: Importer, id: string): Foreign
 }
 
 function checkEntry(record: unknown, seq: number, format: string): Entry {
-  const entry = isObject(record) ? { ...record, seq } : record
+  const entry = isObject(record) && record["seq"] !== seq ? { ...record, seq } : record
   const problem = entryProblem(entry)
   if (problem !== undefined) throw refused(format, seq, problem)
   return entry as Entry

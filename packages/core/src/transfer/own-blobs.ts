@@ -31,7 +31,7 @@ export function lineWithOwnBlobs(line: string, own: OwnBlobs, seq: Seq, report?:
 
 /** The record without references to other blobs; the same object if it has none. */
 export function withOwnBlobs<R extends object>(record: R, own: OwnBlobs, seq: Seq, report?: Report): R {
-  if (own === "any") return record
+  if (own === "any" || !mayRefer(record)) return record
   const others = new Set<string>()
   const isOther = (ref: unknown): boolean => {
     const hash = parseHash(ref)
@@ -44,6 +44,11 @@ export function withOwnBlobs<R extends object>(record: R, own: OwnBlobs, seq: Se
   for (const hash of others)
     report?.({ code: "missing_blob", seq, ...entryIdOf(record), message: messageOf(seq, hash) })
   return kept
+}
+
+function mayRefer(record: object): boolean {
+  const { type, blobs, origin } = record as { type?: unknown; blobs?: unknown; origin?: unknown }
+  return blobs !== undefined || origin !== undefined || type === "file_snapshot"
 }
 
 /** The record with these of its references replaced, and not named in its `blobs`; the same object if there are none. */

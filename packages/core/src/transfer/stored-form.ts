@@ -1,7 +1,14 @@
 /** Encodes an entry as the line that an append would store: large values move to the blob store. */
 import { applyBlobs, type BlobLimits, mayHoldBlobs, planBlobs } from "../format/blobs.ts"
 import { withChanges } from "../format/json-edit.ts"
-import { lineOf, type LogRecord, parseLine, toEncodedEntry, withoutTransients } from "../format/line.ts"
+import {
+  type EncodedEntry,
+  lineOf,
+  type LogRecord,
+  parseLine,
+  toEncodedEntry,
+  withoutTransients,
+} from "../format/line.ts"
 import type { Entry } from "../format/entry.ts"
 import type { Seq, SessionStorage } from "../storage/contract.ts"
 import { sha256Hex } from "../storage/hash.ts"
@@ -10,16 +17,30 @@ import { parseEntry } from "../log/parse-entry.ts"
 import { isRawLine, type RawLine } from "./older/log.ts"
 import type { LineToWrite } from "./write-log.ts"
 
-/** Computes the line without storing its blobs, so that a log can be measured and compared before anything is written. */
-export async function toStoredForm(
+/**
+ * Computes the line without storing its blobs, so that a log can be measured and compared before anything is written. A promise only for
+ * an entry that may have blobs: a log has many entries.
+ */
+export function toStoredForm(
   storage: SessionStorage,
   entry: Entry,
   seq: Seq,
   limits: BlobLimits,
+): LineToWrite | Promise<LineToWrite> {
+  const full = toEncodedEntry(entry)
+  return mayHoldBlobs(full, limits)
+    ? withoutLargeValues(storage, entry, full, seq, limits)
+    : { line: lineOf(full, seq), entry }
+}
+
+async function withoutLargeValues(
+  storage: SessionStorage,
+  entry: Entry,
+  full: EncodedEntry,
+  seq: Seq,
+  limits: BlobLimits,
 ): Promise<LineToWrite> {
-  const whole = withoutTransients(entry)
-  const full = toEncodedEntry(whole)
-  const moved = mayHoldBlobs(full, limits) ? await moveBlobs(storage, whole, limits) : undefined
+  const moved = await moveBlobs(storage, withoutTransients(entry), limits)
   if (moved === undefined) return { line: lineOf(full, seq), entry }
   return { line: lineOf(toEncodedEntry(moved.record), seq), entry, putBlobs: moved.putBlobs }
 }

@@ -3,7 +3,7 @@
  * atomic in every storage. A longer log is written in several batches; its header then holds the expected number of lines, and
  * repeating the call continues after the last stored line.
  */
-import type { Report } from "../format/diagnostics.ts"
+import type { Diagnostic, Report } from "../format/diagnostics.ts"
 import { SessionError } from "../format/errors.ts"
 import { FULL_SESSION_SLACK_BYTES } from "../format/limits.ts"
 import { parseLine } from "../format/line.ts"
@@ -42,6 +42,8 @@ export interface LogToWrite {
   readonly putBlobs?: () => Promise<void>
   /** The lines after the header, the same at each call. Called twice: to measure the log, without `report`, and to write it. */
   readonly lines: (report?: Report) => AsyncIterable<LineToWrite> | Iterable<LineToWrite>
+  /** The lines cost much: `lines` is called once if the log fits one batch. Both calls get `report` then. Default false. */
+  readonly readOnce?: boolean
 }
 
 /** A log that was found in a file. */
@@ -73,8 +75,13 @@ export interface WrittenLog {
   readonly lines: number
 }
 
-/** Bounds the memory of a batch, and the time until an abort takes effect; large enough that the number of appends costs little. */
+/** The largest log that is created by one append. */
 const BATCH_BYTES = 8_000_000
+/**
+ * A batch of a larger log. Bounds memory, since the texts of a batch outlive its collection of young objects, and the time until an abort
+ * takes effect; large enough that the number of appends costs little.
+ */
+const STEP_BYTES = 1_000_000
 
 /**
  * Resolves when every line is acknowledged. Errors: `too_large` for a line or the log, before anything is written; `exists` if
@@ -84,15 +91,15 @@ const BATCH_BYTES = 8_000_000
 export async function writeLog(storage: SessionStorage, log: LogToWrite, o: WriteLogOptions = {}): Promise<WrittenLog> {
   const { id } = log
   const batchBytes = Math.min(BATCH_BYTES, storage.capabilities.maxBatchBytes)
-  const size = await measure(storage, log, o)
+  const size = await measure(storage, log, batchBytes, o)
   const single = size.bytes <= Math.min(o.singleBatchBytes ?? batchBytes, storage.capabilities.maxBatchBytes)
   const header = log.header(single ? undefined : size.lines)
-  const lines = logLines(storage, log, header, size.lines, o)
+  const lines = logLines(storage, size.held === undefined ? log : heldLog(log, size.held), header, size.lines, o)
   try {
     const stored = await storage.head(id, signalOf(o))
     let last = stored === undefined ? undefined : await skipStored(storage, id, stored, lines, size.lines, o)
     let head: Head | undefined = stored === undefined ? undefined : { next: stored.next, log: stored.log }
-    for await (const batch of batchesOf(lines, single ? size.bytes : batchBytes)) {
+    for await (const batch of batchesOf(lines, single ? size.bytes : Math.min(STEP_BYTES, batchBytes))) {
       checkAborted(o.signal, id, head)
       last = batch.at(-1) as LogLine
       head = await writeBatch(storage, id, head, batch, o)
@@ -106,12 +113,25 @@ export async function writeLog(storage: SessionStorage, log: LogToWrite, o: Writ
   }
 }
 
-/** The size of the log, by a first reading. Refuses what the storage cannot hold. */
+interface Measured {
+  readonly lines: number
+  readonly bytes: number
+  /** The lines after the header, with their diagnostics: of a log that is read once. */
+  readonly held?: HeldLines | undefined
+}
+
+interface HeldLines {
+  readonly lines: readonly LineToWrite[]
+  readonly diagnostics: readonly Diagnostic[]
+}
+
+/** The size of the log, by a first reading. Refuses what the storage cannot hold. `holdBytes`: the largest log that is held. */
 async function measure(
   storage: SessionStorage,
   log: LogToWrite,
+  holdBytes: number,
   o: WriteLogOptions,
-): Promise<{ lines: number; bytes: number }> {
+): Promise<Measured> {
   const { maxLineBytes, maxSessionBytes } = storage.capabilities
   const limit = Math.min(o.maxSessionBytes ?? maxSessionBytes, maxSessionBytes)
   const about = { session: log.id, storage: storage.description }
@@ -126,13 +146,29 @@ async function measure(
     lines++
   }
   count(utf8Length(log.header()))
-  for await (const { line, bytes: known } of log.lines()) {
+  const diagnostics: Diagnostic[] = []
+  let held: LineToWrite[] | undefined = log.readOnce === true ? [] : undefined
+  for await (const made of log.lines(held && ((diagnostic) => diagnostics.push(diagnostic)))) {
     checkAborted(o.signal, log.id, undefined)
-    count(known ?? utf8Length(line))
+    const size = made.bytes ?? utf8Length(made.line)
+    count(size)
+    if (bytes > holdBytes) held = undefined
+    held?.push({ ...made, bytes: size })
   }
-  if (bytes <= limit + FULL_SESSION_SLACK_BYTES) return { lines, bytes }
-  const message = `The log has ${bytes} bytes; a session in ${storage.description} may have ${limit}. Nothing was written. Raise maxSessionBytes.`
+  if (bytes <= limit + FULL_SESSION_SLACK_BYTES) return { lines, bytes, held: held && { lines: held, diagnostics } }
+  const of = limit < maxSessionBytes ? "createSessions" : "the storage"
+  const message = `The log has ${bytes} bytes; a session in ${storage.description} may have ${limit}. Nothing was written. Raise the option maxSessionBytes of ${of}.`
   throw new SessionError("too_large", message, about)
+}
+
+function heldLog(log: LogToWrite, { lines, diagnostics }: HeldLines): LogToWrite {
+  return {
+    ...log,
+    lines(report) {
+      for (const diagnostic of diagnostics) report?.(diagnostic)
+      return lines
+    },
+  }
 }
 
 /** A line of the log with its position, its sizes and the session information up to it. */
