@@ -1,0 +1,4 @@
+import { createIndexedDbStorage } from "@sessions/idb"
+import { validationSuite } from "./suite.ts"
+
+validationSuite("IndexedDB", () => createIndexedDbStorage({ database: `langgraph-${crypto.randomUUID()}` }))

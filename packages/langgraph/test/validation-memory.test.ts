@@ -1,0 +1,4 @@
+import { createMemoryStorage } from "@sessions/memory"
+import { validationSuite } from "./suite.ts"
+
+validationSuite("memory", () => createMemoryStorage())
