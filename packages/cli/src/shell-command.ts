@@ -1,4 +1,4 @@
-/** Runs a shell command of the user: a text goes to its standard input, its standard output is the result. */
+/** Runs a shell command of the user, or another program: a text goes to its standard input, its standard output is the result. */
 import { type ChildProcess, spawn } from "node:child_process"
 import { CommandError } from "./errors.ts"
 import type { Io } from "./io.ts"
@@ -22,6 +22,20 @@ export async function runShellCommand(
     env: { ...io.env, ...env },
     detached: hasProcessGroups(),
   })
+  return ended(child, input, signal)
+}
+
+/** Runs a program without a shell, in a folder. */
+export async function runProgram(
+  [program, ...args]: readonly [string, ...string[]],
+  cwd: string,
+  { env }: Pick<Io, "env">,
+  signal: AbortSignal,
+): Promise<string> {
+  return ended(spawn(program, args, { cwd, env: { ...env }, detached: hasProcessGroups() }), "", signal)
+}
+
+async function ended(child: ChildProcess, input: string, signal: AbortSignal): Promise<string> {
   const stop = (): void => killGroup(child)
   if (signal.aborted) stop()
   else signal.addEventListener("abort", stop, { once: true })

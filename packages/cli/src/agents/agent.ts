@@ -18,6 +18,10 @@ export interface Target {
   readonly format: Writer
   readonly folder: Agent["folder"]
   readonly place: (session: PlacedSession) => Place
+  /** The id in the agent, if it is no UUID: it follows from the UUID and the time of the session, ISO 8601. */
+  readonly idOf?: (uuid: string, createdAt: string) => Promise<string>
+  /** The agent's own command that takes over a file, whose path follows; for an agent that keeps its sessions in a database. */
+  readonly importer?: readonly [program: string, ...args: string[]]
 }
 
 export interface AgentSystem {
@@ -28,7 +32,7 @@ export interface AgentSystem {
 
 export interface PlacedSession {
   readonly folder: string
-  /** A UUID. */
+  /** A UUID, or what `idOf` gives. */
   readonly id: string
   readonly cwd: string
   /** ISO 8601, UTC. */
@@ -36,6 +40,7 @@ export interface PlacedSession {
 }
 
 export interface Place {
+  /** For a target with an importer: the name of the file that it is given. */
   readonly file: string
   /** A command line for a POSIX shell. */
   readonly resume: string

@@ -3,6 +3,7 @@ import type { Io } from "../io.ts"
 import type { Agent, AgentSystem, Target } from "./agent.ts"
 import { claudeCodeAgent } from "./claude-code.ts"
 import { codexAgent } from "./codex.ts"
+import { opencodeTarget } from "./opencode.ts"
 import { piTarget } from "./pi.ts"
 import { copilotAgent, geminiAgent } from "./read-only.ts"
 
@@ -15,6 +16,7 @@ export const TARGETS: readonly Target[] = [
     const { write } = format
     return write === undefined || place === undefined ? [] : [{ format: { ...format, write }, folder, place }]
   }),
+  opencodeTarget,
   piTarget,
 ]
 

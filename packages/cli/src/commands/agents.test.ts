@@ -275,3 +275,41 @@ test("handoff --to pi writes a log of version 3 in the folder that pi lists for 
   expect(header).toMatchObject({ type: "session", version: 3, cwd: "/my project" })
   expect(resume).toBe(`cd '/my project' && pi --session ${header.id}`)
 })
+
+test("handoff --to opencode gives the file to opencode's own import, in the folder of the session", async () => {
+  const [bin, work] = [join(home, "bin"), join(realpathSync(home), "my work")]
+  for (const folder of [bin, work]) mkdirSync(folder)
+  const take = `#!/bin/sh\necho "$1" > "${home}/args"; pwd -P > "${home}/cwd"; cat "$2" > "${home}/taken"\n`
+  writeFileSync(join(bin, "opencode"), take, { mode: 0o755 })
+  const withProgram = createCli({ cwd: home, env: { HOME: home, PATH: `${bin}:/usr/bin:/bin` } })
+  const id = await withProgram.use(async (sessions) => {
+    const session = await sessions.create({ cwd: work })
+    await session.append({ type: "message", message: { role: "user", content: "go on there" } })
+    return session.id
+  })
+  const dry = (await withProgram.json("handoff", id, "--to", "opencode", "--dry-run")) as object
+  expect(dry).toMatchObject({
+    to: "opencode",
+    written: false,
+    targetId: expect.stringMatching(/^ses_\w{26}$/) as string,
+  })
+  expect(readdirSync(home)).not.toContain("taken")
+  const done = (await withProgram.json("handoff", id, "--to", "opencode")) as { targetId: string; resume: string }
+  expect(done).toEqual({ ...dry, written: true })
+  expect(done.resume).toBe(`cd '${work}' && opencode --session ${done.targetId}`)
+  const read = (name: string) => readFileSync(join(home, name), "utf8")
+  expect([read("args"), read("cwd")]).toEqual(["import\n", `${work}\n`])
+  expect(JSON.parse(read("taken"))).toMatchObject({ info: { id: done.targetId, directory: work } })
+
+  const without = await cli.with({ env: { HOME: home, PATH: "/nowhere" } }, "import", join(home, "taken"))
+  const missing = await cli.with(
+    { env: { HOME: home, PATH: "/nowhere" } },
+    "handoff",
+    without.stdout.trim(),
+    "--to",
+    "opencode",
+  )
+  expect(missing).toMatchObject({ exit: 1, stderr: expect.stringContaining("could not be started") as string })
+  const gone = await withProgram("handoff", id, "--to", "opencode", "--cwd", join(home, "gone"))
+  expect(gone.stderr).toContain("there is no folder")
+})

@@ -1,15 +1,19 @@
 import { existsSync } from "node:fs"
-import { realpath } from "node:fs/promises"
-import { dirname } from "node:path"
+import { mkdtemp, realpath, rm } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { dirname, join } from "node:path"
+import type { CallOptions } from "@sessions/core/storage"
 import { type Loss, sessionIdOf } from "@sessions/formats"
 import { systemOf, TARGETS } from "../agents/table.ts"
 import { type Command, defineCommand } from "../command.ts"
 import { CommandError, UsageError } from "../errors.ts"
+import type { Io } from "../io.ts"
 import { makeFolder, writeNewFile } from "../files/read-write.ts"
 import { lossLines, writtenText } from "../files/write-as.ts"
 import { formatBytes } from "../output/format.ts"
 import { type Line, writeLines } from "../output/lines.ts"
 import { choiceOption } from "../option-values.ts"
+import { runProgram } from "../shell-command.ts"
 import { absoluteFolder } from "../store/resolve.ts"
 
 const NAMES = TARGETS.map(({ format }) => format.format)
@@ -26,6 +30,7 @@ export const handoff: Command = defineCommand({
   notes: [
     "Writes the current path as a new session of the agent. The session itself is not changed; what the agent adds is not read back until",
     "its file is imported. A repeated hand-off of an unchanged session finds its file and prints the command again.",
+    "opencode keeps its sessions in a database: its own command imports the session, in the folder to resume in.",
   ],
   examples: ["handoff @last --to claude-code", "handoff 01JGN3 --to claude-code --dry-run"],
   async run({ sessions, resolveSession, args: [ref = ""], values, io, json, callOptions }) {
@@ -41,7 +46,8 @@ export const handoff: Command = defineCommand({
     const given = absoluteFolder(folder, io.cwd)
     const cwd = await realpath(given).catch(() => given)
     // The same for the same lines and folder, so that a repeated hand-off finds its file.
-    const id = await uuidFor(`${session.id}@${session.head?.log}/${session.head?.next} ${cwd}`)
+    const uuid = await uuidFor(`${session.id}@${session.head?.log}/${session.head?.next} ${cwd}`)
+    const id = (await agent.idOf?.(uuid, info.createdAt)) ?? uuid
     const place = agent.place({ folder: agent.folder(systemOf(io)), id, cwd, createdAt: info.createdAt })
     const losses: Loss[] = []
     const text = writtenText(agent.format, session, {
@@ -51,31 +57,63 @@ export const handoff: Command = defineCommand({
       note: (loss) => losses.push(loss),
       ...callOptions,
     })
-    const isThere = existsSync(place.file)
+    const { importer, format } = agent
+    const isThere = importer === undefined && existsSync(place.file)
     const isDry = values["dry-run"] === true
     let bytes = 0
     if (isDry || isThere) for await (const piece of text) bytes += new TextEncoder().encode(piece).length
+    else if (importer !== undefined)
+      bytes = await importedBy(importer, { name: place.file, text, cwd }, io, callOptions)
     else {
       await makeFolder(dirname(place.file), io.cwd)
       bytes = await writeNewFile(place.file, io.cwd, text)
     }
     if (!json) await writeLines(io.stderr, lossLines(losses), io.env)
+    const size = formatBytes(bytes)
     const verb = isDry ? "would write" : isThere ? "was written before:" : "wrote"
+    const done =
+      importer === undefined
+        ? `${verb} ${place.file} (${size})`
+        : `${isDry ? "would import" : "imported"} ${id} into ${format.title} (${size})`
     return {
       json: {
         id: session.id,
         to,
         targetId: id,
-        file: place.file,
+        ...(importer === undefined ? { file: place.file } : {}),
         bytes,
         resume: place.resume,
         losses,
         written: !isDry && !isThere,
       },
-      text: (): Line[] => [`${verb} ${place.file} (${formatBytes(bytes)})`, place.resume],
+      text: (): Line[] => [done, place.resume],
     }
   },
 })
+
+/** Gives the agent's own command a temporary file. It runs in the session's folder, to which the agent then adds the session. */
+async function importedBy(
+  importer: readonly [string, ...string[]],
+  { name, text, cwd }: { readonly name: string; readonly text: AsyncIterable<string>; readonly cwd: string },
+  io: Io,
+  { signal }: CallOptions,
+): Promise<number> {
+  if (!existsSync(cwd)) throw new CommandError(`there is no folder ${cwd}; add --cwd PATH.`)
+  const folder = await mkdtemp(join(tmpdir(), "sessions-handoff-"))
+  try {
+    const file = join(folder, name)
+    const bytes = await writeNewFile(file, io.cwd, text)
+    await runProgram([...importer, file], cwd, io, signal ?? new AbortController().signal)
+    return bytes
+  } catch (error) {
+    if (!(error instanceof CommandError)) throw error
+    const command = importer.join(" ")
+    const message = `${command} did not take the session: ${error.message} To import it by hand, write it with export --format and --out.`
+    throw new CommandError(message, { cause: error })
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+  }
+}
 
 /** A UUID that follows from a text. */
 async function uuidFor(text: string): Promise<string> {

@@ -1,11 +1,11 @@
 /** The sessions that `opencode export <id>` writes: one document `{info, messages: [{info, parts}]}`. */
-import { defineFormat, type Format } from "../base/format.ts"
+import { defineFormat, type Format, type Writer } from "../base/format.ts"
 import { FORMAT, read } from "./read.ts"
 import { write } from "./write.ts"
 
 export { opencodeIdOf } from "./ids.ts"
 
-export const opencode: Format = defineFormat({
+export const opencode: Format & Writer = defineFormat({
   format: FORMAT,
   title: "opencode",
   rejects: ({ document }) => {
