@@ -59,6 +59,6 @@ export type ReadSource = Parameters<Importer["read"]>[0]
 export type ReadOptions = Parameters<Importer["read"]>[1]
 
 /** A format from its parts: `identify` follows from `rejects`. */
-export function defineFormat<F extends Omit<Format, "identify">>(parts: F): F & Pick<Format, "identify"> {
+export function defineFormat(parts: Omit<Format, "identify">): Format {
   return { ...parts, identify: (start) => parts.rejects(startOf(start)) === undefined }
 }

@@ -5,15 +5,17 @@ import { write } from "./write.ts"
 
 export { opencodeIdOf } from "./ids.ts"
 
-export const opencode: Format & Writer = defineFormat({
-  format: FORMAT,
-  title: "opencode",
-  rejects: ({ document }) => {
-    const has = (name: string): boolean => document?.kind === "object" && document.names.has(name)
-    // A session without messages has no parts.
-    const isExport = has("info") && has("messages") && (has("parts") || has("projectID"))
-    return isExport ? undefined : "is no document with `info`, `messages` and `parts`"
-  },
-  read,
+export const opencode: Format & Writer = {
+  ...defineFormat({
+    format: FORMAT,
+    title: "opencode",
+    rejects: ({ document }) => {
+      const has = (name: string): boolean => document?.kind === "object" && document.names.has(name)
+      // A session without messages has no parts.
+      const isExport = has("info") && has("messages") && (has("parts") || has("projectID"))
+      return isExport ? undefined : "is no document with `info`, `messages` and `parts`"
+    },
+    read,
+  }),
   write,
-})
+}
