@@ -1,0 +1,14 @@
+/** The chats of the AI SDK in append-only session logs. Start with {@link createChatStore}. */
+export { createChatStore } from "./store.ts"
+export type {
+  ChatInfo,
+  ChatMessage,
+  ChatPage,
+  ChatStore,
+  CreateChatOptions,
+  ListChatsOptions,
+  PersistCallbacks,
+  PersistOptions,
+  SaveChatOptions,
+  StoredChat,
+} from "./types.ts"

@@ -1,0 +1,95 @@
+/** A model that gives the scripted chunks of each step, and runs of it whose messages a store saves. */
+import {
+  isStepCount,
+  convertToModelMessages,
+  simulateReadableStream,
+  streamText,
+  type ToolSet,
+  toUIMessageStream,
+  type UIMessage,
+  type UIMessageChunk,
+} from "ai"
+import { MockLanguageModelV4 } from "ai/test"
+import type { ChatStore } from "../src/index.ts"
+
+type StreamResult = Awaited<ReturnType<MockLanguageModelV4["doStream"]>>
+export type Chunk = StreamResult["stream"] extends ReadableStream<infer C> ? C : never
+
+export function text(words: string, id = "t"): Chunk[] {
+  return [
+    { type: "text-start", id },
+    ...words.split("").map((delta): Chunk => ({ type: "text-delta", id, delta })),
+    { type: "text-end", id },
+  ]
+}
+
+export function reasoning(words: string, signature: string): Chunk[] {
+  return [
+    { type: "reasoning-start", id: "r" },
+    { type: "reasoning-delta", id: "r", delta: words },
+    { type: "reasoning-end", id: "r", providerMetadata: { anthropic: { signature } } },
+  ]
+}
+
+export function call(toolCallId: string, toolName: string, input: unknown): Chunk[] {
+  return [{ type: "tool-call", toolCallId, toolName, input: JSON.stringify(input) }]
+}
+
+const usage = {
+  inputTokens: { total: 3, noCache: 3, cacheRead: undefined, cacheWrite: undefined },
+  outputTokens: { total: 10, text: 10, reasoning: undefined },
+}
+
+/** A step of the model, with its end. */
+export function step(...chunks: readonly Chunk[][]): Chunk[] {
+  const flat = chunks.flat()
+  const unified = flat.some(({ type }) => type === "tool-call") ? "tool-calls" : "stop"
+  return [
+    { type: "stream-start", warnings: [] },
+    ...flat,
+    { type: "finish", finishReason: { unified, raw: undefined }, usage },
+  ]
+}
+
+export interface RunOptions {
+  readonly store: ChatStore<UIMessage>
+  readonly chatId: string
+  /** The messages of the request. */
+  readonly messages: UIMessage[]
+  readonly steps: readonly (readonly Chunk[])[]
+  readonly tools?: ToolSet
+  readonly abortSignal?: AbortSignal
+  readonly onChunk?: (chunk: UIMessageChunk) => void
+  readonly metadata?: (type: string) => unknown
+}
+
+/** One request of a route handler with `persist()`; resolves when the page has got the whole stream. */
+export async function run({ store, chatId, messages, steps, tools, ...o }: RunOptions): Promise<UIMessageChunk[]> {
+  let next = 0
+  const model = new MockLanguageModelV4({
+    doStream: async () => ({ stream: simulateReadableStream({ chunks: [...(steps[next++] ?? [])] }) }),
+  })
+  const result = streamText({
+    model,
+    messages: await convertToModelMessages(messages, { ignoreIncompleteToolCalls: true }),
+    stopWhen: isStepCount(10),
+    ...(tools === undefined ? {} : { tools }),
+    ...(o.abortSignal === undefined ? {} : { abortSignal: o.abortSignal }),
+  })
+  const stream = toUIMessageStream({
+    stream: result.stream,
+    sendSources: true,
+    ...store.persist({ chatId, messages }),
+    ...(o.metadata === undefined ? {} : { messageMetadata: ({ part }) => o.metadata?.(part.type) }),
+  })
+  const chunks: UIMessageChunk[] = []
+  for await (const chunk of stream) {
+    chunks.push(chunk)
+    o.onChunk?.(chunk)
+  }
+  return chunks
+}
+
+export function user(id: string, words: string): UIMessage {
+  return { id, role: "user", parts: [{ type: "text", text: words }] }
+}
