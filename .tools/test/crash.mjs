@@ -9,6 +9,8 @@ const SOUND = /^killed [1-9]\d* of \d+ rounds, without backup 0, half written 0$
 export const checkpointsCrash = killing("checkpoints", "test:checkpoints-crash", 24, SOUND)
 const ALL_THERE = /^killed [1-9]\d* of \d+ processes, lost 0, damaged 0$/m
 export const recallCrash = killing("recall", "test:recall-crash", 24, ALL_THERE)
+const ALL_ONCE = /^killed [1-9]\d* processes, acknowledged [1-9]\d* lines, lost 0, doubled 0, moved 0$/m
+export const claudeAgentCrash = killing("claude-agent", "test:claude-agent-crash", 6, ALL_ONCE)
 
 /** `rounds` are enough to interrupt each operation several times; the script with `--rounds N` runs more. */
 function killing(what, script, rounds, whole) {

@@ -289,15 +289,9 @@ async function orAsText<T>(
 }
 
 async function acknowledged(session: Session, entries: NewEntry[]): Promise<void> {
-  try {
-    // The log's ids are known already.
-    const { durable } = await session.append(entries, { repeats: "end" })
-    if (!durable) throw notWritten()
-  } catch (error) {
-    if (!hasCode(error, "indeterminate")) throw error
-    // It finds out whether the entries are in the log, and appends them if they are not.
-    await session.flush()
-  }
+  // The log's ids are known already.
+  const { durable } = await session.append(entries, { repeats: "end" })
+  if (!durable) throw notWritten()
 }
 
 /** Another process has created, deleted or replaced the session, or has used the `uuid` of a line for another one. */

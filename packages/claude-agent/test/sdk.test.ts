@@ -154,6 +154,16 @@ describe.each(Object.entries({ memory, files, postgres }))("on %s", (_, makePlac
     expect(await listSessions({ dir, sessionStore })).toMatchObject([{ sessionId, firstPrompt: "text 1" }])
   })
 
+  test("a summary has the lines that another process has appended in between", async () => {
+    const [one, two] = [open(true), open(true)]
+    const { projectKey } = project()
+    const key = { ...MAIN, projectKey }
+    await one.append(key, messages(1, 1))
+    await two.append(key, [{ type: "custom-title", customTitle: "title", sessionId: key.sessionId }])
+    await one.append(key, [{ type: "tag", tag: "tag", sessionId: key.sessionId }])
+    expect(await two.listSessionSummaries?.(projectKey)).toMatchObject([{ data: { customTitle: "title", tag: "tag" } }])
+  })
+
   test("summaries of two processes that append at once are those of the whole log", async () => {
     const [one, two] = [open(true), open(true)]
     const { projectKey } = project()

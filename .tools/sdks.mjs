@@ -1,0 +1,48 @@
+// `pnpm test:sdks [NAME]`: runs the tests by which the SDKs judge our packages for them, and prints one line a judge with its counts.
+// An optional judge needs a program that is not installed with this project; an environment variable names it.
+import { rmSync } from "node:fs"
+import { join } from "node:path"
+import { newestNode } from "./lib/runtimes.mjs"
+import { run } from "./lib/run.mjs"
+import { root } from "./lib/workspace.mjs"
+import { outcomeOf, total } from "./test/report.mjs"
+import { countsOf, program } from "./test/vitest.mjs"
+
+/** A package adds one line: its name, a judge, and the judge's test files. */
+const JUDGES = [
+  {
+    name: "claude-agent",
+    judge: "types and readers of the Claude Agent SDK",
+    files: "packages/claude-agent/test/sdk.test.ts",
+  },
+]
+
+const only = process.argv[2]
+const judges = JUDGES.filter(({ name }) => only === undefined || name === only)
+if (judges.length === 0) {
+  console.error(`There is no package ${only}; choose from ${[...new Set(JUDGES.map(({ name }) => name))].join(", ")}.`)
+  process.exit(2)
+}
+const outcomes = []
+for (const { name, judge, files, needs } of judges) {
+  const label = `${name}: ${judge}`
+  if (needs !== undefined && process.env[needs] === undefined) console.log(`left out  ${label}; set ${needs} to run it`)
+  else outcomes.push(await judged(label, files))
+}
+const { passed, failed, skipped } = total(outcomes)
+console.log(`${passed} passed, ${failed} failed, ${skipped} skipped`)
+process.exitCode = failed > 0 ? 1 : 0
+
+async function judged(label, files) {
+  const file = join(root, ".reports", "sdks.json")
+  rmSync(file, { force: true })
+  const reporters = ["--reporter=default", "--reporter=json", `--outputFile.json=${file}`]
+  const result = await run(newestNode(), [program, "run", "--config", ".config/vitest.config.ts", ...reporters, files])
+  const outcome = outcomeOf(countsOf(file), result)
+  if (outcome.failed > 0) console.log(`\n${outcome.output.trim()}\n`)
+  const skipped = outcome.skipped > 0 ? `, ${outcome.skipped} skipped` : ""
+  console.log(
+    `${outcome.failed > 0 ? "FAIL" : "ok  "}  ${label}: ${outcome.passed} passed, ${outcome.failed} failed${skipped}`,
+  )
+  return outcome
+}
