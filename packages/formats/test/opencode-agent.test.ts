@@ -1,6 +1,6 @@
 /**
- * opencode itself as the judge: it imports written documents, exports them as they were, and sends their conversation to a model on
- * loopback. Runs if `OPENCODE_BIN` names its program, of the npm package `opencode-ai`.
+ * opencode itself as the judge: it imports written documents, exports them as they were and as its database is read, and sends their
+ * conversation to a model on loopback. Runs if `OPENCODE_BIN` names its program, of the npm package `opencode-ai`.
  */
 import { spawn } from "node:child_process"
 import { mkdtemp, rm, writeFile } from "node:fs/promises"
@@ -10,8 +10,9 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { createSessions, type Session } from "@sessions/core"
 import { createMemoryStorage } from "@sessions/memory"
+import { connect } from "@sessions/sqlite/driver"
 import { expect, test } from "vitest"
-import { opencode, opencodeIdOf } from "../src/opencode/index.ts"
+import { opencode, opencodeDocument, opencodeIdOf } from "../src/opencode/index.ts"
 import { fixture, hasFixtures } from "./fixtures.ts"
 import { importText, written } from "./laws.ts"
 
@@ -111,12 +112,24 @@ async function judged(session: Session, id: string): Promise<Judged> {
     await run("import", file)
     const out = await run("export", id)
     const exported = JSON.parse(out.slice(out.indexOf("{"))) as Document
+    expect(JSON.parse(await databaseText(folder, id))).toEqual(exported)
     await run("run", "--session", id, "--model", "fake/m", "NEXT")
     const request = model.requests.findLast(({ messages }) => JSON.stringify(messages).includes("NEXT"))
     return { document: JSON.parse(text) as Document, exported, sent: (request?.messages ?? []).flatMap(shown) }
   } finally {
     model.server.close()
     await rm(folder, { recursive: true, force: true })
+  }
+}
+
+async function databaseText(folder: string, id: string): Promise<string> {
+  const db = connect(join(folder, "DATA", "opencode", "opencode.db"))
+  try {
+    let text = ""
+    for await (const piece of opencodeDocument(db, id)) text += piece
+    return text
+  } finally {
+    db.close()
   }
 }
 

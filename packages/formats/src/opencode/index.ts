@@ -3,6 +3,7 @@ import { defineFormat, type Format, type Writer } from "../base/format.ts"
 import { FORMAT, read } from "./read.ts"
 import { write } from "./write.ts"
 
+export { type OpencodeDatabase, opencodeDocument, type OpencodeSession, opencodeSessions } from "./database.ts"
 export { opencodeIdOf } from "./ids.ts"
 
 export const opencode: Format & Writer = {
