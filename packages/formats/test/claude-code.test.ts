@@ -119,6 +119,43 @@ test("the leaf is the last line of the conversation that is no sidechain", async
   expect(branches.session.diagnostics).toEqual([])
 })
 
+test("a repeated line is the leaf only if no other line continues it", async () => {
+  const branches = [user(1, null, "q1"), user(2, 1, "q2"), user(3, 2, "q3"), user(4, 2, "q4")]
+  const end = async (...more: readonly Fields[]) =>
+    (await context(await importText(claudeCode, file(...branches, ...more)))).at(-1)
+  expect(await end()).toBe("user q4")
+  expect(await end(user(3, 2, "q3"))).toBe("user q3")
+  expect(await end(user(2, 1, "q2"))).toBe("user q4")
+  expect(await end(user(3, 2, "q3"), user(5, 3, "q5"), user(3, 2, "q3"))).toBe("user q5")
+})
+
+test("a boundary at the end, before its summary is written, leaves the conversation as it was", async () => {
+  const cut = { ...user(3, null, ""), type: "system", subtype: "compact_boundary", logicalParentUuid: id(2) }
+  const lines = [user(1, null, "q1"), user(2, 1, "q2"), cut]
+  expect(await context(await importText(claudeCode, file(...lines)))).toEqual(["user q1", "user q2"])
+  expect(await context(await importText(claudeCode, file(...lines, user(4, 3, "q4"))))).toEqual(["user q4"])
+})
+
+test("a file that begins with the lines of a sidechain is a session of its own, whatever the pieces", async () => {
+  const agent = { isSidechain: true, agentId: "a1" }
+  const lines = [
+    ...Array.from({ length: 300 }, (_, n) => user(n + 10, n === 0 ? null : n + 9, "aside", agent)),
+    user(1, null, "q1"),
+  ]
+  const { text } = file(...lines)
+  for (const size of [200, text.length]) {
+    const main = async function* () {
+      for (let at = 0; at < text.length; at += size) yield text.slice(at, at + size)
+    }
+    const records: unknown[] = []
+    for await (const record of claudeCode.read({ main: main(), beside: () => undefined }, { note: () => undefined }))
+      records.push(record)
+    expect(records[0]).not.toHaveProperty("kind")
+    expect(records[0]).toMatchObject({ origin: { id: SESSION, repeated: { isSidechain: false } } })
+  }
+  expect(await context(await importText(claudeCode, { text }))).toEqual(["user q1"])
+})
+
 test("lines of the program are synthetic, and an error of the API has no model", async () => {
   const { entries } = await imported("a message of the program, an error of the API, and a summary alone")
   const messages = entries.flatMap((entry) => (entry.type === "message" ? [entry.message] : []))
@@ -196,11 +233,12 @@ describe("export", () => {
     expect(contents((await again.session.messages()).messages)).toEqual(contents((await session.messages()).messages))
   })
 
-  test("a session that went back to an older message ends with that message's line", async () => {
+  test("a session that went back to an older message ends with a line below that message", async () => {
     const { session } = await chat()
     await session.branch(id(8))
     const lines = await linesOf(session)
-    expect(lines.at(-1)).toMatchObject({ uuid: id(8) })
+    expect(lines.at(-1)).toMatchObject({ type: "system", parentUuid: id(8) })
+    expect(lines.filter(({ uuid }) => uuid === id(8))).toHaveLength(1)
     const again = await importText(claudeCode, { text: await written(claudeCode, session) })
     expect((await again.session.messages()).messages.at(-1)?.entryId).toBe(id(8))
   })

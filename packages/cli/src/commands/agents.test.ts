@@ -108,6 +108,25 @@ test("import --all takes every session of the agent, or those of a folder, and c
   expect((await cli("import", "--all")).exit).toBe(2)
 })
 
+test("import --all passes by empty files, which an agent leaves that was ended at once", async () => {
+  const file = writeSessions()
+  rmSync(join(file, "..", "..", "-other", "broken.jsonl"))
+  writeFileSync(join(file, "..", "empty.jsonl"), "")
+  const all = await cli("import", "--from", "claude-code", "--all")
+  expect(all).toMatchObject({
+    exit: 0,
+    stdout: expect.stringContaining("imported 3 sessions; 0 were there already, 0 failed"),
+  })
+})
+
+test("the folder of a long path has the cut name and the hash that Claude Code gives it", async () => {
+  const cwd = `/${"long-folder.name/".repeat(20)}end`
+  const id = await cli.use(async (sessions) => (await sessions.create({ cwd })).id)
+  const { file } = (await cli.json("handoff", id, "--to", "claude-code", "--dry-run")) as { file: string }
+  const name = cwd.replaceAll(/[^a-zA-Z0-9]/g, "-").slice(0, 200)
+  expect(file).toContain(`/projects/${name}-by5lkk/`)
+})
+
 test("a session over the size limit is refused before anything is written, and imported with --max-size", async () => {
   const lines = Array.from({ length: 300 }, (_, n) => lineOf(1, n + 1, "user", "x".repeat(5_000)))
   writeFileSync(join(home, "large.jsonl"), textOf(...lines))

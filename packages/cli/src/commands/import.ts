@@ -138,7 +138,9 @@ async function importAll(invocation: Import, from: string): Promise<CommandResul
   const found = await sessionFiles(agent, systemOf(io))
   const cwd = values.cwd === undefined ? undefined : absoluteFolder(values.cwd, io.cwd)
   const files: string[] = []
-  for (const { file } of found) {
+  for (const { file, bytes } of found) {
+    // An agent that was ended at once leaves an empty file.
+    if (bytes === 0) continue
     // The import of a file that cannot be read says why.
     const isWanted = cwd === undefined || (await describeFile(agent, file).catch(() => ({ cwd })))?.cwd === cwd
     if (isWanted) files.push(file)

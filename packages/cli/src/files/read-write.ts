@@ -1,7 +1,8 @@
 /** Reads and writes files outside the store, for import and export. Errors name the file and the reason. */
 import { createReadStream } from "node:fs"
-import { mkdir, open, readdir, readFile, rm, stat } from "node:fs/promises"
-import { join, resolve } from "node:path"
+import { link, lstat, mkdir, open, readdir, readFile, rename, rm, stat } from "node:fs/promises"
+import { randomUUID } from "node:crypto"
+import { dirname, join, resolve } from "node:path"
 import { CommandError } from "../errors.ts"
 
 export type Chunks = AsyncIterable<Uint8Array>
@@ -14,29 +15,68 @@ export async function openFile(file: string, cwd: string): Promise<Chunks | (() 
   return found.isFile() ? () => chunksOf(file, path) : chunksOf(file, path)
 }
 
-/** Creates a file, never overwrites one, and returns the bytes written. A failed write removes the incomplete file. */
+/**
+ * Creates a file, never overwrites one, and returns the bytes written. The file gets its name when it is complete and synced, so that other
+ * programs never read half of it: a crash leaves at most a `.sessions-*.tmp` beside it.
+ */
 export async function writeNewFile(
   file: string,
   cwd: string,
   chunks: AsyncIterable<string | Uint8Array>,
 ): Promise<number> {
   const path = resolve(cwd, file)
-  const handle = await withFileError(file, "write", () => open(path, "wx", 0o600))
+  const folder = dirname(path)
+  await withFileError(file, "write", () => refuseExisting(path))
+  const temporary = join(folder, `.sessions-${randomUUID()}.tmp`)
+  const handle = await withFileError(file, "write", () => open(temporary, "wx", 0o600))
   let bytes = 0
   try {
-    for await (const chunk of chunks) {
-      const data = typeof chunk === "string" ? new TextEncoder().encode(chunk) : chunk
-      await withFileError(file, "write", () => handle.writeFile(data))
-      bytes += data.length
+    try {
+      for await (const chunk of chunks) {
+        const data = typeof chunk === "string" ? new TextEncoder().encode(chunk) : chunk
+        await withFileError(file, "write", () => handle.writeFile(data))
+        bytes += data.length
+      }
+      await withFileError(file, "write", () => handle.sync())
+    } finally {
+      await withFileError(file, "write", () => handle.close())
     }
-    await withFileError(file, "write", () => handle.sync())
-  } catch (error) {
-    await handle.close()
-    await rm(path, { force: true })
-    throw error
+    await withFileError(file, "write", () => moveToNewName(temporary, path))
+    await withFileError(file, "write", () => syncFolder(folder))
+  } finally {
+    await rm(temporary, { force: true })
   }
-  await withFileError(file, "write", () => handle.close())
   return bytes
+}
+
+async function refuseExisting(path: string): Promise<void> {
+  const found = await lstat(path).catch((error: unknown) => {
+    if (codeOf(error) === "ENOENT") return undefined
+    throw error
+  })
+  if (found !== undefined) throw Object.assign(new Error("the file exists"), { code: "EEXIST" })
+}
+
+/** A link is refused if the name was taken meanwhile; a file system without hard links can only rename. */
+async function moveToNewName(temporary: string, path: string): Promise<void> {
+  try {
+    await link(temporary, path)
+  } catch (error) {
+    if (codeOf(error) === "EEXIST") throw error
+    await refuseExisting(path)
+    await rename(temporary, path)
+  }
+}
+
+/** Makes new names in a folder durable. Windows cannot open a folder, and keeps names without it. */
+async function syncFolder(folder: string): Promise<void> {
+  if (process.platform === "win32") return
+  const handle = await open(folder, "r")
+  try {
+    await handle.sync()
+  } finally {
+    await handle.close()
+  }
 }
 
 export interface NamedFile {
@@ -57,9 +97,17 @@ export async function filesIn(folder: string, cwd: string): Promise<readonly Nam
   }))
 }
 
-/** Returns the path of the first folder that was created, or undefined if all exist. */
-export function makeFolder(folder: string, cwd: string): Promise<string | undefined> {
-  return withFileError(folder, "create", () => mkdir(resolve(cwd, folder), { recursive: true, mode: 0o700 }))
+/** Returns the path of the first folder that was created, or undefined if all exist. The names of new folders are durable. */
+export async function makeFolder(folder: string, cwd: string): Promise<string | undefined> {
+  const path = resolve(cwd, folder)
+  const first = await withFileError(folder, "create", () => mkdir(path, { recursive: true, mode: 0o700 }))
+  if (first === undefined) return undefined
+  for (let made = path; made.length >= first.length; made = dirname(made)) {
+    const above = dirname(made)
+    await withFileError(folder, "create", () => syncFolder(above))
+    if (above === made) break
+  }
+  return first
 }
 
 /** Removes a file, or a folder with its content. A missing one is no error. */

@@ -64,6 +64,8 @@ interface Node {
   readonly seq: number
   readonly type: string
   readonly state: ContextState
+  /** A later entry names it as its parent. */
+  isContinued: boolean
 }
 
 export class LogBuilder {
@@ -87,6 +89,11 @@ export class LogBuilder {
 
   has(id: string): boolean {
     return this.#nodes.has(id)
+  }
+
+  /** Whether a later entry names this one as its parent; not one that merely follows it because it names none. */
+  isContinued(id: string): boolean {
+    return this.#nodes.get(id)?.isContinued === true
   }
 
   seqOf(id: string): number | undefined {
@@ -121,7 +128,7 @@ export class LogBuilder {
     if (source !== undefined)
       entry[sourceField(type)] = typeof source === "function" ? source(entry as unknown as Entry) : source
     const state = changesState(payload, before) ? foldState([entry as unknown as Entry], before) : before
-    this.#last = { id, parent, seq, type, state }
+    this.#last = { id, parent, seq, type, state, isContinued: false }
     this.#nodes.set(id, this.#last)
     return entry as unknown as Entry
   }
@@ -153,7 +160,10 @@ export class LogBuilder {
     if (parentId === undefined) return this.#last
     if (parentId === null) return undefined
     const parent = this.#nodes.get(parentId)
-    if (parent !== undefined) return parent
+    if (parent !== undefined) {
+      parent.isContinued = true
+      return parent
+    }
     const where = this.#last === undefined ? "It becomes the beginning" : "It continues the entry before it"
     const message = `${lineOf(at)}the parent of entry ${id}, ${parentId}, is not before it in the file. ${where}.`
     this.#note({ code: "missing_parent", entryId: id, message })

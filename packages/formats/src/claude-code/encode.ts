@@ -142,6 +142,23 @@ export function compactionLines(
   ]
 }
 
+/** The line with which a conversation ends that went back to the line `leaf`. It says nothing to the model. */
+export function endLine(uuid: string, leaf: Fields, repeated: Fields): Fields {
+  const { uuid: parentUuid, timestamp } = leaf
+  const content = "The conversation continues here."
+  return {
+    ...repeated,
+    type: "system",
+    subtype: "informational",
+    content,
+    level: "info",
+    isMeta: false,
+    uuid,
+    parentUuid,
+    timestamp,
+  }
+}
+
 /** The line of a title. */
 export function titleLine(title: string, source: "user" | "auto", sessionId: unknown): Fields {
   return source === "user"

@@ -23,12 +23,11 @@ export function isSummary(line: JsonLine): boolean {
   return isUser(line) && line.value["isCompactSummary"] === true
 }
 
-/** Whether the conversation ends in the line, if no such line follows it. */
-export function isLeaf({ value }: JsonLine): boolean {
-  const { type, uuid } = value
-  return (
-    typeof uuid === "string" && (type === "user" || type === "assistant" || type === "attachment" || type === "system")
-  )
+/** Whether the conversation ends in the line, if no such line follows it. A boundary that nothing follows yet ends nothing. */
+export function isLeaf(line: JsonLine): boolean {
+  const { type, uuid } = line.value
+  if (typeof uuid !== "string" || isBoundary(line)) return false
+  return type === "user" || type === "assistant" || type === "attachment" || type === "system"
 }
 
 /** The id of the API's message; a message is on one line for each of its blocks. */

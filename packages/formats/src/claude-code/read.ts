@@ -31,7 +31,7 @@ export async function* read({ main, beside }: ReadSource, { note }: ReadOptions)
   for await (const lines of readJsonLines(main, note)) {
     if (reader === undefined) {
       first.push(...lines)
-      if (first.length < FIRST_LINES && !first.some(isDated)) continue
+      if (first.length < FIRST_LINES && !first.some(isMainLine)) continue
       const header = await headerOfLines(first, beside)
       yield header
       reader = new Reader(header, note)
@@ -49,11 +49,13 @@ export async function* read({ main, beside }: ReadSource, { note }: ReadOptions)
   yield* reader.entries()
 }
 
-/** A file begins with few lines that have no time. */
+/** A file begins with few lines that have no time, or that are those of a sidechain. */
 const FIRST_LINES = 500
 
-function isDated({ value }: SourceLine): boolean {
-  return value !== undefined && typeof value["uuid"] === "string" && timestampOf(value["timestamp"]) !== undefined
+/** A line of the main conversation: a file may begin with those of a sidechain. */
+function isMainLine({ value }: SourceLine): boolean {
+  if (value === undefined || value["isSidechain"] === true) return false
+  return typeof value["uuid"] === "string" && timestampOf(value["timestamp"]) !== undefined
 }
 
 /** The header by the first lines. The file of a subagent has lines of that agent alone. */
@@ -61,7 +63,8 @@ async function headerOfLines(lines: readonly SourceLine[], beside: ReadSource["b
   const values = lines.flatMap(({ value }): readonly Fields[] => (value === undefined ? [] : [value]))
   const first = (name: string): string | undefined =>
     values.map((value) => stringOf(value[name])).find((v) => v !== undefined)
-  const dated: Fields = values.find((value) => typeof value["uuid"] === "string") ?? {}
+  const withUuid = values.filter((value) => typeof value["uuid"] === "string")
+  const dated: Fields = withUuid.find((value) => value["isSidechain"] !== true) ?? withUuid[0] ?? {}
   const sessionId = first("sessionId")
   const agentId = dated["isSidechain"] === true ? stringOf(dated["agentId"]) : undefined
   const sourceId = sessionId ?? first("uuid")
@@ -163,7 +166,8 @@ class Reader {
     if (uuid !== undefined) this.#seen.add(uuid)
     const isKnown = uuid !== undefined && this.#seen.size === known
     const chain = this.#chainOf(line, uuid)
-    if ((chain === MAIN || this.#isSubagent) && isLeaf(line)) this.#leafUuid = uuid
+    const mayBeLeaf = (chain === MAIN || this.#isSubagent) && isLeaf(line)
+    if (mayBeLeaf && !isKnown) this.#leafUuid = uuid
     this.#releaseParent(line, chain)
     const held = this.#held.get(chain)
     if (held !== undefined) {
@@ -174,8 +178,11 @@ class Reader {
       this.#release(chain, isSummary(line) ? line : undefined)
       if (held.isBoundary && isSummary(line)) return
     }
-    if (uuid !== undefined && isKnown) this.#out.push(this.#duplicate(line, uuid))
-    else if (isAssistant(line) || isBoundary(line)) this.#held.set(chain, heldOf(line, uuid))
+    if (uuid !== undefined && isKnown) {
+      // The agent goes on at the last line that no other continues, also if it is a repeated one.
+      if (mayBeLeaf && this.#isTip(uuid)) this.#leafUuid = uuid
+      this.#out.push(this.#duplicate(line, uuid))
+    } else if (isAssistant(line) || isBoundary(line)) this.#held.set(chain, heldOf(line, uuid))
     else this.#single(line)
   }
 
@@ -406,6 +413,12 @@ class Reader {
     const entry = this.#add({ type: "custom", customType, data: value }, line, () => ({ at: [at] }))
     this.#natives.set(entry, value["uuid"])
     return entry
+  }
+
+  /** Whether no line names this one, or another line of its entry, as its parent. */
+  #isTip(uuid: string): boolean {
+    const tail = this.#entryAfter(uuid)
+    return this.#natives.of(tail) === uuid && !this.#log.isContinued(tail)
   }
 
   /** A line whose `uuid` an earlier one has: the agent reads it as the same. */

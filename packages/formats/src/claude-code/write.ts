@@ -12,7 +12,7 @@ import { LineOrder } from "../base/line-order.ts"
 import { Losses } from "../base/losses.ts"
 import { type Fields, fieldsOf, isObject, jsonOf, stringOf } from "../base/values.ts"
 import { indexLog, type LogIndex } from "../base/written-path.ts"
-import { assistantLine, compactionLines, type Hint, type LineContext, titleLine, userLine } from "./encode.ts"
+import { assistantLine, compactionLines, endLine, type Hint, type LineContext, titleLine, userLine } from "./encode.ts"
 import { FreshLines } from "./fresh.ts"
 import { isLeaf } from "./lines.ts"
 import { NativeUuids } from "./native-uuids.ts"
@@ -39,7 +39,7 @@ export async function* write(session: SessionToWrite, o: WriteOptions = {}): Asy
     }
     if (text !== "") yield text
   }
-  const end = order.rest() + writer.end()
+  const end = order.rest() + (await writer.end())
   if (end !== "") yield end
   losses.report(o)
 }
@@ -89,7 +89,8 @@ class Writer {
   #hasAppended = false
   /** The line in which the conversation of the file ends, and the last one of the session's path. */
   #last: { readonly at: number; readonly isOnPath: boolean } = { at: -1, isOnPath: true }
-  #leaf = ""
+  /** The last line of the session's path. */
+  #leaf: Fields | undefined
 
   constructor({ header }: SessionToWrite, index: LogIndex, losses: Losses, repeated: Fields, isNative: boolean) {
     this.#sourceId = fieldsOf(fieldsOf(header.origin)["repeated"])["sessionId"]
@@ -107,9 +108,15 @@ class Writer {
     return lines
   }
 
-  /** A copy of the leaf's line, if the file ends in another branch: Claude Code goes on where the last line is. */
-  end(): string {
-    return this.#hasAppended && !this.#last.isOnPath ? this.#leaf : ""
+  /**
+   * A line below the leaf, if the file ends in another branch: Claude Code goes on at the last line that no other continues, so a copy of the
+   * leaf's line would not do.
+   */
+  async end(): Promise<string> {
+    const leaf = this.#leaf
+    if (!this.#hasAppended || this.#last.isOnPath || leaf === undefined) return ""
+    const uuid = await uuidOf(`${String(leaf["uuid"])}/end`)
+    return `${jsonOf(endLine(uuid, leaf, this.#repeated))}\n`
   }
 
   async #imported(entry: Entry, source: Source, isWritten: boolean): Promise<readonly Line[]> {
@@ -315,7 +322,7 @@ class Writer {
       if (isSide || !isLeaf({ at: 0, value: record })) continue
       const place = at ?? Number.POSITIVE_INFINITY
       if (place >= this.#last.at) this.#last = { at: place, isOnPath }
-      if (isOnPath) this.#leaf = `${text}\n`
+      if (isOnPath) this.#leaf = record
     }
     const shown = entry.type === "message" || entry.type === "custom_message" || entry.type === "branch_summary"
     this.#written.set(entry.id, { parentId: entry.parentId, seq: entry.seq, uuids: shown ? uuids : [] })
