@@ -20,6 +20,7 @@ import { CHECKPOINT, type Stored, WRITES } from "./records.ts"
 import { Scan } from "./scan.ts"
 import { changesTo } from "./state.ts"
 import { sessionOf } from "./thread-id.ts"
+import { cannotReplace, isTrimDue, trim } from "./trim.ts"
 import { readTuple } from "./tuple.ts"
 import { store } from "./values.ts"
 import { Writers } from "./writers.ts"
@@ -34,6 +35,11 @@ export interface SessionsSaverOptions {
   readonly sessions: Sessions
   /** How values become bytes. Default: LangGraph's `JsonPlusSerializer`. */
   readonly serde?: SerializerProtocol
+  /**
+   * Trims threads: the newest `keep` checkpoints of each namespace stay, a whole number from 1. A `put` trims its thread when it has twice as
+   * many as the last trimming has kept, and 50 more. `invalid` if the storage cannot replace a log. Default: nothing is trimmed.
+   */
+  readonly keep?: number
 }
 
 /**
@@ -45,11 +51,19 @@ export interface SessionsSaverOptions {
  */
 export class SessionsSaver extends BaseCheckpointSaver {
   readonly #sessions: Sessions
+  readonly #keep: number | undefined
   readonly #bases = new Bases()
   readonly #writers: Writers
 
-  constructor({ sessions, serde }: SessionsSaverOptions) {
+  constructor({ sessions, serde, keep }: SessionsSaverOptions) {
     super(serde)
+    if (keep !== undefined) {
+      if (!Number.isSafeInteger(keep) || keep < 1) {
+        throw new SessionError("invalid", `"keep" must be a whole number from 1, not ${String(keep)}.`)
+      }
+      if (!sessions.storage.capabilities.replace) throw cannotReplace(sessions.storage)
+    }
+    this.#keep = keep
     this.#sessions = sessions
     this.#writers = new Writers(sessions)
   }
@@ -136,6 +150,10 @@ export class SessionsSaver extends BaseCheckpointSaver {
       return { type: CHECKPOINT, data }
     })
     this.#bases.set(thread, ns, { id, log: written.log, seq: written.seq, chain, values, versions })
+    const keep = this.#keep
+    if (keep !== undefined && isTrimDue(written.count, keep)) {
+      await this.#writers.alone(thread, session, () => trim(this.#sessions.storage, this.serde, session, keep))
+    }
     return { configurable: { thread_id: thread, checkpoint_ns: ns, checkpoint_id: id } }
   }
 

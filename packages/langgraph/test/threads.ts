@@ -37,14 +37,20 @@ export async function listed(saver: SessionsSaver, config: Config): Promise<Chec
   return tuples
 }
 
+const messages: { readonly role: string; readonly content: string }[] = []
+
 /** About 1 KB of text that no other message has. */
-export function message(n: number): { readonly role: string; readonly content: string } {
-  let content = `message ${n}:`
-  for (let word = 0; content.length < 1_000; word++) content += ` ${((n + 1) * 7919 * (word + 13)).toString(36)}`
-  return { role: n % 2 === 0 ? "user" : "assistant", content }
+function message(n: number): (typeof messages)[number] {
+  return (messages[n] ??= { role: n % 2 === 0 ? "user" : "assistant", content: wordsOf(n) })
+}
+
+function wordsOf(n: number): string {
+  let words = `message ${n}:`
+  for (let word = 0; words.length < 1_000; word++) words += ` ${((n + 1) * 7919 * (word + 13)).toString(36)}`
+  return words
 }
 
 /** The last 100 messages up to the nth. */
-export function lastMessages(n: number): ReturnType<typeof message>[] {
+export function lastMessages(n: number): typeof messages {
   return Array.from({ length: Math.min(100, n + 1) }, (_, at) => message(Math.max(0, n - 99) + at))
 }
