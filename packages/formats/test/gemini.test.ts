@@ -4,12 +4,13 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { pathToFileURL } from "node:url"
 import type { Entry, Session } from "@sessions/core"
+import * as fc from "fast-check"
 import { expect, test } from "vitest"
-import { encode } from "../src/gemini/codec.ts"
+import type { Loss } from "../src/base/format.ts"
 import { gemini } from "../src/gemini/index.ts"
 import { fixture, hasFixtures, testFixtures } from "./fixtures.ts"
-import { importText, recordsOf, testLaws } from "./laws.ts"
-import { restored } from "./restored.ts"
+import { importText, recordsOf, testLaws, written } from "./laws.ts"
+import { contextOf as shownContext, ops, sessionOf } from "./random-session.ts"
 
 const lines = (...records: readonly object[]) => records.map((record) => `${JSON.stringify(record)}\n`).join("")
 const header = {
@@ -112,14 +113,6 @@ testLaws(gemini, goldens)
 
 testFixtures(gemini)
 
-test.each([tools, parts, rewound, replaced, compressed])(
-  "every record can be restored from the log (%#)",
-  async (text) => {
-    const { entries } = await importText(gemini, { text })
-    expect(restored(entries, (entry) => [encode(entry), encode(entry)])).toEqual(recordsOf(text))
-  },
-)
-
 const contextOf = async (session: Session) =>
   (await session.context({ repair: "none" })).messages.map(({ message }) => {
     const texts = message.content.map((block) => ("text" in block ? block.text : block.type))
@@ -191,6 +184,80 @@ test("the file of a subagent is a session of that kind", async () => {
   expect(session.header.kind).toBe("subagent")
 })
 
+/** Thinking of other providers is not written. */
+const withoutThinking = (lines: readonly string[]) => lines.map((line) => line.replaceAll('{"thinking":"hm"},', ""))
+
+test("a session of any origin has the same context when its chat is imported", async () => {
+  await fc.assert(
+    fc.asyncProperty(ops, async (list) => {
+      const session = await sessionOf(list)
+      const again = await importText(gemini, { text: await written(gemini, session) })
+      expect(await shownContext(again.session, {})).toEqual(withoutThinking(await shownContext(session, {})))
+    }),
+    { numRuns: 150 },
+  )
+})
+
+test("appended messages follow the lines of the chat, with the result of a call in its record", async () => {
+  const { session } = await importText(gemini, { text: tools })
+  const call = { type: "toolCall", id: "c9", name: "ls", arguments: {} } as const
+  await session.append([
+    { type: "message", message: { role: "user", content: "more" } },
+    { type: "message", message: { role: "assistant", provider: "google", model: "g", content: [call] } },
+    {
+      type: "message",
+      message: { role: "toolResult", toolCallId: "c9", toolName: "ls", isError: true, content: "no" },
+    },
+  ])
+  const before = recordsOf(tools)
+  const after = recordsOf(await written(gemini, session))
+  expect(after.slice(0, before.length)).toEqual(before)
+  const response = { functionResponse: { id: "c9", name: "ls", response: { error: "no" } } }
+  expect(after.slice(before.length)).toMatchObject([
+    { type: "user", content: [{ text: "more" }] },
+    { type: "gemini", toolCalls: [{ id: "c9", status: "error", result: [response] }] },
+  ])
+})
+
+test("an edited chat is written as its context, under its id and for another folder", async () => {
+  const { session, entries } = await importText(gemini, { text: rewound })
+  const first = entries.find(({ type }) => type === "message")
+  await session.edit(first?.id ?? "", { content: [{ type: "text", text: "changed" }] })
+  const text = await written(gemini, session, { cwd: "/work" })
+  expect(text).not.toMatch(/q1|"q2"/)
+  expect(recordsOf(text)[0]).toMatchObject({
+    sessionId: "s1",
+    projectHash: expect.stringMatching(/^[0-9a-f]{64}$/) as string,
+  })
+  const again = await importText(gemini, { text })
+  expect(await contextOf(again.session)).toEqual(["user: changed", "assistant: a1", "user: q2 again", "assistant: a3"])
+})
+
+test("what Gemini CLI does not have is named as a loss, and a user's title is the summary", async () => {
+  const session = await sessionOf([{ op: "call", text: "x", isError: false }, { op: "label", at: 0 }, { op: "model" }])
+  await session.append([
+    { type: "message", message: { role: "system", content: "rules" } },
+    { type: "message", message: { role: "user", content: [{ type: "acme:x" }] } },
+    {
+      type: "message",
+      message: { role: "user", content: [{ type: "file", path: "/a.pdf", mimeType: "application/pdf" }] },
+    },
+  ])
+  await session.title("mine")
+  await session.title("theirs", { source: "auto" })
+  const losses: Loss[] = []
+  const text = await written(gemini, session, { note: (loss) => losses.push(loss) })
+  expect(losses.map(({ what }) => what).sort()).toEqual([
+    "annotations",
+    "blocks",
+    "files",
+    "settings",
+    "system",
+    "thinking",
+  ])
+  expect(recordsOf(text).at(-1)).toEqual({ $set: { summary: "mine" } })
+})
+
 /** What the judge uses of Gemini CLI. */
 interface GeminiCore {
   readonly loadConversationRecord: (path: string) => Promise<{ readonly messages: readonly unknown[] }>
@@ -239,3 +306,39 @@ test.skipIf(core === undefined).each(Object.entries({ ...goldens, ...captured })
     }
   },
 )
+
+test.skipIf(core === undefined)("a written session has the messages that Gemini CLI loads", async () => {
+  const module = async (path: string): Promise<GeminiCore> =>
+    (await import(/* @vite-ignore */ pathToFileURL(join(core as string, "dist/src", path)).href)) as GeminiCore
+  const { loadConversationRecord } = await module("services/chatRecordingService.js")
+  const { convertSessionToClientHistory } = await module("utils/sessionUtils.js")
+  const folder = await mkdtemp(join(tmpdir(), "gemini-judge-"))
+  try {
+    const path = join(folder, "session.jsonl")
+    await fc.assert(
+      fc.asyncProperty(ops, async (list) => {
+        const session = await sessionOf(list)
+        await writeFile(path, await written(gemini, session))
+        const { messages } = await loadConversationRecord(path)
+        const loaded = convertSessionToClientHistory(messages).map(({ content: { role, parts } }) =>
+          [role === "user" ? "user" : "model", ...parts.map((part) => part.text ?? Object.keys(part)[0])].join(" "),
+        )
+        const ours = (await session.context({ repair: "none" })).messages
+        const texts = ours.flatMap(({ message: { role, content } }) =>
+          role === "toolResult" || content.some(({ type }) => type === "toolCall")
+            ? []
+            : [
+                [
+                  role === "user" ? "user" : "model",
+                  ...content.map((block) => ("text" in block ? block.text : "")),
+                ].join(" "),
+              ],
+        )
+        expect(loaded.filter((line) => !/function(?:Call|Response)$/.test(line))).toEqual(texts)
+      }),
+      { numRuns: 50 },
+    )
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+  }
+})

@@ -1,7 +1,8 @@
-/** The chats of Gemini CLI: `tmp/<project>/chats/session-<time>-<id>.jsonl` in `~/.gemini`, in older versions one JSON document. Only read. */
+/** The chats of Gemini CLI: `tmp/<project>/chats/session-<time>-<id>.jsonl` in `~/.gemini`, in older versions one JSON document. */
 import { defineFormat, type Format } from "../base/format.ts"
 import { FORMAT } from "./codec.ts"
 import { read } from "./read.ts"
+import { write } from "./write.ts"
 
 export const gemini: Format = defineFormat({
   format: FORMAT,
@@ -14,4 +15,5 @@ export const gemini: Format = defineFormat({
     return isHeader || isOlder ? undefined : "has no `sessionId` beside a `projectHash`"
   },
   read,
+  write,
 })

@@ -1,0 +1,151 @@
+/**
+ * Writes a session as a chat of Gemini CLI. A session that came from such a chat gets its own lines back, followed by messages appended
+ * since. If it was edited, or continues at an earlier message, the file has the messages of its context. They are held in memory.
+ */
+import type { Entry, Header } from "@sessions/core"
+import { buildSessionContext, toModelMessages } from "@sessions/core/context"
+import { isAnnotationType } from "@sessions/core/format"
+import { sha256Hex } from "@sessions/core/storage"
+import { readSource, recordsOf } from "../base/codec.ts"
+import type { SessionToWrite, WriteOptions } from "../base/format.ts"
+import { uuidOf } from "../base/ids.ts"
+import { UNREADABLE } from "../base/json-lines.ts"
+import { Losses } from "../base/losses.ts"
+import { modelMessagesOf } from "../base/model-messages.ts"
+import { type Fields, fieldsOf, isObject, jsonOf } from "../base/values.ts"
+import { indexLog, isConversation, type LogIndex } from "../base/written-path.ts"
+import { encode, FORMAT } from "./codec.ts"
+import { type GeminiRecord, RecordWriter } from "./written-records.ts"
+
+export async function* write(session: SessionToWrite, o: WriteOptions = {}): AsyncIterable<string> {
+  const { header } = session
+  const index = await indexLog(session)
+  const entries: Entry[] = []
+  for await (const entry of session.entries()) entries.push(entry)
+  const losses = new Losses()
+  const isOwn = header.origin?.format === FORMAT
+  const restores = isOwn && canRestore(entries, index, o)
+  const appended = entries.filter((entry) => !isOwn || readSource(entry) === undefined)
+  if (!restores)
+    losses.add("branches", index.messagesOffPath, (n) => `${n} messages on other branches are not in the file.`)
+  const records = new RecordWriter(losses)
+  if (restores) yield* restored(entries, await changesOf(o))
+  else yield `${jsonOf(await headerLine(header, o, isOwn))}\n`
+  const messages = restores ? appendedRecords(appended, index, records) : contextRecords(entries, records, losses)
+  for (const record of messages) yield `${jsonOf(record)}\n`
+  const title = titleOf(restores ? appended : entries, index)
+  if (title !== undefined) yield `${jsonOf({ $set: { summary: title } })}\n`
+  countAside(appended, index, losses)
+  losses.report(o)
+}
+
+/** Whether the file's own lines are the session, with at most messages after them. */
+function canRestore(entries: readonly Entry[], index: LogIndex, o: WriteOptions): boolean {
+  if (o.branches === "path" && index.messagesOffPath > 0) return false
+  const imported = entries.filter((entry) => readSource(entry) !== undefined)
+  const last = imported.findLast((entry) => isConversation(entry) || entry.type === "leaf")
+  if (last !== undefined && !index.isOnPath(last.seq)) return false
+  return entries.every((entry) => {
+    if (index.isDeleted(entry.seq) || index.editOf(entry.seq) !== undefined) return false
+    if (readSource(entry) !== undefined) return true
+    return index.isWritten(entry.seq) && !REWRITES.has(entry.type)
+  })
+}
+
+/** Entries after which the context is not what the lines before them say. */
+const REWRITES: ReadonlySet<string> = new Set(["compaction", "reset_boundary", "leaf"])
+
+function* restored(entries: readonly Entry[], changes: Fields): Generator<string, void, undefined> {
+  const lines = entries.flatMap((entry) => {
+    const source = readSource(entry)
+    if (source === undefined) return []
+    if (entry.type === "custom" && entry.customType === UNREADABLE)
+      return [{ at: source.at[0] ?? 0, record: fieldsOf(entry.data)["text"] }]
+    const encoded = encode(entry)
+    return recordsOf(
+      source,
+      source.at.map(() => encoded),
+    )
+  })
+  let isHeader = Object.keys(changes).length > 0
+  for (const { record } of lines.sort((a, b) => a.at - b.at)) {
+    if (isHeader && isObject(record) && typeof record["sessionId"] === "string") {
+      isHeader = false
+      yield `${jsonOf({ ...record, ...changes })}\n`
+    } else yield `${typeof record === "string" ? record : jsonOf(record)}\n`
+  }
+}
+
+async function changesOf({ id, cwd }: WriteOptions): Promise<Fields> {
+  return {
+    ...(id === undefined ? {} : { sessionId: id }),
+    ...(cwd === undefined ? {} : { projectHash: await sha256Hex(cwd) }),
+  }
+}
+
+async function headerLine(
+  { id, timestamp, cwd, kind, origin }: Header,
+  o: WriteOptions,
+  isOwn: boolean,
+): Promise<Fields> {
+  return {
+    sessionId: o.id ?? (isOwn ? origin?.id : undefined) ?? (await uuidOf(id)),
+    // As `getProjectHash` of Gemini CLI.
+    projectHash: await sha256Hex(o.cwd ?? cwd ?? "/"),
+    startTime: timestamp,
+    lastUpdated: timestamp,
+    kind: kind === "subagent" ? "subagent" : "main",
+  }
+}
+
+function appendedRecords(entries: readonly Entry[], index: LogIndex, records: RecordWriter): readonly GeminiRecord[] {
+  return entries.flatMap((entry) =>
+    index.isWritten(entry.seq)
+      ? modelMessagesOf(entry).flatMap((message) => records.of(message, entry.id, entry.timestamp) ?? [])
+      : [],
+  )
+}
+
+function contextRecords(entries: readonly Entry[], records: RecordWriter, losses: Losses): readonly GeminiRecord[] {
+  const times = new Map(entries.map(({ id, timestamp }) => [id, timestamp]))
+  const context = buildSessionContext(entries)
+  const { messages } = toModelMessages(context.messages)
+  if (context.compaction !== undefined)
+    losses.add("history", 1, () => "What a compaction summarizes is in the file as the summary only.")
+  return messages.flatMap(
+    ({ entryId, message }) => records.of(message, entryId, times.get(entryId) ?? new Date(0).toISOString()) ?? [],
+  )
+}
+
+/** An automatic title after one of the user is no title. */
+function titleOf(entries: readonly Entry[], index: LogIndex): string | undefined {
+  let found: { readonly title: string; readonly source: string } | undefined
+  for (const entry of entries) {
+    if (entry.type !== "title_change" || !index.isWritten(entry.seq)) continue
+    const { title, source } = entry
+    if (source === "auto" && found?.source === "user") continue
+    found = title === null ? undefined : { title, source }
+  }
+  return found?.title
+}
+
+function countAside(appended: readonly Entry[], index: LogIndex, losses: Losses): void {
+  for (const { seq, type } of appended) {
+    if (!index.isWritten(seq) || WRITTEN.has(type)) continue
+    if (isAnnotationType(type))
+      losses.add("annotations", 1, (n) => `${n} annotations, such as labels and usage, are not in the file.`)
+    else losses.add("settings", 1, (n) => `${n} changes of settings, such as the model, are not in the file.`)
+  }
+}
+
+const WRITTEN: ReadonlySet<string> = new Set([
+  "message",
+  "custom_message",
+  "branch_summary",
+  "compaction",
+  "reset_boundary",
+  "context_edit",
+  "tombstone",
+  "leaf",
+  "title_change",
+])
