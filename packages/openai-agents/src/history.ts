@@ -1,0 +1,154 @@
+/**
+ * Reads the history of a log: the items on the path to its last entry, newest first. Every process reads the same one, whatever its
+ * session's leaf is.
+ *
+ * The entries of an append of several have `batch: [index, length]`. Some storages keep only the first lines of a batch when they
+ * crash. Such a batch does not count; if it is a rewrite, the history is that before it.
+ */
+import type { Entry, Session } from "@sessions/core"
+import { isItemEntry, isObject } from "./items.ts"
+
+/** An operation of a transaction that was applied. */
+export interface Operation {
+  readonly id: string
+  /** SHA-256 of the transaction. */
+  readonly hash: string
+}
+
+/** The field `op` of the `leaf` entry of a rewrite. */
+export interface Rewrite {
+  readonly type: "append" | "pop" | "clear" | "compaction" | "transaction" | "mutations"
+  /** The transaction, and those whose own `leaf` entries are no longer on the path. */
+  readonly operations?: readonly Operation[]
+}
+
+export interface History {
+  /** The entries of the newest items, oldest first. */
+  readonly entries: readonly Entry[]
+  /** Applied operations, each with the number of items that are newer than it. */
+  readonly operations: readonly (Operation & { readonly newer: number })[]
+}
+
+/** Pages of the path, at most 1,000 entries. */
+const PAGE = 1_000
+/** The entries that may be items or rewrites. */
+const TYPES = ["message", "leaf"] as const
+
+/** The newest `count` items, and the operations among and after them. */
+export async function readHistory(session: Session, count: number): Promise<History> {
+  const entries: Entry[] = []
+  const operations: (Operation & { newer: number })[] = []
+  const limit = count < PAGE ? count + 1 : PAGE
+  for await (const entry of newestFirst(session, limit)) {
+    if (isItemEntry(entry)) {
+      if (entries.length === count) break
+      entries.push(entry)
+    } else for (const operation of operationsOf(entry)) operations.push({ ...operation, newer: entries.length })
+  }
+  return { entries: entries.reverse(), operations }
+}
+
+/**
+ * The place of new items. Undefined: behind the session's leaf. Else the entry that they have to follow, since another process has
+ * rewritten the history, or the last batch is not complete.
+ */
+export async function findPlace(session: Session): Promise<{ readonly at: string | null } | undefined> {
+  const { entries } = await session.path({ types: TYPES, limit: 1 })
+  for await (const entry of newestFirst(session, 1)) return entry.id === entries[0]?.id ? undefined : { at: entry.id }
+  return entries.length === 0 ? undefined : { at: await findStart(session) }
+}
+
+/** The entry before the first item: the metadata with which the log was created. Null if the log begins otherwise. */
+export async function findStart(session: Session): Promise<string | null> {
+  const first = await entryAt(session, 1)
+  return first?.type === "metadata" ? first.id : null
+}
+
+/** The entries of complete batches on the path to the log's last entry. `limit`: the size of a page. */
+async function* newestFirst(session: Session, limit: number): AsyncGenerator<Entry> {
+  const complete = new Map<number, boolean>()
+  let end: Entry | undefined = await lastEntry(session, session.head?.next ?? 0)
+  while (end !== undefined) {
+    const last: Entry = end
+    end = undefined
+    for await (const entry of pathTo(session, last, limit)) {
+      const batch = batchOf(entry)
+      if (batch === undefined || (await isComplete(session, entry, batch, complete))) yield entry
+      else if (batch.index === 0 && entry.type === "leaf") {
+        end = await lastEntry(session, entry.seq)
+        break
+      }
+    }
+  }
+}
+
+async function* pathTo(session: Session, last: Entry, limit: number): AsyncGenerator<Entry> {
+  if ((TYPES as readonly string[]).includes(last.type)) yield last
+  let before: string | undefined = last.id
+  while (before !== undefined) {
+    const page: { readonly entries: readonly Entry[]; readonly before?: string } = await session.path({
+      before,
+      limit,
+      types: TYPES,
+    })
+    for (let index = page.entries.length - 1; index >= 0; index--) yield page.entries[index] as Entry
+    before = page.before
+  }
+}
+
+interface Batch {
+  readonly index: number
+  readonly length: number
+}
+
+function batchOf(entry: Entry): Batch | undefined {
+  const batch: unknown = entry["batch"]
+  if (!Array.isArray(batch)) return undefined
+  const [index, length] = batch as readonly unknown[]
+  return typeof index === "number" && typeof length === "number" ? { index, length } : undefined
+}
+
+/** Whether the last entry of the batch is in the log. `known`: answers by the seq of the batch's first entry. */
+async function isComplete(
+  session: Session,
+  entry: Entry,
+  { index, length }: Batch,
+  known: Map<number, boolean>,
+): Promise<boolean> {
+  const first = entry.seq - index
+  const answer =
+    known.get(first) ?? (index === length - 1 || (await hasLast(session, entry, first + length - 1, length)))
+  known.set(first, answer)
+  return answer
+}
+
+async function hasLast(session: Session, entry: Entry, seq: number, length: number): Promise<boolean> {
+  // A fork may end inside a batch, which was complete when it was forked.
+  if (session.header.parentSession !== undefined && entry.timestamp <= session.header.timestamp) return true
+  const last = await entryAt(session, seq)
+  const batch = last === undefined ? undefined : batchOf(last)
+  return batch?.index === length - 1 && batch.length === length
+}
+
+function operationsOf(entry: Entry): readonly Operation[] {
+  const op: unknown = entry["op"]
+  const operations: unknown = isObject(op) ? op["operations"] : undefined
+  return Array.isArray(operations) ? (operations as readonly Operation[]) : []
+}
+
+async function entryAt(session: Session, seq: number): Promise<Entry | undefined> {
+  for await (const entry of session.entries({ from: seq, to: seq + 1 })) return entry
+  return undefined
+}
+
+/** How many lines are read at once to find the last one that is an entry: damaged lines are rare. */
+const STEP = 16
+
+async function lastEntry(session: Session, end: number): Promise<Entry | undefined> {
+  for (let to = end; to > 1; to -= STEP) {
+    let last: Entry | undefined
+    for await (const entry of session.entries({ from: Math.max(1, to - STEP), to })) last = entry
+    if (last !== undefined) return last
+  }
+  return undefined
+}

@@ -1,0 +1,324 @@
+/**
+ * `AgentSession`: the SDK's history in one log. New items are appended behind all others; every other change is a rewrite, one append of a
+ * `leaf` entry and the new items (`AppendOptions.at`), which fails and is tried again if another process was faster. So a log never
+ * has two histories, and nothing is removed from it.
+ */
+import { type Entry, hasCode, type NewEntry, type Session, SessionError, type Sessions } from "@sessions/core"
+import { createIds } from "@sessions/core/format"
+import { canonical, hashOf } from "./canonical.ts"
+import { findPlace, findStart, type History, type Operation, readHistory, type Rewrite } from "./history.ts"
+import { toEntry, toItem } from "./items.ts"
+import { KIND, logIdOf, SESSION_ID } from "./log-id.ts"
+import { type SharedState, sharedState } from "./shared.ts"
+import { checkTransaction, mutate, type Transaction } from "./transactions.ts"
+import type { AgentSession, HistoryMutation, HistoryTransactionArgs } from "./types.ts"
+
+export interface AgentSessionOptions {
+  /** The repository. It stays open when the session is closed. */
+  readonly sessions: Sessions
+  /** Any text; the same in every process. Default: a new ULID. */
+  readonly sessionId?: string
+  /** Metadata of a log that is created, such as the user, by which `listAgentSessions` can filter. */
+  readonly metadata?: Readonly<Record<string, unknown>>
+}
+
+/**
+ * A session for `run(agent, input, { session })` of the OpenAI Agents SDK. Its log is created with the first items, and opened if there is
+ * one. Any number of objects, processes and hosts may use one session at once, as far as the storage allows it.
+ */
+// See AgentSession.
+// oxlint-disable-next-line typescript/no-explicit-any
+export function createAgentSession<Item extends object = any>(options: AgentSessionOptions): AgentSession<Item> {
+  const { sessions, sessionId = newId(), metadata = {} } = options
+  return new LogSession(sessions, sessionId, metadata) as unknown as AgentSession<Item>
+}
+
+const newId = createIds()
+
+class LogSession implements AgentSession<object> {
+  readonly #sessions: Sessions
+  readonly #sessionId: string
+  readonly #metadata: Readonly<Record<string, unknown>>
+  readonly #shared: SharedState
+  #open: Promise<Session> | undefined
+  #closed: Promise<void> | undefined
+  /** The newest item's entry when this object last read or wrote the history; null: it was empty. */
+  #seen: string | null | undefined
+  /** An append whose outcome is not known: its items, and its entries with their ids. */
+  #doubtful: { readonly items: string; readonly entries: readonly NewEntry[] } | undefined
+
+  constructor(sessions: Sessions, sessionId: string, metadata: Readonly<Record<string, unknown>>) {
+    this.#sessions = sessions
+    this.#sessionId = sessionId
+    this.#metadata = metadata
+    this.#shared = sharedState(sessions, sessionId)
+  }
+
+  async getSessionId(): Promise<string> {
+    return this.#sessionId
+  }
+
+  getItems(limit: number = Number.POSITIVE_INFINITY): Promise<object[]> {
+    return this.#exclusive(async () => {
+      if (!(limit > 0)) return []
+      const history = await this.#read(limit)
+      this.#seen = history?.entries.at(-1)?.id ?? null
+      return history?.entries.map(toItem) ?? []
+    })
+  }
+
+  async addItems(items: readonly object[]): Promise<void> {
+    if (items.length === 0) return
+    const entries = items.map(toEntry)
+    return this.#exclusive(async () => {
+      const doubtful = this.#doubtful
+      const isRepeated = doubtful !== undefined && doubtful.items === canonical(entries)
+      const added = isRepeated ? doubtful.entries : entries.map((entry) => ({ ...entry, id: newId() }))
+      try {
+        const last = added.at(-1)?.id ?? null
+        this.#seen = await this.#change(true, async (session) =>
+          isRepeated && (await this.#hasAdded(session, added)) ? last : this.#append(session, added),
+        )
+        this.#doubtful = undefined
+      } catch (error) {
+        this.#doubtful = hasCode(error, "indeterminate") ? { items: canonical(entries), entries: added } : undefined
+        throw error
+      }
+    })
+  }
+
+  popItem(): Promise<object | undefined> {
+    return this.#exclusive(() =>
+      this.#change(false, async (session) => {
+        const { entries, operations } = await currentHistory(session, 2)
+        const newest = entries.at(-1)
+        if (newest === undefined) return undefined
+        const before = entries.at(-2)
+        const cut = operations.filter(({ newer }) => before === undefined || newer <= 1)
+        await rewrite(session, before?.id, [], { type: "pop", operations: cut.map(named) })
+        this.#seen = before?.id ?? null
+        return toItem(newest)
+      }),
+    )
+  }
+
+  clearSession(): Promise<void> {
+    return this.#exclusive(async () => {
+      await this.#change(false, async (session) => {
+        await session.refresh()
+        await rewrite(session, undefined, [], { type: "clear" })
+      })
+      this.#seen = null
+    })
+  }
+
+  async replaceHistoryWithCompaction(items: readonly object[]): Promise<void> {
+    const added = items.map(toEntry)
+    return this.#exclusive(async () => {
+      await this.#change(true, async (session) => {
+        const history = await currentHistory(session, Number.POSITIVE_INFINITY)
+        const entries = [...added, ...unseen(history, this.#seen).map((entry) => toEntry(toItem(entry)))]
+        const ids = await rewrite(session, undefined, entries, {
+          type: "compaction",
+          operations: history.operations.map(named),
+        })
+        this.#seen = ids.at(-1) ?? null
+      })
+    })
+  }
+
+  async applyHistoryTransaction(args: HistoryTransactionArgs<object>): Promise<void> {
+    const { operationId, transaction } = checkTransaction(args)
+    const hash = await hashOf(transaction)
+    return this.#exclusive(async () => {
+      // A suffix of a session that is not stored can only be the empty one, which creates it.
+      const creates = transaction.type === "append_items" || transaction.expectedSuffix.length === 0
+      const outcome = await this.#change(creates, (session) =>
+        this.#apply(session, { id: operationId, hash }, transaction),
+      )
+      if (outcome !== "applied")
+        throw new SessionError(outcome === "taken" ? "exists" : "conflict", REFUSED[outcome ?? "differs"])
+    })
+  }
+
+  async applyHistoryMutations(args: { readonly mutations: readonly HistoryMutation[] }): Promise<void> {
+    const mutations = structuredClone(args.mutations)
+    if (mutations.length === 0) return
+    return this.#exclusive(async () => {
+      await this.#change(false, async (session) => {
+        const { entries, operations } = await currentHistory(session, Number.POSITIVE_INFINITY)
+        const changed = mutate(entries.map(toItem), mutations)
+        if (changed === undefined) return
+        const cut = entries.length - changed.from
+        const ids = await rewrite(session, entries[changed.from - 1]?.id, changed.items.map(toEntry), {
+          type: "mutations",
+          operations: operations.filter(({ newer }) => newer <= cut).map(named),
+        })
+        this.#seen = ids.at(-1) ?? entries[changed.from - 1]?.id ?? null
+      })
+    })
+  }
+
+  close(): Promise<void> {
+    this.#closed ??= this.#shared.run(async () => {
+      const session = await this.#open?.catch(() => undefined)
+      await session?.close()
+    })
+    return this.#closed
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close()
+  }
+
+  /** Calls on one session run one after the other, so that none is based on a history that another one changes meanwhile. */
+  async #exclusive<T>(run: () => Promise<T>): Promise<T> {
+    if (this.#closed !== undefined)
+      throw new SessionError("closed", `The session ${JSON.stringify(this.#sessionId)} was closed. Create it again.`)
+    return this.#shared.run(run)
+  }
+
+  async #read(limit: number): Promise<History | undefined> {
+    return this.#change(false, (session) => currentHistory(session, limit))
+  }
+
+  /**
+   * Runs `change` on the current log, again after a conflict with another process. Undefined if there is no log and none is to be
+   * created.
+   */
+  async #change<T>(creates: boolean, change: (session: Session) => Promise<T>): Promise<T | undefined> {
+    for (;;) {
+      let session: Session | undefined
+      try {
+        session = await this.#opened(creates)
+        return session === undefined ? undefined : await change(session)
+      } catch (error) {
+        if (hasCode(error, "conflict")) continue
+        // The log was deleted: there is no history any more.
+        if (session === undefined || !hasCode(error, "not_found")) throw error
+        this.#open = undefined
+        await session.close().catch(() => undefined)
+      }
+    }
+  }
+
+  /** The log; undefined if there is none. */
+  async #opened(creates: boolean): Promise<Session | undefined> {
+    if (this.#open !== undefined) return this.#open
+    const id = await logIdOf(this.#sessionId)
+    const opening = creates
+      ? this.#sessions.openOrCreate(id, { kind: KIND, metadata: { ...this.#metadata, [SESSION_ID]: this.#sessionId } })
+      : this.#sessions.open(id)
+    this.#open = opening.then((session) => ofThisKind(session))
+    try {
+      return await this.#open
+    } catch (error) {
+      this.#open = undefined
+      if (!creates && hasCode(error, "not_found")) return undefined
+      throw error
+    }
+  }
+
+  async #append(session: Session, entries: readonly NewEntry[]): Promise<string | null> {
+    if (!this.#shared.isAtEnd(session)) {
+      await session.refresh()
+      const place = await findPlace(session)
+      if (place !== undefined) return (await rewrite(session, place.at, entries, { type: "append" })).at(-1) ?? null
+    }
+    const { ids } = await session.append(inBatch(entries, 0), { onConflict: "rebase", repeats: "end" })
+    this.#shared.ended(session)
+    return ids.at(-1) ?? null
+  }
+
+  /** Whether an earlier call, whose outcome was not known, has added the entries with these ids. */
+  async #hasAdded(session: Session, entries: readonly NewEntry[]): Promise<boolean> {
+    await session.refresh()
+    await session.flush()
+    return (await session.entry(entries.at(-1)?.id ?? "")) !== undefined
+  }
+
+  async #apply(session: Session, { id, hash }: Operation, transaction: Transaction): Promise<Outcome> {
+    const { entries, operations } = await currentHistory(session, Number.POSITIVE_INFINITY)
+    const earlier = operations.find((operation) => operation.id === id)
+    if (earlier !== undefined) return earlier.hash === hash ? "applied" : "taken"
+    const [suffix, added] =
+      transaction.type === "append_items"
+        ? [[], transaction.items]
+        : [transaction.expectedSuffix, transaction.replacement]
+    const kept = entries.length - suffix.length
+    if (kept < 0 || !suffix.every((item, index) => isSame(item, entries[kept + index] as Entry))) return "differs"
+    const cut = operations.filter(({ newer }) => newer <= suffix.length).map(named)
+    const before = entries[kept - 1]?.id
+    const ids = await rewrite(session, before, added.map(toEntry), {
+      type: "transaction",
+      operations: [...cut, { id, hash }],
+    })
+    this.#seen = ids.at(-1) ?? before ?? null
+    return "applied"
+  }
+}
+
+/** The history with what other processes have added. */
+async function currentHistory(session: Session, count: number): Promise<History> {
+  await session.refresh()
+  return readHistory(session, count)
+}
+
+/** Rejects for a log that another program has made under this id. */
+async function ofThisKind(session: Session): Promise<Session> {
+  if (session.header.kind === KIND) return session
+  await session.close()
+  const message = `The log ${session.id} is not one of the OpenAI Agents SDK: its kind is not ${KIND}. Choose another \`sessionId\`.`
+  throw new SessionError("invalid", message, { session: session.id })
+}
+
+type Outcome = "applied" | "taken" | "differs"
+
+/** The SDK's own texts. */
+const REFUSED = {
+  taken: "Session history operation was already applied with a different transaction.",
+  differs: "Session history suffix no longer matches the transaction precondition.",
+} as const
+
+/**
+ * Replaces what is behind an entry, in one append; undefined is before the first item. Rejects with `conflict`, and writes nothing, if
+ * another process has appended. Returns the ids of the entries.
+ */
+async function rewrite(
+  session: Session,
+  before: string | null | undefined,
+  entries: readonly NewEntry[],
+  { type, operations = [] }: Rewrite,
+): Promise<readonly string[]> {
+  const at = before === undefined ? await findStart(session) : before
+  const op: Rewrite = operations.length === 0 ? { type } : { type, operations }
+  const batch = entries.length === 0 ? {} : { batch: [0, entries.length + 1] }
+  const { ids } = await session.append(inBatch(entries, 1), {
+    at,
+    leaf: { op, ...batch },
+    onConflict: "fail",
+    repeats: "end",
+  })
+  return ids
+}
+
+/** The entries with their places in the batch, of which `before` entries are before these. */
+function inBatch(entries: readonly NewEntry[], before: number): readonly NewEntry[] {
+  const length = entries.length + before
+  return length === 1 ? entries : entries.map((entry, index) => ({ ...entry, batch: [index + before, length] }))
+}
+
+function named({ id, hash }: Operation): Operation {
+  return { id, hash }
+}
+
+/** The entries of items that are newer than the one that was seen last. */
+function unseen({ entries }: History, seen: string | null | undefined): readonly Entry[] {
+  if (seen === null) return entries
+  const index = entries.findIndex(({ id }) => id === seen)
+  return index < 0 ? [] : entries.slice(index + 1)
+}
+
+function isSame(item: object, entry: Entry): boolean {
+  return canonical(item) === canonical(toItem(entry))
+}

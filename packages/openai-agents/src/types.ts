@@ -1,0 +1,61 @@
+/**
+ * The types of the OpenAI Agents SDK that this package implements, by their structure, so that it needs no copy of the SDK. They are
+ * checked against the SDK's own in `test/types.test.ts`.
+ */
+
+/** One change of the history that is applied as a whole, or not at all. */
+export type HistoryTransaction<Item> =
+  | { readonly type: "append_items"; readonly items: readonly Item[] }
+  | { readonly type: "replace_suffix"; readonly expectedSuffix: readonly Item[]; readonly replacement: readonly Item[] }
+
+export interface HistoryTransactionArgs<Item> {
+  /** Not empty; the same when the transaction is repeated. */
+  readonly operationId: string
+  readonly transaction: HistoryTransaction<Item>
+}
+
+/** Replaces the first function call with this id, and drops further ones. */
+export interface HistoryMutation {
+  readonly type: "replace_function_call"
+  readonly callId: string
+  readonly replacement: object
+}
+
+/**
+ * A `Session` of the OpenAI Agents SDK: the option `session` of `run`. Every change is one append to the log, so it is there as a whole or
+ * not at all, also after a crash, and other processes see it with their next call. Errors are those of `@sessions/core`, by `code`.
+ *
+ * `Item` is the SDK's `AgentInputItem`. Its default makes the session assignable to the SDK's types without importing them.
+ */
+// The union of the SDK's items, which this package does not import.
+// oxlint-disable-next-line typescript/no-explicit-any
+export interface AgentSession<Item extends object = any> extends AsyncDisposable {
+  /** The id that the session was created with. */
+  getSessionId(): Promise<string>
+  /** The newest `limit` items, oldest first; all without a limit, none for 0 or less. A session that is not stored has no items. */
+  getItems(limit?: number): Promise<Item[]>
+  /**
+   * Appends the items behind all others, those that other processes have added meanwhile included. `invalid` for a value that JSON cannot
+   * hold; a `Uint8Array` and undefined properties are allowed. If it rejects with `indeterminate`, a repeated call with equal items
+   * does not add them twice.
+   */
+  addItems(items: readonly Item[]): Promise<void>
+  /** Takes the newest item back and returns it. It stays in the log, on a branch that was left. */
+  popItem(): Promise<Item | undefined>
+  /** Empties the history and forgets the operation ids of transactions. The items stay in the log, on a branch that was left. */
+  clearSession(): Promise<void>
+  /**
+   * Replaces the history by these items: a compaction and what follows it. Items that other processes have added since this object last
+   * read or wrote the history are kept behind them.
+   */
+  replaceHistoryWithCompaction(items: readonly Item[]): Promise<void>
+  /**
+   * Applies the transaction once: a call with an operation id that was applied does nothing. `exists` if it was applied with another
+   * transaction, `conflict` if the history does not end in `expectedSuffix`, `invalid` for other arguments; then nothing is changed.
+   */
+  applyHistoryTransaction(args: HistoryTransactionArgs<Item>): Promise<void>
+  /** Replaces function calls. Writes nothing if the history has none of them. */
+  applyHistoryMutations(args: { readonly mutations: readonly HistoryMutation[] }): Promise<void>
+  /** Waits for running calls and closes the log; later calls reject with `closed`. */
+  close(): Promise<void>
+}

@@ -1,0 +1,77 @@
+/** The storages that the tests run on. Each location is opened several times, as several processes do. */
+import { mkdtemp, rm } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { PGlite } from "@electric-sql/pglite"
+import { createSessions, type Sessions } from "@sessions/core"
+import type { SessionStorage } from "@sessions/core/storage"
+import { createFileStorage } from "@sessions/fs"
+import { createMemoryLocation, createMemoryStorage } from "@sessions/memory"
+import { createPostgresStorage } from "@sessions/postgres"
+import { createObjectStorage } from "@sessions/s3"
+import { createSqliteStorage } from "@sessions/sqlite"
+import { FakeBucket } from "../../s3/test/fake-bucket.ts"
+import { createFakeStore } from "../../s3/test/fake-store.ts"
+
+export interface Location {
+  /** Another writer. */
+  open(): Sessions
+  close(): Promise<void>
+}
+
+export const STORAGES = ["memory", "files", "sqlite", "postgres", "s3"] as const
+
+/** A new, empty location. */
+export async function openLocation(name: (typeof STORAGES)[number]): Promise<Location> {
+  const { open, release } = await openers[name]()
+  const opened: Sessions[] = []
+  return {
+    open() {
+      const sessions = createSessions({ storage: open() })
+      opened.push(sessions)
+      return sessions
+    },
+    async close() {
+      for (const sessions of opened) await sessions.close()
+      await release()
+    },
+  }
+}
+
+interface Opener {
+  readonly open: () => SessionStorage
+  readonly release: () => Promise<void>
+}
+
+const nothing = async (): Promise<void> => undefined
+let database: PGlite | undefined
+let schemas = 0
+
+const openers: Readonly<Record<(typeof STORAGES)[number], () => Promise<Opener>>> = {
+  async memory() {
+    const location = createMemoryLocation()
+    return { open: () => createMemoryStorage({ location }), release: nothing }
+  },
+  async files() {
+    const root = await mkdtemp(join(tmpdir(), "openai-agents-"))
+    return { open: () => createFileStorage({ root }), release: () => rm(root, { recursive: true, force: true }) }
+  },
+  async sqlite() {
+    const root = await mkdtemp(join(tmpdir(), "openai-agents-"))
+    const path = join(root, "sessions.db")
+    const release = (): Promise<void> => rm(root, { recursive: true, force: true })
+    return { open: () => createSqliteStorage({ path, durability: "os" }), release }
+  },
+  async postgres() {
+    database ??= await PGlite.create()
+    const client = database
+    const schema = `s${schemas++}`
+    return { open: () => createPostgresStorage({ client, schema, durability: "os" }), release: nothing }
+  },
+  async s3() {
+    const bucket = new FakeBucket()
+    const open = (): SessionStorage =>
+      createObjectStorage({ store: createFakeStore(bucket), name: "s3:test", etags: "quoted" })
+    return { open, release: nothing }
+  },
+}
