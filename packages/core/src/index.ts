@@ -71,7 +71,7 @@ export type {
 } from "./compaction/types.ts"
 export type { WindowTable } from "./compaction/settings/windows.ts"
 
-// Whole sessions: import, export, copy, verify, and the removal of blobs that no session refers to.
+// Whole sessions: import, export, copy, merge, verify, and the removal of blobs that no session refers to.
 export type {
   CopyOptions,
   ExportOptions,
@@ -80,6 +80,7 @@ export type {
   ImportOptions,
   ImportResult,
   ImportSource,
+  MergeResult,
   VerifyReport,
 } from "./session/transfer-types.ts"
 export { collectBlobs } from "./storage/collect.ts"

@@ -15,6 +15,7 @@ import { importCommand } from "./import.ts"
 import { label } from "./label.ts"
 import { list } from "./list.ts"
 import { memory } from "./memory.ts"
+import { merge } from "./merge.ts"
 import { migrate } from "./migrate.ts"
 import { move } from "./move.ts"
 import { rename } from "./rename.ts"
@@ -50,6 +51,7 @@ export const COMMANDS: readonly Command[] = [
   move,
   rm,
   copy,
+  merge,
   migrate,
   verify,
 ]

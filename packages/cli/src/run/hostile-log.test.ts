@@ -90,6 +90,7 @@ const RUNS: Readonly<Record<string, readonly (readonly string[])[]>> = {
   move: [["h", `/q${ATTACK}`]],
   rm: [["h"]],
   copy: [["h", "--to", "mem:other"]],
+  merge: [["h", "--with", "mem:other"]],
   migrate: [["h"]],
   verify: [["h"], ["--all"]],
 }

@@ -1,11 +1,12 @@
 /**
- * Import, export, fork, copy, migration and verification, and the tree and the branches of a session: what needs a whole log. Loaded on
+ * Import, export, fork, copy, merge, migration and verification, and the tree and the branches of a session: what needs a whole log. Loaded on
  * first use by `session/features.ts`.
  */
 export { copySession } from "../transfer/copy.ts"
 export { exportSession } from "../transfer/export.ts"
 export { forkSession } from "../transfer/fork.ts"
 export { importSession } from "../transfer/import.ts"
+export { mergeSessions } from "../transfer/merge.ts"
 export { migrateStored } from "../transfer/migrate.ts"
 export { loadOther } from "../transfer/older/other-log.ts"
 export { writeGuardOf } from "../transfer/older/write-guard.ts"

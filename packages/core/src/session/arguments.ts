@@ -195,6 +195,7 @@ const REPOSITORY: Omit<Calls<Sessions>, "close" | typeof Symbol.asyncDispose> = 
   continueRecent: [0, RECENT],
   import: [1, IMPORT],
   copy: [2, COPY],
+  merge: [2, CALL],
   migrate: [1, CALL],
   verify: [1, CALL],
 }

@@ -1,6 +1,6 @@
 /**
  * Loads the code of a feature when one of its methods is first called: compaction (with pruning, fitting and branch summaries) and
- * transfer (import, export, fork, copy, migrate, verify, the tree and the branches, logs of older versions). The only `import()`s of this
+ * transfer (import, export, fork, copy, merge, migrate, verify, the tree and the branches, logs of older versions). The only `import()`s of this
  * package; creating, opening, appending, reading and listing sessions of this version load nothing.
  */
 import type * as Compaction from "../features/compaction.ts"

@@ -17,6 +17,7 @@ import type {
   ImportOptions,
   ImportResult,
   ImportSource,
+  MergeResult,
   VerifyReport,
 } from "./transfer-types.ts"
 
@@ -179,6 +180,15 @@ export interface Sessions<Own extends OwnEntry = AnyOwnEntry, Metadata extends o
   export(id: string, o?: ExportOptions): AsyncIterable<string>
   /** Copies a session with its blobs to another storage, under the same id. The same call completes an interrupted copy. */
   copy(id: string, to: SessionStorage, o?: CopyOptions): Promise<ImportResult>
+  /**
+   * Brings the logs of a session here and in another storage to the same set of entries, the same leaf and the same annotations, with their
+   * blobs. A session that is missing there is copied. Waits for a turn that runs here. The same call completes an interrupted merge.
+   *
+   * `not_found` if the session is missing here, or was merged with that storage before and is missing there now; `exists` if that storage
+   * has another session under the id; `corrupt` if a log repeats an id or lacks a parent; `too_large`; `read_only` for a log of an older
+   * version that cannot be migrated; `conflict` if other writers keep appending. Before anything is written, except for the last.
+   */
+  merge(id: string, other: SessionStorage, o?: CallOptions): Promise<MergeResult>
   /** Replaces a log of an older version by version 4 in one step, and keeps a backup. Leaves a current log unchanged. */
   migrate(
     id: string,

@@ -22,6 +22,7 @@ import { newHeader, openSession } from "./open.ts"
 import type { LiveSessionOptions } from "./live-session.ts"
 import { createPointers } from "./pointers.ts"
 import { infoOfStored } from "./stored-info.ts"
+import type { MergeResult } from "./transfer-types.ts"
 import type { Session } from "./types.ts"
 import type { CreateOptions, OpenOptions, Sessions, SessionsOptions } from "./repository-types.ts"
 import type { AnyOwnEntry, OwnEntry } from "../format/entry.ts"
@@ -186,6 +187,19 @@ export function createSessions<Own extends OwnEntry = AnyOwnEntry, Metadata exte
       await flush(id)
       const { copySession } = await transferFeature()
       return copySession(storage, id, to, { ...o, now: options.now })
+    },
+
+    async merge(id, other, o = {}) {
+      checkStorage("merge", other)
+      check(id)
+      const { mergeSessions } = await transferFeature()
+      const merge = (): Promise<MergeResult> => mergeSessions(storage, id, other, { ...options, ...signalOf(o) })
+      const live = await open.find(id)?.catch(() => undefined)
+      if (live === undefined) return merge()
+      return live.turns.run(async () => {
+        await live.drain()
+        return merge()
+      }, o.signal)
     },
 
     async migrate(id, o = {}) {

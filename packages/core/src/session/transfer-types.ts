@@ -1,7 +1,8 @@
-/** The options and results of the calls that bring sessions in and out, and that check them: import, export, copy and verify. */
+/** The options and results of the calls that bring sessions in and out, and that check them: import, export, copy, merge and verify. */
 import type { Diagnostic } from "../format/diagnostics.ts"
 import type { Entry } from "../format/entry.ts"
 import type { Header } from "../format/header.ts"
+import type { OpenTips } from "../log/tips.ts"
 import type { CallOptions } from "../storage/contract.ts"
 
 /** Text or bytes of one session file. A function is called for each reading, so that a large file is not kept in memory. */
@@ -74,6 +75,21 @@ export interface ImportResult {
   /** Lines of the log, header included. */
   readonly lines: number
   readonly from: { readonly format: string; readonly version: number }
+  readonly diagnostics: readonly Diagnostic[]
+}
+
+export interface MergeResult {
+  /** Entries that the other storage got. */
+  readonly sent: number
+  /** Entries that this storage got. */
+  readonly received: number
+  /** The entry at which both logs end, apart from annotations and `leaf` entries; null for none. */
+  readonly leaf: string | null
+  /** The branches of the merged log that no writer left knowingly; empty for none. */
+  readonly openTips: OpenTips
+  /** Ids of entries that both logs have with different content. They were not changed. */
+  readonly differing: readonly string[]
+  /** `missing_blob` for each reference of a written line whose blob its storage does not have. */
   readonly diagnostics: readonly Diagnostic[]
 }
 

@@ -80,7 +80,7 @@ const REFERENCE = /sha256:([0-9a-f]{64})/g
  * Copies each blob once, and again when a line is asked to put its blobs again. Hashes are found by searching the text of a line; a
  * match that is not a reference is copied if there is such a blob, and otherwise ignored.
  */
-function blobCopier(from: SessionStorage, to: SessionStorage, report: Report, o: CallOptions): BlobsOf {
+export function blobCopier(from: SessionStorage, to: SessionStorage, report: Report, o: CallOptions): BlobsOf {
   const copies = new Map<string, Promise<boolean>>()
   const copy = async (hash: string): Promise<boolean> => {
     const bytes = await from.blobs.get(hash, o)

@@ -1,0 +1,96 @@
+/**
+ * The document `sessions/<id>/merged`: with which storages the session was merged, and how both logs ended then. It proves that a session
+ * which is missing there was deleted there, and that two logs which have not changed since need not be read.
+ */
+import { isObject } from "../format/shape.ts"
+import { hasCode } from "../format/errors.ts"
+import type { CallOptions, Head, SessionStorage } from "../storage/contract.ts"
+
+/** What the last merge with one storage left. */
+export interface Merged {
+  readonly here: Head
+  readonly there: Head
+  /** The entry at which both logs end. */
+  readonly leaf: string | null
+  /** Ids of the entries with other content there. */
+  readonly differing: readonly string[]
+}
+
+/** Writers of the document that come between. */
+const TRIES = 5
+
+/** Undefined if the session was never merged with that storage. A damaged document counts as a merge of logs that are not known. */
+export async function mergedBefore(
+  here: SessionStorage,
+  id: string,
+  there: SessionStorage,
+  o: CallOptions,
+): Promise<Partial<Merged> | undefined> {
+  const doc = await here.docs.get(keyOf(id), o)
+  const found = doc === undefined ? undefined : parsed(doc.text)[there.description]
+  if (found === undefined) return undefined
+  return isMerged(found) ? found : {}
+}
+
+/** Whether the logs still end as that merge left them. */
+export function isUnchanged(before: Partial<Merged>, here: Head, there: Head): before is Merged {
+  return isSameEnd(before.here, here) && isSameEnd(before.there, there)
+}
+
+export async function storeMerged(
+  here: SessionStorage,
+  id: string,
+  there: SessionStorage,
+  merged: Merged,
+  o: CallOptions,
+): Promise<void> {
+  const key = keyOf(id)
+  for (let attempt = 1; ; attempt++) {
+    const doc = await here.docs.get(key, o)
+    const others = doc === undefined ? {} : parsed(doc.text)
+    const text = JSON.stringify({
+      v: 1,
+      with: Object.fromEntries([...Object.entries(others), [there.description, merged]]),
+    })
+    if (text === doc?.text) return
+    try {
+      await here.docs.put(key, text, { ...o, expect: doc?.version ?? null })
+      return
+    } catch (error) {
+      if (attempt === TRIES || !hasCode(error, "conflict")) throw error
+    }
+  }
+}
+
+function keyOf(id: string): string {
+  return `sessions/${id}/merged`
+}
+
+function parsed(text: string): Readonly<Record<string, unknown>> {
+  try {
+    const { with: found } = JSON.parse(text) as { with?: unknown }
+    return isObject(found) ? found : {}
+  } catch {
+    return {}
+  }
+}
+
+function isMerged(value: unknown): value is Merged {
+  if (!isObject(value)) return false
+  const { here, there, leaf, differing } = value
+  return (
+    isHead(here) &&
+    isHead(there) &&
+    (leaf === null || typeof leaf === "string") &&
+    Array.isArray(differing) &&
+    differing.every((id) => typeof id === "string")
+  )
+}
+
+function isHead(value: unknown): value is Head {
+  return isObject(value) && typeof value["next"] === "number" && typeof value["log"] === "string"
+}
+
+function isSameEnd(one: Head | undefined, other: Head): boolean {
+  return one?.log === other.log && one.next === other.next
+}
