@@ -1,9 +1,11 @@
 /** The session files of an agent on this machine, with what a list shows of them. */
+import { createReadStream } from "node:fs"
 import { open, stat } from "node:fs/promises"
 import { join } from "node:path"
 import type { Entry, Header } from "@sessions/core"
 import type { Format } from "@sessions/formats"
 import type { Agent, AgentSystem } from "./agent.ts"
+import { decompressed, isZstd } from "../files/zstd.ts"
 import { filesBelow } from "./files-below.ts"
 
 export interface SessionFile {
@@ -77,8 +79,9 @@ function promptOf(entry: Entry): string | undefined {
   return typeof block?.["text"] === "string" ? block["text"] : undefined
 }
 
-/** Whole lines from the beginning and the end of a file: titles may be in both. */
+/** Whole lines from the beginning and the end of a file: titles may be in both. Of a compressed file only the beginning. */
 async function endsOf(file: string): Promise<string> {
+  if (isZstd(file)) return await beginningOf(file)
   const handle = await open(file)
   try {
     const { size } = await handle.stat()
@@ -94,6 +97,16 @@ async function endsOf(file: string): Promise<string> {
   } finally {
     await handle.close()
   }
+}
+
+async function beginningOf(file: string): Promise<string> {
+  const decoder = new TextDecoder()
+  let text = ""
+  for await (const bytes of decompressed(file, createReadStream(file))) {
+    text += decoder.decode(bytes, { stream: true })
+    if (text.length >= 2 * END_BYTES) return text.slice(0, text.lastIndexOf("\n") + 1)
+  }
+  return text
 }
 
 const END_BYTES = 65_536

@@ -13,6 +13,7 @@ import {
 } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import * as zlib from "node:zlib"
 import { afterEach, beforeEach, expect, test } from "vitest"
 import { type Cli, createCli } from "../../test/harness.ts"
 
@@ -25,6 +26,9 @@ beforeEach(() => {
 afterEach(() => rmSync(home, { recursive: true, force: true }))
 
 const MKFIFO = "mkfifo"
+
+/** Missing before Node 22.15. */
+const { zstdCompressSync } = zlib as { readonly zstdCompressSync?: (text: string) => Buffer }
 
 const uuid = (n: number) => `00000000-0000-4000-8000-${String(n).padStart(12, "0")}`
 
@@ -242,6 +246,33 @@ test("a session is handed over to Codex below the day on which it began, and fou
   expect((await codexCli("discover")).stdout).toMatch(/\ncodex .* \/work +go on there\n$/)
   const copy = await codexCli("import", "--from", "codex", "--all")
   expect(copy.stdout).toContain("imported 1 session; 0 were there already, 0 failed")
+})
+
+test.skipIf(zstdCompressSync === undefined)("sessions that Codex has compressed are listed and imported", async () => {
+  const codexCli = createCli({ cwd: home, env: { HOME: home } })
+  const folder = join(home, ".codex", "archived_sessions")
+  mkdirSync(folder, { recursive: true })
+  const [timestamp, cwd] = ["2026-01-01T00:00:00.000Z", "/work"]
+  const said = (text: string) => ({ type: "message", role: "user", content: [{ type: "input_text", text }] })
+  const text = textOf(
+    { timestamp, type: "session_meta", payload: { id: uuid(1), timestamp, cwd } },
+    ...Array.from({ length: 3000 }, (_, n) => ({
+      timestamp,
+      type: "response_item",
+      payload: said(`question ${n} ${"x".repeat(50)}`),
+    })),
+  )
+  const file = join(folder, `rollout-2026-01-01T00-00-00-${uuid(1)}.jsonl.zst`)
+  writeFileSync(file, zstdCompressSync?.(text) ?? "")
+  expect(await codexCli.json("discover")).toMatchObject({
+    sessions: [{ id: uuid(1), cwd, title: expect.stringMatching(/^question 0 /) }],
+  })
+  const { imported } = (await codexCli.json("import", "--from", "codex", "--all")) as { imported: readonly object[] }
+  expect(imported).toMatchObject([{ lines: 3002, diagnostics: [] }])
+  writeFileSync(file, zstdCompressSync?.(text).subarray(0, 500) ?? "")
+  const cut = await codexCli("import", file, "--id", "cut")
+  expect(cut).toMatchObject({ exit: 1, stdout: "" })
+  expect(cut.stderr).toContain(`cannot read ${file}`)
 })
 
 test("the sessions of Copilot and Gemini CLI are found in their places", async () => {

@@ -154,7 +154,9 @@ async function importFolder(invocation: Import, folder: string, from: string): P
   if (values.id !== undefined) throw new UsageError("--id is for one file, not for a folder.")
   const root = resolve(io.cwd, folder)
   const names = (await readdir(root, { withFileTypes: true })).filter((entry) => entry.isFile()).map(({ name }) => name)
-  const files = names.filter((name) => /\.(jsonl|json)$/.test(name) && !/^agent-.*\.meta\.json$/.test(name)).sort()
+  const files = names
+    .filter((name) => /\.(jsonl|json)(\.zst)?$/.test(name) && !/^agent-.*\.meta\.json$/.test(name))
+    .sort()
   if (files.length === 0)
     throw new CommandError(`${folder} has no file that ends in .jsonl or .json; name a session file.`)
   const paths = files.map((name) => join(root, name))

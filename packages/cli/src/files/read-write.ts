@@ -4,10 +4,11 @@ import { link, lstat, mkdir, open, readdir, readFile, rename, rm, stat } from "n
 import { randomUUID } from "node:crypto"
 import { dirname, join, resolve } from "node:path"
 import { CommandError } from "../errors.ts"
+import { decompressed, isZstd } from "./zstd.ts"
 
 export type Chunks = AsyncIterable<Uint8Array>
 
-/** Opens a file or a pipe. A file is returned as a function, because it can be read again; a pipe only once. */
+/** Opens a file, which is decompressed if its name ends in `.zst`, or a pipe. A file is returned as a function, because it can be read again; a pipe only once. */
 export async function openFile(file: string, cwd: string): Promise<Chunks | (() => Chunks)> {
   const path = resolve(cwd, file)
   const found = await withFileError(file, "read", () => stat(path))
@@ -116,9 +117,9 @@ export function removePath(path: string, cwd: string): Promise<void> {
 }
 
 async function* chunksOf(file: string, path: string): Chunks {
-  const stream: AsyncIterable<Uint8Array> = createReadStream(path)
+  const stream = createReadStream(path)
   try {
-    yield* stream
+    yield* isZstd(path) ? decompressed(file, stream) : (stream as AsyncIterable<Uint8Array>)
   } catch (error) {
     throw toFileError(file, "read", error)
   }
