@@ -1,0 +1,22 @@
+/** `run-process.ts ROOT STEPS`: saves a chat in files after each step, from the first again, and prints the steps that are stored. */
+import { createSessions } from "@sessions/core"
+import { createFileStorage } from "@sessions/fs"
+import { createChatStore } from "../src/index.ts"
+import { afterSteps } from "./answers.ts"
+
+const [root = "", steps = "0"] = process.argv.slice(2)
+const store = createChatStore(createSessions({ storage: createFileStorage({ root }) }))
+const { onStepEnd } = store.persist({ chatId: "c", messages: afterSteps(0) })
+for (let step = (await stored()) + 1; step <= Number(steps); step++) {
+  const messages = afterSteps(step)
+  await onStepEnd({ messages, responseMessage: messages.at(-1) })
+  console.log(`stored ${step}`)
+}
+
+async function stored(): Promise<number> {
+  try {
+    return ((await store.loadChat("c"))[1]?.parts.length ?? 0) / 2
+  } catch {
+    return 0
+  }
+}
