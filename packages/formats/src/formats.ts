@@ -8,6 +8,8 @@ import { opencode } from "./opencode/index.ts"
 import { pi } from "./pi/index.ts"
 import { records } from "./records/index.ts"
 import { molf } from "./molf/index.ts"
+import { aiSdkUi } from "./ai-sdk-ui/index.ts"
+import { atif } from "./atif/index.ts"
 import { openaiMessages } from "./openai-messages/index.ts"
 import { anthropic } from "./anthropic/index.ts"
 import { noumen } from "./noumen/index.ts"
@@ -21,6 +23,8 @@ export const formats: readonly Format[] = [
   records,
   molf,
   noumen,
+  aiSdkUi,
+  atif,
   openaiMessages,
   anthropic,
 ]

@@ -64,8 +64,9 @@ export interface RecordMessages {
 }
 
 export interface WrittenMessage {
-  /** The id of the entry. */
+  /** The id of the entry, and its type if it is no message. */
   readonly id: string
+  readonly type?: string
   readonly timestamp: string
   readonly message: ModelMessage
 }

@@ -153,5 +153,6 @@ function isContinued({ joins }: ListFormat, items: readonly ConversationItem[], 
 }
 
 function writtenMessage({ entry, entryId, message }: ConversationItem): WrittenMessage {
-  return { id: entryId, timestamp: entry?.timestamp ?? new Date(0).toISOString(), message }
+  const { type = "message", timestamp = new Date(0).toISOString() } = entry ?? {}
+  return { id: entryId, type, timestamp, message }
 }

@@ -18,6 +18,14 @@ export function lostError({ isError }: ToolResultMessage, losses: Losses): void 
   if (isError) losses.add("errors", 1, (n) => `${n} results of tools are not marked as errors in the file.`)
 }
 
+export function lostResult(losses: Losses): void {
+  losses.add("results", 1, (n) => `${n} tool results without a call are not in the file.`)
+}
+
+export function lostSignature(losses: Losses): void {
+  losses.add("signatures", 1, (n) => `${n} signatures of thinking are not in the file.`)
+}
+
 export function lostFile(losses: Losses): void {
   losses.add("files", 1, (n) => `${n} attached files are in the file as their paths only.`)
 }
