@@ -1,5 +1,5 @@
 /** Lines of a transcript as entries of a session, and back. */
-import type { Entry, NewEntry } from "@sessions/core"
+import type { Entry, NewEntry, Session } from "@sessions/core"
 import { StorageError } from "@sessions/core/storage"
 import type { SessionStoreEntry } from "./types.ts"
 
@@ -58,4 +58,12 @@ export function titleOf({ type, customTitle, aiTitle }: SessionStoreEntry): Titl
 
 function isTitle(value: unknown): value is string {
   return typeof value === "string" && value !== ""
+}
+
+/** The transcript in a session as the text of a file of JSON lines, in pieces: what `@sessions/formats/claude-code` imports. */
+export async function* transcriptText(session: Pick<Session, "entries">): AsyncIterable<string> {
+  for await (const entry of session.entries()) {
+    const line = lineOf(entry)
+    if (line !== undefined) yield `${JSON.stringify(line)}\n`
+  }
 }

@@ -7,6 +7,7 @@ import { removePath, writeNewFile } from "../files/read-write.ts"
 import { formatBytes, formatCount } from "../output/format.ts"
 import type { Io, Sink } from "../io.ts"
 import { lossLines, writtenText } from "../files/write-as.ts"
+import { conversationOf } from "../store/conversation.ts"
 import { writeLines } from "../output/lines.ts"
 import type { Progress } from "../output/progress.ts"
 import { sanitizeJson, sanitizeLine } from "../output/sanitize.ts"
@@ -52,16 +53,18 @@ export const exportCommand: Command = defineCommand({
     const id = await resolveSession(ref)
     const agentFormat = writers.find((one) => one.format === format)
     const losses: Loss[] = []
+    const isStored = format === "jsonl" || values.backup === true
+    const conversation = isStored ? sessions : await conversationOf(sessions, id, callOptions)
     const text =
       agentFormat === undefined
-        ? sessions.export(id, {
+        ? conversation.export(id, {
             format: format as (typeof OWN_FORMATS)[number],
             selfContained,
             backup: values.backup === true,
             ...callOptions,
           })
         : withLosses(
-            writtenText(agentFormat, await sessions.open(id, callOptions), {
+            writtenText(agentFormat, await conversation.open(id, callOptions), {
               note: (loss) => losses.push(loss),
               ...callOptions,
             }),

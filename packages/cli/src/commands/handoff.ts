@@ -14,6 +14,7 @@ import { formatBytes } from "../output/format.ts"
 import { type Line, writeLines } from "../output/lines.ts"
 import { choiceOption } from "../option-values.ts"
 import { runProgram } from "../shell-command.ts"
+import { conversationOf } from "../store/conversation.ts"
 import { absoluteFolder } from "../store/resolve.ts"
 
 const NAMES = TARGETS.map(({ format }) => format.format)
@@ -50,7 +51,9 @@ export const handoff: Command = defineCommand({
     const id = (await agent.idOf?.(uuid, info.createdAt)) ?? uuid
     const place = agent.place({ folder: agent.folder(systemOf(io)), id, cwd, createdAt: info.createdAt })
     const losses: Loss[] = []
-    const text = writtenText(agent.format, session, {
+    const conversation = await conversationOf(sessions, session.id, callOptions)
+    const source = conversation === sessions ? session : await conversation.open(session.id, callOptions)
+    const text = writtenText(agent.format, source, {
       id,
       cwd,
       branches: "path",

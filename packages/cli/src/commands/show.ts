@@ -2,6 +2,7 @@ import type { HistoryMessage, Session, SessionInfo } from "@sessions/core"
 import type { PartInfo } from "@sessions/core/storage"
 import { integerOption } from "../option-values.ts"
 import { type Command, defineCommand } from "../command.ts"
+import { conversationOf } from "../store/conversation.ts"
 import { formatBytes, formatNumber, formatSize, formatTime, table } from "../output/format.ts"
 import { body, preview, roleSpan } from "../output/messages.ts"
 import { type Line, type Span, styled } from "../output/lines.ts"
@@ -16,12 +17,14 @@ export const show: Command = defineCommand({
     full: { type: "boolean", help: "show whole messages, not only their first lines" },
   },
   examples: ["show @last", "show 01JGN3 --last 50", "show @last --parts --last 0", "show @last --json"],
-  async run({ sessions, resolveSession, args: [ref = ""], values }) {
+  async run({ sessions, resolveSession, args: [ref = ""], values, callOptions }) {
     const last = integerOption("last", values.last, 0) ?? 10
     const id = await resolveSession(ref)
     // Without messages the session need not be opened: the information is stored apart from the log.
-    const messages = last === 0 ? [] : await readNewest(await sessions.open(id), last)
-    const info = await sessions.info(id)
+    const conversation = last === 0 ? sessions : await conversationOf(sessions, id, callOptions)
+    const messages = last === 0 ? [] : await readNewest(await conversation.open(id), last)
+    const stored = await sessions.info(id)
+    const info = conversation === sessions ? stored : withMessages(stored, await conversation.info(id))
     return {
       json: { info, messages },
       text: () => [
@@ -32,6 +35,12 @@ export const show: Command = defineCommand({
     }
   },
 })
+
+/** What follows from the messages, in the information about a session that has them in lines of another SDK. */
+function withMessages(stored: SessionInfo, { messageCount, firstPrompt, model, metrics }: SessionInfo): SessionInfo {
+  const found = { ...(firstPrompt === undefined ? {} : { firstPrompt }), ...(model === undefined ? {} : { model }) }
+  return { ...stored, messageCount, metrics, ...found }
+}
 
 async function readNewest(session: Session, last: number): Promise<readonly HistoryMessage[]> {
   try {
