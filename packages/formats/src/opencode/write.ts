@@ -246,7 +246,9 @@ class DocumentWriter {
   #tailOf(entry: Entry & { readonly type: "compaction" }): string | undefined {
     if (entry.firstKeptEntryId === entry.id) return undefined
     const first = this.#index.find(entry.firstKeptEntryId, entry.seq)
-    const kept = first === undefined ? undefined : this.#written.find(({ seq }) => seq !== undefined && seq >= first)
+    // On another branch: core keeps nothing then.
+    const isKept = first !== undefined && this.#index.isOnPath(first)
+    const kept = !isKept ? undefined : this.#written.find(({ seq }) => seq !== undefined && seq >= first)
     return stringOf(fieldsOf(fieldsOf(kept?.record)["info"])["id"])
   }
 

@@ -60,6 +60,7 @@ interface Place {
   /** The entry's last line, or that of the entry that its children continue; null at the root. */
   readonly id: string | null
   readonly parent: Place | undefined
+  readonly seq: number
   /** The seq and the first line of an entry that a compaction may keep from. */
   readonly kept?: { readonly seq: number; readonly id: string }
 }
@@ -97,6 +98,7 @@ class Writer {
     const isKept = first !== undefined && !isAnnotationType(entry.type)
     this.#places.set(entry.seq, {
       id: last ?? start,
+      seq: entry.seq,
       // Behind a reset, pi finds nothing of what is before it.
       parent: isReset ? undefined : parent,
       ...(isKept ? { kept: { seq: entry.seq, id: first } } : {}),
@@ -222,11 +224,12 @@ class Writer {
     if (first === undefined) return undefined
     let id: string | undefined
     for (let place = parent; place !== undefined; place = place.parent) {
-      if (place.kept === undefined) continue
-      if (place.kept.seq < first) break
-      id = place.kept.id
+      if (place.seq < first) break
+      id = place.kept?.id ?? id
+      if (place.seq === first) return id
     }
-    return id
+    // It is on another branch: core keeps nothing then.
+    return undefined
   }
 
   #lost(what: string, name: string): readonly [] {
