@@ -81,7 +81,9 @@ class LogSession implements AgentSession<object> {
         )
         this.#doubtful = undefined
       } catch (error) {
-        this.#doubtful = hasCode(error, "indeterminate") ? { items: canonical(entries), entries: added } : undefined
+        // A repeated call that fails otherwise has not found out what became of the first.
+        const isDoubtful = isRepeated || hasCode(error, "indeterminate")
+        this.#doubtful = isDoubtful ? { items: canonical(entries), entries: added } : undefined
         throw error
       }
     })

@@ -1,0 +1,66 @@
+/** Storages that fail: nothing is lost, nothing is doubled. */
+import { createFaultyStorage, type FaultyStorage } from "@sessions/conformance/faults"
+import { createSessions, type Sessions } from "@sessions/core"
+import { createMemoryLocation, createMemoryStorage } from "@sessions/memory"
+import { createAgentSession } from "@sessions/openai-agents"
+import { expect, test } from "vitest"
+
+const TURN = [
+  { type: "message", role: "user", content: "question" },
+  { type: "function_call", callId: "c1", name: "look", arguments: "{}" },
+  { type: "function_call_result", callId: "c1", name: "look", status: "completed", output: "found" },
+]
+const OLD = [{ type: "message", role: "user", content: "before" }]
+
+interface Writers {
+  readonly faulty: FaultyStorage
+  readonly sessions: Sessions
+  /** Another process, which sees what is stored. */
+  readonly other: () => Sessions
+}
+
+/** A storage that may keep the first lines of a batch, as files do. */
+function writers(): Writers {
+  const location = createMemoryLocation()
+  const faulty = createFaultyStorage(createMemoryStorage({ location }), { capabilities: { atomicBatch: "prefix" } })
+  const other = (): Sessions => createSessions({ storage: createMemoryStorage({ location }) })
+  return { faulty, sessions: createSessions({ storage: faulty }), other }
+}
+
+test("a batch of items that a crash has cut off is not part of the history, and a repeated call adds them once", async () => {
+  const { faulty, sessions, other } = writers()
+  await createAgentSession({ sessions, sessionId: "s" }).addItems(OLD)
+  for (let n = 0; n < 20; n++) faulty.fail("append", n === 0 ? "prefix" : "unavailable")
+  await expect(createAgentSession({ sessions, sessionId: "s" }).addItems(TURN)).rejects.toThrow()
+  const session = createAgentSession({ sessions: other(), sessionId: "s" })
+  expect(await session.getItems()).toEqual(OLD)
+  await session.addItems(TURN)
+  expect(await session.getItems()).toEqual([...OLD, ...TURN])
+  expect(await createAgentSession({ sessions: other(), sessionId: "s" }).getItems()).toEqual([...OLD, ...TURN])
+})
+
+test("an addItems whose outcome was unknown is added once by a repeated call, whether it was applied or not", async () => {
+  for (const fault of ["response lost", "request lost", "late"] as const) {
+    const { faulty, sessions, other } = writers()
+    const session = createAgentSession({ sessions, sessionId: "s" })
+    await session.addItems(OLD)
+    faulty.fail("append", fault, ...Array.from({ length: 20 }, () => "unavailable" as const))
+    faulty.fail("read", ...Array.from({ length: 20 }, () => "unavailable" as const))
+    faulty.fail("head", ...Array.from({ length: 20 }, () => "unavailable" as const))
+    await session.addItems(TURN).catch(() => undefined)
+    let tries = 0
+    while (tries++ < 40) {
+      const history = await createAgentSession({ sessions: other(), sessionId: "s" }).getItems()
+      if (history.length > OLD.length && fault !== "response lost") break
+      if (
+        await session.addItems(TURN).then(
+          () => true,
+          () => false,
+        )
+      )
+        break
+    }
+    while (faulty.late > 0) await faulty.deliver()
+    expect(await createAgentSession({ sessions: other(), sessionId: "s" }).getItems()).toEqual([...OLD, ...TURN])
+  }
+})
