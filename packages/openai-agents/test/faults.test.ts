@@ -31,7 +31,9 @@ test("a batch of items that a crash has cut off is not part of the history, and 
   const { faulty, sessions, other } = writers()
   await createAgentSession({ sessions, sessionId: "s" }).addItems(OLD)
   for (let n = 0; n < 20; n++) faulty.fail("append", n === 0 ? "prefix" : "unavailable")
-  await expect(createAgentSession({ sessions, sessionId: "s" }).addItems(TURN)).rejects.toThrow()
+  await expect(createAgentSession({ sessions, sessionId: "s" }).addItems(TURN)).rejects.toMatchObject({
+    code: "indeterminate",
+  })
   const session = createAgentSession({ sessions: other(), sessionId: "s" })
   expect(await session.getItems()).toEqual(OLD)
   await session.addItems(TURN)
