@@ -231,6 +231,8 @@ test("the active stream is set and cleared, and clearing an older stream keeps t
   expect((await store.readChat(chatId)).activeStreamId).toBe("s2")
   await store.clearActiveStream(chatId, "s2")
   expect((await store.readChat(chatId)).activeStreamId).toBeNull()
+  await store.clearActiveStream(chatId, "s1")
+  expect((await store.readChat(chatId)).activeStreamId).toBeNull()
   await store.saveChat({ id: chatId, activeStreamId: "s2" })
   expect((await store.readChat(chatId)).activeStreamId).toBe("s2")
   await store.saveChat({ id: chatId, activeStreamId: null })
