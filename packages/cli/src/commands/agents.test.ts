@@ -16,6 +16,7 @@ import { join } from "node:path"
 import * as zlib from "node:zlib"
 import { afterEach, beforeEach, expect, test } from "vitest"
 import { type Cli, createCli } from "../../test/harness.ts"
+import { decompress } from "../files/zstd.ts"
 
 let home = ""
 let cli: Cli
@@ -248,7 +249,10 @@ test("a session is handed over to Codex below the day on which it began, and fou
   expect(copy.stdout).toContain("imported 1 session; 0 were there already, 0 failed")
 })
 
-test.skipIf(zstdCompressSync === undefined)("sessions that Codex has compressed are listed and imported", async () => {
+if (decompress === null)
+  console.log("Compressed sessions are left out: this runtime has no zstd that reports a cut file.")
+
+test.skipIf(decompress === null)("sessions that Codex has compressed are listed and imported", async () => {
   const codexCli = createCli({ cwd: home, env: { HOME: home } })
   const folder = join(home, ".codex", "archived_sessions")
   mkdirSync(folder, { recursive: true })

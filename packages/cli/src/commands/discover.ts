@@ -20,7 +20,7 @@ export const discover: Command = defineCommand({
   },
   notes: [
     "Looks where the agents keep their sessions, as CLAUDE_CONFIG_DIR and similar variables say. Nothing is imported or changed.",
-    "Sessions that Codex has compressed (.zst) are listed on Node 22.15 and newer.",
+    "Sessions that Codex has compressed (.zst) are listed on Node 22.15 and newer and in Bun.",
   ],
   examples: ["discover", "discover --cwd . --files", "discover --json"],
   usesStore: false,

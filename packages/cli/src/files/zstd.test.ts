@@ -6,7 +6,7 @@ import { decompressed } from "./zstd.ts"
 test("without zstd in the runtime, the error says what to do, and the file is closed", () => {
   const file = Readable.from(["x"])
   expect(() => decompressed("a.jsonl.zst", file, null)).toThrow(
-    'cannot read a.jsonl.zst: this version of Node does not read zstd. Use Node 22.15 or newer, or decompress the file with "zstd -d".',
+    'cannot read a.jsonl.zst: this runtime has no zstd that reports a cut file. Use Node 22.15 or newer, or Bun, or decompress the file with "zstd -d".',
   )
   expect(file.destroyed).toBe(true)
 })
