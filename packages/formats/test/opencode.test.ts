@@ -7,6 +7,7 @@ import { opencode } from "../src/opencode/index.ts"
 import { testFixtures } from "./fixtures.ts"
 import { importText, testLaws, written } from "./laws.ts"
 import { contextOf as shownContext, ops, sessionOf } from "./random-session.ts"
+import { withSeed } from "./seed.ts"
 
 const TIME = 1_795_347_673_596
 const info = {
@@ -209,8 +210,20 @@ test("a session of any origin has the same context when its document is imported
       expect(isPair ? other.slice(2) : other).toEqual(isPair ? one.slice(1) : one)
       if (isPair) expect(other[1]).toBe('assistant ["S"]')
     }),
-    { numRuns: 150 },
+    withSeed(150),
   )
+})
+
+test("a compaction that keeps from a hidden message keeps what follows an earlier compaction", async () => {
+  const session = await sessionOf([
+    { op: "say", role: "user", text: "t" },
+    { op: "compact", at: 0 },
+    { op: "summary" },
+    { op: "hide", at: 0 },
+    { op: "compact", at: 0 },
+  ])
+  const again = await importText(opencode, { text: await written(opencode, session) })
+  expect((await asOpencode(again.session)).slice(2)).toEqual((await asOpencode(session)).slice(1))
 })
 
 test("a compaction that begins with a result keeps the message of the call", async () => {
@@ -234,7 +247,7 @@ test("ids ascend in the order of messages and parts, and times never go back", a
       const times = messages.map((one) => (one.info["time"] as { created: number }).created)
       expect(times).toEqual(times.toSorted((a, b) => a - b))
     }),
-    { numRuns: 50 },
+    withSeed(50),
   )
 })
 

@@ -11,6 +11,7 @@ import type { Loss, WriteOptions } from "../src/base/format.ts"
 import { pi, piPathOf } from "../src/pi/index.ts"
 import { fixture, hasFixtures } from "./fixtures.ts"
 import { contextOf, ops, sessionOf, shownBlock } from "./random-session.ts"
+import { withSeed } from "./seed.ts"
 
 const packageFolder = process.env["PI_PACKAGE"]
 if (packageFolder === undefined)
@@ -53,7 +54,7 @@ test("a written log that core imports has the same context, on the path alone an
       const again = await imported(await writtenText(session, { branches }))
       expect(await contextOf(again)).toEqual(await contextOf(session))
     }),
-    { numRuns: 150 },
+    withSeed(150),
   )
 })
 
@@ -83,7 +84,7 @@ test.skipIf(packageFolder === undefined)("pi opens a written log with the same c
         const expected = (await contextOf(session)).map((line) => line.replace("B\\n</summary>", "B</summary>"))
         expect(shown).toEqual(expected)
       }),
-      { numRuns: 100 },
+      withSeed(100),
     )
   } finally {
     rmSync(folder, { recursive: true, force: true })

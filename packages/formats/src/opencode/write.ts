@@ -84,6 +84,7 @@ class DocumentWriter {
   readonly #messages: OpencodeMessages
   readonly #place: Place
   /** The messages of the document, with the last entry of the path in each. */
+  /** The seq is undefined for a record of which no later compaction keeps anything. */
   #written: { readonly record: unknown; readonly seq: number | undefined }[] = []
   #info: Fields | undefined
   #rest: Fields = {}
@@ -169,7 +170,9 @@ class DocumentWriter {
     const record = first.type === "custom" && !isObject(first.data) ? first.data : found
     const { info, parts } = fieldsOf(record)
     if (isObject(info) && Array.isArray(parts)) this.#time = Math.max(this.#time, this.#messages.saw(info))
-    const seq = entries.findLast((entry) => isConversation(entry) && this.#index.isOnPath(entry.seq))?.seq
+    const seq = entries.findLast(
+      (entry) => isConversation(entry) && entry.type !== "compaction" && this.#index.isOnPath(entry.seq),
+    )?.seq
     this.#written.push({ record, seq })
   }
 
@@ -188,7 +191,7 @@ class DocumentWriter {
         return
       case "compaction":
         for (const record of this.#messages.compaction(entry.summary, this.#tailOf(entry), time))
-          this.#push(entry, record)
+          this.#written.push({ record, seq: undefined })
         return
       case "reset_boundary": {
         const { length } = this.#written
