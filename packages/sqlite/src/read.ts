@@ -25,17 +25,29 @@ export function createRead(db: Database): StorageAdapter["read"] {
     db.read((tx) => {
       const n = numberOf(tx, session, log)
       if (n === undefined) return []
-      const lines = pageOf(tx, n, from, to, session)
-      // Without lines the log is gone, or damaged.
-      if (lines.length === 0 && numberOf(tx, session, log) === n) throw missing(session, from)
-      return lines
+      return whileThere(tx, session, log, n, [], () => {
+        const lines = pageOf(tx, n, from, to, session)
+        if (lines.length === 0) throw missing(session, from)
+        return lines
+      })
     })
   const findWindow: FindWindow = (session, log, before, maxBytes) =>
     db.read((tx) => {
       const n = numberOf(tx, session, log)
-      return n === undefined ? before : windowStart(tx, n, before, maxBytes, session)
+      if (n === undefined) return before
+      return whileThere(tx, session, log, n, before, () => windowStart(tx, n, before, maxBytes, session))
     })
   return readPages((session) => db.read((tx) => headOf(tx, session)), page, findWindow)
+}
+
+/** What fails is damage only if the log is still there: between two statements another process may have deleted or replaced it. */
+function whileThere<T>(tx: Connection, session: string, log: string, n: number, gone: T, read: () => T): T {
+  try {
+    return read()
+  } catch (error) {
+    if (numberOf(tx, session, log) !== n) return gone
+    throw error
+  }
 }
 
 interface LinesRow {
