@@ -81,6 +81,24 @@ test("a replace has the log that it expected behind it, without further lines", 
   expect(judge([CREATE_A, lost, GROW_B])).toContainEqual(expect.stringMatching(/was refused with conflict|refused/))
 })
 
+test("a log can end, and the next one begin, before the call that made it is answered", () => {
+  const replace: Replace = {
+    kind: "replace",
+    by: "c",
+    start: 20,
+    end: 55,
+    expect: 2,
+    log: "A",
+    lines: ["m0"],
+    answer: { next: 1, log: "M" },
+  }
+  const late: Append = { ...append("M", [56, 57], 1, ["m1"]), answer: { code: "conflict" } }
+  expect(judge([CREATE_A, replace, remove([25, 30]), CREATE_B, GROW_B, late])).toEqual([])
+  expect(judge([CREATE_A, replace, remove([12, 18]), CREATE_B, GROW_B])).toContainEqual(
+    expect.stringMatching(/log M is gone, and no delete or replace ended it/),
+  )
+})
+
 test("a creation without an answer belongs to the log that shows its lines", () => {
   const unknown: Append = {
     kind: "append",

@@ -212,11 +212,14 @@ function gapsOf({ lines }: Log, { identity }: Life): readonly Append[] {
   })
 }
 
-/** Whether the log may have ended by this call. A failed delete may have been applied. */
-function canEnd(reset: Reset, { identity, by }: Life): boolean {
+/**
+ * Whether the log may have ended by this call. A failed delete may have been applied. A log that a single long call shows was there at some
+ * time after `until` and before `by`, and may have ended soon after `until`.
+ */
+function canEnd(reset: Reset, life: Life): boolean {
   const isDone =
-    reset.kind === "delete" || (reset.log === identity && (isUnknown(reset.answer) || !isFailed(reset.answer)))
-  return isDone && endOf(reset) >= by
+    reset.kind === "delete" || (reset.log === life.identity && (isUnknown(reset.answer) || !isFailed(reset.answer)))
+  return isDone && endOf(reset) >= Math.min(life.by, life.until)
 }
 
 function endOf(reset: Reset): number {
@@ -245,7 +248,9 @@ function wrongTurns(
       if (reset.kind !== "delete" || reset.answer === undefined || isFailed(reset.answer)) continue
       if (by < reset.start && reset.end < until) found.push(`log ${identity} was there after the ${nameOf(reset)}`)
     }
-    const next = Math.min(Number.POSITIVE_INFINITY, ...later.map((other) => other.by))
+    // A log that a single long call shows can have been before this one, although the call ended later.
+    const following = later.filter((other) => other.until > by)
+    const next = Math.min(Number.POSITIVE_INFINITY, ...following.map((other) => other.by))
     const isEnded = resets.some((reset) => canEnd(reset, life) && endOf(reset) >= until && reset.start <= next)
     if (identity !== log.identity && !isEnded) found.push(`log ${identity} is gone, and no delete or replace ended it`)
     return found
