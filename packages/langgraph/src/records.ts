@@ -17,7 +17,7 @@ export type StoredValue = Stored | { readonly t: string; readonly d: Delta }
 
 /**
  * A statement about the older part of the log: no entry before `seen` mentions a greater checkpoint id than `max`, and without `max` none
- * mentions any. Whoever reads backwards knows by it when no older line can matter. `seen` is what the writer had read, so the lines
+ * mentions any. A reader that goes backwards knows by it when no older line can matter. `seen` is what the writer had read, so the lines
  * between it and this one may be of other writers.
  */
 export interface Claim {

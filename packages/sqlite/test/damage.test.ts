@@ -1,5 +1,6 @@
 /** Rows that another program or a failing disk has changed. */
 import { expect, test } from "vitest"
+import { openDatabase, type SqliteDatabase } from "../src/driver/library.ts"
 import { connectTo, fill, linesOf, linesTo, newPath, openAt } from "./helpers.ts"
 
 test("a row with another seq gives no window other lines than those at its seqs", async () => {
@@ -83,3 +84,44 @@ test.each(["bytes = -1", "bytes = 9", "log = ''"])(
     expect(other.prepare("SELECT * FROM session").all()).toEqual(before)
   },
 )
+
+test.each([
+  ["lines", 1],
+  ["window", 2],
+])("a log that goes between two statements of a read (%s) is no damage", async (kind, removed) => {
+  const path = newPath()
+  const storage = openAt(path)
+  const head = await fill(storage, "a", 3)
+  const other = connectTo(path)
+  // A delete detaches the log, and removes its lines afterwards in pieces.
+  const remove = (): void => {
+    other.exec(`UPDATE session SET id = NULL; DELETE FROM batch WHERE seq = ${removed}`)
+  }
+  const reader = openAt(path, { open: (file) => removing(openDatabase(file), remove) })
+  const range = kind === "lines" ? { from: 1, log: head.log } : { maxBytes: 1_000_000, log: head.log }
+  await expect(linesOf(reader, "a", range)).rejects.toMatchObject({ code: "conflict" })
+})
+
+/** Calls `remove` before the lines of a log are first looked at. */
+function removing(database: SqliteDatabase, remove: () => void): SqliteDatabase {
+  let isDone = false
+  return {
+    exec: (sql) => database.exec(sql),
+    prepare(sql) {
+      const statement = database.prepare(sql)
+      if (!/^SELECT seq, lines(?:, bytes)? FROM batch/.test(sql)) return statement
+      const first = (): void => {
+        if (!isDone) remove()
+        isDone = true
+      }
+      return {
+        get: (...values) => statement.get(...values),
+        all: (...values) => (first(), statement.all(...values)),
+        iterate: (...values) => (first(), statement.iterate(...values)),
+        run: (...values) => statement.run(...values),
+        finalize: () => statement.finalize?.(),
+      }
+    },
+    close: () => database.close(),
+  }
+}
