@@ -9,6 +9,7 @@ import { pi } from "./pi/index.ts"
 import { records } from "./records/index.ts"
 import { molf } from "./molf/index.ts"
 import { aiSdkUi } from "./ai-sdk-ui/index.ts"
+import { cersei } from "./cersei/index.ts"
 import { atif } from "./atif/index.ts"
 import { openaiMessages } from "./openai-messages/index.ts"
 import { anthropic } from "./anthropic/index.ts"
@@ -23,6 +24,7 @@ export const formats: readonly Format[] = [
   records,
   molf,
   noumen,
+  cersei,
   aiSdkUi,
   atif,
   openaiMessages,
