@@ -1,10 +1,12 @@
 /** The rules of Cersei's logs. */
+import * as fc from "fast-check"
 import { expect, test } from "vitest"
 import { encode } from "../src/cersei/codec.ts"
 import { cersei } from "../src/cersei/index.ts"
 import { testFixtures } from "./fixtures.ts"
 import { importText, recordsOf, testLaws } from "./laws.ts"
 import { restored } from "./restored.ts"
+import { withSeed } from "./seed.ts"
 
 const line = (uuid: string, parent: string | undefined, role: string, content: unknown) => ({
   type: role,
@@ -60,4 +62,60 @@ test("a tombstone that stands before its target deletes it, and a summary replac
     { text: expect.stringContaining("S") as string },
     { text: "next" },
   ])
+})
+
+test("a tombstone deletes all messages of its line", async () => {
+  const { session } = await importText(cersei, { text: text + linesOf(dead("c")) })
+  const { messages } = await session.messages()
+  expect(messages.map(({ message }) => message.role)).toEqual(["user", "assistant", "assistant", "user"])
+})
+
+/** A session as random lines: any uuid may be repeated, missing, deleted before or after it, or named as a parent. */
+const uuid = fc.constantFrom("a", "b", "c", "d", "e")
+const content = fc.oneof(
+  fc.string({ unit: "grapheme", maxLength: 8 }),
+  fc.array(
+    fc.constantFrom<unknown>({ type: "text", text: "hi ✓" }, calls[0], result("x"), result("y"), { odd: 1 }, 7),
+    {
+      maxLength: 4,
+    },
+  ),
+  fc.constant(null),
+)
+const record = fc.oneof(
+  {
+    weight: 6,
+    arbitrary: fc
+      .tuple(uuid, fc.option(uuid, { nil: undefined }), fc.constantFrom("user", "assistant", "system", "tool"), content)
+      .map((parts) => line(...parts)),
+  },
+  { weight: 2, arbitrary: uuid.map(dead) },
+  { weight: 1, arbitrary: uuid.map((id) => ({ ...summary, uuid: id })) },
+  { weight: 1, arbitrary: fc.constant({ type: "weather" }) },
+)
+
+test("any lines, however they are split into parts, are one undamaged log that holds all of them", async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(record, { maxLength: 20 }),
+      fc.array(fc.nat(20), { maxLength: 3 }),
+      async (list, cuts) => {
+        const all = [line("start", undefined, "user", "go"), ...list]
+        const whole = await importText(cersei, { text: linesOf(...all) })
+        expect(restored(whole.entries, encode)).toEqual(all)
+        const { diagnostics } = await whole.sessions.verify(whole.session.id)
+        expect(diagnostics).toEqual([])
+        const deleted = new Set(all.flatMap((one) => ("deleted_uuid" in one ? [one.deleted_uuid] : [])))
+        const { messages } = await whole.session.context({ repair: "none" })
+        expect(messages.filter(({ entryId }) => deleted.has(entryId.split(":")[0] ?? ""))).toEqual([])
+
+        const ends = [0, ...[...cuts].sort((a, b) => a - b).map((at) => Math.min(at + 1, all.length)), all.length]
+        const parts = ends.slice(1).map((end, i) => linesOf(...all.slice(ends[i], end)).trimEnd())
+        const beside = Object.fromEntries(parts.slice(1).map((part, i) => [`_part${i + 2}`, part]))
+        const split = await importText(cersei, { text: parts[0] ?? "", beside })
+        expect(split.entries).toEqual(whole.entries)
+      },
+    ),
+    withSeed(200),
+  )
 })

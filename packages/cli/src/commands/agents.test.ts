@@ -156,6 +156,26 @@ test("a folder is imported file by file; files that are no session are left out"
   expect((await cli("import", "empty")).stderr).toContain("empty has no file that ends in .jsonl or .json")
 })
 
+test("a session of Cersei is imported with all its parts, and a part is no session of its own", async () => {
+  const said = (n: number) => {
+    const message = { role: "user", content: `part ${n}` }
+    return textOf({ type: "user", uuid: uuid(n), session_id: "s", timestamp: "2026-01-01T00:00:00Z", message })
+  }
+  mkdirSync(join(home, "cersei"))
+  for (const [n, name] of ["s", "s_part2", "s_part3"].entries())
+    writeFileSync(join(home, "cersei", `${name}.jsonl`), said(n + 1))
+  const { imported, failed } = (await cli.json("import", "cersei")) as { imported: { id: string }[]; failed: object[] }
+  expect([imported.length, failed]).toEqual([1, []])
+  const { stdout: shown } = await cli("context", imported[0]?.id ?? "")
+  for (const n of [1, 2, 3]) expect(shown).toContain(`part ${n}`)
+  expect((await cli("import", join("cersei", "s.jsonl"))).stderr).toContain("imported before")
+  const part = await cli("import", join("cersei", "s_part2.jsonl"))
+  expect(part).toMatchObject({
+    exit: 1,
+    stderr: expect.stringMatching(/continues the session of .*s\.jsonl; import that/),
+  })
+})
+
 test("the error for a file of no format names every format and why it is not that", async () => {
   writeFileSync(join(home, "notes.txt"), "hello\n")
   const { exit, stderr } = await cli("import", "notes.txt")

@@ -11,6 +11,7 @@ import { IMPORT_FORMATS, type ImportedOne, importOne } from "../files/import-one
 import { type Command, type CommandResult, defineCommand, type Invocation } from "../command.ts"
 import { CommandError, UsageError, withDetails } from "../errors.ts"
 import { diagnosticLines } from "../output/diagnostics.ts"
+import { firstPartOf } from "../files/parts.ts"
 import { openFile } from "../files/read-write.ts"
 import { formatBytes, formatCount, formatNumber } from "../output/format.ts"
 import { type Line, styled, writeLines } from "../output/lines.ts"
@@ -36,8 +37,9 @@ export const importCommand: Command = defineCommand({
   options: OPTIONS,
   notes: [
     "FILE may be a folder: every session file in it is imported. Use - to read standard input.",
-    "The format is found by content. Sessions of subagents beside an agent's file are imported with it. A session of an agent that was",
-    "imported before is left as it is, so a repeated or interrupted import can be run again.",
+    "The format is found by content. Sessions of subagents beside an agent's file are imported with it, and so are further parts",
+    "(FILE_part2.jsonl). A session of an agent that was imported before is left as it is, so a repeated or interrupted import can be run",
+    "again.",
     "Blobs in FILE.blobs/, where export puts them, are imported too. References to other blobs are removed, because these may be the",
     "content of other sessions.",
     "Problems in the file are printed to standard error, the id alone to standard output.",
@@ -75,6 +77,8 @@ async function importGiven(invocation: Import, file: string, from: string): Prom
   const interruptible = typeof source === "function" ? source : untilAborted(source, io.signal)
   const came = file === "-" ? [] : await readBlobs(sessions.storage, blobFolderOf(file), io.cwd)
   const path = resolve(io.cwd, file)
+  const first = file === "-" ? undefined : await firstPartOf(path)
+  if (first !== undefined) throw new CommandError(`${file} continues the session of ${first}; import that file.`)
   const result = await importOne(sessions, interruptible, from, {
     ...id,
     ...(file === "-" ? {} : { beside: besideFile(path) }),
@@ -159,7 +163,11 @@ async function importFolder(invocation: Import, folder: string, from: string): P
     .sort()
   if (files.length === 0)
     throw new CommandError(`${folder} has no file that ends in .jsonl or .json; name a session file.`)
-  const paths = files.map((name) => join(root, name))
+  const paths: string[] = []
+  for (const path of files.map((name) => join(root, name))) {
+    // The import of a file that cannot be read says why.
+    if ((await firstPartOf(path).catch(() => undefined)) === undefined) paths.push(path)
+  }
   return await importFiles(invocation, paths, from, (done) => !("error" in done) || done.error.code !== "not_a_session")
 }
 

@@ -45,6 +45,9 @@ async function* partsOf({ main, beside }: ReadSource): AsyncGenerator<string, vo
       yield text
       last = text.at(-1) ?? last
     }
+    const rest = decoder.decode()
+    if (rest !== "") yield rest
+    last = rest.at(-1) ?? last
     part = beside(`_part${n}`)
     if (part !== undefined && last !== "\n") yield "\n"
   }
@@ -61,8 +64,8 @@ function headerOfLines(lines: readonly SourceLine[]): Header {
 class Transcript {
   readonly #log: LogBuilder
   readonly #toolNames = new Map<string, string>()
-  /** The last entry of each line that became several. */
-  readonly #ends = new Map<string, string>()
+  /** The entries of each line that became several, by its uuid. */
+  readonly #several = new Map<string, string[]>()
   /** Tombstones that stand before their targets. */
   readonly #early: JsonLine[] = []
 
@@ -77,7 +80,7 @@ class Transcript {
     }
     const { type, deleted_uuid: deleted } = line.value
     if (type === "tombstone" && typeof deleted === "string" && !this.#log.has(deleted)) this.#early.push(line)
-    else if (type === "tombstone" && typeof deleted === "string") yield this.#tombstone(line, deleted)
+    else if (type === "tombstone" && typeof deleted === "string") yield* this.#tombstones(line, deleted)
     else if (type === "summary") yield this.#compaction(line)
     else yield* this.#messages(line)
   }
@@ -86,12 +89,16 @@ class Transcript {
   *end(): Generator<Entry, void, undefined> {
     for (const line of this.#early) {
       const target = stringOf(line.value["deleted_uuid"]) ?? ""
-      yield this.#log.has(target) ? this.#tombstone(line, target) : this.#aside(line)
+      if (this.#log.has(target)) yield* this.#tombstones(line, target)
+      else yield this.#aside(line)
     }
   }
 
-  #tombstone(line: JsonLine, targetId: string): Entry {
-    return this.#add(line, { type: "tombstone", targetId })
+  /** Deletes all entries of a line. */
+  *#tombstones(line: JsonLine, deleted: string): Generator<Entry, void, undefined> {
+    yield this.#add(line, { type: "tombstone", targetId: deleted })
+    for (const targetId of this.#several.get(deleted)?.slice(1) ?? [])
+      yield this.#log.add({ type: "tombstone", targetId }, { source: { at: [] } })
   }
 
   /** It keeps what follows it: the messages before it are summarized. */
@@ -103,21 +110,22 @@ class Transcript {
   }
 
   *#messages(line: JsonLine): Generator<Entry, void, undefined> {
-    const messages = messagesOf(line.value, this.#toolNames)
-    if (messages.length === 0) {
+    const [first, ...others] = messagesOf(line.value, this.#toolNames)
+    if (first === undefined) {
       yield this.#aside(line)
       return
     }
     const place = this.#placeOf(line.value)
-    for (const [i, message] of messages.entries()) {
-      if (i === 0) yield this.#add(line, { type: "message", message }, place)
-      else {
-        const id = place.id === undefined ? undefined : `${place.id}:${i}`
-        const entry = this.#log.add({ type: "message", message }, { id, source: { at: [] } })
-        if (place.id !== undefined) this.#ends.set(place.id, entry.id)
-        yield entry
-      }
+    const entry = this.#add(line, { type: "message", message: first }, place)
+    yield entry
+    const ids = [entry.id]
+    for (const message of others) {
+      const id = `${entry.id}:${ids.length}`
+      const other = this.#log.add({ type: "message", message }, { id, source: { at: [] } })
+      ids.push(other.id)
+      yield other
     }
+    if (ids.length > 1) this.#several.set(entry.id, ids)
   }
 
   #aside(line: JsonLine): Entry {
@@ -128,7 +136,10 @@ class Transcript {
   /** A line without a parent continues the line before it. */
   #placeOf({ uuid, parent_uuid: parent }: Fields): Place {
     const parentId = stringOf(parent)
-    return { id: stringOf(uuid), ...(parentId === undefined ? {} : { parentId: this.#ends.get(parentId) ?? parentId }) }
+    return {
+      id: stringOf(uuid),
+      ...(parentId === undefined ? {} : { parentId: this.#several.get(parentId)?.at(-1) ?? parentId }),
+    }
   }
 
   #add(line: JsonLine, payload: Payload, place: Place = {}): Entry {
