@@ -1,0 +1,88 @@
+/** Answers as JSON, and the bodies of requests up to a limit. */
+import type * as z from "zod"
+import { invalid, Refusal } from "./refusal.ts"
+
+/** Nothing is kept by a browser or a proxy: what a session has changes with every append. */
+export const NO_STORE: Readonly<Record<string, string>> = {
+  "cache-control": "no-store",
+  "x-content-type-options": "nosniff",
+}
+
+export function json(status: number, body: unknown, headers: Readonly<Record<string, string>> = {}): Response {
+  return new Response(JSON.stringify(body), {
+    status,
+    headers: { "content-type": "application/json", ...NO_STORE, ...headers },
+  })
+}
+
+/** The bytes of the body. 413 if there are more than `limit`, 415 for another type than `type`. */
+export async function readBytes(request: Request, type: string, limit: number): Promise<Uint8Array<ArrayBuffer>> {
+  const [given = ""] = (request.headers.get("content-type") ?? "").split(";")
+  if (given.trim().toLowerCase() !== type)
+    throw new Refusal(415, "invalid", `The body must have the content type ${type}.`)
+  if (Number(request.headers.get("content-length") ?? 0) > limit) throw tooLarge(limit)
+  const chunks: Uint8Array[] = []
+  let length = 0
+  const reader = request.body?.getReader()
+  for (let step = await reader?.read(); step?.done === false; step = await reader?.read()) {
+    length += step.value.length
+    if (length > limit) {
+      await reader?.cancel()
+      throw tooLarge(limit)
+    }
+    chunks.push(step.value)
+  }
+  const bytes = new Uint8Array(length)
+  let at = 0
+  for (const chunk of chunks) {
+    bytes.set(chunk, at)
+    at += chunk.length
+  }
+  return bytes
+}
+
+function tooLarge(limit: number): Refusal {
+  return new Refusal(413, "too_large", `The body has more than ${limit} bytes.`)
+}
+
+/** A body of JSON that the schema accepts; 400 otherwise. */
+export async function readJson<T>(request: Request, schema: z.ZodType<T>, limit: number): Promise<T> {
+  const text = toText(await readBytes(request, "application/json", limit))
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch {
+    throw invalid("The body is not JSON.")
+  }
+  return checked("the body", value, schema)
+}
+
+/** The query of the URL, as the schema reads it; 400 if it does not. A name twice, and one that the schema does not have, is 400. */
+export function readQuery<T>(url: URL, schema: z.ZodType<T>): T {
+  const query = new Map<string, string>()
+  for (const [name, value] of url.searchParams) {
+    if (query.has(name)) throw invalid(`The query has "${name}" twice.`)
+    query.set(name, value)
+  }
+  return checked("the query", Object.fromEntries(query), schema)
+}
+
+function checked<T>(what: string, value: unknown, schema: z.ZodType<T>): T {
+  const result = schema.safeParse(value)
+  if (result.success) return result.data
+  const [issue] = result.error.issues
+  const where = issue === undefined || issue.path.length === 0 ? what : `\`${issue.path.join(".")}\` of ${what}`
+  throw invalid(`${where}: ${issue?.message ?? "wrong"}.`)
+}
+
+// `Request.text()` would drop a BOM and accept bytes that are not UTF-8.
+const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true })
+
+/** The bytes as text; 400 if they are not UTF-8. */
+export function toText(bytes: Uint8Array): string {
+  try {
+    return decoder.decode(bytes)
+  } catch {
+    throw invalid("The body is not UTF-8.")
+  }
+}

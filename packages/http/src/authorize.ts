@@ -1,0 +1,31 @@
+/** Who may do what. Every handler requires an `authorize` of the host; nothing is open by default. */
+import { Refusal } from "./refusal.ts"
+
+/** What a request wants to do. */
+export interface Access {
+  /** The action of the route, such as `"append"`. */
+  readonly action: string
+  /** The id of the session, which has been checked to be one. */
+  readonly session?: string
+}
+
+/**
+ * Returns the principal of a request, or the `Response` to send instead, such as a 401. Returning `undefined` or `null` is a 403, so a
+ * function that forgets to return opens nothing.
+ */
+export type Authorize<P> = (
+  request: Request,
+  access: Access,
+) => P | Response | undefined | null | Promise<P | Response | undefined | null>
+
+/** The principal, or the answer that refuses the request. */
+export async function principalOf<P>(
+  authorize: Authorize<P>,
+  request: Request,
+  access: Access,
+): Promise<{ readonly principal: P } | { readonly refused: Response }> {
+  const result = await authorize(request, access)
+  if (result instanceof Response) return { refused: result }
+  if (result === undefined || result === null) throw new Refusal(403, "forbidden", "This is not allowed.")
+  return { principal: result }
+}

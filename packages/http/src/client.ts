@@ -1,0 +1,2 @@
+/** `@sessions/http/client`: clients of the handlers, for pages and programs. Imports nothing of the server. */
+export type { ClientOptions } from "./client-options.ts"
